@@ -2,7 +2,8 @@
 // line. Used by the admin API. Reads the next cards only when the reader wants more, so memory does not depend on their
 // number. Cards that change meanwhile appear as they are when they are read.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CardFilter, CardRecords, ListedCard } from '../../store/ports/records/card-records.ts';
+import type { CardImport } from '../../domain/cards/card.ts';
+import type { CardFilter, CardRecords } from '../../store/ports/records/card-records.ts';
 import type { ImportFormat } from './card-import-format.ts';
 import { IMPORT_COLUMNS } from './card-import-row.ts';
 
@@ -27,12 +28,12 @@ export async function* exportCards(
 }
 
 /** The fields are digits, numbers and true or false, so nothing needs quotes. */
-function csvLine(card: ListedCard): string {
+function csvLine(card: CardImport): string {
   const allowance = card.allowanceMb ?? '';
   return `${card.cardId},${card.iccid},${card.carrierId},${card.status},${allowance},${card.realNameVerified}\n`;
 }
 
-function jsonLine(card: ListedCard): string {
+export function jsonLine(card: CardImport): string {
   const row = {
     card_id: card.cardId,
     iccid: card.iccid,

@@ -5,6 +5,7 @@
 // the same file again changes nothing.
 import type { Readable } from 'node:stream';
 import type { CardImport } from '../../domain/cards/card.ts';
+import { TOO_MANY_OVER_PACKAGE } from '../../domain/cards/over-package.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { CardImportSession, CardRecords } from '../../store/ports/records/card-records.ts';
 import { type ImportFormat, rowReader } from './card-import-format.ts';
@@ -25,6 +26,12 @@ export interface ImportOptions {
   readonly ignoreColumns?: boolean;
   /** A row that says not verified takes back what polls have learned. */
   readonly overwriteVerified?: boolean;
+  /** The present month, YYYY-MM: its usage decides which cards are over their package. */
+  readonly month?: string;
+  /** The import ends before it puts more cards over their package; default: no limit. */
+  readonly acceptOverPackage?: number;
+  /** Gets the cards of each chunk before their update, as rows of an import that takes the update back. Is awaited. */
+  readonly onFormer?: (former: readonly CardImport[]) => Promise<void>;
   /** Awaited before the first card is written. */
   readonly beforeFirstWrite?: () => Promise<void>;
   /** Called after each chunk. */
@@ -43,8 +50,13 @@ export async function importCards(
   input: Readable,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const { dryRun = false, overwriteVerified = false } = options;
-  const session = await cards.openImport({ dryRun, overwriteVerified });
+  const { dryRun = false, overwriteVerified = false, month, onFormer } = options;
+  const session = await cards.openImport({
+    dryRun,
+    overwriteVerified,
+    keepFormer: onFormer !== undefined,
+    ...(month === undefined ? {} : { month }),
+  });
   const importer = new CardImporter(session, options);
   try {
     for await (const lines of readLines(input)) {
@@ -62,7 +74,7 @@ export async function importCards(
 
 class CardImporter {
   readonly #readRow: (line: string) => ReturnType<ReturnType<typeof rowReader>>;
-  readonly #counts = { received: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0 };
+  readonly #counts = { received: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0, overPackage: 0 };
   readonly #errors: ImportReport['errors'][number][] = [];
   /** Rows of the current chunk with their line numbers. */
   #chunk: Array<{ readonly row: CardImport; readonly line: number }> = [];
@@ -140,7 +152,14 @@ class CardImporter {
     if (rows.length === 0) return;
     if (!this.#anyWrite) await this.options.beforeFirstWrite?.();
     this.#anyWrite = true;
-    const result = await this.session.write(rows.map(({ row }) => row));
+    const { acceptOverPackage: most, onFormer } = this.options;
+    const left = most === undefined ? null : most - this.#counts.overPackage;
+    const result = await this.session.write(
+      rows.map(({ row }) => row),
+      left,
+    );
+    this.#counts.overPackage += result.overPackage;
+    if (result.refused) throw tooManyOverPackage(rows[0]?.line ?? 0, this.#counts.overPackage, most ?? 0);
     this.#counts.inserted += result.inserted;
     this.#counts.updated += result.updated;
     this.#counts.unchanged += result.unchanged;
@@ -149,10 +168,25 @@ class CardImporter {
       if (conflicts.has(row.cardId)) this.#reject(line, `iccid ${row.iccid} belongs to another card`);
     }
     this.options.onProgress?.({ ...this.#counts });
+    if (result.former.length > 0) await onFormer?.(result.former);
   }
 
   #reject(line: number, message: string): void {
     this.#counts.rejected += 1;
     if (this.#errors.length < MAX_ERRORS) this.#errors.push({ line, message });
   }
+}
+
+/** @param line the first one that was not written. */
+function tooManyOverPackage(line: number, cards: number, accepted: number): CardpollError {
+  const many = cards.toLocaleString('en-US');
+  return new CardpollError(
+    'invalid',
+    TOO_MANY_OVER_PACKAGE,
+    `the import ended before line ${line}: ${many} cards would be over their package in this month, and ${accepted} are accepted; the lines before are kept`,
+    {
+      hint: 'A dry run counts them all; accept_over_package accepts so many.',
+      fields: [{ field: 'acceptOverPackage', message: `must be at least ${cards}` }],
+    },
+  );
 }

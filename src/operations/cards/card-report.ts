@@ -45,6 +45,11 @@ export const importReport = z
     updated: z.int(),
     unchanged: z.int(),
     rejected: z.int(),
+    overPackage: z
+      .int()
+      .describe(
+        'Running cards that a lowered allowance puts over their package in this month: they are stopped',
+      ),
     errors: z
       .array(z.object({ line: z.int(), message: z.string() }))
       .describe('The first 1,000 rejected rows, by line'),

@@ -28,6 +28,8 @@ export class CardTotal {
   #endedMs = Number.NEGATIVE_INFINITY;
   #costMs = 0;
   #expired = false;
+  /** New cards that the last count does not include: they were written after it had started. */
+  #sinceCount = 0;
 
   constructor(
     private readonly cards: Pick<CardRecords, 'count' | 'estimate'>,
@@ -37,15 +39,16 @@ export class CardTotal {
   /** @param hint a number to use without a count and an estimate; 0 for none. @throws the error of the count. */
   async read(hint: number): Promise<number> {
     const counting = this.#isDue() ? this.#count() : this.#counting;
-    const standIn = this.#last === null ? (await this.#estimate()) || hint : 0;
-    const known = this.#last ?? (standIn === 0 ? null : standIn);
+    const last = this.#last === null ? null : this.#last + this.#sinceCount;
+    const standIn = last === null ? (await this.#estimate()) || hint : 0;
+    const known = last ?? (standIn === 0 ? null : standIn);
     if (known === null) return counting ?? this.#count();
     return counting === null ? known : within(this.#patienceMs(), counting, known);
   }
 
-  /** Call after an import, with the known number of new cards: the next count starts as soon as the budget allows. */
+  /** Call after each chunk of an import, with its new cards: the next count starts as soon as the budget allows. */
   imported(inserted: number): void {
-    if (this.#last !== null) this.#last += inserted;
+    this.#sinceCount += inserted;
     this.#expired = true;
   }
 
@@ -64,11 +67,14 @@ export class CardTotal {
 
   async #refresh(): Promise<number> {
     this.#startedMs = this.clock.monotonic();
-    // Cards imported from here on may be missing from the count: it is then out of date when it ends.
+    // A count does not see what is written after its start: it is then out of date when it ends.
     this.#expired = false;
+    const before = this.#sinceCount;
     try {
-      this.#last = await this.cards.count();
-      return this.#last;
+      const count = await this.cards.count();
+      this.#last = count;
+      this.#sinceCount -= before;
+      return count + this.#sinceCount;
     } finally {
       this.#endedMs = this.clock.monotonic();
       this.#costMs = this.#endedMs - this.#startedMs;

@@ -15,7 +15,7 @@ import type { CardFilter } from '../../store/ports/records/card-records.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { dateOf } from '../date-of.ts';
-import { exportCards } from './card-export.ts';
+import { exportCards, jsonLine } from './card-export.ts';
 import { type ImportFormat, type ImportOptions, importCards } from './card-import.ts';
 import { ImportTrace } from './card-import-trace.ts';
 import type { CardListReport, CardReport, ImportReport } from './card-report.ts';
@@ -63,25 +63,46 @@ export class CardOperations {
   async import(
     actor: Actor,
     input: Readable,
-    options: Omit<ImportOptions, 'beforeFirstWrite' | 'onProgress'>,
+    how: Omit<ImportOptions, 'beforeFirstWrite' | 'onProgress' | 'month'>,
   ): Promise<ImportReport> {
+    const { calendar, clock } = this.deps;
+    const options = { ...how, month: calendar.monthOf(clock.now()) };
     if (options.dryRun === true) return importCards(this.deps.records.cards, input, options);
     const trace = new ImportTrace(this.deps.audit, actor, options.format);
-    let inserted = 0; // unknown if the import fails
+    let counted = 0;
     try {
       const report = await importCards(this.deps.records.cards, input, {
         ...options,
         beforeFirstWrite: () => trace.begin(),
+        onProgress: ({ inserted }) => {
+          this.deps.cardTotal.imported(inserted - counted);
+          counted = inserted;
+        },
       });
-      inserted = report.inserted;
       await trace.end(report);
       return report;
     } catch (error) {
       await trace.fail(error);
       throw error;
-    } finally {
-      this.deps.cardTotal.imported(inserted);
     }
+  }
+
+  /**
+   * Reads the file as an import does and writes nothing.
+   * @param onFormer gets the cards that the import would update, as they are: rows of an import that takes it back.
+   */
+  preview(
+    input: Readable,
+    how: Pick<ImportOptions, 'format' | 'ignoreColumns' | 'overwriteVerified'>,
+    onFormer: (former: string) => Promise<void>,
+  ): Promise<ImportReport> {
+    const { calendar, clock, records } = this.deps;
+    return importCards(records.cards, input, {
+      ...how,
+      dryRun: true,
+      month: calendar.monthOf(clock.now()),
+      onFormer: (former) => onFormer(former.map(jsonLine).join('')),
+    });
   }
 
   /** @returns the next matching cards in id order; there may be none although more follow. */

@@ -60,7 +60,7 @@ describe('importCards', () => {
       format: 'csv',
       onProgress: ({ inserted }) => progress.push(inserted),
     });
-    const none = { rejected: 0, errors: [], errorsTruncated: false, ignoredColumns: [] };
+    const none = { rejected: 0, overPackage: 0, errors: [], errorsTruncated: false, ignoredColumns: [] };
     expect(first).toEqual({ received: 50_000, inserted: 50_000, updated: 0, unchanged: 0, ...none });
     expect(progress).toEqual([10_000, 20_000, 30_000, 40_000, 50_000]);
     expect(await store.cards.count()).toBe(50_000);

@@ -92,6 +92,23 @@ describe('CardTotal', () => {
     expect(waiting).toHaveLength(1);
   });
 
+  it('counts no new card twice when a count runs during an import', async () => {
+    const { total, waiting, pass } = counter();
+    const first = total.read(0);
+    pass(10_000);
+    waiting[0]?.resolve(1_000);
+    await first;
+    total.imported(500_000);
+    pass(200_000);
+    await total.read(0); // the second count starts and sees the first half million
+    total.imported(300_000);
+    expect(await total.read(0)).toBe(801_000);
+    waiting[1]?.resolve(501_000);
+    await expect.poll(() => total.read(0)).toBe(801_000);
+    total.imported(200_000);
+    expect(await total.read(0)).toBe(1_001_000);
+  });
+
   it('counts after five minutes whatever the last one took: it may have been an outage', async () => {
     const { total, waiting, pass } = counter({ estimate: async () => 7 });
     await total.read(0);

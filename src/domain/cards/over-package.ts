@@ -1,0 +1,13 @@
+// How many running cards an import may put over their package of the month, and so have stopped. Used by the import, its
+// route and its command. The budget of stops limits how fast they are stopped, and this how many an unseen file stops at all.
+
+/** An import that says nothing may put so many cards over their package. */
+export const ACCEPTED_OVER_PACKAGE = 100;
+
+/** The code of the refusal of more. */
+export const TOO_MANY_OVER_PACKAGE = 'cards_over_package';
+
+/** @returns what to accept of an import that would put so many cards over it: polls find out more until it is made. */
+export function acceptedAfter(counted: number): number {
+  return Math.max(ACCEPTED_OVER_PACKAGE, Math.ceil(counted * 1.1));
+}
