@@ -37,6 +37,7 @@ export async function confirm(
     return false;
   }
   if (yes === true) return true;
+  io.stderr.write(await show());
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) {
     throw new CardpollError(
       'usage',
@@ -47,7 +48,6 @@ export async function confirm(
       },
     );
   }
-  io.stderr.write(await show());
   return /^y(es)?$/i.test((await question(io, 'Go ahead? [y/N] ')).trim());
 }
 

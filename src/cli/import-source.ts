@@ -7,7 +7,7 @@ import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import type { Io } from './io.ts';
 
-const STANDARD_INPUT = '-';
+export const STANDARD_INPUT = '-';
 
 export interface ImportSource {
   readonly stream: Readable;

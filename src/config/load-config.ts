@@ -1,6 +1,5 @@
 // Makes checked configurations from flags, environment and config file. Called by the commands, each for its own scope.
 // Knows the settings and the shapes; rules.ts has the rules between settings.
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { CardpollError } from '../platform/errors.ts';
@@ -20,6 +19,7 @@ import { checkDaemonRules, checkGatewayUrl, checkStoreRules } from './rules.ts';
 import { LOG_SEARCH, type SignSettings } from './settings/log-search-settings.ts';
 import { waysToSet } from './settings/setting.ts';
 import { SETTINGS } from './settings/settings.ts';
+import { stateHome } from './state-home.ts';
 import { readRedisTlsFiles, readTlsFiles } from './tls-files.ts';
 
 /** @throws CardpollError kind `config` with all problems at once. */
@@ -200,7 +200,7 @@ function readStores(reader: SettingReader, env: ConfigInputs['env']): StoresConf
 }
 
 function defaultDataDir(env: ConfigInputs['env']): string {
-  return join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'cardpoll');
+  return join(stateHome(env), 'cardpoll');
 }
 
 function given<K extends string, V>(key: K, value: V | null): { [P in K]?: V } {

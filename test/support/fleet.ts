@@ -105,7 +105,8 @@ export class Fleet {
 
   /** Runs the CLI against the newest daemon; fails unless it ends with 0. */
   async cli(...args: string[]): Promise<CliResult> {
-    const result = await runCli(args, { env: { CARDPOLL_URL: this.daemons.at(-1)?.url } });
+    const env = { CARDPOLL_URL: this.daemons.at(-1)?.url, XDG_STATE_HOME: this.dir };
+    const result = await runCli(args, { env });
     if (result.code !== 0) {
       throw new Error(`cardpoll ${args.join(' ')} ended with ${result.code}: ${result.stderr}`);
     }
@@ -120,7 +121,7 @@ export class Fleet {
     );
     const file = join(this.dir, 'cards.csv');
     writeFileSync(file, ['card_id,iccid,carrier_id,status,allowance_mb', ...rows, ''].join('\n'));
-    await this.cli('cards', 'import', file);
+    await this.cli('cards', 'import', file, '--yes');
   }
 
   async setIntervals(seconds: number): Promise<void> {

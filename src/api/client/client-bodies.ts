@@ -120,7 +120,8 @@ export interface CardQuery extends Selection {
 }
 
 export interface ImportQuery {
-  readonly dry_run: boolean;
+  readonly dry_run?: boolean;
+  readonly accept_over_package?: number;
   readonly ignore_columns: boolean;
   readonly overwrite_verified: boolean;
 }

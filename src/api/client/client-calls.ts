@@ -2,6 +2,7 @@
 // nothing but a POST (client-transport.ts). What is called stands in client.ts.
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { endedEarly, errorOfAnswer, notCardpoll, objectIn, tooSlow, unreachable } from './client-errors.ts';
@@ -31,7 +32,7 @@ export interface ApiClientOptions {
   readonly clock: Pick<Clock, 'sleep'>;
 }
 
-interface Call {
+export interface Call {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   readonly path: string;
   readonly json?: unknown;
@@ -79,6 +80,24 @@ export class ApiCalls {
       if (this.options.signal.aborted) throw this.options.signal.reason;
       throw endedEarly(this.options.url, error);
     }
+  }
+
+  /** The JSON objects of an answer with one a line, as they arrive: all that came together. */
+  async *objects(call: Call): AsyncGenerator<ReadonlyArray<Record<string, unknown>>> {
+    const decoder = new StringDecoder('utf8');
+    let rest = '';
+    for await (const piece of this.stream(call)) {
+      const lines = (rest + decoder.write(piece)).split('\n');
+      rest = lines.pop() ?? '';
+      yield lines.map((line) => this.#objectOf(line));
+    }
+    if (rest !== '') yield [this.#objectOf(rest)];
+  }
+
+  #objectOf(line: string): Record<string, unknown> {
+    const object = objectIn(line);
+    if (object === null) throw notCardpoll(this.options.url);
+    return object;
   }
 
   #exchange(call: Call): Promise<Incoming> {

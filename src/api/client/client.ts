@@ -53,7 +53,8 @@ import type {
   WebhookTrialBody,
   WhoamiBody,
 } from './client-bodies.ts';
-import { ApiCalls, type ApiClientOptions } from './client-calls.ts';
+import { ApiCalls, type ApiClientOptions, type Call } from './client-calls.ts';
+import { endedEarly } from './client-errors.ts';
 
 const TRIGGERS = '/polling-manual-trigger';
 const RULES = '/polling-alert-rules';
@@ -229,21 +230,48 @@ export class ApiClient {
       timeoutMs: null,
     });
   /** Sends the cards as they are read. Has no deadline: an import takes as long as it takes. */
-  importCards = (cards: Readable, format: ImportFormat, options: ImportQuery) => {
-    const headers = { 'content-type': format === 'csv' ? 'text/csv' : 'application/x-ndjson' };
-    // A daemon of an older version refuses parameters that it does not know.
-    const asked = query(Object.fromEntries(Object.entries(options).filter(([, value]) => value)));
-    const path = `/cards/import${asked === '' ? '' : `?${asked}`}`;
-    return this.#calls.call<ImportBody>(
-      { method: 'POST', path, stream: cards, headers, timeoutMs: null },
-      'received',
-    );
+  importCards = (cards: Readable, format: ImportFormat, options: ImportQuery) =>
+    this.#calls.call<ImportBody>(importCall('/cards/import', cards, format, options), 'received');
+  /**
+   * Tries an import, as importCards makes it.
+   * @param onFormer gets the cards that it would update, as they are, in the form of an import; is awaited
+   */
+  previewImport = async (
+    cards: Readable,
+    format: ImportFormat,
+    options: ImportQuery,
+    onFormer: (former: ReadonlyArray<Record<string, unknown>>) => Promise<void>,
+  ): Promise<ImportBody> => {
+    let report: ImportBody | null = null;
+    for await (const rows of this.#calls.objects(
+      importCall('/cards/import/preview', cards, format, options),
+    )) {
+      const last = rows.at(-1);
+      const ends = last !== undefined && 'received' in last;
+      if (ends) report = last as unknown as ImportBody;
+      await onFormer(ends ? rows.slice(0, -1) : rows);
+    }
+    if (report === null) throw endedEarly(this.options.url, new Error('there was no report'));
+    return report;
   };
 
   #postPatiently<Body>(path: string, proof: keyof Body, json: object) {
     const timeoutMs = Math.max(this.options.timeoutMs, MANY_STOPS_TIMEOUT_MS);
     return this.#calls.call<Body>({ method: 'POST', path, json, timeoutMs }, proof);
   }
+}
+
+function importCall(path: string, stream: Readable, format: ImportFormat, options: ImportQuery): Call {
+  const headers = { 'content-type': format === 'csv' ? 'text/csv' : 'application/x-ndjson' };
+  // A daemon of an older version refuses parameters that it does not know.
+  const asked = query(Object.fromEntries(Object.entries(options).filter(([, value]) => value !== false)));
+  return {
+    method: 'POST',
+    path: `${path}${asked === '' ? '' : `?${asked}`}`,
+    stream,
+    headers,
+    timeoutMs: null,
+  };
 }
 
 const onPage = (page: number, pageSize: number) => ({ page, page_size: pageSize });

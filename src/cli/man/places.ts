@@ -12,6 +12,7 @@ const PATHS: readonly (readonly [string, string])[] = [
     'The daemons that `cardpoll context` has named. It contains no tokens.',
   ],
   ['~/.local/state/cardpoll', 'The embedded stores, used when neither Redis nor PostgreSQL is configured.'],
+  ['~/.local/state/cardpoll-imports', 'Cards as they were before the last twenty imports of files.'],
   ['~/.cache/cardpoll', 'Indexes of `cardpoll logs`.'],
   ['/var/log/cardpoll', 'worker.log, api.log and access.log of the service, and their rotated files.'],
 ];

@@ -1,10 +1,15 @@
 // `cardpoll cards import`, `list` and `export` against the real API over real stores: what goes in comes out again, a dry
 // run writes nothing, an interrupted import keeps what it says.
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Interruption } from '../../../src/cli/io.ts';
+import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { reading } from '../../contract/record-store/stores.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type CliOptions, cli } from '../../unit/cli/cli-under-test.ts';
 
@@ -68,6 +73,91 @@ describe('import and export', () => {
     expect(outcome.stdout).toBe('received   5\ninserted   1\nupdated    1\nunchanged  1\nrejected   2\n');
     expect(outcome.stderr).toMatch(/line 5: iccid \d+ belongs[\s\S]*line 6: [\s\S]*nothing was written/);
     expect((await cards(['export'])).stdout).toBe(before);
+  });
+});
+
+describe('an import that lowers allowances', () => {
+  const ID = 7_000_000;
+  const USED = 40;
+  const directory = temporaryDirectory('imports');
+  const path = join(directory, 'cards.csv');
+  const fleet = (allowanceMb: number) =>
+    fileOf(numbers(100).map((i) => `${ID + i},${iccidOf(ID + i)},1,1,${allowanceMb},\n`));
+  const allowances = async () => {
+    const { cards: found } = await api.records.cards.list(
+      { carrierId: null, status: null, stopped: null },
+      ID,
+      100,
+    );
+    return [...new Set(found.map(({ allowanceMb }) => allowanceMb))];
+  };
+  const imports = (argv: readonly string[] = [], options: CliOptions = {}) =>
+    cli(['cards', 'import', path, ...argv], { env: { ...env, XDG_STATE_HOME: directory }, ...options });
+  const kept = () => readdirSync(join(directory, 'cardpoll-imports'));
+
+  beforeAll(async () => {
+    writeFileSync(path, fleet(1_000));
+    expect(await imports()).toMatchObject({ code: 0, stderr: '' });
+    const month = new MonthCalendar('Asia/Shanghai').monthOf(Date.now());
+    await api.records.results.ensurePartitions(month);
+    await api.records.results.write(
+      numbers(USED).map((i) => reading(ID + i, { month, usedMb: 600, atMs: Date.now(), basedOn: null })),
+    );
+    writeFileSync(path, fleet(500));
+  });
+
+  it('is refused without a terminal, with the number of cards, and writes nothing', async () => {
+    const { code, stderr } = await imports();
+    expect(code).toBe(64);
+    expect(stderr).toContain('40 running cards would be over their package');
+    expect(stderr).toContain('--yes');
+    expect(await allowances()).toEqual([1_000]);
+    expect(kept(), 'nothing was imported').toEqual([]);
+    expect((await imports(['--dry-run'])).stdout).toMatch(/^over package +40$/m);
+    const piped = await cards(['import', '-'], { input: fleet(500) });
+    expect(piped).toMatchObject({ code: 64, stderr: expect.stringContaining('--yes') });
+    expect(await allowances()).toEqual([1_000]);
+  });
+
+  it('asks on a terminal', async () => {
+    const { code, stderr } = await imports([], { tty: true, input: 'n\n' });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/40 running cards would be over their package[\s\S]*Go ahead\?/);
+    expect(await allowances()).toEqual([1_000]);
+    expect(kept()).toEqual([]);
+  });
+
+  it('keeps the cards as they were in a file whose import takes it back', async () => {
+    const { code, stderr, stdout } = await imports(['--yes']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^over package +40$/m) });
+    expect(await allowances()).toEqual([500]);
+    const [, file = ''] =
+      /to undo the import: cardpoll cards import (\S+) --overwrite-verified$/m.exec(stderr) ?? [];
+    expect(readFileSync(file, 'utf8').split('\n').slice(0, 2)).toEqual([
+      HEADER,
+      `${ID + 1},${iccidOf(ID + 1)},1,1,1000,`,
+    ]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const again = await imports(['--undo-file', file, '--yes']);
+    expect(again, 'nothing differs, so there is nothing to keep').toMatchObject({ code: 0, stderr: '' });
+    const undone = await cards(['import', file, '--overwrite-verified']);
+    expect(undone.stdout).toMatch(/^updated +100$/m);
+    expect(await allowances()).toEqual([1_000]);
+  });
+
+  it('imports nothing when the cards cannot be kept, and keeps the twenty newest files', async () => {
+    const taken = join(directory, 'taken.csv');
+    writeFileSync(taken, 'precious');
+    const { code, stderr } = await imports(['--yes', '--undo-file', taken]);
+    expect(code).toBe(74);
+    expect(stderr).toContain('cannot keep the cards as they are');
+    expect(await allowances()).toEqual([1_000]);
+    expect(readFileSync(taken, 'utf8')).toBe('precious');
+    for (const i of numbers(25))
+      writeFileSync(join(directory, 'cardpoll-imports', `before-2025-01-${10 + i}T00-00-00-000Z.csv`), '');
+    expect((await imports(['--yes'])).code).toBe(0);
+    expect(kept()).toHaveLength(20);
+    expect(await allowances()).toEqual([500]);
   });
 });
 

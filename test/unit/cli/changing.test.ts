@@ -380,8 +380,14 @@ describe('cards import', () => {
     const { code, stdout } = await cli(['cards', 'import', file(name, content), '-o', 'tsv'], { env });
     expect(code).toBe(0);
     expect(stdout).toBe('received\t2\ninserted\t1\nupdated\t0\nunchanged\t0\nrejected\t0\n');
-    expect(requests[0]).toMatchObject({ line: 'POST /api/admin/cards/import', body: content });
-    expect(requests[0]?.headers['content-type']).toBe(type);
+    expect(requests.map(({ line }) => line)).toEqual([
+      'POST /api/admin/cards/import/preview',
+      'POST /api/admin/cards/import?accept_over_package=100',
+    ]);
+    for (const request of requests) {
+      expect(request.body).toBe(content);
+      expect(request.headers['content-type']).toBe(type);
+    }
   });
 
   it('asks the daemon what its options say, and names ignored columns', async () => {
@@ -390,9 +396,10 @@ describe('cards import', () => {
     const argv = ['cards', 'import', file('more.csv', 'card_id,iccid,note\n'), '--ignore-columns'];
     const { code, stderr } = await cli([...argv, '--overwrite-verified'], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "ignored columns: 'note'\n" });
-    expect(requests[0]?.line).toBe(
-      'POST /api/admin/cards/import?ignore_columns=true&overwrite_verified=true',
-    );
+    expect(requests.map(({ line }) => line)).toEqual([
+      'POST /api/admin/cards/import/preview?ignore_columns=true&overwrite_verified=true',
+      'POST /api/admin/cards/import?ignore_columns=true&overwrite_verified=true&accept_over_package=100',
+    ]);
   });
 
   it('lists rejected rows on stderr and ends with 65', async () => {

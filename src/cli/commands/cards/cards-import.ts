@@ -1,20 +1,26 @@
-// `cardpoll cards import`: imports cards from a file or standard input. Ctrl-C ends the file after the row that is being
-// sent, so that the daemon can still report what it has kept.
+// `cardpoll cards import`: imports cards from a file or standard input. A file is tried first: the cards that it changes are
+// kept as they are, and it asks before it puts running cards over their package. Standard input can be read only once, so
+// neither happens, and the daemon ends such an import instead. Ctrl-C ends the file after the row that is being sent, so
+// that the daemon can still report what it has kept.
 
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
+import { TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/over-package.ts';
+import { CardpollError } from '../../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { EXIT_BAD_DATA, EXIT_OK } from '../../exit-codes.ts';
-import { type ImportSource, openImportSource, WholeLines } from '../../import-source.ts';
+import type { ConfirmOptions } from '../../confirm.ts';
+import { EXIT_BAD_DATA, EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
+import { type ImportSource, openImportSource, STANDARD_INPUT, WholeLines } from '../../import-source.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
 import type { Style } from '../../output/style.ts';
 import { renderFields } from '../../output/table.ts';
+import { tryFirst } from './import-trial.ts';
 
-interface ImportOptions {
-  readonly dryRun?: boolean;
+interface ImportOptions extends ConfirmOptions {
+  readonly undoFile?: string;
   readonly ignoreColumns?: boolean;
   readonly overwriteVerified?: boolean;
 }
@@ -26,13 +32,19 @@ export const importCards = defineCommand<[string], ImportOptions>({
     ['cardpoll cards import cards.csv', 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified'],
     ['cardpoll cards import cards.ndjson --dry-run', 'one JSON object per line, same names; checks only'],
     ['cardpoll cards import export.csv --ignore-columns', 'a file with further columns'],
-    ['cardpoll cards import - < cards.csv', 'from standard input'],
+    ['cardpoll cards import - < cards.csv', 'from standard input: nothing is kept to undo it'],
   ],
   arguments: [
     { name: '<file>', doc: 'file with one card per line; - for standard input', kind: text('path') },
   ],
   options: [
+    { flags: '--yes', doc: 'do not ask before running cards exceed their package by a lower allowance' },
     { flags: '--dry-run', doc: 'check every row and print the result, but write nothing' },
+    {
+      flags: '--undo-file <path>',
+      doc: 'where to keep the cards as they were (default: a file in ~/.local/state/cardpoll-imports)',
+      kind: text('path'),
+    },
     { flags: '--ignore-columns', doc: 'ignore columns that cardpoll does not know' },
     {
       flags: '--overwrite-verified',
@@ -40,10 +52,19 @@ export const importCards = defineCommand<[string], ImportOptions>({
     },
   ],
   run: async (context, { args: [file], options }) => {
-    const { dryRun = false, ignoreColumns = false, overwriteVerified = false } = options;
-    const source = await openImportSource(context.io, file);
-    const query = { dry_run: dryRun, ignore_columns: ignoreColumns, overwrite_verified: overwriteVerified };
-    const answer = await upload(context, file, source, query);
+    const { dryRun = false, yes = false, ignoreColumns = false, overwriteVerified = false } = options;
+    const query = { ignore_columns: ignoreColumns, overwrite_verified: overwriteVerified };
+    const accepted = yes ? Number.MAX_SAFE_INTEGER : 0;
+    const plan = dryRun
+      ? { dry_run: true }
+      : file === STANDARD_INPUT
+        ? { accept_over_package: accepted }
+        : await tryFirst(context, file, options, query);
+    if (plan === null) return EXIT_NEGATIVE;
+    const answer = await upload(context, file, await openImportSource(context.io, file), {
+      ...query,
+      ...plan,
+    });
     // A daemon of an older version does not answer it.
     const { ignored_columns: ignored = [] } = answer.body;
     if (ignored.length > 0) context.io.stderr.write(`ignored columns: ${plainText(ignored.join(', '))}\n`);
@@ -62,7 +83,11 @@ async function upload(
   query: ImportQuery,
 ): Promise<Answer<ImportBody>> {
   const { io } = context;
-  const bar = new ProgressBar(io, `${query.dry_run ? 'checking' : 'sending'} ${plainText(file)}`, bytes);
+  const bar = new ProgressBar(
+    io,
+    `${query.dry_run === true ? 'checking' : 'sending'} ${plainText(file)}`,
+    bytes,
+  );
   const lines = new WholeLines(({ bytes: sent, rows }) =>
     bar.update(sent, `${rows.toLocaleString('en-US')} rows`),
   );
@@ -76,12 +101,21 @@ async function upload(
     if (interrupted.aborted) throw interrupted.reason;
     return await client.importCards(stream.pipe(lines), format, query);
   } catch (error) {
-    throw interrupted.aborted ? interrupted.reason : error;
+    throw interrupted.aborted ? interrupted.reason : inWordsOfOptions(error);
   } finally {
     interrupted.removeEventListener('abort', stop);
     bar.clear();
     stream.destroy();
   }
+}
+
+/** Of standard input: a file is asked about before. */
+function inWordsOfOptions(error: unknown): unknown {
+  if (!(error instanceof CardpollError) || error.code !== TOO_MANY_OVER_PACKAGE) return error;
+  return new CardpollError('usage', 'over_package_unconfirmed', error.message, {
+    cause: error,
+    hint: 'accept it with --yes; a file, instead of standard input, is tried first and can be undone',
+  });
 }
 
 function printInterruption({ io }: CommandContext, { received }: ImportBody, dryRun: boolean): void {
@@ -94,8 +128,12 @@ function printInterruption({ io }: CommandContext, { received }: ImportBody, dry
 
 function importFields(body: ImportBody, style: Style): string {
   const names = ['received', 'inserted', 'updated', 'unchanged', 'rejected'] as const;
+  const over = body.over_package ?? 0;
   return renderFields(
-    names.map((name) => [name, style.number(body[name])] as const),
+    [
+      ...names.map((name) => [name, style.number(body[name])] as const),
+      ...(over > 0 ? [['over package', style.number(over)] as const] : []),
+    ],
     style,
   );
 }

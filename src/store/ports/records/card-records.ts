@@ -22,7 +22,7 @@ export interface CardChanges {
   readonly mark: string;
 }
 
-export interface ImportCounts {
+interface ImportCounts {
   readonly inserted: number;
   readonly updated: number;
   readonly unchanged: number;

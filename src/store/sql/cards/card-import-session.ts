@@ -7,7 +7,6 @@ import type {
   ImportedChunk,
   ImportSessionOptions,
 } from '../../ports/records/card-records.ts';
-import { monthStart } from '../cleanup/partitions.ts';
 import {
   DEADLOCK,
   retryConflicts,
@@ -57,7 +56,7 @@ async function writeChunk(
   await tx.query(SQL.createRows);
   await fill(tx, rows);
   await tx.query(SQL.planByKeys);
-  const since = month === undefined ? null : monthStart(month);
+  const since = month === undefined ? null : `${month}-01`;
   const params = [dryRun, overwriteVerified, since, mostOverPackage, keepFormer];
   const [result] = await tx.query<ChunkRow>(SQL.chunk, params);
   const conflicts = toConflicts(result);

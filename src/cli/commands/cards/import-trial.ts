@@ -1,0 +1,71 @@
+// The trial of a file before it is imported: the cards that it changes are kept as they are, and it asks before it puts
+// running cards over their package. Used by cards-import.ts. The trial reads the whole file, as the import does after it.
+import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
+import { acceptedAfter } from '../../../domain/cards/over-package.ts';
+import type { CommandContext } from '../../command.ts';
+import { type ConfirmOptions, confirm } from '../../confirm.ts';
+import { openImportSource, WholeLines } from '../../import-source.ts';
+import { plainText } from '../../output/line.ts';
+import { ProgressBar } from '../../output/progress-bar.ts';
+import { FormerCards } from './former-cards.ts';
+
+interface TrialOptions extends ConfirmOptions {
+  readonly undoFile?: string;
+}
+
+/**
+ * Keeps the cards that the import would change, and asks if it puts running cards over their package.
+ * @returns what the import may do; null: it is not wanted.
+ */
+export async function tryFirst(
+  context: CommandContext,
+  file: string,
+  options: TrialOptions,
+  query: ImportQuery,
+): Promise<Pick<ImportQuery, 'accept_over_package'> | null> {
+  const { io } = context;
+  const former = new FormerCards(io, options.undoFile ?? null);
+  try {
+    const { over_package: over = 0 } = await preview(context, file, query, former);
+    await former.close();
+    const many = over.toLocaleString('en-US');
+    const plan = [
+      `${many} running cards would be over their package of this month, and would be stopped: allowance_mb is less than they have used`,
+    ];
+    if (over > 0 && !(await confirm(context, plan, options))) {
+      await former.discard();
+      return null;
+    }
+    if (former.path !== null) {
+      const cards = former.cards.toLocaleString('en-US');
+      io.stderr.write(
+        `${cards} cards are kept as they are in ${plainText(former.path)}\nto undo the import: cardpoll cards import ${plainText(former.path)} --overwrite-verified\n`,
+      );
+    }
+    return { accept_over_package: acceptedAfter(over) };
+  } catch (error) {
+    await former.discard();
+    throw error;
+  }
+}
+
+async function preview(
+  context: CommandContext,
+  file: string,
+  query: ImportQuery,
+  former: FormerCards,
+): Promise<ImportBody> {
+  const { stream, format, bytes } = await openImportSource(context.io, file);
+  const bar = new ProgressBar(context.io, `checking ${plainText(file)}`, bytes);
+  const lines = new WholeLines(({ bytes: sent, rows }) =>
+    bar.update(sent, `${rows.toLocaleString('en-US')} rows`),
+  );
+  stream.once('error', (error) => lines.destroy(error));
+  try {
+    const client = await context.client();
+    return await client.previewImport(stream.pipe(lines), format, query, (rows) => former.add(rows));
+  } finally {
+    bar.clear();
+    stream.destroy();
+  }
+}
