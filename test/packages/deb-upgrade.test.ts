@@ -137,14 +137,14 @@ describe('the Debian package', () => {
       systemctl start ${RUNNING.join(' ')}`);
     expect(await states()).toEqual(UP);
     for (const id of ['1', '2', '3', '4'])
-      await cli('configs', 'set', id, '--interval-seconds', `${INTERVAL_SECONDS}`);
+      await cli('configs', 'set', id, '--interval-seconds', `${INTERVAL_SECONDS}`, '--yes');
     await importCards(1, CARDS, '');
     await furtherTurns(1);
   });
 
   it('upgrades under load: everything that ran drains and runs again, once', async () => {
     const [flow, status] = [gateway.calls.flow.length, gateway.calls.card_status.length];
-    await cli('concurrency', 'set', 'realname', '25');
+    await cli('concurrency', 'set', 'realname', '25', '--yes');
     await importCards(CARDS + 1, OVER, 0);
     const { trigger_id } = await answer('trigger', 'by-condition', '--task', 'realname', '--yes');
     await waitFor(async () => (await answer('trigger', 'status', trigger_id)).succeeded > 0);
