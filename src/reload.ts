@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import type { AuditChange } from './domain/audit.ts';
+import type { Clock } from './platform/clock.ts';
 import { CardpollError, messageOf } from './platform/errors.ts';
 import type { Logger } from './platform/logger.ts';
 import { snakeCase } from './platform/snake-keys.ts';
@@ -21,6 +22,7 @@ interface ReloaderDeps {
   readonly load: () => Promise<DaemonConfig>;
   /** Applies settings, or throws and changes nothing. */
   readonly apply: (settings: LiveSettings) => void;
+  readonly clock: Pick<Clock, 'now'>;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Called with the changes, for the audit trail. */
   readonly onChange: (change: AuditChange) => void;
@@ -29,9 +31,15 @@ interface ReloaderDeps {
 export class Reloader {
   #config: DaemonConfig;
   #last: Promise<void> = Promise.resolve();
+  #failure: { readonly sinceMs: number; readonly reason: string } | null = null;
 
   constructor(private readonly deps: ReloaderDeps) {
     this.#config = deps.config;
+  }
+
+  /** The first failure since a reload worked; null: the last one worked. */
+  get failure(): { readonly sinceMs: number; readonly reason: string } | null {
+    return this.#failure;
   }
 
   /** Runs one reload after the other. Never throws: a failure is logged. */
@@ -41,13 +49,14 @@ export class Reloader {
   }
 
   async #reloadOnce(): Promise<void> {
-    const { load, apply, log, onChange } = this.deps;
+    const { load, apply, log, onChange, clock } = this.deps;
     try {
       const config = await load();
       const before = this.#config;
       const live = LIVE.filter((name) => !isDeepStrictEqual(before[name], config[name]));
       apply(config);
       for (const name of LIVE) this.#config = { ...this.#config, [name]: config[name] };
+      this.#failure = null;
       log.info({ changed: live.map(snakeCase) }, 'configuration reloaded');
       if (live.length > 0) {
         const [from, to] = [before, config].map((one) => traceOf(live, one));
@@ -57,10 +66,9 @@ export class Reloader {
       if (waiting.length > 0) log.warn({ settings: waiting }, 'changed settings that need a restart');
     } catch (error) {
       const hint = error instanceof CardpollError ? error.hint : undefined;
-      log.error(
-        { reason: messageOf(error), hint },
-        'configuration not reloaded, the present one stays in force',
-      );
+      const reason = messageOf(error);
+      this.#failure = { sinceMs: this.#failure?.sinceMs ?? clock.now(), reason };
+      log.error({ reason, hint }, 'configuration not reloaded, the present one stays in force');
     }
   }
 }

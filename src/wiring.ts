@@ -102,6 +102,7 @@ export async function startDaemon(
       server?.replaceAccess(accessOf(settings));
       logs.setLevel(settings.logLevel);
     },
+    clock: systemClock,
     log: logs.worker,
     onChange: (change) => digest?.note(change),
   });
@@ -119,7 +120,8 @@ export async function startDaemon(
   if (link === null || link.number === 0) await warnOfRateLimits(config, stores.records, logs.worker);
   digest = await startDigest(operations.audit, logs.worker, teardown);
   const conditions = () => operations.stats.conditions();
-  const parts = { ...stores, audit: operations.audit, conditions, digest, meter: instruments };
+  const reloadFailure = () => reloader.failure;
+  const parts = { ...stores, audit: operations.audit, conditions, reloadFailure, digest, meter: instruments };
   const engine = buildEngine(config, parts, logs, teardown, () => server?.address ?? null);
   // The server opens before the engine starts and closes after it has drained, so that readyz reports both phases.
   if (link === null || link.number === 0) {
@@ -215,7 +217,7 @@ async function startDigest(audit: Audit, log: Logger, teardown: Teardown): Promi
 
 function buildEngine(
   config: DaemonConfig,
-  parts: Stores & Pick<EngineDeps, 'audit' | 'conditions' | 'digest' | 'meter'>,
+  parts: Stores & Pick<EngineDeps, 'audit' | 'conditions' | 'digest' | 'meter' | 'reloadFailure'>,
   logs: Logs,
   teardown: Teardown,
   probeAddress: () => string | null,

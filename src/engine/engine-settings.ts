@@ -7,6 +7,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Meter } from '../platform/meter.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
+import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { AuditTrail } from '../store/ports/records/audit-trail.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
@@ -35,6 +36,7 @@ export interface EngineDeps {
   readonly pace?: CallPace | null;
   /** host:port where this instance answers probes; null while it does not listen. */
   readonly probeAddress: () => string | null;
+  readonly reloadFailure: () => InstanceInfo['reloadFailure'];
   readonly meter: Meter;
   /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;

@@ -149,6 +149,7 @@ export class Engine implements Service {
       cacheHits: hits,
       cacheMisses: misses,
       breakers: this.deps.gateway.breakers().filter((breaker) => breaker.state !== 'closed'),
+      reloadFailure: this.deps.reloadFailure(),
       databaseOutage: outage && { sinceMs: Math.round(now - outage.lastsMs), reason: outage.reason },
     };
   }

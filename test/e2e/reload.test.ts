@@ -68,10 +68,25 @@ it('keeps all of the present configuration when the new one has a mistake', asyn
 });
 
 it('refuses a token file that is a FIFO, and does not wait for a writer', async () => {
+  configure('log_level: info\n', SECOND);
   rmSync(tokensFile);
   execFileSync('mkfifo', ['-m', '600', tokensFile]);
   const line = await reload(/^configuration not reloaded/);
   expect(line).toMatchObject({ reason: expect.stringContaining(`${tokensFile} is a FIFO`) });
   expect((await ask(SECOND)).status).toBe(200);
   rmSync(tokensFile);
+});
+
+it('is a reason of health until a reload works', async () => {
+  const reason = async () => {
+    const headers = { authorization: `Bearer ${SECOND}` };
+    const stats = await fetch(`${daemon.url}/api/admin/polling-stats`, { headers });
+    const { health_reasons } = (await stats.json()) as { health_reasons: { code: string; text: string }[] };
+    return health_reasons.find(({ code }) => code === 'reload_failed');
+  };
+  const isTold = async () => (await reason())?.text.includes(`${tokensFile} is a FIFO`);
+  await waitFor(isTold, { what: 'the reason reload_failed' });
+  configure('log_level: info\n', SECOND);
+  await reload(/^configuration reloaded$/);
+  await waitFor(async () => (await reason()) === undefined, { what: 'the reason to be gone' });
 });

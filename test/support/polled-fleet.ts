@@ -26,6 +26,7 @@ export function instanceOf(instanceId: string, over: Partial<InstanceInfo> = {})
     cacheMisses: 0,
     breakers: [],
     databaseOutage: null,
+    reloadFailure: null,
     ...over,
   };
 }

@@ -4,6 +4,7 @@ import { loadDaemonConfig } from '../../src/config/load-config.ts';
 import type { AuditChange } from '../../src/domain/audit.ts';
 import { CardpollError } from '../../src/platform/errors.ts';
 import { type LiveSettings, Reloader } from '../../src/reload.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 
 const flags = { '--gateway-url': 'http://gateway:8080', '--data-dir': ':memory:' };
 
@@ -20,6 +21,7 @@ async function reloader(load: () => Promise<DaemonConfig>, refuse?: CardpollErro
       if (refuse !== undefined) throw refuse;
       applied.push(settings);
     },
+    clock: new FakeClock(),
     log: { info: say('info'), warn: say('warn'), error: say('error') } as never,
     onChange: (change) => changes.push(change),
   });

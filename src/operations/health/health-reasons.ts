@@ -46,7 +46,8 @@ export type HealthCode =
   | 'no_worker'
   | 'database_outage'
   | 'init_stuck'
-  | 'clocks_differ';
+  | 'clocks_differ'
+  | 'reload_failed';
 
 export interface TaskHealthInputs extends HealthInputs, PaceNeed {
   readonly taskType: TaskType;
@@ -127,12 +128,14 @@ interface FleetHealthInputs {
   readonly databaseOutages: DatabaseOutages | null;
   /** null: not known. */
   readonly clockGap: ClockGap | null;
+  /** See reload-failures.ts. */
+  readonly reloads: readonly HealthReason[];
   readonly since: ReasonsSince;
 }
 
 /** Why the fleet is not normal: first reasons of the whole fleet, then those of its task types. */
 export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
-  const { tasks, workers, schedulers, initStuck, databaseOutages, clockGap, since } = inputs;
+  const { tasks, workers, schedulers, initStuck, databaseOutages, clockGap, reloads, since } = inputs;
   const causes: Cause[] = [];
   if (workers === 0) {
     const text = 'no instance polls: none with the role worker is alive';
@@ -153,7 +156,7 @@ export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
   );
   const outages = databaseOutages === null ? [] : [outageReason(databaseOutages)];
   const reasons = causes.map((cause) => dated(cause, null, since));
-  return bySeverity([...outages, ...reasons, ...clockReasons(clockGap, since), ...own]);
+  return bySeverity([...outages, ...reasons, ...clockReasons(clockGap, since), ...reloads, ...own]);
 }
 
 function outageReason(outages: DatabaseOutages): HealthReason {

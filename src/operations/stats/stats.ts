@@ -15,6 +15,7 @@ import { breakersOf, gatewayReportOf } from '../health/gateway-report.ts';
 import { fleetReasons, healthOfReasons, type ReasonsSince } from '../health/health-reasons.ts';
 import type { GatewayReport } from '../health/health-report.ts';
 import type { PatientReading } from '../health/patient-reading.ts';
+import { reloadReasons } from '../health/reload-failures.ts';
 import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
 import { adviceOf, fleetCapacityOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
@@ -61,6 +62,7 @@ export class StatsOperations {
       initStuck: init.status === 'stuck',
       databaseOutages: databaseOutagesOf(surroundings.instances),
       clockGap: surroundings.clockGap,
+      reloads: reloadReasons(surroundings.instances),
       since: surroundings.since,
     });
     return {

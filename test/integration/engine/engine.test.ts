@@ -71,6 +71,7 @@ function makeEngine(live: LiveStore, clock: Clock): Engine {
       ...{ live, records, log, ...means },
       gateway: new FlowControlledGateway({ ...means, gateway: upstream, onChange: () => {} }),
       probeAddress: () => null,
+      reloadFailure: () => null,
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
       conditions: () => Promise.reject(new Error('no rule asks for them')),
       digest: { note: () => {} },

@@ -107,6 +107,7 @@ async function makeEngine(
       ...{ ...stores, log, ...means },
       gateway: new FlowControlledGateway({ ...means, gateway: upstream as never, onChange: () => {} }),
       probeAddress: () => null,
+      reloadFailure: () => null,
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
       conditions: () => Promise.reject(new Error('no rule asks for them')),
       digest: { note: () => {} },

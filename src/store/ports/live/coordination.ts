@@ -23,6 +23,8 @@ export interface InstanceInfo {
   readonly breakers: readonly BreakerReport[];
   /** Since when this instance cannot use the record store, and why; null while it can. */
   readonly databaseOutage: { readonly sinceMs: number; readonly reason: string } | null;
+  /** When this instance could not reload its configuration, and why; null after a reload that worked. */
+  readonly reloadFailure: { readonly sinceMs: number; readonly reason: string } | null;
 }
 
 export type InitStatus = 'pending' | 'running' | 'completed';

@@ -153,10 +153,12 @@ interface PackedInstance {
   }>;
   /** Absent where an older version wrote it. */
   database_outage?: { since_ms: number; reason: string } | null;
+  /** Absent where an older version wrote it. */
+  reload_failure?: { since_ms: number; reason: string } | null;
 }
 
 function packInstance(instance: InstanceInfo): PackedInstance {
-  const outage = instance.databaseOutage;
+  const { databaseOutage: outage, reloadFailure: failure } = instance;
   return {
     worker_id: instance.instanceId,
     hostname: instance.hostname,
@@ -177,11 +179,12 @@ function packInstance(instance: InstanceInfo): PackedInstance {
       next_probe_at_ms: breaker.nextProbeAtMs,
     })),
     database_outage: outage && { since_ms: outage.sinceMs, reason: outage.reason },
+    reload_failure: failure && { since_ms: failure.sinceMs, reason: failure.reason },
   };
 }
 
 function unpackInstance(packed: PackedInstance): InstanceInfo {
-  const outage = packed.database_outage ?? null;
+  const { database_outage: outage = null, reload_failure: failure = null } = packed;
   return {
     instanceId: packed.worker_id,
     hostname: packed.hostname,
@@ -202,5 +205,6 @@ function unpackInstance(packed: PackedInstance): InstanceInfo {
       nextProbeAtMs: breaker.next_probe_at_ms,
     })),
     databaseOutage: outage && { sinceMs: outage.since_ms, reason: outage.reason },
+    reloadFailure: failure && { sinceMs: failure.since_ms, reason: failure.reason },
   };
 }

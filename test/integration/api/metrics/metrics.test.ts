@@ -128,6 +128,7 @@ describe('after polls', () => {
       cacheMisses: 10,
       breakers: [],
       databaseOutage: null,
+      reloadFailure: null,
     };
     await live.coordination.heartbeat({ ...worker, ...counts }, 60_000);
     const { values } = await scrape(api);

@@ -100,6 +100,7 @@ beforeAll(async () => {
       ...{ live, records, log, ...means },
       gateway: new FlowControlledGateway({ ...means, gateway, onChange: () => {} }),
       probeAddress: () => null,
+      reloadFailure: () => null,
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
       conditions: () => Promise.reject(new Error('no rule asks for them')),
       digest: { note: () => {} },

@@ -140,6 +140,7 @@ describe('a fleet', () => {
       cacheMisses: 0,
       breakers: [],
       databaseOutage: null,
+      reloadFailure: null,
       cacheHitRatio: null,
     });
   });

@@ -6,6 +6,7 @@ import {
   type TaskHealthInputs,
   taskReasons,
 } from '../../../../src/operations/health/health-reasons.ts';
+import { reloadReasons } from '../../../../src/operations/health/reload-failures.ts';
 import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
 import { instanceOf } from '../../../support/polled-fleet.ts';
 import { CALM_STOPS } from '../../../support/stop-figures.ts';
@@ -217,6 +218,7 @@ describe('reasons of the fleet', () => {
         schedulers: 1,
         initStuck: false,
         databaseOutages: null,
+        reloads: [],
         clockGap: null,
         since: new Map([['init_stuck', 5]]),
       }),
@@ -234,7 +236,7 @@ describe('reasons of the fleet', () => {
 
   it('say that no instance polls, and that the initialisation is stuck', () => {
     const since = new Map([['init_stuck', 5]]);
-    const stuck = { tasks: [], initStuck: true, databaseOutages: null, clockGap: null, since };
+    const stuck = { tasks: [], initStuck: true, databaseOutages: null, clockGap: null, reloads: [], since };
     const reasons = fleetReasons({ ...stuck, workers: 0, schedulers: 0 });
     expect(reasons).toMatchObject([{ since: null }, { since: new Date(5), taskType: null }]);
     expect(reasons.map(({ code }) => code)).toEqual(['no_worker', 'init_stuck']);
@@ -251,6 +253,7 @@ describe('reasons of the fleet', () => {
       schedulers: 2,
       initStuck: false,
       clockGap: null,
+      reloads: [],
       since: new Map(),
     };
     const reasonsOf = (...instances: InstanceInfo[]) =>
@@ -277,6 +280,18 @@ describe('reasons of the fleet', () => {
     ]);
   });
 
+  it('name the instance that could not reload its configuration, or how many could not, and why', () => {
+    const failed = (id: string, sinceMs: number) =>
+      instanceOf(id, { reloadFailure: { sinceMs, reason: `2 problems:\n  tokens${' x'.repeat(200)}` } });
+    expect(reloadReasons([instanceOf('a'), instanceOf('b')])).toEqual([]);
+    const [one] = reloadReasons([instanceOf('a'), failed('b', 7_000)]);
+    expect(one).toMatchObject({ code: 'reload_failed', severity: 'warning', since: new Date(7_000) });
+    expect(one?.text).toMatch(/^b could not reload .* in force: 2 problems: tokens x x[^\n]{150,200}$/);
+    expect(reloadReasons([failed('a', 9_000), failed('b', 7_000)])).toMatchObject([
+      { text: expect.stringMatching(/^2 of 2 instances could not/), since: new Date(7_000) },
+    ]);
+  });
+
   it.each([
     [
       45 * 86_400_000,
@@ -295,6 +310,7 @@ describe('reasons of the fleet', () => {
         schedulers: 1,
         initStuck: false,
         databaseOutages: null,
+        reloads: [],
         clockGap,
         since,
       }),
