@@ -1,8 +1,10 @@
 // The budget of stops is kept, and used up, while PostgreSQL crashes and is started again, or fails over to a standby that
-// has every commit (docs/decisions/0032-safeguards-of-stops.md).
+// has every commit. A standby that lacks the last commits lets it be exceeded by the stops counted in them
+// (docs/decisions/0032-safeguards-of-stops.md).
 import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
-import { expectBudgetKeptOver } from '../support/budgeted-fleet.ts';
+import { BreakableLink } from '../support/breakable-link.ts';
+import { expectBudgetExceededByLost, expectBudgetKeptOver } from '../support/budgeted-fleet.ts';
 import { type PostgresServer, startPostgres, streamingStandbyOf } from '../support/postgres-server.ts';
 import { waitFor } from '../support/processes.ts';
 
@@ -43,9 +45,30 @@ it('over a failover to a synchronous standby', async () => {
     { what: 'the standby to be synchronous' },
   );
   await expectBudgetKeptOver(primary, async () => {
-    await primary.kill();
-    await ask(standby, 'SELECT pg_promote()');
-    expect(await ask(standby, 'SELECT pg_is_in_recovery() AS follows')).toEqual([{ follows: false }]);
-    return standby.port;
+    return failOver(primary, standby);
   });
 });
+
+it('over a failover to an asynchronous standby, but for the stops it lacks', async () => {
+  const primary = await startPostgres();
+  servers.push(primary);
+  const link = await BreakableLink.to(primary.port);
+  const standby = await streamingStandbyOf(primary, link.port);
+  servers.push(standby);
+  await expectBudgetExceededByLost(primary, async (stopMore) => {
+    const [at] = await ask(primary, 'SELECT pg_current_wal_lsn()::text AS lsn');
+    const hasAll = `SELECT coalesce(pg_last_wal_replay_lsn() >= '${at?.lsn}', false) AS ok`;
+    await waitFor(async () => (await ask(standby, hasAll))[0]?.ok, { what: 'the standby to follow' });
+    await link.close();
+    await stopMore();
+    return failOver(primary, standby);
+  });
+});
+
+/** @returns the port of the server that takes over. */
+async function failOver(primary: PostgresServer, standby: PostgresServer): Promise<number> {
+  await primary.kill();
+  await ask(standby, 'SELECT pg_promote()');
+  expect(await ask(standby, 'SELECT pg_is_in_recovery() AS follows')).toEqual([{ follows: false }]);
+  return standby.port;
+}

@@ -15,6 +15,9 @@ import { type Script, startScriptedGateway } from './scripted-gateway.ts';
 const CARDS = 150;
 const BUDGET = 25;
 const TROUBLES = 5;
+/** Stops before the database fails, and those that a standby does not hear of. */
+const HALF = Math.floor(BUDGET / 2);
+const LOST = 5;
 
 const ENV = {
   CARDPOLL_STOPS_MAX_PER_HOUR: String(BUDGET),
@@ -96,11 +99,15 @@ async function startBudgetedFleet(
 }
 
 async function stopsByState(databaseUrl: string): Promise<Record<string, number>> {
+  const rows = await ask(databaseUrl, 'SELECT state, count(*)::int AS n FROM card_stops GROUP BY state');
+  return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
+}
+
+async function ask(databaseUrl: string, text: string): Promise<Record<string, unknown>[]> {
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
   try {
-    const { rows } = await database.query('SELECT state, count(*)::int AS n FROM card_stops GROUP BY state');
-    return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
+    return (await database.query(text)).rows;
   } finally {
     await database.end();
   }
@@ -136,34 +143,92 @@ export async function expectBudgetKept(seed: number, daemons = 3): Promise<void>
   }
 }
 
+/** What is asked of a fleet whose database failed. */
+interface AfterFailure {
+  readonly effective: readonly string[];
+  readonly expectUsedUp: (databaseUrl: string) => Promise<void>;
+  readonly databaseUrl: string;
+}
+
 /**
- * Three daemons whose database fails in the middle of stopping. Fails when the gateway carried out one stop more than the
- * budget allows, or one less in the end.
- * @param fail makes the database fail. @returns the port of the server that has it now.
+ * Three daemons whose database fails when half of the budget is spent.
+ * @param fail makes the database fail; the gateway carries out so many stops more before that as `allow` says.
+ * @returns the port of the server that has it then.
  */
-export async function expectBudgetKeptOver(
+async function stopOverFailure(
   postgres: PostgresServer,
-  fail: () => Promise<number>,
+  fail: (stopMore: (stops: number) => Promise<void>) => Promise<number>,
+  expectAfter: (after: AfterFailure) => Promise<void>,
 ): Promise<void> {
+  const random = seededRandom(0);
   const { fleet, effective, allow, start, expectUsedUp, close } = await startBudgetedFleet(
     0,
-    seededRandom(0),
+    random,
     postgres,
   );
-  const half = Math.floor(BUDGET / 2);
+  async function stopUpTo(stops: number): Promise<void> {
+    allow(stops);
+    await waitFor(() => effective.length === stops, { what: `${stops} stops` });
+  }
   try {
     const running = [await start(), await start(), await start()];
     await fleet.setIntervals(1);
-    allow(half);
+    allow(HALF);
     await fleet.importCards(CARDS, () => 10);
-    await waitFor(() => effective.length === half, { what: 'half of the stops' });
-    const port = await fail();
+    await stopUpTo(HALF);
+    const port = await fail((stops) => stopUpTo(effective.length + stops));
     allow(Number.POSITIVE_INFINITY);
     for (const { link } of running) link.leadTo(port);
     const url = new URL(fleet.databaseUrl);
     url.port = String(port);
-    await expectUsedUp(url.href);
+    await expectAfter({ effective, expectUsedUp, databaseUrl: url.href });
   } finally {
     await close();
   }
+}
+
+/**
+ * Fails when the gateway carried out one stop more than the budget allows, or one less in the end.
+ * @param fail makes the database fail. @returns the port of the server that has it now.
+ */
+export function expectBudgetKeptOver(postgres: PostgresServer, fail: () => Promise<number>): Promise<void> {
+  return stopOverFailure(postgres, fail, ({ expectUsedUp, databaseUrl }) => expectUsedUp(databaseUrl));
+}
+
+/**
+ * A failover to a standby that lacks the last stops. Fails unless the budget is exceeded by some of them, by all of them at
+ * most, and each card is stopped once and known as stopped.
+ * @param lose makes `stopMore` stops that the standby does not hear of. @returns the port of the standby.
+ */
+export function expectBudgetExceededByLost(
+  postgres: PostgresServer,
+  lose: (stopMore: () => Promise<void>) => Promise<number>,
+): Promise<void> {
+  return stopOverFailure(
+    postgres,
+    (stopMore) => lose(() => stopMore(LOST)),
+    async ({ effective, databaseUrl }) => {
+      await waitFor(async () => (await undecided(databaseUrl)) === 0, {
+        everyMs: 200,
+        what: 'every card to be stopped or held',
+      });
+      expect(new Set(effective).size, 'each card once').toBe(effective.length);
+      expect(effective.length).toBeGreaterThan(BUDGET);
+      expect(effective.length).toBeLessThanOrEqual(BUDGET + LOST);
+      // The gateway shows the others as stopped; nothing says that cardpoll did it.
+      const { done = 0, held = 0 } = await stopsByState(databaseUrl);
+      expect(done + held).toBeLessThan(CARDS);
+      expect(CARDS - held).toBe(effective.length);
+    },
+  );
+}
+
+/** Cards that are neither known as stopped nor held. */
+async function undecided(databaseUrl: string): Promise<number> {
+  const [row] = await ask(
+    databaseUrl,
+    `SELECT count(*)::int AS n FROM cards c WHERE NOT stopped
+     AND NOT EXISTS (SELECT FROM card_stops s WHERE s.card_id = c.card_id AND s.state = 'held')`,
+  );
+  return row?.n as number;
 }

@@ -113,10 +113,13 @@ export async function standbyOf(primary: PostgresServer, port = primary.port): P
   return new PostgresServer(port, dir, owner, []);
 }
 
-/** A standby that follows this server: a running one, on a port of its own. */
-export async function streamingStandbyOf(primary: PostgresServer): Promise<PostgresServer> {
+/** A standby that follows this server: a running one, on a port of its own. @param by the port by which it reaches the server. */
+export async function streamingStandbyOf(
+  primary: PostgresServer,
+  by = primary.port,
+): Promise<PostgresServer> {
   const standby = await standbyOf(primary, await freePort());
-  const from = `host=127.0.0.1 port=${primary.port} user=postgres`;
+  const from = `host=127.0.0.1 port=${by} user=postgres`;
   appendFileSync(join(standby.dir, 'data', 'postgresql.auto.conf'), `primary_conninfo = '${from}'\n`);
   await standby.start();
   return standby;
