@@ -31,7 +31,7 @@ export function stopTable(items: readonly StopBody[], style: Style): string {
     { header: 'HELD BY', cell: (row) => style.text(row.held_by), drop: 11 },
     { header: 'BY', cell: (row) => style.text(row.ordered_by), least: 8, drop: 6 },
     { header: 'REASON', cell: (row) => style.text(row.reason), least: 10, drop: 7 },
-    { header: 'CALLS', cell: (row) => style.number(row.attempts), drop: 1 },
+    { header: 'ATTEMPTS', cell: (row) => style.number(row.attempts), drop: 1 },
     { header: 'UNCONFIRMED', cell: (row) => style.number(row.unconfirmed), drop: 1 },
     { header: 'LAST ERROR', cell: (row) => style.text(row.last_error), drop: 1 },
   ];
