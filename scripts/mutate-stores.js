@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { readMutants } from './mutants.js';
 
 const ROOT = new URL('..', import.meta.url).pathname;
-const COPIED = ['src', 'test', 'scripts', 'package.json'];
+const COPIED = ['src', 'test', 'scripts', 'docs', 'package.json'];
 const LINKED = ['node_modules', 'dist'];
 
 const names = process.argv.slice(2);
@@ -48,12 +48,15 @@ function firstFailure(mutants) {
     cwd: copy,
     encoding: 'utf8',
   });
-  /** @type {{ testResults: { assertionResults: { status: string, fullName: string }[] }[] }} */
+  /** @type {{ testResults: { status: string, assertionResults: { status: string, fullName: string }[] }[] }} */
   const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
   rmSync(report);
   const results = testResults.flatMap(({ assertionResults }) => assertionResults);
   const failed = results.find(({ status }) => status === 'failed');
   if (failed !== undefined) return failed.fullName;
+  // A suite whose servers did not start fails without a failed test, and notices no mistake.
+  if (testResults.some(({ status }) => status === 'failed'))
+    throw new Error(`a suite did not run: ${stderr}`);
   if (results.some(({ status }) => status === 'passed')) return null;
   throw new Error(`no test ran to its end: ${stderr}`);
 }

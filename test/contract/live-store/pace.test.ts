@@ -159,6 +159,22 @@ describeLiveStore('pace', (context) => {
       expect((await take(context.store, 'carddata', 1_000)).calls).toBe(CAPACITY);
     });
 
+    it('are granted again once where the bucket was not full', async () => {
+      const slow = { ...ALL, perSecond: 20 };
+      const { capacity, perMs } = bucketOf(slow);
+      await fill(context.store, [slow]);
+      const startedAt = performance.now();
+      await take(context.store, 'realname', capacity - 4, [slow]);
+      const grant = await take(context.store, 'realname', 4, [slow]);
+      expect(grant.calls).toBe(4);
+      for (let i = 0; i < 2; i += 1) await context.store.pace.giveBack({ participant: 'realname' }, grant, 4);
+      const { calls } = await take(context.store, 'realname', 1_000, [slow]);
+      expect(calls).toBeGreaterThanOrEqual(4);
+      expect(calls, 'and what has become due').toBeLessThanOrEqual(
+        4 + perMs * (performance.now() - startedAt),
+      );
+    });
+
     it('are not granted on top of a bucket that has filled meanwhile', async () => {
       await fill(context.store);
       const grant = await take(context.store, 'realname', CAPACITY);
