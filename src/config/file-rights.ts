@@ -1,6 +1,7 @@
 // Checks the permissions of the files that hold configuration. Used by reader.ts,
 // profile.ts and load-module.ts.
 import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { ConfigFile } from './config-file.ts';
 
 const OTHERS_MAY_READ = 0o004;
@@ -25,11 +26,13 @@ export function badConfigRights(path: string, { values }: ConfigFile): string | 
   return `every user can read ${path}, which holds a password; run chmod 600 ${path}`;
 }
 
-/** Code must not come from a file or a directory that every user can change. @returns a message, or null. */
+/** Code must not come from a file, or out of a directory, that every user can change. @returns a message, or null. */
 export function changeableByOthers(path: string): string | null {
-  const rights = mode(path);
-  const isOpen = (rights & OTHERS_MAY_WRITE) !== 0 && (rights & STICKY) === 0;
-  return isOpen ? `every user can write ${path}; run chmod o-w ${path}` : null;
+  const directory = dirname(path);
+  const isOpen = (rights: number) => (rights & OTHERS_MAY_WRITE) !== 0;
+  const isSticky = (mode(directory) & STICKY) !== 0;
+  const open = isOpen(mode(path)) ? path : isOpen(mode(directory)) && !isSticky ? directory : null;
+  return open === null ? null : `every user can write ${open}; run chmod o-w ${open}`;
 }
 
 function mode(path: string): number {

@@ -1,7 +1,7 @@
 // Loads the module of gateway.module: code that runs with the rights of the daemon, so no other user may be able to change it.
 // Loaded once in a process: a reload of the configuration finds the same module. Used by load-config.ts.
 import { statSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { GatewayModule } from '../domain/gateway/gateway-module.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -36,7 +36,7 @@ export async function readModule(reader: SettingReader): Promise<LoadedModule | 
 /** @returns the module, or what is wrong with it. */
 async function moduleAt(path: string): Promise<LoadedModule | string> {
   if (!statSync(path).isFile()) return `${path} is not a regular file`;
-  const rights = changeableByOthers(path) ?? changeableByOthers(dirname(path));
+  const rights = changeableByOthers(path);
   if (rights !== null) return rights;
   const loading = import(pathToFileURL(path).href) as Promise<Readonly<Record<string, unknown>>>;
   if (!(await withTimeout(LOADING_MS, loading, systemClock)))

@@ -14,7 +14,7 @@ import { AnswerReader } from './answer.ts';
 import type { Credentials, Proof } from './credentials.ts';
 import { DeadlineSweep, Exchange } from './exchange.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
-import { statusError } from './http-status.ts';
+import { statusError, withCode } from './http-status.ts';
 import { type Finish, finisherOf, readByModule } from './module-calls.ts';
 import { openCredentials } from './oauth-tokens.ts';
 import { type GatewayRequest, RequestMaker } from './request.ts';
@@ -179,9 +179,7 @@ export class GatewayClient implements UpstreamGateway {
   #offered(name: InterfaceName): Route {
     const route = this.#routes[name];
     if (route !== null) return route;
-    throw new GatewayError('not_offered', notOfferedWords(name), {
-      interfaceName: name,
-    });
+    throw new GatewayError('not_offered', notOfferedWords(name), { interfaceName: name });
   }
 
   /** Makes the call. What goes wrong is in the result. */
@@ -258,10 +256,7 @@ export class GatewayClient implements UpstreamGateway {
     if (status < 300) return null;
     const maxRetryAfterMs = this.profile.maxRetryAfterSeconds * 1_000;
     const byStatus = statusError(status, retryAfter, this.deps.clock.now(), maxRetryAfterMs);
-    const byCode = route.answers.knownError(body);
-    return byCode === null
-      ? byStatus
-      : new GatewayError(byCode.failure, `${byStatus.message}: ${byCode.message}`, byStatus.details);
+    return withCode(byStatus, route.answers.knownError(body));
   }
 
   #succeeded(

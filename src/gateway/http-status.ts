@@ -50,3 +50,9 @@ export function statusError(
   const cardProblem = status >= 400 && status < 500 && status !== 408;
   return new GatewayError(cardProblem ? 'card' : 'http', `HTTP ${status}`);
 }
+
+/** @param byCode what the error code of the answer means: it says more than the status; null: there is none that is known. */
+export function withCode(byStatus: GatewayError, byCode: GatewayError | null): GatewayError {
+  if (byCode === null) return byStatus;
+  return new GatewayError(byCode.failure, `${byStatus.message}: ${byCode.message}`, byStatus.details);
+}

@@ -214,6 +214,7 @@ describe('a module that cannot be used is refused at the start', () => {
 
   it('others may change it or its directory, it is a directory, or there is none', async () => {
     await expect(load(files(good, 0o646).config)).rejects.toThrow('run chmod o-w');
+    await expect(load(files(good, 0o1646).config)).rejects.toThrow('run chmod o-w');
     const open = files(good);
     chmodSync(join(open.module, '..'), 0o757);
     await expect(load(open.config)).rejects.toThrow('run chmod o-w');

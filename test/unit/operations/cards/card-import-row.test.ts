@@ -51,6 +51,7 @@ describe('refuses, and says why', () => {
     [{ iccid: 8.986e19 }, 'iccid must be a string: a JSON number loses its last digits'],
     [{ iccid: `x${ICCID}` }, `iccid 'x${ICCID}' ${noIccid}`],
     [{ iccid: `${ICCID}x` }, `iccid '${ICCID}x' ${noIccid}`],
+    [{ iccid: `${ICCID}F` }, `iccid '${ICCID}F' ${noIccid}: leave out the F at its end`],
     [{ iccid: true }, `iccid 'true' ${noIccid}`],
     [{ carrier_id: '-2147483649' }, `carrier_id '-2147483649' ${noNumber}`],
     [{ status: 2 ** 31 }, `status '2147483648' ${noNumber}`],
