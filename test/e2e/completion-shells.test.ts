@@ -32,7 +32,7 @@ describe.each(SHELLS)('%s', (shell, flags) => {
   async function shellWith(url: string): Promise<Terminal> {
     const env = { PATH, CARDPOLL_URL: url, HOME: dir, XDG_CONFIG_HOME: join(dir, 'config') };
     const terminal = new Terminal(`${path()} ${flags}`, { columns: 120, rows: 40, env });
-    terminal.press(`source ${quoted(script)}; echo load''ed\r`);
+    terminal.press(`cd ${quoted(dir)}; source ${quoted(script)}; echo load''ed\r`);
     await terminal.waitFor(/\bloaded\b/);
     return terminal;
   }
@@ -41,6 +41,7 @@ describe.each(SHELLS)('%s', (shell, flags) => {
     const { code, stdout } = await runCli(['completion', shell]);
     expect(code).toBe(0);
     writeFileSync(script, stdout);
+    writeFileSync(join(dir, 'fleet.csv'), '');
   });
 
   it('reads the script without a word', () => {
@@ -53,6 +54,7 @@ describe.each(SHELLS)('%s', (shell, flags) => {
     ['stats --wat', /stats --watch/],
     ['concurrency set real', /set realname/],
     ['stats -o yam', /-o yaml/],
+    ['cards import ./fle', /et\.csv/],
     // What is typed already need not be drawn again.
     ['configs enable Pack', /age\\ check/],
   ])('completes %j', async (typed, expected) => {

@@ -1,11 +1,13 @@
-// The completion script for bash. One `case` finds the command that is being typed, another what may come next.
+// The completion script for bash. One `case` finds the command that is being typed, another what may come next. Options are
+// offered after a dash, or where nothing else may come.
 import type { OptionWords, Place } from './word-list.ts';
 
 export function bashCompletion(places: readonly Place[]): string {
   const [, ...commands] = places;
-  const words = places.map(({ path, words: own, options }) => {
-    const next = [...own.map(({ text }) => text), ...options.flatMap(({ names }) => names)];
-    return `    '${path}') words='${next.join(' ')}' ;;`;
+  const words = places.map(({ path, words: own, options, takesFile, names }) => {
+    const next = own.map(({ text }) => text).join(' ');
+    const flags = options.flatMap((option) => option.names).join(' ');
+    return `    '${path}') words='${next}' flags='${flags}'${takesFile || names !== null ? ' other=1' : ''} ;;`;
   });
   const values = places.flatMap(({ path, options }) =>
     options.filter(({ takesValue }) => takesValue).map((option) => valueCase(path, option)),
@@ -15,7 +17,10 @@ export function bashCompletion(places: readonly Place[]): string {
   );
   return `# bash completion for cardpoll. Load it with: source <(cardpoll completion bash)
 _cardpoll() {
-  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} at=cardpoll words= word
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} at=cardpoll words= flags= other= word
+  # --option=value is three words here.
+  [[ $previous != = ]] || previous=\${COMP_WORDS[COMP_CWORD-2]}
+  [[ $current != = ]] || current=
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$at $word" in
       ${commands.map(({ path }) => `'${path}'`).join('|')}) at="$at $word" ;;
@@ -27,6 +32,7 @@ ${[...new Set(values)].join('\n')}
   case "$at" in
 ${words.join('\n')}
   esac
+  [[ $current != -* && -n $words$other ]] || words+=" $flags"
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   case "$at" in
 ${named.join('\n')}
@@ -44,8 +50,9 @@ complete -o default -F _cardpoll cardpoll
 `;
 }
 
-/** An option that needs a value: offers its words; without words bash offers files. */
-function valueCase(path: string, { names, values }: OptionWords): string {
+/** An option that needs a value: offers its words, or files if it is one. */
+function valueCase(path: string, { names, values, takesFile }: OptionWords): string {
   const patterns = names.map((name) => `'${path} ${name}'`).join('|');
-  return `    ${patterns}) COMPREPLY=($(compgen -W '${values.join(' ')}' -- "$current")); return ;;`;
+  const noFiles = takesFile ? '' : 'compopt +o default 2>/dev/null; ';
+  return `    ${patterns}) ${noFiles}COMPREPLY=($(compgen -W '${values.join(' ')}' -- "$current")); return ;;`;
 }

@@ -1,5 +1,6 @@
 // The words that can be typed at each place, flattened from the declarations of the commands. Used by the scripts for the
 // shells.
+import type { Kind } from '../../config/kinds.ts';
 import type { CommandSpec, NamedThing, OptionSpec } from '../command.ts';
 import {
   formatsOf,
@@ -20,8 +21,10 @@ export interface OptionWords {
   readonly names: readonly string[];
   readonly doc: string;
   readonly takesValue: boolean;
-  /** The accepted values, if there are few; empty: anything, for example files. */
+  /** The accepted values, if there are few; empty: anything. */
   readonly values: readonly string[];
+  /** The value is a file or a directory. */
+  readonly takesFile: boolean;
 }
 
 /** One command: what can come after it. */
@@ -32,6 +35,8 @@ export interface Place {
   readonly words: readonly Word[];
   /** Its options, with those of the commands above it. */
   readonly options: readonly OptionWords[];
+  /** Its argument is a file. */
+  readonly takesFile: boolean;
   /** The kind of names its argument accepts, listed by `cardpoll complete-names`; null: none. */
   readonly names: NamedThing | null;
 }
@@ -47,7 +52,8 @@ export function placesOf(root: CommandSpec): Place[] {
       .flatMap(optionsOf);
     const options = [...usual.map(optionWords), ...own, ...everywhere(spec)];
     const names = spec.arguments?.find((one) => one.names !== undefined)?.names ?? null;
-    return [{ path, words: wordsOf(spec), options, names }, ...below];
+    const takesFile = spec.arguments?.some(({ kind }) => isFile(kind)) === true;
+    return [{ path, words: wordsOf(spec), options, takesFile, names }, ...below];
   };
   return visit(root, '', []);
 }
@@ -80,5 +86,10 @@ function optionWords({ flags, doc, kind, choices }: OptionSpec): OptionWords {
     doc,
     takesValue: / </.test(flags),
     values: choices ?? kind?.choices ?? [],
+    takesFile: kind !== undefined && isFile(kind),
   };
+}
+
+function isFile({ accepts }: Kind<unknown>): boolean {
+  return /\b(path|file)\b/.test(accepts);
 }

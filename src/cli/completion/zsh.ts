@@ -3,12 +3,11 @@ import type { OptionWords, Place } from './word-list.ts';
 
 export function zshCompletion(places: readonly Place[]): string {
   const [, ...commands] = places;
-  const words = places.map(({ path, words: own, options }) => {
-    const next = [
-      ...own.map(({ text, doc }) => described(text, doc)),
-      ...options.flatMap(({ names, doc }) => names.map((name) => described(name, doc))),
-    ];
-    return `    '${path}') candidates=(${next.join(' ')}) ;;`;
+  const words = places.map(({ path, words: own, options, takesFile, names }) => {
+    const next = own.map(({ text, doc }) => described(text, doc)).join(' ');
+    const flags = options.flatMap((option) => option.names.map((name) => described(name, option.doc)));
+    const other = takesFile ? ' other=files' : names === null ? '' : ' other=names';
+    return `    '${path}') candidates=(${next}) flags=(${flags.join(' ')})${other} ;;`;
   });
   const values = places.flatMap(({ path, options }) =>
     options.filter(({ takesValue }) => takesValue).map((option) => valueCase(path, option)),
@@ -19,8 +18,8 @@ export function zshCompletion(places: readonly Place[]): string {
   return `#compdef cardpoll
 # zsh completion for cardpoll. Load it with: source <(cardpoll completion zsh)
 _cardpoll() {
-  local at=cardpoll word
-  local -a candidates
+  local at=cardpoll word other=
+  local -a candidates flags
   for word in "\${(@)words[2,CURRENT-1]}"; do
     case "$at $word" in
       ${commands.map(({ path }) => `'${path}'`).join('|')}) at="$at $word" ;;
@@ -32,10 +31,17 @@ ${[...new Set(values)].join('\n')}
   case "$at" in
 ${words.join('\n')}
   esac
+  if [[ $PREFIX == -* || ( \${#candidates} -eq 0 && -z $other ) ]]; then
+    candidates+=("\${(@)flags}")
+  fi
   case "$at" in
 ${named.join('\n')}
   esac
-  _describe -t cardpoll cardpoll candidates || _files
+  if (( \${#candidates} )); then
+    _describe -t cardpoll cardpoll candidates
+  elif [[ $other == files ]]; then
+    _files
+  fi
 }
 # Names from the running daemon; nothing when there is none. They may hold blanks.
 _cardpoll_names() {
@@ -54,9 +60,11 @@ fi
 `;
 }
 
-function valueCase(path: string, { names, values }: OptionWords): string {
+function valueCase(path: string, { names, values, takesFile }: OptionWords): string {
   const patterns = names.map((name) => `'${path} ${name}'`).join('|');
-  return `    ${patterns}) ${values.length === 0 ? '_files' : `compadd -- ${values.map(quoted).join(' ')}`}; return ;;`;
+  const offer =
+    values.length > 0 ? `compadd -- ${values.map(quoted).join(' ')}; ` : takesFile ? '_files; ' : '';
+  return `    ${patterns}) ${offer}return ;;`;
 }
 
 function described(text: string, doc: string): string {

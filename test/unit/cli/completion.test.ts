@@ -50,6 +50,17 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cardpoll; printf '%s\\n' "\${COMPREP
       ['bash', 'zsh', 'fish'],
     ],
     [['cards', 'import', '--config', 'x'], []],
+    [['cards', 'import', ''], []], // so that bash offers files
+    [['audit', '--action', ''], []],
+    [['trigger', 'single', '--task', '=', 'real'], ['realname']],
+    [
+      ['trigger', 'single', '--task', '='],
+      ['realname', 'carddata', 'package'],
+    ],
+    [
+      ['cleanup', ''],
+      ['configs', 'set-retention'],
+    ],
     [['nonsense', '--deb'], ['--debug']],
   ])('%j offers %j', async (typed, expected) => {
     const words = await offered(...typed);
@@ -65,6 +76,11 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cardpoll; printf '%s\\n' "\${COMPREP
       expect(await offered(...words, '--'), path).toEqual(expect.arrayContaining(named));
     }
   });
+});
+
+it('offers options after a dash only, where something else may come', async () => {
+  const bash = (await script('bash')).split('\n').find((line) => line.startsWith("    'cardpoll') words="));
+  expect(bash?.split(" flags='")[0]).not.toContain('--');
 });
 
 describe('zsh and fish', () => {
