@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
+import { ONE_LINE } from '../../domain/one-line.ts';
 import {
   CARD_CONDITIONS,
   INTERVAL_SECONDS_BOUNDS,
@@ -22,14 +23,15 @@ import { body, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
 
-const nameRule = `must have 1 to ${CONFIG_NAME_LENGTH} characters`;
+const nameRule = `must have 1 to ${CONFIG_NAME_LENGTH} printable characters`;
 const fields = {
   status: z.literal([0, 1], { error: 'must be 0 (disabled) or 1 (enabled)' }),
   name: z
     .string({ error: requiredOr(nameRule) })
     .trim()
     .min(1, { error: nameRule })
-    .max(CONFIG_NAME_LENGTH, { error: nameRule }),
+    .max(CONFIG_NAME_LENGTH, { error: nameRule })
+    .regex(ONE_LINE, { error: nameRule }),
   task_type: taskType,
   card_condition: z.enum(CARD_CONDITIONS, {
     error: requiredOr(`must be one of ${CARD_CONDITIONS.join(', ')}`),

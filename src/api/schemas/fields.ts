@@ -1,6 +1,7 @@
 // Fields of requests that several resources share: whole numbers with bounds, task types, reasons. Used by the schemas and
 // routes; the messages are what a 422 says about the field.
 import { z } from 'zod';
+import { ONE_LINE } from '../../domain/one-line.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import { type Bounds, wholeNumberWithin } from '../../operations/bounds.ts';
 
@@ -53,7 +54,7 @@ const reasonError = `must be text of at most ${MAX_REASON_CHARS} characters on o
 export const reason = z
   .string({ error: reasonError })
   .max(MAX_REASON_CHARS, { error: reasonError })
-  .regex(/^\P{Cc}*$/u, { error: reasonError })
+  .regex(ONE_LINE, { error: reasonError })
   .default('');
 
 /** A request body: a JSON object with these fields and no others. */

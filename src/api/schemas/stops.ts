@@ -2,8 +2,9 @@
 // be judged (card_ids, or all or since instead) is checked in operations/stops.
 import { z } from 'zod';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
+import { ONE_LINE } from '../../domain/one-line.ts';
 import { STOP_MODES, STOP_STATES } from '../../domain/stops/stop.ts';
-import { MAX_ORDERED_CARDS, REASON_CHARS, REASON_FORM, REASON_RULE } from '../../domain/stops/stop-order.ts';
+import { MAX_ORDERED_CARDS, REASON_CHARS, REASON_RULE } from '../../domain/stops/stop-order.ts';
 import { body, instant, listOfCards, queryNumber, requiredOr, wholeNumber } from './fields.ts';
 import { pageQuery } from './page.ts';
 
@@ -16,7 +17,7 @@ const reason = z
   .trim()
   .min(REASON_CHARS.min, { error })
   .max(REASON_CHARS.max, { error })
-  .regex(REASON_FORM, { error })
+  .regex(ONE_LINE, { error })
   .describe(`Why: ${REASON_RULE.replace(/^must be /, '')}. White space around it is removed.`);
 
 const cardIds = listOfCards(MAX_ORDERED_CARDS, CARD_ID_BOUNDS).optional();

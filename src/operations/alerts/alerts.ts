@@ -14,6 +14,7 @@ import {
 import { receiverOf } from '../../domain/alerts/webhook-receiver.ts';
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook-secret.ts';
 import type { Actor } from '../../domain/audit.ts';
+import { ONE_LINE } from '../../domain/one-line.ts';
 import { type PageRequest, RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import type { WebhookTester } from '../../engine/alerts/webhook-tester.ts';
 import { CardpollError, type FieldProblem } from '../../platform/errors.ts';
@@ -229,7 +230,7 @@ function objectOf(id: number): string {
 }
 
 function nameProblem(name: string): string | null {
-  const fits = name.length > 0 && name.length <= RULE_NAME_MAX_LENGTH && !/\p{Cc}/u.test(name);
+  const fits = name.length > 0 && name.length <= RULE_NAME_MAX_LENGTH && ONE_LINE.test(name);
   return fits ? null : `must have 1 to ${RULE_NAME_MAX_LENGTH} printable characters`;
 }
 

@@ -6,6 +6,7 @@
 import type { Actor } from '../../domain/audit.ts';
 import type { Offers } from '../../domain/gateway/offer.ts';
 import type { RateLimit } from '../../domain/limits/rate-limit.ts';
+import { ONE_LINE } from '../../domain/one-line.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import {
   INTERVAL_SECONDS_BOUNDS,
@@ -169,8 +170,10 @@ function requireSensible(fields: ConfigPatch): void {
     }
   }
   const { name, taskType } = fields;
-  if (name !== undefined && (name.trim() === '' || name.length > CONFIG_NAME_LENGTH)) {
-    problems.push({ field: 'name', message: `must have 1 to ${CONFIG_NAME_LENGTH} characters` });
+  const isName = (text: string) =>
+    text.trim() !== '' && text.length <= CONFIG_NAME_LENGTH && ONE_LINE.test(text);
+  if (name !== undefined && !isName(name)) {
+    problems.push({ field: 'name', message: `must have 1 to ${CONFIG_NAME_LENGTH} printable characters` });
   }
   if (taskType !== undefined && !TASK_TYPES.includes(taskType)) {
     problems.push({ field: 'taskType', message: `must be one of ${TASK_TYPES.join(', ')}` });

@@ -217,6 +217,7 @@ describe('alerts', () => {
     const acknowledge = (json?: object) =>
       api.call('POST', `${HISTORY}/${id}/acknowledge`, json === undefined ? {} : { json });
     expect(await acknowledge({ reason: 'a\u001b[31m' })).toMatchObject({ status: 422 });
+    expect(await acknowledge({ reason: 'a\u2066b' })).toMatchObject({ status: 422 });
     const first = await acknowledge({ reason: 'on it' });
     expect(first).toMatchObject({
       status: 200,

@@ -217,6 +217,7 @@ describe.each([
     [{ all: true, reason: ' \n ' }, 'reason'],
     [{ all: true, reason: 'two\nlines' }, 'reason'],
     [{ all: true, reason: 'bell \u0007' }, 'reason'],
+    [{ all: true, reason: 'li\u2028ne' }, 'reason'],
     [{ all: true, reason: 'half \ud800' }, 'reason'],
     [{ all: true, reason: 5 }, 'reason'],
   ])('refuses %j, and changes nothing', async (json, field) => {

@@ -128,6 +128,7 @@ describe('a new rule', () => {
   it.each<[string, Partial<NewRule>, string, string]>([
     ['no name', { name: ' ' }, 'name', 'must have 1 to 100 printable characters'],
     ['too long a name', { name: 'x'.repeat(101) }, 'name', 'must have 1 to 100 printable characters'],
+    ['a name that turns text round', { name: 'a\u202eb' }, 'name', 'must have 1 to 100 printable characters'],
     ['an unprintable name', { name: 'a\u0007b' }, 'name', 'must have 1 to 100 printable characters'],
     [
       'a task type its rule type is not for',

@@ -139,6 +139,8 @@ describe('what is no config', () => {
     ['name', ''],
     ['name', '  '],
     ['name', 'x'.repeat(201)],
+    ['name', 'a\u001bb'],
+    ['name', 'a\u202eb'],
     ['taskType', 'sms'],
     ['intervalSeconds', 0],
     ['intervalSeconds', 2_592_001],
@@ -160,7 +162,7 @@ describe('what is no config', () => {
       fields: [
         { field: 'intervalSeconds', message: `${WHOLE} 1 to 2592000` },
         { field: 'priority', message: `${WHOLE} -1000000 to 1000000` },
-        { field: 'name', message: 'must have 1 to 200 characters' },
+        { field: 'name', message: 'must have 1 to 200 printable characters' },
         { field: 'taskType', message: 'must be one of realname, carddata, package' },
       ],
     });
