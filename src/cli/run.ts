@@ -10,6 +10,7 @@ import { Interruption, type Io } from './io.ts';
 import type { Launchers } from './launchers.ts';
 import { optionsAfterCommand } from './option-order.ts';
 import { plainText } from './output/line.ts';
+import { plainHttpWarning } from './output/plain-http.ts';
 import { buildProgram, type ParsedInput } from './program.ts';
 import { VERSION } from './version.ts';
 
@@ -34,6 +35,7 @@ export async function run(argv: readonly string[], io: Io, launchers: Launchers)
 
 function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput): CommandContext {
   const configInputs = { flags, env: io.env };
+  const warn = plainHttpWarning(io);
   return {
     io,
     launchers,
@@ -44,6 +46,7 @@ function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput
     clientConfig: () => loadClientConfig(configInputs),
     client: async (signal = io.onInterrupt()) => {
       const config = await loadClientConfig(configInputs);
+      warn(config);
       const { ApiClient } = await import('../api/client/client.ts');
       return new ApiClient({ ...config, signal, clock: io.clock });
     },
