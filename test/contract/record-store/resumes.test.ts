@@ -104,6 +104,7 @@ describeRecordStore('resumes', (db) => {
     await leaseEnds();
     expect(await claim(1)).toEqual({ state: 'unresolved', runId: id, attempt: 2 });
     expect(await db.store.resumes.abandon(1, id, 1, 'late', true), 'a former holder').toBeNull();
+    expect(await db.store.resumes.acknowledge(1, id, 1), 'a former holder').toBeNull();
     await db.store.resumes.complete(1, id, MONTH, false);
     expect(await db.store.resumes.find(id)).toMatchObject({ resumed: 1 });
   });
