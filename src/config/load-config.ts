@@ -12,8 +12,8 @@ import type {
   MigrateConfig,
   StoresConfig,
 } from './daemon-config.ts';
-import { readGateway } from './load-gateway.ts';
-import { readModule } from './load-module.ts';
+import { readGateway } from './gateway/load-gateway.ts';
+import { readModule } from './gateway/load-module.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
 import { checkDaemonRules, checkGatewayUrl, checkStoreRules } from './rules.ts';
 import { LOG_SEARCH, type SignSettings } from './settings/log-search-settings.ts';

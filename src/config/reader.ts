@@ -6,7 +6,7 @@ import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../
 import { readSmallFile } from '../platform/small-file.ts';
 import { type ConfigFile, NO_FILE, readConfigFile } from './config-file.ts';
 import { badConfigRights, openToOthers } from './file-rights.ts';
-import { directoryOf, readProfile, underConfigFile } from './profile.ts';
+import { directoryOf, readProfile, underConfigFile } from './gateway/profile.ts';
 import { nameOf, type Section, type Setting, type Values } from './settings/setting.ts';
 import { ALL_SETTINGS, CONFIG_FILE, SETTINGS } from './settings/settings.ts';
 import { didYouMean } from './suggest.ts';

@@ -11,7 +11,6 @@ import {
   type InterfaceName,
   perInterface,
 } from '../../domain/gateway-interface.ts';
-import { duration, type Kind, listOf, oneOf, onOff, text } from '../kinds.ts';
 import {
   type BatchRule,
   batchRule,
@@ -25,7 +24,8 @@ import {
   successRule,
   templates,
   valuePath,
-} from '../profile-kinds.ts';
+} from '../gateway/profile-kinds.ts';
+import { duration, type Kind, listOf, oneOf, onOff, text } from '../kinds.ts';
 import { optional, type Setting, withDefault } from './setting.ts';
 
 const daemon = ['daemon'] as const;

@@ -1,7 +1,7 @@
 // Settings of the pace of the gateway: how many calls it allows (docs/scaling.md). Part of the settings table
 // (settings.ts); rate-limits.ts reads the list.
 import type { RateLimit } from '../../domain/limits/rate-limit.ts';
-import { callsPer, rateLimits } from '../rate-limits.ts';
+import { callsPer, rateLimits } from '../gateway/rate-limits.ts';
 import { optional, withDefault } from './setting.ts';
 
 const daemon = ['daemon'] as const;

@@ -1,7 +1,7 @@
 // Makes the answers of a gateway from its profile: the inverse of answer.ts. The value goes where the profile says that it is,
 // in its unit, with a code that means success; errors get the codes that the profile has for them. Pure.
 import type { GatewayConfig, GatewayInterface, Reading } from '../../config/daemon-config.ts';
-import type { Code } from '../../config/profile-kinds.ts';
+import type { Code } from '../../config/gateway/profile-kinds.ts';
 import { fromMegabytes } from '../../domain/gateway/data-unit.ts';
 import { parseValuePath } from '../../domain/gateway/value-path.ts';
 import type { SimulatedFleet } from '../simulated-fleet.ts';

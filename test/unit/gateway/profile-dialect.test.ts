@@ -2,8 +2,8 @@
 // does not say is refused.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayConfig } from '../../../src/config/daemon-config.ts';
+import { SHIPPED_PROFILES } from '../../../src/config/gateway/profile.ts';
 import { loadSimulatedGateway } from '../../../src/config/load-config.ts';
-import { SHIPPED_PROFILES } from '../../../src/config/profile.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { INTERFACE_NAMES, type InterfaceName } from '../../../src/domain/gateway-interface.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';

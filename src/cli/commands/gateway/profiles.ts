@@ -1,6 +1,7 @@
 // `cardpoll gateway profiles`: the shipped profiles, to be used by name or to be copied and changed.
+
+import { SHIPPED_PROFILES } from '../../../config/gateway/profile.ts';
 import { text } from '../../../config/kinds.ts';
-import { SHIPPED_PROFILES } from '../../../config/profile.ts';
 import { didYouMean } from '../../../config/suggest.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { type CommandSpec, defineCommand } from '../../command.ts';

@@ -2,10 +2,10 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { GatewayConfig } from '../../../src/config/daemon-config.ts';
-import { loadDaemonConfig } from '../../../src/config/load-config.ts';
-import { CardpollError } from '../../../src/platform/errors.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import type { GatewayConfig } from '../../../../src/config/daemon-config.ts';
+import { loadDaemonConfig } from '../../../../src/config/load-config.ts';
+import { CardpollError } from '../../../../src/platform/errors.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const directory = temporaryDirectory('profiles');
 let files = 0;

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { loadDaemonConfig } from '../../../src/config/load-config.ts';
-import { messageOf } from '../../../src/platform/errors.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { loadDaemonConfig } from '../../../../src/config/load-config.ts';
+import { messageOf } from '../../../../src/platform/errors.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const path = join(temporaryDirectory('rate-limits'), 'cardpoll.yaml');
 

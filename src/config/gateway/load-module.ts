@@ -3,13 +3,13 @@
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { GatewayModule } from '../domain/gateway/gateway-module.ts';
-import { systemClock } from '../platform/clock.ts';
-import { messageOf } from '../platform/errors.ts';
-import { withTimeout } from '../platform/with-timeout.ts';
-import { changeableByOthers } from './file-rights.ts';
-import type { SettingReader } from './reader.ts';
-import { SETTINGS } from './settings/settings.ts';
+import type { GatewayModule } from '../../domain/gateway/gateway-module.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { withTimeout } from '../../platform/with-timeout.ts';
+import { changeableByOthers } from '../file-rights.ts';
+import type { SettingReader } from '../reader.ts';
+import { SETTINGS } from '../settings/settings.ts';
 
 /** For what a module does before it can be used. */
 const LOADING_MS = 5_000;

@@ -1,6 +1,6 @@
 // Reads gateway.rate_limits, a list of limits in the config file, with all its problems at once. Used by the settings
 // table and by load-config.ts, which adds the short form.
-import { INTERFACE_NAMES, type InterfaceName } from '../domain/gateway-interface.ts';
+import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import {
   type CallRateLimit,
   defaultBurst,
@@ -10,10 +10,10 @@ import {
   type RateUnit,
   rateLimitId,
   stricterOf,
-} from '../domain/limits/rate-limit.ts';
-import { TASK_TYPES, TASKS } from '../domain/task-type.ts';
-import { duration, integer, type Kind } from './kinds.ts';
-import { didYouMean } from './suggest.ts';
+} from '../../domain/limits/rate-limit.ts';
+import { TASK_TYPES, TASKS } from '../../domain/task-type.ts';
+import { duration, integer, type Kind } from '../kinds.ts';
+import { didYouMean } from '../suggest.ts';
 
 /** A gateway that takes more is not limited by a rate; the same bound holds for a minute and for an hour of it. */
 const MAX_PER_SECOND = 100_000;

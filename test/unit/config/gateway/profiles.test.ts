@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadDaemonConfig } from '../../../src/config/load-config.ts';
-import { PLACEHOLDERS } from '../../../src/domain/gateway/placeholders.ts';
+import { loadDaemonConfig } from '../../../../src/config/load-config.ts';
+import { PLACEHOLDERS } from '../../../../src/domain/gateway/placeholders.ts';
 
-const FOLDER = fileURLToPath(new URL('../../../src/config/profiles/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../../../../src/config/gateway/profiles/', import.meta.url));
 const VENDORS = readdirSync(FOLDER).filter((file) => file !== 'default.yaml');
 const CREDENTIALS: Readonly<Record<string, readonly string[]>> = {
   basic: ['CARDPOLL_GATEWAY_USERNAME', 'CARDPOLL_GATEWAY_PASSWORD'],
@@ -72,7 +72,7 @@ describe.each(VENDORS)('%s', (file) => {
 });
 
 describe('docs/gateways.md', () => {
-  const page = readFileSync(fileURLToPath(new URL('../../../docs/gateways.md', import.meta.url)), 'utf8');
+  const page = readFileSync(fileURLToPath(new URL('../../../../docs/gateways.md', import.meta.url)), 'utf8');
   const examples = [...page.matchAll(/^### .*: `([\w-]+)`$([\s\S]*?)(?=^##)/gm)].map(
     ([, name = '', text = '']) => ({
       name,
@@ -85,7 +85,7 @@ describe('docs/gateways.md', () => {
   });
 
   it('prints the types of a module as they are', () => {
-    const file = new URL('../../../src/domain/gateway/gateway-module.ts', import.meta.url);
+    const file = new URL('../../../../src/domain/gateway/gateway-module.ts', import.meta.url);
     const types = readFileSync(fileURLToPath(file), 'utf8').replace(
       /^[\s\S]*?(?=export interface GatewayModule)/,
       '',

@@ -2,10 +2,11 @@
 // file, without its secrets; what the config file says itself wins (docs/gateways.md). Used by reader.ts and by
 // `cardpoll gateway profiles`.
 import { dirname, resolve } from 'node:path';
-import { messageOf } from '../platform/errors.ts';
-import { readSmallFile } from '../platform/small-file.ts';
-import { type ConfigFile, NO_FILE, parseSettings } from './config-file.ts';
-import { badConfigRights } from './file-rights.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { readSmallFile } from '../../platform/small-file.ts';
+import { type ConfigFile, NO_FILE, parseSettings } from '../config-file.ts';
+import { badConfigRights } from '../file-rights.ts';
+import { didYouMean } from '../suggest.ts';
 import ONE_NCE from './profiles/1nce.yaml';
 import CISCO from './profiles/cisco-control-center.yaml';
 import DEFAULT from './profiles/default.yaml';
@@ -13,7 +14,6 @@ import HUAWEI from './profiles/huawei-gsl.yaml';
 import ONELINK from './profiles/onelink.yaml';
 import ONELINK_BATCH from './profiles/onelink-batch.yaml';
 import TELCO_VISION from './profiles/telco-vision-ocs.yaml';
-import { didYouMean } from './suggest.ts';
 
 interface ShippedProfile {
   readonly name: string;
