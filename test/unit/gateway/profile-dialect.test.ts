@@ -46,8 +46,10 @@ async function simulate(profile: GatewayConfig, options: Partial<SimulatorOption
   const client = new GatewayClient(config, { log: silentLogger(), clock: systemClock, calendar });
   opened.push(() => client.close());
   const call = (name: InterfaceName, card = CARD) =>
+    // Under rate limits no call waits for its token.
     client
-      .call(name, card, 5_000)
+      .ready()
+      .then(() => client.call(name, card, 5_000))
       .then(({ value }) => value)
       .catch((error: GatewayError) => error.failure);
   return { simulator, config, client, call };
