@@ -9,6 +9,7 @@ import { INTERFACE_NAMES, type InterfaceName } from '../../../src/domain/gateway
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import { demoIccid } from '../../../src/gateway/demo-fleet.ts';
 import { GatewayError } from '../../../src/gateway/gateway.ts';
+import { probeProfile } from '../../../src/gateway/profile-probe.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/gateway/simulator.ts';
 import { tryInterfaces } from '../../../src/gateway/trial.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -42,7 +43,8 @@ afterEach(async () => {
 async function simulate(profile: GatewayConfig, options: Partial<SimulatorOptions> = {}) {
   const simulator = await startSimulator({ host: '127.0.0.1', port: 0, profile, ...options });
   opened.push(() => simulator.close());
-  const config = { ...profile, url: simulator.url };
+  // Without rate limits a first call may wait for its token.
+  const config = { ...profile, url: simulator.url, rateLimits: [] };
   const client = new GatewayClient(config, { log: silentLogger(), clock: systemClock, calendar });
   opened.push(() => client.close());
   const call = (name: InterfaceName, card = CARD) =>
@@ -96,6 +98,13 @@ describe.each(SHIPPED_PROFILES.map(({ name }) => name))('%s', (name) => {
     simulator.setCapacity(0);
     expect(await call('card_status')).toBe('backpressure');
   });
+});
+
+it('is probed well by the doctor, with its tokens and rate limits', async () => {
+  const profile = { ...(await shipped('1nce')), ...CREDENTIALS };
+  const { simulator } = await simulate(profile);
+  const results = await probeProfile({ ...profile, url: simulator.url }, CARDS, systemClock, calendar);
+  expect(results.map(({ outcome }) => outcome)).toEqual(['answers', 'answers']);
 });
 
 it('answers batches without the cards that it does not know, and refuses one that is too large', async () => {
