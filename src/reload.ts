@@ -3,7 +3,7 @@
 // how to apply settings.
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import type { DaemonConfig } from './config/daemon-config.ts';
+import { type DaemonConfig, GATEWAY_CREDENTIALS, type GatewayCredentials } from './config/daemon-config.ts';
 import type { AuditChange } from './domain/audit.ts';
 import type { Clock } from './platform/clock.ts';
 import { CardpollError, messageOf } from './platform/errors.ts';
@@ -11,9 +11,12 @@ import type { Logger } from './platform/logger.ts';
 import { snakeCase } from './platform/snake-keys.ts';
 
 /** The settings that may change while the daemon runs. */
-export type LiveSettings = Pick<DaemonConfig, (typeof LIVE)[number]>;
+export interface LiveSettings extends Pick<DaemonConfig, (typeof TOP_LEVEL)[number]> {
+  readonly gatewayCredentials: GatewayCredentials;
+}
 
-const LIVE = ['logLevel', 'adminTokens', 'rateLimitPerMinute', 'refusalLimitPerMinute', 'tls'] as const;
+const TOP_LEVEL = ['logLevel', 'adminTokens', 'rateLimitPerMinute', 'refusalLimitPerMinute', 'tls'] as const;
+const LIVE = [...TOP_LEVEL, 'gatewayCredentials'] as const;
 
 interface ReloaderDeps {
   /** The present settings. */
@@ -52,14 +55,17 @@ export class Reloader {
     const { load, apply, log, onChange, clock } = this.deps;
     try {
       const config = await load();
-      const before = this.#config;
-      const live = LIVE.filter((name) => !isDeepStrictEqual(before[name], config[name]));
-      apply(config);
-      for (const name of LIVE) this.#config = { ...this.#config, [name]: config[name] };
+      const before = liveSettings(this.#config, this.#config);
+      const after = liveSettings(config, this.#config);
+      const live = LIVE.filter((name) => !isDeepStrictEqual(before[name], after[name]));
+      apply(after);
+      const { gatewayCredentials, ...topLevel } = after;
+      const gateway = { ...this.#config.gateway, ...gatewayCredentials };
+      this.#config = { ...this.#config, ...topLevel, gateway };
       this.#failure = null;
       log.info({ changed: live.map(snakeCase) }, 'configuration reloaded');
       if (live.length > 0) {
-        const [from, to] = [before, config].map((one) => traceOf(live, one));
+        const [from, to] = [before, after].map((one) => traceOf(live, one));
         onChange({ action: 'config.reload', object: `instance ${hostname()}`, before: from, after: to });
       }
       const waiting = changedSettings(this.#config, config);
@@ -71,6 +77,16 @@ export class Reloader {
       log.error({ reason, hint }, 'configuration not reloaded, the present one stays in force');
     }
   }
+}
+
+/** Credentials belong to `gateway.auth`: when that changes, they wait for the restart, too. */
+function liveSettings(config: DaemonConfig, present: DaemonConfig): LiveSettings {
+  const { gateway } = isDeepStrictEqual(config.gateway.auth, present.gateway.auth) ? config : present;
+  return { ...pick(config, TOP_LEVEL), gatewayCredentials: pick(gateway, GATEWAY_CREDENTIALS) };
+}
+
+function pick<T, K extends keyof T>(from: T, names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>;
 }
 
 /** The settings as the audit trail may show them: the names of tokens, and no value that may be a secret. */

@@ -86,7 +86,7 @@ export function accessOf({
   adminTokens,
   rateLimitPerMinute,
   refusalLimitPerMinute,
-}: LiveSettings): AccessSettings {
+}: Omit<LiveSettings, 'gatewayCredentials'>): AccessSettings {
   return { tokens: adminTokens, rateLimitPerMinute, refusalLimitPerMinute };
 }
 

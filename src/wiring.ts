@@ -93,6 +93,7 @@ export async function startDaemon(
   const logs = openLogs({ dir: config.logDir, level: config.logLevel, shared: link !== null });
   teardown.add(() => logs.close());
   let server: ApiServer | null = null;
+  let client: GatewayClient | null = null;
   let digest: AuditDigest | null = null;
   const reloader = new Reloader({
     config,
@@ -100,6 +101,7 @@ export async function startDaemon(
     apply: (settings) => {
       server?.replaceTls(settings.tls);
       server?.replaceAccess(accessOf(settings));
+      client?.replaceCredentials(settings.gatewayCredentials);
       logs.setLevel(settings.logLevel);
     },
     clock: systemClock,
@@ -122,7 +124,8 @@ export async function startDaemon(
   const conditions = () => operations.stats.conditions();
   const reloadFailure = () => reloader.failure;
   const parts = { ...stores, audit: operations.audit, conditions, reloadFailure, digest, meter: instruments };
-  const engine = buildEngine(config, parts, logs, teardown, () => server?.address ?? null);
+  client = openGateway(config, logs, teardown);
+  const engine = buildEngine(config, client, parts, logs, teardown, () => server?.address ?? null);
   // The server opens before the engine starts and closes after it has drained, so that readyz reports both phases.
   if (link === null || link.number === 0) {
     server = await startServer(config, { ...stores, operations, instruments }, engine, logs, teardown, link);
@@ -215,17 +218,22 @@ async function startDigest(audit: Audit, log: Logger, teardown: Teardown): Promi
   return digest;
 }
 
+function openGateway({ gateway, timeZone }: DaemonConfig, logs: Logs, teardown: Teardown): GatewayClient {
+  const calendar = new MonthCalendar(timeZone);
+  const client = new GatewayClient(gateway, { log: logs.worker, clock: systemClock, calendar });
+  teardown.add(() => client.close());
+  return client;
+}
+
 function buildEngine(
   config: DaemonConfig,
+  client: GatewayClient,
   parts: Stores & Pick<EngineDeps, 'audit' | 'conditions' | 'digest' | 'meter' | 'reloadFailure'>,
   logs: Logs,
   teardown: Teardown,
   probeAddress: () => string | null,
 ): Engine {
   const guard = new SsrfGuard(config.webhooks.allowCidrs);
-  const calendar = new MonthCalendar(config.timeZone);
-  const client = new GatewayClient(config.gateway, { log: logs.worker, clock: systemClock, calendar });
-  teardown.add(() => client.close());
   const pace = callPaceOf(config.gateway.rateLimits, {
     pace: parts.live.pace,
     clock: systemClock,

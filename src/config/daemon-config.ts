@@ -62,6 +62,18 @@ export interface GatewayConfig extends Values<typeof GATEWAY> {
   readonly rateLimits: readonly RateLimit[];
 }
 
+/** Change while the daemon runs: tokens and passwords are rotated. */
+export const GATEWAY_CREDENTIALS = [
+  'token',
+  'username',
+  'password',
+  'clientId',
+  'clientSecret',
+  'hmacKey',
+] as const;
+
+export type GatewayCredentials = Pick<GatewayConfig, (typeof GATEWAY_CREDENTIALS)[number]>;
+
 export function offersOf({ interfaces }: Pick<GatewayConfig, 'interfaces'>): Offers {
   return (name) => interfaces[name] !== null;
 }

@@ -1,34 +1,27 @@
 // The gateway client: one HTTP call for one card or for a batch of cards, bounded in time and size, and logged. Opened by
 // wiring, used by the engine's tasks. It never retries (retries go through the queue) and never follows redirects.
+import { isDeepStrictEqual } from 'node:util';
 import { Pool } from 'undici';
-import type { GatewayConfig } from '../config/daemon-config.ts';
-import type { MonthCalendar } from '../domain/cards/usage-month.ts';
+import type { GatewayConfig, GatewayCredentials } from '../config/daemon-config.ts';
 import { notOfferedWords } from '../domain/gateway/offer.ts';
 import { INTERFACES, type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
 import { callLimitsOf } from '../domain/limits/rate-limit.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
-import type { Logger } from '../platform/logger.ts';
 import { withTimeout } from '../platform/with-timeout.ts';
-import { AnswerReader } from './answer.ts';
 import type { Credentials, Proof } from './credentials.ts';
 import { DeadlineSweep, Exchange } from './exchange.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
 import { statusError, withCode } from './http-status.ts';
-import { type Finish, finisherOf, readByModule } from './module-calls.ts';
+import { readByModule } from './module-calls.ts';
 import { openCredentials } from './oauth-tokens.ts';
-import { type GatewayRequest, RequestMaker } from './request.ts';
+import type { GatewayRequest } from './request.ts';
+import { type Route, type RouteDeps, routeOf } from './route.ts';
 
 const GATEWAY_CALL = '网关调用';
-/** Room in the answer to a batch for each of its cards. */
-const BYTES_PER_ITEM = 1_024;
 
-interface GatewayClientDeps {
-  /** Gets one line per call and card, with the fields of contract, "Logs". */
-  readonly log: Logger;
+interface GatewayClientDeps extends RouteDeps {
   readonly clock: Clock;
-  /** Decides the month and the date that a request may name. */
-  readonly calendar: MonthCalendar;
 }
 
 /** A call as it was made, for `cardpoll gateway try`. */
@@ -41,21 +34,6 @@ export interface CallTrace {
 
 type LogFields = Record<string, unknown>;
 type Cards = readonly [CalledCard, ...CalledCard[]];
-
-/** What is the same for every call of an interface. */
-interface Route {
-  readonly name: InterfaceName;
-  readonly requests: RequestMaker;
-  /** Adds credentials and signature. */
-  readonly finish: Finish;
-  readonly answers: AnswerReader;
-  readonly isBatch: boolean;
-  /** Of an answer. */
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-  /** Carries `path` and `interface`, so that they are serialised once. `path` is the profile's, without the base. */
-  readonly log: Logger;
-}
 
 /** A call that has ended. */
 interface Ended {
@@ -73,13 +51,14 @@ interface Ended {
 export class GatewayClient implements UpstreamGateway {
   readonly #pool: Pool;
   readonly #sweep: DeadlineSweep;
-  readonly #credentials: Credentials;
-  readonly #routes: Readonly<Record<InterfaceName, Route | null>>;
+  #profile: GatewayConfig;
+  #credentials: Credentials;
+  #routes: Readonly<Record<InterfaceName, Route | null>>;
   readonly #stopped: ReadonlySet<string>;
 
   /** @param onCall gets every call when it has ended; absent: nobody looks. */
   constructor(
-    private readonly profile: GatewayConfig,
+    profile: GatewayConfig,
     private readonly deps: GatewayClientDeps,
     private readonly onCall?: (trace: CallTrace) => void,
   ) {
@@ -93,8 +72,9 @@ export class GatewayClient implements UpstreamGateway {
       bodyTimeout: 0,
     });
     this.#sweep = new DeadlineSweep(() => deps.clock.monotonic());
+    this.#profile = profile;
     this.#credentials = openCredentials(profile, deps);
-    this.#routes = perInterface((name) => this.#route(name));
+    this.#routes = perInterface((name) => routeOf(profile, name, deps));
     this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
   }
 
@@ -135,7 +115,7 @@ export class GatewayClient implements UpstreamGateway {
   }
 
   cardsPerCall(interfaceName: InterfaceName): number {
-    return this.profile.interfaces[interfaceName]?.batch?.size ?? 1;
+    return this.#profile.interfaces[interfaceName]?.batch?.size ?? 1;
   }
 
   async ready(): Promise<void> {
@@ -154,26 +134,20 @@ export class GatewayClient implements UpstreamGateway {
     return this.#stopped.has(cardStatus.trim().toLowerCase());
   }
 
+  /** Calls from now on are made with these credentials. */
+  replaceCredentials(credentials: GatewayCredentials): void {
+    const profile = { ...this.#profile, ...credentials };
+    if (isDeepStrictEqual(profile, this.#profile)) return;
+    void this.#credentials.close();
+    this.#profile = profile;
+    this.#credentials = openCredentials(profile, this.deps);
+    this.#routes = perInterface((name) => routeOf(profile, name, this.deps));
+  }
+
   /** Closes the connections; calls still in flight fail as `aborted`. */
   async close(): Promise<void> {
     await Promise.all([this.#pool.destroy(), this.#credentials.close()]);
     this.#sweep.stop();
-  }
-
-  #route(name: InterfaceName): Route | null {
-    const call = this.profile.interfaces[name];
-    if (call === null) return null;
-    const base = new URL(this.profile.url).pathname.replace(/\/+$/, '');
-    return {
-      name,
-      requests: new RequestMaker(call, base, this.deps.calendar),
-      finish: finisherOf(this.profile, name),
-      answers: new AnswerReader({ ...this.profile, ...call }),
-      isBatch: call.batch !== null,
-      maxBytes: Math.max(this.profile.maxResponseBytes, (call.batch?.size ?? 0) * BYTES_PER_ITEM),
-      timeoutMs: call.timeoutMs ?? this.profile.timeoutMs,
-      log: this.deps.log.child({ interface: name, path: call.path }),
-    };
   }
 
   #offered(name: InterfaceName): Route {
@@ -213,13 +187,13 @@ export class GatewayClient implements UpstreamGateway {
     if (!(await withTimeout(deadlineAt - clock.monotonic(), proving, clock)))
       throw new GatewayError('connect', 'no token within the deadline');
     // All calls that waited would be sent now, each long after the rate limits allowed it.
-    if (callLimitsOf(this.profile.rateLimits).length === 0) return proving;
+    if (callLimitsOf(this.#profile.rateLimits).length === 0) return proving;
     throw new GatewayError('held', 'the call waited for a token, and its turn is over');
   }
 
   /** Reads the answer as a whole. @returns what reads the value of a card from it. */
   #reader({ name, answers, isBatch }: Route, cards: Cards, { status, body }: Ended) {
-    const byModule = readByModule(this.profile, name, { status, body }, cards);
+    const byModule = readByModule(this.#profile, name, { status, body }, cards);
     if (byModule !== null) return byModule;
     return isBatch ? answers.readBatch(body) : () => answers.read(body);
   }
@@ -232,7 +206,7 @@ export class GatewayClient implements UpstreamGateway {
     deadlineAt: number,
   ): Promise<Exchange> {
     const monotonic = () => this.deps.clock.monotonic();
-    const mayQueue = this.#sweep.inFlight >= this.profile.maxConnections;
+    const mayQueue = this.#sweep.inFlight >= this.#profile.maxConnections;
     return new Promise((resolve) => {
       const exchange: Exchange = new Exchange(
         name,
@@ -254,7 +228,7 @@ export class GatewayClient implements UpstreamGateway {
   /** A bad status says more than how the connection ended, and a known error code more than the status. */
   #statusError(route: Route, { status, retryAfter, body }: Exchange): GatewayError | null {
     if (status < 300) return null;
-    const maxRetryAfterMs = this.profile.maxRetryAfterSeconds * 1_000;
+    const maxRetryAfterMs = this.#profile.maxRetryAfterSeconds * 1_000;
     const byStatus = statusError(status, retryAfter, this.deps.clock.now(), maxRetryAfterMs);
     return withCode(byStatus, route.answers.knownError(body));
   }

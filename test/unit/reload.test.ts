@@ -1,11 +1,16 @@
-import { expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import type { DaemonConfig } from '../../src/config/daemon-config.ts';
 import { loadDaemonConfig } from '../../src/config/load-config.ts';
 import type { AuditChange } from '../../src/domain/audit.ts';
 import { CardpollError } from '../../src/platform/errors.ts';
 import { type LiveSettings, Reloader } from '../../src/reload.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
+const BASIC_CONFIG = join(temporaryDirectory('reload'), 'cardpoll.yaml');
+writeFileSync(BASIC_CONFIG, 'gateway:\n  auth:\n    kind: basic\n');
 const flags = { '--gateway-url': 'http://gateway:8080', '--data-dir': ':memory:' };
 
 async function reloader(load: () => Promise<DaemonConfig>, refuse?: CardpollError) {
@@ -53,6 +58,39 @@ it('reloads one after the other, the last file wins', async () => {
   const { subject, applied } = await reloader(load);
   await Promise.all([subject.reload(), subject.reload(), subject.reload()]);
   expect(applied.map(({ logLevel }) => logLevel)).toEqual(['debug', 'warn', 'error']);
+});
+
+describe('credentials of the gateway', () => {
+  const BASIC = { CARDPOLL_GATEWAY_USERNAME: 'fleet', CARDPOLL_GATEWAY_PASSWORD: 'of-monday' };
+
+  it('change at once, and no line and no audit entry shows them', async () => {
+    const env = { CARDPOLL_GATEWAY_TOKEN: 'token-of-tuesday' };
+    const { subject, lines, applied, changes } = await reloader(() => loadDaemonConfig({ flags, env }));
+    await subject.reload();
+    await subject.reload();
+    expect(applied[0]?.gatewayCredentials).toMatchObject({ token: 'token-of-tuesday', password: null });
+    expect(lines).toEqual([
+      ['info', { changed: ['gateway_credentials'] }, 'configuration reloaded'],
+      ['info', { changed: [] }, 'configuration reloaded'],
+    ]);
+    expect(JSON.stringify([lines, changes])).not.toContain('token-of');
+  });
+
+  it('wait for the restart where gateway.auth changes, too', async () => {
+    const { subject, lines, applied } = await reloader(() =>
+      loadDaemonConfig({ flags: { ...flags, '--config': BASIC_CONFIG }, env: BASIC }),
+    );
+    await subject.reload();
+    expect(applied[0]?.gatewayCredentials).toMatchObject({ username: null, password: null });
+    expect(lines).toMatchObject([
+      ['info', { changed: [] }, 'configuration reloaded'],
+      [
+        'warn',
+        { settings: ['gateway.username', 'gateway.password', 'gateway.auth.kind'] },
+        expect.anything(),
+      ],
+    ]);
+  });
 });
 
 it('tells the audit trail what changed, of tokens whose they are and no more', async () => {

@@ -20,8 +20,8 @@ export const DESCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
     `Without \`--redis-url\` and \`--database-url\` it uses embedded stores, which are for trials with one instance.`,
     `\`SIGTERM\` and \`SIGINT\`: no new work is claimed, calls in flight end within \`polling.drain_timeout_ms\`, results are
     written, and it exits 0. A second signal ends it at once.`,
-    `\`SIGHUP\`: it reopens the log files and reads the configuration again. Log level, admin tokens and rate limit change
-    at once; worker.log names the other changed settings, which need a restart. A configuration with a mistake changes
+    `\`SIGHUP\`: it reopens the log files and reads the configuration again. Log level, admin tokens, rate limit and the
+    credentials of the gateway change at once; worker.log names the other changed settings, which need a restart. A configuration with a mistake changes
     nothing and is logged.`,
   ],
   demo: [

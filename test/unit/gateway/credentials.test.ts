@@ -32,7 +32,7 @@ function addToLog(line: string): void {
   log += line;
 }
 
-async function received(changes: Omit<GatewayChanges, 'url'>, status = 200): Promise<ReceivedRequest> {
+async function open(changes: Omit<GatewayChanges, 'url'>, status = 200) {
   const gateway = await startBadGateway(answer(status, '{"code":200,"data":{"used":1}}'));
   opened.push(() => gateway.close());
   log = '';
@@ -44,6 +44,11 @@ async function received(changes: Omit<GatewayChanges, 'url'>, status = 200): Pro
     calendar: new MonthCalendar('Asia/Shanghai'),
   });
   opened.push(() => client.close());
+  return { gateway, client, profile };
+}
+
+async function received(changes: Omit<GatewayChanges, 'url'>, status = 200): Promise<ReceivedRequest> {
+  const { gateway, client } = await open(changes, status);
   await client.call('flow', CARD, 60_000).catch(() => {});
   const [request] = gateway.requests;
   expect(gateway.requests).toHaveLength(1);
@@ -116,3 +121,19 @@ it.each(['hmac', 'basic'] as const)(
     expect(v1).toBe(signed);
   },
 );
+
+it('may be replaced: the next call has the new ones', async () => {
+  const { gateway, client, profile } = await open({ token: 'tok-1' });
+  await client.call('flow', CARD, 60_000);
+  client.replaceCredentials(profile);
+  await client.call('flow', CARD, 60_000);
+  client.replaceCredentials({ ...profile, token: 'tok-2', hmacKey: 'key' });
+  await client.call('flow', CARD, 60_000);
+  expect(
+    gateway.requests.map(({ headers }) => [headers.authorization, 'x-cardpoll-signature' in headers]),
+  ).toEqual([
+    ['Bearer tok-1', false],
+    ['Bearer tok-1', false],
+    ['Bearer tok-2', true],
+  ]);
+});
