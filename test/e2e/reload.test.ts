@@ -3,24 +3,39 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { demoIccid } from '../../src/gateway/demo-fleet.ts';
+import { answer, type BadGateway, startBadGateway } from '../support/bad-gateway.ts';
 import { type Daemon, Fleet } from '../support/fleet.ts';
-import { waitFor } from '../support/processes.ts';
+import { HEALTHY } from '../support/healthy-answers.ts';
+import { runCli, waitFor } from '../support/processes.ts';
 
 const [FIRST, SECOND] = ['first-operator-token-1', 'second-operator-token-2'];
 
+let gateway: BadGateway;
 let fleet: Fleet;
 let daemon: Daemon;
 let configFile: string;
 let tokensFile: string;
+let gatewayTokenFile: string;
 
 beforeAll(async () => {
-  fleet = await Fleet.start();
+  gateway = await startBadGateway(answer(200, JSON.stringify({ code: 200, data: HEALTHY.realname })));
+  fleet = await Fleet.start({ gatewayUrl: gateway.url });
   configFile = join(fleet.dir, 'cardpoll.yaml');
   tokensFile = join(fleet.dir, 'tokens');
+  gatewayTokenFile = join(fleet.dir, 'gateway-token');
   configure('log_level: info\n', FIRST);
-  daemon = await fleet.startDaemon({ CARDPOLL_CONFIG: configFile, CARDPOLL_ADMIN_TOKENS_FILE: tokensFile });
+  writeFileSync(gatewayTokenFile, 'of-monday\n', { mode: 0o600 });
+  daemon = await fleet.startDaemon({
+    CARDPOLL_CONFIG: configFile,
+    CARDPOLL_ADMIN_TOKENS_FILE: tokensFile,
+    CARDPOLL_GATEWAY_TOKEN_FILE: gatewayTokenFile,
+  });
 });
-afterAll(() => fleet.close());
+afterAll(async () => {
+  fleet?.close();
+  await gateway?.close();
+});
 
 function configure(yaml: string, token: string): void {
   writeFileSync(configFile, yaml);
@@ -47,6 +62,22 @@ it('takes another log level, other tokens and another rate limit', async () => {
   expect((await ask(FIRST)).status).toBe(401);
   const second = await ask(SECOND);
   expect([second.status, second.headers.get('ratelimit-limit')]).toEqual([200, '500']);
+});
+
+it('calls the gateway with the token that was rotated', async () => {
+  const cli = (...args: string[]) =>
+    runCli(args, { env: { CARDPOLL_URL: daemon.url, CARDPOLL_TOKEN: SECOND } });
+  const card = join(fleet.dir, 'card.csv');
+  writeFileSync(card, `card_id,iccid,carrier_id,status\n1,${demoIccid(1)},1,1\n`);
+  await cli('cards', 'import', card, '--yes');
+  const poll = () => cli('trigger', 'single', '--card-id', '1', '--task', 'realname', '--wait');
+  expect(await poll()).toMatchObject({ code: 0 });
+  writeFileSync(gatewayTokenFile, 'of-tuesday\n', { mode: 0o600 });
+  expect(await reload(/^configuration reloaded$/)).toMatchObject({ changed: ['gateway_credentials'] });
+  const before = gateway.requests.length;
+  expect(await poll()).toMatchObject({ code: 0 });
+  const tokens = gateway.requests.map(({ headers }) => headers.authorization);
+  expect([tokens[0], ...new Set(tokens.slice(before))]).toEqual(['Bearer of-monday', 'Bearer of-tuesday']);
 });
 
 it('names what needs a restart, every time until then', async () => {
