@@ -2,6 +2,7 @@
 // which is asked for before its plan is shown. Used by actions.ts, and by prompts.ts for the question.
 import type { ApiClient } from '../api/client/client.ts';
 import type { StopBody } from '../api/client/client-bodies.ts';
+import { shellQuoted } from '../cli/output/shell-word.ts';
 import type { StopMode } from '../domain/stops/stop.ts';
 import type { ChangePlan } from './change-plan.ts';
 import { cards, megabytes } from './format.ts';
@@ -34,7 +35,7 @@ export function stopPlan(change: StopChange, reason: string): ChangePlan {
   return {
     title,
     effects: [...effects, `Reason: ${reason}`],
-    command: `cardpoll stops ${command} --reason ${quoted(reason)}`,
+    command: `cardpoll stops ${command} --reason ${shellQuoted(reason)}`,
   };
 }
 
@@ -83,11 +84,6 @@ function partsOf(change: StopChange): ChangePlan {
 function usageOf({ card_id, month, used_mb, allowance_mb }: StopBody): string {
   const allowance = allowance_mb === null ? 'without a limit' : `of ${megabytes(allowance_mb)} MB`;
   return `Card ${card_id} has used ${megabytes(used_mb)} MB ${allowance} in ${month}.`;
-}
-
-/** As one word of a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** @returns the result, as one sentence without a full stop. Throws CardpollError. */

@@ -1,4 +1,5 @@
 // The completion script for zsh: like that for bash, with descriptions.
+import { shellQuoted } from '../output/shell-word.ts';
 import type { OptionWords, Place } from './word-list.ts';
 
 export function zshCompletion(places: readonly Place[]): string {
@@ -63,14 +64,10 @@ fi
 function valueCase(path: string, { names, values, takesFile }: OptionWords): string {
   const patterns = names.map((name) => `'${path} ${name}'`).join('|');
   const offer =
-    values.length > 0 ? `compadd -- ${values.map(quoted).join(' ')}; ` : takesFile ? '_files; ' : '';
+    values.length > 0 ? `compadd -- ${values.map(shellQuoted).join(' ')}; ` : takesFile ? '_files; ' : '';
   return `    ${patterns}) ${offer}return ;;`;
 }
 
 function described(text: string, doc: string): string {
-  return quoted(`${text}:${doc.replaceAll(':', '\\:')}`);
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
+  return shellQuoted(`${text}:${doc.replaceAll(':', '\\:')}`);
 }

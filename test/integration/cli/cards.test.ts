@@ -145,6 +145,21 @@ describe('an import that lowers allowances', () => {
     expect(await allowances()).toEqual([1_000]);
   });
 
+  it('prints a command that a shell can run: quotes where needed, and --url', async () => {
+    const file = join(directory, "Ann's cards.csv");
+    const { CARDPOLL_URL: url } = env;
+    const { code, stderr } = await cli(
+      ['cards', 'import', path, '--yes', '--undo-file', file, '--url', `${url}`],
+      { env: { XDG_STATE_HOME: directory } },
+    );
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      `to undo the import: cardpoll cards import '${directory}/Ann'\\''s cards.csv' --overwrite-verified --url ${url}\n`,
+    );
+    expect(await cards(['import', file, '--overwrite-verified'])).toMatchObject({ code: 0 });
+    expect(await allowances()).toEqual([1_000]);
+  });
+
   it('imports nothing when the cards cannot be kept, and keeps the twenty newest files', async () => {
     const taken = join(directory, 'taken.csv');
     writeFileSync(taken, 'precious');

@@ -1,5 +1,6 @@
 // The trial of a file before it is imported: the cards that it changes are kept as they are, and it asks before it puts
 // running cards over their package. Used by cards-import.ts. The trial reads the whole file, as the import does after it.
+import { resolve } from 'node:path';
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import { acceptedAfter } from '../../../domain/cards/over-package.ts';
 import type { CommandContext } from '../../command.ts';
@@ -7,6 +8,7 @@ import { type ConfirmOptions, confirm } from '../../confirm.ts';
 import { openImportSource, WholeLines } from '../../import-source.ts';
 import { plainText } from '../../output/line.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
+import { shellWord } from '../../output/shell-word.ts';
 import { FormerCards } from './former-cards.ts';
 
 interface TrialOptions extends ConfirmOptions {
@@ -39,7 +41,7 @@ export async function tryFirst(
     if (former.path !== null) {
       const cards = former.cards.toLocaleString('en-US');
       io.stderr.write(
-        `${cards} cards are kept as they are in ${plainText(former.path)}\nto undo the import: cardpoll cards import ${plainText(former.path)} --overwrite-verified\n`,
+        `${cards} cards are kept as they are in ${plainText(former.path)}\nto undo the import: ${plainText(undoCommand(context, former.path))}\n`,
       );
     }
     return { accept_over_package: acceptedAfter(over) };
@@ -47,6 +49,14 @@ export async function tryFirst(
     await former.discard();
     throw error;
   }
+}
+
+/** The path is absolute: a name that begins with a dash would be an option. The flags lead to the same daemon. */
+function undoCommand({ configInputs }: CommandContext, path: string): string {
+  const flags = Object.entries(configInputs.flags).flatMap(([flag, value]) =>
+    value === undefined ? [] : [` ${flag} ${shellWord(value)}`],
+  );
+  return `cardpoll cards import ${shellWord(resolve(path))} --overwrite-verified${flags.join('')}`;
 }
 
 async function preview(
