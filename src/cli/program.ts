@@ -27,6 +27,9 @@ export interface ParsedInput {
   readonly flags: Readonly<Record<string, string | undefined>>;
 }
 
+/** A name of more commands than this, such as `list`, says too little of what was meant. */
+const MOST_MEANT = 3;
+
 /** @param root the declaration of `cardpoll` itself with all commands below it. */
 export function buildProgram(
   root: CommandSpec,
@@ -61,6 +64,11 @@ function buildCommand(
   command.helpOption(HELP_OPTION.flags, HELP_OPTION.doc).helpCommand(false);
   for (const argument of spec.arguments ?? []) command.addArgument(valueArgument(argument));
   for (const option of optionsOf(spec)) command.addOption(valueOption(option));
+  if (spec.run === undefined && spec.subcommands?.every(({ isDefault }) => isDefault !== true) === true) {
+    const refuse = () => refuseUnknownSubcommand(spec, command.args.filter((word) => word !== 'help')[0]);
+    // Commander itself shows the help of the group for `import --help` and `help import`.
+    command.on('command:*', refuse).on('beforeHelp', refuse);
+  }
   const own = [...settings, ...(spec.settings ?? [])];
   for (const sub of spec.subcommands ?? [])
     command.addCommand(buildCommand(sub, runner, own, spec), {
@@ -87,13 +95,24 @@ function buildCommand(
 
 /** Otherwise a group with its own `run` would take a mistyped subcommand as an excess argument. */
 function refuseUnknownSubcommand(spec: CommandSpec, typed: string | undefined): void {
-  if (typed === undefined) return;
   const names = (spec.subcommands ?? []).map(({ name }) => name);
-  throw new CardpollError(
-    'usage',
-    'unknown_command',
-    `unknown command '${typed}'${didYouMean(typed, names)}`,
-  );
+  if (typed === undefined || typed.startsWith('-') || names.includes(typed)) return;
+  const deeper = pathsOf(spec, typed);
+  const meant =
+    deeper.length > 0 && deeper.length <= MOST_MEANT
+      ? ` (did you mean ${deeper.join(' or ')}?)`
+      : didYouMean(typed, names);
+  throw new CardpollError('usage', 'unknown_command', `unknown command '${typed}'${meant}`);
+}
+
+/** Commands of this name anywhere below: `cards import` for `import`. */
+function pathsOf({ subcommands = [] }: CommandSpec, name: string): string[] {
+  return subcommands
+    .filter(({ hidden }) => hidden !== true)
+    .flatMap((sub) => [
+      ...(sub.name === name ? [name] : []),
+      ...pathsOf(sub, name).map((path) => `${sub.name} ${path}`),
+    ]);
 }
 
 /** All commands share the option -o, but the words it accepts depend on the command. */

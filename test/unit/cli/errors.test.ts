@@ -139,6 +139,11 @@ describe('the client settings', () => {
 describe('the command line', () => {
   it.each([
     [['stast'], /unknown command 'stast' \(did you mean stats\?\).*cardpoll --help/],
+    [['import', '--help'], /unknown command 'import' \(did you mean cards import\?\).*cardpoll --help/],
+    [['help', 'import'], /unknown command 'import' \(did you mean cards import\?\)/],
+    [['import', 'cards.csv', '--dry-run'], /unknown command 'import' \(did you mean cards import\?\)/],
+    [['list'], /unknown command 'list' \(hint: cardpoll --help\)/],
+    [['cards', 'shw', '--help'], /unknown command 'shw' \(did you mean show\?\).*cardpoll cards --help/],
     [['concurrency', 'lst'], /unknown command 'lst' \(did you mean list\?\).*cardpoll concurrency --help/],
     [['cards', 'shw', '1'], /unknown command 'shw' \(did you mean show\?\)/],
     [['trigger', 'single', '--card-id', '1', '--task', 'realnam'], /--task: .*did you mean realname\?/],
