@@ -108,3 +108,18 @@ it('ends with 1 for a card there is not', async () => {
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/there is no card 7/);
 });
+
+it('says once why a breaker holds all task types back', async () => {
+  const text = 'the gateway is held back for 3 min: ECONNREFUSED, next probe in 12 s';
+  const held = (task_type: 'realname' | 'carddata' | 'package') =>
+    task({ task_type, state: 'held', text, command: 'cardpoll doctor' });
+  const tasks = [held('realname'), held('carddata'), held('package')];
+  const { env } = await daemonThatSays(json({ ...BODY, tasks }));
+  const { stdout } = await cli(['explain', '42'], { env });
+  expect(stdout.match(/ECONNREFUSED/g)).toHaveLength(1);
+  expect(stdout.match(/cardpoll doctor/g)).toHaveLength(1);
+  expect(stdout).toContain('✖ carddata is held back for the same reason as realname\n');
+  expect(stdout).toContain('✖ package is held back for the same reason as realname\n');
+  const records = (await cli(['explain', '42', '-o', 'tsv'], { env })).stdout;
+  expect(records.match(/ECONNREFUSED/g), 'each record is complete').toHaveLength(3);
+});

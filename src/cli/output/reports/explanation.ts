@@ -24,7 +24,7 @@ export function explanationText(body: ExplanationBody, style: Style): string {
   if (!style.forPeople) return body.tasks.map((task) => recordOf(task, style)).join('');
   const parts = [
     cardLines(body, style),
-    ...body.tasks.map((task) => taskLines(task, style)),
+    ...body.tasks.map((task) => taskLines(withoutRepetition(task, body.tasks), style)),
     historyLines(body, style),
   ];
   return parts.filter((part) => part !== '').join('\n');
@@ -62,6 +62,13 @@ function taskLines(task: TaskBody, style: Style): string {
     ...lines.flatMap((line) => sentenceLines(line, style, INDENT)),
     ...(task.command === null ? [] : [`${INDENT}${commandText(task.command, style)}`]),
   ]);
+}
+
+/** One breaker holds several task types back: the first one says why, and what to type. */
+function withoutRepetition(task: TaskBody, tasks: ExplanationBody['tasks']): TaskBody {
+  const first = tasks.find(({ state, text }) => state === 'held' && text === task.text);
+  if (task.state !== 'held' || first === undefined || first.task_type === task.task_type) return task;
+  return { ...task, text: `is held back for the same reason as ${first.task_type}`, command: null };
 }
 
 function scheduleWords({ config, ring, next_due_at: due }: TaskBody): string {
