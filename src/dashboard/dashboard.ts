@@ -14,6 +14,8 @@ interface DashboardOptions {
   readonly hasToken: boolean;
   readonly stdin: ReadStream;
   readonly stdout: WriteStream;
+  /** What the locale of the terminal shows of a text, in as many columns. */
+  readonly inLocale: (text: string) => string;
   readonly clock: Clock;
   /** Ends the dashboard, which then throws the signal's reason. */
   readonly signal: AbortSignal;
@@ -21,8 +23,8 @@ interface DashboardOptions {
 
 /** Shows the dashboard until the operator quits. The terminal is restored before this resolves or rejects. */
 export async function runDashboard(options: DashboardOptions): Promise<'quit' | 'interrupted'> {
-  const { client, daemon, hasToken, stdin, stdout, clock, signal } = options;
-  const terminal = new Terminal(stdin, stdout);
+  const { client, daemon, hasToken, stdin, stdout, inLocale, clock, signal } = options;
+  const terminal = new Terminal(stdin, stdout, inLocale);
   const initial = initialState({ daemon, ...terminal.size, nowMs: clock.monotonic() });
   const session = new Session(initial, { client, clock, terminal, hasToken });
   const resized = () => session.resized();

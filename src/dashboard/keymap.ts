@@ -68,7 +68,7 @@ export const KEYMAP: readonly Binding[] = [
   { keys: ['down', 'j'], shown: '↓ j', label: 'row or task type below', command: 'down', mode: 'view' },
   {
     keys: ['return'],
-    shown: '⏎',
+    shown: 'Enter',
     label: 'open',
     command: 'open',
     mode: 'view',
@@ -135,7 +135,7 @@ export const KEYMAP: readonly Binding[] = [
     inLine: always,
   },
   { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'help' },
-  { keys: ['return'], shown: '⏎', label: 'go on', command: 'enter', mode: 'prompt', inLine: always },
+  { keys: ['return'], shown: 'Enter', label: 'go on', command: 'enter', mode: 'prompt', inLine: always },
   { keys: ['escape'], shown: 'Esc', label: 'leave it', command: 'refuse', mode: 'prompt', inLine: always },
   { keys: ['backspace'], shown: 'Backspace', label: 'erase', command: 'erase', mode: 'prompt' },
   { keys: ['ctrl-u'], shown: 'Ctrl-U', label: 'erase all', command: 'erase-all', mode: 'prompt' },

@@ -22,6 +22,8 @@ export class Terminal {
   constructor(
     private readonly stdin: ReadStream,
     private readonly stdout: WriteStream,
+    /** What the locale of this terminal shows of a text, in as many columns. */
+    private readonly inLocale: (text: string) => string,
   ) {}
 
   get size(): { readonly columns: number; readonly rows: number } {
@@ -49,7 +51,7 @@ export class Terminal {
   paint(lines: readonly string[]): void {
     if (!this.#isOpen) return;
     const changed = lines.flatMap((line, i) =>
-      line === this.#shown[i] ? [] : [`\x1b[${i + 1};1H${line}${LINE_ENDS}`],
+      line === this.#shown[i] ? [] : [`\x1b[${i + 1};1H${this.inLocale(line)}${LINE_ENDS}`],
     );
     this.#shown = lines;
     if (changed.length > 0) this.stdout.write(`${FRAME_BEGINS}${changed.join('')}${FRAME_ENDS}`);

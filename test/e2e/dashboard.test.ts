@@ -171,6 +171,15 @@ it('has no colours with NO_COLOR, and says everything in words', async () => {
   expect(await coloured.screen({ styles: true })).toMatch(colours);
 });
 
+it('is ASCII in the locale C', async () => {
+  const shell = await shellWith(`dashboard --url ${url}`, { env: { LC_ALL: 'C' } });
+  expect(await shell.waitFor(/\* live/)).toMatch(/^[ -~\n]*$/);
+  await shell.press('j', 'Enter');
+  expect(await shell.waitFor(/^cardpoll {2}carddata[\s\S]*p95, p50/)).toMatch(/^[ -~\n]*$/);
+  await shell.press('q');
+  await expectRestored(shell, 0);
+});
+
 /** A proxy between the dashboard and the daemon: it passes answers on, except those that a test replaces. */
 async function standIn(replace: (...args: Parameters<RequestListener>) => boolean): Promise<string> {
   const server = createServer(async (request, response) => {

@@ -6,7 +6,7 @@ import { type CommandContext, type CommandSpec, defineCommand } from '../command
 import { EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT } from '../exit-codes.ts';
 import { Interruption, type Io } from '../io.ts';
 import { printAnswer } from '../output/print.ts';
-import { styleFor } from '../output/style.ts';
+import { inLocale, styleFor } from '../output/style.ts';
 
 interface Options {
   readonly once?: boolean;
@@ -105,6 +105,7 @@ export async function watch(
       hasToken: config.token !== null,
       stdin: io.stdin as ReadStream,
       stdout: io.stdout as WriteStream,
+      inLocale: (text) => inLocale(text, io),
       clock: io.clock,
       signal: either,
     });

@@ -1,7 +1,7 @@
 // Progress of long work on stderr, only on a terminal: a bar with percent and time left, drawn over itself. It never goes
 // back, and it never wraps, because a wrapped line cannot be drawn over.
 import type { Io } from '../io.ts';
-import { span } from './style.ts';
+import { inLocale, span } from './style.ts';
 
 const WIDTH = 30;
 /** For a terminal that does not report its width. */
@@ -35,7 +35,7 @@ export class ProgressBar {
     const line =
       this.total === null ? this.label : this.#bar(done, this.total, this.#first, columns - note.length);
     const noted = note === '' ? line : `${line}  ${note}`;
-    this.io.stderr.write(`\r\x1b[K${noted.slice(0, columns - 1)}`);
+    this.io.stderr.write(`\r\x1b[K${inLocale(noted.slice(0, columns - 1), this.io)}`);
   }
 
   #bar(done: number, total: number, first: { done: number; atMs: number }, columns: number): string {

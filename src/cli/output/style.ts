@@ -128,12 +128,29 @@ export async function styleFor(io: Io, format: 'table' | 'wide' | 'tsv' = 'table
   return new Style(isTerminal ? 'terminal' : 'text', io.clock.now(), chalk, layout);
 }
 
-const ASCII: Readonly<Record<string, string>> = { '●': '*', '▲': '!', '✖': 'x', '…': '.', '→': '>' };
+const ASCII: Readonly<Record<string, string>> = {
+  ...{ '●': '*', '▲': '!', '✖': 'x', '■': '=', '▸': '>', '…': '.' },
+  ...{ '←': '<', '→': '>', '↑': '^', '↓': 'v', '─': '-', '▏': '|' },
+  ...{ '▁': '_', '▂': '.', '▃': ',', '▄': '-', '▅': '=', '▆': '+', '▇': '*', '█': '#', '░': '.' },
+};
+const SYMBOL = /[●▲✖■▸…←→↑↓─▏▁-█░\u2800-\u28ff]/g;
+/** The dots in the upper and in the lower half of a braille character. */
+const UPPER_DOTS = 0x1b;
+const LOWER_DOTS = 0xe4;
 
 /** Our own symbols as ASCII, each in as many columns, where the locale has nothing else. Names stay as they are. */
 export function inLocale(text: string, { env }: Pick<Io, 'env'>): string {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
-  return /^(C|POSIX)$/i.test(locale) ? text.replace(/[●▲✖…→]/g, (symbol) => ASCII[symbol] ?? symbol) : text;
+  return /^(C|POSIX)$/i.test(locale)
+    ? text.replace(SYMBOL, (symbol) => ASCII[symbol] ?? dotsOf(symbol))
+    : text;
+}
+
+/** A braille character of a chart. */
+function dotsOf(braille: string): string {
+  const bits = braille.charCodeAt(0) & 0xff;
+  if ((bits & UPPER_DOTS) === 0) return (bits & LOWER_DOTS) === 0 ? ' ' : '.';
+  return (bits & LOWER_DOTS) === 0 ? "'" : ':';
 }
 
 /** The width that a program which shows our output on its own screen has set, such as watch; null: none. */

@@ -50,7 +50,7 @@ export function overviewLines(state: State, { columns, rows }: Room): Line[] {
 function pickedCharts(state: State, columns: number, rows: number): Line[] {
   const room = rows - CHARTS_HEADING_ROWS;
   if (room < LEAST_ROWS_OF_CHARTS) return [];
-  const heading: Line = [span(`${state.taskType}  `, 'bold'), span('⏎ opens it', 'dim')];
+  const heading: Line = [span(`${state.taskType}  `, 'bold'), span('Enter opens it', 'dim')];
   return [heading, ...chartLines(state.data.history, state.taskType, columns, fittingChartRows(room))];
 }
 

@@ -1,5 +1,6 @@
 // What the screen holds: it fits every terminal from 60x15 on, whatever the daemon says, and says what it must.
 import { describe, expect, it } from 'vitest';
+import { inLocale } from '../../../src/cli/output/style.ts';
 import { widthOf } from '../../../src/cli/output/width.ts';
 import type { Action } from '../../../src/dashboard/actions.ts';
 import { renderLines } from '../../../src/dashboard/frames.tsx';
@@ -32,6 +33,8 @@ const STATES: readonly (readonly [string, (given: Partial<State>) => State])[] =
   ['everything wrong', troubledState],
 ];
 
+/** What others have named stays as it is. */
+const NAMES = /[\p{L}\p{M}\p{Extended_Pictographic}]/gu;
 const textOf = (line: Line) => line.map(({ text }) => text).join('');
 const screenOf = (state: State) => frameLines(state).map(textOf).join('\n');
 
@@ -48,6 +51,19 @@ describe.each(SIZES)('on %i columns and %i lines', (columns, rows) => {
         }
       }
     });
+  });
+
+  it.each(VIEWS)('%s is ASCII in the locale C, in as many columns', (view) => {
+    for (const make of [calmState, troubledState])
+      for (const help of [false, true]) {
+        const lines = frameLines(make({ columns, rows, view, help })).map(textOf);
+        for (const line of lines) {
+          const shown = inLocale(line, { env: { LC_ALL: 'C' } });
+          expect(widthOf(shown)).toBe(widthOf(line));
+          expect(shown.replace(NAMES, '')).toMatch(/^[ -~]*$/);
+          expect(inLocale(line, { env: { LC_ALL: 'C.UTF-8' } })).toBe(line);
+        }
+      }
   });
 
   it.each(['limit', 'pause', 'interval', 'cleanup'] as const)('a dialog about %s fits', (what) => {
@@ -92,7 +108,7 @@ describe('the overview', () => {
     const [low, tall] = [24, 40].map((rows) =>
       screenOf(calmState({ columns: 120, rows, taskType: 'carddata' })),
     );
-    expect(tall).toMatch(/^carddata {2}⏎ opens it/m);
+    expect(tall).toMatch(/^carddata {2}Enter opens it/m);
     expect(tall).toMatch(/polls .*\/s .*success .* %/);
     expect(low).not.toMatch(/opens it/);
   });
@@ -304,8 +320,8 @@ describe('the view of a task type', () => {
 
   it('offers its keys where there is a card to open', () => {
     const wide = { view: 'task', columns: 120 } as const;
-    expect(screenOf(troubledState(wide))).toMatch(/⏎ open .*T poll now/);
-    expect(screenOf(calmState(wide))).not.toMatch(/⏎ open|T poll now/);
+    expect(screenOf(troubledState(wide))).toMatch(/Enter open .*T poll now/);
+    expect(screenOf(calmState(wide))).not.toMatch(/Enter open|T poll now/);
   });
 });
 
