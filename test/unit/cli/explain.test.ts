@@ -85,6 +85,27 @@ it.each([[['explain', '42']], [['cards', 'show', '42', '-v']]])(
   },
 );
 
+it('cards show says when and why the card was stopped last, or resumed', async () => {
+  const stops = [
+    {
+      at: AT,
+      action: 'stopped and resumed',
+      detail: `501.5 of 500 MB used in 2026-11; by order of ann: ${HOSTILE}`,
+    },
+    { at: '2026-10-21T09:58:00.000Z', action: 'stopped', detail: '700 of 500 MB used in 2026-10' },
+  ];
+  const { env } = await daemonThatSays(json({ ...BODY, stops }));
+  const { stdout } = await cli(['cards', 'show', '42'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+  expect(stdout).toMatch(
+    /^last stop +stopped and resumed 2m ago: 501\.5 of 500 MB used in 2026-11; by order of ann: VIP/m,
+  );
+  expect(stdout).not.toContain('2026-10');
+  expect(stdout).not.toContain('\x1b');
+  expect(stdout).not.toContain('\u202e');
+  const never = await daemonThatSays(json({ ...BODY, stops: [] }));
+  expect((await cli(['cards', 'show', '42'], { env: never.env })).stdout).not.toContain('last stop');
+});
+
 it('has one record for each task type, and the whole answer as JSON', async () => {
   const { env } = await daemonThatSays(json(BODY));
   const { stdout } = await cli(['explain', '42', '-o', 'tsv'], { env });

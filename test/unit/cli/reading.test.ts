@@ -174,7 +174,7 @@ describe('tables', () => {
   });
 
   it('show times relative to now on a terminal and as they are elsewhere', async () => {
-    const { env } = await daemonThatSays(json(CARD));
+    const { env } = await daemonThatSays(json({ card: CARD, stops: [], logs_command: 'cardpoll logs' }));
     const terminal = await cli(['cards', 'show', '42'], { env: { ...env, NO_COLOR: '1' }, tty: true });
     expect(terminal.stdout).toMatch(/^realname polled +2m ago$/m);
     expect(terminal.stdout).toMatch(/^realname next +in 1h$/m);
@@ -201,7 +201,7 @@ describe('requests', () => {
     [['stats', 'init'], 'GET /api/admin/polling-stats/init-progress', INIT_STATE],
     [['init'], 'GET /api/admin/polling-stats/init-progress', INIT_STATE],
     [['concurrency', 'list'], 'GET /api/admin/polling-concurrency', { items: [] }],
-    [['cards', 'show', '../x'], 'GET /api/admin/cards/..%2Fx', CARD],
+    [['cards', 'show', '../x', '-o', 'json'], 'GET /api/admin/cards/..%2Fx', CARD],
   ])('%j asks %s', async (argv, line, body) => {
     const { env, requests } = await daemonThatSays(json(body));
     expect(await cli(argv, { env })).toMatchObject({ code: 0, stderr: '' });

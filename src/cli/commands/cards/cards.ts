@@ -18,14 +18,23 @@ const EXAMPLES = [
 
 const show = defineCommand<[string], { readonly verbose?: boolean }>({
   name: 'show',
-  summary: 'Show a card: its data, its last polls and its next ones',
+  summary: 'Show a card: its data, its last stop, its last polls and its next ones',
   examples: EXAMPLES,
   arguments: [CARD_ARGUMENT],
   options: [{ flags: '-v, --verbose', doc: 'show why it is or is not polled, as explain does' }],
   run: async (context, { args: [card], options }) => {
     if (options.verbose === true) return explainCard(context, card);
-    const answer = await ask(context, 'reading the card', (client) => client.card(card));
-    await printAnswer(context, answer, cardFields);
+    const doing = 'reading the card';
+    if (context.format === 'table') {
+      // Only the explanation has the stops of the card.
+      const answer = await ask(context, doing, (client) => client.explain(card));
+      await printAnswer(context, answer, ({ card: body, stops: [last] }, style) =>
+        cardFields(body, style, last),
+      );
+    } else {
+      const answer = await ask(context, doing, (client) => client.card(card));
+      await printAnswer(context, answer, cardFields);
+    }
     return EXIT_OK;
   },
 });

@@ -4,7 +4,12 @@ import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import type { Cell, Style } from '../style.ts';
 import { type Field, renderFields } from '../table.ts';
 
-export function cardFields(card: CardBody, style: Style): string {
+/** @param lastStop undefined: the card was never stopped, or it is not known. */
+export function cardFields(
+  card: CardBody,
+  style: Style,
+  lastStop?: ExplanationBody['stops'][number],
+): string {
   const times = TASK_TYPES.flatMap((taskType): Field[] => [
     [`${taskType} polled`, style.time(card.last_polled_at[taskType])],
     [`${taskType} next`, style.time(card.next_due_at[taskType])],
@@ -17,6 +22,7 @@ export function cardFields(card: CardBody, style: Style): string {
       ['status', style.text(card.status)],
       verifiedField(card, style),
       stoppedField(card, style),
+      ...(lastStop === undefined ? [] : [lastStopField(lastStop, style)]),
       allowanceField(card, style),
       usedField(card, style),
       ...times,
@@ -55,6 +61,10 @@ function verifiedField(card: CardBody, style: Style): Field {
 
 function stoppedField(card: CardBody, style: Style): Field {
   return ['stopped', card.stopped ? style.text('yes', 'yellow') : style.yesNo(false)];
+}
+
+function lastStopField({ at, action, detail }: ExplanationBody['stops'][number], style: Style): Field {
+  return ['last stop', style.text(`${action} ${style.time(at).text}: ${detail}`)];
 }
 
 function allowanceField({ allowance_mb: allowance }: CardBody, style: Style): Field {
