@@ -212,10 +212,11 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
   const { queueLength, successRate, avgDurationMs, concurrencyPercent } = inputs;
   const said: Record<Metric, readonly [text: string, command: string]> = {
     queue_backlog: [`${queueLength} cards in the queue${drainWords(inputs)}`, 'cardpoll concurrency advise'],
-    success_rate: [
-      `${tenths(successRate)} % of polls succeed${failureWords(inputs)}`,
-      'cardpoll stats failures',
-    ],
+    // Where nothing succeeds, the gateway itself is to be looked at, not the cards that fail.
+    success_rate:
+      successRate === 0
+        ? [`no poll succeeds${failureWords(inputs)}`, 'cardpoll doctor']
+        : [`${tenths(successRate)} % of polls succeed${failureWords(inputs)}`, 'cardpoll stats failures'],
     avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms on average`, 'cardpoll concurrency advise'],
     concurrency_usage: [
       `${tenths(concurrencyPercent)} % of the limit is in use`,

@@ -139,6 +139,16 @@ describe('reasons of a task type', () => {
       { code: 'success_rate', severity: 'alert', text: '12.3 % of polls succeed' },
     ],
     [
+      'nothing succeeds',
+      { successRate: 0, failedBy: { connect: 30 } },
+      {
+        code: 'success_rate',
+        severity: 'alert',
+        text: 'no poll succeeds; failures: connect 30',
+        command: 'cardpoll doctor',
+      },
+    ],
+    [
       'carriers fail',
       {
         successRate: 80,
