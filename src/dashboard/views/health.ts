@@ -2,7 +2,7 @@
 // type.
 import type { HealthReasonBody, OverviewBody } from '../../api/client/client-bodies.ts';
 import { widthOf } from '../../cli/output/width.ts';
-import { healthSpan, healthTone, since as sinceWords } from '../format.ts';
+import { cards, healthSpan, healthTone, since as sinceWords } from '../format.ts';
 import { fitted, type Line, lineWidth, span, wrapped } from '../line.ts';
 import type { Room } from './layout.ts';
 
@@ -29,6 +29,13 @@ export function healthLines(
     const more = left > 0 && i === lines.length - 1 ? [span(`  (${left} more)`, 'dim')] : [];
     return [...(i === 0 ? [label, span(' '.repeat(INDENT))] : [blank]), ...line, ...more];
   });
+}
+
+/** Where nothing is wrong. Cards that are not loaded yet are not polled. */
+export function calmWords(count: number, { init }: Pick<OverviewBody, 'init'>): string {
+  const state =
+    init.status === 'completed' ? 'everything as configured' : 'still being loaded: cardpoll init';
+  return `${cards(count)}, ${state}`;
 }
 
 /** As many reasons as the rows have room for, and at least one. */

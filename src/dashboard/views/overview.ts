@@ -4,11 +4,11 @@ import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts'
 import { capacityLine } from '../../cli/output/capacity-line.ts';
 import { stopsLine } from '../../cli/output/stops-line.ts';
 import { gauge } from '../charts.ts';
-import { cards, count, grouped, relative, seconds, since } from '../format.ts';
+import { count, grouped, relative, seconds, since } from '../format.ts';
 import { type Line, type Span, span } from '../line.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { alertText } from './alerts.ts';
-import { healthLines } from './health.ts';
+import { calmWords, healthLines } from './health.ts';
 import { fact, missing, type Room, stacked, stackedRows } from './layout.ts';
 import { chartLines, fittingChartRows, LEAST_ROWS_OF_CHARTS } from './task-charts.ts';
 import { paceTable, queueTable } from './task-tables.ts';
@@ -35,7 +35,7 @@ export function overviewLines(state: State, { columns, rows }: Room): Line[] {
   const taskParts = isShort ? [paceTable(tables, true)] : [paceTable(tables, false), queueTable(tables)];
   const facts = factLines(overview, state);
   const used = [...taskParts, facts].reduce((sum, part) => sum + part.length, 0);
-  const calm = `${cards(overview.cards_total)}, everything as configured`;
+  const calm = calmWords(overview.cards_total, overview);
   const health = healthLines(overview, {
     columns,
     rows: Math.max(LEAST_HEALTH_ROWS, rows - used - taskParts.length - 1),

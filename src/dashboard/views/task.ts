@@ -1,9 +1,9 @@
 // The view of a task type: its numbers, charts of fifteen minutes, why polls fail and for which cards.
 import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
-import { cards, count, measure, percent, relative, seconds } from '../format.ts';
+import { count, measure, percent, relative, seconds } from '../format.ts';
 import { fitted, type Line, plain, sideBySide, span } from '../line.ts';
 import { dataTimeMs, failingCards, type State } from '../state.ts';
-import { healthLines } from './health.ts';
+import { calmWords, healthLines } from './health.ts';
 import { missing, type Room, stacked, tableLines } from './layout.ts';
 import { chartLines, fittingChartRows } from './task-charts.ts';
 import { durations, limitCells } from './task-tables.ts';
@@ -17,8 +17,8 @@ const LEAST_CARD_ROWS = 2;
 export function taskLines(state: State, { columns, rows }: Room): Line[] {
   const { body, problem } = state.data.overview;
   const task = body?.tasks.find(({ task_type }) => task_type === state.taskType);
-  if (task === undefined) return [missing(state.taskType, problem)];
-  const calm = `${cards(task.scheduled_cards)}, everything as configured`;
+  if (body === null || task === undefined) return [missing(state.taskType, problem)];
+  const calm = calmWords(task.scheduled_cards, body);
   const top = [
     ...healthLines(task, { columns, rows: 3, nowMs: dataTimeMs(state), calm }),
     ...numberLines(task, columns),

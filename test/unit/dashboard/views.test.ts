@@ -390,3 +390,13 @@ it('as text tells of when it is, and has no keys and no empty end', () => {
   expect(lines[0]).toMatch(/ 2026-11-21T10:00:00Z$/);
   expect(lines.at(-1)).toMatch(/^cleanup/);
 });
+
+it.each(['overview', 'task'] as const)('%s says of calm cards that they are still being loaded', (view) => {
+  const calm = calmState({ view });
+  const overview = calm.data.overview.body as Bodies['overview'];
+  const init = { ...overview.init, status: 'running' as const, percent: 0, loaded: 0 };
+  const loading = stateAfter(calm, received('overview', { ...overview, init }));
+  expect(screenOf(calm)).toMatch(/normal .*cards, everything as configured/);
+  expect(screenOf(loading)).toMatch(/normal .*cards, still being loaded: cardpoll init/);
+  expect(screenOf(loading)).not.toContain('everything as configured');
+});
