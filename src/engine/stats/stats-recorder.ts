@@ -26,6 +26,7 @@ const zero = (): Counter => ({
   timeouts: 0,
   succeededMs: 0,
   limitReached: 0,
+  implausible: 0,
   durations: {},
   reasons: {},
   carriers: new Map(),
@@ -88,8 +89,8 @@ export class StatsRecorder extends LoopService {
     usageGrowth[bucket] = (usageGrowth[bucket] ?? 0) + 1;
   }
 
-  /** Counts what the leader needs, in addition to the polls, to set the effective limit. */
-  note(taskType: TaskType, what: 'backpressure' | 'timeouts' | 'limitReached'): void {
+  /** Counts what is asked in addition to the polls: for the effective limit, and readings that were not believed. */
+  note(taskType: TaskType, what: 'backpressure' | 'timeouts' | 'limitReached' | 'implausible'): void {
     this.#open[taskType][what] += 1;
   }
 

@@ -35,6 +35,7 @@ export class CarddataTask implements Task {
     const reading = { usedMb: Number(value), atMs, month };
     const next = applyReading(card.usage, reading, maxMbitPerSecond);
     const usedMb = usedInMonth(next ?? card.usage, month);
+    const doubt = this.#doubt(card.usage, reading);
     const usageMbPerHour = growthMbPerHour(card.usage, reading);
     const polled = {
       cardId: card.cardId,
@@ -54,16 +55,20 @@ export class CarddataTask implements Task {
         used_mb_month: usedMb,
         usage_month: month,
         changed: next !== null,
-        ...this.#doubt(card.usage, reading),
+        ...doubt,
       },
       ...(usageMbPerHour === null ? {} : { usageMbPerHour }),
+      ...(doubt === null ? {} : { implausible: true as const }),
     };
   }
 
-  /** Counts a reading that is not believed. @returns what the log says about it. */
-  #doubt(last: UsageMonth | null, { usedMb, atMs }: { usedMb: number; atMs: number }): TaskResult['fields'] {
+  /** Counts a reading that is not believed. @returns what the log says about it; null: it is believed. */
+  #doubt(
+    last: UsageMonth | null,
+    { usedMb, atMs }: { usedMb: number; atMs: number },
+  ): TaskResult['fields'] | null {
     const { maxMbitPerSecond, meter } = this.deps;
-    if (last === null || !isImplausible(last, { usedMb, atMs }, maxMbitPerSecond)) return {};
+    if (last === null || !isImplausible(last, { usedMb, atMs }, maxMbitPerSecond)) return null;
     meter.implausibleReading();
     const grownMb = rounded(usedMb - last.lastReadingMb);
     const seconds = Math.round((atMs - last.readAtMs) / 1_000);

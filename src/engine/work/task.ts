@@ -10,6 +10,8 @@ export interface TaskResult {
   readonly fields: Readonly<Record<string, unknown>>;
   /** How fast the usage grew; absent when it was not read or did not grow. */
   readonly usageMbPerHour?: number;
+  /** The reading of usage was not believed. */
+  readonly implausible?: true;
 }
 
 export interface Task {

@@ -15,6 +15,7 @@ import { spanWords } from '../span-words.ts';
 import { CLOCK_GAP_MS, type ClockGap, gapWords } from './clock-gap.ts';
 import { type DatabaseOutages, outageWords } from './database-outages.ts';
 import type { HealthReason } from './health-report.ts';
+import { type ReadingCode, type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import type { StopFigures } from './stop-figures.ts';
 import { type StopCode, stopReasons } from './stop-reasons.ts';
 
@@ -43,6 +44,7 @@ export type HealthCode =
   | 'overloaded'
   | 'pace_short'
   | StopCode
+  | ReadingCode
   | 'no_worker'
   | 'database_outage'
   | 'init_stuck'
@@ -62,6 +64,7 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed {
   readonly achievedIntervalSeconds: number | null;
   /** null: not known, or a task type that stops no cards. */
   readonly stops: StopFigures | null;
+  readonly readings: ReadingCounts;
   /** Failed polls of the last five minutes: kind of failure -> count. */
   readonly failedBy: Readonly<Record<string, number>>;
   /** Carriers that fail far more than the others, the worst first. */
@@ -102,6 +105,7 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
     ...idleReasons(inputs),
     ...metricReasons(inputs),
     ...stopReasons(inputs.stops),
+    ...readingReasons(inputs.readings),
     ...intervalReasons(inputs),
     ...limitReasons(inputs),
   ];

@@ -113,6 +113,7 @@ export class StatsOperations {
           .map((pause) => ({ ...pause, secondsLeft: Math.max(0, (pause.until.getTime() - nowMs) / 1000) })),
         breakers: breakersOf(queue.taskType, gateway),
         stops: queue.taskType === 'package' ? stops : null,
+        stopMode: stops?.mode ?? null,
         limitReason: limits[i]?.reason ?? null,
         paceShare: paceShareOf(queue.taskType, rateLimits, demand),
         offered: this.deps.offers(TASKS[queue.taskType].interface),

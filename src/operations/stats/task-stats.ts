@@ -24,7 +24,8 @@ type TaskSurroundings = Pick<
   TaskHealthInputs,
   'pauses' | 'breakers' | 'stops' | 'limitReason' | 'paceShare' | 'since'
 > &
-  Pick<TaskStats, 'offered'>;
+  Pick<TaskStats, 'offered'> &
+  Pick<TaskHealthInputs['readings'], 'stopMode'>;
 
 export function queueStatsOf(counts: LimitedCounts, schedule: SchedulePace): QueueStats {
   const { taskType, queueLength, due, backoff, inFlight, manualLength, maxConcurrency } = counts;
@@ -48,7 +49,7 @@ export function queueStatsOf(counts: LimitedCounts, schedule: SchedulePace): Que
 export function taskStatsOf(
   queue: QueueStats,
   { stats, metrics }: Pick<TaskReading, 'stats' | 'metrics'>,
-  { offered, ...surroundings }: TaskSurroundings,
+  { offered, stopMode, ...surroundings }: TaskSurroundings,
 ): MeasuredTask {
   const { window, recent } = stats;
   const { successRate, avgDurationMs } = metrics;
@@ -72,6 +73,7 @@ export function taskStatsOf(
     concurrencyPercent: (100 * concurrency.current) / concurrency.max,
     recentPolls: recent.polls,
     maxConcurrency: concurrency.max,
+    readings: { total: window.succeeded, implausible: window.implausible, stopMode },
     failedBy: window.reasons,
     outlyingCarriers: outlyingCarriersOf(window),
     drainSeconds: capacity.drainSeconds,

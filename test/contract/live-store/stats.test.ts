@@ -60,6 +60,17 @@ describeLiveStore('statistics', (live) => {
     expect(recent).toMatchObject({ polls: 11, succeeded: 6 });
   });
 
+  it('count readings that were not believed', async () => {
+    const { stats } = live.store;
+    const delta = { succeeded: 3, failed: 2, durationMs: 50 };
+    await stats.record('carddata', 'a', 1, { ...delta, implausible: 2 });
+    await stats.record('carddata', 'b', 1, delta);
+    await stats.record('carddata', 'b', 2, { ...delta, implausible: 1 });
+    await stats.record('carddata', 'b', 2, { ...delta, implausible: 1 });
+    expect((await stats.read('carddata')).window).toMatchObject({ succeeded: 9, implausible: 3 });
+    expect((await stats.read('package')).window).toMatchObject({ succeeded: 0, implausible: 0 });
+  });
+
   it('keep by minute how fast readings of usage grew', async () => {
     const { stats } = live.store;
     const sums = { succeeded: 3, failed: 2, durationMs: 50 };

@@ -83,10 +83,12 @@ function checksOfTheDoctor(): string[] {
     ...text.matchAll(/\b(?:ok|warning|failed|unknown|skipped|failure|answered)\('([^']+)'/g),
     ...text.matchAll(/(?:check|CHECK) = `(\w+) \$\{/g),
   ];
-  const reasonFiles = ['health-reasons.ts', 'stop-reasons.ts'].map((name) =>
+  const reasonFiles = ['health-reasons.ts', 'stop-reasons.ts', 'reading-reasons.ts'].map((name) =>
     read(`src/operations/health/${name}`),
   );
-  const codes = [...reasonFiles.join('\n').matchAll(/type (?:Health|Stop)Code =([^;]*);/g)].join('\n');
+  const codes = [...reasonFiles.join('\n').matchAll(/type (?:Health|Stop|Reading)Code =([^;]*);/g)].join(
+    '\n',
+  );
   const metrics = ['queue_backlog', 'success_rate', 'avg_duration', 'concurrency_usage'];
   const reasons = [...codes.matchAll(/'(\w+)'/g)];
   expect(reasons.length).toBeGreaterThan(5);

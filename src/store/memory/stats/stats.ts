@@ -71,9 +71,9 @@ export class EmbeddedPollStats implements PollStats {
     type.succeededMs += delta.succeededMs ?? 0;
     type.limitReached += delta.limitReached ?? 0;
     const slot = slotAt(now);
-    const { succeeded, failed, durationMs, succeededMs = 0 } = delta;
+    const { succeeded, failed, durationMs, succeededMs = 0, implausible = 0 } = delta;
     const { durations = {}, reasons = {}, carriers = new Map() } = delta;
-    const added = { succeeded, failed, durationMs, succeededMs, durations, reasons, carriers };
+    const added = { succeeded, failed, durationMs, succeededMs, implausible, durations, reasons, carriers };
     const counted = type.slots.get(slot);
     type.slots.set(slot, sumOfSlots(counted === undefined ? [added] : [counted, added], STATS_CARRIERS_MAX));
     for (const index of type.slots.keys())

@@ -21,6 +21,8 @@ export interface StatsDelta {
   readonly succeededMs?: number;
   /** Claims that found the limit reached. */
   readonly limitReached?: number;
+  /** Succeeded polls whose reading of usage was not believed; only of carddata. */
+  readonly implausible?: number;
   /** Number of polls by duration. Absent, here and below: none. */
   readonly durations?: Durations;
   /** Kind of failure ([a-z_]+) -> number of failed polls. */
@@ -47,6 +49,8 @@ export interface StatsReading {
   /** Polls of the last five minutes. */
   readonly window: PollWindow & {
     readonly seconds: number;
+    /** Succeeded polls whose reading of usage was not believed. */
+    readonly implausible: number;
     readonly durations: Durations;
     readonly reasons: FailureReasons;
     /** Polls by carrier, without the carriers beyond STATS_CARRIERS_MAX in a slot. */

@@ -13,6 +13,7 @@ import {
 
 /** The counts of one slot. */
 export interface StatsSlot extends PollWindow {
+  readonly implausible: number;
   readonly durations: Durations;
   readonly reasons: FailureReasons;
   readonly carriers: PollsByCarrier;
@@ -49,12 +50,14 @@ export function windowsOf(
 
 /** @param mostCarriers limits the carriers in the sum; without it the sum has all. */
 export function sumOfSlots(slots: readonly StatsSlot[], mostCarriers?: number): StatsSlot {
-  const sum = (field: keyof PollWindow) => slots.reduce((total, slot) => total + slot[field], 0);
+  const sum = (field: keyof PollWindow | 'implausible') =>
+    slots.reduce((total, slot) => total + slot[field], 0);
   return {
     succeeded: sum('succeeded'),
     failed: sum('failed'),
     durationMs: sum('durationMs'),
     succeededMs: sum('succeededMs'),
+    implausible: sum('implausible'),
     durations: sumOfCounts(slots.map(({ durations }) => durations)),
     reasons: sumOfCounts(slots.map(({ reasons }) => reasons)),
     carriers: sumOfCarriers(

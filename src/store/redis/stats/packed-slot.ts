@@ -1,5 +1,5 @@
 // One ten-second slot of the statistics as text: "<succeeded> <failed> <sum of durations> <counts> <carriers> <sum of the
-// durations of succeeded polls>", the counts as `<duration bucket or failure reason>=<how many>`, the carriers as `<id>:<polls>:<failed>`, with commas
+// durations of succeeded polls> <implausible readings>", the counts as `<duration bucket or failure reason>=<how many>`, the carriers as `<id>:<polls>:<failed>`, with commas
 // between. Written by stats-record.lua, read by stats.ts. An older version ignores what it does not know, and leaves it out
 // when it writes.
 // Also one minute of the growth of usage: counts by rate.
@@ -32,8 +32,15 @@ export function packCarriers({ carriers = new Map() }: StatsDelta): string {
 }
 
 export function unpackSlot(text: string): StatsSlot {
-  const [succeeded = 0, failed = 0, durationMs = 0, counts = '', carriers = '', succeededMs] =
-    text.split(' ');
+  const [
+    succeeded = 0,
+    failed = 0,
+    durationMs = 0,
+    counts = '',
+    carriers = '',
+    succeededMs,
+    implausible = 0,
+  ] = text.split(' ');
   const share = Number(succeeded) / Math.max(1, Number(succeeded) + Number(failed));
   const durations: Record<number, number> = {};
   const reasons: Record<string, number> = {};
@@ -48,6 +55,7 @@ export function unpackSlot(text: string): StatsSlot {
     failed: Number(failed),
     durationMs: Number(durationMs),
     succeededMs: succeededMs === undefined ? share * Number(durationMs) : Number(succeededMs),
+    implausible: Number(implausible),
     durations,
     reasons,
     carriers: new Map(entriesOf(carriers).map(unpackCarrier)),

@@ -53,6 +53,7 @@ export class RedisPollStats implements PollStats {
         STATS_CARRIERS_MAX,
         packGrowth(delta),
         GROWTH_MINUTES,
+        delta.implausible ?? 0,
       ],
     );
   }

@@ -274,6 +274,25 @@ describe('a task type', () => {
     expect(await codes()).toMatchObject({ package: [] });
   });
 
+  it('that reads usage is told of readings that were not believed', async () => {
+    const { stats: counts } = stores.live;
+    const polls = { succeeded: 19, failed: 0, durationMs: 950 };
+    await counts.record('carddata', 'w', 1, { ...polls, implausible: 10 });
+    await counts.record('package', 'w', 1, polls);
+    const { healthReasons } = await stats.overview();
+    expect(healthReasons.filter(({ taskType }) => taskType !== null)).toMatchObject([
+      {
+        code: 'implausible_readings',
+        taskType: 'carddata',
+        severity: 'alert',
+        text: expect.stringMatching(
+          /^carddata: 10 of 19 readings of the last five minutes were not believed \(52\.6 %\)/,
+        ),
+        command: "cardpoll stops mode observe --reason 'readings are not believed'",
+      },
+    ]);
+  });
+
   it('is told of no stops while the database does not tell', async () => {
     await database.sql('ALTER TABLE card_stops RENAME TO card_stops_away');
     try {

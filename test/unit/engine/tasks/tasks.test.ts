@@ -186,6 +186,7 @@ describe('carddata', () => {
         reason: 'not counted: 11253 MB in 60 s is more than 150 Mbit/s',
       },
       usageMbPerHour: 675_180,
+      implausible: true,
     });
     expect(asked).toEqual([['implausible']]);
   });

@@ -7,6 +7,7 @@ import { growthBucketOf } from '../../../../src/domain/results/usage-growth.ts';
 import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
 import { CardPoller } from '../../../../src/engine/work/card-poller.ts';
 import { Deadline } from '../../../../src/engine/work/deadline.ts';
+import type { TaskResult } from '../../../../src/engine/work/task.ts';
 import { GatewayError } from '../../../../src/gateway/gateway.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
@@ -25,7 +26,7 @@ let errors: unknown[];
 /** How long the gateway takes; what it refuses with, unless null. */
 let tookMs: number;
 let failure: unknown;
-let growth: { usageMbPerHour?: number };
+let growth: Omit<TaskResult, 'outcome' | 'fields'>;
 /** Whether the gateway refuses every call. */
 let refusesAll: boolean;
 
@@ -93,6 +94,14 @@ it('counts how fast the usage of a card grew', async () => {
   await poll(poller);
   await counted();
   expect([...(await live.stats.usageGrowth()).values()]).toEqual([{ [growthBucketOf(60)]: 1 }]);
+});
+
+it('counts a reading that was not believed', async () => {
+  const poller = makePoller();
+  await poll(poller);
+  growth = { implausible: true };
+  await poll(poller);
+  expect((await counted()).window).toMatchObject({ succeeded: 2, implausible: 1 });
 });
 
 it('counts and logs a poll that failed, and hands on why', async () => {

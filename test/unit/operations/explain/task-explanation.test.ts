@@ -76,6 +76,7 @@ const READING: TaskFacts['reading'] = {
     failed: 0,
     durationMs: 0,
     succeededMs: 0,
+    implausible: 0,
     seconds: 300,
     durations: {},
     reasons: {},

@@ -28,6 +28,7 @@ const FINE: TaskHealthInputs = {
   intervalSeconds: 60,
   achievedIntervalSeconds: 60,
   stops: CALM_STOPS,
+  readings: { total: 100, implausible: 5, stopMode: 'enforce' },
   failedBy: {},
   outlyingCarriers: [],
   drainSeconds: 0,

@@ -62,6 +62,7 @@ function reading(
       failed,
       durationMs,
       succeededMs: 0,
+      implausible: 0,
       seconds: 300,
       durations: {},
       reasons: {},
@@ -142,6 +143,7 @@ const FREE = {
   limitReason: null,
   paceShare: null,
   offered: true,
+  stopMode: null,
   since: new Map<string, number>(),
 };
 

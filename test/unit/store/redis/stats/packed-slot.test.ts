@@ -8,7 +8,7 @@ import {
   unpackSlot,
 } from '../../../../../src/store/redis/stats/packed-slot.ts';
 
-const SUMS = { succeeded: 3, failed: 2, durationMs: 50.5, succeededMs: 40.5 };
+const SUMS = { succeeded: 3, failed: 2, durationMs: 50.5, succeededMs: 40.5, implausible: 2 };
 const COUNTED = {
   ...SUMS,
   durations: { 0: 1, 12: 4 },
@@ -20,15 +20,18 @@ const COUNTED = {
 };
 const NOTHING = { durations: {}, reasons: {}, carriers: new Map() };
 
-it('has the counts, the carriers, and how long the succeeded polls took', () => {
+it('has the counts, the carriers, how long the succeeded polls took, and implausible readings', () => {
   expect(packCounts(COUNTED)).toBe('0=1,12=4,timeout=2');
   expect(packCarriers(COUNTED)).toBe('-7:4:2,460011:1:0');
-  expect(unpackSlot(`3 2 50.5 ${packCounts(COUNTED)} ${packCarriers(COUNTED)} 40.5`)).toEqual(COUNTED);
+  expect(unpackSlot(`3 2 50.5 ${packCounts(COUNTED)} ${packCarriers(COUNTED)} 40.5 2`)).toEqual(COUNTED);
 });
 
-it.each(['3 2 50.5  ', '3 2 50.5 ', '3 2 50.5'])('may have neither, as of an older version: "%s"', (text) => {
-  expect(unpackSlot(text)).toEqual({ ...SUMS, succeededMs: (3 / 5) * 50.5, ...NOTHING });
-});
+it.each(['3 2 50.5  ', '3 2 50.5 ', '3 2 50.5'])(
+  'may have none of them, as of an older version: "%s"',
+  (text) => {
+    expect(unpackSlot(text)).toEqual({ ...SUMS, succeededMs: (3 / 5) * 50.5, implausible: 0, ...NOTHING });
+  },
+);
 
 it('has growth as counts by rate', () => {
   expect(packGrowth({ ...SUMS, usageGrowth: { 0: 3, 80: 1 } })).toBe('0=3,80=1');
