@@ -1,5 +1,6 @@
 // Looks up why a card is or is not polled. Used by the admin API. It makes a fixed number of look-ups by key, however
 // many cards there are; task-explanation.ts interprets them.
+import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import type { Offers } from '../../domain/gateway/offer.ts';
 import { WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
@@ -63,15 +64,20 @@ export class Explainer {
     const { records } = this.deps;
     const card = await this.deps.cards.show(cardIdOrIccid);
     const { cardId, iccid } = card;
-    const [surroundings, usage, stops] = await Promise.all([
+    const [surroundings, usage, stops, [polled]] = await Promise.all([
       this.#surroundings(card),
       records.cards.monthlyUsage(cardId, MONTHS_SHOWN),
       records.stops.ofCard(cardId, MONTHS_SHOWN),
+      records.cards.byIds([cardId]),
     ]);
     return {
       generatedAt: new Date(surroundings.nowMs),
       card,
-      tasks: await Promise.all(TASK_TYPES.map((taskType) => this.#task(taskType, card, surroundings))),
+      tasks: await Promise.all(
+        TASK_TYPES.map((taskType) =>
+          this.#task(taskType, card, taskType === 'carddata' ? (polled?.usage ?? null) : null, surroundings),
+        ),
+      ),
       usage,
       stops: stopEntries(stops, card),
       openTriggers: surroundings.openTriggers,
@@ -108,7 +114,12 @@ export class Explainer {
     };
   }
 
-  async #task(taskType: TaskType, card: CardReport, surroundings: Surroundings): Promise<TaskExplanation> {
+  async #task(
+    taskType: TaskType,
+    card: CardReport,
+    usage: UsageMonth | null,
+    surroundings: Surroundings,
+  ): Promise<TaskExplanation> {
     const { work, stats, failures } = this.deps.live;
     const ofType = <Some extends { readonly taskType: TaskType }>(all: readonly Some[]): Some[] =>
       all.filter((one) => one.taskType === taskType);
@@ -128,6 +139,7 @@ export class Explainer {
       taskType,
       offers: this.deps.offers,
       card: { ...card, lastPolledAtMs: card.lastPolledAt[taskType]?.getTime() ?? null },
+      usage,
       nowMs,
       configs: ofType(configs),
       taking,

@@ -1,7 +1,8 @@
 // Why one card is or is not polled for one task type, from the facts looked up about it. Used by explainer.ts. Pure. All
-// sentences of an explanation are in this file.
+// sentences of an explanation are in this file, but those about readings (reading-doubts.ts).
 
 import type { CardMembership } from '../../domain/cards/card.ts';
+import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import { notOfferedWords, type Offers } from '../../domain/gateway/offer.ts';
 import { carrierWords, outlyingCarriersOf } from '../../domain/results/failing-carriers.ts';
 import { nextDueAt, stepOf, stepsOf } from '../../domain/schedule/phase.ts';
@@ -17,12 +18,15 @@ import type { InitReport } from '../schedule/schedule-report.ts';
 import { countWords, spanWords } from '../span-words.ts';
 import type { PollingState, TaskExplanation } from './explain.ts';
 import { overdueBefore, presentRate, secondsToPoll } from './queue-position.ts';
+import { doubtWords } from './reading-doubts.ts';
 import { otherConfigsOf } from './unmatched-configs.ts';
 
 export interface TaskFacts {
   readonly taskType: TaskType;
   readonly offers: Offers;
   readonly card: CardMembership & { readonly lastPolledAtMs: number | null };
+  /** null: no reading yet, or a task type that reads no usage. */
+  readonly usage: UsageMonth | null;
   readonly nowMs: number;
   /** All configs of the task type, in the order in which they win. */
   readonly configs: readonly PollingConfig[];
@@ -72,7 +76,7 @@ export function taskExplanationOf(facts: TaskFacts): TaskExplanation {
   return {
     taskType,
     state,
-    text: [text, ...manualWords(facts)].join('; '),
+    text: [text, ...manualWords(facts), ...doubtWords(facts.usage, facts.reading)].join('; '),
     command,
     config:
       taking === null ? null : { id: taking.id, name: taking.name, intervalSeconds: taking.intervalSeconds },

@@ -105,6 +105,23 @@ describe('a card', () => {
     await database.sql('UPDATE cards SET stopped = false; DELETE FROM card_stops; DELETE FROM card_usage');
   });
 
+  it('whose reading waits to be confirmed says so, for the task type that reads usage', async () => {
+    await database.sql(`DELETE FROM card_usage WHERE card_id = 42;
+      INSERT INTO card_usage (card_id, month, used_mb, last_reading_mb, suspected_mb, read_at)
+        VALUES (42, '2026-11-01', 900, 900, 3, '2026-11-24T10:05:00Z')`);
+    await stores.live.stats.record('carddata', 'a', 1, {
+      ...{ succeeded: 20, failed: 0, durationMs: 400 },
+      implausible: 5,
+    });
+    const { carddata, realname, package: stop } = await explain();
+    expect(carddata.text).toContain(
+      'its reading of 2026-11-24T10:05:00.000Z is not believed yet: 3 MB after 900 MB',
+    );
+    expect(carddata.text).toContain('5 of 20 readings of the fleet were not believed');
+    expect(realname.text + stop.text).not.toContain('believed');
+    await database.sql('DELETE FROM card_usage WHERE card_id = 42');
+  });
+
   it('was polled last by each task type when its records say so', async () => {
     await database.sql(`INSERT INTO card_polls (card_id, realname_at) VALUES (42, '2026-10-31T12:00:00Z')`);
     const told = await explain();

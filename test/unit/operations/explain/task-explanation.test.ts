@@ -105,6 +105,7 @@ function explain(over: Partial<TaskFacts> = {}) {
     offers: () => true,
     taskType: 'realname',
     card: CARD,
+    usage: null,
     nowMs: NOW,
     configs,
     taking: configs[0] ?? null,
