@@ -1,6 +1,7 @@
 // Starts the HTTP server of an instance: the admin API, or only probes and metrics without the role api. Used by
 // wiring.ts.
 import type { AccessSettings } from './api/guard/access.ts';
+import { tokensInClearText } from './api/guard/clear-text.ts';
 import type { Instruments } from './api/metrics/instruments.ts';
 import type { InstanceState } from './api/metrics/own-numbers.ts';
 import { openProbeServer } from './api/probe-server.ts';
@@ -51,6 +52,7 @@ export async function startServer(
   };
   const http = { ...accessOf(config), tls: config.tls, bounds: boundsOf(config) };
   const { ports, ...usual } = USUAL_PROBE_LISTEN;
+  const { host } = servesApi ? config.listen : (config.probeListen ?? usual);
   const server = servesApi
     ? await openApiServer({ ...options, config: { ...config.listen, ...http }, operations })
     : await openProbeServer({
@@ -63,6 +65,10 @@ export async function startServer(
   teardown.add(() => server.close());
   if (servesApi) await watchHealth(operations.stats, live, logs.api, teardown);
   logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
+  if (tokensInClearText({ host, ...http.bounds, tls: http.tls })) {
+    const remedy = 'set api.tls_cert and api.tls_key, or api.trusted_proxies behind a proxy with HTTPS';
+    logs.api.warn({ address: server.address, remedy }, 'tokens come over the network in clear text');
+  }
   return server;
 }
 

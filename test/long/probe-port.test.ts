@@ -115,6 +115,9 @@ describe('--probe-listen', () => {
     await waitFor(async () => (await statusOf(`${url}/readyz`)) === 200, {
       what: 'the worker to be ready',
     });
+    await waitFor(() => one.stdout.includes('tokens come over the network in clear text'), {
+      what: 'the warning of tokens without HTTPS',
+    });
     expect(await statusOf(`${url}/metrics`)).toBe(401);
     expect(await statusOf(`${url}/metrics`, { authorization: `Bearer ${TOKEN}` })).toBe(200);
     await one.stop();
