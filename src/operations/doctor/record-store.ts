@@ -83,12 +83,18 @@ function connectionFinding(
   });
 }
 
-function replicationFinding({ readOnly, waitsForStandby, standbys }: RecordServer, psql: string): Finding {
+function replicationFinding({ readOnlyBy, waitsForStandby, standbys }: RecordServer, psql: string): Finding {
   const check = 'postgresql replication';
-  if (readOnly) {
-    return failed(check, 'it accepts no writes: it is a standby, or read-only', {
+  if (readOnlyBy === 'standby') {
+    return failed(check, 'it takes no writes: it is a standby', {
       hint: 'point database_url to the primary, or promote this server',
       command: `${psql} -c 'SELECT pg_promote()'`,
+    });
+  }
+  if (readOnlyBy === 'setting') {
+    return failed(check, 'it takes no writes: default_transaction_read_only is on', {
+      hint: 'find out where and why it is set, and reset it there',
+      command: `${psql} -c "SELECT source, sourcefile FROM pg_settings WHERE name = 'default_transaction_read_only'"`,
     });
   }
   if (waitsForStandby && standbys === 0) {

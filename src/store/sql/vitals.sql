@@ -7,7 +7,8 @@ SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
     - coalesce(current_setting('reserved_connections', true)::integer, 0) AS max_connections,
   (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::integer AS connections,
   (SELECT count(*) FROM pg_stat_activity WHERE application_name = $1::text)::integer AS own_connections,
-  pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS read_only,
+  CASE WHEN pg_is_in_recovery() THEN 'standby'
+    WHEN current_setting('default_transaction_read_only')::boolean THEN 'setting' END AS read_only_by,
   current_setting('synchronous_standby_names') <> '' AS waits_for_standby,
   (SELECT count(*) FROM pg_stat_replication)::integer AS standbys
 

@@ -122,7 +122,7 @@ describeRecordStore('the record store for the doctor', (db) => {
     await addCards(db.store, 7, 9_007_199_254_740_991, 8);
     expect(await db.store.cards.lastId()).toBe(9_007_199_254_740_991);
     const server = await db.store.server();
-    expect(server).toMatchObject({ readOnly: false, waitsForStandby: false, standbys: 0 });
+    expect(server).toMatchObject({ readOnlyBy: null, waitsForStandby: false, standbys: 0 });
     expect(server.majorVersion).toBeGreaterThanOrEqual(14);
     expect(server.connections).toBeLessThanOrEqual(server.maxConnections);
     expect(server.usageMonths).toEqual(expect.arrayContaining(['2026-09', '2026-10', '2026-11', '2026-12']));

@@ -58,8 +58,8 @@ export interface RecordServer {
   readonly maxConnections: number;
   readonly connections: number;
   readonly ownConnections: number;
-  /** True for a standby, or a database that takes no writes. */
-  readonly readOnly: boolean;
+  /** Why it takes no writes: it is a standby, or set to read only. null: it takes them. */
+  readonly readOnlyBy: 'standby' | 'setting' | null;
   /** True when commits wait for a standby; `standbys` counts the connected ones. */
   readonly waitsForStandby: boolean;
   readonly standbys: number;

@@ -207,7 +207,7 @@ describe('a PostgreSQL', () => {
     maxConnections: 100,
     connections: 12,
     ownConnections: 10,
-    readOnly: false,
+    readOnlyBy: null,
     waitsForStandby: false,
     standbys: 0,
     oldestWriter: null,
@@ -276,10 +276,16 @@ describe('a PostgreSQL', () => {
       `psql -h db -c "ALTER SYSTEM SET synchronous_standby_names = ''" -c 'SELECT pg_reload_conf()'`,
     ],
     [
-      { readOnly: true },
+      { readOnlyBy: 'standby' },
       'failed',
-      'it accepts no writes: it is a standby, or read-only',
+      'it takes no writes: it is a standby',
       `psql -h db -c 'SELECT pg_promote()'`,
+    ],
+    [
+      { readOnlyBy: 'setting' },
+      'failed',
+      'it takes no writes: default_transaction_read_only is on',
+      `psql -h db -c "SELECT source, sourcefile FROM pg_settings WHERE name = 'default_transaction_read_only'"`,
     ],
   ])('that replicates so: %j', async (server, status, detail, command) => {
     expect(await found('postgresql replication', server)).toMatchObject({ status, detail, command });
