@@ -42,8 +42,12 @@ async function postgresDeployment(): Promise<Deployment> {
   };
 }
 
+/** One for all files that a process runs: to compile PGlite takes seconds. */
+let pglite: Promise<PgliteClient> | undefined;
+
 async function embeddedDeployment(): Promise<Deployment> {
-  const client = await PgliteClient.open(WORKER_URL, ':memory:');
+  pglite ??= PgliteClient.open(WORKER_URL, ':memory:');
+  const client = await pglite;
   const shared = {
     query: client.query.bind(client),
     transaction: client.transaction.bind(client),
@@ -53,7 +57,10 @@ async function embeddedDeployment(): Promise<Deployment> {
     open: async () => sqlRecordStore('embedded', shared),
     // With the names of the columns, as the other one has them.
     sql: async (text, params) => snakeKeys(await client.query(text, params)) as Record<string, unknown>[],
-    stop: () => client.close(),
+    async stop() {
+      await client.query('DROP SCHEMA public CASCADE');
+      await client.query('CREATE SCHEMA public');
+    },
   };
 }
 
