@@ -125,12 +125,13 @@ export class Fleet {
   }
 
   async setIntervals(seconds: number): Promise<void> {
-    for (const id of ['1', '2', '3', '4'])
-      await this.cli('configs', 'set', id, '--interval-seconds', String(seconds), '--yes');
+    for (const id of [1, 2, 3, 4]) await this.#put(`polling-configs/${id}`, { interval_seconds: seconds });
   }
 
   async setLimits(max: number): Promise<void> {
-    for (const type of TASK_TYPES) await this.cli('concurrency', 'set', type, String(max), '--yes');
+    for (const type of TASK_TYPES) {
+      await this.#put(`polling-concurrency/${type}`, { max_concurrency: max });
+    }
   }
 
   /** What the gateway itself counted. */
@@ -171,6 +172,16 @@ export class Fleet {
 
   async get<T>(path: string): Promise<T> {
     return (await fetch(`${this.daemons.at(-1)?.url}${path}`)).json() as Promise<T>;
+  }
+
+  /** As the command would, without a process of its own. */
+  async #put(path: string, body: unknown): Promise<void> {
+    const answer = await fetch(`${this.daemons.at(-1)?.url}/api/admin/${path}`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`PUT ${path} was refused: ${await answer.text()}`);
   }
 
   /** Ends its daemons and simulator at once, also stopped ones, so that they take nothing from the next test. */
