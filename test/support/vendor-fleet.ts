@@ -17,7 +17,7 @@ export const OVER = 2;
 const UNVERIFIED = 3;
 export const UNKNOWN = 4;
 const ALLOWANCE_MB = 50;
-const INTERVAL_SECONDS = 5;
+const INTERVAL_SECONDS = 2;
 /** A whole number of kilobytes of 1,024 bytes, and of hundredths of a megabyte: no vendor rounds it. */
 const STEP_BYTES = 640_000;
 

@@ -34,7 +34,7 @@ it('onelink: reads text and codes, stops a card once and brings it back', async 
 });
 
 describe('onelink-batch', () => {
-  const CARDS = 250;
+  const CARDS = 120;
   beforeEach(() => start('onelink-batch', CARDS));
 
   it('reads up to 100 cards a call, whatever the order and the strangers of an answer', async () => {
