@@ -177,14 +177,14 @@ describeRecordStore('resumes', (db) => {
   });
 
   describe('of more cards than one step takes', () => {
-    const CARDS = 25_000;
+    const CARDS = 20_100;
     const ALL = { sinceMs: 0, carrierId: null };
     const waiting = async () =>
       Number(
         (await db.sql("SELECT count(*) AS n FROM card_resumes WHERE state = 'waiting'")).map(({ n }) => n)[0],
       );
 
-    /** Cards 1 to 25,000 were stopped, many of them in the same instant. */
+    /** Cards 1 to 20,100 were stopped, many of them in the same instant. */
     beforeEach(async () => {
       await db.sql('DELETE FROM cards');
       await db.sql('DELETE FROM card_stops');
