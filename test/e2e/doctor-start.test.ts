@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
+import { emptyDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { type RunningCli, spawnCli } from '../support/processes.ts';
 import { runDoctor } from '../support/run-doctor.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
     [
       `listen: ${listen}`,
       `redis_url: ${(await freshRedis()).url}`,
-      `database_url: ${await freshDatabase()}`,
+      `database_url: ${await emptyDatabase()}`,
       `gateway:\n  url: ${gatewayUrl}`,
     ].join('\n'),
     { mode: 0o600 },

@@ -8,7 +8,7 @@ import { connect } from 'node:tls';
 import { Agent, request } from 'undici';
 import { beforeAll, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
+import { emptyDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { type RunningCli, runCli, spawnCli, waitFor } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { certificatePath, installPair } from '../support/tls-pair.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
   daemon = spawnCli(['daemon', ...args], {
     env: {
       CARDPOLL_REDIS_URL: (await freshRedis()).url,
-      CARDPOLL_DATABASE_URL: await freshDatabase(),
+      CARDPOLL_DATABASE_URL: await emptyDatabase(),
       CARDPOLL_GATEWAY_URL: 'http://127.0.0.1:9',
       CARDPOLL_API_DRAIN_DELAY_MS: '5000',
     },

@@ -26,7 +26,6 @@ beforeAll(async () => {
   const interfaces = NOT_OFFERED.map((name) => `    ${name}: { enabled: off }\n`).join('');
   await writeFile(profile, `gateway:\n  interfaces:\n${interfaces}`);
   fleet = await Fleet.start({ gatewayUrl: gateway.url, env: { CARDPOLL_CONFIG: profile } });
-  await runCli(['migrate', 'up', '--database-url', fleet.databaseUrl]);
   await fleet.startDaemon();
   await fleet.importCards(CARDS, () => 50);
   await fleet.setIntervals(2);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
-import { runCli, waitFor } from '../support/processes.ts';
+import { waitFor } from '../support/processes.ts';
 import {
   type ScriptedCall,
   type ScriptedGateway,
@@ -38,7 +38,6 @@ function answer({ interfaceName, iccid }: ScriptedCall) {
 beforeAll(async () => {
   gateway = await startScriptedGateway(answer);
   fleet = await Fleet.start({ gatewayUrl: gateway.url });
-  await runCli(['migrate', 'up', '--database-url', fleet.databaseUrl]);
   // Before the daemon makes its rings, so that they begin in one moment, as those of a new fleet do.
   const database = new pg.Client({ connectionString: fleet.databaseUrl });
   await database.connect();

@@ -9,7 +9,7 @@ import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { FakeTime } from '../support/fake-time.ts';
 import { freePort } from '../support/free-port.ts';
-import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
+import { emptyDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { type PostgresServer, standbyOf, startPostgres } from '../support/postgres-server.ts';
 import { runCli, spawnCli } from '../support/processes.ts';
 import { programPath } from '../support/provision.ts';
@@ -92,7 +92,7 @@ it('a standby: the command promotes it', async () => {
 });
 
 it('months ahead without a partition: a daemon as the command starts it makes them', async () => {
-  const env = { CARDPOLL_DATABASE_URL: await freshDatabase() };
+  const env = { CARDPOLL_DATABASE_URL: await emptyDatabase() };
   const listen = { CARDPOLL_LISTEN: `127.0.0.1:${await freePort()}` };
   /** Starts what the command says, until the partitions are there. */
   const lead = async (command: string | null) => {
@@ -123,7 +123,7 @@ it('months ahead without a partition: a daemon as the command starts it makes th
 
 it('a Redis that cannot save refuses writes: the command saves anew, once there is room', async () => {
   const server = await freshRedis({ args: ['--save', '3600 1'] });
-  const env = { CARDPOLL_REDIS_URL: server.url, CARDPOLL_DATABASE_URL: await freshDatabase() };
+  const env = { CARDPOLL_REDIS_URL: server.url, CARDPOLL_DATABASE_URL: await emptyDatabase() };
   const redis = (words: string) => typeCommand(`redis-cli -e -u ${server.url} ${words}`, {});
   expect((await find('redis replication', env)).status).toBe('ok');
   // In the way of the file it is to write, which stops root too.
@@ -150,7 +150,7 @@ it('a Redis that cannot save refuses writes: the command saves anew, once there 
 it('a replica that is behind: the command shows it, until it has caught up', async () => {
   const held = ['--repl-diskless-sync', 'yes', '--repl-diskless-sync-delay', '86400'];
   const [master, replica] = [await freshRedis({ args: held }), await freshRedis()];
-  const env = { CARDPOLL_REDIS_URL: master.url, CARDPOLL_DATABASE_URL: await freshDatabase() };
+  const env = { CARDPOLL_REDIS_URL: master.url, CARDPOLL_DATABASE_URL: await emptyDatabase() };
   typeCommand(`redis-cli -u ${replica.url} REPLICAOF 127.0.0.1 ${master.port}`, {});
   const becomes = (status: string) =>
     waitFor(
@@ -169,7 +169,7 @@ it('a replica that is behind: the command shows it, until it has caught up', asy
 
 it('servers that are too old, as real ones report themselves but for the version, until they are updated', async () => {
   const redis = await freshRedis();
-  const databaseUrl = await freshDatabase();
+  const databaseUrl = await emptyDatabase();
   const [version = ''] = await query(databaseUrl, "SELECT current_setting('server_version_num') AS value");
   const old = {
     CARDPOLL_REDIS_URL: await saysInstead(redis.url, /redis_version:\d/, 'redis_version:5'),
@@ -196,7 +196,7 @@ it("a clock that is off: the command sets it, here in the place of the machine's
   const time = new FakeTime(15_000);
   // This machine's clock, as the doctor sees it; those of the servers are right.
   const env = {
-    CARDPOLL_DATABASE_URL: await freshDatabase(),
+    CARDPOLL_DATABASE_URL: await emptyDatabase(),
     ...time.env,
   };
   const item = await find('redis clock', env);

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fleet } from '../support/fleet.ts';
 import { freePort } from '../support/free-port.ts';
-import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
+import { emptyDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { releaseOf } from '../support/other-release.ts';
 import { runCli, spawnCli, waitFor } from '../support/processes.ts';
 import { asDocumentedUser } from '../support/redis-user.ts';
@@ -169,7 +169,7 @@ describe('surroundings', () => {
   });
 
   it('a database that takes no writes', async () => {
-    const url = await freshDatabase();
+    const url = await emptyDatabase();
     await runCli(['migrate', 'up'], { env: { CARDPOLL_DATABASE_URL: url } });
     const client = new pg.Client({ connectionString: url });
     await client.connect();
@@ -190,7 +190,7 @@ describe('surroundings', () => {
   });
 
   it('tables that do not answer: the gateway is judged all the same', async () => {
-    const url = await freshDatabase();
+    const url = await emptyDatabase();
     await runCli(['migrate', 'up'], { env: { CARDPOLL_DATABASE_URL: url } });
     const client = new pg.Client({ connectionString: url });
     await client.connect();

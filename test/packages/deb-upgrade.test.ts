@@ -7,7 +7,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import { buildDeb, unableDeb } from '../support/deb-package.ts';
 import { freePort } from '../support/free-port.ts';
-import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
+import { emptyDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { bootSystemd, type PrivateSystemd } from '../support/private-systemd.ts';
 import { runCli } from '../support/processes.ts';
 import { type RecordingGateway, startRecordingGateway } from '../support/recording-gateway.ts';
@@ -119,7 +119,7 @@ describe('the Debian package', () => {
   });
 
   it('polls when it is configured', async () => {
-    const [redis, databaseUrl, port] = await Promise.all([freshRedis(), freshDatabase(), freePort()]);
+    const [redis, databaseUrl, port] = await Promise.all([freshRedis(), emptyDatabase(), freePort()]);
     url = `http://127.0.0.1:${port}`;
     await sh(`printf '%s\n' 'listen: 127.0.0.1:${port}' 'redis_url: ${redis.url}' 'gateway: { url: "${gateway.url}" }' \
         '${ADMINS_LINE}' >>${CONFIG}

@@ -133,10 +133,10 @@ export function newServerDirectory(name: string): { owner: Owner | undefined; di
   return { owner, dir };
 }
 
-/** Makes a database on the server of this URL; returns the new database's URL. */
-export async function createDatabase(serverUrl: string): Promise<string> {
+/** Makes a database on the server of this URL, a copy of another one; returns the new database's URL. */
+export async function createDatabase(serverUrl: string, template = 'template0'): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await query(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0`);
+  await query(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;
@@ -151,7 +151,8 @@ async function answersQuery(url: string): Promise<boolean> {
   return true;
 }
 
-async function query(url: string, text: string): Promise<void> {
+/** One statement with a connection of its own. */
+export async function query(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 60_000 });
   client.on('error', () => {});
   await client.connect();

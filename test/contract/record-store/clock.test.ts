@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
-import { freshDatabase } from '../../support/fresh-stores.ts';
+import { emptyDatabase } from '../../support/fresh-stores.ts';
 import { describeRecordStore } from './stores.ts';
 
 describeRecordStore('the clock', (db) => {
@@ -11,7 +11,7 @@ describeRecordStore('the clock', (db) => {
 });
 
 it('reads times of a database with another DateStyle and time zone', async () => {
-  const url = await freshDatabase();
+  const url = await emptyDatabase();
   const operator = new pg.Client({ connectionString: url });
   await operator.connect();
   const { rows } = await operator.query('SELECT current_database() AS name');

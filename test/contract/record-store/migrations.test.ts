@@ -8,12 +8,12 @@ import { openPostgresRecordStore } from '../../../src/store/postgres/record-stor
 import type { SqlClient } from '../../../src/store/sql/client/sql-client.ts';
 import { MIGRATIONS } from '../../../src/store/sql/migrations/migration-list.ts';
 import { SqlMigrations } from '../../../src/store/sql/migrations/migrations.ts';
-import { freshDatabase } from '../../support/fresh-stores.ts';
+import { emptyDatabase } from '../../support/fresh-stores.ts';
 import { WORKER_URL } from './stores.ts';
 
 const ALL = MIGRATIONS.map(({ id }) => id);
 const postgresClient = async (): Promise<SqlClient> =>
-  new PostgresClient({ url: await freshDatabase(), applicationName: 'cardpoll', maxConnections: 4 });
+  new PostgresClient({ url: await emptyDatabase(), applicationName: 'cardpoll', maxConnections: 4 });
 const embeddedClient = (): Promise<SqlClient> => PgliteClient.open(WORKER_URL, ':memory:');
 
 describe.each([
@@ -149,7 +149,7 @@ describe('migrations: PostgreSQL only', () => {
   });
 
   it('takes longer than any other statement may, and says before that it begins', async () => {
-    const url = await freshDatabase();
+    const url = await emptyDatabase();
     const impatient = { applicationName: 'cardpoll', maxConnections: 1, answerTimeoutMs: 500 };
     const client = closeLater(new PostgresClient({ url, ...impatient }));
     const slow = { id: '0001_slow', sql: 'CREATE TABLE slow (id integer); SELECT pg_sleep(1)' };
@@ -161,7 +161,7 @@ describe('migrations: PostgreSQL only', () => {
 
   it('is what every other call asks for while the schema is missing', async () => {
     const store = closeLater(
-      await openPostgresRecordStore({ url: await freshDatabase(), applicationName: 'cardpoll' }),
+      await openPostgresRecordStore({ url: await emptyDatabase(), applicationName: 'cardpoll' }),
     );
     for (const call of [
       () => store.cards.count(),
@@ -177,7 +177,7 @@ describe('migrations: PostgreSQL only', () => {
   });
 
   it('takes a card that an operator inserts by hand', async () => {
-    const url = await freshDatabase();
+    const url = await emptyDatabase();
     const store = closeLater(await openPostgresRecordStore({ url, applicationName: 'cardpoll' }));
     await store.migrations.up();
     const plain = new pg.Client({ connectionString: url });

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { PostgresClient } from '../../../src/store/postgres/pool.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
-import { freshDatabase } from '../../support/fresh-stores.ts';
+import { emptyDatabase } from '../../support/fresh-stores.ts';
 import { startPooler } from '../../support/pooler.ts';
 import { runCli } from '../../support/processes.ts';
 import { addCards, range } from './stores.ts';
@@ -14,7 +14,7 @@ afterAll(async () => {
 });
 
 async function storeBehind(mode: 'session' | 'transaction'): Promise<{ store: RecordStore; url: string }> {
-  const pooler = await startPooler(await freshDatabase(), mode);
+  const pooler = await startPooler(await emptyDatabase(), mode);
   const store = await openPostgresRecordStore({ url: pooler.url, applicationName: 'cardpoll' });
   opened.push(store, { close: () => pooler.server.stop() });
   return { store, url: pooler.url };

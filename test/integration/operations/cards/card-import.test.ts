@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { importCards } from '../../../../src/operations/cards/card-import.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
-import { freshDatabase } from '../../../support/fresh-stores.ts';
+import { emptyDatabase, freshDatabase } from '../../../support/fresh-stores.ts';
 import { Gate } from '../../../support/gated-port.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -253,7 +253,7 @@ describe('importCards', () => {
 
   it('fails with the store, and stops reading', async () => {
     const unmigrated = await openPostgresRecordStore({
-      url: await freshDatabase(),
+      url: await emptyDatabase(),
       applicationName: 'cardpoll',
     });
     const input = fleet(200_000);

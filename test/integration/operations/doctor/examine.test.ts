@@ -9,7 +9,7 @@ import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.t
 import type { LiveServer, LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
-import { freshDatabase } from '../../../support/fresh-stores.ts';
+import { emptyDatabase } from '../../../support/fresh-stores.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf } from '../../../support/polled-fleet.ts';
 
@@ -169,7 +169,7 @@ describe('where the tables are not there', () => {
   }
 
   it('none of them: nothing is looked up in them', async () => {
-    const url = await freshDatabase();
+    const url = await emptyDatabase();
     await expectUnmigrated(() => openRecords(url));
   });
 

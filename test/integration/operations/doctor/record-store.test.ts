@@ -5,7 +5,7 @@ import { recordStoreFindings } from '../../../../src/operations/doctor/record-st
 import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
-import { freshDatabase } from '../../../support/fresh-stores.ts';
+import { emptyDatabase } from '../../../support/fresh-stores.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,7 +14,7 @@ const EXPECTED = { connectionsPerInstance: 10, instances: 1, timeZone: 'UTC', ps
 let url: string;
 let records: RecordStore;
 beforeAll(async () => {
-  url = await freshDatabase();
+  url = await emptyDatabase();
   records = await openPostgresRecordStore({ url, applicationName: 'cardpoll' });
 });
 afterAll(() => records.close());
@@ -80,7 +80,7 @@ it('connections of all instances and of others', async () => {
 });
 
 it('a transaction that writes, in another database of the server', async () => {
-  const client = new pg.Client({ connectionString: await freshDatabase() });
+  const client = new pg.Client({ connectionString: await emptyDatabase() });
   await client.connect();
   try {
     await client.query('BEGIN; CREATE TABLE written (id integer)');
