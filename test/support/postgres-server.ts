@@ -164,7 +164,8 @@ export async function query(url: string, text: string): Promise<void> {
 }
 
 function settings(own: Record<string, string | number>): string[] {
-  const all = { listen_addresses: '127.0.0.1', ...own };
+  // What a killed server wrote is still there without fsync: only a power cut loses it.
+  const all = { listen_addresses: '127.0.0.1', fsync: 'off', full_page_writes: 'off', ...own };
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
