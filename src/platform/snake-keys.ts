@@ -1,8 +1,12 @@
 // Names at the edges: camelCase inside, snake_case in JSON. Used by api/client/wire.ts and by the stores of records.
 
+export type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
+  : Name;
+
 /** `maxConcurrency` -> `max_concurrency`; snake_case is unchanged. */
-export function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+export function snakeCase<Name extends string>(name: Name): SnakeCase<Name> {
+  return name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`) as SnakeCase<Name>;
 }
 
 /** `max_concurrency` -> `maxConcurrency`; camelCase stays. */

@@ -1,10 +1,6 @@
 // The edge between camelCase results and the snake_case JSON of the contract. Used by every route: keys are converted
 // deeply, a Date becomes an RFC 3339 time in UTC, everything else stays as it is. Nothing else renames a field.
-import { snakeKeys } from '../../platform/snake-keys.ts';
-
-type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
-  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
-  : S;
+import { type SnakeCase, snakeKeys } from '../../platform/snake-keys.ts';
 
 /** T as it stands in JSON. */
 export type Wire<T> = T extends Date

@@ -23,13 +23,19 @@ export interface Card {
 /** The attributes that decide in which rings a card is. */
 export type CardMembership = Pick<Card, 'cardId' | 'carrierId' | 'realNameVerified'>;
 
-/** One row of an import file (contract, "Import columns"). */
-export interface CardImport {
-  readonly cardId: number;
-  readonly iccid: string;
-  readonly carrierId: number;
-  readonly status: number;
-  readonly allowanceMb: number | null;
+/** What an import sets, in the order of an export (contract, "Import columns"). */
+export const IMPORT_FIELDS = [
+  'cardId',
+  'iccid',
+  'carrierId',
+  'status',
+  'allowanceMb',
+  'realNameVerified',
+] as const satisfies ReadonlyArray<keyof Card>;
+type ImportField = (typeof IMPORT_FIELDS)[number];
+
+/** One row of an import file. */
+export interface CardImport extends Pick<Card, Exclude<ImportField, 'realNameVerified'>> {
   /** null keeps the stored value (false for a new card), since polling finds it out. */
   readonly realNameVerified: boolean | null;
 }

@@ -2,7 +2,7 @@
 // line. Used by the admin API. Reads the next cards only when the reader wants more, so memory does not depend on their
 // number. Cards that change meanwhile appear as they are when they are read.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CardImport } from '../../domain/cards/card.ts';
+import { type CardImport, IMPORT_FIELDS } from '../../domain/cards/card.ts';
 import type { CardFilter, CardRecords } from '../../store/ports/records/card-records.ts';
 import type { ImportFormat } from './card-import-format.ts';
 import { IMPORT_COLUMNS } from './card-import-row.ts';
@@ -29,18 +29,10 @@ export async function* exportCards(
 
 /** The fields are digits, numbers and true or false, so nothing needs quotes. */
 function csvLine(card: CardImport): string {
-  const allowance = card.allowanceMb ?? '';
-  return `${card.cardId},${card.iccid},${card.carrierId},${card.status},${allowance},${card.realNameVerified}\n`;
+  return `${IMPORT_FIELDS.map((field) => card[field] ?? '').join(',')}\n`;
 }
 
 export function jsonLine(card: CardImport): string {
-  const row = {
-    card_id: card.cardId,
-    iccid: card.iccid,
-    carrier_id: card.carrierId,
-    status: card.status,
-    allowance_mb: card.allowanceMb,
-    real_name_verified: card.realNameVerified,
-  };
-  return `${JSON.stringify(row)}\n`;
+  const row = IMPORT_FIELDS.map((field, i) => [IMPORT_COLUMNS[i], card[field]] as const);
+  return `${JSON.stringify(Object.fromEntries(row))}\n`;
 }

@@ -4,16 +4,10 @@
 // A row replaces the whole card: an absent or empty carrier_id means 0, status 1, allowance_mb unlimited. The exception
 // is real_name_verified, which polling finds out: absent or empty keeps the known value, and false does, too, unless the
 // import overwrites it.
-import type { CardImport } from '../../domain/cards/card.ts';
+import { type CardImport, IMPORT_FIELDS } from '../../domain/cards/card.ts';
+import { snakeCase } from '../../platform/snake-keys.ts';
 
-export const IMPORT_COLUMNS = [
-  'card_id',
-  'iccid',
-  'carrier_id',
-  'status',
-  'allowance_mb',
-  'real_name_verified',
-] as const;
+export const IMPORT_COLUMNS = IMPORT_FIELDS.map(snakeCase);
 export type ImportColumn = (typeof IMPORT_COLUMNS)[number];
 
 export const REQUIRED_COLUMNS: readonly ImportColumn[] = ['card_id', 'iccid'];

@@ -23,15 +23,7 @@ export type CardReport = ReportOf<typeof cardReport>;
 
 export const cardListReport = z.object({
   items: z.array(
-    z.object({
-      cardId: z.int(),
-      iccid: z.string(),
-      carrierId: z.int(),
-      status: z.int(),
-      allowanceMb: z.number().nullable(),
-      realNameVerified: z.boolean(),
-      stopped: z.boolean(),
-    }),
+    cardReport.omit({ usedMbMonth: true, usageMonth: true, lastPolledAt: true, nextDueAt: true }),
   ),
   nextAfterId: z.int().nullable().describe('The after_id of the next call; null: there are no further cards'),
 });

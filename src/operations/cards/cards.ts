@@ -40,18 +40,13 @@ export class CardOperations {
   async show(cardIdOrIccid: string): Promise<CardReport> {
     const { records, calendar, clock } = this.deps;
     const card = await findCard(records.cards, cardIdOrIccid);
+    const { usage, lastPolledAtMs, ordered: _, ...attributes } = card;
     const usageMonth = calendar.monthOf(clock.now());
     return {
-      cardId: card.cardId,
-      iccid: card.iccid,
-      carrierId: card.carrierId,
-      status: card.status,
-      realNameVerified: card.realNameVerified,
-      stopped: card.stopped,
-      allowanceMb: card.allowanceMb,
-      usedMbMonth: usedInMonth(card.usage, usageMonth),
+      ...attributes,
+      usedMbMonth: usedInMonth(usage, usageMonth),
       usageMonth,
-      lastPolledAt: perTaskType((taskType) => dateOf(card.lastPolledAtMs[taskType])),
+      lastPolledAt: perTaskType((taskType) => dateOf(lastPolledAtMs[taskType])),
       nextDueAt: await this.#nextDueAt(card),
     };
   }

@@ -1,19 +1,18 @@
 -- One chunk of a card import: its rows go into a temporary table, then one statement updates the cards to match them.
 
 -- name: card_import_session.createRows
--- Created once per connection, and empty at the start of every transaction.
+-- Created once per connection, and empty at the start of every transaction. Columns are in the order of IMPORT_FIELDS.
 CREATE TEMPORARY TABLE IF NOT EXISTS import_rows (
   position integer, card_id bigint, iccid text, carrier_id integer, status integer,
   allowance_mb double precision, real_name_verified boolean
 ) ON COMMIT DELETE ROWS
 
 -- name: card_import_session.copyRows
-COPY import_rows (position, card_id, iccid, carrier_id, status, allowance_mb, real_name_verified) FROM STDIN
+COPY import_rows FROM STDIN
 
 -- name: card_import_session.insertRows
--- For a driver without COPY. $1 positions, $2 card ids, $3 iccids, $4 carriers, $5 statuses, $6 allowances, $7 verified.
-INSERT INTO import_rows (position, card_id, iccid, carrier_id, status, allowance_mb, real_name_verified)
-SELECT * FROM unnest($1::integer[], $2::bigint[], $3::text[], $4::integer[], $5::integer[], $6::float8[], $7::boolean[])
+-- For a driver without COPY. $1 the rows as JSON.
+INSERT INTO import_rows SELECT * FROM json_populate_recordset(NULL::import_rows, $1::json)
 
 -- name: card_import_session.planByKeys
 -- Forces look-ups by key: for ten thousand keys the planner would otherwise read all cards for every chunk.
@@ -32,8 +31,7 @@ WITH given AS (
     CASE WHEN real_name_verified OR $2::boolean THEN real_name_verified END AS real_name_verified
   FROM import_rows
 ), candidate AS MATERIALIZED (
-  SELECT r.*, own.card_id IS NOT NULL AS known, own.iccid AS own_iccid, own.carrier_id AS own_carrier_id,
-    own.status AS own_status, own.allowance_mb AS own_allowance_mb, own.real_name_verified AS own_verified,
+  SELECT r.*, own, own.card_id IS NOT NULL AS known,
     own.card_id IS NOT NULL AND (own.iccid, own.carrier_id, own.status, own.allowance_mb, own.real_name_verified)
       IS DISTINCT FROM (r.iccid, r.carrier_id, r.status, r.allowance_mb,
         coalesce(r.real_name_verified, own.real_name_verified)) AS differs,
@@ -86,8 +84,8 @@ SELECT
   string_agg(card_id::text, ',' ORDER BY position) FILTER (WHERE conflicts) AS conflict_ids,
   string_agg(iccid, ',' ORDER BY position) FILTER (WHERE conflicts) AS conflict_iccids,
   CASE WHEN $5::boolean THEN json_agg(json_build_object(
-    'cardId', card_id, 'iccid', own_iccid, 'carrierId', own_carrier_id, 'status', own_status,
-    'allowanceMb', own_allowance_mb,
-    'realNameVerified', CASE WHEN real_name_verified <> own_verified THEN own_verified END
+    'cardId', card_id, 'iccid', (own).iccid, 'carrierId', (own).carrier_id, 'status', (own).status,
+    'allowanceMb', (own).allowance_mb,
+    'realNameVerified', CASE WHEN real_name_verified <> (own).real_name_verified THEN (own).real_name_verified END
   ) ORDER BY position) FILTER (WHERE differs AND NOT conflicts) END::text AS former
 FROM candidate

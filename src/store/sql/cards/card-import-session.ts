@@ -1,6 +1,7 @@
 // Writes the chunks of a card import: into a temporary table (COPY where the driver has it), then one statement that
 // touches only the cards that differ. Opened by cards.ts; parsing and validation are operations/cards/card-import.ts.
-import type { CardImport } from '../../../domain/cards/card.ts';
+import { type CardImport, IMPORT_FIELDS } from '../../../domain/cards/card.ts';
+import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type {
   CardImportSession,
   ImportConflict,
@@ -77,21 +78,15 @@ async function fill(tx: SqlTransaction, rows: readonly CardImport[]): Promise<vo
     await tx.copyIn(SQL.copyRows.text, rows.map(toCopyLine).join(''));
     return;
   }
-  await tx.query(SQL.insertRows, [
-    rows.map((_, position) => position),
-    rows.map((row) => row.cardId),
-    rows.map((row) => row.iccid),
-    rows.map((row) => row.carrierId),
-    rows.map((row) => row.status),
-    rows.map((row) => row.allowanceMb),
-    rows.map((row) => row.realNameVerified),
-  ]);
+  const named = rows.map((row, position) => snakeKeys({ position, ...row }));
+  await tx.query(SQL.insertRows, [JSON.stringify(named)]);
 }
 
 /** Numbers, booleans and digits need no escaping; an iccid that were something else is refused by the table. */
 function toCopyLine(row: CardImport, position: number): string {
   const iccid = row.iccid.replace(/[\\\t\n\r]/g, '?');
-  return `${position}\t${row.cardId}\t${iccid}\t${row.carrierId}\t${row.status}\t${row.allowanceMb ?? '\\N'}\t${row.realNameVerified ?? '\\N'}\n`;
+  const values = IMPORT_FIELDS.map((field) => (field === 'iccid' ? iccid : (row[field] ?? '\\N')));
+  return `${position}\t${values.join('\t')}\n`;
 }
 
 function toConflicts(row: ChunkRow | undefined): ImportConflict[] {
