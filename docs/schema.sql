@@ -44,6 +44,7 @@ CREATE TABLE alert_rules (
   deleted_at timestamp with time zone,
   revision integer DEFAULT 1 NOT NULL,
   webhook_secrets text[] DEFAULT '{}'::text[] NOT NULL,
+  webhook_grouped boolean DEFAULT false NOT NULL,
   CONSTRAINT alert_rules_pkey PRIMARY KEY (id),
   CONSTRAINT alert_rules_rule_type_fkey FOREIGN KEY (rule_type, task_type) REFERENCES rule_types(rule_type, task_type),
   CONSTRAINT alert_rules_check CHECK (((webhook_url IS NOT NULL) OR (NOT ('webhook'::text = ANY (notify_channels))))),

@@ -34,6 +34,7 @@ const RULE: AlertRuleFields = {
   notifyChannels: [],
   webhookUrl: null,
   webhookSecrets: [],
+  webhookGrouped: false,
   cooldownSeconds: 0,
 };
 const IMPORT_CHUNK_CARDS = 10_000;

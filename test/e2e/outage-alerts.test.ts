@@ -1,8 +1,9 @@
 // The gateway dies under a fleet with the recommended alert rules: what holds polling back is reported within a minute, for
-// every task type, and is over when the gateway is back. Real processes and stores.
+// every task type, in few messages, and is over when the gateway is back. Real processes and stores.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AlertBody, OverviewBody, PageBody } from '../../src/api/client/client-bodies.ts';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
+import { answer, type BadGateway, startBadGateway } from '../support/bad-gateway.ts';
 import { Fleet } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';
 import { healthy, type ScriptedGateway, startScriptedGateway } from '../support/scripted-gateway.ts';
@@ -12,18 +13,21 @@ const INTERVAL_SECONDS = 10;
 const OUTAGE_RULES = ['polling_stalled', 'breaker_open', 'health'];
 
 let gateway: ScriptedGateway;
+let receiver: BadGateway;
 let fleet: Fleet;
 
 beforeAll(async () => {
   gateway = await startScriptedGateway();
   fleet = await Fleet.start({ gatewayUrl: gateway.url });
-  await fleet.startDaemon();
+  receiver = await startBadGateway(answer(204, ''));
+  await fleet.startDaemon({ CARDPOLL_WEBHOOKS_ALLOW_CIDRS: '127.0.0.1/32' });
   await fleet.setIntervals(INTERVAL_SECONDS);
   await fleet.importCards(CARDS);
 });
 afterAll(async () => {
   fleet?.close();
   await gateway?.close();
+  await receiver?.close();
 });
 
 const stats = () => fleet.get<OverviewBody>('/api/admin/polling-stats');
@@ -35,7 +39,7 @@ it('alerts within a minute of the death of the gateway, and resolves them', asyn
     everyMs: 200,
     what: 'every task type to be polled',
   });
-  await fleet.cli('alerts', 'recommended', '--apply');
+  await fleet.cli('alerts', 'recommended', '--apply', '--webhook-url', receiver.url);
   const { port } = new URL(gateway.url);
   await gateway.close();
   const diedAt = Date.now();
@@ -56,6 +60,18 @@ it('alerts within a minute of the death of the gateway, and resolves them', asyn
   // The calls that fail at once pretend no capacity.
   expect(capacity).toMatchObject({ capacity_per_second: null, headroom_percent: null, drain_seconds: null });
   expect(capacity.held_by).toBe('the gateway is dead');
+
+  const ids = fired.map(({ id }) => id);
+  const messages = await waitFor(
+    () => {
+      const bodies = receiver.requests.map(({ body }) => JSON.parse(body) as { alerts: AlertBody[] });
+      const told = bodies.map(({ alerts }) => alerts.map(({ id }) => id));
+      return ids.every((id) => told.flat().includes(id)) ? told : null;
+    },
+    { everyMs: 200, what: 'the receiver to hear of every alert' },
+  );
+  expect(new Set(messages.flat()).size, 'each alert in one message').toBe(messages.flat().length);
+  expect(messages.length, JSON.stringify(messages)).toBeLessThanOrEqual(ids.length / 2);
 
   gateway = await startScriptedGateway(healthy, Number(port));
   // The success rate of five minutes keeps the health bad for longer.

@@ -91,6 +91,7 @@ export interface AlertRuleRequest
   > {
   readonly webhook_url?: string | null;
   readonly webhook_secret?: string | null;
+  readonly webhook_grouped?: boolean;
   readonly cooldown_seconds?: number;
 }
 

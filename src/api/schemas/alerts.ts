@@ -48,6 +48,7 @@ const extras = {
     .nullable()
     .optional()
     .meta({ writeOnly: true }),
+  webhook_grouped: z.boolean({ error: 'must be true or false' }).optional(),
   cooldown_seconds: wholeNumber(COOLDOWN_SECONDS_BOUNDS).optional(),
 };
 
@@ -100,6 +101,7 @@ type Request = {
   readonly notify_channels?: unknown;
   readonly webhook_url?: unknown;
   readonly webhook_secret?: unknown;
+  readonly webhook_grouped?: unknown;
   readonly cooldown_seconds?: unknown;
 };
 
@@ -111,6 +113,7 @@ function toFields<Body extends Request>({
   notify_channels,
   webhook_url,
   webhook_secret,
+  webhook_grouped,
   cooldown_seconds,
   ...same
 }: Body) {
@@ -122,6 +125,7 @@ function toFields<Body extends Request>({
     notifyChannels: notify_channels as Body['notify_channels'],
     webhookUrl: webhook_url as Body['webhook_url'],
     webhookSecret: webhook_secret as Body['webhook_secret'],
+    webhookGrouped: webhook_grouped as Body['webhook_grouped'],
     cooldownSeconds: cooldown_seconds as Body['cooldown_seconds'],
   };
 }

@@ -168,6 +168,8 @@ export interface AlertRuleFields extends AlertCondition {
   readonly webhookUrl: string | null;
   /** Keys that sign its webhooks, the newest first; empty: the keys of the configuration. */
   readonly webhookSecrets: readonly string[];
+  /** Its webhooks wait for WEBHOOK_GROUP_MS and go out in one message with those of other such rules. */
+  readonly webhookGrouped: boolean;
   /** The rule does not fire again for this long after a firing. */
   readonly cooldownSeconds: number;
 }
@@ -178,6 +180,8 @@ export interface AlertRule extends AlertRuleFields {
   readonly updatedAtMs: number;
 }
 
+/** How long a grouped webhook waits for others: a dead gateway makes most of its alerts in this time. */
+export const WEBHOOK_GROUP_MS = 30_000;
 export const RULE_NAME_MAX_LENGTH = 100;
 export const DEFAULT_COOLDOWN_SECONDS = 300;
 export const COOLDOWN_SECONDS_BOUNDS = { min: 0, max: 604_800 } as const;

@@ -14,7 +14,10 @@ interface WebhookEvent {
   readonly event: NotificationEvent | 'alert.test';
   /** The same in all attempts. */
   readonly messageId: string;
+  /** The first of a group, or the only one. */
   readonly alert: Alert;
+  /** All alerts of a group; null for a message about one alert. */
+  readonly group: readonly Alert[] | null;
 }
 
 /**
@@ -44,9 +47,14 @@ export function webhookMessage(
   return { body, headers: { ...headers, 'webhook-signature': signatures.join(' ') } };
 }
 
-function bodyOf({ event, alert }: WebhookEvent): Record<string, unknown> {
+/** A receiver that knows no groups reads the first alert. */
+function bodyOf({ event, alert, group }: WebhookEvent): Record<string, unknown> {
+  const alerts = group === null ? {} : { alerts: group.map((each) => fieldsOf(event, each)) };
+  return { event, ...fieldsOf(event, alert), ...alerts };
+}
+
+function fieldsOf(event: WebhookEvent['event'], alert: Alert): Record<string, unknown> {
   const common = {
-    event,
     id: alert.id,
     rule: {
       id: alert.ruleId,

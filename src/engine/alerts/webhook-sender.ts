@@ -31,6 +31,9 @@ const PAUSES_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000, 43_20
 /** Pauses vary by a quarter either way, so that the messages of one outage are not retried all at once. */
 const JITTER = 0.25;
 
+/** Notifications that go out together; the first one gives the message its id. */
+type Message = [WebhookDelivery, ...WebhookDelivery[]];
+
 export class WebhookSender extends LoopService {
   readonly #attempts = new Set<Promise<void>>();
   /** The error of an attempt that could not be settled; the next pass throws it. */
@@ -62,7 +65,7 @@ export class WebhookSender extends LoopService {
       limitPerUrl: MAX_AT_ONCE_PER_URL,
       leaseMs: LEASE_MS,
     });
-    for (const delivery of deliveries) this.#begin(delivery, signal);
+    for (const message of messagesOf(deliveries)) this.#begin(message, signal);
     return deliveries.length === 0 ? REST_MS : 0;
   }
 
@@ -78,8 +81,8 @@ export class WebhookSender extends LoopService {
     await Promise.all(this.#attempts);
   }
 
-  #begin(delivery: WebhookDelivery, stopped: AbortSignal): void {
-    const attempt = this.#deliver(delivery, stopped)
+  #begin(message: Message, stopped: AbortSignal): void {
+    const attempt = this.#deliver(message, stopped)
       .catch((error: unknown) => {
         this.#failure ??= { error };
       })
@@ -96,12 +99,16 @@ export class WebhookSender extends LoopService {
     if (failure !== null) throw failure.error;
   }
 
-  async #deliver(delivery: WebhookDelivery, stopped: AbortSignal): Promise<void> {
-    const outcome = await this.#attempt(delivery, stopped);
-    const { status, ...details } = outcome;
+  async #deliver(message: Message, stopped: AbortSignal): Promise<void> {
+    const outcome = await this.#attempt(message, stopped);
+    const { status } = outcome;
     const retried = stopped.aborted ? 'stopped' : 'retried';
     this.deps.meter.webhookAttempt(status === 'pending' ? retried : status);
-    if (!(await this.deps.outbox.settle(delivery, outcome))) return;
+    const settled = new Set(await this.deps.outbox.settle(message, outcome));
+    for (const delivery of message) if (settled.has(delivery.id)) this.#report(delivery, outcome);
+  }
+
+  #report(delivery: WebhookDelivery, { status, ...details }: DeliveryOutcome): void {
     const fields = {
       alert_id: delivery.alert.id,
       event: delivery.event,
@@ -114,11 +121,13 @@ export class WebhookSender extends LoopService {
     else this.deps.log.warn(fields, status === 'failed' ? 'webhook given up' : 'webhook not delivered');
   }
 
-  async #attempt(delivery: WebhookDelivery, stopped: AbortSignal): Promise<DeliveryOutcome> {
+  async #attempt(message: Message, stopped: AbortSignal): Promise<DeliveryOutcome> {
     const { clock, guard, secrets } = this.deps;
+    const [delivery] = message;
     const keys = delivery.secrets.length > 0 ? delivery.secrets : secrets;
-    const message = webhookMessage(delivery, keys, clock.now());
-    const { error, lasting } = await attemptWebhook(delivery.url, message, guard, stopped);
+    const group = delivery.groupKey === null ? null : message.map(({ alert }) => alert);
+    const sent = webhookMessage({ ...delivery, group }, keys, clock.now());
+    const { error, lasting } = await attemptWebhook(delivery.url, sent, guard, stopped);
     if (error === null) return { status: 'delivered' };
     if (stopped.aborted) return { status: 'pending', retryInMs: 0, error };
     return lasting ? { status: 'failed', error } : this.#again(delivery, error);
@@ -128,6 +137,17 @@ export class WebhookSender extends LoopService {
     const retryInMs = retryPauseMs(attempt, this.deps.random());
     return retryInMs === null ? { status: 'failed', error } : { status: 'pending', retryInMs, error };
   }
+}
+
+function messagesOf(deliveries: readonly WebhookDelivery[]): Message[] {
+  const messages = new Map<string, Message>();
+  for (const delivery of deliveries) {
+    const key = delivery.groupKey ?? `${delivery.id}`;
+    const message = messages.get(key);
+    if (message === undefined) messages.set(key, [delivery]);
+    else message.push(delivery);
+  }
+  return [...messages.values()];
 }
 
 /**

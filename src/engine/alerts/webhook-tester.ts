@@ -34,6 +34,7 @@ export class WebhookTester {
       {
         event: 'alert.test',
         messageId: randomUUID(),
+        group: null,
         alert: {
           ...{ id: 0, ruleId, ruleName, ruleType, taskType, comparison, threshold, value: threshold },
           ...{ firedAtMs, resolvedAtMs: null, resolution: null, resolvedValue: null },

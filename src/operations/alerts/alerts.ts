@@ -27,10 +27,14 @@ import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
 import type { AlertRuleReport, WebhookTrialReport } from './alert-reports.ts';
 
 /** The fields of a new rule; omitted fields get defaults. */
-type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'webhookSecrets' | 'cooldownSeconds'> & {
+type NewAlertRule = Omit<
+  AlertRuleFields,
+  'webhookUrl' | 'webhookSecrets' | 'webhookGrouped' | 'cooldownSeconds'
+> & {
   readonly webhookUrl?: string | null | undefined;
   /** One secret, or two with a comma during rotation; null: the keys of the configuration sign. */
   readonly webhookSecret?: string | null | undefined;
+  readonly webhookGrouped?: boolean | undefined;
   readonly cooldownSeconds?: number | undefined;
 };
 
@@ -60,6 +64,7 @@ export class AlertOperations {
         ...rule,
         webhookUrl: rule.webhookUrl ?? null,
         webhookSecrets: [],
+        webhookGrouped: rule.webhookGrouped ?? false,
         cooldownSeconds: rule.cooldownSeconds ?? DEFAULT_COOLDOWN_SECONDS,
       },
       webhookSecret,
@@ -193,11 +198,20 @@ export class AlertOperations {
 
 /** The version uses only fields that every reader may see: the time of the change covers URL and secrets. */
 export function alertRuleVersion(rule: AlertRule | AlertRuleReport): string {
-  const { id, name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels, cooldownSeconds } =
-    rule;
+  const { id, name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels } = rule;
+  const { webhookGrouped, cooldownSeconds } = rule;
   const condition = [ruleType, taskType, comparison, threshold];
   const updatedAtMs = 'updatedAtMs' in rule ? rule.updatedAtMs : rule.updatedAt.getTime();
-  return versionOf([id, name, ...condition, isEnabled, notifyChannels, cooldownSeconds, updatedAtMs]);
+  return versionOf([
+    id,
+    name,
+    ...condition,
+    isEnabled,
+    notifyChannels,
+    webhookGrouped,
+    cooldownSeconds,
+    updatedAtMs,
+  ]);
 }
 
 async function find(records: AlertRecords, id: number): Promise<AlertRule> {
@@ -208,8 +222,8 @@ async function find(records: AlertRecords, id: number): Promise<AlertRule> {
 
 /** The fields of a rule for the audit trail: only the host of its URL, because the rest may contain a secret. */
 function traceOf(rule: AlertRule) {
-  const { name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels, cooldownSeconds } =
-    rule;
+  const { name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels } = rule;
+  const { webhookGrouped, cooldownSeconds } = rule;
   const webhookUrl = rule.webhookUrl === null ? null : (receiverOf(rule.webhookUrl) ?? '…');
   return {
     name,
@@ -221,6 +235,7 @@ function traceOf(rule: AlertRule) {
     notifyChannels,
     webhookUrl,
     hasWebhookSecret: rule.webhookSecrets.length > 0,
+    webhookGrouped,
     cooldownSeconds,
   };
 }

@@ -14,6 +14,7 @@ const FIELDS: AlertRuleFields = {
   notifyChannels: ['webhook'],
   webhookUrl: 'http://receiver/a',
   webhookSecrets: [],
+  webhookGrouped: false,
   cooldownSeconds: 0,
 };
 const ANY = { ruleId: null, state: null };
@@ -143,7 +144,7 @@ describeRecordStore('alert care', (db) => {
     const [firing] = await alerts().webhooks.claim({ ...CLAIM, leaseMs: -1 });
     await silence();
     expect(await claim(), 'the attempt goes on').toEqual(['alert.fired']);
-    await alerts().webhooks.settle({ id: firing?.id ?? 0, attempt: 2 }, { status: 'delivered' });
+    await alerts().webhooks.settle([{ id: firing?.id ?? 0, attempt: 2 }], { status: 'delivered' });
     await turn('resolved');
     expect(await claim()).toEqual(['alert.resolved']);
   });
@@ -187,7 +188,7 @@ describeRecordStore('alert care', (db) => {
     expect(await alerts().webhooks.redeliver(id)).toBe(0);
     const [first] = await alerts().webhooks.claim(CLAIM);
     if (first === undefined) throw new Error('nothing claimed');
-    await alerts().webhooks.settle(first, { status: 'failed', error: 'gone' });
+    await alerts().webhooks.settle([first], { status: 'failed', error: 'gone' });
     expect([await alerts().webhooks.pending(), await claim()]).toEqual([0, []]);
     expect(await alerts().webhooks.redeliver(id)).toBe(1);
     expect(await alerts().webhooks.pending()).toBe(1);
@@ -199,7 +200,7 @@ describeRecordStore('alert care', (db) => {
     await alerts().updateRule(ruleId, (rule) => ({ ...rule, webhookSecrets: ['whsec_new', 'whsec_old'] }));
     const [fired] = await alerts().webhooks.claim(CLAIM);
     expect(fired?.secrets).toEqual(['whsec_new', 'whsec_old']);
-    await alerts().webhooks.settle({ id: fired?.id ?? 0, attempt: 1 }, { status: 'delivered' });
+    await alerts().webhooks.settle([{ id: fired?.id ?? 0, attempt: 1 }], { status: 'delivered' });
     await alerts().deleteRule(ruleId);
     await turn('resolved');
     expect(await alerts().webhooks.claim(CLAIM)).toMatchObject([{ secrets: ['whsec_new', 'whsec_old'] }]);

@@ -15,6 +15,7 @@ const FIELDS: AlertRuleFields = {
   notifyChannels: ['webhook'],
   webhookUrl: 'https://hooks.example/x',
   webhookSecrets: [],
+  webhookGrouped: false,
   cooldownSeconds: 300,
 };
 const ALL = { offset: 0, limit: 100 };

@@ -1,5 +1,5 @@
 // The webhook outbox: every notification is claimed by one sender at a time, until it is delivered or given up.
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AlertRuleFields } from '../../../src/domain/alerts/alert-rule.ts';
 import { describeRecordStore, range } from './stores.ts';
 
@@ -14,6 +14,7 @@ const FIELDS: AlertRuleFields = {
   notifyChannels: ['webhook'],
   webhookUrl: 'http://receiver/a',
   webhookSecrets: [],
+  webhookGrouped: false,
   cooldownSeconds: 0,
 };
 const CLAIM = { limit: 100, limitPerUrl: 100, leaseMs: 60_000 };
@@ -62,6 +63,7 @@ describeRecordStore('webhook outbox', (db) => {
       messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       event: 'alert.fired',
       url: 'http://receiver/a',
+      groupKey: null,
       secrets: [],
       alert: fired?.alert,
     });
@@ -74,9 +76,9 @@ describeRecordStore('webhook outbox', (db) => {
     const [second] = await outbox().claim(CLAIM);
     expect(second).toEqual({ ...first, attempt: 2 });
     if (first === undefined || second === undefined) throw new Error('nothing claimed');
-    expect(await outbox().settle(first, { status: 'delivered' })).toBe(false);
-    expect(await outbox().settle(second, { status: 'delivered' })).toBe(true);
-    expect(await outbox().settle(second, { status: 'failed', error: 'late' })).toBe(false);
+    expect(await outbox().settle([first], { status: 'delivered' })).toEqual([]);
+    expect(await outbox().settle([second], { status: 'delivered' })).toEqual([second.id]);
+    expect(await outbox().settle([second], { status: 'failed', error: 'late' })).toEqual([]);
     expect(await outbox().claim(CLAIM)).toEqual([]);
   });
 
@@ -84,7 +86,7 @@ describeRecordStore('webhook outbox', (db) => {
     await fireRules(1);
     const [first] = await outbox().claim(CLAIM);
     if (first === undefined) throw new Error('nothing claimed');
-    await outbox().settle(first, { status: 'pending', retryInMs: 3_600_000, error: 'answered 500' });
+    await outbox().settle([first], { status: 'pending', retryInMs: 3_600_000, error: 'answered 500' });
     expect(await outbox().claim(CLAIM)).toEqual([]);
     expect(await notifications()).toMatchObject([
       { status: 'pending', attempts: 1, lastError: 'answered 500' },
@@ -92,7 +94,7 @@ describeRecordStore('webhook outbox', (db) => {
     await db.sql('UPDATE webhook_outbox SET next_attempt_at = now()');
     const [second] = await outbox().claim(CLAIM);
     expect(second).toMatchObject({ attempt: 2, messageId: first.messageId });
-    await outbox().settle({ id: first.id, attempt: 2 }, { status: 'delivered' });
+    await outbox().settle([{ id: first.id, attempt: 2 }], { status: 'delivered' });
     expect(await notifications()).toMatchObject([
       { status: 'delivered', attempts: 2, lastError: 'answered 500' },
     ]);
@@ -104,9 +106,9 @@ describeRecordStore('webhook outbox', (db) => {
     const [fired, ...none] = await outbox().claim(CLAIM);
     expect([fired?.event, none]).toEqual(['alert.fired', []]);
     if (fired === undefined) throw new Error('nothing claimed');
-    await outbox().settle(fired, { status: 'pending', retryInMs: 60_000, error: 'refused' });
+    await outbox().settle([fired], { status: 'pending', retryInMs: 60_000, error: 'refused' });
     expect(await outbox().claim(CLAIM)).toEqual([]);
-    await outbox().settle(fired, { status: 'failed', error: 'gave up' });
+    await outbox().settle([fired], { status: 'failed', error: 'gave up' });
     expect(await outbox().claim(CLAIM)).toMatchObject([
       { event: 'alert.resolved', alert: { resolution: 'recovered', resolvedValue: 3 } },
     ]);
@@ -120,6 +122,58 @@ describeRecordStore('webhook outbox', (db) => {
     expect(urls.filter((url) => url === 'http://other/')).toHaveLength(2);
     expect(await outbox().claim({ ...CLAIM, limitPerUrl: 3 }), 'its share is taken').toEqual([]);
     expect(await outbox().claim({ ...CLAIM, limit: 1 })).toHaveLength(1);
+  });
+
+  describe('grouped notifications', () => {
+    const grouped = (over: Partial<AlertRuleFields> = {}) =>
+      db.store.alerts.createRule({ ...FIELDS, webhookGrouped: true, ...over });
+    const comeDue = () =>
+      db.sql("UPDATE webhook_outbox SET next_attempt_at = next_attempt_at - interval '31 seconds'");
+    const keysOf = async (request = CLAIM) => (await outbox().claim(request)).map(({ groupKey }) => groupKey);
+
+    it('wait, and are one message with those of later passes', async () => {
+      await grouped();
+      await turn('fired');
+      await grouped({ taskType: 'realname' });
+      await turn('fired');
+      expect(await outbox().claim(CLAIM), 'they wait').toEqual([]);
+      await comeDue();
+      const [first, second, ...none] = await keysOf();
+      expect([first, none]).toEqual([expect.any(String), []]);
+      expect(second).toBe(first);
+    });
+
+    it('are not one message with another receiver, another secret, or a rule that is not grouped', async () => {
+      await grouped();
+      await grouped({ webhookUrl: 'http://other/' });
+      await grouped({ webhookSecrets: ['whsec_AAAA'] });
+      await db.store.alerts.createRule(FIELDS);
+      await turn('fired');
+      expect(await keysOf(), 'the rule that is not grouped').toEqual([null]);
+      await comeDue();
+      const keys = await keysOf();
+      expect([keys.length, new Set(keys).size]).toEqual([3, 3]);
+    });
+
+    it('are tried again together, also with those that a dead sender had claimed', async () => {
+      await grouped();
+      await grouped();
+      await turn('fired');
+      await comeDue();
+      expect(await outbox().claim(ENDED_LEASE)).toHaveLength(2);
+      const claimed = await outbox().claim(CLAIM);
+      await outbox().settle(claimed, { status: 'pending', retryInMs: 0, error: 'answered 500' });
+      const again = await outbox().claim(CLAIM);
+      expect(again.map(({ attempt }) => attempt)).toEqual([3, 3]);
+      expect(new Set(again.map(({ groupKey }) => groupKey)).size).toBe(1);
+    });
+
+    it('count as one message of the share of a receiver', async () => {
+      for (const _ of range(5)) await grouped();
+      await turn('fired');
+      await comeDue();
+      expect(await keysOf({ ...CLAIM, limit: 1, limitPerUrl: 1 })).toHaveLength(5);
+    });
   });
 
   it('gives each notification to one of several senders', async () => {

@@ -239,7 +239,7 @@ describe('alerts', () => {
     expect(await redeliver()).toMatchObject({ status: 409, body: { code: 'nothing_to_redeliver' } });
     const { webhooks } = api.records.alerts;
     const claimed = await webhooks.claim({ limit: 100, limitPerUrl: 100, leaseMs: 60_000 });
-    for (const one of claimed) await webhooks.settle(one, { status: 'failed', error: 'answered 500' });
+    await webhooks.settle(claimed, { status: 'failed', error: 'answered 500' });
     expect(await redeliver()).toMatchObject({
       status: 202,
       body: { id, notifications: [{ status: 'pending', attempts: 1, last_error: 'answered 500' }] },

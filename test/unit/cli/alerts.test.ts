@@ -18,6 +18,7 @@ const RULE: AlertRuleBody = {
   notify_channels: ['webhook'],
   webhook_url: 'https://hooks.example/x',
   has_webhook_secret: false,
+  webhook_grouped: false,
   cooldown_seconds: 300,
   created_at: '2026-11-20T10:00:00.000Z',
   updated_at: '2026-11-21T09:00:00.000Z',
@@ -348,6 +349,7 @@ describe('alerts recommended', () => {
     expect(JSON.parse(update?.body ?? '')).toEqual({
       notify_channels: ['webhook'],
       webhook_url: 'https://h.example',
+      webhook_grouped: true,
     });
     expect(stderr).toBe('');
   });
@@ -369,6 +371,7 @@ describe('alerts recommended', () => {
       is_enabled: true,
       notify_channels: ['webhook'],
       webhook_url: 'https://h.example',
+      webhook_grouped: true,
     });
   });
 });

@@ -9,6 +9,7 @@ import {
   RULE_TYPE_FACTS,
   RULE_TYPES,
   type RuleType,
+  WEBHOOK_GROUP_MS,
 } from '../../../domain/alerts/alert-rule.ts';
 import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
@@ -46,6 +47,7 @@ interface RuleOptions {
   readonly threshold?: number;
   readonly webhookUrl?: string;
   readonly webhookSecretFile?: string;
+  readonly webhookGrouped?: 'yes' | 'no';
   readonly cooldownSeconds?: number;
 }
 
@@ -61,15 +63,16 @@ function ruleOptions(required: boolean): readonly OptionSpec[] {
       doc: `cards, percent, milliseconds, seconds, stops or level${recommended}`,
       kind: fraction({ min: 0, max: Number.MAX_SAFE_INTEGER }),
     },
-    {
-      flags: '--webhook-url <url>',
-      doc: 'webhook to call when an alert fires and when it resolves',
-      kind: text('URL'),
-    },
+    { flags: '--webhook-url <url>', doc: 'called when an alert fires and resolves', kind: text('URL') },
     {
       flags: '--webhook-secret-file <path>',
       doc: 'file with the webhook signing key; two keys, comma separated, during rotation',
       kind: text('path'),
+    },
+    {
+      flags: '--webhook-grouped <yes|no>',
+      doc: `one message for the alerts of all such rules within ${WEBHOOK_GROUP_MS / 1_000} s${required ? ' (default: no)' : ''}`,
+      kind: oneOf(['yes', 'no']),
     },
     {
       flags: '--cooldown-seconds <n>',
@@ -222,6 +225,7 @@ function changesBetween(before: AlertRuleBody, after: AlertRuleBody): Change[] {
     ['cooldown', span(before.cooldown_seconds), span(after.cooldown_seconds)],
     ['notifies', before.notify_channels.join(',') || null, after.notify_channels.join(',') || null],
     ['webhook URL', before.webhook_url, after.webhook_url],
+    ['webhooks grouped', before.webhook_grouped, after.webhook_grouped],
     ['own webhook secret', before.has_webhook_secret, after.has_webhook_secret],
     ['enabled', before.is_enabled, after.is_enabled],
   ];
@@ -236,7 +240,7 @@ function deletionPlan(rule: AlertRuleBody): string[] {
 
 async function requestOf(options: RuleOptions): Promise<Partial<AlertRuleRequest>> {
   const { name, ruleType, task, comparison, threshold, webhookUrl, cooldownSeconds } = options;
-  const { webhookSecretFile: secretFile } = options;
+  const { webhookSecretFile: secretFile, webhookGrouped } = options;
   return {
     ...(name === undefined ? {} : { name }),
     ...(ruleType === undefined ? {} : { rule_type: ruleType }),
@@ -245,6 +249,7 @@ async function requestOf(options: RuleOptions): Promise<Partial<AlertRuleRequest
     ...(threshold === undefined ? {} : { threshold }),
     ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl, notify_channels: ['webhook'] }),
     ...(secretFile === undefined ? {} : { webhook_secret: await readSecretFile(secretFile) }),
+    ...(webhookGrouped === undefined ? {} : { webhook_grouped: webhookGrouped === 'yes' }),
     ...(cooldownSeconds === undefined ? {} : { cooldown_seconds: cooldownSeconds }),
   };
 }

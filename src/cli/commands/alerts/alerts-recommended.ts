@@ -62,7 +62,7 @@ async function recommend(
   const notify =
     webhookUrl === undefined
       ? { notify_channels: [] }
-      : { notify_channels: ['webhook' as const], webhook_url: webhookUrl };
+      : { notify_channels: ['webhook' as const], webhook_url: webhookUrl, webhook_grouped: true };
   const items: Recommendation[] = [];
   for (const { ruleType: rule_type, taskType: task_type, ...rest } of recommendedAlerts()) {
     const rule = { ...rest, rule_type, task_type };

@@ -34,6 +34,7 @@ export function ruleFields(rule: AlertRuleBody, style: Style): string {
       ['cooldown', style.seconds(rule.cooldown_seconds)],
       ['notifies', style.text(rule.notify_channels.join(','))],
       ['webhook URL', style.text(rule.webhook_url)],
+      ['webhooks grouped', style.yesNo(rule.webhook_grouped)],
       ['own webhook secret', style.yesNo(rule.has_webhook_secret)],
       ['created', style.time(rule.created_at)],
       ['updated', style.time(rule.updated_at)],

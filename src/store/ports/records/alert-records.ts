@@ -161,6 +161,8 @@ export interface WebhookDelivery {
   readonly messageId: string;
   readonly event: NotificationEvent;
   readonly url: string;
+  /** Notifications with the same key go out in one message; null: in a message of its own. */
+  readonly groupKey: string | null;
   /** The rule's signing keys, newest first; if empty, the keys of the configuration sign. */
   readonly secrets: readonly string[];
   readonly alert: Alert;
@@ -173,15 +175,18 @@ export type DeliveryOutcome =
 
 export interface WebhookOutbox {
   /**
-   * Claims due notifications for `leaseMs`, the longest due first: at most `limit` now, and never more than
-   * `limitPerUrl` claimed at the same time for one URL. The notifications of an alert go out in order: its resolution
+   * Claims due notifications for `leaseMs`, the longest due first: at most `limit` messages now, and never more
+   * than `limitPerUrl` claimed at the same time for one URL. The notifications of an alert go out in order: its resolution
    * waits until its firing is delivered or has failed. A claim that is not settled ends with its lease, and the
    * notification is due again. The firing of a silenced alert is held until the silence ends, unless an attempt was
    * made before the silence began.
    */
   claim(request: { limit: number; limitPerUrl: number; leaseMs: number }): Promise<WebhookDelivery[]>;
-  /** Ends an attempt. @returns false when the attempt no longer holds the claim. */
-  settle(delivery: Pick<WebhookDelivery, 'id' | 'attempt'>, outcome: DeliveryOutcome): Promise<boolean>;
+  /** Ends an attempt of one message. @returns the ids whose claim the attempt still held. */
+  settle(
+    deliveries: ReadonlyArray<Pick<WebhookDelivery, 'id' | 'attempt'>>,
+    outcome: DeliveryOutcome,
+  ): Promise<readonly number[]>;
   /** Makes the failed notifications of an alert due for one more attempt now. @returns their number. */
   redeliver(alertId: number): Promise<number>;
   /** @returns the number of notifications that are still to be delivered. */

@@ -2,18 +2,18 @@
 
 -- name: alerts.createRule
 -- $1 name, $2 rule type, $3 task type, $4 comparison, $5 threshold, $6 enabled, $7 channels, $8 URL or NULL, $9 secrets,
--- $10 cooldown in seconds. Returns the rule.
+-- $10 cooldown in seconds, $11 whether its webhooks are grouped. Returns the rule.
 INSERT INTO alert_rules
   (name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url, webhook_secrets,
-   cooldown_seconds)
-VALUES ($1, $2, $3, $4, $5::float8, $6::boolean, $7::text[], $8, $9::text[], $10::integer)
+   cooldown_seconds, webhook_grouped)
+VALUES ($1, $2, $3, $4, $5::float8, $6::boolean, $7::text[], $8, $9::text[], $10::integer, $11::boolean)
 RETURNING id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, cooldown_seconds, created_at, updated_at
+  webhook_secrets, webhook_grouped, cooldown_seconds, created_at, updated_at
 
 -- name: alerts.rules
 -- One page of the rules, the oldest first. $1 offset, $2 rows at most. Returns rules.
 SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, cooldown_seconds, created_at, updated_at
+  webhook_secrets, webhook_grouped, cooldown_seconds, created_at, updated_at
 FROM alert_rules
 WHERE deleted_at IS NULL
 ORDER BY id
@@ -26,7 +26,7 @@ SELECT count(*) AS total FROM alert_rules WHERE deleted_at IS NULL
 -- name: alerts.rule
 -- $1 rule id. Returns the rule, unless it is deleted.
 SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, cooldown_seconds, created_at, updated_at
+  webhook_secrets, webhook_grouped, cooldown_seconds, created_at, updated_at
 FROM alert_rules
 WHERE id = $1::integer AND deleted_at IS NULL
 
@@ -39,18 +39,19 @@ WHERE id = $1::integer AND deleted_at IS NULL
 FOR UPDATE
 
 -- name: alerts.updateRule
--- $1 to $10 as in createRule, $11 rule id. Returns the rule. Its cooldown begins anew with another condition.
+-- $1 to $11 as in createRule, $12 rule id. Returns the rule. Its cooldown begins anew with another condition.
 UPDATE alert_rules SET
   name = $1, rule_type = $2, task_type = $3, comparison = $4, threshold = $5::float8, is_enabled = $6::boolean,
   notify_channels = $7::text[], webhook_url = $8, webhook_secrets = $9::text[], cooldown_seconds = $10::integer,
+  webhook_grouped = $11::boolean,
   revision = revision + 1,
   -- Never the same twice: it distinguishes versions.
   updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'),
   last_fired_at = CASE WHEN (rule_type, task_type, comparison, threshold) = ($2, $3, $4, $5::float8)
     THEN last_fired_at END
-WHERE id = $11::integer
+WHERE id = $12::integer
 RETURNING id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, cooldown_seconds, created_at, updated_at
+  webhook_secrets, webhook_grouped, cooldown_seconds, created_at, updated_at
 
 -- name: alerts.deleteFiringRule
 -- Its row goes when its alert is resolved. $1 rule id.
@@ -139,7 +140,7 @@ WHERE r.open_alert_id IS NOT NULL OR (r.is_enabled AND r.deleted_at IS NULL)
 -- name: alerts.apply
 -- Makes transitions of alert rules durable in one statement: state of the rule, history, notifications.
 -- $1 rule ids (distinct, ascending), $2 revisions they were evaluated in, $3 kind (fired | resolved), $4 metric (NULL:
--- no sample), $5 resolution (NULL for fired).
+-- no sample), $5 resolution (NULL for fired), $6 ms that a grouped notification waits for others.
 -- Returns the transitions applied, each with its alert. A rule in another revision is left out: another instance was first.
 WITH given AS MATERIALIZED (
   SELECT g.*
@@ -162,12 +163,12 @@ WITH given AS MATERIALIZED (
   FROM given g JOIN alert_rules before ON before.id = g.rule_id AND before.revision = g.revision
   WHERE g.kind = 'resolved' AND r.id = before.id AND r.revision = g.revision AND r.open_alert_id IS NOT NULL
     AND r.deleted_at IS NULL
-  RETURNING before.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, g.value, g.resolution
+  RETURNING before.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, r.webhook_grouped, g.value, g.resolution
 ), gone AS (
   DELETE FROM alert_rules r
   USING given g
   WHERE g.kind = 'resolved' AND r.id = g.rule_id AND r.revision = g.revision AND r.deleted_at IS NOT NULL
-  RETURNING r.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, g.value, g.resolution
+  RETURNING r.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, r.webhook_grouped, g.value, g.resolution
 ), ending AS MATERIALIZED (
   SELECT * FROM ended UNION ALL SELECT * FROM gone
 ), closed AS (
@@ -182,16 +183,29 @@ WITH given AS MATERIALIZED (
   FROM closed c
   WHERE c.silenced AND o.alert_id = c.id AND o.event = 'alert.fired' AND o.status = 'pending' AND o.attempts = 0
   RETURNING o.alert_id
-), notified AS (
-  INSERT INTO webhook_outbox (alert_id, event, url, secrets)
-  SELECT f.open_alert_id, 'alert.fired', f.webhook_url, f.webhook_secrets
+), waiting AS MATERIALIZED (
+  -- Groups that still wait: what is due at the same moment goes out together (webhook_outbox.claim).
+  SELECT url, event, min(next_attempt_at) AS due_at
+  FROM webhook_outbox
+  WHERE status = 'pending' AND attempts = 0 AND next_attempt_at > clock_timestamp()
+  GROUP BY url, event
+), notifying AS (
+  SELECT f.open_alert_id AS alert_id, 'alert.fired' AS event, f.webhook_url AS url, f.webhook_secrets AS secrets,
+    f.webhook_grouped
   FROM fired f
   WHERE 'webhook' = ANY (f.notify_channels)
   UNION ALL
   -- An alert that cleanup has removed from the history has no notifications any more.
-  SELECT c.id, 'alert.resolved', e.webhook_url, e.webhook_secrets
+  SELECT c.id, 'alert.resolved', e.webhook_url, e.webhook_secrets, e.webhook_grouped
   FROM closed c JOIN ending e ON e.alert_id = c.id
   WHERE 'webhook' = ANY (e.notify_channels) AND NOT EXISTS (SELECT FROM hushed WHERE hushed.alert_id = c.id)
+), notified AS (
+  INSERT INTO webhook_outbox (alert_id, event, url, secrets, next_attempt_at)
+  SELECT n.alert_id, n.event, n.url, n.secrets, CASE WHEN n.webhook_grouped
+    THEN coalesce(w.due_at, statement_timestamp() + $6::float8 * interval '1 millisecond')
+    ELSE clock_timestamp() END
+  FROM notifying n LEFT JOIN waiting w USING (url, event)
+  ORDER BY n.alert_id, n.event
 ), applied AS (
   SELECT 'fired' AS kind, o.* FROM opened o
   UNION ALL

@@ -1,6 +1,11 @@
 // Alert rules and their history. The state of a rule (firing or not, since when) stands in its row, so that a restart
 // or another leader goes on where the last one ended; see `apply` in alerts.sql for how it changes.
-import type { AlertCondition, AlertRule, AlertRuleFields } from '../../../domain/alerts/alert-rule.ts';
+import {
+  type AlertCondition,
+  type AlertRule,
+  type AlertRuleFields,
+  WEBHOOK_GROUP_MS,
+} from '../../../domain/alerts/alert-rule.ts';
 import type {
   Alert,
   AlertHistoryItem,
@@ -141,6 +146,7 @@ export class SqlAlerts implements AlertRecords {
       sorted.map(({ event }) => event.kind),
       sorted.map(({ event }) => event.value),
       sorted.map(({ event }) => (event.kind === 'resolved' ? event.resolution : null)),
+      WEBHOOK_GROUP_MS,
     ]);
     return rows.map(({ kind, ...alert }) => ({ kind, alert }));
   }
@@ -174,6 +180,7 @@ function valuesOf(fields: AlertRuleFields): SqlValue[] {
     fields.webhookUrl,
     fields.webhookSecrets,
     fields.cooldownSeconds,
+    fields.webhookGrouped,
   ];
 }
 

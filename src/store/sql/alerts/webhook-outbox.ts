@@ -27,19 +27,25 @@ export class SqlWebhookOutbox implements WebhookOutbox {
     leaseMs: number;
   }): Promise<WebhookDelivery[]> {
     const rows = await this.client.query<DeliveryRow>(SQL.claim, [limit, limitPerUrl, leaseMs]);
-    return rows.map(({ deliveryId, attempt, messageId, event, url, secrets, ...alert }) => {
-      return { id: deliveryId, attempt, messageId, event, url, secrets, alert };
+    return rows.map(({ deliveryId, attempt, messageId, event, url, groupKey, secrets, ...alert }) => {
+      return { id: deliveryId, attempt, messageId, event, url, groupKey, secrets, alert };
     });
   }
 
   async settle(
-    { id, attempt }: Pick<WebhookDelivery, 'id' | 'attempt'>,
+    deliveries: ReadonlyArray<Pick<WebhookDelivery, 'id' | 'attempt'>>,
     outcome: DeliveryOutcome,
-  ): Promise<boolean> {
+  ): Promise<number[]> {
     const retryInMs = outcome.status === 'pending' ? outcome.retryInMs : null;
     const error = outcome.status === 'delivered' ? null : outcome.error;
-    const rows = await this.client.query(SQL.settle, [id, attempt, outcome.status, error, retryInMs]);
-    return rows.length > 0;
+    const rows = await this.client.query<{ id: number }>(SQL.settle, [
+      deliveries.map(({ id }) => id),
+      deliveries.map(({ attempt }) => attempt),
+      outcome.status,
+      error,
+      retryInMs,
+    ]);
+    return rows.map(({ id }) => id);
   }
 
   async redeliver(alertId: number): Promise<number> {

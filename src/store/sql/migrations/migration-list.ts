@@ -17,6 +17,7 @@ import usageJumps from './0015_usage_jumps.sql';
 import outageRules from './0016_outage_rules.sql';
 import madeChanges from './0017_made_changes.sql';
 import resumeSteps from './0018_resume_steps.sql';
+import webhookGroups from './0019_webhook_groups.sql';
 
 export interface Migration {
   readonly id: string;
@@ -42,4 +43,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0016_outage_rules', sql: outageRules },
   { id: '0017_made_changes', sql: madeChanges },
   { id: '0018_resume_steps', sql: resumeSteps },
+  { id: '0019_webhook_groups', sql: webhookGroups },
 ];

@@ -95,12 +95,14 @@ function ruleFor(webhookUrl: string): AlertRuleFields {
     notifyChannels: ['webhook'],
     webhookUrl,
     webhookSecrets: [],
+    webhookGrouped: false,
     cooldownSeconds: 0,
   };
 }
 
-async function fire(webhookUrl: string, count = 1): Promise<void> {
-  for (let n = 0; n < count; n += 1) await records.alerts.createRule(ruleFor(webhookUrl));
+async function fire(webhookUrl: string, count = 1, webhookGrouped = false): Promise<void> {
+  for (let n = 0; n < count; n += 1)
+    await records.alerts.createRule({ ...ruleFor(webhookUrl), webhookGrouped });
   await fireAll();
 }
 
@@ -177,6 +179,29 @@ describe('a message', () => {
       { event: 'alert.fired', status: 'delivered', attempts: 1, lastError: null },
       { event: 'alert.resolved', status: 'delivered', attempts: 1, lastError: null },
     ]);
+  });
+
+  it('has all alerts of a group, and keeps its id when it is sent again', async () => {
+    let status = 500;
+    const receiving = await receiver((socket, request) => answer(status, '')(socket, request));
+    await fire(receiving.url, 9, true);
+    await comeDue();
+    await pass(sender());
+    status = 204;
+    await comeDue();
+    await pass(sender());
+    const [first, again, ...none] = receiving.requests;
+    expect(none).toEqual([]);
+    expect(again?.body).toBe(first?.body);
+    expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    const { id, alerts } = JSON.parse(first?.body ?? '');
+    const { items } = await records.alerts.history(ANY, { offset: 0, limit: 9 });
+    const ids = items.map((item) => item.id).reverse();
+    expect([id, alerts.map((alert: { id: number }) => alert.id)]).toEqual([ids[0], ids]);
+    expect(await notifications()).toEqual(
+      ids.map(() => expect.objectContaining({ status: 'delivered', attempts: 2 })),
+    );
+    expect(outcomes).toEqual(['retried', 'delivered']);
   });
 
   it('is not signed without a secret', async () => {

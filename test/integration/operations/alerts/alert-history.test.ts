@@ -20,6 +20,7 @@ const RULE: AlertRuleFields = {
   notifyChannels: ['webhook'],
   webhookUrl: 'https://hooks.example/',
   webhookSecrets: [],
+  webhookGrouped: false,
   cooldownSeconds: 0,
 };
 const ANY = { ruleId: null, state: null };
@@ -73,7 +74,7 @@ const resolve = (ruleId: number) => apply(ruleId, { kind: 'resolved', value: 3, 
 async function giveUp(): Promise<void> {
   const { webhooks } = stores.records.alerts;
   const claimed = await webhooks.claim({ limit: 100, limitPerUrl: 100, leaseMs: 60_000 });
-  for (const one of claimed) await webhooks.settle(one, { status: 'failed', error: 'answered 500' });
+  await webhooks.settle(claimed, { status: 'failed', error: 'answered 500' });
 }
 
 const page = async (number: number, pageSize = 2, filter: Parameters<typeof history.list>[0] = ANY) => {

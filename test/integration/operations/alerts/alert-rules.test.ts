@@ -36,6 +36,7 @@ const TRACE = {
   notify_channels: [],
   webhook_url: null,
   has_webhook_secret: false,
+  webhook_grouped: false,
   cooldown_seconds: 300,
 };
 const TELLING_TRACE = { ...TRACE, notify_channels: ['webhook'], webhook_url: 'https://hooks.example:8443' };
@@ -78,6 +79,7 @@ describe('a new rule', () => {
       id: expect.any(Number),
       webhookUrl: null,
       hasWebhookSecret: false,
+      webhookGrouped: false,
       cooldownSeconds: 300,
       createdAt: expect.any(Date),
       updatedAt: expect.any(Date),
@@ -99,14 +101,25 @@ describe('a new rule', () => {
       ...TELLING,
       name: ' Backlog ',
       notifyChannels: ['webhook', 'webhook'] as const,
+      webhookGrouped: true,
       cooldownSeconds: 0,
     };
     const made = await alerts.create(ANNA, { ...said, webhookSecret: `${secretOf(2)}, ${secretOf(1)}` });
-    expect(made).toMatchObject({ ...TELLING, hasWebhookSecret: true, cooldownSeconds: 0 });
+    expect(made).toMatchObject({
+      ...TELLING,
+      hasWebhookSecret: true,
+      webhookGrouped: true,
+      cooldownSeconds: 0,
+    });
     const kept = await recordOf(made.id);
     expect(kept).toMatchObject({ ...TELLING, webhookSecrets: [secretOf(2), secretOf(1)] });
     const { after } = await stores.lastTrace();
-    expect(after).toEqual({ ...TELLING_TRACE, has_webhook_secret: true, cooldown_seconds: 0 });
+    expect(after).toEqual({
+      ...TELLING_TRACE,
+      has_webhook_secret: true,
+      webhook_grouped: true,
+      cooldown_seconds: 0,
+    });
     expect(JSON.stringify(made)).not.toContain('whsec_');
   });
 

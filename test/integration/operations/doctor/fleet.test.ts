@@ -65,6 +65,7 @@ async function rule(name: string, isEnabled: boolean): Promise<number> {
     notifyChannels: [],
     webhookUrl: null,
     webhookSecrets: [],
+    webhookGrouped: false,
     cooldownSeconds: 0,
   };
   return (await stores.records.alerts.createRule({ ...of, ...fields })).id;

@@ -44,11 +44,11 @@ const FIRED_BODY = {
 };
 
 const bodyOf = (event: 'alert.fired' | 'alert.resolved', alert: Alert): unknown =>
-  JSON.parse(webhookMessage({ event, messageId: 'm1', alert }, [], 0).body);
+  JSON.parse(webhookMessage({ event, messageId: 'm1', alert, group: null }, [], 0).body);
 
 const signedBy = (secrets: readonly string[]) =>
   // Now: the library refuses what is old.
-  webhookMessage({ event: 'alert.fired', messageId: 'm1', alert: FIRING }, secrets, Date.now());
+  webhookMessage({ event: 'alert.fired', messageId: 'm1', alert: FIRING, group: null }, secrets, Date.now());
 
 describe('the body', () => {
   it('says what fired', () => {
@@ -72,6 +72,16 @@ describe('the body', () => {
     expect(bodyOf('alert.fired', RESOLVED)).toEqual(FIRED_BODY);
   });
 
+  it('lists every alert of a group, and is that of the first for receivers that know no groups', () => {
+    const second = { ...FIRING, id: 8, ruleId: 4, ruleName: '停滞' };
+    const group = { event: 'alert.fired', messageId: 'm1', alert: FIRING, group: [FIRING, second] } as const;
+    const { event, ...first } = FIRED_BODY;
+    expect(JSON.parse(webhookMessage(group, [], 0).body)).toEqual({
+      ...{ event, ...first },
+      alerts: [first, { ...first, id: 8, rule: { ...first.rule, id: 4, name: '停滞' } }],
+    });
+  });
+
   it('makes up no instant for a resolution that has none', () => {
     expect(bodyOf('alert.resolved', FIRING)).toEqual({ ...FIRED_BODY, event: 'alert.resolved' });
   });
@@ -79,7 +89,7 @@ describe('the body', () => {
 
 describe('the headers', () => {
   it('name the sender, the message and the second of the attempt, and count bytes', () => {
-    const news = { event: 'alert.fired', messageId: 'm1', alert: FIRING } as const;
+    const news = { event: 'alert.fired', messageId: 'm1', alert: FIRING, group: null } as const;
     const { body, headers } = webhookMessage(news, [], 1_793_491_200_999);
     expect(headers).toEqual({
       'content-type': 'application/json',

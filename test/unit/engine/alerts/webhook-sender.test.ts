@@ -53,9 +53,10 @@ const outbox: WebhookOutbox = {
     claims.push(request);
     return due.splice(0, request.limit);
   },
-  settle: async ({ id }, outcome) => {
-    settled.push([id, outcome]);
-    return settle(id);
+  settle: async (deliveries, outcome) => {
+    const ids = deliveries.map(({ id }) => id);
+    for (const id of ids) settled.push([id, outcome]);
+    return ids.filter(settle);
   },
   redeliver: async () => 0,
   pending: async () => 0,
@@ -77,7 +78,7 @@ function newSender(): WebhookSender {
 
 function delivery(id: number, url: string, over: Partial<WebhookDelivery> = {}): WebhookDelivery {
   return {
-    ...{ id, attempt: 1, messageId: `m${id}`, event: 'alert.fired', url, secrets: [] },
+    ...{ id, attempt: 1, messageId: `m${id}`, event: 'alert.fired', url, groupKey: null, secrets: [] },
     alert: {
       ...{ id: 100 + id, ruleId: 3, ruleName: 'Backlog', ruleType: 'queue_backlog', taskType: 'carddata' },
       ...{ comparison: '>', threshold: 10, value: 12, firedAtMs: clock.now() },

@@ -29,6 +29,7 @@ const RULE: AlertRule = {
   notifyChannels: ['webhook'],
   webhookUrl: 'http://example.com/not-this-one',
   webhookSecrets: [],
+  webhookGrouped: false,
   cooldownSeconds: 300,
   createdAtMs: 0,
   updatedAtMs: 0,
