@@ -4,6 +4,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { REQUEST_RUNNING } from '../operations/repeatable-requests.ts';
 import { systemClock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { pathOf } from './access-log.ts';
@@ -17,8 +18,8 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** Answers with a problem. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
-  if (problem.status === 429 && !reply.hasHeader('retry-after'))
-    reply.header('retry-after', RETRY_AFTER_SECONDS);
+  const isTooEarly = problem.status === 429 || problem.code === REQUEST_RUNNING;
+  if (isTooEarly && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER_SECONDS);
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="cardpoll"');
   return reply.code(problem.status).type(PROBLEM_TYPE).send(problemText(problem, request));
 }

@@ -16,6 +16,9 @@ const KEEP_ANSWERS_MS = 24 * 3_600_000;
 const LEASE_MS = 60_000;
 const RENEW_MS = LEASE_MS / 3;
 
+/** The code of the refusal of a repeat that comes too early. */
+export const REQUEST_RUNNING = 'idempotency_request_running';
+
 /** The right to run a request; return it with the answer. */
 export interface Ticket {
   readonly key: string;
@@ -63,9 +66,11 @@ export class RepeatableRequests {
       case 'running':
         throw new CardpollError(
           'conflict',
-          'idempotency_request_running',
+          REQUEST_RUNNING,
           'a request with this Idempotency-Key is still running',
-          { hint: 'send it again in a second to get its answer' },
+          {
+            hint: `send it again to get its answer; if its instance died, it runs again after ${LEASE_MS / 1_000} s at most`,
+          },
         );
     }
   }

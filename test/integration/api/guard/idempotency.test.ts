@@ -162,7 +162,8 @@ describe('a repeated request', () => {
     await api.live.requests.claim(key, { attempt: 'elsewhere', fingerprint, leaseMs: 60_000 });
     expect(await reset(api, 'key-4')).toMatchObject({
       status: 409,
-      body: { code: 'idempotency_request_running' },
+      body: { code: 'idempotency_request_running', hint: expect.stringContaining('after 60 s at most') },
+      headers: { 'retry-after': '5' },
     });
     await api.live.requests.abandon(key, 'elsewhere');
     expect(await reset(api, 'key-4')).toMatchObject({ status: 200 });
