@@ -7,7 +7,7 @@ export const ACCEPTED_OVER_PACKAGE = 100;
 /** The code of the refusal of more. */
 export const TOO_MANY_OVER_PACKAGE = 'cards_over_package';
 
-/** @returns what to accept of an import that would put so many cards over it: polls find out more until it is made. */
+/** @returns the most that an import may put over it when so many were counted before: polls find more until it is made. */
 export function acceptedAfter(counted: number): number {
-  return Math.max(ACCEPTED_OVER_PACKAGE, Math.ceil(counted * 1.1));
+  return Math.ceil(counted * 1.1);
 }

@@ -382,7 +382,7 @@ describe('cards import', () => {
     expect(stdout).toBe('received\t2\ninserted\t1\nupdated\t0\nunchanged\t0\nrejected\t0\n');
     expect(requests.map(({ line }) => line)).toEqual([
       'POST /api/admin/cards/import/preview',
-      'POST /api/admin/cards/import?accept_over_package=100',
+      'POST /api/admin/cards/import?accept_over_package=0',
     ]);
     for (const request of requests) {
       expect(request.body).toBe(content);
@@ -398,8 +398,25 @@ describe('cards import', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "ignored columns: 'note'\n" });
     expect(requests.map(({ line }) => line)).toEqual([
       'POST /api/admin/cards/import/preview?ignore_columns=true&overwrite_verified=true',
-      'POST /api/admin/cards/import?ignore_columns=true&overwrite_verified=true&accept_over_package=100',
+      'POST /api/admin/cards/import?ignore_columns=true&overwrite_verified=true&accept_over_package=0',
     ]);
+  });
+
+  it('accepts a tenth more cards over their package than were confirmed, and ends with 75 at more', async () => {
+    const { env, requests } = await daemonThatSays((request, response) =>
+      request.line.includes('/preview')
+        ? json({ ...rejected, over_package: 40 })(request, response)
+        : json({ code: 'cards_over_package', detail: 'the import ended before line 7' }, 422)(
+            request,
+            response,
+          ),
+    );
+    const { code, stderr } = await cli(['cards', 'import', file('cut.csv', 'card_id\n'), '--yes'], { env });
+    expect({ code, stderr }).toEqual({
+      code: 75,
+      stderr: expect.stringMatching(/ended before line 7 .*run the command again/),
+    });
+    expect(requests.at(-1)?.line).toBe('POST /api/admin/cards/import?accept_over_package=44');
   });
 
   it('lists rejected rows on stderr and ends with 65', async () => {

@@ -101,7 +101,7 @@ async function upload(
     if (interrupted.aborted) throw interrupted.reason;
     return await client.importCards(stream.pipe(lines), format, query);
   } catch (error) {
-    throw interrupted.aborted ? interrupted.reason : inWordsOfOptions(error);
+    throw interrupted.aborted ? interrupted.reason : inWordsOfCommand(error, file);
   } finally {
     interrupted.removeEventListener('abort', stop);
     bar.clear();
@@ -109,9 +109,15 @@ async function upload(
   }
 }
 
-/** Of standard input: a file is asked about before. */
-function inWordsOfOptions(error: unknown): unknown {
+function inWordsOfCommand(error: unknown, file: string): unknown {
   if (!(error instanceof CardpollError) || error.code !== TOO_MANY_OVER_PACKAGE) return error;
+  // A file was counted and asked about before; polls have found more since.
+  if (file !== STANDARD_INPUT) {
+    return new CardpollError('conflict', 'over_package_since_confirmed', error.message, {
+      cause: error,
+      hint: 'cards have used more since they were counted: run the command again, it counts the rest and asks anew',
+    });
+  }
   return new CardpollError('usage', 'over_package_unconfirmed', error.message, {
     cause: error,
     hint: 'accept it with --yes; a file, instead of standard input, is tried first and can be undone',

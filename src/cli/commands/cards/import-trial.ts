@@ -30,9 +30,10 @@ export async function tryFirst(
   try {
     const { over_package: over = 0 } = await preview(context, file, query, former);
     await former.close();
-    const many = over.toLocaleString('en-US');
+    const accepted = acceptedAfter(over);
     const plan = [
-      `${many} running cards would be over their package of this month, and would be stopped: allowance_mb is less than they have used`,
+      `${over.toLocaleString('en-US')} running cards would be over their package of this month, and would be stopped: allowance_mb is less than they have used`,
+      `The import ends before it puts more than ${accepted.toLocaleString('en-US')} over it.`,
     ];
     if (over > 0 && !(await confirm(context, plan, options))) {
       await former.discard();
@@ -44,7 +45,7 @@ export async function tryFirst(
         `${cards} cards are kept as they are in ${plainText(former.path)}\nto undo the import: ${plainText(undoCommand(context, former.path))}\n`,
       );
     }
-    return { accept_over_package: acceptedAfter(over) };
+    return { accept_over_package: accepted };
   } catch (error) {
     await former.discard();
     throw error;
