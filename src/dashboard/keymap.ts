@@ -55,7 +55,7 @@ export interface Binding {
   readonly inLine?: (state: State) => boolean;
 }
 
-const LISTS: readonly View[] = ['alerts', 'triggers', 'instances', 'configs', 'stops'];
+const LISTS: readonly View[] = ['alerts', 'triggers', 'instances', 'configs', 'stops', 'health'];
 const TASKS: readonly View[] = ['overview', 'task'];
 
 export const KEYMAP: readonly Binding[] = [
@@ -109,6 +109,7 @@ export const KEYMAP: readonly Binding[] = [
   { keys: ['5'], shown: '5', label: 'instances', command: 'show-instances', mode: 'view' },
   { keys: ['6'], shown: '6', label: 'configs', command: 'show-configs', mode: 'view' },
   { keys: ['7'], shown: '7', label: 'stops', command: 'show-stops', mode: 'view' },
+  { keys: ['8'], shown: '8', label: 'health', command: 'show-health', mode: 'view', inLine: hasMoreReasons },
   { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'view' },
   { keys: ['ctrl-l'], shown: 'Ctrl-L', label: 'paint the screen anew', command: 'redraw', mode: 'view' },
   change('L', 'limit', TASKS),
@@ -158,6 +159,11 @@ function always(): boolean {
 
 function isPaused({ data, taskType }: State): boolean {
   return data.overview.body?.pauses.some(({ task_type }) => task_type === taskType) ?? false;
+}
+
+/** The overview has room for some of them. */
+function hasMoreReasons({ data, view }: State): boolean {
+  return view === 'overview' && (data.overview.body?.health_reasons.length ?? 0) > 1;
 }
 
 function hasHeld({ data }: State): boolean {

@@ -115,6 +115,7 @@ const COMMANDS: Record<Command, (state: State) => State> = {
   'show-instances': (state) => shown(state, 'instances'),
   'show-configs': (state) => shown(state, 'configs'),
   'show-stops': (state) => shown(state, 'stops'),
+  'show-health': (state) => shown(state, 'health'),
   up: (state) => moved(state, -1),
   down: (state) => moved(state, 1),
   left: (state) => otherTask(state, -1),
@@ -216,6 +217,8 @@ function rowsOf({ view, data, taskType }: State): number | null {
       return data[view].body?.items.length ?? 0;
     case 'instances':
       return data.overview.body?.workers.length ?? 0;
+    case 'health':
+      return data.overview.body?.health_reasons.length ?? 0;
     default:
       return null;
   }

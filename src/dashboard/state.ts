@@ -26,6 +26,7 @@ export const VIEWS = [
   'instances',
   'configs',
   'stops',
+  'health',
   'card',
 ] as const;
 export type View = (typeof VIEWS)[number];
@@ -200,6 +201,7 @@ export function sourcesOf({ view }: Pick<State, 'view'>): readonly Source[] {
     case 'triggers':
       return ['overview', 'triggers'];
     case 'instances':
+    case 'health':
       return ['overview'];
     case 'stops':
       return ['overview', 'stops'];

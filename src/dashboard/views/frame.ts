@@ -9,6 +9,7 @@ import { ageMsOf, dataTimeMs, isStale, type State, type View } from '../state.ts
 import { alertsLines } from './alerts.ts';
 import { cardLines } from './card.ts';
 import { configsLines } from './configs.ts';
+import { healthViewLines } from './health.ts';
 import { helpLine, helpLines } from './help.ts';
 import { instancesLines } from './instances.ts';
 import type { Room } from './layout.ts';
@@ -29,6 +30,7 @@ const BODIES: Record<View, (state: State, room: Room) => Line[]> = {
   instances: instancesLines,
   configs: configsLines,
   stops: stopsLines,
+  health: healthViewLines,
   card: cardLines,
 };
 

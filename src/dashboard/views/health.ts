@@ -1,10 +1,11 @@
-// Health with its reasons and the commands that help, at the top of the screen. Used by the overview and the view of a task
-// type.
+// Health with its reasons and the commands that help: at the top of the overview and of the view of a task type as far as there
+// is room, and all of them in a view of their own.
 import type { HealthReasonBody, OverviewBody } from '../../api/client/client-bodies.ts';
 import { widthOf } from '../../cli/output/width.ts';
 import { cards, healthSpan, healthTone, since as sinceWords } from '../format.ts';
-import { fitted, type Line, lineWidth, span, wrapped } from '../line.ts';
-import type { Room } from './layout.ts';
+import { EMPTY, fitted, type Line, lineWidth, span, wrapped } from '../line.ts';
+import { dataTimeMs, type State } from '../state.ts';
+import { MARK, missing, type Room } from './layout.ts';
 
 const INDENT = 2;
 
@@ -26,9 +27,32 @@ export function healthLines(
   const left = reasons.length - shown.length;
   const blank = span(' '.repeat(indent));
   return lines.map((line, i) => {
-    const more = left > 0 && i === lines.length - 1 ? [span(`  (${left} more)`, 'dim')] : [];
+    const more = left > 0 && i === lines.length - 1 ? [span(`  (${left} more: key 8)`, 'dim')] : [];
     return [...(i === 0 ? [label, span(' '.repeat(INDENT))] : [blank]), ...line, ...more];
   });
+}
+
+/** The view of all reasons, the worst first. Those around the marked one are shown. */
+export function healthViewLines(state: State, { columns, rows }: Room): Line[] {
+  const { body, problem } = state.data.overview;
+  if (body === null) return [missing('health', problem)];
+  const { health, health_reasons: reasons } = body;
+  if (reasons.length === 0) return [[healthSpan(health), span(`  ${calmWords(body.cards_total, body)}`)]];
+  const room = { columns: columns - MARK.length, rows: rows - 2, nowMs: dataTimeMs(state) };
+  const parts = reasons.map((reason, i) =>
+    reasonLines(reason, room).map((line, at) => [
+      i === state.picked && at === 0 ? span(MARK, 'picked') : span(' '.repeat(MARK.length)),
+      ...line,
+    ]),
+  );
+  let first = 0;
+  while (first < state.picked && parts.slice(first, state.picked + 1).flat().length > room.rows) first += 1;
+  const words = reasons.length === 1 ? '1 reason' : `${reasons.length} reasons, the worst first`;
+  return [
+    [healthSpan(health), span(`  ${words}`, 'dim')],
+    EMPTY,
+    ...parts.slice(first).flat().slice(0, room.rows),
+  ];
 }
 
 /** Where nothing is wrong. Cards that are not loaded yet are not polled. */

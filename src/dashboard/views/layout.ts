@@ -52,7 +52,7 @@ interface TableOptions extends Room {
   readonly selected: number | null;
 }
 
-const MARK = '▸ ';
+export const MARK = '▸ ';
 
 /** Header and rows, in at most `rows` lines. */
 export function tableLines<Row>(

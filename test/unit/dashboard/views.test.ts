@@ -379,6 +379,43 @@ describe('keys that change something', () => {
   });
 });
 
+describe('the view of health', () => {
+  const reasons = Array.from({ length: 9 }, (_, i) => ({
+    code: 'overloaded' as const,
+    severity: 'warning' as const,
+    text: `reason ${i + 1} of the gateway that is too slow for the fleet`,
+    command: `cardpoll pause ${i + 1}`,
+    task_type: null,
+    since: '2026-11-21T09:55:00.000Z',
+  }));
+  const troubled = (given: Partial<State>) => {
+    const state = calmState({ columns: 80, rows: 24, ...given });
+    const overview = state.data.overview.body as Bodies['overview'];
+    return stateAfter(
+      state,
+      received('overview', { ...overview, health: 'warning', health_reasons: reasons }),
+    );
+  };
+
+  it('is named by the overview where that has no room for all reasons', () => {
+    const screen = screenOf(troubled({}));
+    expect(screen).toMatch(/\(\d more: key 8\)/);
+    expect(screen.split('\n').at(-1)).toContain('8 health');
+  });
+
+  it('shows every reason with its age and its command, around the marked one', () => {
+    const first = screenOf(troubled({ view: 'health' }));
+    expect(first).toContain('9 reasons, the worst first');
+    expect(first).toMatch(/▸ reason 1 of .*\(for 5m\)\n +-> cardpoll pause 1/);
+    const last = screenOf(stateAfter(troubled({ view: 'health' }), ...keys(...Array(9).fill('down'))));
+    expect(last).toMatch(/▸ reason 9 of .*\n +-> cardpoll pause 9/);
+  });
+
+  it('says so where nothing is wrong', () => {
+    expect(screenOf(calmState({ view: 'health' }))).toContain('everything as configured');
+  });
+});
+
 it('asks for a larger terminal where it has too little room', () => {
   expect(screenOf(calmState({ columns: 59, rows: 24 }))).toMatch(/^need 60x15, this is 59x24\n/);
   expect(screenOf(calmState({ columns: 60, rows: 14 }))).toMatch(/^need 60x15, this is 60x14\n/);
