@@ -4,6 +4,7 @@
 // A call that fails as a whole may have failed for one of its cards: it is then split in half, and again, until that card is
 // alone. Such a card is called alone from then on, until that succeeds, so that it does not spoil a batch at every turn.
 import type { Clock } from '../platform/clock.ts';
+import { messageOf } from '../platform/errors.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError } from './gateway.ts';
 
 /** Cards of one claim come together; this is for the next claim, and for calls that follow from polls. */
@@ -86,8 +87,8 @@ export class CardBatch {
     } catch (error) {
       if (group.length > 1 && this.#mayBeOneCard(error)) {
         const middle = group.length >> 1;
-        await this.#callAgain(group.slice(0, middle), error);
-        await this.#callAgain(group.slice(middle), error);
+        const halves = [group.slice(0, middle), group.slice(middle)];
+        await Promise.all(halves.map((half) => this.#callAgain(half, error)));
         return;
       }
       const [only] = group;
@@ -96,12 +97,16 @@ export class CardBatch {
     }
   }
 
-  /** Half of a batch, or a card that is called alone: a call that no claim was granted. @param because fails the cards when there is no time left. */
+  /**
+   * Half of a batch, or a card that is called alone: a call that no claim was granted. When there is no time left, no card is
+   * blamed for a call that failed for one of many: they are tried again soon. @param because why the call for all failed.
+   */
   async #callAgain(group: readonly Waiting[], because: unknown): Promise<void> {
     const leftMs = this.#leftMs(group);
     if (leftMs >= LEAST_TIME_MS) return this.#make(group, SHARE_FOR_PACE * leftMs);
-    for (const { reject } of group)
-      reject(because ?? new GatewayError('held', 'no time is left for the call'));
+    const why =
+      because === null ? '' : ` that would find the card that made a call fail: ${messageOf(because)}`;
+    for (const { reject } of group) reject(new GatewayError('held', `no time was left for the call${why}`));
   }
 
   #leftMs(group: readonly Waiting[]): number {
