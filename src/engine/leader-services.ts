@@ -107,6 +107,7 @@ export function leaderServices(
       triggers: records.triggers,
       work: live.work,
       manual: live.manual,
+      rateLimits: settings.gateway.rateLimits ?? [],
       fence,
       clock,
       log,

@@ -5,11 +5,13 @@
 //               triggers of a type take turns, so that a small trigger never waits for a large one;
 //   takes back  removes the cards of a cancelled trigger from the list, also those that come back from a dead worker;
 //   audits      every few seconds, puts owed cards that are nowhere in the live store into the list again: the store
-//               lost its data, or an instance died after handing them out and before adding them.
+//               lost its data, an instance died after handing them out and before adding them, or they came too early for
+//               the gateway's limit for one card (card-pace.ts) and their time has come.
 //
 // All of this is safe to repeat: a card that is in the list twice is polled twice and counted once.
+import { leastIntervalSeconds, type RateLimit } from '../domain/limits/rate-limit.ts';
 import { cardIdOf, manualEntry, triggerIdOf } from '../domain/manual-trigger.ts';
-import { perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import { perTaskType, TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
@@ -43,6 +45,7 @@ export class TriggerFeeder extends LoopService {
       readonly triggers: TriggerRecords;
       readonly work: Pick<WorkQueue, 'counts'>;
       readonly manual: ManualList;
+      readonly rateLimits: readonly RateLimit[];
       readonly fence: () => number | null;
       readonly clock: Clock;
       readonly log: Logger;
@@ -111,14 +114,18 @@ export class TriggerFeeder extends LoopService {
     if (now - this.#auditedAt < AUDIT_EVERY_MS) return;
     for (const taskType of TASK_TYPES) {
       const lost = await this.#putBackLost(taskType);
-      if (lost > 0) {
-        this.deps.log.warn(
-          { task_type: taskType, cards: lost },
-          'lost cards of manual triggers queued again',
-        );
-      }
+      if (lost > 0) this.#noteQueuedAgain(taskType, lost);
     }
     this.#auditedAt = now;
+  }
+
+  #noteQueuedAgain(taskType: TaskType, cards: number): void {
+    const { log, rateLimits } = this.deps;
+    const fields = { task_type: taskType, cards };
+    // The records do not say which of the two it was.
+    if (leastIntervalSeconds(rateLimits, TASKS[taskType].interface) > 0)
+      log.info(fields, 'cards of manual triggers queued again: they were too early before, or lost');
+    else log.warn(fields, 'lost cards of manual triggers queued again');
   }
 
   /** @returns the number of cards that were put into the list again. */

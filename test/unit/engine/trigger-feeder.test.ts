@@ -3,6 +3,7 @@
 // handed out and counted is proven in contract/record-store/triggers.test.ts.
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
+import type { RateLimit } from '../../../src/domain/limits/rate-limit.ts';
 import { manualEntry } from '../../../src/domain/manual-trigger.ts';
 import { TriggerFeeder } from '../../../src/engine/trigger-feeder.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
@@ -32,6 +33,7 @@ let logged: Array<Record<string, unknown>>;
 let fence: number | null;
 let feeder: TriggerFeeder;
 let records: TriggerRecords;
+let rateLimits: RateLimit[];
 
 const running = (triggerId: string): FeedingTrigger => ({ triggerId, taskType: TYPE, status: 'running' });
 
@@ -40,6 +42,7 @@ beforeEach(() => {
   live = openEmbeddedLiveStore({ clock });
   [feeding, owed, takenBack, handedOut, logged, fence] = [[], [], [], [], [], 1];
   left = new Map();
+  rateLimits = [];
   const triggers: Partial<TriggerRecords> = {
     feeding: async () => feeding,
     handOut: async (triggerId, limit) => {
@@ -59,6 +62,7 @@ beforeEach(() => {
     triggers: records,
     work: live.work,
     manual: live.manual,
+    rateLimits,
     fence: () => fence,
     clock,
     log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
@@ -132,6 +136,15 @@ it('leaves the rest of what is owed to who leads next', async () => {
   };
   await feeder.runOnce();
   expect(await waiting()).toBe(10_000);
+});
+
+it('does not call cards lost that may have waited for the limit of one card', async () => {
+  owed = [{ triggerId: 't', cardId: 1 }];
+  rateLimits.push({ kind: 'card', interfaces: null, everySeconds: 900 });
+  await feeder.runOnce();
+  expect(await waiting()).toBe(1);
+  const msg = 'cards of manual triggers queued again: they were too early before, or lost';
+  expect(logged).toEqual([expect.objectContaining({ level: 30, task_type: TYPE, cards: 1, msg })]);
 });
 
 it('looks for what was lost every few seconds, and does nothing once another instance leads', async () => {
