@@ -85,6 +85,18 @@ it.each([[['explain', '42']], [['cards', 'show', '42', '-v']]])(
   },
 );
 
+it.each([
+  [['cards', 'show', '42'], /real name verified +not offered/, /real name verified +no$/m],
+  [['explain', '42'], /real name not offered/, /not verified,/],
+])('%j does not say that a card is unverified which no poll can verify', async (argv, offered, said) => {
+  const [first, ...others] = BODY.tasks as [ExplanationBody['tasks'][number]];
+  const body = { ...BODY, tasks: [{ ...first, state: 'not_offered' as const }, ...others] };
+  const { env } = await daemonThatSays(json(body));
+  expect((await cli(argv, { env })).stdout).toMatch(offered);
+  const known = await daemonThatSays(json(BODY));
+  expect((await cli(argv, { env: known.env })).stdout).toMatch(said);
+});
+
 it('cards show says when and why the card was stopped last, or resumed', async () => {
   const stops = [
     {

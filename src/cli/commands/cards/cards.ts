@@ -26,11 +26,9 @@ const show = defineCommand<[string], { readonly verbose?: boolean }>({
     if (options.verbose === true) return explainCard(context, card);
     const doing = 'reading the card';
     if (context.format === 'table') {
-      // Only the explanation has the stops of the card.
+      // Only the explanation has the stops of the card, and what the gateway offers.
       const answer = await ask(context, doing, (client) => client.explain(card));
-      await printAnswer(context, answer, ({ card: body, stops: [last] }, style) =>
-        cardFields(body, style, last),
-      );
+      await printAnswer(context, answer, (body, style) => cardFields(body.card, style, body));
     } else {
       const answer = await ask(context, doing, (client) => client.card(card));
       await printAnswer(context, answer, cardFields);

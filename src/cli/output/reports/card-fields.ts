@@ -4,11 +4,11 @@ import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import type { Cell, Style } from '../style.ts';
 import { type Field, renderFields } from '../table.ts';
 
-/** @param lastStop undefined: the card was never stopped, or it is not known. */
+/** @param explanation absent: neither the stops of the card are known nor what the gateway offers. */
 export function cardFields(
   card: CardBody,
   style: Style,
-  lastStop?: ExplanationBody['stops'][number],
+  { stops: [lastStop], tasks }: Pick<ExplanationBody, 'stops' | 'tasks'> = { stops: [], tasks: [] },
 ): string {
   const times = TASK_TYPES.flatMap((taskType): Field[] => [
     [`${taskType} polled`, style.time(card.last_polled_at[taskType])],
@@ -20,7 +20,7 @@ export function cardFields(
       ['iccid', style.text(card.iccid)],
       ['carrier', style.text(card.carrier_id)],
       ['status', style.text(card.status)],
-      verifiedField(card, style),
+      verifiedField(card, style, offersRealname(tasks)),
       stoppedField(card, style),
       ...(lastStop === undefined ? [] : [lastStopField(lastStop, style)]),
       allowanceField(card, style),
@@ -55,8 +55,13 @@ export function failureFields(failure: Failure | null, style: Style): Field[] {
   ];
 }
 
-function verifiedField(card: CardBody, style: Style): Field {
-  return ['real name verified', style.yesNo(card.real_name_verified)];
+/** A card that no poll can verify is not said to be unverified. */
+export function offersRealname(tasks: ExplanationBody['tasks']): boolean {
+  return !tasks.some((task) => task.task_type === 'realname' && task.state === 'not_offered');
+}
+
+function verifiedField({ real_name_verified: verified }: CardBody, style: Style, isOffered = true): Field {
+  return ['real name verified', verified || isOffered ? style.yesNo(verified) : style.text('not offered')];
 }
 
 function stoppedField(card: CardBody, style: Style): Field {

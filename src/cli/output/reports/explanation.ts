@@ -1,6 +1,7 @@
 // Why a card is or is not polled, as text. Used by the commands explain and cards show -v. Shows what the API says.
 import type { ExplanationBody } from '../../../api/client/client-bodies.ts';
 import { type Colour, type Style, sentenceLines, span } from '../style.ts';
+import { offersRealname } from './card-fields.ts';
 
 type TaskBody = ExplanationBody['tasks'][number];
 
@@ -36,13 +37,14 @@ function recordOf(task: TaskBody, style: Style): string {
   return `${values.map((value) => style.text(value).text).join('\t')}\n`;
 }
 
-function cardLines({ card }: ExplanationBody, style: Style): string {
+function cardLines({ card, tasks }: ExplanationBody, style: Style): string {
+  const unverified = offersRealname(tasks) ? 'not verified' : 'real name not offered';
   const allowance = card.allowance_mb === null ? 'unlimited' : `${card.allowance_mb} MB`;
   const facts = [
     `iccid ${card.iccid}`,
     `carrier ${card.carrier_id}`,
     `status ${card.status}`,
-    card.real_name_verified ? 'verified' : 'not verified',
+    card.real_name_verified ? 'verified' : unverified,
     card.stopped ? 'STOPPED' : 'not stopped',
     `used ${card.used_mb_month} of ${allowance} in ${card.usage_month}`,
   ];
