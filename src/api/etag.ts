@@ -1,7 +1,9 @@
 // Versions over HTTP: what can be changed comes with an ETag, and a PUT with If-Match changes only what is still in that
 // version; otherwise it is answered with 412. Used by the routes. operations/version.ts defines a version.
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { ExpectedVersion } from '../operations/version.ts';
+import { toWire } from './client/wire.ts';
 
 /** Headers of a PUT. */
 export const ifMatchHeader = z.object({
@@ -12,6 +14,16 @@ export const ifMatchHeader = z.object({
 
 export function etagOf(version: string): string {
   return `"${version}"`;
+}
+
+/** The answer to a request for what can be changed, with its version. */
+export function withVersion<Report>(
+  reply: FastifyReply,
+  report: Report,
+  versionOf: (report: Report) => string,
+) {
+  reply.header('etag', etagOf(versionOf(report)));
+  return toWire(report);
 }
 
 /** Strong tags only: a weak one, or what is no tag, names no version. */

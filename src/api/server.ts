@@ -29,6 +29,7 @@ import type { Instruments } from './metrics/instruments.ts';
 import { Metrics, type Siblings } from './metrics/metrics.ts';
 import type { InstanceState } from './metrics/own-numbers.ts';
 import { openapiOptions } from './openapi.ts';
+import { setStatus } from './routes/answers.ts';
 import { auditRoute } from './routes/audit.ts';
 import { cardExportRoute } from './routes/card-export.ts';
 import { cardImportRoute } from './routes/card-import.ts';
@@ -196,6 +197,7 @@ function createApp(
   });
   refuseEncodedBodies(app);
   refuseUnknown(app);
+  setStatus(app);
   // Connections busy when the server stops listening would be kept for further requests otherwise.
   app.addHook('onSend', async ({ raw }, reply) => {
     if (!app.server.listening) reply.header('connection', 'close');

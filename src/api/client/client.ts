@@ -83,11 +83,7 @@ export class ApiClient {
     filter: Partial<Record<'since' | 'until' | 'actor' | 'action' | 'object', string | undefined>>,
     page: number,
     pageSize: number,
-  ) =>
-    this.#calls.get<PageBody<AuditBody>>(
-      `/audit?${query({ ...filter, ...onPage(page, pageSize) })}`,
-      'items',
-    );
+  ) => this.#page<AuditBody>('/audit', page, pageSize, filter);
 
   overview = () => this.#calls.get<OverviewBody>('/polling-stats', 'tasks');
   queues = () => this.#calls.get<ItemsBody<QueueBody>>('/polling-stats/queues', 'items');
@@ -112,7 +108,7 @@ export class ApiClient {
     this.#calls.delete<ItemsBody<PauseBody>>(`${PAUSES}?task_type=${task_type}`, 'items');
 
   configs = (page = 1, pageSize: number = PAGE_SIZE_BOUNDS.max) =>
-    this.#calls.get<PageBody<ConfigBody>>(`${CONFIGS}?${query(onPage(page, pageSize))}`, 'items');
+    this.#page<ConfigBody>(CONFIGS, page, pageSize);
   config = (id: number) => this.#calls.get<ConfigBody>(`${CONFIGS}/${id}`, 'card_condition');
   createConfig = (config: Partial<ConfigRequest>) =>
     this.#calls.post<ConfigBody>(CONFIGS, 'card_condition', config);
@@ -120,8 +116,7 @@ export class ApiClient {
     this.#calls.put<ConfigBody>(`${CONFIGS}/${id}`, 'id', patch);
   deleteConfig = (id: number) => this.#calls.delete<ConfigBody>(`${CONFIGS}/${id}`, 'card_condition');
 
-  alertRules = (page: number, pageSize: number) =>
-    this.#calls.get<PageBody<AlertRuleBody>>(`${RULES}?${query(onPage(page, pageSize))}`, 'items');
+  alertRules = (page: number, pageSize: number) => this.#page<AlertRuleBody>(RULES, page, pageSize);
   alertRule = (id: number) => this.#calls.get<AlertRuleBody>(`${RULES}/${id}`, 'rule_type');
   createAlertRule = (rule: AlertRuleRequest) => this.#calls.post<AlertRuleBody>(RULES, 'rule_type', rule);
   updateAlertRule = (id: number, patch: Partial<AlertRuleRequest>) =>
@@ -143,11 +138,7 @@ export class ApiClient {
     filter: { readonly rule_id?: number; readonly state?: AlertState },
     page: number,
     pageSize: number,
-  ) =>
-    this.#calls.get<PageBody<AlertBody>>(
-      `${ALERTS}?${query({ ...onPage(page, pageSize), ...filter })}`,
-      'items',
-    );
+  ) => this.#page<AlertBody>(ALERTS, page, pageSize, filter);
   acknowledgeAlert = (id: number, reason: string) =>
     this.#calls.post<AlertBody>(`${ALERTS}/${id}/acknowledge`, 'fired_at', { reason });
   redeliverAlert = (id: number) => this.#calls.post<AlertBody>(`${ALERTS}/${id}/redeliver`, 'fired_at');
@@ -167,8 +158,7 @@ export class ApiClient {
   triggerCleanup = () => this.#calls.post<{ readonly run_id: string }>('/data-cleanup/trigger', 'run_id');
   cancelCleanup = () => this.#calls.post<CleanupProgressBody>('/data-cleanup/cancel', 'batches');
 
-  triggers = (page: number, pageSize: number) =>
-    this.#calls.get<PageBody<TriggerBody>>(`${TRIGGERS}?${query(onPage(page, pageSize))}`, 'items');
+  triggers = (page: number, pageSize: number) => this.#page<TriggerBody>(TRIGGERS, page, pageSize);
   trigger = (id: string) =>
     this.#calls.get<TriggerBody>(`${TRIGGERS}/${encodeURIComponent(id)}`, 'trigger_id');
   triggerSingle = (task_type: TaskType, card_id: number) =>
@@ -188,7 +178,7 @@ export class ApiClient {
     this.#calls.post<TriggerBody>(`${TRIGGERS}/cancel`, 'trigger_id', { trigger_id });
 
   stops = (filter: StopQuery, page: number, pageSize: number) =>
-    this.#calls.get<PageBody<StopBody>>(`/stops?${query({ ...filter, ...onPage(page, pageSize) })}`, 'items');
+    this.#page<StopBody>('/stops', page, pageSize, filter);
   stopMode = () => this.#calls.get<StopModeBody>('/stops/mode', 'mode');
   setStopMode = (mode: StopModeBody['mode'], reason: string) =>
     this.#calls.put<StopModeBody>('/stops/mode', 'mode', { mode, reason });
@@ -255,6 +245,12 @@ export class ApiClient {
     return report;
   };
 
+  /** @param filter what is null or undefined is left open. */
+  #page<Item>(path: string, page: number, pageSize: number, filter: object = {}) {
+    const asked = query({ ...filter, page, page_size: pageSize });
+    return this.#calls.get<PageBody<Item>>(`${path}?${asked}`, 'items');
+  }
+
   #postPatiently<Body>(path: string, proof: keyof Body, json: object) {
     const timeoutMs = Math.max(this.options.timeoutMs, MANY_STOPS_TIMEOUT_MS);
     return this.#calls.call<Body>({ method: 'POST', path, json, timeoutMs }, proof);
@@ -273,8 +269,6 @@ function importCall(path: string, stream: Readable, format: ImportFormat, option
     timeoutMs: null,
   };
 }
-
-const onPage = (page: number, pageSize: number) => ({ page, page_size: pageSize });
 
 /** What is null or undefined is left out. */
 function query(fields: object): string {

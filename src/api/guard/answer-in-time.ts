@@ -25,7 +25,7 @@ export function answerInTime(app: FastifyInstance, ms: number): void {
   app.addHook('onRoute', (route) => {
     const handler = route.handler as Handler;
     route.handler = async function timed(request, reply) {
-      const work = HeldReply.of((held) => handler.call(this, request, held));
+      const work = HeldReply.of(reply.statusCode, (held) => handler.call(this, request, held));
       const held = await Promise.race([work, after(ms, work)]);
       if (held !== null) return held.sendOn(reply);
       request.late = lateAnswer(work, request, reply);

@@ -7,24 +7,21 @@ export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<
 
 export class HeldReply {
   readonly #headers: Record<string, string> = {};
-  #status = 200;
   #payload: unknown;
 
-  /** Runs a handler to its end. @returns what it answered. */
-  static async of(run: (reply: FastifyReply) => Promise<unknown>): Promise<HeldReply> {
-    const held = new HeldReply();
+  private constructor(private status: number) {}
+
+  /** Runs a handler to its end. @param status unless the handler sets another. @returns what it answered. */
+  static async of(status: number, run: (reply: FastifyReply) => Promise<unknown>): Promise<HeldReply> {
+    const held = new HeldReply(status);
     const returned = await run(held as unknown as FastifyReply);
     if (returned !== held) held.#payload = returned;
     return held;
   }
 
   code(status: number): this {
-    this.#status = status;
+    this.status = status;
     return this;
-  }
-
-  status(status: number): this {
-    return this.code(status);
   }
 
   header(name: string, value: string): this {
@@ -42,7 +39,7 @@ export class HeldReply {
   }
 
   sendOn(reply: FastifyReply): FastifyReply {
-    return reply.code(this.#status).headers(this.#headers).send(this.#payload);
+    return reply.code(this.status).headers(this.#headers).send(this.#payload);
   }
 
   /** As it would have been sent. */
@@ -50,7 +47,7 @@ export class HeldReply {
     const body =
       this.#payload === undefined
         ? ''
-        : reply.serializeInput(this.#payload as Record<string, unknown>, `${this.#status}`);
-    return { status: this.#status, body: String(body ?? '') };
+        : reply.serializeInput(this.#payload as Record<string, unknown>, `${this.status}`);
+    return { status: this.status, body: String(body ?? '') };
   }
 }

@@ -5,6 +5,9 @@ import type { Audit } from '../../operations/audit.ts';
 import { auditItem } from '../../operations/audit-report.ts';
 import { instant } from '../schemas/fields.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
+import { answersOf } from './answers.ts';
+
+const answers = answersOf('audit');
 
 const MAX_WORD_CHARS = 200;
 const wordError = `must have 1 to ${MAX_WORD_CHARS} printable characters`;
@@ -18,11 +21,10 @@ export function auditRoute(audit: Audit): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       '/audit',
-      {
-        schema: {
-          tags: ['audit'],
-          summary:
-            'List changes, newest first; an action or object also selects all that begin with its words',
+      answers(
+        'List changes, newest first; an action or object also selects all that begin with its words',
+        pageOf(auditItem),
+        {
           querystring: pageQuery.extend({
             since: instant.optional(),
             until: instant.optional(),
@@ -30,9 +32,8 @@ export function auditRoute(audit: Audit): FastifyPluginAsyncZod {
             action: word.optional(),
             object: word.optional(),
           }),
-          response: { 200: pageOf(auditItem) },
         },
-      },
+      ),
       async ({ query }) => {
         const { since = null, until = null, actor = null, action = null, object = null } = query;
         const filter = { sinceMs: since, untilMs: until, actor, action, object };

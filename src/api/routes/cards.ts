@@ -8,6 +8,9 @@ import type { Explainer } from '../../operations/explain/explainer.ts';
 import { toWire } from '../client/wire.ts';
 import { cardFilterOf, cardListQuery } from '../schemas/card-list.ts';
 import { wireSchema } from '../wire-schema.ts';
+import { answersOf } from './answers.ts';
+
+const answers = answersOf('cards');
 
 const params = z.object({ card: z.string() });
 
@@ -15,41 +18,23 @@ export function cardRoutes(cards: CardOperations, explainer: Explainer): Fastify
   return async (app) => {
     app.get(
       '/cards',
-      {
-        schema: {
-          tags: ['cards'],
-          summary:
-            'List cards in id order, a stretch a call: fewer than limit, even none, unless next_after_id is null',
-          querystring: cardListQuery,
-          response: { 200: wireSchema(cardListReport) },
-        },
-      },
+      answers(
+        'List cards in id order, a stretch a call: fewer than limit, even none, unless next_after_id is null',
+        wireSchema(cardListReport),
+        { querystring: cardListQuery },
+      ),
       async ({ query }) => toWire(await cards.list(cardFilterOf(query), query.after_id, query.limit)),
     );
 
     app.get(
       '/cards/:card',
-      {
-        schema: {
-          tags: ['cards'],
-          summary: 'Show a card by card_id or iccid',
-          params,
-          response: { 200: wireSchema(cardReport) },
-        },
-      },
+      answers('Show a card by card_id or iccid', wireSchema(cardReport), { params }),
       async (request) => toWire(await cards.show(request.params.card)),
     );
 
     app.get(
       '/cards/:card/explain',
-      {
-        schema: {
-          tags: ['cards'],
-          summary: 'Why a card is or is not polled, for each task type',
-          params,
-          response: { 200: wireSchema(cardExplanation) },
-        },
-      },
+      answers('Why a card is or is not polled, for each task type', wireSchema(cardExplanation), { params }),
       async (request) => toWire(await explainer.explain(request.params.card)),
     );
   };

@@ -5,26 +5,23 @@ import { z } from 'zod';
 import type { AlertHistoryOperations } from '../../operations/alerts/alert-history.ts';
 import { alertReport } from '../../operations/alerts/alert-reports.ts';
 import { toWire } from '../client/wire.ts';
-import { acknowledgement, alertId, alertState, ruleIdQuery } from '../schemas/alerts.ts';
+import { acknowledgement, alertState, ruleId } from '../schemas/alerts.ts';
+import { idOf } from '../schemas/fields.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
+import { answersOf } from './answers.ts';
 
-const tags = ['polling-alerts'];
+const answers = answersOf('polling-alerts');
 const HISTORY = '/polling-alert-history';
-const params = z.object({ id: alertId });
+const params = z.object({ id: idOf('an alert', 16) });
 
 export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       HISTORY,
-      {
-        schema: {
-          tags,
-          summary: 'List fired alerts, newest first',
-          querystring: pageQuery.extend({ rule_id: ruleIdQuery.optional(), state: alertState.optional() }),
-          response: { 200: pageOf(alertReport) },
-        },
-      },
+      answers('List fired alerts, newest first', pageOf(alertReport), {
+        querystring: pageQuery.extend({ rule_id: ruleId.optional(), state: alertState.optional() }),
+      }),
       async ({ query }) => {
         const { rule_id: ruleId = null, state = null } = query;
         return onPage(await alerts.list({ ruleId, state }, pageRequestOf(query)), query);
@@ -33,13 +30,10 @@ export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): Fasti
     app.post(
       `${HISTORY}/:id/acknowledge`,
       {
-        schema: {
-          tags,
-          summary: 'Acknowledge a firing alert; the first acknowledgement wins',
+        ...answers('Acknowledge a firing alert; the first acknowledgement wins', wireSchema(alertReport), {
           params,
           body: acknowledgement,
-          response: { 200: wireSchema(alertReport) },
-        },
+        }),
         // The reason is optional.
         preValidation: async (request) => {
           if (request.body === undefined) request.body = { reason: '' };
@@ -49,16 +43,8 @@ export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): Fasti
     );
     app.post(
       `${HISTORY}/:id/redeliver`,
-      {
-        schema: {
-          tags,
-          summary: "Retry an alert's failed notifications now",
-          params,
-          response: { 202: wireSchema(alertReport) },
-        },
-      },
-      async ({ actor, params: { id } }, reply) =>
-        reply.code(202).send(toWire(await alerts.redeliver(actor, id))),
+      answers("Retry an alert's failed notifications now", wireSchema(alertReport), { params }, 202),
+      async ({ actor, params: { id } }) => toWire(await alerts.redeliver(actor, id)),
     );
   };
 }

@@ -7,9 +7,10 @@ import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import { silenceReport } from '../../operations/alerts/alert-reports.ts';
 import type { SilenceOperations } from '../../operations/alerts/silences.ts';
 import { toWire } from '../client/wire.ts';
-import { body, reason, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
+import { body, idOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
+import { answersOf } from './answers.ts';
 
 // That something is silenced at all, and either for so long or until a time, is checked by the operation.
 const ruleType = z.enum(RULE_TYPES, { error: `must be one of ${RULE_TYPES.join(', ')}` });
@@ -25,55 +26,34 @@ const newSilence = body({
   reason,
 });
 
-/** In a path. */
-const silenceId = z
-  .string()
-  .regex(/^[1-9]\d{0,9}$/, { error: requiredOr('must be the number of a silence') })
-  .transform(Number);
-
-const tags = ['polling-alerts'];
+const answers = answersOf('polling-alerts');
 const SILENCES = '/polling-alert-silences';
 
 export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyPluginAsyncZod {
   return async (app) => {
-    app.get(
-      SILENCES,
-      {
-        schema: {
-          tags,
-          summary: 'List the current silences',
-          response: { 200: itemsOf(silenceReport) },
-        },
-      },
-      async () => ({ items: toWire(await silences.list()) }),
-    );
+    app.get(SILENCES, answers('List the current silences', itemsOf(silenceReport)), async () => ({
+      items: toWire(await silences.list()),
+    }));
     app.post(
       SILENCES,
-      {
-        schema: {
-          tags,
-          summary: 'Silence the alerts of a rule, a rule type or a task type for a time',
-          body: newSilence,
-          response: { 201: wireSchema(silenceReport) },
-        },
-      },
-      async ({ actor, body }, reply) => {
+      answers(
+        'Silence the alerts of a rule, a rule type or a task type for a time',
+        wireSchema(silenceReport),
+        { body: newSilence },
+        201,
+      ),
+      async ({ actor, body }) => {
         const { rule_id: ruleId, rule_type: ruleType, task_type: taskType, seconds, reason } = body;
         const until = body.until === null ? null : new Date(body.until);
         const request = { ruleId, ruleType, taskType, seconds, until, reason };
-        return reply.code(201).send(toWire(await silences.create(actor, request)));
+        return toWire(await silences.create(actor, request));
       },
     );
     app.delete(
       `${SILENCES}/:id`,
-      {
-        schema: {
-          tags,
-          summary: 'End a silence; returns the ended one',
-          params: z.object({ id: silenceId }),
-          response: { 200: wireSchema(silenceReport) },
-        },
-      },
+      answers('End a silence; returns the ended one', wireSchema(silenceReport), {
+        params: z.object({ id: idOf('a silence') }),
+      }),
       async ({ actor, params }) => toWire(await silences.remove(actor, params.id)),
     );
   };

@@ -11,13 +11,15 @@ import {
 } from '../../operations/alerts/alert-reports.ts';
 import { type AlertOperations, alertRuleVersion } from '../../operations/alerts/alerts.ts';
 import { toWire } from '../client/wire.ts';
-import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
+import { etagOf, expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
 import { newAlertRule, ruleId, rulePatch } from '../schemas/alerts.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
+import { answersOf } from './answers.ts';
 
-const tags = ['polling-alerts'];
+const answers = answersOf('polling-alerts');
+const params = z.object({ id: ruleId });
 const RULES = '/polling-alert-rules';
 const RULE = `${RULES}/:id`;
 
@@ -25,14 +27,7 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
   return async (app) => {
     app.get(
       RULES,
-      {
-        schema: {
-          tags,
-          summary: 'List alert rules',
-          querystring: pageQuery,
-          response: { 200: pageOf(alertRuleReport) },
-        },
-      },
+      answers('List alert rules', pageOf(alertRuleReport), { querystring: pageQuery }),
       async (request) => {
         const { query } = request;
         const { items, total } = await alerts.list(pageRequestOf(query));
@@ -41,62 +36,39 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
     );
     app.post(
       RULES,
-      {
-        schema: {
-          tags,
-          summary: 'Create an alert rule',
-          body: newAlertRule,
-          response: { 201: wireSchema(alertRuleReport) },
-        },
-      },
-      async ({ actor, body }, reply) => reply.code(201).send(toWire(await alerts.create(actor, body))),
+      answers('Create an alert rule', wireSchema(alertRuleReport), { body: newAlertRule }, 201),
+      async ({ actor, body }) => toWire(await alerts.create(actor, body)),
     );
     app.get(
       RULE,
-      {
-        schema: {
-          tags,
-          summary: 'Show an alert rule',
-          params: z.object({ id: ruleId }),
-          response: { 200: wireSchema(alertRuleReport) },
-        },
-      },
+      answers('Show an alert rule', wireSchema(alertRuleReport), { params }),
       async (request, reply) => {
         const rule = await alerts.show(request.params.id);
-        return reply.header('etag', etagOf(alertRuleVersion(rule))).send(toWire(readableBy(request, rule)));
+        reply.header('etag', etagOf(alertRuleVersion(rule)));
+        return toWire(readableBy(request, rule));
       },
     );
     app.put(
       RULE,
-      {
-        schema: {
-          tags,
-          summary: 'Change an alert rule; fields left out stay as they are',
-          params: z.object({ id: ruleId }),
-          headers: ifMatchHeader,
-          body: rulePatch,
-          response: { 200: wireSchema(alertRuleReport) },
-        },
-      },
+      answers('Change an alert rule; fields left out stay as they are', wireSchema(alertRuleReport), {
+        params,
+        headers: ifMatchHeader,
+        body: rulePatch,
+      }),
       async ({ actor, params, body, headers }, reply) => {
         const rule = await alerts.update(actor, params.id, body, expectedVersion(headers));
-        return reply.header('etag', etagOf(alertRuleVersion(rule))).send(toWire(rule));
+        return withVersion(reply, rule, alertRuleVersion);
       },
     );
     app.delete(
       RULE,
       {
         config: ADMIN_ONLY,
-        schema: {
-          tags,
-          summary: 'Delete an alert rule; its alerts stay in the history',
-          params: z.object({ id: ruleId }),
-          response: { 204: z.null() },
-        },
+        ...answers('Delete an alert rule; its alerts stay in the history', z.null(), { params }, 204),
       },
-      async ({ actor, params }, reply) => {
+      async ({ actor, params }) => {
         await alerts.remove(actor, params.id);
-        return reply.code(204).send(null);
+        return null;
       },
     );
   };
@@ -107,14 +79,11 @@ export function alertTestRoute(alerts: AlertOperations): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(
       `${RULE}/test`,
-      {
-        schema: {
-          tags,
-          summary: 'Send a test webhook for an alert rule, and return the result',
-          params: z.object({ id: ruleId }),
-          response: { 200: wireSchema(webhookTrialReport) },
-        },
-      },
+      answers(
+        'Send a test webhook for an alert rule, and return the result',
+        wireSchema(webhookTrialReport),
+        { params },
+      ),
       async ({ actor, params }) => toWire(await alerts.test(actor, params.id)),
     );
   };

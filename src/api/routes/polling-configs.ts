@@ -1,5 +1,4 @@
 // /api/admin/polling-configs: which cards are polled, and how often (operations interface, sections 2.1 and 4).
-import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
@@ -15,13 +14,14 @@ import {
   type ConfigPatch,
   configVersion,
 } from '../../operations/schedule/configs.ts';
-import { type ConfigReport, configReport } from '../../operations/schedule/schedule-report.ts';
+import { configReport } from '../../operations/schedule/schedule-report.ts';
 import { toWire } from '../client/wire.ts';
-import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
+import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
-import { body, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
+import { body, idOf, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
+import { answersOf } from './answers.ts';
 
 const nameRule = `must have 1 to ${CONFIG_NAME_LENGTH} printable characters`;
 const fields = {
@@ -57,56 +57,39 @@ const configPatch = z
     error: 'is required when nothing else is given',
   });
 
-const notAnId = { error: requiredOr('must be the number of a polling config') };
-const configId = z
-  .string()
-  .regex(/^[1-9]\d{0,9}$/, notAnId)
-  .transform(Number);
+const params = z.object({ id: idOf('a polling config') });
 
-const tags = ['polling-configs'];
+const answers = answersOf('polling-configs');
 
 export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       '/polling-configs',
-      {
-        schema: {
-          tags,
-          summary: 'List polling configs',
-          querystring: pageQuery,
-          response: { 200: pageOf(configReport) },
-        },
-      },
+      answers('List polling configs', pageOf(configReport), { querystring: pageQuery }),
       async (request) => paginate(toWire(await configs.list()), request.query),
     );
     app.put(
       '/polling-configs/:id',
       {
         config: ADMIN_ONLY,
-        schema: {
-          tags,
-          summary: 'Change a polling config; fields left out stay as they are',
-          params: z.object({ id: configId }),
+        ...answers('Change a polling config; fields left out stay as they are', wireSchema(configReport), {
+          params,
           headers: ifMatchHeader,
           body: configPatch,
-          response: { 200: wireSchema(configReport) },
-        },
+        }),
       },
-      async ({ actor, params, body, headers }, reply) =>
-        withVersion(reply, await configs.update(actor, params.id, patchOf(body), expectedVersion(headers))),
+      async ({ actor, params, body, headers }, reply) => {
+        const config = await configs.update(actor, params.id, patchOf(body), expectedVersion(headers));
+        return withVersion(reply, config, configVersion);
+      },
     );
     app.post(
       '/polling-configs',
       {
         config: ADMIN_ONLY,
-        schema: {
-          tags,
-          summary: 'Create a polling config',
-          body: newConfig,
-          response: { 201: wireSchema(configReport) },
-        },
+        ...answers('Create a polling config', wireSchema(configReport), { body: newConfig }, 201),
       },
-      async ({ actor, body }, reply) => {
+      async ({ actor, body }) => {
         const { task_type, card_condition, carrier_id, interval_seconds, ...same } = body;
         const created = await configs.create(actor, {
           ...same,
@@ -115,40 +98,27 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
           carrierId: carrier_id,
           intervalSeconds: interval_seconds,
         });
-        return reply.code(201).send(toWire(created));
+        return toWire(created);
       },
     );
     app.get(
       '/polling-configs/:id',
-      {
-        schema: {
-          tags,
-          summary: 'Show a polling config',
-          params: z.object({ id: configId }),
-          response: { 200: wireSchema(configReport) },
-        },
-      },
-      async ({ params }, reply) => withVersion(reply, await configs.show(params.id)),
+      answers('Show a polling config', wireSchema(configReport), { params }),
+      async ({ params }, reply) => withVersion(reply, await configs.show(params.id), configVersion),
     );
     app.delete(
       '/polling-configs/:id',
       {
         config: ADMIN_ONLY,
-        schema: {
-          tags,
-          summary: 'Delete a polling config; the next matching config takes its cards',
-          params: z.object({ id: configId }),
-          response: { 200: wireSchema(configReport) },
-        },
+        ...answers(
+          'Delete a polling config; the next matching config takes its cards',
+          wireSchema(configReport),
+          { params },
+        ),
       },
       async ({ actor, params }) => toWire(await configs.remove(actor, params.id)),
     );
   };
-}
-
-function withVersion(reply: FastifyReply, config: ConfigReport) {
-  reply.header('etag', etagOf(configVersion(config)));
-  return toWire(config);
 }
 
 function patchOf(body: z.output<typeof configPatch>): ConfigPatch {

@@ -15,8 +15,9 @@ import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { body, listOfCards, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { onPage, pageOf, pageQuery } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
+import { answersOf } from './answers.ts';
 
-const tags = ['polling-manual-trigger'];
+const answers = answersOf('polling-manual-trigger');
 const PATH = '/polling-manual-trigger';
 
 const cardIds = listOfCards(MAX_BATCH_CARDS, CARD_ID_BOUNDS);
@@ -29,50 +30,32 @@ export function pollingManualTriggerRoutes(
     await app.register(makingRoutes(triggers, expensive));
     app.get(
       PATH,
-      {
-        schema: {
-          tags,
-          summary: 'List manual triggers, newest first',
-          querystring: pageQuery,
-          response: { 200: pageOf(triggerReport) },
-        },
-      },
+      answers('List manual triggers, newest first', pageOf(triggerReport), { querystring: pageQuery }),
       async ({ query }) => onPage(await triggers.list(query.page, query.page_size), query),
     );
     app.get(
       `${PATH}/:trigger_id`,
-      {
-        schema: {
-          tags,
-          summary: 'Follow a manual trigger',
-          params: z.object({ trigger_id: z.string() }),
-          response: { 200: wireSchema(triggerReport) },
-        },
-      },
+      answers('Follow a manual trigger', wireSchema(triggerReport), {
+        params: z.object({ trigger_id: z.string() }),
+      }),
       async ({ params }) => toWire(await triggers.show(params.trigger_id)),
     );
     app.post(
       `${PATH}/cancel`,
-      {
-        schema: {
-          tags,
-          summary: 'Cancel a manual trigger; cards that are being polled are finished',
-          body: body({ trigger_id: z.string({ error: requiredOr('must be a text') }).min(1) }),
-          response: { 200: wireSchema(triggerReport) },
-        },
-      },
+      answers(
+        'Cancel a manual trigger; cards that are being polled are finished',
+        wireSchema(triggerReport),
+        { body: body({ trigger_id: z.string({ error: requiredOr('must be a text') }).min(1) }) },
+      ),
       async ({ actor, body }) => toWire(await triggers.cancel(actor, body.trigger_id)),
     );
     app.post(
       `${PATH}/cancel-all`,
-      {
-        schema: {
-          tags,
-          summary: 'Cancel all open manual triggers, of one task type or of all; dry_run only counts them',
-          body: body({ task_type: taskType.optional(), dry_run: z.boolean().default(false) }),
-          response: { 200: wireSchema(cancelledTriggers) },
-        },
-      },
+      answers(
+        'Cancel all open manual triggers, of one task type or of all; dry_run only counts them',
+        wireSchema(cancelledTriggers),
+        { body: body({ task_type: taskType.optional(), dry_run: z.boolean().default(false) }) },
+      ),
       async ({ actor, body: { task_type: type = null, dry_run: isDryRun } }) =>
         toWire(await (isDryRun ? triggers.openTotals(type) : triggers.cancelAll(actor, type))),
     );
@@ -83,62 +66,51 @@ function makingRoutes(triggers: TriggerOperations, expensive: ExpensiveReads): F
   return async (app) => {
     app.post(
       `${PATH}/single`,
-      {
-        schema: {
-          tags,
-          summary: 'Queue one card',
-          body: body({ card_id: wholeNumber(CARD_ID_BOUNDS), task_type: taskType }),
-          response: { 202: wireSchema(triggerReport) },
-        },
-      },
-      async ({ actor, body }, reply) =>
-        reply.status(202).send(toWire(await triggers.single(actor, body.task_type, body.card_id))),
+      answers(
+        'Queue one card',
+        wireSchema(triggerReport),
+        { body: body({ card_id: wholeNumber(CARD_ID_BOUNDS), task_type: taskType }) },
+        202,
+      ),
+      async ({ actor, body }) => toWire(await triggers.single(actor, body.task_type, body.card_id)),
     );
     app.post(
       `${PATH}/batch`,
-      {
-        schema: {
-          tags,
-          summary: 'Queue several cards',
-          body: body({ card_ids: cardIds, task_type: taskType }),
-          response: { 202: wireSchema(batchReport) },
-        },
-      },
-      async ({ actor, body }, reply) =>
-        reply.status(202).send(toWire(await triggers.batch(actor, body.task_type, body.card_ids))),
+      answers(
+        'Queue several cards',
+        wireSchema(batchReport),
+        { body: body({ card_ids: cardIds, task_type: taskType }) },
+        202,
+      ),
+      async ({ actor, body }) => toWire(await triggers.batch(actor, body.task_type, body.card_ids)),
     );
     app.post(
       `${PATH}/by-condition`,
-      {
-        schema: {
-          tags,
-          summary: 'Queue all matching cards; without a condition, the whole fleet',
+      answers(
+        'Queue all matching cards; without a condition, the whole fleet',
+        wireSchema(triggerReport),
+        {
           body: body({
             task_type: taskType,
             carrier_id: wholeNumber(SELECTION_BOUNDS).optional(),
             status: wholeNumber(SELECTION_BOUNDS).optional(),
           }),
-          response: { 202: wireSchema(triggerReport) },
         },
-      },
-      async ({ actor, body: { task_type: type, carrier_id: carrierId = null, status = null } }, reply) => {
+        202,
+      ),
+      async ({ actor, body: { task_type: type, carrier_id: carrierId = null, status = null } }) => {
         const make = () => triggers.byCondition(actor, type, { carrierId, status });
-        return reply.status(202).send(toWire(await expensive.counts.run(make)));
+        return toWire(await expensive.counts.run(make));
       },
     );
     app.get(
       `${PATH}/preview`,
-      {
-        schema: {
-          tags,
-          summary: 'Count the cards that a condition selects',
-          querystring: z.object({
-            carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
-            status: queryNumber(SELECTION_BOUNDS).optional(),
-          }),
-          response: { 200: wireSchema(selectionCount) },
-        },
-      },
+      answers('Count the cards that a condition selects', wireSchema(selectionCount), {
+        querystring: z.object({
+          carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
+          status: queryNumber(SELECTION_BOUNDS).optional(),
+        }),
+      }),
       async ({ query: { carrier_id: carrierId = null, status = null } }) =>
         toWire(
           await expensive.count(`cards ${carrierId} ${status}`, () => triggers.count({ carrierId, status })),

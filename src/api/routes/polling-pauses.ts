@@ -7,51 +7,37 @@ import type { PauseOperations } from '../../operations/limits/pauses.ts';
 import { toWire } from '../client/wire.ts';
 import { body, reason, requiredOr, wholeNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
+import { answersOf } from './answers.ts';
 
-const tags = ['polling-pauses'];
+const answers = answersOf('polling-pauses');
 const PAUSES = '/polling-pauses';
 const items = itemsOf(pauseReport);
 const pausedTypes = z.enum(PAUSABLE, { error: requiredOr(`must be one of ${PAUSABLE.join(', ')}`) });
 
 export function pollingPauseRoutes(pauses: PauseOperations): FastifyPluginAsyncZod {
   return async (app) => {
-    app.get(
-      PAUSES,
-      {
-        schema: {
-          tags,
-          summary: 'List pauses: what is paused, why and until when',
-          response: { 200: items },
-        },
-      },
-      async () => ({ items: toWire(await pauses.list()) }),
-    );
+    app.get(PAUSES, answers('List pauses: what is paused, why and until when', items), async () => ({
+      items: toWire(await pauses.list()),
+    }));
     app.post(
       PAUSES,
-      {
-        schema: {
-          tags,
-          summary: 'Pause polling of one or all task types',
-          body: body({ task_type: pausedTypes, seconds: wholeNumber(PAUSE_SECONDS_BOUNDS), reason }),
-          response: { 201: items },
-        },
-      },
-      async ({ actor, body }, reply) => {
+      answers(
+        'Pause polling of one or all task types',
+        items,
+        { body: body({ task_type: pausedTypes, seconds: wholeNumber(PAUSE_SECONDS_BOUNDS), reason }) },
+        201,
+      ),
+      async ({ actor, body }) => {
         const { task_type: taskType, seconds, reason } = body;
         const made = await pauses.pause(actor, { taskType, seconds, reason });
-        return reply.code(201).send({ items: toWire(made) });
+        return { items: toWire(made) };
       },
     );
     app.delete(
       PAUSES,
-      {
-        schema: {
-          tags,
-          summary: 'End pauses, including those the gateway asked for; returns the ended pauses',
-          querystring: z.object({ task_type: pausedTypes.default('all') }),
-          response: { 200: items },
-        },
-      },
+      answers('End pauses, including those the gateway asked for; returns the ended pauses', items, {
+        querystring: z.object({ task_type: pausedTypes.default('all') }),
+      }),
       async ({ actor, query }) => ({ items: toWire(await pauses.resume(actor, query.task_type)) }),
     );
   };

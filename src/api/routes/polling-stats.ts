@@ -16,8 +16,9 @@ import { toWire } from '../client/wire.ts';
 import { queryNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
+import { answersOf } from './answers.ts';
 
-const tags = ['polling-stats'];
+const answers = answersOf('polling-stats');
 
 const { seconds, samples } = HISTORY_STEPS.minute;
 const MINUTES = { min: 1, max: (seconds * samples) / 60 };
@@ -28,67 +29,43 @@ type StatsSources = Pick<Operations, 'stats' | 'history' | 'failures' | 'init'>;
 export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsyncZod {
   const { stats, init, failures } = operations;
   return async (app) => {
-    app.get(
-      '/polling-stats',
-      { schema: { tags, summary: 'Overall statistics', response: { 200: wireSchema(overview) } } },
-      async () => toWire(await stats.overview()),
+    app.get('/polling-stats', answers('Overall statistics', wireSchema(overview)), async () =>
+      toWire(await stats.overview()),
     );
-    app.get(
-      '/polling-stats/queues',
-      {
-        schema: { tags, summary: 'Queue state', response: { 200: itemsOf(queueStats) } },
-      },
-      async () => ({ items: toWire(await stats.queues()) }),
-    );
-    app.get(
-      '/polling-stats/tasks',
-      {
-        schema: {
-          tags,
-          summary: 'Task statistics',
-          response: { 200: itemsOf(taskStats) },
-        },
-      },
-      async () => ({ items: toWire(await stats.tasks()) }),
-    );
+    app.get('/polling-stats/queues', answers('Queue state', itemsOf(queueStats)), async () => ({
+      items: toWire(await stats.queues()),
+    }));
+    app.get('/polling-stats/tasks', answers('Task statistics', itemsOf(taskStats)), async () => ({
+      items: toWire(await stats.tasks()),
+    }));
     app.get(
       '/polling-stats/history',
-      {
-        schema: {
-          tags,
-          summary: 'Samples of the last minutes: one a second up to 15 minutes, else one a minute',
-          querystring: z.object({ minutes: queryNumber(MINUTES).default(DEFAULT_MINUTES) }),
-          response: { 200: wireSchema(history) },
-        },
-      },
+      answers(
+        'Samples of the last minutes: one a second up to 15 minutes, else one a minute',
+        wireSchema(history),
+        { querystring: z.object({ minutes: queryNumber(MINUTES).default(DEFAULT_MINUTES) }) },
+      ),
       async ({ query }) => toWire(await operations.history.read(query.minutes)),
     );
     app.get(
       '/polling-stats/failures',
-      {
-        schema: {
-          tags,
-          summary: 'Why polls fail, of which carriers, and for which cards',
-          response: { 200: itemsOf(taskFailures) },
-        },
-      },
+      answers('Why polls fail, of which carriers, and for which cards', itemsOf(taskFailures)),
       async () => ({ items: toWire(await failures.list()) }),
     );
     app.get(
       '/polling-stats/init-progress',
-      { schema: { tags, summary: 'Initialisation progress', response: { 200: wireSchema(initState) } } },
+      answers('Initialisation progress', wireSchema(initState)),
       async () => toWire(await init.progress()),
     );
     app.post(
       '/polling-init/rebuild',
-      {
-        schema: {
-          tags,
-          summary: 'Compare every ring with the cards and repair what differs, in place',
-          response: { 202: wireSchema(initState) },
-        },
-      },
-      async ({ actor }, reply) => reply.code(202).send(toWire(await init.rebuild(actor))),
+      answers(
+        'Compare every ring with the cards and repair what differs, in place',
+        wireSchema(initState),
+        {},
+        202,
+      ),
+      async ({ actor }) => toWire(await init.rebuild(actor)),
     );
   };
 }

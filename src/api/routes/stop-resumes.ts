@@ -7,8 +7,9 @@ import { toWire } from '../client/wire.ts';
 import { itemsOf } from '../schemas/page.ts';
 import { CARD_LIST_BYTES, cardResume, resumeRequest } from '../schemas/stops.ts';
 import { wireSchema } from '../wire-schema.ts';
+import { answersOf } from './answers.ts';
 
-const tags = ['stops'];
+const answers = answersOf('stops');
 const RUNS = '/stops/resume';
 const run = wireSchema(resumeRunReport);
 const params = z.object({ id: z.string() });
@@ -17,45 +18,27 @@ export function stopResumeRoutes(resumes: ResumeOperations): FastifyPluginAsyncZ
   return async (app) => {
     app.get(
       RUNS,
-      {
-        schema: {
-          tags,
-          summary: 'List the latest runs that resume cards, newest first',
-          response: { 200: itemsOf(resumeRunReport) },
-        },
-      },
+      answers('List the latest runs that resume cards, newest first', itemsOf(resumeRunReport)),
       async () => ({ items: toWire(await resumes.latest()) }),
     );
-    app.get(
-      `${RUNS}/:id`,
-      { schema: { tags, summary: 'Follow a run', params, response: { 200: run } } },
-      async (request) => toWire(await resumes.show(request.params.id)),
+    app.get(`${RUNS}/:id`, answers('Follow a run', run, { params }), async (request) =>
+      toWire(await resumes.show(request.params.id)),
     );
     app.post(
       `${RUNS}/:id/cancel`,
-      {
-        schema: {
-          tags,
-          summary: 'Cancel a run; calls that are being made end normally',
-          params,
-          response: { 200: run },
-        },
-      },
+      answers('Cancel a run; calls that are being made end normally', run, { params }),
       async ({ actor, params: { id } }) => toWire(await resumes.cancel(actor, id)),
     );
     app.post(
       '/cards/:card/resume',
-      {
-        schema: {
-          tags,
-          summary: 'Resume a card by card_id or iccid',
-          params: z.object({ card: z.string() }),
-          body: cardResume,
-          response: { 202: run },
-        },
-      },
-      async ({ actor, params: { card }, body }, reply) =>
-        reply.status(202).send(toWire(await resumes.createForCard(actor, card, orderOf(body)))),
+      answers(
+        'Resume a card by card_id or iccid',
+        run,
+        { params: z.object({ card: z.string() }), body: cardResume },
+        202,
+      ),
+      async ({ actor, params: { card }, body }) =>
+        toWire(await resumes.createForCard(actor, card, orderOf(body))),
     );
   };
 }
@@ -68,7 +51,7 @@ export function newResumeRoute(resumes: ResumeOperations): FastifyPluginAsyncZod
       {
         bodyLimit: CARD_LIST_BYTES,
         schema: {
-          tags,
+          tags: ['stops'],
           summary: 'Resume a list of cards, or what cardpoll stopped since a time and is stopped now',
           body: resumeRequest,
           response: { 200: wireSchema(resumePreview), 202: run },
@@ -78,7 +61,7 @@ export function newResumeRoute(resumes: ResumeOperations): FastifyPluginAsyncZod
         const { card_ids: cardIds = null, since: sinceMs = null, carrier_id: carrierId = null } = body;
         const criteria = { cardIds, sinceMs, carrierId };
         if (body.dry_run) return toWire(await resumes.preview(criteria));
-        return reply.status(202).send(toWire(await resumes.create(actor, criteria, orderOf(body))));
+        return reply.code(202).send(toWire(await resumes.create(actor, criteria, orderOf(body))));
       },
     );
   };

@@ -1,5 +1,4 @@
 // /api/admin/stops: stops of cards, their mode, and what is done with those that are held; POST cards/{card}/stop.
-import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { modeVersion, type StopModeOperations } from '../../operations/stops/stop-mode.ts';
@@ -7,32 +6,25 @@ import {
   dismissReport,
   orderedStopReport,
   releaseReport,
-  type StopModeReport,
   stopModeReport,
   stopReport,
 } from '../../operations/stops/stop-reports.ts';
 import type { HeldStops, StopOperations } from '../../operations/stops/stops.ts';
 import { toWire } from '../client/wire.ts';
-import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
+import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { onPage, pageOf, pageRequestOf } from '../schemas/page.ts';
 import { CARD_LIST_BYTES, cardOrder, heldStops, modeChange, stopQuery } from '../schemas/stops.ts';
 import { wireSchema } from '../wire-schema.ts';
+import { answersOf } from './answers.ts';
 
-const tags = ['stops'];
+const answers = answersOf('stops');
 
 export function stopRoutes(stops: StopOperations, mode: StopModeOperations): FastifyPluginAsyncZod {
   return async (app) => {
     await app.register(modeRoutes(mode));
     app.get(
       '/stops',
-      {
-        schema: {
-          tags,
-          summary: 'List stops, the latest first',
-          querystring: stopQuery,
-          response: { 200: pageOf(stopReport) },
-        },
-      },
+      answers('List stops, the latest first', pageOf(stopReport), { querystring: stopQuery }),
       async ({ query }) => {
         const { state = null, since: sinceMs = null, carrier_id: carrierId = null } = query;
         return onPage(await stops.list({ state, sinceMs, carrierId }, pageRequestOf(query)), query);
@@ -40,17 +32,13 @@ export function stopRoutes(stops: StopOperations, mode: StopModeOperations): Fas
     );
     app.post(
       '/cards/:card/stop',
-      {
-        schema: {
-          tags,
-          summary: 'Stop a card by card_id or iccid, whatever it has used',
-          params: z.object({ card: z.string() }),
-          body: cardOrder,
-          response: { 202: wireSchema(orderedStopReport) },
-        },
-      },
-      async ({ actor, params, body }, reply) =>
-        reply.status(202).send(toWire(await stops.order(actor, params.card, body.reason))),
+      answers(
+        'Stop a card by card_id or iccid, whatever it has used',
+        wireSchema(orderedStopReport),
+        { params: z.object({ card: z.string() }), body: cardOrder },
+        202,
+      ),
+      async ({ actor, params, body }) => toWire(await stops.order(actor, params.card, body.reason)),
     );
   };
 }
@@ -62,12 +50,11 @@ export function heldStopRoutes(stops: StopOperations): FastifyPluginAsyncZod {
       '/stops/release',
       {
         bodyLimit: CARD_LIST_BYTES,
-        schema: {
-          tags,
-          summary: 'Let held stops go on: each card is judged anew, and the budget does not hold it',
-          body: heldStops,
-          response: { 200: wireSchema(releaseReport) },
-        },
+        ...answers(
+          'Let held stops go on: each card is judged anew, and the budget does not hold it',
+          wireSchema(releaseReport),
+          { body: heldStops },
+        ),
       },
       async ({ actor, body }) => toWire(await stops.release(actor, heldOf(body))),
     );
@@ -75,12 +62,9 @@ export function heldStopRoutes(stops: StopOperations): FastifyPluginAsyncZod {
       '/stops/dismiss',
       {
         bodyLimit: CARD_LIST_BYTES,
-        schema: {
-          tags,
-          summary: 'Give held stops up: the cards are not stopped in that month',
+        ...answers('Give held stops up: the cards are not stopped in that month', wireSchema(dismissReport), {
           body: heldStops,
-          response: { 200: wireSchema(dismissReport) },
-        },
+        }),
       },
       async ({ actor, body }) => toWire(await stops.dismiss(actor, heldOf(body))),
     );
@@ -91,35 +75,25 @@ function modeRoutes(mode: StopModeOperations): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       '/stops/mode',
-      {
-        schema: {
-          tags,
-          summary: 'Show whether cards over their package are stopped, and since when',
-          response: { 200: wireSchema(stopModeReport) },
-        },
-      },
-      async (_, reply) => withVersion(reply, await mode.show()),
+      answers(
+        'Show whether cards over their package are stopped, and since when',
+        wireSchema(stopModeReport),
+      ),
+      async (_, reply) => withVersion(reply, await mode.show(), modeVersion),
     );
     app.put(
       '/stops/mode',
-      {
-        schema: {
-          tags,
-          summary: 'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
-          headers: ifMatchHeader,
-          body: modeChange,
-          response: { 200: wireSchema(stopModeReport) },
-        },
+      answers(
+        'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
+        wireSchema(stopModeReport),
+        { headers: ifMatchHeader, body: modeChange },
+      ),
+      async ({ actor, body, headers }, reply) => {
+        const set = mode.set(actor, body.mode, body.reason, expectedVersion(headers));
+        return withVersion(reply, await set, modeVersion);
       },
-      async ({ actor, body, headers }, reply) =>
-        withVersion(reply, await mode.set(actor, body.mode, body.reason, expectedVersion(headers))),
     );
   };
-}
-
-function withVersion(reply: FastifyReply, report: StopModeReport) {
-  reply.header('etag', etagOf(modeVersion(report)));
-  return toWire(report);
 }
 
 function heldOf({ card_ids: cardIds, all, reason }: z.output<typeof heldStops>): HeldStops {

@@ -10,7 +10,7 @@ import {
   RULE_TYPES,
 } from '../../domain/alerts/alert-rule.ts';
 import { WEBHOOK_SECRET_FORM } from '../../domain/alerts/webhook-secret.ts';
-import { body, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
+import { body, idOf, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
 
 const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, { error: requiredOr(`must be one of ${words.join(', ')}`) });
@@ -72,27 +72,9 @@ export const rulePatch = body({
 /** Who is at it says why, or how. */
 export const acknowledgement = body({ reason });
 
-const ID = /^[1-9]\d{0,9}$/;
-
-/** In a path. */
-export const ruleId = z
-  .string()
-  .regex(ID, { error: requiredOr('must be the number of an alert rule') })
-  .transform(Number);
-
-/** In a path. */
-export const alertId = z
-  .string()
-  .regex(/^[1-9]\d{0,15}$/, { error: requiredOr('must be the number of an alert') })
-  .transform(Number);
+export const ruleId = idOf('an alert rule');
 
 export const alertState = z.enum(ALERT_STATES, { error: `must be one of ${ALERT_STATES.join(', ')}` });
-
-/** In a query. */
-export const ruleIdQuery = z
-  .string({ error: 'must be the number of an alert rule' })
-  .regex(ID, { error: 'must be the number of an alert rule' })
-  .transform(Number);
 
 type Request = {
   readonly rule_type?: unknown;

@@ -26,6 +26,15 @@ export function queryNumber(bounds: Bounds) {
 
 export const taskType = z.enum(TASK_TYPES, { error: requiredOr(`must be one of ${TASK_TYPES.join(', ')}`) });
 
+/** The number of a record in a path. @param what it is the number of, with its article. */
+export function idOf(what: string, digits = 10) {
+  const rule = new RegExp(`^[1-9]\\d{0,${digits - 1}}$`);
+  return z
+    .string()
+    .regex(rule, { error: requiredOr(`must be the number of ${what}`) })
+    .transform(Number);
+}
+
 /** A time as in RFC 3339, as epoch milliseconds. */
 export const instant = z.iso
   .datetime({ offset: true, error: 'must be a time as in 2026-11-21T10:00:00Z' })
