@@ -22,8 +22,6 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 180_000 } },
-    // Each project transforms what it imports, unless another one or an earlier run left it on disk.
-    experimental: { fsModuleCache: true },
     projects: [
       // What needs no server.
       {
