@@ -1,5 +1,6 @@
 // How often the gateway allows one card to be polled (a rate limit with `per_card`). Intervals of polling configs are checked when they
-// are set; this file is for polls by hand, which may come at any time. Used by worker.ts. Exists only with such a limit.
+// are set; but polls by hand may come at any time, and the scheduled poll that follows one takes no notice of it. So every
+// poll is checked against the last one in the stores: one query a claim. Used by worker.ts. Exists only with such a limit.
 import type { Card } from '../../domain/cards/card.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
@@ -12,10 +13,12 @@ import type { Retry } from './failed-poll.ts';
 
 /** The result of a poll is in the stores after this long. */
 const RECORDED_WITHIN_MS = 60_000;
+/** An interval that is so many times the limit is never cut short. */
+const ROOM_FOR_LATENESS = 1.1;
 
-/** The poll was not made; its trigger waits. */
+/** The poll was not made. By hand: its trigger waits. Scheduled: its ring asks again. */
 interface EarlyEnding {
-  readonly isEarly: true;
+  readonly isEarly: boolean;
   readonly retry: Retry;
 }
 
@@ -37,8 +40,8 @@ export function cardPaceOf(
 }
 
 export class CardPace {
-  /** When cards that are to be polled by hand may be polled, epoch milliseconds. */
-  readonly #allowedAtMs = new Map<number, number>();
+  /** When the cards of claimed items were last polled, epoch milliseconds. */
+  readonly #lastMs = new WeakMap<WorkItem, number>();
   /** Cards that this instance polled lately, by the monotonic clock, in order of time. */
   readonly #polledAt = new Map<number, number>();
 
@@ -48,41 +51,48 @@ export class CardPace {
     private readonly deps: CardPaceDeps,
   ) {}
 
-  /** Reads when the cards that are to be polled by hand were last polled, well or not. */
+  /** Reads when the cards were last polled, well or not. */
   async look(items: readonly WorkItem[]): Promise<void> {
-    const cardIds = items.filter(({ lane }) => lane === 'manual').map(({ cardId }) => cardId);
-    if (cardIds.length === 0) return;
+    const cardIds = items.map(({ cardId }) => cardId);
     const { cards, failures } = this.deps;
     const [succeeded, failed] = await Promise.all([
       cards.lastPolls(this.taskType, cardIds),
-      Promise.all(cardIds.map((cardId) => failures.last(this.taskType, cardId))),
+      failures.last(this.taskType, cardIds),
     ]);
-    for (const [i, cardId] of cardIds.entries()) {
-      const lastMs = Math.max(succeeded.get(cardId) ?? 0, failed[i]?.atMs ?? 0);
-      this.#allowedAtMs.set(cardId, lastMs + this.everyMs);
+    for (const item of items) {
+      const failedMs = failed.get(item.cardId)?.atMs ?? 0;
+      this.#lastMs.set(item, Math.max(succeeded.get(item.cardId) ?? 0, failedMs));
     }
   }
 
-  /** @returns how a poll by hand ends that comes too early; null when the card may be polled now. */
-  early({ cardId, iccid }: Card, nowMs: number): EarlyEnding | null {
-    const polledAt = this.#polledAt.get(cardId) ?? Number.NEGATIVE_INFINITY;
+  /**
+   * @param intervalMs of scheduled polls of the card.
+   * @returns how a poll ends that comes too early; null when the card may be polled now.
+   */
+  early(item: WorkItem, { cardId, iccid }: Card, intervalMs: number, nowMs: number): EarlyEnding | null {
+    const isManual = item.lane === 'manual';
+    const leastMs = isManual ? this.everyMs : this.#leastMs(intervalMs);
     // The results of this instance's polls may be on their way.
-    const sinceMs = this.deps.clock.monotonic() - polledAt;
-    const waitMs = Math.max(this.everyMs - sinceMs, (this.#allowedAtMs.get(cardId) ?? 0) - nowMs);
+    const sinceOwnMs = this.deps.clock.monotonic() - (this.#polledAt.get(cardId) ?? Number.NEGATIVE_INFINITY);
+    const sinceMs = nowMs - (this.#lastMs.get(item) ?? 0);
+    // By clocks that were set back since, a card may have been polled in the future: that holds no poll up.
+    const waitMs = leastMs - Math.min(sinceOwnMs, sinceMs < -RECORDED_WITHIN_MS ? leastMs : sinceMs);
     if (waitMs <= 0) return null;
-    this.#allowedAtMs.delete(cardId);
-    const nextAt = new Date(nowMs + waitMs).toISOString();
     this.deps.log.info(
-      { task_type: this.taskType, card_id: cardId, iccid, next_at: nextAt },
-      'poll by hand is too early and waits',
+      { task_type: this.taskType, card_id: cardId, iccid, next_at: new Date(nowMs + waitMs).toISOString() },
+      isManual ? 'poll by hand is too early and waits' : 'scheduled poll is too early and is left out',
     );
-    return { isEarly: true, retry: { capMs: 0, waitMs } };
+    return { isEarly: isManual, retry: { capMs: 0, waitMs } };
+  }
+
+  /** Where the interval is hardly longer than what is allowed, a poll must not be left out because the one before was late. */
+  #leastMs(intervalMs: number): number {
+    return Math.min(this.everyMs, Math.max(this.everyMs, intervalMs) / ROOM_FOR_LATENESS);
   }
 
   /** The card is polled now. */
   polled(cardId: number): void {
     const now = this.deps.clock.monotonic();
-    this.#allowedAtMs.delete(cardId);
     this.#polledAt.delete(cardId);
     this.#polledAt.set(cardId, now);
     for (const [oldest, at] of this.#polledAt) {

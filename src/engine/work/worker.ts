@@ -255,15 +255,17 @@ export class Worker extends LoopService {
     // A disabled config stops at once, including its cards in the queue. Manual polls and orders are explicitly asked for.
     if (!manual && !isOrdered && config?.status !== 1) return this.#end(item, 'done');
     if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned');
-    let early = manual ? cardPace?.early(card, deadline.nowMs()) : null;
+    const scheduledMs = (config?.intervalSeconds ?? 0) * 1_000;
+    const pacedBy = isOrdered && !manual ? null : cardPace;
+    let early = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
     if (early) return this.#end(item, 'done', early);
     if (this.#pace !== null && !(await this.#pace.turn(item, deadline))) return this.#end(item, 'returned');
     // Another trigger may have polled the card meanwhile.
-    early = manual ? cardPace?.early(card, deadline.nowMs()) : null;
+    early = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
     if (early) return this.#end(item, 'done', early);
     cardPace?.polled(card.cardId);
     const poll = await this.#poller.poll(card, deadline);
-    const retriesMs = cardPace !== null ? 0 : (config?.intervalSeconds ?? 0) * 1_000;
+    const retriesMs = cardPace !== null ? 0 : scheduledMs;
     const intervalMs = isOrdered ? ORDER_RETRIED_MS : retriesMs;
     // The writer retries a card like after a failed poll when it cannot write the outcome.
     if ('outcome' in poll)

@@ -131,9 +131,10 @@ export class Explainer {
       work.place(taskType, card.cardId, [String(card.cardId), ...entries]),
       work.counts(taskType),
       stats.read(taskType),
-      failures.last(taskType, card.cardId),
+      failures.last(taskType, [card.cardId]),
       this.#isMember(rings, taking, card.cardId),
     ]);
+    const lastFailure = noted.get(card.cardId);
     const polling = surroundings.instances.filter(({ roles }) => roles.includes('worker'));
     return taskExplanationOf({
       taskType,
@@ -155,7 +156,7 @@ export class Explainer {
       paceWords: awaitedWords(surroundings.paces, taskType),
       workers: polling.length,
       init: surroundings.init,
-      lastFailure: noted === null ? null : failureOf(noted),
+      lastFailure: lastFailure === undefined ? null : failureOf(lastFailure),
     });
   }
 

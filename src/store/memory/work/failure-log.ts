@@ -31,9 +31,9 @@ export class EmbeddedFailureLog implements FailureLog {
     }
   }
 
-  async last(taskType: TaskType, cardId: number): Promise<NotedFailure | null> {
-    const noted = this.#noted[taskType].get(cardId);
-    return noted === undefined ? null : this.#withRow(taskType, noted);
+  async last(taskType: TaskType, cardIds: readonly number[]): Promise<ReadonlyMap<number, NotedFailure>> {
+    const noted = cardIds.flatMap((cardId) => this.#noted[taskType].get(cardId) ?? []);
+    return new Map(noted.map((one) => [one.cardId, this.#withRow(taskType, one)]));
   }
 
   async failing(

@@ -23,8 +23,8 @@ export const MAX_FAILURES_NOTED = 10_000;
 export interface FailureLog {
   /** Stores the failures, in place of what was stored about these cards. */
   note(taskType: TaskType, failures: readonly FailureNote[]): Promise<void>;
-  /** @returns null when the card never failed, or when MAX_FAILURES_NOTED others failed later. */
-  last(taskType: TaskType, cardId: number): Promise<NotedFailure | null>;
+  /** @returns the last failure by card id; without cards that never failed, or after which MAX_FAILURES_NOTED others failed. */
+  last(taskType: TaskType, cardIds: readonly number[]): Promise<ReadonlyMap<number, NotedFailure>>;
   /** @returns the number of failing cards, and the `max` (up to 100) of them that failed last, latest first. */
   failing(taskType: TaskType, max: number): Promise<{ total: number; latest: readonly NotedFailure[] }>;
 }

@@ -34,9 +34,9 @@ export class RedisFailureLog implements FailureLog {
     }
   }
 
-  async last(taskType: TaskType, cardId: number): Promise<NotedFailure | null> {
-    const [noted] = await this.#noted(taskType, [cardId]);
-    return noted ?? null;
+  async last(taskType: TaskType, cardIds: readonly number[]): Promise<ReadonlyMap<number, NotedFailure>> {
+    const noted = await this.#noted(taskType, cardIds);
+    return new Map(noted.map((one) => [one.cardId, one]));
   }
 
   async failing(

@@ -700,10 +700,8 @@ describe('a gateway that limits the polls of one card', () => {
     cardPaceOf('realname', [LIMIT], {
       cards: { lastPolls: async () => succeededAt },
       failures: {
-        last: async (_, cardId) => {
-          const atMs = failedAt.get(cardId);
-          return atMs === undefined ? null : ({ cardId, atMs } as NotedFailure);
-        },
+        last: async () =>
+          new Map([...failedAt].map(([cardId, atMs]) => [cardId, { cardId, atMs } as NotedFailure])),
       },
       clock,
       log: pino({ enabled: false }),
@@ -717,9 +715,9 @@ describe('a gateway that limits the polls of one card', () => {
   const manual = (cardId: number, trigger: string) =>
     ({ cardId, lane: 'manual', member: `${cardId}:${trigger}` }) as const;
 
-  async function run(work: Partial<WorkQueue>): Promise<void> {
+  async function run(work: Partial<WorkQueue>, intervalSeconds = 900): Promise<void> {
     const worker = makeWorker(work, {
-      ...configs({ carrierId: 1, intervalSeconds: 900 }),
+      ...configs({ intervalSeconds }),
       cardPace: cardPace(),
     });
     await worker.runOnce();
@@ -755,6 +753,33 @@ describe('a gateway that limits the polls of one card', () => {
     await run(claiming({ cardId: 1 }, manual(1, 't1')));
     expect(polls.map(({ cardId }) => cardId)).toEqual([1]);
     expect(deferred).toEqual([[1, EVERY_MS]]);
+  });
+
+  it.each([
+    ['an interval with room for lateness', 990, 899_999, 900_000],
+    ['the shortest interval', 900, 818_181, 818_182],
+    ['an interval from before the limit', 300, 818_181, 818_182],
+  ])('leaves out a scheduled poll that follows another poll too early: %s', async (_, every, early, late) => {
+    const now = clock.now();
+    succeededAt = new Map([
+      [1, now - early],
+      [2, now - late],
+      [3, now - late],
+    ]);
+    failedAt = new Map([[3, now - early]]);
+    await run(claiming({ cardId: 1 }, { cardId: 2 }, { cardId: 3 }, { cardId: 4 }), every);
+    expect(polls.map(({ cardId }) => cardId)).toEqual([2, 4]);
+    expect(deferred).toEqual([]);
+    expect(verdicts.sort()).toEqual([1, 2, 3, 4].map((cardId) => [cardId, 'done']));
+  });
+
+  it('is not held up by polls of the future, from before a clock was set back', async () => {
+    succeededAt = new Map([
+      [1, clock.now() + 3_600_000],
+      [2, clock.now() + 1_000],
+    ]);
+    await run(claiming(manual(1, 't1'), { cardId: 1 }, { cardId: 2 }));
+    expect(polls.map(({ cardId }) => cardId)).toEqual([1]);
   });
 
   it('leaves a failed card to its ring', async () => {
