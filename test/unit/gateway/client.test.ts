@@ -219,6 +219,28 @@ describe('a call that fails', () => {
     expect((await failureOf(client.call(name, CARD, 1_000))).failure).toBe('malformed');
   });
 
+  const [GBK, LATIN] = [Buffer.from([0xcd, 0xa3, 0xbb, 0xfa]), Buffer.from('gek\xfcndigt', 'latin1')];
+  const statusIn = (charset: string, text: Buffer): Behaviour => {
+    const body = Buffer.concat([Buffer.from('{"code":200,"data":{"cardStatus":"'), text, Buffer.from('"}}')]);
+    const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=${charset}`;
+    return (socket) => {
+      socket.write(Buffer.concat([Buffer.from(`${head}\r\ncontent-length: ${body.length}\r\n\r\n`), body]));
+    };
+  };
+
+  it.each([
+    ['GBK', GBK, '停机'],
+    ['"iso-8859-1"', LATIN, 'gekündigt'],
+  ])('reads an answer in %s', async (charset, text, status) => {
+    const { client } = await against(statusIn(charset, text));
+    expect((await client.call('card_status', CARD, LONG_MS)).value).toBe(status);
+  });
+
+  it('an answer in a charset that does not exist is malformed', async () => {
+    const { client } = await against(statusIn('utf-99', GBK));
+    expect((await failureOf(client.call('card_status', CARD, LONG_MS))).failure).toBe('malformed');
+  });
+
   it('follows no redirect', async () => {
     const target = await startBadGateway(answer(200, OK_FLOW));
     opened.push(() => target.close());
@@ -330,6 +352,15 @@ describe('a connection that breaks', () => {
     expect(error.failure).toBe('malformed');
     expect(error.message).toContain('4096');
     await hungUp(gateway);
+  });
+
+  it('an answer may be as long as is allowed, and not one byte longer', async () => {
+    const { client: exact } = await against(answer(200, OK_FLOW), { maxResponseBytes: OK_FLOW.length });
+    expect((await exact.call('flow', CARD, LONG_MS)).value).toBe(12.5);
+    const { client: longer } = await against(answer(200, `${OK_FLOW} `), {
+      maxResponseBytes: OK_FLOW.length,
+    });
+    expect((await failureOf(longer.call('flow', CARD, LONG_MS))).failure).toBe('malformed');
   });
 
   it('comes back on a new connection', async () => {
