@@ -17,7 +17,6 @@ export const OVER = 2;
 const UNVERIFIED = 3;
 export const UNKNOWN = 4;
 const ALLOWANCE_MB = 50;
-const INTERVAL_SECONDS = 2;
 /** A whole number of kilobytes of 1,024 bytes, and of hundredths of a megabyte: no vendor rounds it. */
 const STEP_BYTES = 640_000;
 
@@ -31,6 +30,9 @@ interface VendorFleetOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Default 8. */
   readonly cards?: number;
+  /** Default: a server of its own. */
+  readonly redisUrl?: string;
+  readonly intervalSeconds?: number;
 }
 
 export class VendorFleet {
@@ -48,15 +50,21 @@ export class VendorFleet {
     credentials,
     settings = {},
     cards = 8,
+    redisUrl,
+    intervalSeconds = 2,
   }: VendorFleetOptions): Promise<VendorFleet> {
     const config = join(temporaryDirectory('vendor'), 'cardpoll.yaml');
     writeFileSync(config, stringify({ gateway: { profile, ...settings } }));
     const fleet = await Fleet.start({
       gatewayUrl: gateway.url + path,
-      env: { CARDPOLL_CONFIG: config, ...credentials },
+      env: {
+        CARDPOLL_CONFIG: config,
+        ...(redisUrl === undefined ? {} : { CARDPOLL_REDIS_URL: redisUrl }),
+        ...credentials,
+      },
     });
     await fleet.startDaemon();
-    await fleet.setIntervals(INTERVAL_SECONDS);
+    await fleet.setIntervals(intervalSeconds);
     const database = new pg.Client({ connectionString: fleet.databaseUrl });
     await database.connect();
     return new VendorFleet(fleet, gateway, cards, database);

@@ -58,16 +58,16 @@ function usage({ body }: VendorCall, gateway: VendorGateway, batch: BatchTrouble
   if (!gateway.admits('flow')) return throttled();
   if (gateway.troubles.instead !== null) return gateway.troubles.instead;
   const asked = jsonObject(body)?.iccids;
-  gateway.countBatch(Array.isArray(asked) ? asked.length : 0);
   if (!Array.isArray(asked) || asked.length === 0 || asked.length > MOST_CARDS) {
     gateway.misunderstand(body);
     return failed(400, 'GSL.00010004', 'Parameter error');
   }
   if (asked.some((iccid) => batch.poisoned.has(iccid))) {
-    return failed(500, 'GSL.00010003', 'The system is busy. Try again later.');
+    return { ...failed(500, 'GSL.00010003', 'The system is busy. Try again later.'), asked };
   }
   const found = answered(asked, batch).flatMap((iccid) => gateway.card(iccid) ?? []);
   return {
+    asked,
     body: found.map((card, id) => {
       const usedMb = gateway.read(card) / 1e6;
       return {

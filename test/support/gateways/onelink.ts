@@ -103,15 +103,14 @@ function queries(gateway: VendorGateway, batch: BatchTroubles): Readonly<Record<
       if (!gateway.admits('flow')) return failed(ONELINK_THROTTLED, '请求过于频繁');
       if (gateway.troubles.instead !== null) return gateway.troubles.instead;
       const asked = iccids?.split('_') ?? [];
-      gateway.countBatch(asked.length);
       if (!/^\d{6}$/.test(queryDate ?? '') || asked.length === 0 || asked.length > MOST_CARDS) {
         return misunderstood(gateway, `month ${queryDate} of ${asked.length} cards`);
       }
-      if (asked.some((iccid) => batch.poisoned.has(iccid))) return failed('2', '系统异常');
+      if (asked.some((iccid) => batch.poisoned.has(iccid))) return { ...failed('2', '系统异常'), asked };
       const dataAmountList = answered(asked, batch)
         .filter((iccid) => gateway.card(iccid) !== undefined)
         .map((iccid) => ({ iccid, dataAmount: kilobytes(iccid), apnDataAmountList: [] }));
-      return found({ dataAmountList });
+      return { ...found({ dataAmountList }), asked };
     },
   };
 }

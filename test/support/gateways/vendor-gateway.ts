@@ -29,6 +29,8 @@ export interface VendorAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   /** Text is sent as it is, anything else as JSON; absent: an empty body. */
   readonly body?: unknown;
+  /** The cards of a batch call, for the gateway's own count. */
+  readonly asked?: readonly string[];
 }
 
 export interface VendorTroubles {
@@ -55,6 +57,10 @@ export interface VendorStats {
   readonly starts: Readonly<Record<string, number>>;
   /** The number of cards in each batch call. */
   readonly batches: readonly number[];
+  /** By iccid, the batch calls that asked about the card. */
+  readonly asked: Readonly<Record<string, number>>;
+  /** The most batch calls that asked about one card at the same time. */
+  readonly askedAtOnce: number;
 }
 
 export class VendorGateway {
@@ -85,6 +91,9 @@ export class VendorGateway {
   readonly #stops: Record<string, number> = {};
   readonly #starts: Record<string, number> = {};
   readonly #batches: number[] = [];
+  readonly #asked: Record<string, number> = {};
+  readonly #beingAsked = new Map<string, number>();
+  #askedAtOnce = 0;
   #throttled = 0;
   #unauthorized = 0;
 
@@ -143,8 +152,18 @@ export class VendorGateway {
     this.#misunderstood.push(what);
   }
 
-  countBatch(cards: number): void {
-    this.#batches.push(cards);
+  /** A batch call that has arrived. @returns to be called when it is answered. */
+  countBatch(cards: readonly string[]): () => void {
+    this.#batches.push(cards.length);
+    for (const iccid of cards) {
+      this.#asked[iccid] = (this.#asked[iccid] ?? 0) + 1;
+      const atOnce = (this.#beingAsked.get(iccid) ?? 0) + 1;
+      this.#beingAsked.set(iccid, atOnce);
+      this.#askedAtOnce = Math.max(this.#askedAtOnce, atOnce);
+    }
+    return () => {
+      for (const iccid of cards) this.#beingAsked.set(iccid, (this.#beingAsked.get(iccid) ?? 0) - 1);
+    };
   }
 
   /** What is true of a card now; undefined when the vendor does not know it. */
@@ -191,6 +210,8 @@ export class VendorGateway {
       stops: { ...this.#stops },
       starts: { ...this.#starts },
       batches: [...this.#batches],
+      asked: { ...this.#asked },
+      askedAtOnce: this.#askedAtOnce,
     };
   }
 }
@@ -210,13 +231,16 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   answer: (call: VendorCall) => VendorAnswer,
-  { troubles }: VendorGateway,
+  gateway: VendorGateway,
 ): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://gateway');
   const body = await text(request);
   const { method = '', headers } = request;
-  const { status = 200, ...rest } = answer({ method, path: pathname, query: searchParams, headers, body });
-  if (troubles.latencyMs > 0) await sleep(troubles.latencyMs);
+  const call = { method, path: pathname, query: searchParams, headers, body };
+  const { status = 200, asked, ...rest } = answer(call);
+  const answered = asked === undefined ? () => {} : gateway.countBatch(asked);
+  if (gateway.troubles.latencyMs > 0) await sleep(gateway.troubles.latencyMs);
+  answered();
   const sent =
     rest.body === undefined || typeof rest.body === 'string' ? (rest.body ?? '') : JSON.stringify(rest.body);
   response.writeHead(status, { 'content-type': 'application/json', ...rest.headers }).end(sent);
