@@ -13,7 +13,7 @@ import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from './cleanup-report.ts';
-import { dateOf } from './date-of.ts';
+import { dated } from './date-of.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
 /** The error of the targets that a cancelled run has not cleaned. */
@@ -47,7 +47,7 @@ export class CleanupOperations {
 
   /** @returns the configs in order of id. */
   async configs(): Promise<Retention[]> {
-    return (await this.deps.records.cleanup.configs()).map(toRetention);
+    return (await this.deps.records.cleanup.configs()).map(dated);
   }
 
   /** @throws CardpollError `not_found` for an unknown id. */
@@ -79,7 +79,7 @@ export class CleanupOperations {
       note({ action: 'cleanup_config.update', object, before: traceOf(before), after: traceOf(after) });
       return after;
     });
-    return toRetention(updated);
+    return dated(updated);
   }
 
   /** @returns what a run would remove now, for the enabled configs. */
@@ -130,16 +130,7 @@ export class CleanupOperations {
   async progress(): Promise<CleanupProgress> {
     const run = await this.deps.records.cleanup.latest();
     if (run === null) return IDLE;
-    const { runId, status, items, batches, startedAtMs, finishedAtMs } = run;
-    return {
-      runId,
-      status,
-      items,
-      deleted: items.reduce((sum, item) => sum + item.deleted, 0),
-      batches,
-      startedAt: new Date(startedAtMs),
-      finishedAt: dateOf(finishedAtMs),
-    };
+    return { ...dated(run), deleted: run.items.reduce((sum, item) => sum + item.deleted, 0) };
   }
 
   async #plan(): Promise<CleanupPlan> {
@@ -163,8 +154,4 @@ function unknown(id: number): CardpollError {
   return new CardpollError('not_found', 'cleanup_config_not_found', `there is no cleanup config ${id}`, {
     hint: '`cardpoll cleanup configs` shows the ids',
   });
-}
-
-function toRetention({ lastRunAtMs, ...config }: CleanupConfig): Retention {
-  return { ...config, lastRunAt: dateOf(lastRunAtMs) };
 }

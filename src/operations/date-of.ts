@@ -1,6 +1,23 @@
 // Stores keep milliseconds since 1970, operators read times: a Date becomes RFC 3339 at the edges. Used by everything in
-// this folder whose time may be missing.
+// this folder that reports times.
 
 export function dateOf(ms: number | null | undefined): Date | null {
   return ms === null || ms === undefined ? null : new Date(ms);
+}
+
+type TimeName = `${string}AtMs` | 'atMs' | 'sinceMs' | 'untilMs';
+type Dated<Row> = {
+  [Name in keyof Row as Name extends TimeName
+    ? Name extends `${infer Base}Ms`
+      ? Base
+      : never
+    : Name]: Name extends TimeName ? Date | Exclude<Row[Name], number> : Row[Name];
+};
+
+/** A row as a report has it: its times are Dates. `createdAtMs` becomes createdAt; durations stay as they are. */
+export function dated<Row extends object>(row: Row): Dated<Row> {
+  const fields = Object.entries(row).map(([name, value]) =>
+    /(^at|At|^since|^until)Ms$/.test(name) ? [name.slice(0, -'Ms'.length), dateOf(value)] : [name, value],
+  );
+  return Object.fromEntries(fields) as Dated<Row>;
 }

@@ -21,7 +21,7 @@ import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { NewTrigger, TriggerRecords } from '../store/ports/records/trigger-records.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
-import { dateOf } from './date-of.ts';
+import { dated } from './date-of.ts';
 import { requireOffered } from './require-offered.ts';
 import type { BatchReport, CancelledTriggers, SelectionCount, TriggerReport } from './trigger-report.ts';
 
@@ -221,19 +221,14 @@ export class TriggerOperations {
   }
 }
 
-function reportOf(
-  { createdAtMs, finishedAtMs, ...trigger }: ManualTrigger,
-  leasedCards: number,
-): TriggerReport {
+function reportOf(trigger: ManualTrigger, leasedCards: number): TriggerReport {
   // A card is counted shortly before its lease ends.
   const left = trigger.total - trigger.succeeded - trigger.failed;
   const running = Math.max(0, Math.min(leasedCards, left));
   return {
-    ...trigger,
+    ...dated(trigger),
     waiting: trigger.status === 'cancelled' ? 0 : left - running,
     running,
-    createdAt: new Date(createdAtMs),
-    finishedAt: dateOf(finishedAtMs),
   };
 }
 

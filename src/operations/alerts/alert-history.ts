@@ -12,7 +12,7 @@ import type {
 } from '../../store/ports/records/alert-records.ts';
 import type { Audit } from '../audit.ts';
 import { isWithin } from '../bounds.ts';
-import { dateOf } from '../date-of.ts';
+import { dated } from '../date-of.ts';
 import { sliceOf } from '../page.ts';
 import type { AlertReport } from './alert-reports.ts';
 
@@ -32,7 +32,7 @@ export class AlertHistoryOperations {
   async list(filter: HistoryFilter, page: PageRequest): Promise<SliceOf<AlertReport>> {
     if (filter.ruleId !== null && !isWithin(RECORD_ID_BOUNDS, filter.ruleId)) return { items: [], total: 0 };
     const { items, total } = await this.records.history(filter, sliceOf(page));
-    return { items: items.map(reportOf), total };
+    return { items: items.map(dated), total };
   }
 
   /** @returns the numbers of firing alerts and of notifications still to be delivered. */
@@ -57,7 +57,7 @@ export class AlertHistoryOperations {
         note({ action: 'alert.acknowledge', object: `alert ${id}`, before: null, after: { reason } });
       return after;
     });
-    return reportOf(acknowledged);
+    return dated(acknowledged);
   }
 
   /** Retries the failed notifications now. @throws CardpollError `not_found`; `conflict` when none has failed. */
@@ -78,7 +78,7 @@ export class AlertHistoryOperations {
       note({ action: 'alert.redeliver', object: `alert ${id}`, before: { notifications }, after: { count } });
       return find(alerts, id);
     });
-    return reportOf(alert);
+    return dated(alert);
   }
 }
 
@@ -88,13 +88,4 @@ async function find(records: AlertRecords, id: number): Promise<AlertHistoryItem
   throw new CardpollError('not_found', 'alert_not_found', `there is no alert ${id}`, {
     hint: '`cardpoll alerts history` shows the ids',
   });
-}
-
-function reportOf({ firedAtMs, resolvedAtMs, acknowledgedAtMs, ...alert }: AlertHistoryItem): AlertReport {
-  return {
-    ...alert,
-    firedAt: new Date(firedAtMs),
-    resolvedAt: dateOf(resolvedAtMs),
-    acknowledgedAt: dateOf(acknowledgedAtMs),
-  };
 }

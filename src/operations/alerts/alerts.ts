@@ -22,6 +22,7 @@ import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { AlertRecords, SliceOf } from '../../store/ports/records/alert-records.ts';
 import type { Audit } from '../audit.ts';
 import { isWithin, wholeNumberWithin } from '../bounds.ts';
+import { dated } from '../date-of.ts';
 import { sliceOf } from '../page.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
 import type { AlertRuleReport, WebhookTrialReport } from './alert-reports.ts';
@@ -277,7 +278,6 @@ function ruleNotFound(id: number): CardpollError {
   });
 }
 
-function ruleReportOf({ webhookSecrets, createdAtMs, updatedAtMs, ...rule }: AlertRule): AlertRuleReport {
-  const hasWebhookSecret = webhookSecrets.length > 0;
-  return { ...rule, hasWebhookSecret, createdAt: new Date(createdAtMs), updatedAt: new Date(updatedAtMs) };
+function ruleReportOf({ webhookSecrets, ...rule }: AlertRule): AlertRuleReport {
+  return { ...dated(rule), hasWebhookSecret: webhookSecrets.length > 0 };
 }

@@ -3,7 +3,7 @@
 // resolves first, no notification is sent for either event. When the firing was already sent, the resolution is always
 // sent.
 import type { SilenceScope } from '../../domain/alerts/alert-silence.ts';
-import { SILENCE_SECONDS_BOUNDS, type Silence } from '../../domain/alerts/alert-silence.ts';
+import { SILENCE_SECONDS_BOUNDS } from '../../domain/alerts/alert-silence.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -11,6 +11,7 @@ import { CardpollError } from '../../platform/errors.ts';
 import type { AlertRecords, NewSilence } from '../../store/ports/records/alert-records.ts';
 import type { Audit } from '../audit.ts';
 import { isWithin, requireWithin } from '../bounds.ts';
+import { dated } from '../date-of.ts';
 import type { SilenceReport } from './alert-reports.ts';
 
 /** What to silence (at least one of the three scope fields), and either for how long or until when. */
@@ -31,7 +32,7 @@ export class SilenceOperations {
 
   /** @returns the silences in force, in order of id. */
   async list(): Promise<SilenceReport[]> {
-    return (await this.deps.records.silences.list()).map(reportOf);
+    return (await this.deps.records.silences.list()).map(dated);
   }
 
   /** @throws CardpollError `invalid`, which names each wrong field. */
@@ -45,7 +46,7 @@ export class SilenceOperations {
       if (ruleId !== null && (!isWithin(RECORD_ID_BOUNDS, ruleId) || (await alerts.rule(ruleId)) === null)) {
         throw wrong('ruleId', `there is no alert rule ${ruleId}`);
       }
-      const made = reportOf(await alerts.silences.create({ ...silence, by: actor.name, ends }));
+      const made = dated(await alerts.silences.create({ ...silence, by: actor.name, ends }));
       note({ action: 'silence.begin', object: `silence ${made.id}`, before: null, after: made });
       return made;
     });
@@ -63,7 +64,7 @@ export class SilenceOperations {
           { hint: '`cardpoll alerts silences` shows the ids' },
         );
       }
-      const ended = reportOf(removed);
+      const ended = dated(removed);
       note({ action: 'silence.end', object: `silence ${id}`, before: ended, after: null });
       return ended;
     });
@@ -86,8 +87,4 @@ function wrong(field: string, message: string): CardpollError {
   return new CardpollError('invalid', 'invalid_field', 'the silence is not valid', {
     fields: [{ field, message }],
   });
-}
-
-function reportOf({ sinceMs, untilMs, ...silence }: Silence): SilenceReport {
-  return { ...silence, since: new Date(sinceMs), until: new Date(untilMs) };
 }

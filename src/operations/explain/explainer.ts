@@ -16,6 +16,7 @@ import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { CardReport } from '../cards/card-report.ts';
 import type { CardOperations } from '../cards/cards.ts';
+import { dated } from '../date-of.ts';
 import { gatewayReportOf } from '../health/gateway-report.ts';
 import type { InterfaceReport } from '../health/health-report.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
@@ -172,8 +173,8 @@ export class Explainer {
   }
 }
 
-function failureOf({ atMs, reason, message, durationMs, failuresInARow }: NotedFailure) {
-  return { at: new Date(atMs), reason, message, durationMs, attempts: failuresInARow };
+function failureOf({ failuresInARow, ...failure }: NotedFailure) {
+  return { ...dated(failure), attempts: failuresInARow };
 }
 
 /** Breakers that are open on every polling instance: while one instance has it closed, the card may be polled there. */

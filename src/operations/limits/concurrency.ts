@@ -1,7 +1,7 @@
 // Concurrency limits of the task types: read, set, reset the running count. Used by the admin API. The records store
 // the durable limits. The live store has the limits in force, which workers read there with every claim.
 import type { Actor } from '../../domain/audit.ts';
-import { type CurvePoint, kneeOf } from '../../domain/limits/concurrency-curve.ts';
+import { kneeOf } from '../../domain/limits/concurrency-curve.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
 import { askPerTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -10,8 +10,9 @@ import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { requireWithin } from '../bounds.ts';
+import { dated } from '../date-of.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
-import type { ConcurrencyLimit, MeasuredLevel, SlotReset } from './limits-report.ts';
+import type { ConcurrencyLimit, SlotReset } from './limits-report.ts';
 import { awaitedWords } from './pace-share.ts';
 
 /** Counts of one task type with the limit in force filled in. */
@@ -77,8 +78,8 @@ export class ConcurrencyOperations {
       current: inFlight,
       effectiveConcurrency,
       reason: effectiveConcurrency < maxConcurrency ? (record?.reason ?? paceWords) : paceWords,
-      curve: curve.map(levelOf),
-      knee: knee === null ? null : levelOf(knee),
+      curve: curve.map(dated),
+      knee: knee === null ? null : dated(knee),
     };
   }
 
@@ -120,10 +121,6 @@ export function limitVersion({
   maxConcurrency,
 }: Pick<ConcurrencyLimit, 'taskType' | 'maxConcurrency'>): string {
   return versionOf([taskType, maxConcurrency]);
-}
-
-function levelOf({ atMs, ...level }: CurvePoint): MeasuredLevel {
-  return { ...level, at: new Date(atMs) };
 }
 
 function isLimited(counts: QueueCounts & { taskType: TaskType }): counts is LimitedCounts {

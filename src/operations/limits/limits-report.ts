@@ -9,7 +9,6 @@ const measuredLevel = z.object({
   backpressurePercent: z.number().describe('Calls answered 429 or 503'),
   at: z.date(),
 });
-export type MeasuredLevel = ReportOf<typeof measuredLevel>;
 
 export const concurrencyLimit = z
   .object({

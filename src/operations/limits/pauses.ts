@@ -7,6 +7,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Pause, PauseSource } from '../../store/ports/live/work-queue.ts';
 import type { Audit } from '../audit.ts';
 import { requireWithin } from '../bounds.ts';
+import { dated } from '../date-of.ts';
 import type { PauseReport } from './limits-report.ts';
 
 interface OperatorPause {
@@ -81,9 +82,5 @@ function typesOf(taskType: Pausable): readonly TaskType[] {
 
 function sorted(pauses: readonly Pause[]): PauseReport[] {
   const order = (pause: Pause) => TASK_TYPES.indexOf(pause.taskType);
-  return [...pauses].sort((a, b) => order(a) - order(b) || b.untilMs - a.untilMs).map(reportOf);
-}
-
-function reportOf({ sinceMs, untilMs, ...rest }: Pause): PauseReport {
-  return { ...rest, since: new Date(sinceMs), until: new Date(untilMs) };
+  return [...pauses].sort((a, b) => order(a) - order(b) || b.untilMs - a.untilMs).map(dated);
 }

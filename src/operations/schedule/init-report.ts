@@ -3,7 +3,7 @@
 import { rounded } from '../../domain/rounded.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InitProgress } from '../../store/ports/live/coordination.ts';
-import { dateOf } from '../date-of.ts';
+import { dated } from '../date-of.ts';
 import type { InitReport } from './schedule-report.ts';
 
 /** Longer without progress, or not even begun, is stuck (operations interface, section 7). */
@@ -30,18 +30,12 @@ export function initReportOf(
   nowMs: number,
   pendingSinceMs: number | null = null,
 ): InitReport {
+  const { lastCardId: _, changeMark: __, ...reported } = progress;
   const status = isStuck(progress, nowMs, pendingSinceMs) ? 'stuck' : progress.status;
   return {
+    ...dated(reported),
     status,
-    reason: progress.reason,
-    total: progress.total,
-    loaded: progress.loaded,
     percent: percentOf(progress),
-    batch: progress.batch,
-    batches: progress.batches,
-    startedAt: dateOf(progress.startedAtMs),
-    updatedAt: dateOf(progress.updatedAtMs),
-    finishedAt: dateOf(progress.finishedAtMs),
     etaSeconds: status === 'running' ? etaSecondsOf(progress, nowMs) : null,
   };
 }

@@ -4,6 +4,7 @@ import { rounded } from '../../domain/rounded.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { NotedFailure } from '../../store/ports/live/failure-log.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import { dated } from '../date-of.ts';
 import type { FailingCard, TaskFailures } from './stats-report.ts';
 
 const LATEST_CARDS = 20;
@@ -37,6 +38,6 @@ function roundedCarrier(carrier: FailingCarrier): FailingCarrier {
   return { ...carrier, failedPercent: rounded(carrier.failedPercent) };
 }
 
-function failingCardOf({ cardId, atMs, failuresInARow, ...rest }: NotedFailure): FailingCard {
-  return { cardId, at: new Date(atMs), attempts: failuresInARow, ...rest };
+function failingCardOf({ failuresInARow, ...failure }: NotedFailure): FailingCard {
+  return { ...dated(failure), attempts: failuresInARow };
 }

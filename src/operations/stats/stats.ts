@@ -9,6 +9,7 @@ import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { readFleet, type TaskReading } from '../../store/ports/live/fleet-reading.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardTotal } from '../cards/card-total.ts';
+import { dated } from '../date-of.ts';
 import type { ClockGap } from '../health/clock-gap.ts';
 import { databaseOutagesOf } from '../health/database-outages.ts';
 import { breakersOf, gatewayReportOf } from '../health/gateway-report.ts';
@@ -165,13 +166,11 @@ function fleetCapacity(tasks: readonly MeasuredTask[]): FleetCapacity {
 }
 
 function instanceReportOf(instance: InstanceInfo): InstanceReport {
-  const { instanceId, startedAtMs, heartbeatAtMs, ...rest } = instance;
+  const { instanceId, ...rest } = instance;
   const lookUps = instance.cacheHits + instance.cacheMisses;
   return {
     workerId: instanceId,
-    ...rest,
-    startedAt: new Date(startedAtMs),
-    heartbeatAt: new Date(heartbeatAtMs),
+    ...dated(rest),
     cacheHitRatio: lookUps === 0 ? null : Math.round((10_000 * instance.cacheHits) / lookUps) / 10_000,
   };
 }

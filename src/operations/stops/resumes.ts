@@ -10,7 +10,7 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { ResumeRun, ResumeSelection } from '../../store/ports/records/resume-records.ts';
 import type { Audit } from '../audit.ts';
 import { findCard } from '../cards/find-card.ts';
-import { dateOf } from '../date-of.ts';
+import { dated } from '../date-of.ts';
 import { requireOffered } from '../require-offered.ts';
 import { type CardList, distinctCards, wrongCards } from './card-list.ts';
 import type { ResumePreview, ResumeRunReport } from './stop-reports.ts';
@@ -169,27 +169,7 @@ function isOpen({ cancelledAtMs, finishedAtMs }: ResumeRun): boolean {
 }
 
 function reportOf(run: ResumeRun, waitsFor: string | null): ResumeRunReport {
-  const { createdAtMs, cancelledAtMs, finishedAtMs, isFilling, ...counts } = run;
-  return {
-    id: counts.id,
-    status: statusOf(run),
-    total: counts.total,
-    filled: counts.filled,
-    waiting: counts.waiting,
-    resumed: counts.resumed,
-    alreadyRunning: counts.alreadyRunning,
-    failed: counts.failed,
-    cancelled: counts.cancelled,
-    skipped: counts.skipped,
-    reason: counts.reason,
-    stopAgain: counts.stopAgain,
-    by: counts.by,
-    createdAt: new Date(createdAtMs),
-    cancelledAt: dateOf(cancelledAtMs),
-    finishedAt: dateOf(finishedAtMs),
-    lastError: counts.lastError,
-    waitsFor: isOpen(run) ? waitsFor : null,
-  };
+  return { ...dated(run), status: statusOf(run), waitsFor: isOpen(run) ? waitsFor : null };
 }
 
 function statusOf(run: ResumeRun): ResumeRunReport['status'] {

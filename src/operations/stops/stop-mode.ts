@@ -4,9 +4,9 @@ import type { Actor } from '../../domain/audit.ts';
 import type { StopMode } from '../../domain/stops/stop.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { StopControl, UsageJump } from '../../store/ports/records/stop-control.ts';
+import type { StopControl } from '../../store/ports/records/stop-control.ts';
 import type { Audit } from '../audit.ts';
-import { dateOf } from '../date-of.ts';
+import { dated } from '../date-of.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
 import type { StopModeReport } from './stop-reports.ts';
 
@@ -61,7 +61,11 @@ export class StopModeOperations {
 
   async #report({ stopControl }: Control): Promise<StopModeReport> {
     const { setMode, jump } = await stopControl.read();
-    return { ...modeOf(setMode, this.setting), setting: this.setting, jump: jumpOf(jump) };
+    return {
+      ...modeOf(setMode, this.setting),
+      setting: this.setting,
+      jump: jump === null ? null : dated(jump),
+    };
   }
 }
 
@@ -72,18 +76,5 @@ export function modeVersion({ mode, source, since }: StopModeReport): string {
 
 function modeOf(set: StopControl['setMode'], setting: StopMode) {
   if (set === null) return { mode: setting, source: 'setting', since: null, by: null, reason: null } as const;
-  const { mode, sinceMs, by, reason } = set;
-  return { mode, source: 'operator', since: new Date(sinceMs), by, reason } as const;
-}
-
-function jumpOf(jump: UsageJump | null): StopModeReport['jump'] {
-  if (jump === null) return null;
-  const { sinceMs, acceptedAtMs, factor, baselineMbPerHour, recentMbPerHour } = jump;
-  return {
-    since: new Date(sinceMs),
-    factor,
-    baselineMbPerHour,
-    recentMbPerHour,
-    acceptedAt: dateOf(acceptedAtMs),
-  };
+  return { ...dated(set), source: 'operator' as const };
 }

@@ -7,10 +7,10 @@ import { STOPS_COUNTED } from '../../domain/stops/stop.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { ListedStop, StopFilter, StopRecords } from '../../store/ports/records/stop-records.ts';
+import type { StopFilter, StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { Audit } from '../audit.ts';
 import { findCard } from '../cards/find-card.ts';
-import { dateOf } from '../date-of.ts';
+import { dated } from '../date-of.ts';
 import { sliceOf } from '../page.ts';
 import { requireOffered } from '../require-offered.ts';
 import { type CardList, distinctCards, wrongCards } from './card-list.ts';
@@ -46,7 +46,7 @@ export class StopOperations {
   /** @returns stops, the latest first. */
   async list(filter: StopFilter, page: PageRequest): Promise<{ items: StopReport[]; total: number }> {
     const { items, total } = await this.deps.records.stops.list(filter, sliceOf(page));
-    return { items: items.map(reportOf), total };
+    return { items: items.map(dated), total };
   }
 
   /** Lets held stops go on. @throws CardpollError `invalid`; `conflict` in mode observe, or if no stop is offered. */
@@ -141,26 +141,4 @@ async function decideListed(
     }
   }
   return { count: decided.size, notHeld: cardIds.filter((cardId) => !decided.has(cardId)) };
-}
-
-function reportOf({ requestedAtMs, completedAtMs, resumedAtMs, ...stop }: ListedStop): StopReport {
-  return {
-    cardId: stop.cardId,
-    iccid: stop.iccid,
-    carrierId: stop.carrierId,
-    month: stop.month,
-    state: stop.state,
-    usedMb: stop.usedMb,
-    allowanceMb: stop.allowanceMb,
-    heldBy: stop.heldBy,
-    orderedBy: stop.orderedBy,
-    reason: stop.reason,
-    requestedAt: new Date(requestedAtMs),
-    completedAt: dateOf(completedAtMs),
-    resumedAt: dateOf(resumedAtMs),
-    stopAgain: stop.stopAgain,
-    attempts: stop.attempts,
-    unconfirmed: stop.unconfirmed,
-    lastError: stop.lastError,
-  };
 }
