@@ -1,4 +1,5 @@
-// Names at the edges: camelCase inside, snake_case in JSON. Used by api/client/wire.ts and by the stores of records.
+// Names at the edges: camelCase inside, snake_case in JSON. Used by the API's client and
+// routes, by imports, and by the stores.
 
 export type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
@@ -16,8 +17,29 @@ export function camelCase(name: string): string {
 
 /** Converts the keys of plain data deeply; a Date becomes an RFC 3339 time in UTC. */
 export function snakeKeys(value: unknown): unknown {
+  return withKeys(value, snakeCase);
+}
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+type CamelKeys<T> = T extends readonly (infer Item)[]
+  ? CamelKeys<Item>[]
+  : T extends object
+    ? { [Key in keyof T as Key extends string ? CamelCase<Key> : never]: CamelKeys<T[Key]> }
+    : T;
+
+/** Converts the keys of plain data deeply. */
+export function camelKeys<T>(value: T): CamelKeys<T> {
+  return withKeys(value, camelCase) as CamelKeys<T>;
+}
+
+function withKeys(value: unknown, named: (key: string) => string): unknown {
   if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value)) return value.map(snakeKeys);
+  if (Array.isArray(value)) return value.map((item) => withKeys(item, named));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [snakeCase(key), snakeKeys(inner)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [named(key), withKeys(inner, named)]),
+  );
 }

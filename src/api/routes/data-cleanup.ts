@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { type CleanupOperations, retentionVersion } from '../../operations/cleanup.ts';
 import { cleanupPreview, cleanupProgress, retention } from '../../operations/cleanup-report.ts';
+import { camelKeys } from '../../platform/snake-keys.ts';
 import { toWire } from '../client/wire.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
@@ -15,8 +16,8 @@ import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
 const configPatch = body({
-  retention_days: wholeNumber(RETENTION_DAYS_BOUNDS).optional(),
-  enabled: z.boolean({ error: 'must be true or false' }).optional(),
+  retention_days: wholeNumber(RETENTION_DAYS_BOUNDS).exactOptional(),
+  enabled: z.boolean({ error: 'must be true or false' }).exactOptional(),
 }).refine((patch) => patch.retention_days !== undefined || patch.enabled !== undefined, {
   path: ['retention_days'],
   error: 'is required when enabled is not given',
@@ -77,12 +78,8 @@ function configRoutes(cleanup: CleanupOperations): FastifyPluginAsyncZod {
           body: configPatch,
         }),
       },
-      async ({ actor, params, headers, body: { retention_days: retentionDays, enabled } }, reply) => {
-        const patch = {
-          ...(retentionDays === undefined ? {} : { retentionDays }),
-          ...(enabled === undefined ? {} : { enabled }),
-        };
-        const config = await cleanup.update(actor, params.id, patch, expectedVersion(headers));
+      async ({ actor, params, headers, body }, reply) => {
+        const config = await cleanup.update(actor, params.id, camelKeys(body), expectedVersion(headers));
         return withVersion(reply, config, retentionVersion);
       },
     );

@@ -6,6 +6,7 @@ import { SILENCE_SECONDS_BOUNDS } from '../../domain/alerts/alert-silence.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import { silenceReport } from '../../operations/alerts/alert-reports.ts';
 import type { SilenceOperations } from '../../operations/alerts/silences.ts';
+import { camelKeys } from '../../platform/snake-keys.ts';
 import { toWire } from '../client/wire.ts';
 import { body, idOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
@@ -43,9 +44,8 @@ export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyP
         201,
       ),
       async ({ actor, body }) => {
-        const { rule_id: ruleId, rule_type: ruleType, task_type: taskType, seconds, reason } = body;
         const until = body.until === null ? null : new Date(body.until);
-        const request = { ruleId, ruleType, taskType, seconds, until, reason };
+        const request = { ...camelKeys(body), until };
         return toWire(await silences.create(actor, request));
       },
     );

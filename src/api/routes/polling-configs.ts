@@ -15,6 +15,7 @@ import {
   configVersion,
 } from '../../operations/schedule/configs.ts';
 import { configReport } from '../../operations/schedule/schedule-report.ts';
+import { camelKeys } from '../../platform/snake-keys.ts';
 import { toWire } from '../client/wire.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
@@ -79,7 +80,12 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
         }),
       },
       async ({ actor, params, body, headers }, reply) => {
-        const config = await configs.update(actor, params.id, patchOf(body), expectedVersion(headers));
+        const config = await configs.update(
+          actor,
+          params.id,
+          camelKeys(body) as ConfigPatch,
+          expectedVersion(headers),
+        );
         return withVersion(reply, config, configVersion);
       },
     );
@@ -90,15 +96,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
         ...answers('Create a polling config', wireSchema(configReport), { body: newConfig }, 201),
       },
       async ({ actor, body }) => {
-        const { task_type, card_condition, carrier_id, interval_seconds, ...same } = body;
-        const created = await configs.create(actor, {
-          ...same,
-          taskType: task_type,
-          cardCondition: card_condition,
-          carrierId: carrier_id,
-          intervalSeconds: interval_seconds,
-        });
-        return toWire(created);
+        return toWire(await configs.create(actor, camelKeys(body)));
       },
     );
     app.get(
@@ -119,18 +117,4 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
       async ({ actor, params }) => toWire(await configs.remove(actor, params.id)),
     );
   };
-}
-
-function patchOf(body: z.output<typeof configPatch>): ConfigPatch {
-  const { task_type, card_condition, carrier_id, interval_seconds, name, priority, status } = body;
-  const patch = {
-    name,
-    priority,
-    status,
-    taskType: task_type,
-    cardCondition: card_condition,
-    carrierId: carrier_id,
-    intervalSeconds: interval_seconds,
-  };
-  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as ConfigPatch;
 }

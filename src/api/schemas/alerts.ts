@@ -10,6 +10,7 @@ import {
   RULE_TYPES,
 } from '../../domain/alerts/alert-rule.ts';
 import { WEBHOOK_SECRET_FORM } from '../../domain/alerts/webhook-secret.ts';
+import { camelKeys } from '../../platform/snake-keys.ts';
 import { body, idOf, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
 
 const oneOf = <const Words extends readonly string[]>(words: Words) =>
@@ -52,7 +53,7 @@ const extras = {
   cooldown_seconds: wholeNumber(COOLDOWN_SECONDS_BOUNDS).optional(),
 };
 
-export const newAlertRule = body({ ...fields, ...extras }).transform(toFields);
+export const newAlertRule = body({ ...fields, ...extras }).transform(camelKeys);
 
 export const rulePatch = body({
   name: fields.name.optional(),
@@ -67,7 +68,7 @@ export const rulePatch = body({
   .refine((patch) => Object.values(patch).some((value) => value !== undefined), {
     error: 'must name at least one field to change',
   })
-  .transform(toFields);
+  .transform(camelKeys);
 
 /** Who is at it says why, or how. */
 export const acknowledgement = body({ reason });
@@ -75,39 +76,3 @@ export const acknowledgement = body({ reason });
 export const ruleId = idOf('an alert rule');
 
 export const alertState = z.enum(ALERT_STATES, { error: `must be one of ${ALERT_STATES.join(', ')}` });
-
-type Request = {
-  readonly rule_type?: unknown;
-  readonly task_type?: unknown;
-  readonly is_enabled?: unknown;
-  readonly notify_channels?: unknown;
-  readonly webhook_url?: unknown;
-  readonly webhook_secret?: unknown;
-  readonly webhook_grouped?: unknown;
-  readonly cooldown_seconds?: unknown;
-};
-
-/** The request's fields under the names operations use. */
-function toFields<Body extends Request>({
-  rule_type,
-  task_type,
-  is_enabled,
-  notify_channels,
-  webhook_url,
-  webhook_secret,
-  webhook_grouped,
-  cooldown_seconds,
-  ...same
-}: Body) {
-  return {
-    ...same,
-    ruleType: rule_type as Body['rule_type'],
-    taskType: task_type as Body['task_type'],
-    isEnabled: is_enabled as Body['is_enabled'],
-    notifyChannels: notify_channels as Body['notify_channels'],
-    webhookUrl: webhook_url as Body['webhook_url'],
-    webhookSecret: webhook_secret as Body['webhook_secret'],
-    webhookGrouped: webhook_grouped as Body['webhook_grouped'],
-    cooldownSeconds: cooldown_seconds as Body['cooldown_seconds'],
-  };
-}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { snakeKeys } from '../../../src/platform/snake-keys.ts';
+import { camelKeys, snakeKeys } from '../../../src/platform/snake-keys.ts';
 
 it('names become snake_case, however deep, and values stay', () => {
   expect(
@@ -17,4 +17,9 @@ it('names become snake_case, however deep, and values stay', () => {
     task_types: [{ task_type: 'realName' }, 'maxLimit', null],
     fired_at: '1970-01-01T00:00:00.000Z',
   });
+});
+
+it('camelKeys takes snakeKeys back', () => {
+  const value = { p95Ms: null, breakers: [{ sinceMs: 1, nextProbeAtMs: null }], curve: ['as_it_is'] };
+  expect(camelKeys(snakeKeys(value))).toEqual(value);
 });

@@ -1,7 +1,6 @@
 // Leases, live instances and the progress of initialisation in Redis.
 
 import type { Fleet } from '../../../domain/fleet.ts';
-import type { BreakerState } from '../../../domain/limits/breaker.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import type {
   Coordination,
@@ -14,6 +13,7 @@ import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 import { packReconciliation, unpackReconciliation } from '../schedule/packed-reconciliation.ts';
 import { claimFleet, forgetFleet, readFleet } from './fleet.ts';
+import { packInstance, unpackInstance } from './packed-instance.ts';
 
 export class RedisCoordination implements Coordination {
   constructor(
@@ -43,15 +43,13 @@ export class RedisCoordination implements Coordination {
   }
 
   async heartbeat(instance: InstanceInfo, ttlMs: number): Promise<void> {
-    const details = JSON.stringify(packInstance(instance));
-    await this.client.script('workersHeartbeat', [this.keys.workers], [instance.instanceId, ttlMs, details]);
+    const args = [instance.instanceId, ttlMs, packInstance(instance)];
+    await this.client.script('workersHeartbeat', [this.keys.workers], args);
   }
 
   async instances(): Promise<InstanceInfo[]> {
     const found = (await this.client.script('workersList', [this.keys.workers], ['live'])) as string[];
-    return found
-      .map((details) => unpackInstance(JSON.parse(details) as PackedInstance))
-      .sort((a, b) => (a.instanceId < b.instanceId ? -1 : 1));
+    return found.map(unpackInstance).sort((a, b) => (a.instanceId < b.instanceId ? -1 : 1));
   }
 
   async leave(instanceId: string): Promise<void> {
@@ -128,83 +126,4 @@ export class RedisCoordination implements Coordination {
     const hashes = TASK_TYPES.flatMap((type) => [this.keys.claims(type), this.keys.statsFlushes(type)]);
     await Promise.all(hashes.map((key) => this.client.command('HDEL', key, ...instanceIds)));
   }
-}
-
-interface PackedInstance {
-  worker_id: string;
-  hostname: string;
-  pid: number;
-  version: string;
-  roles: readonly string[];
-  /** Absent in an entry of an older version. */
-  probe_address?: string | null;
-  started_at_ms: number;
-  heartbeat_at_ms: number;
-  in_flight: number;
-  cache_hits: number;
-  cache_misses: number;
-  /** Absent where an older version wrote it. */
-  breakers?: ReadonlyArray<{
-    interface: string;
-    state: BreakerState;
-    since_ms: number;
-    reason: string | null;
-    next_probe_at_ms: number | null;
-  }>;
-  /** Absent where an older version wrote it. */
-  database_outage?: { since_ms: number; reason: string } | null;
-  /** Absent where an older version wrote it. */
-  reload_failure?: { since_ms: number; reason: string } | null;
-}
-
-function packInstance(instance: InstanceInfo): PackedInstance {
-  const { databaseOutage: outage, reloadFailure: failure } = instance;
-  return {
-    worker_id: instance.instanceId,
-    hostname: instance.hostname,
-    pid: instance.pid,
-    version: instance.version,
-    roles: instance.roles,
-    probe_address: instance.probeAddress,
-    started_at_ms: instance.startedAtMs,
-    heartbeat_at_ms: instance.heartbeatAtMs,
-    in_flight: instance.inFlight,
-    cache_hits: instance.cacheHits,
-    cache_misses: instance.cacheMisses,
-    breakers: instance.breakers.map((breaker) => ({
-      interface: breaker.interface,
-      state: breaker.state,
-      since_ms: breaker.sinceMs,
-      reason: breaker.reason,
-      next_probe_at_ms: breaker.nextProbeAtMs,
-    })),
-    database_outage: outage && { since_ms: outage.sinceMs, reason: outage.reason },
-    reload_failure: failure && { since_ms: failure.sinceMs, reason: failure.reason },
-  };
-}
-
-function unpackInstance(packed: PackedInstance): InstanceInfo {
-  const { database_outage: outage = null, reload_failure: failure = null } = packed;
-  return {
-    instanceId: packed.worker_id,
-    hostname: packed.hostname,
-    pid: packed.pid,
-    version: packed.version,
-    roles: packed.roles,
-    probeAddress: packed.probe_address ?? null,
-    startedAtMs: packed.started_at_ms,
-    heartbeatAtMs: packed.heartbeat_at_ms,
-    inFlight: packed.in_flight,
-    cacheHits: packed.cache_hits,
-    cacheMisses: packed.cache_misses,
-    breakers: (packed.breakers ?? []).map((breaker) => ({
-      interface: breaker.interface,
-      state: breaker.state,
-      sinceMs: breaker.since_ms,
-      reason: breaker.reason,
-      nextProbeAtMs: breaker.next_probe_at_ms,
-    })),
-    databaseOutage: outage && { sinceMs: outage.since_ms, reason: outage.reason },
-    reloadFailure: failure && { sinceMs: failure.since_ms, reason: failure.reason },
-  };
 }

@@ -3,6 +3,7 @@
 import { DEFAULT_MAX_CONCURRENCY, MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/max-concurrency.ts';
 import { cardIdOf } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { camelKeys, snakeKeys } from '../../../platform/snake-keys.ts';
 import {
   type CardPlace,
   CLOCK_STEP_MS,
@@ -21,7 +22,6 @@ import {
 } from '../../ports/live/work-queue.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
-import { packLimitRecord, unpackLimitRecord } from '../limits/limit-record.ts';
 import { RedisPauses } from '../limits/pauses.ts';
 import { placeOf } from './card-place.ts';
 import { CLAIM_REPLY, COUNTS_REPLY, namedReply } from './replies.ts';
@@ -191,11 +191,12 @@ export class RedisWorkQueue implements WorkQueue {
 
   async limitRecord(taskType: TaskType): Promise<LimitRecord | null> {
     const text = (await this.client.command('GET', this.keys.limitRecord(taskType))) as string | null;
-    return text === null ? null : unpackLimitRecord(text);
+    return text === null ? null : camelKeys(JSON.parse(text));
   }
 
   async saveLimitRecord(taskType: TaskType, record: LimitRecord): Promise<void> {
-    await this.client.command('SET', this.keys.limitRecord(taskType), packLimitRecord(record));
+    const text = JSON.stringify(snakeKeys(record));
+    await this.client.command('SET', this.keys.limitRecord(taskType), text);
   }
 
   async resetSlots(taskType: TaskType): Promise<{ previous: number; current: number }> {

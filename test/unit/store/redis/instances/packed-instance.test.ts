@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { packInstance, unpackInstance } from '../../../../../src/store/redis/instances/packed-instance.ts';
+
+const FIRST = {
+  worker_id: 'a',
+  hostname: 'host-a',
+  pid: 42,
+  version: '0.1.0',
+  roles: ['worker'],
+  started_at_ms: 1,
+  heartbeat_at_ms: 2,
+  in_flight: 3,
+  cache_hits: 4,
+  cache_misses: 5,
+};
+
+it('keeps the names that other versions read', () => {
+  const packed = {
+    ...FIRST,
+    probe_address: '127.0.0.1:7481',
+    breakers: [{ interface: 'flow', state: 'open', since_ms: 6, reason: 'x', next_probe_at_ms: 7 }],
+    database_outage: { since_ms: 8, reason: 'y' },
+    reload_failure: { since_ms: 9, reason: 'z' },
+  };
+  expect(JSON.parse(packInstance(unpackInstance(JSON.stringify(packed))))).toEqual(packed);
+});
+
+it('reads an instance of an older version, which says less', () => {
+  expect(unpackInstance(JSON.stringify(FIRST))).toEqual({
+    instanceId: 'a',
+    hostname: 'host-a',
+    pid: 42,
+    version: '0.1.0',
+    roles: ['worker'],
+    startedAtMs: 1,
+    heartbeatAtMs: 2,
+    inFlight: 3,
+    cacheHits: 4,
+    cacheMisses: 5,
+    probeAddress: null,
+    breakers: [],
+    databaseOutage: null,
+    reloadFailure: null,
+  });
+});
