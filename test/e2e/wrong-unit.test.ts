@@ -9,7 +9,7 @@ import { HEALTHY } from '../support/healthy-answers.ts';
 import { waitFor } from '../support/processes.ts';
 import { type Script, type ScriptedGateway, startScriptedGateway } from '../support/scripted-gateway.ts';
 
-const CARDS = 3_000;
+const CARDS = 1_000;
 const ALLOWANCE_MB = 500;
 /** The default budget of a fleet of this size. */
 const BUDGET = 100;
@@ -43,7 +43,7 @@ beforeAll(async () => {
     env: { CARDPOLL_USAGE_MAX_MBIT_PER_SECOND: '1000000' },
   });
   await fleet.startDaemon();
-  await fleet.setIntervals(10);
+  await fleet.setIntervals(5);
   await fleet.importCards(CARDS, () => ALLOWANCE_MB);
 });
 afterAll(async () => {
@@ -81,7 +81,7 @@ it('stops no more than the budget, and everything is as before afterwards', asyn
   await waitFor(
     async () => {
       const cards = await Promise.all(
-        [1, 700, 1_500, CARDS].map((id) => fleet.get<{ used_mb_month: number }>(`/api/admin/cards/${id}`)),
+        [1, 350, 750, CARDS].map((id) => fleet.get<{ used_mb_month: number }>(`/api/admin/cards/${id}`)),
       );
       return cards.every((card) => card.used_mb_month < ALLOWANCE_MB);
     },
