@@ -153,7 +153,7 @@ export class EffectiveLimit {
     const { latencyMs, rate } = seen;
     const reason =
       this.#normalMs === null
-        ? `trial: is ${ms(latencyMs)} normal, or load?`
+        ? `trial: is ${ms(latencyMs)} a call normal, or caused by the load?`
         : `trial: ${ms(latencyMs)} a call, normal were ${ms(this.#normalMs)}`;
     if (this.#inVain(latencyMs, situation)) return `${ms(latencyMs)} a call whatever the load: restored`;
     const limitBefore = this.#limit;

@@ -129,7 +129,7 @@ describe('a trial about strain', () => {
     const type = twice();
     type.obey('strained', { load: 43 });
     type.after(1_000, calls(160));
-    expect(type.join()).toBe('trial: is 160 ms normal, or load?');
+    expect(type.join()).toBe('trial: is 160 ms a call normal, or caused by the load?');
   });
 
   it('leaves normal alone where no latency was seen at the limit, or load was not the reason', () => {
@@ -494,7 +494,7 @@ describe('a trial', () => {
   it('cuts to 70 %, and leaves it there where calls are faster by more than a fifth and as many', () => {
     const type = new Type();
     type.after(1_000, calls(9.5));
-    expect(type.join()).toBe('trial: is 9.5 ms normal, or load?');
+    expect(type.join()).toBe('trial: is 9.5 ms a call normal, or caused by the load?');
     expect(type.inForce).toBe(70);
     expect(type.after(1_009, calls(5))).toBeNull();
     expect(type.limit.wantsTrial).toBe(false);
@@ -502,7 +502,7 @@ describe('a trial', () => {
     expect(type.limit.memory).toEqual({ limit: 70, normalMs: null });
     expect(type.limit.wantsTrial).toBe(true);
     // The next one compares with the rate before the first.
-    expect(type.join()).toBe('trial: is 7.5 ms normal, or load?');
+    expect(type.join()).toBe('trial: is 7.5 ms a call normal, or caused by the load?');
     expect(type.inForce).toBe(49);
     expect(type.after(2_000, calls(5, { of: 89 }))).toContain('restored');
     expect(type.inForce).toBe(70);
@@ -607,7 +607,7 @@ describe('trials in a row', () => {
   ])('go on where %s', (_, latencyMs, ms, inForce) => {
     const type = twice();
     type.after(ms, calls(latencyMs));
-    expect(type.join({ inForce })).toBe(`trial: is ${latencyMs} ms normal, or load?`);
+    expect(type.join({ inForce })).toBe(`trial: is ${latencyMs} ms a call normal, or caused by the load?`);
   });
 
   it('are a row for exactly a minute, and up to six tenths of the first', () => {
@@ -623,7 +623,7 @@ describe('trials in a row', () => {
     expect(type.inForce).toBe(56);
     type.after(3_000, calls(120));
     type.after(1_000, calls(170));
-    expect(type.join({ inForce: 54 })).toBe('trial: is 170 ms normal, or load?');
+    expect(type.join({ inForce: 54 })).toBe('trial: is 170 ms a call normal, or caused by the load?');
   });
 });
 
