@@ -174,7 +174,9 @@ describe('tables', () => {
   });
 
   it('show times relative to now on a terminal and as they are elsewhere', async () => {
-    const { env } = await daemonThatSays(json({ card: CARD, stops: [], logs_command: 'cardpoll logs' }));
+    const { env } = await daemonThatSays(
+      json({ card: CARD, tasks: [], stops: [], logs_command: 'cardpoll logs' }),
+    );
     const terminal = await cli(['cards', 'show', '42'], { env: { ...env, NO_COLOR: '1' }, tty: true });
     expect(terminal.stdout).toMatch(/^realname polled +2m ago$/m);
     expect(terminal.stdout).toMatch(/^realname next +in 1h$/m);
