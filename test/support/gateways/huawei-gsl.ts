@@ -60,7 +60,7 @@ function usage({ body }: VendorCall, gateway: VendorGateway, batch: BatchTrouble
   const asked = jsonObject(body)?.iccids;
   if (!Array.isArray(asked) || asked.length === 0 || asked.length > MOST_CARDS) {
     gateway.misunderstand(body);
-    return failed(400, 'GSL.00010004', 'Parameter error');
+    return { ...failed(400, 'GSL.00010004', 'Parameter error'), asked: Array.isArray(asked) ? asked : [] };
   }
   if (asked.some((iccid) => batch.poisoned.has(iccid))) {
     return { ...failed(500, 'GSL.00010003', 'The system is busy. Try again later.'), asked };

@@ -104,7 +104,7 @@ function queries(gateway: VendorGateway, batch: BatchTroubles): Readonly<Record<
       if (gateway.troubles.instead !== null) return gateway.troubles.instead;
       const asked = iccids?.split('_') ?? [];
       if (!/^\d{6}$/.test(queryDate ?? '') || asked.length === 0 || asked.length > MOST_CARDS) {
-        return misunderstood(gateway, `month ${queryDate} of ${asked.length} cards`);
+        return { ...misunderstood(gateway, `month ${queryDate} of ${asked.length} cards`), asked };
       }
       if (asked.some((iccid) => batch.poisoned.has(iccid))) return { ...failed('2', '系统异常'), asked };
       const dataAmountList = answered(asked, batch)
