@@ -204,7 +204,7 @@ describe('alerts history', () => {
     expect(stdout).toBe(
       '12\t3 积压\tpackage\tsuccess_rate < 90 %\t89.12\t2026-11-21T09:58:00.000Z\tfiring\tno\t-\tfired delivered after 2\n',
     );
-    expect(requests[0]?.line).toBe('GET /api/admin/polling-alert-history?page=2&page_size=20&rule_id=3');
+    expect(requests[0]?.line).toBe('GET /api/admin/polling-alert-history?rule_id=3&page=2&page_size=20');
   });
 
   it('asks for all rules without a filter', async () => {
@@ -239,7 +239,7 @@ describe('what an on-call does', () => {
     [
       ['alerts', 'history', '--state', 'firing'],
       page([ALERT]),
-      'GET /api/admin/polling-alert-history?page=1&page_size=20&state=firing',
+      'GET /api/admin/polling-alert-history?state=firing&page=1&page_size=20',
     ],
   ])('%j sends what it says', async (argv, body, line) => {
     const { env, requests } = await daemonThatSays(json(body));
