@@ -68,8 +68,10 @@ describe.each([
       );
     const before = await rows();
 
-    expect(await new SqlMigrations(client).up()).toContain('0012_types');
+    const upTo0012 = MIGRATIONS.slice(0, ALL.indexOf('0012_types') + 1);
+    expect(await new SqlMigrations(client, upTo0012).up()).toEqual(['0012_types']);
     expect(await rows()).toEqual(before);
+    await new SqlMigrations(client).up();
     // What the release before sends is taken as it was, and refused as it was.
     await rule('avg_duration', 'carddata');
     await trigger('next', 'package');
