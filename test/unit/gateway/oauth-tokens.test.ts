@@ -163,6 +163,18 @@ describe('a token', () => {
     expect(server.tokenRequests()).toHaveLength(1);
   });
 
+  it.each([-3_600_000, 3_600_000])('lives as long when the wall clock is set by %i ms', async (stepMs) => {
+    const server = await startServer(issue(4));
+    const client = open(server);
+    expect(value(await call(client))).toBe(12.5);
+    clock.set(clock.now() + stepMs);
+    expect(value(await call(client))).toBe(12.5);
+    expect(server.tokenRequests()).toHaveLength(1);
+    clock.advance(4_000);
+    expect(value(await call(client))).toBe(12.5);
+    expect(server.tokenRequests()).toHaveLength(2);
+  });
+
   it('makes no call late that rate limits allowed while it was waited for', async () => {
     const server = await startServer();
     const client = open(server, {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bucketOf, defaultBurst, rateLimitWords } from '../../../../src/domain/limits/rate-limit.ts';
 
 describe('the bucket of a limit', () => {
-  it.each([0.01, 0.1, 0.11, 0.5, 1, 2, 5, 7, 9, 10, 11, 20, 50, 99, 200, 1_000, 30_000])(
+  it.each([1 / 3_600, 0.01, 0.1, 0.11, 0.5, 1, 2, 5, 7, 9, 10, 11, 20, 50, 99, 200, 1_000, 30_000])(
     'with the default burst, %d calls a second are used to 95 % and more',
     (perSecond) => {
       const { perMs } = bucketOf({ perSecond, burst: defaultBurst(perSecond) });
@@ -18,6 +18,7 @@ describe('the bucket of a limit', () => {
     [50, 50],
     [3, 2],
     [1 / 60, 1],
+    [1 / 3_600, 1],
     [1_000, 200],
   ])(
     'at %d calls a second and burst %d, grants used as late as allowed stay within rate x time + burst',
