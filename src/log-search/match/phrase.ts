@@ -1,4 +1,4 @@
-// Finds a phrase, usually Chinese, in a line of unknown encoding: UTF-8, GBK, or \uXXXX escapes in JSON, escaped any
+// Finds a phrase, usually Chinese, in a line of unknown encoding: UTF-8, GBK, or Unicode escapes in JSON, escaped any
 // number of times. Used by interface-rules.ts, on the line's bytes as a latin1 string.
 import { isUtf8 } from 'node:buffer';
 
