@@ -1,8 +1,9 @@
 // An append-only file of lines that never blocks, never throws and never grows in memory: the destination of logger.ts.
 //
-// Lines are buffered and written together, at 8 Ki characters or 100 ms after the first. Only one write runs at a time;
-// lines that arrive meanwhile form the next one. So a line is in the file, buffered, or counted as dropped, and never
-// two of these.
+// Lines are buffered and written together, at 8 KiB or 100 ms after the first. Only one write runs at a time; lines that
+// arrive meanwhile form the next one. So a line is in the file, buffered, or counted as dropped, and never two of these.
+// A line becomes bytes at once: kept as a string it would be the dozens of pieces that the serializer joined, which the
+// garbage collector copies for as long as they wait.
 // - A write that fails (disk full, I/O error) is retried from the byte where it ended, four times a second. Lines are
 //   buffered up to a limit; lines above it are dropped and counted. onProblem reports the start and the end of the
 //   problem; the owner then logs how many lines are missing.
@@ -26,7 +27,7 @@ interface LineFileOptions {
   readonly onProblem: (message: string) => void;
   /** Called when writing works again, with the number of missing lines. */
   readonly onRecovered: (dropped: number, reason: string) => void;
-  /** Maximum of buffered lines, in characters; the write in progress may hold as much again. Default 4 Mi. */
+  /** Maximum of buffered bytes; the write in progress may hold as much again. Default 4 Mi. */
   readonly maxWaiting?: number;
 }
 
@@ -37,14 +38,22 @@ const RETRY_MS = 250;
 const PIPE_RETRY_MS = 10;
 const CLOSE_TIMEOUT_MS = 2_000;
 const NEWLINE = 0x0a;
+/** Memory of buffered lines that is used again; what had to grow beyond it is let go. */
+const MEMORY_BYTES = 256 * 1024;
+/** UTF-8 takes at most three bytes for each of a string's characters (UTF-16 units). */
+const MAX_BYTES_A_CHARACTER = 3;
 
 export class LineFile {
   readonly #options: LineFileOptions;
   readonly #maxWaiting: number;
   #fd: number;
   #nextFd: number | null = null;
-  #lines: string[] = [];
+  /** Holds the buffered lines. */
+  #memory = Buffer.allocUnsafe(MEMORY_BYTES);
+  /** Bytes of buffered lines. */
   #waiting = 0;
+  /** Holds the chunk, while there is one. */
+  #chunkMemory = Buffer.allocUnsafe(MEMORY_BYTES);
   /** The bytes of the write in progress, or of the one that failed. */
   #chunk: Buffer | null = null;
   #offset = 0;
@@ -81,8 +90,9 @@ export class LineFile {
       if (this.#trouble === null) this.#inTrouble('it is not written as fast as lines come');
       return;
     }
-    this.#lines.push(line);
-    this.#waiting += line.length;
+    const needed = this.#waiting + line.length * MAX_BYTES_A_CHARACTER;
+    if (needed > this.#memory.length) this.#grow(needed);
+    this.#waiting += this.#memory.write(line, this.#waiting);
     if (this.#busy || this.#failing) return;
     if (this.#waiting >= WRITE_AT) this.#writeNext();
     else this.#timer ??= setTimeout(() => this.#writeNext(), FLUSH_MS);
@@ -125,7 +135,8 @@ export class LineFile {
     this.#ended = true;
     clearTimeout(timer);
     clearTimeout(this.#timer);
-    const lost = this.#dropped + this.#lines.length + linesIn(this.#chunk?.subarray(this.#offset));
+    const waiting = this.#memory.subarray(0, this.#waiting);
+    const lost = this.#dropped + linesIn(waiting) + linesIn(this.#chunk?.subarray(this.#offset));
     if (lost > 0) this.#options.onProblem(`${this.#name}: ${lost} log lines lost at the end`);
     if (typeof this.#options.target !== 'number') await new Promise((resolve) => close(this.#fd, resolve));
   }
@@ -135,17 +146,23 @@ export class LineFile {
     return typeof target === 'number' ? 'standard output' : target;
   }
 
+  #grow(needed: number): void {
+    const memory = Buffer.allocUnsafe(2 * needed);
+    this.#memory.copy(memory, 0, 0, this.#waiting);
+    this.#memory = memory;
+  }
+
   #writeNext(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#chunk === null) {
-      if (this.#lines.length === 0) {
+      if (this.#waiting === 0) {
         this.#settleIdle();
         return;
       }
-      this.#chunk = Buffer.from(this.#lines.join(''));
+      this.#chunk = this.#memory.subarray(0, this.#waiting);
       this.#offset = 0;
-      this.#lines = [];
+      [this.#memory, this.#chunkMemory] = [this.#chunkMemory, this.#memory];
       this.#waiting = 0;
     }
     this.#busy = true;
@@ -166,6 +183,7 @@ export class LineFile {
       return;
     }
     this.#chunk = null;
+    if (this.#chunkMemory.length > MEMORY_BYTES) this.#chunkMemory = Buffer.allocUnsafe(MEMORY_BYTES);
     this.#failing = false;
     this.#takeNextFd();
     if (this.#trouble !== null) this.#recovered(this.#trouble);

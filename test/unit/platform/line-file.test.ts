@@ -111,6 +111,17 @@ describe('when lines are written', () => {
     await file.close();
   });
 
+  it('keeps every character, of lines longer than its memory and of lines that come during a write', async () => {
+    const file = open();
+    const lines = ['\u20ac', 'Gr\u00fc\u00dfe', '\u{1f600}'].map((text) => `${text.repeat(70_000)}\n`);
+    for (const text of [...lines, ...lines, 'short\n', ...lines]) file.write(text);
+    await file.flush();
+    await file.close();
+    const all = readFileSync(path, 'utf8');
+    expect(all === [...lines, ...lines, 'short\n', ...lines].join('')).toBe(true);
+    expect(problems).toEqual([]);
+  });
+
   it('writes at once what is flushed', async () => {
     const file = open();
     file.write(line(8_192));
