@@ -3,7 +3,8 @@
 // round of each side counts.
 //
 //   npm run bench:end-to-end -- [--cards 10000] [--rounds 3] [--seconds 10] [--limit 128]
-//   npm run bench:end-to-end -- --batch 100 [--latency-ms 20]: calls for 100 cards, beside calls for one, at a gateway that takes both
+//   npm run bench:end-to-end -- --batch 100 [--cards 30000] [--latency-ms 20]: calls for 100 cards, beside calls for one, at a gateway
+//     that takes both
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,10 +17,12 @@ import { perSecond, printTable } from './table.ts';
 
 /** Where the bare loop is at its best: more only costs it. */
 const BARE_CONCURRENCY = 192;
-/** Polls that come due a second: about three times what can be polled, so supply is never the limit. */
-const DUE_A_SECOND = 30_000;
-/** Long enough for every card to be polled a few times: the steady state is measured, not the first readings. */
-const WARM_UP_MS = 10_000;
+/** The shortest there is: more comes due than can be polled, so that supply is never the limit. */
+const INTERVAL_SECONDS = 1;
+/** So that batches have about four times as much to do as can be done, too. */
+const CARDS_OF_BATCHES = 30_000;
+/** Polls of each card before it counts: the steady state is measured, not the first readings. */
+const WARM_UP_POLLS = 2;
 /** The highest concurrency limit there is. */
 const MAX_LIMIT = 100_000;
 
@@ -34,7 +37,7 @@ export async function run(argv: string[]): Promise<void> {
   const { values } = parseArgs({
     args: argv,
     options: {
-      cards: { type: 'string', default: '10000' },
+      cards: { type: 'string' },
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '10' },
       limit: { type: 'string', default: '128' },
@@ -43,7 +46,7 @@ export async function run(argv: string[]): Promise<void> {
     },
   });
   const options = {
-    cards: Number(values.cards),
+    cards: Number(values.cards ?? (values.batch === '0' ? 10_000 : CARDS_OF_BATCHES)),
     seconds: Number(values.seconds),
     limit: Number(values.limit),
   };
@@ -189,9 +192,8 @@ async function measurePolls(
   const admin = `${daemon.url}/api/admin`;
   for (const type of TASK_TYPES)
     await putJson(`${admin}/polling-concurrency/${type}`, { max_concurrency: limit });
-  const intervalSeconds = Math.ceil((cards * TASK_TYPES.length) / DUE_A_SECOND);
   for (const id of [1, 2, 3, 4])
-    await putJson(`${admin}/polling-configs/${id}`, { interval_seconds: intervalSeconds });
+    await putJson(`${admin}/polling-configs/${id}`, { interval_seconds: INTERVAL_SECONDS });
   await waitFor(
     async () => {
       const { items } = await getJson<{ items: Array<{ scheduled_cards: number }> }>(
@@ -201,7 +203,11 @@ async function measurePolls(
     },
     { timeoutMs: 120_000, what: 'all cards to be scheduled' },
   );
-  await elapsed(WARM_UP_MS);
+  const warmUp = (await gateway.counts()).cards + WARM_UP_POLLS * cards * TASK_TYPES.length;
+  await waitFor(async () => (await gateway.counts()).cards >= warmUp, {
+    timeoutMs: 180_000,
+    what: 'the first readings',
+  });
   const pids = {
     daemon: daemon.pid,
     ...gateway.pids,
