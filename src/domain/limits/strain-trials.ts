@@ -84,8 +84,6 @@ export class StrainTrials {
   readonly #pools = new Map<TaskType, FleetTick>();
   /** The view of each type's latest window with successful calls. */
   readonly #views = new Map<TaskType, View>();
-  /** Types whose latest window showed more strain than is tolerated. */
-  readonly #suspects = new Set<TaskType>();
   readonly #tolerated = new Map<TaskType, { readonly strain: number; readonly untilMs: number }>();
   #trial: Trial | null = null;
 
@@ -115,41 +113,29 @@ export class StrainTrials {
 
   /** The first window with strain shows only a part of it, so a trial is compared with the next one. */
   #isTrouble(one: TypeTick, nowMs: number): boolean {
+    const before = this.#views.get(one.taskType);
     const view = this.#look(one);
-    if (view === null) return false;
-    const { taskType } = one;
-    if (certain(view) <= this.#bearable(taskType, nowMs)) {
-      this.#suspects.delete(taskType);
-      return false;
-    }
-    if (this.#suspects.has(taskType)) return true;
-    this.#suspects.add(taskType);
-    return false;
+    if (before === undefined || view === null) return false;
+    return Math.min(certain(before), certain(view)) > this.#bearable(one.taskType, nowMs);
   }
 
   /** @returns the view of a complete window; null until the window is complete. */
   #look({ taskType, tick, inForce }: TypeTick): View | null {
     const seen = pooled(this.#pools.get(taskType) ?? null, tick);
-    this.#pools.delete(taskType);
-    const calls = seen.succeeded + seen.failed;
-    if (calls < ENOUGH_CALLS || seen.seconds < WINDOW_SECONDS) {
-      if (seen.seconds < LONGEST_WINDOW_SECONDS) this.#pools.set(taskType, seen);
-      else this.#forget(taskType);
+    const isComplete = seen.succeeded + seen.failed >= ENOUGH_CALLS && seen.seconds >= WINDOW_SECONDS;
+    if (!isComplete && seen.seconds < LONGEST_WINDOW_SECONDS) {
+      this.#pools.set(taskType, seen);
       return null;
     }
+    this.#pools.delete(taskType);
     // While nothing succeeds only a trickle passes (gateway/throttle.ts), and the load says nothing.
-    if (seen.succeeded === 0) {
-      this.#forget(taskType);
+    if (!isComplete || seen.succeeded === 0) {
+      this.#views.delete(taskType);
       return null;
     }
     const view = viewOf(seen, inForce);
     this.#views.set(taskType, view);
     return view;
-  }
-
-  #forget(taskType: TaskType): void {
-    this.#views.delete(taskType);
-    this.#suspects.delete(taskType);
   }
 
   #begin(strained: readonly TypeTick[], nowMs: number): LimitVerdict[] {
@@ -163,7 +149,6 @@ export class StrainTrials {
     if (factor >= 1 || strained.every(({ inForce }) => limit >= inForce)) return [];
     this.#trial = { members, before, factor, settledAtMs: nowMs + SETTLE_MS + before.settleMs };
     this.#pools.clear();
-    this.#suspects.clear();
     const reason = `trial: ${percent(before.strain)} of ${before.calls} calls were refused; is load the reason?`;
     return strained.map(({ taskType, inForce }) => {
       const { load } = members.get(taskType) as View;
@@ -199,7 +184,7 @@ export class StrainTrials {
   #giveUp({ members }: Trial): LimitVerdict[] {
     const reason = 'no call succeeds, which says nothing about load: restored';
     return [...members].map(([taskType, { load }]) => {
-      this.#forget(taskType);
+      this.#views.delete(taskType);
       return { taskType, kind: 'restored', limit: 0, load, reason };
     });
   }

@@ -183,6 +183,13 @@ describe('a verdict', () => {
     expect(of(again)).toEqual([['realname', 'trial', 30]]);
   });
 
+  it('counts as the first strained window of the next trial', () => {
+    begin({ realname: { refused: 400 } });
+    const after = { realname: { calls: 660, refused: 60, inForce: 66 } };
+    expect(of(pass(after, 3))).toEqual([['realname', 'strained', 0]]);
+    expect(of(pass(after, 2))).toEqual([['realname', 'trial', 46]]);
+  });
+
   it('is none when nothing succeeds any more: the limits are restored', () => {
     begin();
     const [verdict] = concluded({ realname: { calls: 700, refused: 700 } });
