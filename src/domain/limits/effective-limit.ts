@@ -24,11 +24,18 @@ export interface LimitMemory {
   readonly normalMs: number | null;
 }
 
+/** What a type at its limit saw. */
+interface Seen {
+  readonly latencyMs: number;
+  /** Successful polls per second; after a cut that stays, those before it. */
+  readonly rate: number;
+  readonly atMs: number;
+}
+
 interface Trial {
   readonly limitBefore: number | null;
-  readonly latencyMs: number;
-  /** Successful polls per second before the first cut. */
-  readonly rate: number;
+  /** Before the cut; null: strain-trials.ts judges this trial. */
+  readonly seen: Seen | null;
 }
 
 const ENOUGH_CALLS = 20;
@@ -53,7 +60,7 @@ const KEPT = 0.9;
 /** Normal follows a faster gateway in steps: one fast second is not normal. */
 const LEARN_WEIGHT = 0.2;
 const SLOW_WINDOWS = 2;
-/** Trials within this time form a series. If a cut to this share in a series does not help, load was not the reason. */
+/** If trials within this time cut to this share and calls are as slow as before, load was not the reason. */
 const SERIES_MS = 60_000;
 const IN_VAIN = 0.6;
 /** How long the result of a trial is valid, unless it is confirmed. */
@@ -75,15 +82,13 @@ export class EffectiveLimit {
   #usedUpAtMs: number;
   #slowWindows = 0;
   #trial: Trial | null = null;
-  /** The limit before the running trial of strain-trials.ts; undefined without a trial. */
-  #beforeStrainTrial: number | null | undefined;
   /** The last load that strained the gateway. */
   #strained: { readonly load: number; readonly atMs: number } | null = null;
   /** The last latency at the limit, to compare a trial with. */
-  #atLimit: { readonly latencyMs: number; readonly rate: number; readonly atMs: number } | null = null;
+  #atLimit: Seen | null = null;
   #wantsTrial = false;
   /** The first trial of the present series. */
-  #first: { readonly trial: Trial; readonly inForce: number; readonly atMs: number } | null = null;
+  #first: (Trial & { readonly seen: Seen; readonly inForce: number }) | null = null;
 
   constructor(memory: LimitMemory, nowMs: number) {
     this.#limit = memory.limit;
@@ -128,54 +133,46 @@ export class EffectiveLimit {
 
   /** Applies the verdict of a strain trial. */
   obey({ kind, limit, load }: LimitVerdict, nowMs: number): void {
-    const limitBefore = this.#trial === null ? this.#limit : this.#trial.limitBefore;
+    const { limitBefore } = this.#trial ?? { limitBefore: this.#limit };
     this.#pool = null;
-    this.#trial = null;
+    this.#trial = kind === 'trial' ? { limitBefore, seen: null } : null;
     this.#first = null;
     this.#wantsTrial = false;
     this.#settledAtMs = nowMs + SETTLE_MS;
-    if (kind === 'trial') {
-      if (this.#beforeStrainTrial === undefined) this.#beforeStrainTrial = limitBefore;
-      this.#limit = limit;
-      return;
-    }
-    if (kind === 'restored' && this.#beforeStrainTrial !== undefined) this.#limit = this.#beforeStrainTrial;
-    this.#beforeStrainTrial = undefined;
+    if (kind === 'trial') this.#limit = limit;
+    if (kind === 'restored') this.#limit = limitBefore;
     if (kind === 'strained') this.#strained = { load, atMs: nowMs };
   }
 
   /** Begins a trial if this type works at its limit; see `wantsTrial`. @returns why the limit changed. */
   joinTrial(situation: Situation): string | null {
-    const { nowMs } = situation;
+    const { inForce, nowMs } = situation;
     const seen = this.#atLimit;
     if (this.#trial !== null || nowMs < this.#settledAtMs) return null;
     if (seen === null || nowMs - seen.atMs > FRESH_MS) return null;
-    const { latencyMs, rate } = seen;
-    const reason =
-      this.#normalMs === null
-        ? `trial: is ${ms(latencyMs)} a call normal, or caused by the load?`
-        : `trial: ${ms(latencyMs)} a call, normal were ${ms(this.#normalMs)}`;
-    if (this.#inVain(latencyMs, situation)) return `${ms(latencyMs)} a call whatever the load: restored`;
+    const { latencyMs } = seen;
+    if (this.#inVain(seen, situation)) return `${ms(latencyMs)} a call whatever the load: restored`;
     const limitBefore = this.#limit;
     if (!this.#cut(CUT, latencyMs, situation)) {
       this.#believe(latencyMs, nowMs);
       return null;
     }
-    this.#trial = { limitBefore, latencyMs, rate };
-    this.#first ??= { trial: this.#trial, inForce: situation.inForce, atMs: nowMs };
-    return reason;
+    this.#trial = { limitBefore, seen };
+    this.#first ??= { limitBefore, seen, inForce };
+    return this.#normalMs === null
+      ? `trial: is ${ms(latencyMs)} a call normal, or caused by the load?`
+      : `trial: ${ms(latencyMs)} a call, normal were ${ms(this.#normalMs)}`;
   }
 
   /** Restores the limit if a series of trials halved the load and calls are as slow as before: load was not the reason. */
-  #inVain(latencyMs: number, { inForce, nowMs }: Situation): boolean {
+  #inVain(seen: Seen, { inForce, nowMs }: Situation): boolean {
     const first = this.#first;
     if (first === null) return false;
-    const over = nowMs - first.atMs > SERIES_MS || inForce >= WARY_SHARE * first.inForce;
-    if (over) this.#first = null;
-    if (over || inForce > IN_VAIN * first.inForce || latencyMs < FELL * first.trial.latencyMs) return false;
-    this.#first = null;
-    this.#believe(latencyMs, nowMs);
-    this.#restore(first.trial, latencyMs, nowMs);
+    const isOver = nowMs - first.seen.atMs > SERIES_MS || inForce >= WARY_SHARE * first.inForce;
+    if (isOver) this.#first = null;
+    if (isOver || inForce > IN_VAIN * first.inForce) return false;
+    if (seen.latencyMs < FELL * first.seen.latencyMs) return false;
+    this.#restore(first.limitBefore, seen, nowMs);
     return true;
   }
 
@@ -183,10 +180,10 @@ export class EffectiveLimit {
     const { nowMs } = situation;
     if (seen.succeeded === 0) return this.#collapse(seen, situation);
     const latencyMs = seen.succeededMs / seen.succeeded;
-    const rate = seen.succeeded / seen.seconds;
-    if (this.#trial !== null) return this.#judge(this.#trial, latencyMs, rate, situation);
+    const now = { latencyMs, rate: seen.succeeded / seen.seconds, atMs: nowMs };
+    if (this.#trial?.seen) return this.#judge(this.#trial.limitBefore, this.#trial.seen, now);
     this.#learn(latencyMs, nowMs);
-    this.#atLimit = seen.limitReached ? { latencyMs, rate, atMs: nowMs } : null;
+    this.#atLimit = seen.limitReached ? now : null;
     if (!seen.limitReached) return null;
     // A limit of 1 cannot be cut to find out whether load is the reason, so it is raised from time to time.
     const isStrained = situation.strained && this.#limit !== 1;
@@ -214,14 +211,14 @@ export class EffectiveLimit {
   }
 
   /** Judges a trial whose cut has settled: was load the reason? */
-  #judge(trial: Trial, latencyMs: number, rate: number, { nowMs }: Situation): string | null {
+  #judge(limitBefore: number | null, before: Seen, now: Seen): string | null {
+    const { latencyMs, rate, atMs: nowMs } = now;
     this.#trial = null;
-    if (latencyMs >= FELL * trial.latencyMs || rate < KEPT * trial.rate) {
-      this.#believe(latencyMs, nowMs);
-      this.#restore(trial, latencyMs, nowMs);
+    if (latencyMs >= FELL * before.latencyMs || rate < KEPT * before.rate) {
+      this.#restore(limitBefore, now, nowMs);
       return `less load gains nothing, ${ms(latencyMs)} a call is normal: restored`;
     }
-    this.#atLimit = { latencyMs, rate: trial.rate, atMs: nowMs };
+    this.#atLimit = { ...now, rate: before.rate };
     this.#wantsTrial = this.#normalMs === null || latencyMs > GROW_BAND * this.#normalMs;
     return null;
   }
@@ -276,9 +273,12 @@ export class EffectiveLimit {
     return true;
   }
 
-  #restore(trial: Trial, latencyMs: number, nowMs: number): void {
+  /** Load was not the reason. */
+  #restore(limitBefore: number | null, { latencyMs }: Seen, nowMs: number): void {
+    this.#believe(latencyMs, nowMs);
     this.#trial = null;
-    this.#limit = trial.limitBefore;
+    this.#first = null;
+    this.#limit = limitBefore;
     this.#settledAtMs = nowMs + SETTLE_MS + latencyMs;
   }
 
