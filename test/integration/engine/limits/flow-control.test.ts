@@ -183,20 +183,32 @@ describe('a dead interface', () => {
   );
 });
 
+it('answers that always come too late: each interface gets one call a second, and returns', async () => {
+  const { polled, before } = await startHealthy();
+  polled.behaviour = () => ({ failure: 'timeout', delayMs: 60_000 });
+  await polled.time.run(30_000);
+  const { calls } = await measure(polled);
+  expect(Math.max(...calls)).toBeLessThanOrEqual(1.05);
+  polled.behaviour = HEALTHY;
+  await polled.time.run(20_000);
+  expect(Math.min(...ratios(before.good, (await measure(polled)).good))).toBeGreaterThanOrEqual(GOAL);
+});
+
 it('ten instances that join while an interface is dead send it some thirty calls each, then one a second together', async () => {
-  const polled = await start();
+  const { polled, before } = await startHealthy();
   polled.behaviour = (name) => ({ delayMs: DELAY_MS, ...(name === 'flow' ? { failure: 'http' } : {}) });
   await polled.time.run(30_000);
-  let calls = 0;
-  polled.onCall = (name) => {
-    if (name === 'flow') calls += 1;
-  };
   for (let i = 1; i <= 10; i += 1) await polled.join(`joined${i}`);
-  await polled.time.run(20_000);
-  expect(calls).toBeLessThanOrEqual(10 * (30 + 10) + 21);
-  calls = 0;
-  await polled.time.run(60_000);
-  expect(calls).toBeLessThanOrEqual(61);
+  const joining = await measure(polled, 20_000);
+  expect(joining.calls[1]).toBeLessThanOrEqual((10 * (30 + 10) + 21) / 20);
+  // The wall clock says nothing about the next call of the trickle.
+  for (const stepMs of [3_600_000, -3_600_000]) {
+    polled.time.set(polled.time.now() + stepMs);
+    const { calls, good } = await measure(polled);
+    expect(calls[1], `${stepMs} ms`).toBeLessThanOrEqual(1.05);
+    const [realname = 0, , cardStatus = 0] = ratios(before.good, good);
+    expect(Math.min(realname, cardStatus), `${stepMs} ms`).toBeGreaterThanOrEqual(GOAL);
+  }
 });
 
 it('a gateway that refuses all and nothing by turns loses nothing, and gets more than half of what it answers', async () => {
@@ -235,6 +247,18 @@ describe('an overloaded gateway', () => {
       expect(sum(good) / ((best * capacity) / 60), `capacity ${capacity}`).toBeGreaterThanOrEqual(GOAL);
       expect(Math.min(...good) / (sum(good) / 3), 'the least share').toBeGreaterThanOrEqual(0.5);
     }
+  });
+
+  it('that answers nothing in time under full load gets the load that it can answer', async () => {
+    const polled = await start();
+    const [capacity, inTimeMs] = [2, 5_000];
+    polled.behaviour = (_name, _card, inFlight) => {
+      const delayMs = (DELAY_MS * Math.max(capacity, inFlight) * 5) / capacity;
+      return delayMs > inTimeMs ? { failure: 'timeout', delayMs: inTimeMs } : { delayMs };
+    };
+    await polled.time.run(60_000);
+    const { good } = await measure(polled, 60_000);
+    expect(sum(good) / (capacity * (1_000 / (5 * DELAY_MS)))).toBeGreaterThanOrEqual(GOAL);
   });
 
   it.each([undefined, 1_000])(
