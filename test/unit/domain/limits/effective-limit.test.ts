@@ -2,6 +2,7 @@
 // to is strain-trials.test.ts. How the rules do with a real daemon is `npm run bench:flow`.
 import { describe, expect, it } from 'vitest';
 import { EffectiveLimit } from '../../../../src/domain/limits/effective-limit.ts';
+import { mix32 } from '../../../../src/domain/schedule/phase.ts';
 import {
   type Bearing,
   bearing,
@@ -77,6 +78,31 @@ describe('a gateway with a capacity', () => {
     ).toBeLessThan(12);
     fleet.run(20, bounded(60, 50));
     expect(fleet.run(30, bounded(60, 50)) / 30).toBeGreaterThan(0.9 * 60 * 20);
+  });
+
+  it.each([2, 10])('that changes every %i s is used, and few calls are refused', (everySeconds) => {
+    const fleet = new ModelledFleet(3);
+    const [mean, latencyMs] = [60, 50];
+    const seen = { succeeded: 0, refused: 0 };
+    const changing: Bearing = (own, total) => {
+      const period = Math.floor(fleet.nowMs / 1_000 / everySeconds);
+      const capacity = mean * (0.7 + (0.6 * (mix32(period) >>> 0)) / 2 ** 32);
+      const tick = bounded(capacity, latencyMs)(own, total);
+      seen.succeeded += tick.succeeded ?? 0;
+      seen.refused += tick.backpressure ?? 0;
+      return tick;
+    };
+    fleet.run(1_800, changing);
+    expect(seen.succeeded).toBeGreaterThan((0.9 * 1_800 * mean * 1_000) / latencyMs);
+    expect(seen.refused / (seen.succeeded + seen.refused)).toBeLessThan(0.1);
+  });
+
+  it('finds the way back from the least limit, also where three calls in ten are refused whatever the load', () => {
+    for (const gateway of [steady(50), refusing(50, (calls) => Math.round(0.3 * calls))]) {
+      const fleet = new ModelledFleet(1, 100, { limit: 1, normalMs: 50 });
+      fleet.run(120, gateway);
+      expect(fleet.inFlight).toBe(100);
+    }
   });
 
   it('finds the way back from the least limit', () => {
