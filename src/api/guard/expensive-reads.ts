@@ -2,11 +2,15 @@
 // counts of the fleet, the API description. What finds no place within a second is refused with 429. Used by the routes.
 // See docs/decisions/0037-bulkheads.md.
 import { Bulkhead, type TimeBudget } from '../../platform/bulkhead.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { TOO_BUSY } from '../problem.ts';
+import { PacedReads } from './paced-reads.ts';
 import type { Refusals } from './refusals.ts';
 
-/** With two seconds for a count, well within the time that a request has for its answer (ANSWER_WITHIN_MS). */
+/** Between two equal counts. A client that asks again at once costs as much by being answered as by being counted for. */
+const COUNT_EVERY_MS = 400;
+/** With the pause above and two seconds for a count, within the time that a request has for its answer (ANSWER_WITHIN_MS). */
 const WAIT_MS = 1_000;
 /** Of one core, or of one connection to the database. */
 const SHARE = 0.15;
@@ -21,6 +25,7 @@ export class ExpensiveReads {
   readonly documents: Bulkhead;
   /** Counts of many rows, and what cannot do without one. */
   readonly counts: Bulkhead;
+  readonly #pace = new PacedReads(COUNT_EVERY_MS, systemClock);
   readonly #counting = new Map<string, Promise<unknown>>();
 
   constructor(private readonly refusals: Refusals) {
@@ -33,11 +38,13 @@ export class ExpensiveReads {
     this.documents = this.#bulkhead(8, 'API descriptions', { waitMs: WAIT_MS, budget: perDocument });
   }
 
-  /** Requests for the same count share one. @param what what is counted */
+  /** Requests for the same count share one, and it is made twice a second or so at most. @param what what is counted */
   count<T>(what: string, count: () => Promise<T>): Promise<T> {
     const known = this.#counting.get(what);
     if (known !== undefined) return known as Promise<T>;
-    const counting = this.counts.run(count).finally(() => this.#counting.delete(what));
+    const counting = this.#pace
+      .read(what, () => this.counts.run(count))
+      .finally(() => this.#counting.delete(what));
     this.#counting.set(what, counting);
     return counting;
   }

@@ -2,11 +2,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { systemClock } from '../../platform/clock.ts';
+import { PacedReads } from '../guard/paced-reads.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { PacedPage } from '../metrics/metrics-pace.ts';
+
+const EVERY_MS = 1_000;
 
 export function metricsRoute(metrics: Metrics): FastifyPluginAsyncZod {
-  const page = new PacedPage(() => metrics.text(), systemClock);
+  const pace = new PacedReads(EVERY_MS, systemClock);
   return async (app) => {
     app.get(
       '/metrics',
@@ -19,7 +21,8 @@ export function metricsRoute(metrics: Metrics): FastifyPluginAsyncZod {
           },
         },
       },
-      async (_request, reply) => reply.type(metrics.contentType).send(await page.text()),
+      async (_request, reply) =>
+        reply.type(metrics.contentType).send(await pace.read('page', () => metrics.text())),
     );
   };
 }

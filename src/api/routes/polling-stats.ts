@@ -12,7 +12,9 @@ import {
   taskFailures,
   taskStats,
 } from '../../operations/stats/stats-report.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { toWire } from '../client/wire.ts';
+import { PacedReads } from '../guard/paced-reads.ts';
 import { queryNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
@@ -24,19 +26,25 @@ const { seconds, samples } = HISTORY_STEPS.minute;
 const MINUTES = { min: 1, max: (seconds * samples) / 60 };
 const DEFAULT_MINUTES = 15;
 
+/** Short enough for a screen that is drawn every second. */
+const EVERY_MS = 250;
+
 type StatsSources = Pick<Operations, 'stats' | 'history' | 'failures' | 'init'>;
 
 export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsyncZod {
   const { stats, init, failures } = operations;
+  const pace = new PacedReads(EVERY_MS, systemClock);
+  const paced = <T>(what: string, read: () => Promise<T>) =>
+    pace.read(what, async () => toWire(await read()));
   return async (app) => {
-    app.get('/polling-stats', answers('Overall statistics', wireSchema(overview)), async () =>
-      toWire(await stats.overview()),
+    app.get('/polling-stats', answers('Overall statistics', wireSchema(overview)), () =>
+      paced('overview', () => stats.overview()),
     );
     app.get('/polling-stats/queues', answers('Queue state', itemsOf(queueStats)), async () => ({
-      items: toWire(await stats.queues()),
+      items: await paced('queues', () => stats.queues()),
     }));
     app.get('/polling-stats/tasks', answers('Task statistics', itemsOf(taskStats)), async () => ({
-      items: toWire(await stats.tasks()),
+      items: await paced('tasks', () => stats.tasks()),
     }));
     app.get(
       '/polling-stats/history',
@@ -45,17 +53,15 @@ export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsync
         wireSchema(history),
         { querystring: z.object({ minutes: queryNumber(MINUTES).default(DEFAULT_MINUTES) }) },
       ),
-      async ({ query }) => toWire(await operations.history.read(query.minutes)),
+      ({ query: { minutes } }) => paced(`history ${minutes}`, () => operations.history.read(minutes)),
     );
     app.get(
       '/polling-stats/failures',
       answers('Why polls fail, of which carriers, and for which cards', itemsOf(taskFailures)),
-      async () => ({ items: toWire(await failures.list()) }),
+      async () => ({ items: await paced('failures', () => failures.list()) }),
     );
-    app.get(
-      '/polling-stats/init-progress',
-      answers('Initialisation progress', wireSchema(initState)),
-      async () => toWire(await init.progress()),
+    app.get('/polling-stats/init-progress', answers('Initialisation progress', wireSchema(initState)), () =>
+      paced('init-progress', () => init.progress()),
     );
     app.post(
       '/polling-init/rebuild',

@@ -38,6 +38,30 @@ it('further counts are refused with 429 and a time, equal ones share one, and ot
   expect(body).toContain('cardpoll_http_refused_total{reason="bulkhead"} 2');
 });
 
+it.each([
+  ['a preview', PREVIEW, 400],
+  ['the preview of a cleanup', '/api/admin/data-cleanup/preview', 400],
+  ['the statistics', '/api/admin/polling-stats', 250],
+  ['the history', '/api/admin/polling-stats/history?minutes=5', 250],
+])('a client that asks again at once for %s waits', async (_, path, everyMs) => {
+  await api.call('GET', path);
+  const startedMs = performance.now();
+  const shared = await Promise.all([1, 2, 3].map(() => api.call('GET', path)));
+  await api.call('GET', path);
+  expect(shared.map(({ status }) => status)).toEqual([200, 200, 200]);
+  // The first pause began before the clock of this test.
+  expect(performance.now() - startedMs).toBeGreaterThan(everyMs);
+});
+
+it('statistics show a change that was made before they were asked for', async () => {
+  for (const limit of [11, 12, 13]) {
+    const change = { json: { max_concurrency: limit } };
+    await api.call('PUT', '/api/admin/polling-concurrency/realname', change);
+    const { body } = await api.call('GET', '/api/admin/polling-stats/queues');
+    expect(body.items[0]).toMatchObject({ task_type: 'realname', concurrency: { max: limit } });
+  }
+});
+
 it('the API description has an ETag, and is not sent to those who have it', async () => {
   const whole = await api.call('GET', '/openapi.json');
   const { etag } = whole.headers as { etag: string };
