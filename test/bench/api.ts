@@ -1,4 +1,4 @@
-// Requests a second and latency of GET /api/admin/polling-stats against a daemon that polls at full speed, against the
+// Requests a second and latency of GET /api/admin/polling-concurrency against a daemon that polls at full speed, against the
 // same daemon while it idles (its configs disabled), in the same run. The sides take turns; the best round of each counts.
 //
 // Then polls a second while 20 connections send expensive requests (api/pressure.ts).
@@ -12,7 +12,7 @@ import { measurePressure } from './api/pressure.ts';
 import { getJson, putJson, Stack } from './stack.ts';
 import { perSecond, printTable } from './table.ts';
 
-const PATH = '/api/admin/polling-stats';
+const PATH = '/api/admin/polling-concurrency';
 const CONFIG_IDS = [1, 2, 3, 4];
 /** All cards are due again this soon: polling never runs out of work. */
 const INTERVAL_SECONDS = 2;
