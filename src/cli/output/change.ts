@@ -25,5 +25,6 @@ export function cardCount(cards: number): string {
 }
 
 function shown(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return plainText(value === null ? 'none' : String(value));
 }

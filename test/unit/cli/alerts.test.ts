@@ -146,7 +146,7 @@ describe('alerts rules', () => {
       env,
     });
     expect(stderr).toBe(
-      'alert rule 3 "积压 [31m": fires when queue_backlog > 50000 -> queue_backlog > 80000, enabled true -> false\n',
+      'alert rule 3 "积压 [31m": fires when queue_backlog > 50000 -> queue_backlog > 80000, enabled yes -> no\n',
     );
   });
 
