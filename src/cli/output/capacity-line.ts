@@ -44,12 +44,13 @@ export function capacityLine({ tasks, capacity }: Measured, numbers: Numbers): s
 
 function typeFact({ task_type, capacity }: Measured['tasks'][number], { count }: Numbers): string {
   const { demand_per_second, capacity_per_second, headroom_percent: free, held_by: heldBy } = capacity;
-  const demand = `${task_type} ${count(demand_per_second)}/s`;
-  if (heldBy !== null) return `${demand}, held: ${heldBy}`;
-  if (capacity_per_second === null || free === null) return `${demand}, capacity not known yet`;
-  const room = free < 0 ? `${Math.ceil(-free)} % too much` : `${Math.floor(free)} % free`;
+  const demand = `${count(demand_per_second)}/s`;
+  if (heldBy !== null) return `${task_type} ${demand}, held: ${heldBy}`;
+  if (capacity_per_second === null || free === null) return `${task_type} ${demand}, capacity not known yet`;
   const by = capacity.bound_by === 'rate_limits' ? ' by the rate limits' : '';
-  return `${demand} of ${count(capacity_per_second)}/s${by} (${room})`;
+  const possible = `${count(capacity_per_second)}/s`;
+  if (free < 0) return `${task_type} needs ${demand}, only ${possible} possible${by}`;
+  return `${task_type} ${demand} of ${possible}${by} (${Math.floor(free)} % free)`;
 }
 
 function backlogFact({ drain_seconds, held_by, advice }: Measured['capacity'], { seconds }: Numbers): string {

@@ -35,12 +35,12 @@ it('shows an overloaded task type by its own numbers', () => {
     },
   };
   expect(capacityFacts(overview, NUMBERS)).toEqual([
-    'realname 100/s of 35/s (186 % too much)',
+    'realname needs 100/s, only 35/s possible',
     'carddata 10/s of 1000/s (99 % free)',
     'backlog gone: never, raise realname to 4',
   ]);
   expect(capacityLine(overview, NUMBERS)).toBe(
-    'realname 100/s of 35/s (186 % too much), backlog gone: never, raise realname to 4',
+    'realname needs 100/s, only 35/s possible, backlog gone: never, raise realname to 4',
   );
 });
 
@@ -52,7 +52,7 @@ it('says that the rate limits are what is short', () => {
     advice: 'poll realname 3.2 times less often',
   };
   expect(capacityLine({ tasks: tasksOf(paced, FREE), capacity }, NUMBERS)).toBe(
-    'realname 100/s of 35/s by the rate limits (186 % too much), backlog gone: never, poll realname 3.2 times less often',
+    'realname needs 100/s, only 35/s possible by the rate limits, backlog gone: never, poll realname 3.2 times less often',
   );
 });
 
