@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
-import { CardpollError, messageOf } from '../platform/errors.ts';
+import { CardpollError, unreadableText } from '../platform/errors.ts';
 import type { Io } from './io.ts';
 
 export const STANDARD_INPUT = '-';
@@ -23,8 +23,9 @@ export async function openImportSource(io: Io, file: string): Promise<ImportSour
     const stream = file === STANDARD_INPUT ? io.stdin : createReadStream(file);
     return { stream, format: formatOf(await beginningOf(stream)), bytes };
   } catch (error) {
-    const message = `cannot read ${file}: ${messageOf(error)}`;
-    throw new CardpollError('input_missing', 'file_unreadable', message, { cause: error });
+    throw new CardpollError('input_missing', 'file_unreadable', unreadableText(file, error), {
+      cause: error,
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 // Reads a YAML file of settings: values by dotted path with their line, and every unknown key. Used for the config file
 // (reader.ts) and the profile of a gateway (profile.ts). Does not interpret values.
-import { type FieldProblem, messageOf } from '../platform/errors.ts';
+import { type FieldProblem, unreadableText } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
 import { nearest } from './suggest.ts';
 
@@ -23,7 +23,10 @@ export async function readConfigFile(path: string, knownPaths: readonly string[]
   try {
     text = readSmallFile(path);
   } catch (error) {
-    return { ...NO_FILE, problems: [{ field: 'config', message: `config file: ${messageOf(error)}` }] };
+    return {
+      ...NO_FILE,
+      problems: [{ field: 'config', message: `config file: ${unreadableText(path, error)}` }],
+    };
   }
   return parseSettings(text, path, knownPaths);
 }

@@ -2,7 +2,7 @@
 // stopping at the first; `finish` throws them together.
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../platform/errors.ts';
+import { CardpollError, type ErrorKind, type FieldProblem, unreadableText } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
 import { type ConfigFile, NO_FILE, readConfigFile } from './config-file.ts';
 import { badConfigRights, openToOthers } from './file-rights.ts';
@@ -183,7 +183,11 @@ export class SettingReader {
       return { raw: readSmallFile(path).trim(), origin: `${origin} (${path})` };
     } catch (error) {
       const missing = (error as NodeJS.ErrnoException).code === 'ENOENT' && isForClients(setting);
-      this.#refuse(setting, `${origin}: ${messageOf(error)}`, missing ? 'input_missing' : 'config');
+      this.#refuse(
+        setting,
+        `${origin}: ${unreadableText(path, error)}`,
+        missing ? 'input_missing' : 'config',
+      );
       return null;
     }
   }

@@ -46,6 +46,16 @@ export class CardpollError extends Error {
   }
 }
 
+/** Why a file cannot be read, in the reader's words, with its path. */
+export function unreadableText(path: string, error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return `no such file: ${path}`;
+  if (code === 'EISDIR') return `${path} is a directory, not a file`;
+  if (code === 'EACCES') return `no permission to read ${path}`;
+  const message = messageOf(error);
+  return message.includes(path) ? message : `cannot read ${path}: ${message}`;
+}
+
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');

@@ -84,7 +84,7 @@ it('a batch with a card that does not exist ends with 1', async () => {
 describe('refusals before anything is sent', () => {
   const ids = Array.from({ length: 10_001 }, (_, i) => i + 1).join('\n');
   it.each([
-    [['--file', '/does/not/exist'], 66, /cannot read \/does\/not\/exist/],
+    [['--file', '/does/not/exist'], 66, /no such file: \/does\/not\/exist/],
     [['--file', () => fileWith('1\n2\nx3\n')], 65, /ids\.txt, line 3: "x3" is not/],
     [['--file', () => fileWith('\n \n')], 65, /there are no card ids/],
     [['--file', () => fileWith(ids)], 65, /10001 card ids are more than 10000 \(hint: .*by-condition/],

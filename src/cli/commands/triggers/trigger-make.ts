@@ -4,7 +4,7 @@ import type { BatchBody, Selection, TriggerBody } from '../../../api/client/clie
 import { integer, listOf, oneOf, text } from '../../../config/kinds.ts';
 import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
-import { CardpollError, messageOf } from '../../../platform/errors.ts';
+import { CardpollError, unreadableText } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
@@ -152,7 +152,7 @@ async function readIds(file: string): Promise<number[]> {
   try {
     content = await readFile(file, 'utf8');
   } catch (error) {
-    throw new CardpollError('input_missing', 'file_unreadable', `cannot read ${file}: ${messageOf(error)}`, {
+    throw new CardpollError('input_missing', 'file_unreadable', unreadableText(file, error), {
       cause: error,
     });
   }
