@@ -56,15 +56,19 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
     const flags = { '--gateway-url': simulator.url, '--data-dir': dataDir, '--log-dir': logDir };
     const config = { ...(await loadDaemonConfig({ flags, env: {} })), listen };
     const prepare = (records: RecordStore) => prepareFleet(records, cards);
-    const listening = (url: string) => launched(url, logDir);
+    let address = '';
     const surroundings = {
       load: async () => config,
-      listening,
+      listening: (url: string) => {
+        address = url;
+      },
       hangups: new Hangups(),
       overseer: null,
       link: null,
     };
     await startDaemon(config, teardown, { prepare, refuse: () => {}, ...surroundings });
+    // Not before: until the engine runs, the API reports that no instance polls.
+    launched(address, logDir);
     makeTrouble(simulator, Math.max(1, Math.round(cards / CARDS_A_CALL_IN_TROUBLE)), teardown);
   }, options.stop);
 }

@@ -11,6 +11,7 @@ it('polls a fleet out of nothing, prints its state, and answers every command', 
   const demo = spawnCli(['demo', '--cards', '500', '--listen', listen]);
   await demo.waitForLine(/for trials only/);
   await demo.waitForLine(/^[●▲✖] (normal|warning|alert) {2}500 cards {2}realname [\d.]+\/s q\d+/);
+  expect(demo.stdout.split('\n')[0], 'the first state').not.toMatch(/alert|no instance polls/);
 
   const env = { CARDPOLL_URL: `http://${listen}` };
   const answer = async (...argv: string[]) => {
