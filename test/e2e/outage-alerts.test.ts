@@ -31,6 +31,10 @@ afterAll(async () => {
 });
 
 const stats = () => fleet.get<OverviewBody>('/api/admin/polling-stats');
+const alertsOfOutage = ({ requests }: BadGateway) =>
+  requests
+    .flatMap(({ body }) => (JSON.parse(body) as { alerts: Array<{ rule: { rule_type: string } }> }).alerts)
+    .filter(({ rule }) => OUTAGE_RULES.includes(rule.rule_type));
 const alerts = async () =>
   (await fleet.get<PageBody<AlertBody>>('/api/admin/polling-alert-history?page_size=100')).items;
 
@@ -44,6 +48,10 @@ it('alerts within a minute of the death of the gateway, and resolves them', asyn
   await gateway.close();
   const diedAt = Date.now();
 
+  const arrival = waitFor(() => (alertsOfOutage(receiver).length > 0 ? Date.now() : null), {
+    what: 'the first message about the outage',
+  });
+
   const ofOutage = async () => (await alerts()).filter(({ rule_type }) => OUTAGE_RULES.includes(rule_type));
   const fired = await waitFor(
     async () => {
@@ -52,9 +60,8 @@ it('alerts within a minute of the death of the gateway, and resolves them', asyn
     },
     { everyMs: 200, what: 'every rule that watches an outage to fire' },
   );
-  const seconds = fired.map(({ fired_at }) => (Date.parse(fired_at) - diedAt) / 1_000);
-  // docs/alerts.md promises the first one within a minute.
-  expect(Math.min(...seconds), JSON.stringify(seconds)).toBeLessThan(60);
+  // docs/alerts.md promises the first message within a minute.
+  expect(((await arrival) - diedAt) / 1_000, 'seconds until the first message').toBeLessThan(60);
   const { tasks, capacity } = await stats();
   expect(tasks.map((task) => task.polled_percent)).toEqual([0, 0, 0]);
   // The calls that fail at once pretend no capacity.

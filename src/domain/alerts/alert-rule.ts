@@ -180,8 +180,11 @@ export interface AlertRule extends AlertRuleFields {
   readonly updatedAtMs: number;
 }
 
-/** How long a grouped webhook waits for others: a dead gateway makes most of its alerts in this time. */
-export const WEBHOOK_GROUP_MS = 30_000;
+/**
+ * How long a grouped webhook waits for others: a dead gateway makes most of its alerts in this time, half a minute after its
+ * death. The message is to arrive within a minute.
+ */
+export const WEBHOOK_GROUP_MS = 15_000;
 export const RULE_NAME_MAX_LENGTH = 100;
 export const DEFAULT_COOLDOWN_SECONDS = 300;
 export const COOLDOWN_SECONDS_BOUNDS = { min: 0, max: 604_800 } as const;

@@ -143,6 +143,19 @@ describeRecordStore('webhook outbox', (db) => {
       expect(second).toBe(first);
     });
 
+    it('do not join a message that may be sent before they are written', async () => {
+      await grouped();
+      await turn('fired');
+      await db.sql(
+        "UPDATE webhook_outbox SET next_attempt_at = clock_timestamp() + interval '900 milliseconds'",
+      );
+      await grouped();
+      await turn('fired');
+      await comeDue();
+      const keys = await keysOf();
+      expect([keys.length, new Set(keys).size]).toEqual([2, 2]);
+    });
+
     it('are not one message with another receiver, another secret, or a rule that is not grouped', async () => {
       await grouped();
       await grouped({ webhookUrl: 'http://other/' });

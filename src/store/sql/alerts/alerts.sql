@@ -184,10 +184,11 @@ WITH given AS MATERIALIZED (
   WHERE c.silenced AND o.alert_id = c.id AND o.event = 'alert.fired' AND o.status = 'pending' AND o.attempts = 0
   RETURNING o.alert_id
 ), waiting AS MATERIALIZED (
-  -- Groups that still wait: what is due at the same moment goes out together (webhook_outbox.claim).
+  -- Groups that still wait: what is due at the same moment goes out together (webhook_outbox.claim). One that is nearly due
+  -- may be claimed before this transaction ends.
   SELECT url, event, min(next_attempt_at) AS due_at
   FROM webhook_outbox
-  WHERE status = 'pending' AND attempts = 0 AND next_attempt_at > clock_timestamp()
+  WHERE status = 'pending' AND attempts = 0 AND next_attempt_at > clock_timestamp() + interval '1 second'
   GROUP BY url, event
 ), notifying AS (
   SELECT f.open_alert_id AS alert_id, 'alert.fired' AS event, f.webhook_url AS url, f.webhook_secrets AS secrets,

@@ -34,13 +34,18 @@ const LOOPBACK = [parseAddressRange('127.0.0.1')].filter((range) => range !== nu
 
 let client: PostgresClient;
 let records: RecordStore;
+/** Of a second instance. */
+let secondRecords: RecordStore;
 
 beforeAll(async () => {
-  client = new PostgresClient({ url: await freshDatabase(), applicationName: 'cardpoll', maxConnections: 8 });
+  const url = await freshDatabase();
+  const connected = () => new PostgresClient({ url, applicationName: 'cardpoll', maxConnections: 8 });
+  client = connected();
   records = sqlRecordStore('postgres', client);
+  secondRecords = sqlRecordStore('postgres', connected());
   await records.migrations.up();
 });
-afterAll(() => records.close());
+afterAll(() => Promise.all([records.close(), secondRecords.close()]));
 beforeEach(async () => {
   outcomes.length = 0;
   for (const table of ['webhook_outbox', 'alert_history', 'alert_rules'])
@@ -62,11 +67,11 @@ async function receiver(behaviour: Behaviour): Promise<BadGateway> {
 const outcomes: string[] = [];
 
 function sender(
-  over: { guard?: SsrfGuard; secrets?: readonly string[]; leads?: boolean } = {},
+  over: { guard?: SsrfGuard; secrets?: readonly string[]; leads?: boolean; store?: RecordStore } = {},
 ): WebhookSender {
-  const { guard = new SsrfGuard(LOOPBACK), secrets = [SECRET], leads = true } = over;
+  const { guard = new SsrfGuard(LOOPBACK), secrets = [SECRET], leads = true, store = records } = over;
   return new WebhookSender({
-    outbox: records.alerts.webhooks,
+    outbox: store.alerts.webhooks,
     guard,
     secrets,
     meter: { webhookAttempt: (outcome) => outcomes.push(outcome) },
@@ -227,6 +232,18 @@ describe('a message', () => {
     for (let n = 0; n < 5; n += 1) await Promise.all([pass(first), pass(second)]);
     expect(receiving.requests).toHaveLength(10);
     expect(new Set(receiving.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(10);
+  });
+
+  it('of a group is sent once, and whole, when two instances believe they lead', async () => {
+    const receiving = await receiver(answer(200, ''));
+    for (let round = 0; round < 30; round += 1) {
+      await fire(`${receiving.url}/${round}`, 9, true);
+      await comeDue();
+      await Promise.all([pass(sender()), pass(sender({ store: secondRecords }))]);
+      await client.query('DELETE FROM alert_rules');
+    }
+    const sizes = receiving.requests.map(({ body }) => JSON.parse(body).alerts.length);
+    expect(sizes).toEqual(Array(30).fill(9));
   });
 });
 
