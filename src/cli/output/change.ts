@@ -11,9 +11,9 @@ export type Change = readonly [name: string, before: unknown, after: unknown];
  */
 export function printChange(io: Io, what: string, changes: readonly Change[], cards: number | null): void {
   const changed = changes.filter(([, before, after]) => before !== after);
-  const said = changed.map(([name, before, after]) => `${name} ${shown(before)} -> ${shown(after)}`);
+  const said = changed.map(([name, before, after]) => `${name} ${valueText(before)} -> ${valueText(after)}`);
   const facts = said.length === 0 ? ['nothing changed'] : [...said, ...concerned(cards)];
-  io.stderr.write(`${plainText(what)}: ${facts.join(', ')}\n`);
+  io.stderr.write(`${plainText(`${what}: ${facts.join(', ')}`)}\n`);
 }
 
 function concerned(cards: number | null): string[] {
@@ -24,7 +24,9 @@ export function cardCount(cards: number): string {
   return `${cards.toLocaleString('en-US')} ${cards === 1 ? 'card' : 'cards'}`;
 }
 
-function shown(value: unknown): string {
+/** In the words of the fields. */
+export function valueText(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return plainText(value === null ? 'none' : String(value));
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined ? 'none' : JSON.stringify(value);
 }

@@ -125,7 +125,8 @@ export async function styleFor(io: Io, format: 'table' | 'wide' | 'tsv' = 'table
   const textColumns = room ?? USUAL_COLUMNS;
   const [columns, summaryColumns] = format === 'wide' ? [null, null] : [room, textColumns];
   const layout = { columns, summaryColumns, textColumns, widthOf };
-  return new Style(isTerminal ? 'terminal' : 'text', io.clock.now(), chalk, layout);
+  // `watch` shows the text now, and gives its width.
+  return new Style(room === null ? 'text' : 'terminal', io.clock.now(), chalk, layout);
 }
 
 const ASCII: Readonly<Record<string, string>> = {

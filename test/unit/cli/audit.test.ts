@@ -50,9 +50,9 @@ describe('--since', () => {
 describe('a change', () => {
   it.each([
     [{ limit: 1, same: [1] }, { limit: 2, same: [1] }, 'limit 1 -> 2'],
-    [null, { name: 'slow', on: true }, 'name slow, on true'],
+    [null, { name: 'slow', on: true }, 'name slow, on yes'],
     [{ name: 'slow' }, null, 'was name slow'],
-    [{ status: null }, { status: 'x' }, 'status null -> x'],
+    [{ status: null }, { status: 'x' }, 'status none -> x'],
     [null, null, ''],
   ])('%j -> %j', (before, after, said) => {
     expect(changeText({ before, after })).toBe(said);
@@ -84,6 +84,12 @@ it('asks for what was typed and shows who, what and from what', async () => {
     page_size: '20',
   });
   expect(stdout).toMatch(/anna\s.*task_type realname\s+max_concurrency 100 -> 150/);
+});
+
+it('shows how long ago a change was made under watch, which gives a width', async () => {
+  const { env } = await daemonThatSays(page(ENTRY));
+  const { stdout } = await cli(['audit'], { env: { ...env, COLUMNS: '80' } });
+  expect(stdout).toMatch(/^[\dhms ]+ ago {2}anna /m);
 });
 
 it('says what to type when nothing matches', async () => {

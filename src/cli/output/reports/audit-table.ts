@@ -1,6 +1,7 @@
 // The audit trail as a table. Used by the audit command. Shows what the API says.
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditBody } from '../../../api/client/client-bodies.ts';
+import { valueText } from '../change.ts';
 import type { Style } from '../style.ts';
 import { renderTable } from '../table.ts';
 
@@ -25,17 +26,13 @@ export function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'
   return names
     .filter((name) => !isDeepStrictEqual(from[name], to[name]))
     .map((name) => {
-      if (!(name in from)) return `${name} ${shown(to[name])}`;
-      if (!(name in to)) return `was ${name} ${shown(from[name])}`;
-      return `${name} ${shown(from[name])} -> ${shown(to[name])}`;
+      if (!(name in from)) return `${name} ${valueText(to[name])}`;
+      if (!(name in to)) return `was ${name} ${valueText(from[name])}`;
+      return `${name} ${valueText(from[name])} -> ${valueText(to[name])}`;
     })
     .join(', ');
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
