@@ -54,6 +54,13 @@ const page = (items: readonly unknown[]) => ({ items, page: 1, page_size: 20, to
 const CREATE = ['alerts', 'rules', 'create', '--name', 'n', '--task', 'package'];
 
 describe('alerts rules', () => {
+  it('shows the whole condition in 80 columns, whatever the name', async () => {
+    const rule = { ...RULE, name: 'a name that is longer than its column', cooldown_seconds: 300 };
+    const { env } = await daemonThatSays(json({ items: [rule], page: 1, page_size: 100, total: 1 }));
+    const { stdout } = await cli(['alerts', 'rules'], { env, tty: true, columns: 80 });
+    expect(stdout).toContain(' queue_backlog > 50000 ');
+  });
+
   it.each([[['alerts', 'rules']], [['alerts', 'rules', 'list']]])('%j lists them', async (argv) => {
     const { env, requests } = await daemonThatSays(json(page([RULE])));
     const { code, stdout } = await cli([...argv, '-o', 'tsv'], { env });

@@ -6,6 +6,7 @@ import { acceptedAfter } from '../../../domain/cards/over-package.ts';
 import type { CommandContext } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';
 import { openImportSource, WholeLines } from '../../import-source.ts';
+import { cardCount } from '../../output/change.ts';
 import { plainText } from '../../output/line.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
 import { shellWord } from '../../output/shell-word.ts';
@@ -40,9 +41,8 @@ export async function tryFirst(
       return null;
     }
     if (former.path !== null) {
-      const cards = former.cards.toLocaleString('en-US');
       io.stderr.write(
-        `${cards} cards are kept as they are in ${plainText(former.path)}\nto undo the import: ${plainText(undoCommand(context, former.path))}\n`,
+        `${cardCount(former.cards)} ${former.cards === 1 ? 'is kept as it is' : 'are kept as they are'} in ${plainText(former.path)}\nto undo the import: ${plainText(undoCommand(context, former.path))}\n`,
       );
     }
     return { accept_over_package: accepted };

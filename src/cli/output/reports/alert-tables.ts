@@ -15,7 +15,12 @@ export function ruleTable(items: readonly AlertRuleBody[], style: Style): string
     { header: 'ID', cell: (row: AlertRuleBody) => style.id(row.id) },
     { header: 'NAME', cell: (row: AlertRuleBody) => style.text(row.name), least: 12 },
     { header: 'TASK', cell: (row: AlertRuleBody) => style.text(row.task_type), drop: 3 },
-    { header: 'FIRES WHEN', cell: (row: AlertRuleBody) => style.text(conditionText(row)), drop: 4 },
+    {
+      header: 'FIRES WHEN',
+      cell: (row: AlertRuleBody) => style.text(conditionText(row)),
+      least: 28,
+      drop: 4,
+    },
     { header: 'COOLDOWN', cell: (row: AlertRuleBody) => style.seconds(row.cooldown_seconds), drop: 1 },
     { header: 'NOTIFIES', cell: (row: AlertRuleBody) => style.text(row.notify_channels.join(',')), drop: 2 },
     { header: 'STATUS', cell: (row: AlertRuleBody) => statusCell(row, style) },
