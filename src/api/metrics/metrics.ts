@@ -110,7 +110,11 @@ function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Re
     }
   };
   perTask('queue_length', 'Cards due and running', (task) => task.queueLength);
-  perTask('queue_backoff', 'Cards whose last poll failed and that wait for a retry', (task) => task.backoff);
+  perTask(
+    'queue_backoff',
+    'Cards that wait for a retry, or until a limit per card allows their poll',
+    (task) => task.backoff,
+  );
   perTask('queue_due', 'Cards that are due and not polled yet', (task) => task.due);
   perTask('manual_length', 'Manually triggered cards that wait', (task) => task.manualLength);
   perTask('scheduled_cards', 'Cards the polling configs hold', (task) => task.scheduledCards);

@@ -34,7 +34,7 @@ export interface TaskMetrics extends PollRates {
   readonly schedule: SchedulePace;
   /** Due and running. */
   readonly queueLength: number;
-  /** Cards whose last poll failed and that wait for a retry. */
+  /** Cards that wait for a retry, or until a limit per card allows their poll. */
   readonly backoff: number;
   /** Gateway calls in flight, fleet-wide. */
   readonly inFlight: number;

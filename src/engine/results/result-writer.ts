@@ -31,8 +31,6 @@ export interface FinishedItem {
   readonly retryCapMs: number;
   /** Shortest wait of a failed card, or of one that came too early, milliseconds. */
   readonly waitMs: number;
-  /** The gateway does not allow this poll by hand yet: it was not made, and its trigger waits. */
-  readonly isEarly?: boolean;
 }
 
 type Stage = 'write' | 'count' | 'settle';
@@ -116,10 +114,10 @@ export class ResultWriter {
     const again = polled.length > 0 ? await this.#write(polled) : new Set<FinishedItem>();
     const ended = batch.map((entry) => (again.has(entry) ? { ...entry, verdict: 'failed' as const } : entry));
     const ofTriggers = ended.filter(isOfTrigger);
-    const early = ofTriggers.filter(({ isEarly }) => isEarly);
+    const early = ofTriggers.filter(({ verdict }) => verdict === 'early');
     const deferred = early.map((entry) => ({ ...triggerResultOf(entry), waitMs: entry.waitMs }));
     if (deferred.length > 0) await this.#persist('count', () => this.deps.triggers.defer(deferred));
-    const results = ofTriggers.filter(({ isEarly }) => !isEarly).map(triggerResultOf);
+    const results = ofTriggers.filter(({ verdict }) => verdict !== 'early').map(triggerResultOf);
     if (results.length > 0) await this.#persist('count', () => this.deps.triggers.count(results));
     await this.#settle(ended);
   }

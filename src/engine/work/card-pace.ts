@@ -16,12 +16,6 @@ const RECORDED_WITHIN_MS = 60_000;
 /** An interval that is so many times the limit is never cut short. */
 const ROOM_FOR_LATENESS = 1.1;
 
-/** The poll was not made. By hand: its trigger waits. Scheduled: its ring asks again. */
-interface EarlyEnding {
-  readonly isEarly: boolean;
-  readonly retry: Retry;
-}
-
 interface CardPaceDeps {
   readonly cards: Pick<CardRecords, 'lastPolls'>;
   readonly failures: Pick<FailureLog, 'last'>;
@@ -67,25 +61,26 @@ export class CardPace {
 
   /**
    * @param intervalMs of scheduled polls of the card.
-   * @returns how a poll ends that comes too early; null when the card may be polled now.
+   * @returns how long a poll waits that comes too early; null when the card may be polled now.
    */
-  early(item: WorkItem, { cardId, iccid }: Card, intervalMs: number, nowMs: number): EarlyEnding | null {
+  early(item: WorkItem, { cardId, iccid }: Card, intervalMs: number, nowMs: number): Retry | null {
     const isManual = item.lane === 'manual';
     const leastMs = isManual ? this.everyMs : this.#leastMs(intervalMs);
     // The results of this instance's polls may be on their way.
     const sinceOwnMs = this.deps.clock.monotonic() - (this.#polledAt.get(cardId) ?? Number.NEGATIVE_INFINITY);
     const sinceMs = nowMs - (this.#lastMs.get(item) ?? 0);
     // By clocks that were set back since, a card may have been polled in the future: that holds no poll up.
-    const waitMs = leastMs - Math.min(sinceOwnMs, sinceMs < -RECORDED_WITHIN_MS ? leastMs : sinceMs);
-    if (waitMs <= 0) return null;
+    const lastAgoMs = Math.min(sinceOwnMs, sinceMs < -RECORDED_WITHIN_MS ? this.everyMs : sinceMs);
+    if (lastAgoMs >= leastMs) return null;
+    const waitMs = this.everyMs - lastAgoMs;
     this.deps.log.info(
       { task_type: this.taskType, card_id: cardId, iccid, next_at: new Date(nowMs + waitMs).toISOString() },
-      isManual ? 'poll by hand is too early and waits' : 'scheduled poll is too early and is left out',
+      isManual ? 'poll by hand is too early and waits' : 'scheduled poll is too early and waits',
     );
-    return { isEarly: isManual, retry: { capMs: 0, waitMs } };
+    return { capMs: 0, waitMs };
   }
 
-  /** Where the interval is hardly longer than what is allowed, a poll must not be left out because the one before was late. */
+  /** Where the interval is hardly longer than what is allowed, a poll must not wait because the one before was late. */
   #leastMs(intervalMs: number): number {
     return Math.min(this.everyMs, Math.max(this.everyMs, intervalMs) / ROOM_FOR_LATENESS);
   }

@@ -55,7 +55,7 @@ function zeros(taskType: TaskType) {
   return {
     taskType,
     claimed: { schedule: 0, retry: 0, manual: 0 },
-    settled: { done: 0, failed: 0, returned: 0 },
+    settled: { done: 0, failed: 0, returned: 0, early: 0 },
     fenced: 0,
   };
 }

@@ -45,7 +45,7 @@ const READ_FAILURE_REST_MS = 1_000;
 const ORDER_RETRIED_MS = 60_000;
 
 /** The end of a poll. */
-type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure' | 'isEarly'>> & { readonly retry?: Retry };
+type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure'>> & { readonly retry?: Retry };
 
 interface WorkerDeps {
   readonly task: Task;
@@ -257,12 +257,12 @@ export class Worker extends LoopService {
     if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned');
     const scheduledMs = (config?.intervalSeconds ?? 0) * 1_000;
     const pacedBy = isOrdered && !manual ? null : cardPace;
-    let early = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
-    if (early) return this.#end(item, 'done', early);
+    let retry = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
+    if (retry) return this.#end(item, 'early', { retry });
     if (this.#pace !== null && !(await this.#pace.turn(item, deadline))) return this.#end(item, 'returned');
     // Another trigger may have polled the card meanwhile.
-    early = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
-    if (early) return this.#end(item, 'done', early);
+    retry = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
+    if (retry) return this.#end(item, 'early', { retry });
     cardPace?.polled(card.cardId);
     const poll = await this.#poller.poll(card, deadline);
     const retriesMs = cardPace !== null ? 0 : scheduledMs;
@@ -270,15 +270,15 @@ export class Worker extends LoopService {
     // The writer retries a card like after a failed poll when it cannot write the outcome.
     if ('outcome' in poll)
       return this.#end(item, 'done', { outcome: poll.outcome, retry: retryOf(null, intervalMs) });
-    const retry = retryOf(poll.error, intervalMs);
-    this.#end(item, 'failed', { retry, failure: failureNoteOf(poll.error, card.cardId, poll.durationMs) });
+    const failure = failureNoteOf(poll.error, card.cardId, poll.durationMs);
+    this.#end(item, 'failed', { retry: retryOf(poll.error, intervalMs), failure });
   }
 
   /** The item's call has ended: frees its slot and hands its result to the writer. */
   #end(
     item: WorkItem,
     verdict: FinishedItem['verdict'],
-    { outcome = null, failure = null, retry = NO_RETRY, isEarly = false }: Ending = {},
+    { outcome = null, failure = null, retry = NO_RETRY }: Ending = {},
   ): void {
     this.#inFlight -= 1;
     this.#pace?.ended(item);
@@ -291,7 +291,6 @@ export class Worker extends LoopService {
       failure,
       retryCapMs: retry.capMs,
       waitMs: retry.waitMs,
-      isEarly,
     });
     if (this.#freed.length === 1) void this.deps.clock.sleep(GATHER_MS).then(() => this.wake());
   }

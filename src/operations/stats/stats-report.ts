@@ -34,7 +34,7 @@ export const queueStats = z
     due: z.int(),
     inFlight: z.int(),
     manualLength: z.int(),
-    backoff: z.int().describe('Cards whose last poll failed and that wait for a retry'),
+    backoff: z.int().describe('Cards that wait for a retry, or until a limit per card allows their poll'),
     ...scheduleStats.shape,
     concurrency: z.object({
       current: z.int().describe('Gateway calls in flight, fleet-wide'),

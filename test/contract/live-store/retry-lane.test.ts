@@ -94,6 +94,38 @@ describeLiveStore('retry lane', (live) => {
     expect(await counts(live.store)).toMatchObject({ backoff: 1, retryDue: 1 });
   });
 
+  it('a card that may not be polled yet comes back after its wait, with the failures it had', async () => {
+    await fail(live.store, [1, 2], PARKED);
+    await queueCards(live.store, [1, 2, 3]);
+    const { items } = await claim(live.store, 3);
+    const settlements = items.map((item) => ({
+      item,
+      verdict: 'early' as const,
+      random: 0.5,
+      waitMs: item.cardId === 2 ? 1 : 60_000,
+    }));
+    expect(await live.store.work.settle(REALNAME, settlements, PARKED)).toEqual({ fenced: 0 });
+    expect(await counts(live.store)).toMatchObject({ queueLength: 0, due: 0, inFlight: 0 });
+    await waitFor(async () => (await counts(live.store)).retryDue === 1, { everyMs: 2 });
+    expect((await claim(live.store, 3)).items).toMatchObject([{ cardId: 2, lane: 'retry' }]);
+    expect((await counts(live.store)).backoff).toBe(2);
+    const places = await Promise.all(range(3).map((cardId) => live.store.work.place(REALNAME, cardId, [])));
+    expect(places.map(({ failuresInARow }) => failuresInARow)).toEqual([1, 1, 0]);
+  });
+
+  it('a card whose poll by hand may not be made yet leaves the list, and its schedule alone', async () => {
+    await fail(live.store, [5], PARKED);
+    await live.store.manual.push(REALNAME, ['5:t']);
+    const { items } = await claim(live.store, 1);
+    await live.store.work.settle(
+      REALNAME,
+      [{ item: items[0] as WorkItem, verdict: 'early', random: 0, waitMs: 60_000 }],
+      PARKED,
+    );
+    expect(await counts(live.store)).toMatchObject({ backoff: 0, manualLength: 0, inFlight: 0 });
+    expect((await live.store.work.place(REALNAME, 5, [])).failuresInARow).toBe(1);
+  });
+
   it('holds a tenth of the slots while other work is due, and no more', async () => {
     await fail(live.store, range(50));
     await queueCards(live.store, range(500, 1_001));

@@ -6,7 +6,7 @@ import type { TaskType } from '../../../src/domain/task-type.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
-import type { Claim, WorkItem } from '../../../src/store/ports/live/work-queue.ts';
+import type { Claim, Settlement, WorkItem } from '../../../src/store/ports/live/work-queue.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { startRedisCluster } from '../../support/redis-topologies.ts';
@@ -135,7 +135,7 @@ export function claim(
 export function settle(
   store: LiveStore,
   items: readonly WorkItem[],
-  verdict: 'done' | 'failed' | 'returned',
+  verdict: Settlement['verdict'],
   backoff = NO_BACKOFF,
 ): Promise<{ fenced: number }> {
   const settlements = items.map((item) => ({ item, verdict, random: 0.5 }));

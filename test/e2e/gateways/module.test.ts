@@ -117,7 +117,7 @@ it('signs and reads by the module, and polls no card more often than allowed, by
   expect(gaps.length).toBeGreaterThan(CARDS);
   // Calls and answers take a moment on their way.
   expect(Math.min(...gaps)).toBeGreaterThan(EVERY_SECONDS * 1_000 - 300);
-  expect(await fleet.logged('scheduled poll is too early and is left out')).not.toEqual([]);
+  expect(await fleet.logged('scheduled poll is too early and waits')).not.toEqual([]);
 });
 
 it.each([

@@ -237,8 +237,11 @@ function settleCard(
   type.queue.delete(cardId);
   if (verdict === 'done') {
     type.failures.delete(cardId);
-  } else if (verdict === 'returned') {
-    type.retry.addNew(cardId, nowMs);
+  } else if (verdict !== 'failed') {
+    const isWaiting = verdict === 'early' && waitMs > 0;
+    if (isWaiting && type.retry.size >= MAX_RETRIES_WAITING) return;
+    type.retry.delete(cardId);
+    type.retry.addNew(cardId, Math.floor(nowMs + (isWaiting ? waitMs : 0)));
   } else {
     const failuresInARow = (type.failures.get(cardId) ?? 0) + 1;
     type.failures.set(cardId, failuresInARow);

@@ -72,12 +72,13 @@ export interface Settlement {
   /**
    * done: the item leaves the queue. failed: it waits in the retry lane, see settle (in lane manual it leaves, without
    * a retry). returned: it was never started and is due again at once in its lane (in lane manual at the head of the
-   * list).
+   * list). early: the gateway does not allow it yet; it was not started, and waits in the retry lane for its waitMs
+   * without counting as a failure (in lane manual it leaves: its trigger waits).
    */
-  readonly verdict: 'done' | 'failed' | 'returned';
+  readonly verdict: 'done' | 'failed' | 'returned' | 'early';
   /** The jitter of the backoff, uniform in [0, 1). */
   readonly random: number;
-  /** For verdict failed: the shortest wait of the card, milliseconds, even if its backoff is shorter. */
+  /** Milliseconds. For verdict failed: the shortest wait of the card, even if its backoff is shorter. For early: its wait. */
   readonly waitMs?: number;
 }
 
@@ -149,7 +150,8 @@ export interface WorkQueue {
    * (late worker, reset) is left alone and counted as fenced. Also releases slots that the items still hold. A failed
    * card waits in the retry lane for random * baseMs * 2^(failures in a row - 1), and at least for its waitMs. Once
    * that backoff reaches capMs (0: at once), or while the lane holds MAX_RETRIES_WAITING cards, the card is parked: it
-   * is neither in the queue nor in the lane, and its failures are remembered, until its ring makes it due again.
+   * is neither in the queue nor in the lane, and its failures are remembered, until its ring makes it due again; an early one that finds
+   * the lane full is left to its ring, too.
    */
   settle(
     taskType: TaskType,

@@ -9,7 +9,8 @@ export function settleGroups(settlements: readonly Settlement[]): RedisArgument[
     const group = groups[groupOf(item.lane, verdict)] as [number, ...RedisArgument[]];
     group[0] += 1;
     group.push(item.member, item.token);
-    if (item.lane !== 'manual' && verdict === 'failed') group.push(random, waitMs);
+    if (group === groups[1]) group.push(waitMs, random);
+    if (group === groups[3]) group.push(waitMs);
   }
   return groups.flat();
 }
@@ -17,5 +18,6 @@ export function settleGroups(settlements: readonly Settlement[]): RedisArgument[
 function groupOf(lane: Lane, verdict: Settlement['verdict']): number {
   if (lane === 'manual') return verdict === 'returned' ? 5 : 4;
   if (verdict === 'returned') return lane === 'retry' ? 3 : 2;
+  if (verdict === 'early') return 3;
   return verdict === 'done' ? 0 : 1;
 }

@@ -1,8 +1,9 @@
 -- Ends claimed work that has a durable result, that failed, or that was never started.
 -- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 slots, 6 failures, 7 retry lane, 8 retry slots
 -- ARGV: 1 backoff base (ms), 2 backoff cap (ms), 3 most entries of the retry lane, then six groups, each a number of
---       items and per item member and token: cards done, cards failed (per item also the random number and how long
---       the card must wait at least, ms), schedule returned, retry returned, manual ended, manual returned
+--       items and per item member and token: cards done, cards failed (per item also how long the card must wait at
+--       least, ms, and the random number), schedule returned, retry returned and early (per item also the wait, ms),
+--       manual ended, manual returned
 -- Returns: the number of items left alone because they no longer owned their lease.
 -- Atomic because only the holder of the token may end the work, together with its slot and the running count.
 local queue, manual, leases, slots, failures, retry = KEYS[1], KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[7]
@@ -10,11 +11,11 @@ local now, base, cap = now_ms(), tonumber(ARGV[1]), tonumber(ARGV[2])
 local at, fenced = 4, 0
 local slot_members, slot_tokens = {}, {}
 
--- Reads the next group. Returns the members that still own their lease in `key`, with the random number and wait of
+-- Reads the next group. Returns the members that still own their lease in `key`, with the wait and random number of
 -- each.
 local function read_group(key, slot_prefix, fields)
   local count = tonumber(ARGV[at])
-  local members, tokens, own, randoms, waits = {}, {}, {}, {}, {}
+  local members, tokens, own, waits, randoms = {}, {}, {}, {}, {}
   at = at + 1
   for i = 1, count do
     local item = at + (i - 1) * fields
@@ -25,16 +26,16 @@ local function read_group(key, slot_prefix, fields)
   for i, is_own in ipairs(holds(key, members, tokens)) do
     if is_own then
       own[#own + 1] = members[i]
-      if fields == 4 then
-        randoms[#own] = tonumber(ARGV[at + (i - 1) * fields + 2])
-        waits[#own] = tonumber(ARGV[at + (i - 1) * fields + 3])
+      if fields > 2 then
+        waits[#own] = tonumber(ARGV[at + (i - 1) * fields + 2])
+        randoms[#own] = tonumber(ARGV[at + (i - 1) * fields + 3])
       end
     else
       fenced = fenced + 1
     end
   end
   at = at + count * fields
-  return own, randoms, waits
+  return own, waits, randoms
 end
 
 local done = read_group(queue, '', 2)
@@ -45,7 +46,7 @@ end
 
 -- A failed card waits in the retry lane. When its backoff reaches the cap, or while the lane is full, it leaves the
 -- queue without a retry: its ring makes it due again.
-local failed, randoms, waits = read_group(queue, '', 4)
+local failed, waits, randoms = read_group(queue, '', 4)
 call_chunked('ZREM', queue, failed)
 local room = #failed > 0 and tonumber(ARGV[3]) - redis.call('ZCARD', retry) or 0
 for i, card in ipairs(failed) do
@@ -60,9 +61,13 @@ for _, card in ipairs((read_group(queue, '', 2))) do
   redis.call('ZADD', queue, 'XX', now, card)
 end
 
-for _, card in ipairs((read_group(queue, '', 2))) do
-  redis.call('ZREM', queue, card)
-  redis.call('ZADD', retry, now, card)
+local laned, lane_waits = read_group(queue, '', 3)
+call_chunked('ZREM', queue, laned)
+room = #laned > 0 and tonumber(ARGV[3]) - redis.call('ZCARD', retry) or 0
+for i, card in ipairs(laned) do
+  if i <= room or lane_waits[i] == 0 then
+    redis.call('ZADD', retry, math.floor(now + lane_waits[i]), card)
+  end
 end
 
 call_chunked('ZREM', leases, (read_group(leases, 'm', 2)))

@@ -27,7 +27,7 @@ it('counts claims by lane, settlements by verdict and fenced results', async () 
   expect(counts.totals.find(({ taskType }) => taskType === 'package')).toEqual({
     taskType: 'package',
     claimed: { schedule: 0, retry: 0, manual: 3 },
-    settled: { done: 2, failed: 1, returned: 0 },
+    settled: { done: 2, failed: 1, returned: 0, early: 0 },
     fenced: 0,
   });
   await work.settle('package', settlements, backoff);

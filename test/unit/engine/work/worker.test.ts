@@ -32,6 +32,8 @@ let writer: ResultWriter;
 /** What the tasks were given to poll, with the time they had. */
 let polls: Array<{ readonly cardId: number; readonly remainingMs: number }>;
 let verdicts: Array<[number, Settlement['verdict']]>;
+/** Milliseconds that cards wait which were too early. */
+let waits: number[];
 let noted: FailureNote[];
 /** Cards of triggers that were counted, and those that wait, with their wait. */
 let counted: number[];
@@ -50,7 +52,7 @@ const unexpected = (error: unknown) => expect.unreachable(String(error));
 beforeEach(() => {
   clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
-  [polls, verdicts, noted, written, caps, counted, deferred] = [[], [], [], [], [], [], []];
+  [polls, verdicts, waits, noted, written, caps, counted, deferred] = [[], [], [], [], [], [], [], []];
   stale = [];
   poll = async () => {};
   reading = () => {};
@@ -59,7 +61,10 @@ beforeEach(() => {
     work: {
       settle: async (_, settlements, { capMs }) => {
         caps.push(capMs);
-        for (const { item, verdict } of settlements) verdicts.push([item.cardId, verdict]);
+        for (const { item, verdict, waitMs = 0 } of settlements) {
+          verdicts.push([item.cardId, verdict]);
+          if (verdict === 'early') waits.push(waitMs);
+        }
         return { fenced: 0 };
       },
     },
@@ -740,7 +745,12 @@ describe('a gateway that limits the polls of one card', () => {
       [1, EVERY_MS - 300_000],
       [3, EVERY_MS - 1_000],
     ]);
-    expect(verdicts.sort()).toEqual([1, 2, 3, 4].map((cardId) => [cardId, 'done']));
+    expect(verdicts.sort()).toEqual([
+      [1, 'early'],
+      [2, 'done'],
+      [3, 'early'],
+      [4, 'done'],
+    ]);
   });
 
   it('polls a card once that two triggers name at the same time', async () => {
@@ -759,7 +769,7 @@ describe('a gateway that limits the polls of one card', () => {
     ['an interval with room for lateness', 990, 899_999, 900_000],
     ['the shortest interval', 900, 818_181, 818_182],
     ['an interval from before the limit', 300, 818_181, 818_182],
-  ])('leaves out a scheduled poll that follows another poll too early: %s', async (_, every, early, late) => {
+  ])('lets a scheduled poll wait that follows another poll too early: %s', async (_, every, early, late) => {
     const now = clock.now();
     succeededAt = new Map([
       [1, now - early],
@@ -770,7 +780,13 @@ describe('a gateway that limits the polls of one card', () => {
     await run(claiming({ cardId: 1 }, { cardId: 2 }, { cardId: 3 }, { cardId: 4 }), every);
     expect(polls.map(({ cardId }) => cardId)).toEqual([2, 4]);
     expect(deferred).toEqual([]);
-    expect(verdicts.sort()).toEqual([1, 2, 3, 4].map((cardId) => [cardId, 'done']));
+    expect(verdicts.sort()).toEqual([
+      [1, 'early'],
+      [2, 'done'],
+      [3, 'early'],
+      [4, 'done'],
+    ]);
+    expect(waits).toEqual([EVERY_MS - early, EVERY_MS - early]);
   });
 
   it('is not held up by polls of the future, from before a clock was set back', async () => {
