@@ -284,8 +284,11 @@ CREATE TABLE manual_trigger_cards (
   trigger_id text NOT NULL,
   card_id bigint NOT NULL,
   handed_out_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  early_until timestamp with time zone,
   CONSTRAINT manual_trigger_cards_pkey PRIMARY KEY (trigger_id, card_id)
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
+CREATE INDEX manual_trigger_cards_early ON public.manual_trigger_cards USING btree (trigger_id, early_until) WHERE (early_until IS NOT NULL);
+CREATE INDEX manual_trigger_cards_early_card ON public.manual_trigger_cards USING btree (card_id) WHERE (early_until IS NOT NULL);
 
 CREATE TABLE manual_triggers (
   trigger_id text NOT NULL,

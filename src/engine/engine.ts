@@ -263,7 +263,8 @@ export class Engine implements Service {
     const { polling, usage, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
     const work = this.#counts.counted(live.work);
-    const { stops, resumes } = records;
+    const { stops, resumes, cards, triggers } = records;
+    const paceDeps = { cards, triggers, failures: live.failures, clock, log };
     const stopRules = () => this.#stopRules.rules;
     const readings = { calendar, maxMbitPerSecond: usage.maxMbitPerSecond, meter, reader: this.#reader };
     const taskDeps = { gateway, stops, resumes, audit, stopRules, ...readings, ...polling, log };
@@ -278,12 +279,7 @@ export class Engine implements Service {
           stats: this.#stats,
           flow: gateway,
           pace: this.deps.pace ?? null,
-          cardPace: cardPaceOf(taskType, this.settings.gateway.rateLimits ?? [], {
-            cards: records.cards,
-            failures: live.failures,
-            clock,
-            log,
-          }),
+          cardPace: cardPaceOf(taskType, this.settings.gateway.rateLimits ?? [], paceDeps),
           matcher: () => this.#configs.matcher,
           fleetClock: this.#fleetClock,
           clock,

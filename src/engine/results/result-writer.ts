@@ -29,6 +29,8 @@ export interface FinishedItem {
   readonly failure: FailureNote | null;
   /** Backoff at which the card is left to its ring, milliseconds, if it failed or its outcome cannot be written. */
   readonly retryCapMs: number;
+  /** Triggers whose poll of this card was too early: this poll is theirs, too. Absent if there are none. */
+  readonly alsoFor?: readonly string[];
   /** Shortest wait of a failed card, or of one that came too early, milliseconds. */
   readonly waitMs: number;
 }
@@ -83,7 +85,7 @@ export class ResultWriter {
   }
 
   finish(finished: FinishedItem): void {
-    const isPlain = finished.outcome === null && !isOfTrigger(finished);
+    const isPlain = finished.outcome === null && triggersOf(finished).length === 0;
     (isPlain ? this.#plain : this.#recorded).add(finished);
   }
 
@@ -112,12 +114,15 @@ export class ResultWriter {
   async #record(batch: readonly FinishedItem[]): Promise<void> {
     const polled = batch.filter((entry) => entry.outcome !== null);
     const again = polled.length > 0 ? await this.#write(polled) : new Set<FinishedItem>();
-    const ended = batch.map((entry) => (again.has(entry) ? { ...entry, verdict: 'failed' as const } : entry));
-    const ofTriggers = ended.filter(isOfTrigger);
-    const early = ofTriggers.filter(({ verdict }) => verdict === 'early');
-    const deferred = early.map((entry) => ({ ...triggerResultOf(entry), waitMs: entry.waitMs }));
+    const ended = batch.map((entry) =>
+      again.has(entry) ? { ...entry, verdict: 'failed' as const, alsoFor: [] } : entry,
+    );
+    const early = ended.filter(({ verdict }) => verdict === 'early');
+    const deferred = early.flatMap((entry) =>
+      triggerResultsOf(entry).map((result) => ({ ...result, waitMs: entry.waitMs })),
+    );
     if (deferred.length > 0) await this.#persist('count', () => this.deps.triggers.defer(deferred));
-    const results = ofTriggers.filter(({ verdict }) => verdict !== 'early').map(triggerResultOf);
+    const results = ended.filter(({ verdict }) => verdict !== 'early').flatMap(triggerResultsOf);
     if (results.length > 0) await this.#persist('count', () => this.deps.triggers.count(results));
     await this.#settle(ended);
   }
@@ -215,15 +220,17 @@ export class ResultWriter {
   }
 }
 
-/** True when the item is the result of a manual trigger's card. */
-function isOfTrigger({ item, verdict }: FinishedItem): boolean {
-  return item.lane === 'manual' && verdict !== 'returned' && triggerIdOf(item.member) !== null;
+/** @returns the triggers that asked for this poll. */
+function triggersOf({ item, verdict, alsoFor = [] }: FinishedItem): readonly string[] {
+  const own = item.lane === 'manual' && verdict !== 'returned' ? triggerIdOf(item.member) : null;
+  return own === null ? alsoFor : [own, ...alsoFor];
 }
 
-function triggerResultOf({ item, verdict }: FinishedItem): TriggerResult {
-  return {
-    triggerId: triggerIdOf(item.member) as string,
+function triggerResultsOf(entry: FinishedItem): TriggerResult[] {
+  const { item, verdict } = entry;
+  return triggersOf(entry).map((triggerId) => ({
+    triggerId,
     cardId: item.cardId,
     succeeded: verdict === 'done',
-  };
+  }));
 }

@@ -1,14 +1,16 @@
 // How often the gateway allows one card to be polled (a rate limit with `per_card`). Intervals of polling configs are checked when they
 // are set; but polls by hand may come at any time, and the scheduled poll that follows one takes no notice of it. So every
-// poll is checked against the last one in the stores: one query a claim. Used by worker.ts. Exists only with such a limit.
+// poll is checked against the last one in the stores: two queries a claim. Used by worker.ts. Exists only with such a limit.
 import type { Card } from '../../domain/cards/card.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
+import { triggerIdOf } from '../../domain/manual-trigger.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { FailureLog } from '../../store/ports/live/failure-log.ts';
 import type { WorkItem } from '../../store/ports/live/work-queue.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
+import type { TriggerRecords } from '../../store/ports/records/trigger-records.ts';
 import type { Retry } from './failed-poll.ts';
 
 /** The result of a poll is in the stores after this long. */
@@ -19,6 +21,7 @@ const ROOM_FOR_LATENESS = 1.1;
 interface CardPaceDeps {
   readonly cards: Pick<CardRecords, 'lastPolls'>;
   readonly failures: Pick<FailureLog, 'last'>;
+  readonly triggers: Pick<TriggerRecords, 'earlyOf'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Pick<Logger, 'info'>;
 }
@@ -34,8 +37,8 @@ export function cardPaceOf(
 }
 
 export class CardPace {
-  /** When the cards of claimed items were last polled, epoch milliseconds. */
-  readonly #lastMs = new WeakMap<WorkItem, number>();
+  /** When the cards of claimed items were last polled, epoch milliseconds, and triggers that wait for such a poll. */
+  readonly #seen = new WeakMap<WorkItem, { readonly lastMs: number; readonly triggers: readonly string[] }>();
   /** Cards that this instance polled lately, by the monotonic clock, in order of time. */
   readonly #polledAt = new Map<number, number>();
 
@@ -45,18 +48,30 @@ export class CardPace {
     private readonly deps: CardPaceDeps,
   ) {}
 
-  /** Reads when the cards were last polled, well or not. */
+  /** Reads when the cards were last polled, well or not, and which triggers had come too early for them. */
   async look(items: readonly WorkItem[]): Promise<void> {
     const cardIds = items.map(({ cardId }) => cardId);
-    const { cards, failures } = this.deps;
-    const [succeeded, failed] = await Promise.all([
+    const { cards, failures, triggers } = this.deps;
+    const [succeeded, failed, waiting] = await Promise.all([
       cards.lastPolls(this.taskType, cardIds),
       failures.last(this.taskType, cardIds),
+      triggers.earlyOf(this.taskType, cardIds),
     ]);
     for (const item of items) {
-      const failedMs = failed.get(item.cardId)?.atMs ?? 0;
-      this.#lastMs.set(item, Math.max(succeeded.get(item.cardId) ?? 0, failedMs));
+      const { cardId } = item;
+      const lastMs = Math.max(succeeded.get(cardId) ?? 0, failed.get(cardId)?.atMs ?? 0);
+      const ofCard = waiting.filter((one) => one.cardId === cardId).map(({ triggerId }) => triggerId);
+      this.#seen.set(item, { lastMs, triggers: ofCard });
     }
+  }
+
+  /**
+   * @returns the triggers for which any poll of the card counts. Where the interval is hardly longer than the limit, each
+   * scheduled poll would come before theirs.
+   */
+  triggersOf(item: WorkItem): readonly string[] {
+    const own = item.lane === 'manual' ? triggerIdOf(item.member) : null;
+    return this.#seen.get(item)?.triggers.filter((triggerId) => triggerId !== own) ?? [];
   }
 
   /**
@@ -68,7 +83,7 @@ export class CardPace {
     const leastMs = isManual ? this.everyMs : this.#leastMs(intervalMs);
     // The results of this instance's polls may be on their way.
     const sinceOwnMs = this.deps.clock.monotonic() - (this.#polledAt.get(cardId) ?? Number.NEGATIVE_INFINITY);
-    const sinceMs = nowMs - (this.#lastMs.get(item) ?? 0);
+    const sinceMs = nowMs - (this.#seen.get(item)?.lastMs ?? 0);
     // By clocks that were set back since, a card may have been polled in the future: that holds no poll up.
     const lastAgoMs = Math.min(sinceOwnMs, sinceMs < -RECORDED_WITHIN_MS ? this.everyMs : sinceMs);
     if (lastAgoMs >= leastMs) return null;

@@ -45,7 +45,7 @@ const READ_FAILURE_REST_MS = 1_000;
 const ORDER_RETRIED_MS = 60_000;
 
 /** The end of a poll. */
-type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure'>> & { readonly retry?: Retry };
+type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure' | 'alsoFor'>> & { readonly retry?: Retry };
 
 interface WorkerDeps {
   readonly task: Task;
@@ -265,20 +265,21 @@ export class Worker extends LoopService {
     if (retry) return this.#end(item, 'early', { retry });
     cardPace?.polled(card.cardId);
     const poll = await this.#poller.poll(card, deadline);
+    const alsoFor = cardPace?.triggersOf(item) ?? [];
     const retriesMs = cardPace !== null ? 0 : scheduledMs;
     const intervalMs = isOrdered ? ORDER_RETRIED_MS : retriesMs;
     // The writer retries a card like after a failed poll when it cannot write the outcome.
     if ('outcome' in poll)
-      return this.#end(item, 'done', { outcome: poll.outcome, retry: retryOf(null, intervalMs) });
+      return this.#end(item, 'done', { outcome: poll.outcome, alsoFor, retry: retryOf(null, intervalMs) });
     const failure = failureNoteOf(poll.error, card.cardId, poll.durationMs);
-    this.#end(item, 'failed', { retry: retryOf(poll.error, intervalMs), failure });
+    this.#end(item, 'failed', { retry: retryOf(poll.error, intervalMs), failure, alsoFor });
   }
 
   /** The item's call has ended: frees its slot and hands its result to the writer. */
   #end(
     item: WorkItem,
     verdict: FinishedItem['verdict'],
-    { outcome = null, failure = null, retry = NO_RETRY }: Ending = {},
+    { outcome = null, failure = null, alsoFor = [], retry = NO_RETRY }: Ending = {},
   ): void {
     this.#inFlight -= 1;
     this.#pace?.ended(item);
@@ -289,6 +290,7 @@ export class Worker extends LoopService {
       verdict,
       outcome,
       failure,
+      alsoFor,
       retryCapMs: retry.capMs,
       waitMs: retry.waitMs,
     });

@@ -13,7 +13,7 @@ import { statements } from './client/statements.ts';
 import { lockKey } from './client/transaction-bounds.ts';
 import { fleetOf } from './fleet.ts';
 import { identityOf } from './identity.ts';
-import { SqlMigrations } from './migrations/migrations.ts';
+import { SqlMigrations } from './migrations.ts';
 import { SqlResults } from './results/results.ts';
 import { SqlConfigs } from './schedule/configs.ts';
 import file from './sql-record-store.sql';

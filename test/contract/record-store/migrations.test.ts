@@ -7,7 +7,7 @@ import { PostgresClient } from '../../../src/store/postgres/pool.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import type { SqlClient } from '../../../src/store/sql/client/sql-client.ts';
 import { MIGRATIONS } from '../../../src/store/sql/migrations/migration-list.ts';
-import { SqlMigrations } from '../../../src/store/sql/migrations/migrations.ts';
+import { SqlMigrations } from '../../../src/store/sql/migrations.ts';
 import { emptyDatabase } from '../../support/fresh-stores.ts';
 import { WORKER_URL } from './stores.ts';
 

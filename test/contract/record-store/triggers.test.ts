@@ -369,6 +369,38 @@ describeRecordStore('manual triggers', (db: Context) => {
       expect(await db.store.triggers.owed('realname', -700_000, null, 10)).toEqual([]);
     });
 
+    it('that may not be polled yet are counted up to a number, with the time of the last', async () => {
+      const make = async (cardIds: number[]) =>
+        (await db.store.triggers.create(listed(cardIds), 10)).trigger.triggerId;
+      const [one, two, none] = [await make([1, 2, 3, 4]), await make([2]), await make([1])];
+      const early = (triggerId: string, cardId: number, waitMs: number) => ({ triggerId, cardId, waitMs });
+      const fromMs = Date.now();
+      await db.store.triggers.defer([
+        early(one, 1, 600_000),
+        early(one, 2, 900_000),
+        early(one, 3, 0),
+        early(one, 4, 300_000),
+        early(two, 2, 60_000),
+      ]);
+      const found = await db.store.triggers.early([one, two, none, 'unknown'], 2);
+      expect(found.map(({ triggerId, cards }) => [triggerId, cards])).toEqual([
+        [one, 2],
+        [two, 1],
+      ]);
+      const waits = found.map(({ untilAtMs }) => untilAtMs - fromMs);
+      for (const [i, waitMs] of [900_000, 60_000].entries()) {
+        expect(Math.abs((waits[i] ?? 0) - waitMs), 'the clocks of test and database').toBeLessThan(20_000);
+      }
+
+      const waiting = (cardIds: number[]) => db.store.triggers.earlyOf('realname', cardIds);
+      expect(await waiting([1, 3, 99])).toEqual(expect.arrayContaining(owedCards(one, [1, 3])));
+      expect(await waiting([2])).toHaveLength(2);
+      expect(await db.store.triggers.earlyOf('package', [1, 2])).toEqual([]);
+      await db.store.triggers.count(results(one, [2]));
+      await db.store.triggers.cancel(two);
+      expect(await waiting([2])).toEqual([]);
+    });
+
     it('are handed out again only if they are still owed, and then count as new', async () => {
       const { triggerId } = (await db.store.triggers.create(listed(range(3)), 1_000)).trigger;
       await db.sql(`UPDATE manual_trigger_cards SET handed_out_at = handed_out_at - interval '1 hour'`);

@@ -34,6 +34,14 @@ export interface DeferredCard extends OwedCard {
   readonly waitMs: number;
 }
 
+/** Cards of a trigger that the gateway does not allow to be polled yet. */
+export interface EarlyCards {
+  readonly triggerId: string;
+  readonly cards: number;
+  /** When the last of them may be polled. */
+  readonly untilAtMs: number;
+}
+
 /**
  * Triggers and the counts of their results. A card is handed out (recorded as owed) before it goes into the manual
  * list. It is counted once, with its first result: results may come twice, and cards may be handed out again.
@@ -102,6 +110,10 @@ export interface TriggerRecords {
   handOutAgain(cards: readonly OwedCard[]): Promise<readonly OwedCard[]>;
   /** The cards are owed again after a wait: the leader puts them into the list then. They wait outside of it meanwhile. */
   defer(cards: readonly DeferredCard[]): Promise<void>;
+  /** @returns what waits of these triggers, without those of which nothing does; at most `most` cards of each are counted. */
+  early(triggerIds: readonly string[], most: number): Promise<readonly EarlyCards[]>;
+  /** @returns those of the cards that were deferred for an unfinished trigger and have no result yet. */
+  earlyOf(taskType: TaskType, cardIds: readonly number[]): Promise<readonly OwedCard[]>;
   /** Ends what a cancelled trigger is owed, except for these running cards. */
   takeBack(triggerId: string, runningCardIds: readonly number[]): Promise<void>;
 }

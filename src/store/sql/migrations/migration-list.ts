@@ -18,6 +18,7 @@ import outageRules from './0016_outage_rules.sql';
 import madeChanges from './0017_made_changes.sql';
 import resumeSteps from './0018_resume_steps.sql';
 import webhookGroups from './0019_webhook_groups.sql';
+import earlyPolls from './0020_early_polls.sql';
 
 export interface Migration {
   readonly id: string;
@@ -44,4 +45,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0017_made_changes', sql: madeChanges },
   { id: '0018_resume_steps', sql: resumeSteps },
   { id: '0019_webhook_groups', sql: webhookGroups },
+  { id: '0020_early_polls', sql: earlyPolls },
 ];

@@ -177,9 +177,34 @@ RETURNING c.trigger_id, c.card_id
 WITH locked AS MATERIALIZED (
   SELECT trigger_id FROM manual_triggers WHERE trigger_id = ANY ($1::text[]) ORDER BY trigger_id FOR UPDATE
 )
-UPDATE manual_trigger_cards c SET handed_out_at = clock_timestamp() + early.wait_ms * interval '1 millisecond'
-FROM unnest($1::text[], $2::bigint[], $3::float8[]) AS early (trigger_id, card_id, wait_ms) JOIN locked USING (trigger_id)
+UPDATE manual_trigger_cards c SET handed_out_at = early.until, early_until = early.until
+FROM (
+  SELECT trigger_id, card_id, statement_timestamp() + wait_ms * interval '1 millisecond' AS until
+  FROM unnest($1::text[], $2::bigint[], $3::float8[]) AS waiting (trigger_id, card_id, wait_ms) JOIN locked USING (trigger_id)
+) AS early
 WHERE c.trigger_id = early.trigger_id AND c.card_id = early.card_id
+
+-- name: triggers.early
+-- How many cards of triggers may not be polled yet, and until when the last of them waits. $1 triggers, $2 most cards to
+-- count of each: a trigger may have millions.
+SELECT t.trigger_id, e.cards, e.until_at
+FROM unnest($1::text[]) AS t (trigger_id) CROSS JOIN LATERAL (
+  SELECT count(*) AS cards, max(last.early_until) AS until_at
+  FROM (
+    SELECT c.early_until FROM manual_trigger_cards c
+    WHERE c.trigger_id = t.trigger_id AND c.early_until > statement_timestamp()
+    ORDER BY c.early_until DESC
+    LIMIT $2::integer
+  ) AS last
+) AS e
+WHERE e.cards > 0
+
+-- name: triggers.earlyOf
+-- Those of the cards that were too early for an unfinished trigger and have no result yet. $1 task type, $2 cards.
+SELECT c.trigger_id, c.card_id
+FROM manual_trigger_cards c JOIN manual_triggers t USING (trigger_id)
+WHERE c.early_until IS NOT NULL AND c.card_id = ANY ($2::bigint[])
+  AND t.task_type = $1::text AND t.status IN ('queued', 'running')
 
 -- name: triggers.lock
 -- $1 trigger id.

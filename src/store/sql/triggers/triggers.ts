@@ -4,6 +4,7 @@ import type { CardSelection, ManualTrigger, TriggerResult } from '../../../domai
 import type { TaskType } from '../../../domain/task-type.ts';
 import type {
   DeferredCard,
+  EarlyCards,
   FeedingTrigger,
   NewTrigger,
   OpenTotals,
@@ -36,6 +37,8 @@ const SQL = statements(
   'owed',
   'handOutAgain',
   'defer',
+  'early',
+  'earlyOf',
   'lock',
   'takeBackCards',
   'endFeeding',
@@ -153,6 +156,14 @@ export class SqlTriggers implements TriggerRecords {
       cards.map(({ cardId }) => cardId),
       cards.map(({ waitMs }) => waitMs),
     ]);
+  }
+
+  early(triggerIds: readonly string[], most: number): Promise<EarlyCards[]> {
+    return this.client.query<EarlyCards>(SQL.early, [triggerIds, most]);
+  }
+
+  earlyOf(taskType: TaskType, cardIds: readonly number[]): Promise<OwedCard[]> {
+    return this.client.query<OwedCard>(SQL.earlyOf, [taskType, cardIds]);
   }
 
   async takeBack(triggerId: string, runningCardIds: readonly number[]): Promise<void> {

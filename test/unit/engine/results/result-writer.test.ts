@@ -199,6 +199,38 @@ it('counts for a trigger what came of its cards, and writes nothing for those th
   expect(writes).toEqual([[1]]);
 });
 
+it('defers a card that was too early for its trigger, and counts it neither way', async () => {
+  finish(1, { item: ofTrigger(1), verdict: 'early', outcome: null, waitMs: 5_000 });
+  await writer.stop();
+  expect(counted).toEqual([]);
+  expect(events).toContain('defer 1 5000');
+  expect(settled).toEqual([[1, 'early']]);
+});
+
+it('counts a poll for triggers that came too early, too', async () => {
+  const alsoFor = ['t8', 't9'];
+  finish(1, { alsoFor });
+  finish(2, { alsoFor: ['t8'], verdict: 'failed', outcome: null });
+  finish(3, { item: ofTrigger(3), alsoFor: ['t8'] });
+  await writer.stop();
+  expect(counted.sort()).toEqual([
+    [1, 'succeeded'],
+    [1, 'succeeded'],
+    [2, 'failed'],
+    [3, 'succeeded'],
+    [3, 'succeeded'],
+  ]);
+});
+
+it('leaves a trigger waiting whose card is polled again, since its value is stale', async () => {
+  write = async () => ({ staleUsage: [1] });
+  const outcome = { cardId: 1, taskType: 'carddata', polledAtMs: 1, usage: {} } as unknown as PollOutcome;
+  finish(1, { outcome, alsoFor: ['t8'] });
+  await writer.stop();
+  expect(settled).toEqual([[1, 'failed']]);
+  expect(counted).toEqual([]);
+});
+
 it('counts as failed a card of a trigger whose value is refused', async () => {
   write = () => Promise.reject(new CardpollError('invalid', 'value_refused', 'no'));
   finish(1, { item: ofTrigger(1) });

@@ -16,6 +16,7 @@ import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.t
 import type { FailureNote, NotedFailure } from '../../../../src/store/ports/live/failure-log.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { Settlement, WorkItem, WorkQueue } from '../../../../src/store/ports/live/work-queue.ts';
+import type { OwedCard } from '../../../../src/store/ports/records/trigger-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -701,6 +702,8 @@ describe('a gateway that limits the polls of one card', () => {
   const LIMIT = { kind: 'card', interfaces: null, everySeconds: 900 } as const;
   let succeededAt: Map<number, number>;
   let failedAt: Map<number, number>;
+  /** Cards that were too early for a trigger before. */
+  let waiting: OwedCard[];
   const cardPace = () =>
     cardPaceOf('realname', [LIMIT], {
       cards: { lastPolls: async () => succeededAt },
@@ -708,6 +711,7 @@ describe('a gateway that limits the polls of one card', () => {
         last: async () =>
           new Map([...failedAt].map(([cardId, atMs]) => [cardId, { cardId, atMs } as NotedFailure])),
       },
+      triggers: { earlyOf: async () => waiting },
       clock,
       log: pino({ enabled: false }),
     });
@@ -715,6 +719,7 @@ describe('a gateway that limits the polls of one card', () => {
   beforeEach(() => {
     succeededAt = new Map();
     failedAt = new Map();
+    waiting = [];
   });
 
   const manual = (cardId: number, trigger: string) =>
@@ -796,6 +801,20 @@ describe('a gateway that limits the polls of one card', () => {
     ]);
     await run(claiming(manual(1, 't1'), { cardId: 1 }, { cardId: 2 }));
     expect(polls.map(({ cardId }) => cardId)).toEqual([1]);
+  });
+
+  it('counts any poll for the triggers that were too early: their own could come too late for ever', async () => {
+    waiting = [
+      { triggerId: 't1', cardId: 1 },
+      { triggerId: 't1', cardId: 2 },
+      { triggerId: 't2', cardId: 2 },
+      { triggerId: 't1', cardId: 3 },
+    ];
+    succeededAt = new Map([[3, clock.now()]]);
+    await run(claiming({ cardId: 1 }, manual(2, 't2'), { cardId: 3 }, { cardId: 4 }));
+    expect(polls.map(({ cardId }) => cardId)).toEqual([1, 2, 4]);
+    expect(counted.sort()).toEqual([1, 2, 2]);
+    expect(deferred).toEqual([]);
   });
 
   it('leaves a failed card to its ring', async () => {

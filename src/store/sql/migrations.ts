@@ -4,13 +4,13 @@
 // Every transaction takes the same advisory lock and looks again what is applied, so any number of instances may
 // call `up` at once: one applies, the others wait (bounded) and find nothing left to do.
 import { createHash } from 'node:crypto';
-import { CardpollError } from '../../../platform/errors.ts';
-import type { MigrationState, Migrations } from '../../ports/records/migrations.ts';
-import type { SqlClient, SqlRunner, SqlTransaction } from '../client/sql-client.ts';
-import { sqlStateOf } from '../client/sql-errors.ts';
-import { statements } from '../client/statements.ts';
-import { limitLockWaits, lockKey } from '../client/transaction-bounds.ts';
-import { MIGRATIONS, type Migration } from './migration-list.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import type { MigrationState, Migrations } from '../ports/records/migrations.ts';
+import type { SqlClient, SqlRunner, SqlTransaction } from './client/sql-client.ts';
+import { sqlStateOf } from './client/sql-errors.ts';
+import { statements } from './client/statements.ts';
+import { limitLockWaits, lockKey } from './client/transaction-bounds.ts';
+import { MIGRATIONS, type Migration } from './migrations/migration-list.ts';
 import file from './migrations.sql';
 
 const SQL = statements(file, 'createTable', 'tablePresent', 'applied', 'record');
