@@ -15,6 +15,9 @@ type TriggerStatus = (typeof TRIGGER_STATUSES)[number];
 /** Maximum number of cards per batch. */
 export const MAX_BATCH_CARDS = 10_000;
 
+/** Most cards of a trigger that are counted as too early for the gateway: takes milliseconds. */
+export const EARLY_COUNTED = 10_000;
+
 /** Card ids are whole numbers that JSON carries exactly. */
 export const CARD_ID_BOUNDS = { min: 1, max: Number.MAX_SAFE_INTEGER } as const;
 

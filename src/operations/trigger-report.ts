@@ -15,6 +15,12 @@ export const triggerReport = z
     waiting: z
       .int()
       .describe('Not begun: in the manual list or still to be put there; 0 when the trigger is cancelled'),
+    early: z
+      .int()
+      .describe(
+        'Waiting cards that the rate limit per card allows later; 10,000 stands for that many or more',
+      ),
+    earlyUntil: z.date().nullable().describe('When the last of them may be polled'),
     running: z.int(),
     succeeded: z.int(),
     failed: z.int(),

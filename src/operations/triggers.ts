@@ -8,6 +8,7 @@ import type { Offers } from '../domain/gateway/offer.ts';
 import {
   CARD_ID_BOUNDS,
   type CardSelection,
+  EARLY_COUNTED,
   MAX_BATCH_CARDS,
   type ManualTrigger,
   manualEntry,
@@ -18,7 +19,7 @@ import { TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
-import type { NewTrigger, TriggerRecords } from '../store/ports/records/trigger-records.ts';
+import type { EarlyCards, NewTrigger, TriggerRecords } from '../store/ports/records/trigger-records.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 import { dated } from './date-of.ts';
@@ -101,7 +102,7 @@ export class TriggerOperations {
       return after;
     });
     await this.deps.live.manual.remove(cancelled.taskType, [triggerId]);
-    return this.#report(cancelled);
+    return (await this.#reports([cancelled]))[0] as TriggerReport;
   }
 
   /** @returns what `cancelAll` would cancel. @param taskType null: every task type */
@@ -131,14 +132,13 @@ export class TriggerOperations {
 
   /** @throws CardpollError `not_found` for an unknown id. */
   async show(triggerId: string): Promise<TriggerReport> {
-    return this.#report(await this.#find(triggerId));
+    return (await this.#reports([await this.#find(triggerId)]))[0] as TriggerReport;
   }
 
   /** @returns triggers, newest first. @param page number of the page, from 1 */
   async list(page: number, pageSize: number): Promise<{ items: TriggerReport[]; total: number }> {
     const { items, total } = await this.deps.records.triggers.list(page, pageSize);
-    const running = await this.#running(items);
-    return { items: items.map((trigger) => reportOf(trigger, running.get(trigger.triggerId) ?? 0)), total };
+    return { items: await this.#reports(items), total };
   }
 
   async #create(actor: Actor, taskType: TaskType, cards: NewTrigger['cards']): Promise<TriggerReport> {
@@ -158,7 +158,7 @@ export class TriggerOperations {
       taskType,
       cardIds.map((cardId) => manualEntry(cardId, triggerId)),
     );
-    return reportOf(trigger, 0);
+    return reportOf(trigger, 0, undefined);
   }
 
   /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */
@@ -203,8 +203,17 @@ export class TriggerOperations {
     return trigger;
   }
 
-  async #report(trigger: ManualTrigger): Promise<TriggerReport> {
-    return reportOf(trigger, (await this.#running([trigger])).get(trigger.triggerId) ?? 0);
+  async #reports(triggers: readonly ManualTrigger[]): Promise<TriggerReport[]> {
+    const open = triggers.filter(({ finishedAtMs }) => finishedAtMs === null);
+    const ids = open.map(({ triggerId }) => triggerId);
+    const [running, early] = await Promise.all([
+      this.#running(triggers),
+      ids.length === 0 ? [] : this.deps.records.triggers.early(ids, EARLY_COUNTED),
+    ]);
+    const earlyOf = new Map(early.map((cards) => [cards.triggerId, cards]));
+    return triggers.map((trigger) =>
+      reportOf(trigger, running.get(trigger.triggerId) ?? 0, earlyOf.get(trigger.triggerId)),
+    );
   }
 
   /** @returns the number of running cards by trigger, for triggers that may have any. */
@@ -221,13 +230,15 @@ export class TriggerOperations {
   }
 }
 
-function reportOf(trigger: ManualTrigger, leasedCards: number): TriggerReport {
+function reportOf(trigger: ManualTrigger, leasedCards: number, early: EarlyCards | undefined): TriggerReport {
   // A card is counted shortly before its lease ends.
   const left = trigger.total - trigger.succeeded - trigger.failed;
   const running = Math.max(0, Math.min(leasedCards, left));
   return {
     ...dated(trigger),
     waiting: trigger.status === 'cancelled' ? 0 : left - running,
+    early: early?.cards ?? 0,
+    earlyUntil: early === undefined ? null : new Date(early.untilAtMs),
     running,
   };
 }

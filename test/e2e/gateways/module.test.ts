@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import type { OverviewBody } from '../../../src/api/client/client-bodies.ts';
+import type { OverviewBody, TriggerBody } from '../../../src/api/client/client-bodies.ts';
 import { demoIccid } from '../../../src/gateway/demo-fleet.ts';
 import { Fleet } from '../../support/fleet.ts';
 import { type VendorAnswer, type VendorCall, VendorGateway } from '../../support/gateways/vendor-gateway.ts';
@@ -118,6 +118,34 @@ it('signs and reads by the module, and polls no card more often than allowed, by
   // Calls and answers take a moment on their way.
   expect(Math.min(...gaps)).toBeGreaterThan(EVERY_SECONDS * 1_000 - 300);
   expect(await fleet.logged('scheduled poll is too early and waits')).not.toEqual([]);
+});
+
+it('makes a poll by hand that is too early, also if each scheduled one would come before it', async () => {
+  await fleet.setIntervals(EVERY_SECONDS);
+  await readGrowth();
+  const { stdout } = await fleet.cli(
+    'trigger',
+    'batch',
+    '--card-ids',
+    '1,2,3',
+    '--task',
+    'carddata',
+    '-o',
+    'json',
+  );
+  const path = `/api/admin/polling-manual-trigger/${JSON.parse(stdout).trigger_id}`;
+  const states: TriggerBody[] = [];
+  await waitFor(
+    async () => {
+      states.push(await fleet.get<TriggerBody>(path));
+      return states.at(-1)?.status === 'completed';
+    },
+    { everyMs: 50, what: 'the trigger to be completed' },
+  );
+  const { early = 0, early_until: until = null } = states.find((state) => state.early > 0) ?? {};
+  expect(early).toBeGreaterThan(0);
+  expect(until).not.toBeNull();
+  expect(states.at(-1)).toMatchObject({ succeeded: 3, early: 0, early_until: null });
 });
 
 it.each([

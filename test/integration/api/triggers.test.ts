@@ -53,6 +53,19 @@ it('cancel empties the list itself, and leaves what runs', async () => {
   expect(await show()).toMatchObject({ status: 'cancelled', running: 0, succeeded: 1, failed: 0 });
 });
 
+it('shows how many cards are too early for the gateway, and until when', async () => {
+  expect(await show()).toMatchObject({ waiting: 4, early: 0, early_until: null });
+  const early = [600_000, 900_000].map((waitMs, i) => ({ triggerId, cardId: i + 1, waitMs }));
+  await api.records.triggers.defer(early);
+  const body = await show();
+  expect(body).toMatchObject({ waiting: 4, early: 2 });
+  expect(Date.parse(body.early_until)).toBeGreaterThan(Date.now() + 700_000);
+  const { items } = (await api.call('GET', TRIGGERS)).body;
+  expect(items[0]).toEqual(body);
+  await api.call('POST', `${TRIGGERS}/cancel`, { json: { trigger_id: triggerId } });
+  expect(await show()).toMatchObject({ waiting: 0, early: 0, early_until: null });
+});
+
 it('no card is both counted and running, although its lease ends after it was counted', async () => {
   const items = await claim(4);
   expect(await show()).toMatchObject({ waiting: 0, running: 4, succeeded: 0 });

@@ -101,6 +101,8 @@ const TRIGGER = {
   total: MILLIONS,
   total_estimated: true,
   waiting: MILLIONS,
+  early: MILLIONS,
+  early_until: LONG_AGO,
   running: MILLIONS,
   succeeded: MILLIONS,
   failed: MILLIONS,

@@ -19,6 +19,8 @@ const TRIGGER: TriggerBody = {
   total: 1_000,
   total_estimated: true,
   waiting: 700,
+  early: 0,
+  early_until: null,
   running: 10,
   succeeded: 280,
   failed: 10,
@@ -71,6 +73,16 @@ describe('requests', () => {
     expect((await cli(['trigger', 'batch', '--file', file, '--task', 'package'], { env })).code).toBe(0);
     expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ card_ids: [5, 7, 9, 11, 13] });
   });
+});
+
+it.each([
+  [3, '3'],
+  [10_000, '10,000 or more'],
+])('status says until when %d cards are too early for the gateway', async (early, shown) => {
+  const body = { ...TRIGGER, early, early_until: '2026-11-21T10:15:00.000Z' };
+  const { env } = await daemonThatSays(json(body));
+  const { stdout } = await cli(['trigger', 'status', TRIGGER.trigger_id], { env });
+  expect(stdout).toMatch(new RegExp(`too early +${shown}\\nthe last until +2026-11-21T10:15:00.000Z\\n`));
 });
 
 it('a batch with a card that does not exist ends with 1', async () => {

@@ -195,6 +195,8 @@ export const TRIGGER: Bodies['triggers']['items'][number] = {
   succeeded: 12_345_678,
   failed: 1_234_567,
   waiting: 30_000_000,
+  early: 0,
+  early_until: null,
   running: 100,
   created_at: at(3_600),
   finished_at: null,

@@ -1,5 +1,6 @@
 // Manual triggers as tables. Used by the trigger commands. Shows what the API says.
 import type { CancelledTriggersBody, TriggerBody } from '../../../api/client/client-bodies.ts';
+import { EARLY_COUNTED } from '../../../domain/manual-trigger.ts';
 import type { Cell, Colour, Style } from '../style.ts';
 import { type Column, type Field, renderFields, renderTable } from '../table.ts';
 
@@ -34,6 +35,7 @@ export function triggerFields(trigger: TriggerBody, style: Style, outcome: reado
       ['status', style.text(trigger.status, COLOURS[trigger.status])],
       ['total', totalOf(trigger, style)],
       ['waiting', style.number(trigger.waiting)],
+      ...(trigger.early === 0 ? [] : earlyFields(trigger, style)),
       ['running', style.number(trigger.running)],
       ['succeeded', style.number(trigger.succeeded)],
       ['failed', failedOf(trigger, style)],
@@ -67,6 +69,15 @@ export function selectionText(selection: NonNullable<TriggerBody['selection']>):
 function totalOf({ total, total_estimated: estimated }: TriggerBody, style: Style): Cell {
   const cell = style.number(total);
   return estimated && style.forPeople ? { ...cell, text: `~${cell.text}` } : cell;
+}
+
+function earlyFields({ early, early_until: until }: TriggerBody, style: Style): Field[] {
+  const cards = style.number(early);
+  const isMore = early === EARLY_COUNTED && style.forPeople;
+  return [
+    ['too early', isMore ? { ...cards, text: `${cards.text} or more` } : cards],
+    ['the last until', style.time(until)],
+  ];
 }
 
 function failedOf({ failed }: TriggerBody, style: Style): Cell {
