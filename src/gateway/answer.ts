@@ -191,9 +191,11 @@ function readerOf(reading: Reading, stoppedStatuses: readonly string[]): (body: 
       );
     }
     case 'status': {
-      // A gateway that has numbers for statuses shows it by those that mean stopped.
-      const mayBeNumber = stoppedStatuses.some((status) => /^\d+$/.test(status));
-      return checked(reading.value, STATUS, (raw) => statusOf(raw, mayBeNumber));
+      // A gateway that has numbers, true and false for statuses shows it by those that mean stopped.
+      const isOther = (raw: unknown) =>
+        (Number.isSafeInteger(raw) && stoppedStatuses.some((status) => /^\d+$/.test(status))) ||
+        (typeof raw === 'boolean' && stoppedStatuses.some((status) => /^(true|false)$/.test(status)));
+      return checked(reading.value, STATUS, (raw) => statusOf(isOther(raw) ? String(raw) : raw));
     }
     case 'megabytes': {
       const { value, unit } = reading;
@@ -253,13 +255,12 @@ export function checkedValue(kind: AnswerKind | undefined, value: unknown): Answ
       : kind === 'megabytes'
         ? [typeof value === 'number' && value >= 0 && value <= MAX_USED_MB, VOLUME('megabytes')]
         : kind === 'status'
-          ? [statusOf(value, false) !== null, STATUS]
+          ? [statusOf(value) !== null, STATUS]
           : [value === null, 'null'];
   if (isGood) return value as AnswerValue | null;
   throw new Error(`the value is not ${expected}`);
 }
 
-function statusOf(raw: unknown, mayBeNumber: boolean): string | null {
-  if (mayBeNumber && Number.isSafeInteger(raw)) return String(raw);
+function statusOf(raw: unknown): string | null {
   return typeof raw === 'string' && raw.trim() !== '' && raw.length <= MAX_STATUS_CHARS ? raw : null;
 }

@@ -128,12 +128,18 @@ export const ANSWERS = {
   stoppedStatuses: optional<readonly string[]>({
     env: 'CARDPOLL_GATEWAY_STOPPED_STATUSES',
     yaml: 'gateway.stopped_statuses',
-    kind: listOf(text('status')),
+    kind: listOf(status()),
     defaultText: 'by the profile; default profile: stopped,suspended,停机',
     doc: 'Card statuses that mean the card is stopped.',
     scopes: daemon,
   }),
 } as const;
+
+/** As text: some gateways have numbers, true and false for statuses. */
+function status(): Kind<string> {
+  const { accepts, parse } = text('status');
+  return { accepts, parse: (raw) => parse(typeof raw === 'boolean' ? String(raw) : raw) };
+}
 
 /** What is said about an interface; null: nothing. */
 export interface InterfaceValues {

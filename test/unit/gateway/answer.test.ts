@@ -117,6 +117,20 @@ describe('a status', () => {
     expect(reader({ reading, stoppedStatuses: ['2'] }).read('{"s":2}')).toBe('2');
     expect(failure(() => reader({ reading, stoppedStatuses: ['off'] }).read('{"s":2}'))[0]).toBe('malformed');
   });
+
+  it('may be true or false where a stopped status is one', () => {
+    const reading = { kind: 'status', value: 'blocked' } as const;
+    const vendor = reader({ reading, stoppedStatuses: ['true'] });
+    expect([true, false].map((blocked) => vendor.read(JSON.stringify({ blocked })))).toEqual([
+      'true',
+      'false',
+    ]);
+    for (const stoppedStatuses of [['off'], ['1']]) {
+      expect(failure(() => reader({ reading, stoppedStatuses }).read('{"blocked":true}'))[0]).toBe(
+        'malformed',
+      );
+    }
+  });
 });
 
 describe('codes', () => {

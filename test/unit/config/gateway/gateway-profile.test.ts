@@ -92,14 +92,14 @@ interfaces:
   card_status: { path: "/sims/{iccid}", value: state }
   stop: { method: PUT, path: "/sims/{iccid}/off", headers: { X-Reason: over package } }
   realname: { path: "/sims/{iccid}/holder", value: verified, true_values: ["1"] }
-stopped_statuses: [off]`,
+stopped_statuses: [off, 2, true]`,
     });
     expect(gateway.errors).toMatchObject({
       path: 'error.code',
       message: 'detail',
       throttled: ['1003', '1004'],
     });
-    expect(gateway.stoppedStatuses).toEqual(['off']);
+    expect(gateway.stoppedStatuses).toEqual(['off', '2', 'true']);
     const { flow, card_status, stop, realname } = gateway.interfaces;
     expect(flow).toMatchObject({
       path: '/devices/{iccid}/usage',
