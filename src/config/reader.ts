@@ -122,6 +122,13 @@ export class SettingReader {
     this.#problems.push(problem);
   }
 
+  /** Reports a problem between settings below the field, at the first line that the config file or the profile has for them. */
+  reportBelow(field: string, message: string): void {
+    const given = [...this.file.values, ...this.#profile].find(([key]) => `${key}.`.startsWith(`${field}.`));
+    const line = /^.+:\d+ /.exec(given?.[1].origin ?? '')?.[0] ?? '';
+    this.report({ field, message: `${line}${field}: ${message}` });
+  }
+
   /**
    * @throws CardpollError that lists all problems, if there are any: kind `config`, unless all are wrong flags of a client
    * command (`usage`) or missing files (`input_missing`).

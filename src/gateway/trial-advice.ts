@@ -5,6 +5,7 @@ import type { GatewayError } from './gateway.ts';
 
 const MAX_PLACES = 12;
 const MAX_DEPTH = 6;
+const EMPTY = ' (an empty list)';
 
 export function adviceFor(
   name: InterfaceName,
@@ -50,9 +51,11 @@ function placesAdvice(where: string, body: string): string {
   if (places === null)
     return `the answer is not JSON: compare ${where}.path and its headers with what the gateway offers`;
   const all = places.slice(0, MAX_PLACES).join(', ');
-  return places.length === 0
-    ? 'the answer has no values'
-    : `name the place and the unit of the value under ${where}; the answer has ${all}${places.length > MAX_PLACES ? ', ...' : ''}`;
+  if (places.length === 0) return 'the answer has no values';
+  const ifEmpty = all.includes(EMPTY)
+    ? '; if the list is empty because the gateway does not know the card, say so in gateway.errors (docs/gateways.md, step 4)'
+    : '';
+  return `name the place and the unit of the value under ${where}; the answer has ${all}${places.length > MAX_PLACES ? ', ...' : ''}${ifEmpty}`;
 }
 
 /** The places of all values of an answer, as a profile names them; null: it is not JSON. */
@@ -68,6 +71,7 @@ function placesIn(body: string): string[] | null {
     if (places.length > MAX_PLACES || depth > MAX_DEPTH) return;
     if (Array.isArray(value)) {
       if (value.length > 0) visit(value[0], `${path}[0]`, depth + 1);
+      else places.push(`${path}${EMPTY}`);
     } else if (typeof value === 'object' && value !== null) {
       for (const [key, part] of Object.entries(value))
         visit(part, path === '' ? key : `${path}.${key}`, depth + 1);

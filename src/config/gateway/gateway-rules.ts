@@ -88,7 +88,7 @@ export function checkInterface(
 ): boolean {
   const problems = [...requestProblems(given), ...readingProblems(name, given, moduleReads)];
   const where = `gateway.interfaces.${name}`;
-  for (const problem of problems) reader.report({ field: where, message: `${where}: ${problem}` });
+  for (const problem of problems) reader.reportBelow(where, problem);
   return problems.length === 0;
 }
 
@@ -139,8 +139,7 @@ function readingProblems(
 /** @param config as read; an interface with a problem is missing in it. */
 export function checkProfile(reader: SettingReader, config: GatewayConfig): void {
   const { errors, interfaces, stoppedStatuses } = config;
-  const report = (field: string, message: string) =>
-    reader.report({ field, message: `${field}: ${message}` });
+  const report = (field: string, message: string) => reader.reportBelow(field, message);
   if (errors.path === null && errors.throttled.length + errors.unknownCard.length + errors.auth.length > 0) {
     report('gateway.errors', 'path is missing: where an answer has its error code');
   }

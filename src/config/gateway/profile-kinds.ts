@@ -144,6 +144,7 @@ export function successRule(): Kind<SuccessRule | 'http_status'> {
       if (Object.keys(raw).length === 0) return good('http_status');
       const path = valuePath().parse(raw.path);
       if (!path.ok) return bad(`path: ${path.problem}`);
+      if (raw.values === undefined) return bad('values is missing');
       const values = codes().parse(raw.values);
       return values.ok ? good({ path: path.value, values: values.value }) : bad(`values: ${values.problem}`);
     },

@@ -78,7 +78,8 @@ async function textOf(name: string, directory: string): Promise<Found> {
     if (badRights !== null) return { problem: badRights };
     return { text: readSmallFile(path), origin: path };
   } catch (error) {
-    return { problem: messageOf(error) };
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return { problem: isMissing ? `there is no file ${path}` : messageOf(error) };
   }
 }
 

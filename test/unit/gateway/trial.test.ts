@@ -105,6 +105,12 @@ describe('a failure says what to change', () => {
       'malformed',
       /the answer has code, data\.list\[0\]\.usage$/,
     ],
+    [
+      'a list without the card',
+      answer(200, '{"code":200,"data":{"list":[]}}'),
+      'malformed',
+      /the answer has code, data\.list \(an empty list\); if .* say so in gateway\.errors/,
+    ],
     ['no HTTP', garbage, 'malformed', /./],
     ['a reset', reset, 'network', /http or https/],
     ['no answer', hang, 'timeout', /timeout_ms/, { timeoutMs: 100 }],
