@@ -45,7 +45,7 @@ async function untilOver(
     return await follow(context, {
       read: (client) => client.trigger(triggerId),
       isDone: (body) => {
-        bar.update(body.succeeded + body.failed);
+        bar.update(body.succeeded + body.failed, earlyNote(body));
         return isOver(body);
       },
       goesOn:
@@ -55,6 +55,13 @@ async function untilOver(
   } finally {
     bar.clear();
   }
+}
+
+/** Why nothing seems to happen while the gateway does not allow the polls yet. */
+function earlyNote({ early, early_until: until }: TriggerBody): string {
+  if (until === null) return '';
+  const time = new Date(until).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  return `${early.toLocaleString('en-US')} too early until ${time}`;
 }
 
 function isOver({ status }: TriggerBody): boolean {

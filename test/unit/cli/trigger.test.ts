@@ -168,13 +168,15 @@ describe('--wait', () => {
     let reads = 0;
     const { env } = await daemonThatSays((request, response) => {
       reads += 1;
-      json(reads < 4 ? { ...TRIGGER, succeeded: 240 + 125 * reads } : DONE)(request, response);
+      const early = reads === 3 ? { early: 1_200, early_until: '2026-11-21T10:15:00.000Z' } : {};
+      json(reads < 4 ? { ...TRIGGER, ...early, succeeded: 240 + 125 * reads } : DONE)(request, response);
     });
     const { stderr, stdout } = await cli(['trigger', 'status', TRIGGER.trigger_id, '--wait'], {
       env,
       tty: true,
     });
     expect(stderr).toMatch(/polling █+░+ 50 %\r?[\s\S]*polling █+░+ 62 % {2}\d+s left/);
+    expect(stderr).toMatch(/left {2}1,200 too early until \d\d:15/);
     expect(stdout).toContain('completed');
   });
 });
