@@ -76,6 +76,7 @@ it('stops a card only if that is named and confirmed', async () => {
 it.each([
   [64, 'an unknown interface', ['--iccid', ICCID, '--interface', 'usage']],
   [64, 'no card', []],
+  [64, 'a card that is no ICCID', ['--iccid', '4711']],
   [78, 'an unknown profile', ['--iccid', ICCID, '--profile', 'cisco']],
 ])('exits with %d for %s', async (expected, _, args) => {
   const { code, stderr, stdout } = await run(args);

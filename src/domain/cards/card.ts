@@ -2,6 +2,8 @@
 // current.
 import type { UsageMonth } from './usage-month.ts';
 
+export const ICCID = /^\d{18,22}$/;
+
 export interface Card {
   readonly cardId: number;
   /** 18 to 22 digits. */

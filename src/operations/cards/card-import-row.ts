@@ -4,7 +4,7 @@
 // A row replaces the whole card: an absent or empty carrier_id means 0, status 1, allowance_mb unlimited. The exception
 // is real_name_verified, which polling finds out: absent or empty keeps the known value, and false does, too, unless the
 // import overwrites it.
-import { type CardImport, IMPORT_FIELDS } from '../../domain/cards/card.ts';
+import { type CardImport, ICCID, IMPORT_FIELDS } from '../../domain/cards/card.ts';
 import { snakeCase } from '../../platform/snake-keys.ts';
 
 export const IMPORT_COLUMNS = IMPORT_FIELDS.map(snakeCase);
@@ -19,7 +19,6 @@ const INT32_MAX = 2 ** 31 - 1;
 
 const INTEGER = /^[+-]?\d{1,16}$/;
 const NUMBER = /^\+?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i;
-const ICCID = /^\d{18,22}$/;
 const BOOLEANS = new Map<unknown, boolean>([
   ['true', true],
   ['yes', true],

@@ -1,14 +1,24 @@
 // `cardpoll gateway try`: calls the gateway for one card, as the daemon would, and shows what was sent, what came back and what
 // was read. Needs no daemon and no stores. Stops or resumes a card only if told to by name, and after a confirmation.
-import { integer, oneOf, text } from '../../../config/kinds.ts';
+import { integer, type Kind, oneOf, text } from '../../../config/kinds.ts';
 import { loadGatewayConfig } from '../../../config/load-config.ts';
 import { SETTINGS } from '../../../config/settings/settings.ts';
+import { ICCID } from '../../../domain/cards/card.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../../domain/gateway-interface.ts';
 import { defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { printAnswer } from '../../output/print.ts';
 import { trialText } from '../../output/reports/gateway-trial.ts';
+
+/** The gateway would answer a mistyped card as one that it does not know. */
+const CARD: Kind<string> = {
+  accepts: 'ICCID of 18 to 22 digits',
+  parse: (raw) =>
+    typeof raw === 'string' && ICCID.test(raw)
+      ? { ok: true, value: raw }
+      : { ok: false, problem: `"${raw}" is not an ICCID of 18 to 22 digits` },
+};
 
 interface TryOptions extends ConfirmOptions {
   readonly iccid: string;
@@ -38,7 +48,7 @@ export const tryProfile = defineCommand<[], TryOptions>({
     ],
   ],
   options: [
-    { flags: '--iccid <digits>', doc: 'card to ask about', kind: text('iccid'), required: true },
+    { flags: '--iccid <digits>', doc: 'card to ask about', kind: CARD, required: true },
     {
       flags: '--interface <name>',
       doc: 'only this one; stop and start change the card, so they are called only if named here',
