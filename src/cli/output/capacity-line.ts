@@ -31,7 +31,9 @@ export function capacityFacts({ tasks, capacity }: Measured, numbers: Numbers): 
   if (heldBy !== null && tasks.every((task) => task.capacity.held_by === heldBy))
     return [`demand ${numbers.count(demand)}/s`, backlogFact(capacity, numbers)];
   const asked = tasks.filter((task) => task.capacity.demand_per_second > 0);
-  return [...asked.map((task) => typeFact(task, numbers)), backlogFact(capacity, numbers)];
+  // What holds a task type back is said with it.
+  const shown = heldBy === null ? capacity : { ...capacity, held_by: 'polling is held' };
+  return [...asked.map((task) => typeFact(task, numbers)), backlogFact(shown, numbers)];
 }
 
 /** @returns the same in one line, of the fullest task type only. */

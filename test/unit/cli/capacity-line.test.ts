@@ -70,6 +70,20 @@ it('promises nothing while the gateway is dead', () => {
   expect(capacityLine(overview, NUMBERS)).toBe(facts.join(', '));
 });
 
+it('says once what holds several task types back', () => {
+  const [first, second] = ['interface realname is dead', 'interface flow is dead'];
+  const held = { ...FREE, capacity_per_second: null, headroom_percent: null, drain_seconds: null };
+  const overview = {
+    tasks: tasksOf({ ...held, held_by: first }, { ...held, held_by: second }),
+    capacity: { ...held, ...fleet, held_by: `realname: ${first}; carddata: ${second}` },
+  };
+  expect(capacityFacts(overview, NUMBERS)).toEqual([
+    `realname 10/s, held: ${first}`,
+    `carddata 10/s, held: ${second}`,
+    'backlog gone: not while polling is held',
+  ]);
+});
+
 it('says which task type is held back', () => {
   const held = { ...FREE, capacity_per_second: null, headroom_percent: null, held_by: 'polling is paused' };
   const overview = {
