@@ -2,7 +2,7 @@
 // file, without its secrets; what the config file says itself wins (docs/gateways.md). Used by reader.ts and by
 // `cardpoll gateway profiles`.
 import { dirname, resolve } from 'node:path';
-import { messageOf } from '../../platform/errors.ts';
+import { unreadableText } from '../../platform/errors.ts';
 import { readSmallFile } from '../../platform/small-file.ts';
 import { type ConfigFile, NO_FILE, parseSettings } from '../config-file.ts';
 import { badConfigRights } from '../file-rights.ts';
@@ -78,8 +78,7 @@ async function textOf(name: string, directory: string): Promise<Found> {
     if (badRights !== null) return { problem: badRights };
     return { text: readSmallFile(path), origin: path };
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    return { problem: isMissing ? `there is no file ${path}` : messageOf(error) };
+    return { problem: unreadableText(path, error) };
   }
 }
 

@@ -287,7 +287,7 @@ describe('a profile that cannot work is refused, with the place', () => {
       'defalt',
       /defalt is no shipped profile \(did you mean default\?\); there are default/,
     ],
-    ['a file that is missing', './absent.yaml', /gateway\.profile: there is no file .*absent\.yaml/],
+    ['a file that is missing', './absent.yaml', /gateway\.profile: no such file: .*absent\.yaml/],
     ['a directory', `${directory}/`, /gateway\.profile: .* is a directory, not a regular file/],
   ])('%s', async (_, name, expected) => {
     expect((await refusal({ config: `profile: ${name}` })).message).toMatch(expected);
