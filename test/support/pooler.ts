@@ -13,8 +13,15 @@ export interface Pooler {
   readonly server: ServerProcess;
 }
 
-/** @param databaseUrl of the database behind it */
-export async function startPooler(databaseUrl: string, mode: 'session' | 'transaction'): Promise<Pooler> {
+/**
+ * @param databaseUrl of the database behind it
+ * @param inTurn whether it lends each of its connections in turn, not the one that was used last
+ */
+export async function startPooler(
+  databaseUrl: string,
+  mode: 'session' | 'transaction',
+  inTurn = false,
+): Promise<Pooler> {
   const { owner, dir } = newServerDirectory('pgbouncer');
   const port = await freePort();
   const url = new URL(databaseUrl);
@@ -30,6 +37,7 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = any
 pool_mode = ${mode}
+server_round_robin = ${inTurn ? 1 : 0}
 `,
   );
   if (owner !== undefined) chownSync(file, owner.uid, owner.gid);

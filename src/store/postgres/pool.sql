@@ -9,7 +9,7 @@
 SELECT set_config('statement_timeout', ($1::integer)::text, false), set_config('lock_timeout', ($2::integer)::text, false),
   set_config('idle_in_transaction_session_timeout', ($3::integer)::text, false),
   set_config('datestyle', 'ISO', false), set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),
-  current_setting('transaction_read_only')::boolean AS read_only
+  current_setting('transaction_read_only')::boolean AS read_only, pg_backend_pid() AS pid
 
 -- name: pool.backend
 -- The process of the server that serves this connection.

@@ -68,6 +68,8 @@ export class PostgresClient implements SqlClient {
   readonly #pool: pg.Pool;
   readonly #where: string;
   readonly #connected = new Set<pg.PoolClient>();
+  /** The process of the server that served each connection first. */
+  readonly #backends = new WeakMap<pg.ClientBase, number>();
   /** Begun with the first use, and again where it could not be done. */
   #owning: Promise<void> | null = null;
   #cut: NodeJS.Timeout | undefined;
@@ -88,8 +90,9 @@ export class PostgresClient implements SqlClient {
       onConnect: async (client) => {
         const values = [STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS, IDLE_IN_TRANSACTION_TIMEOUT_MS];
         const first = { text: SQL.begin.text, values, query_timeout: CONNECT_TIMEOUT_MS };
-        const { rows } = await client.query<{ read_only: boolean }>(first);
+        const { rows } = await client.query<{ read_only: boolean; pid: number }>(first);
         if (rows[0]?.read_only === true && options.readsOnly !== true) throw readOnlyError(this.#where);
+        this.#backends.set(client, rows[0]?.pid ?? 0);
       },
     });
     // A connection that breaks emits an error here as well as to its query, if any; without a listener that would end the
@@ -165,19 +168,20 @@ export class PostgresClient implements SqlClient {
 
   /**
    * Bounds of time and prepared statements belong to a connection. A pooler in transaction mode lends the server's connections
-   * to each transaction in turn: then one server process serves two of our connections one after the other.
+   * to each transaction in turn: then one server process serves two of our connections, or two serve one of them, since a
+   * pooler may take the one that was used last, a new one, or each in turn.
    */
   async #requireOwnConnections(): Promise<void> {
     const two = [1, 2].slice(0, this.#pool.options.max);
     const asked = await Promise.allSettled(two.map(() => this.#connect()));
     const clients = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     try {
-      const pids = new Set<unknown>();
-      for (const client of clients) {
+      const backends = new Set(clients.map((client) => this.#backends.get(client)));
+      if (backends.size < clients.length) throw transactionPooling(this.#where);
+      for (const client of clients.flatMap((one) => [one, one])) {
         const { rows } = await translated(client.query<{ pid: number }>(SQL.backend.text), this.#where);
-        pids.add(rows[0]?.pid);
+        if (rows[0]?.pid !== this.#backends.get(client)) throw transactionPooling(this.#where);
       }
-      if (pids.size < clients.length) throw transactionPooling(this.#where);
     } catch (error) {
       this.#owning = null;
       throw error;

@@ -1,4 +1,5 @@
 // PostgreSQL behind a pooler: PgBouncer in session mode does, one that shares connections between transactions is refused.
+import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { PostgresClient } from '../../../src/store/postgres/pool.ts';
@@ -10,14 +11,31 @@ import { addCards, range } from './stores.ts';
 
 const opened: Array<{ close(): Promise<void> }> = [];
 afterAll(async () => {
-  for (const one of opened) await one.close();
+  // A pooler ends when its clients have.
+  for (const one of opened.reverse()) await one.close();
 });
 
-async function storeBehind(mode: 'session' | 'transaction'): Promise<{ store: RecordStore; url: string }> {
-  const pooler = await startPooler(await emptyDatabase(), mode);
+async function storeBehind(
+  mode: 'session' | 'transaction',
+  inTurn = false,
+): Promise<{ store: RecordStore; url: string }> {
+  const pooler = await startPooler(await emptyDatabase(), mode, inTurn);
   const store = await openPostgresRecordStore({ url: pooler.url, applicationName: 'cardpoll' });
-  opened.push(store, { close: () => pooler.server.stop() });
+  opened.push({ close: () => pooler.server.stop() }, store);
   return { store, url: pooler.url };
+}
+
+/** Leaves the pooler with two idle connections to the server. */
+async function lendTwo(url: string): Promise<void> {
+  const clients = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
+  for (const client of clients) {
+    await client.connect();
+    await client.query('BEGIN');
+  }
+  for (const client of clients) {
+    await client.query('ROLLBACK');
+    await client.end();
+  }
 }
 
 describe('behind PgBouncer', () => {
@@ -39,8 +57,12 @@ describe('behind PgBouncer', () => {
     ]);
   });
 
-  it('in transaction mode every call is refused, and says why', async () => {
-    const { store } = await storeBehind('transaction');
+  it.each([
+    ['the connection that was used last', false],
+    ['each connection in turn', true],
+  ])('in transaction mode, with %s, every call is refused, and says why', async (_, inTurn) => {
+    const { store, url } = await storeBehind('transaction', inTurn);
+    await lendTwo(url);
     for (const call of [() => store.migrations.status(), () => store.cards.count()]) {
       await expect(call()).rejects.toMatchObject({
         kind: 'config',
