@@ -223,24 +223,30 @@ describeRecordStore('alerts', (db) => {
     });
 
     it('of a thousand rules take far less than a thousand times one', async () => {
-      const one = await db.store.alerts.createRule(FIELDS);
-      const oneFrom = performance.now();
-      await fire(db, one.id);
-      const oneMs = performance.now() - oneFrom;
-      await db.sql(
-        `INSERT INTO alert_rules (name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels,
-           webhook_url, cooldown_seconds)
-         SELECT 'r' || n, 'queue_backlog', 'realname', '>', 1, true, '{webhook}', 'http://x/', 0
-         FROM generate_series(1, 1000) n`,
-      );
-      const startedAt = performance.now();
-      const rules = await db.store.alerts.toEvaluate();
-      const applied = await db.store.alerts.apply(
-        rules.map(({ id, revision }) => ({ ruleId: id, revision, event: { kind: 'fired', value: 2 } })),
-      );
-      const thousandMs = performance.now() - startedAt;
-      expect(applied).toHaveLength(1_000);
-      expect(thousandMs / oneMs).toBeLessThan(LESS_THAN_ONE_BY_ONE);
+      const ratios: number[] = [];
+      // Three times: whatever else the machine does may hold up one of them.
+      for (const _ of [1, 2, 3]) {
+        for (const table of ['webhook_outbox', 'alert_history', 'alert_rules'])
+          await db.sql(`DELETE FROM ${table}`);
+        const one = await db.store.alerts.createRule(FIELDS);
+        const oneFrom = performance.now();
+        await fire(db, one.id);
+        const oneMs = performance.now() - oneFrom;
+        await db.sql(
+          `INSERT INTO alert_rules (name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels,
+             webhook_url, cooldown_seconds)
+           SELECT 'r' || n, 'queue_backlog', 'realname', '>', 1, true, '{webhook}', 'http://x/', 0
+           FROM generate_series(1, 1000) n`,
+        );
+        const startedAt = performance.now();
+        const rules = await db.store.alerts.toEvaluate();
+        const applied = await db.store.alerts.apply(
+          rules.map(({ id, revision }) => ({ ruleId: id, revision, event: { kind: 'fired', value: 2 } })),
+        );
+        ratios.push((performance.now() - startedAt) / oneMs);
+        expect(applied).toHaveLength(1_000);
+      }
+      expect(Math.min(...ratios)).toBeLessThan(LESS_THAN_ONE_BY_ONE);
     });
   });
 
