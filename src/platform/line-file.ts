@@ -1,6 +1,6 @@
 // An append-only file of lines that never blocks, never throws and never grows in memory: the destination of logger.ts.
 //
-// Lines are buffered and written together, at 8 KiB or 100 ms after the first. Only one write runs at a time; lines that
+// Lines are buffered and written together, at 32 KiB or 100 ms after the first. Only one write runs at a time; lines that
 // arrive meanwhile form the next one. So a line is in the file, buffered, or counted as dropped, and never two of these.
 // A line becomes bytes at once: kept as a string it would be the dozens of pieces that the serializer joined, which the
 // garbage collector copies for as long as they wait.
@@ -31,7 +31,7 @@ interface LineFileOptions {
   readonly maxWaiting?: number;
 }
 
-const WRITE_AT = 8 * 1024;
+const WRITE_AT = 32 * 1024;
 const FLUSH_MS = 100;
 const RETRY_MS = 250;
 /** A pipe takes 64 KiB at a time. */

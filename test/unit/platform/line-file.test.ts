@@ -47,6 +47,7 @@ function open(target: string | number = path, maxWaiting?: number): LineFile {
 }
 
 const line = (length: number) => `${'x'.repeat(length - 1)}\n`;
+const WRITTEN_AT = 32 * 1_024;
 const lengthOf = (file = path) => readFileSync(file).length;
 /** Descriptors of this process that lead into the directory. */
 const held = () =>
@@ -66,7 +67,11 @@ async function turns(): Promise<void> {
 
 /** As vi.waitFor, by turns of the event loop: timers stand still. */
 async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await nextTurn();
+  const giveUpAt = performance.now() + 20_000;
+  while (!condition()) {
+    if (performance.now() > giveUpAt) throw new Error('it never came true');
+    await nextTurn();
+  }
 }
 
 describe('when lines are written', () => {
@@ -83,29 +88,29 @@ describe('when lines are written', () => {
     await file.close();
   });
 
-  it('writes 8 Ki of them at once', async () => {
+  it('writes 32 Ki of them at once', async () => {
     const file = open();
-    file.write(line(4_096));
+    file.write(line(WRITTEN_AT / 2));
     await turns();
     expect(lengthOf()).toBe(0);
-    file.write(line(4_096));
-    await until(() => lengthOf() === 8_192);
+    file.write(line(WRITTEN_AT / 2));
+    await until(() => lengthOf() === WRITTEN_AT);
     expect(vi.getTimerCount()).toBe(0);
     await file.close();
   });
 
   it('gathers what comes during a write in the same way', async () => {
     const file = open();
-    file.write(line(8_192));
-    file.write(line(8_191));
-    await until(() => lengthOf() === 8_192);
+    file.write(line(WRITTEN_AT));
+    file.write(line(WRITTEN_AT - 1));
+    await until(() => lengthOf() === WRITTEN_AT);
     await turns();
-    expect(lengthOf()).toBe(8_192);
+    expect(lengthOf()).toBe(WRITTEN_AT);
     await vi.advanceTimersByTimeAsync(100);
-    await until(() => lengthOf() === 16_383);
-    file.write(line(8_192));
-    file.write(line(8_192));
-    await until(() => lengthOf() === 16_383 + 16_384);
+    await until(() => lengthOf() === 2 * WRITTEN_AT - 1);
+    file.write(line(WRITTEN_AT));
+    file.write(line(WRITTEN_AT));
+    await until(() => lengthOf() === 4 * WRITTEN_AT - 1);
     await turns();
     expect(vi.getTimerCount()).toBe(0);
     await file.close();
