@@ -142,7 +142,7 @@ async function startBinary(
 ): Promise<RunningBinary> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = spawnOwned(process.execPath, [BINARY, ...args, listenFlag, `127.0.0.1:${port}`], {
+  const child = spawnOwned(BINARY, [...args, listenFlag, `127.0.0.1:${port}`], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -44,6 +44,15 @@ async function shell(line: string, env: Record<string, string>) {
   return run('bash', ['--norc', '-o', 'pipefail', '-c', line, process.execPath, BINARY], options);
 }
 
+it('runs by its name alone, with room for the objects of cards in flight (decision 0039)', async () => {
+  const says = 'data:text/javascript,console.error(process.execArgv.join())';
+  const { stdout, stderr } = await run(BINARY, ['--version'], {
+    env: { PATH: process.env.PATH, NODE_OPTIONS: `--import=${says}` },
+  });
+  expect(stdout).toBe(`cardpoll ${VERSION}\n`);
+  expect(stderr).toBe('--max-semi-space-size=32\n');
+});
+
 describe('pipes', () => {
   it('| head -1 gets its line and neither noise nor a failure follows', async () => {
     const env = await serveLimits();
