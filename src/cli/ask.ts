@@ -1,8 +1,6 @@
 // Runs one exchange with the daemon for a command: opens the client, and shows a spinner when the answer takes long.
 import type { ApiClient } from '../api/client/client.ts';
-import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext } from './command.ts';
-import { EXIT_NEGATIVE } from './exit-codes.ts';
 
 const SPINNER_AFTER_MS = 300;
 
@@ -19,16 +17,6 @@ export async function ask<T>(
   } finally {
     await stopSpinner();
   }
-}
-
-/**
- * For commands that end something: work that is already over cannot be ended, and a retry would change nothing, so the
- * answer is no. Rethrows every other error. @returns the exit code.
- */
-export function conflictAsNegative({ io }: CommandContext, error: unknown): number {
-  if (!(error instanceof CardpollError) || error.kind !== 'conflict') throw error;
-  io.stderr.write(`cardpoll: ${error.message}\n`);
-  return EXIT_NEGATIVE;
 }
 
 /** Starts the spinner after a delay, because ora is slow to load. @returns a function that stops it. */

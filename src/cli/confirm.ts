@@ -17,21 +17,26 @@ export const CONFIRM_OPTIONS: readonly OptionSpec[] = [
   { flags: '--dry-run', doc: 'print the plan and change nothing' },
 ];
 
+/** What will happen, one fact per line; a function when it takes a question to the daemon, which --yes need not ask. */
+type Plan = readonly string[] | (() => Promise<readonly string[]>);
+
 /**
- * @param plan what will happen, one fact per line. @param changes what the command talks to.
+ * @param changes what the command talks to.
  * @returns whether to go ahead. Throws CardpollError kind `usage` without a terminal.
  */
 export async function confirm(
   context: CommandContext,
-  plan: readonly string[],
+  plan: Plan,
   { yes, dryRun }: ConfirmOptions,
   changes: 'daemon' | 'gateway' = 'daemon',
 ): Promise<boolean> {
   const { io } = context;
-  const show = async () =>
-    [...(changes === 'daemon' ? await target(context) : []), ...plan]
+  const show = async () => {
+    const lines = typeof plan === 'function' ? await plan() : plan;
+    return [...(changes === 'daemon' ? await target(context) : []), ...lines]
       .map((line) => `${plainText(line)}\n`)
       .join('');
+  };
   if (dryRun === true) {
     io.stdout.write(await show());
     return false;
@@ -43,9 +48,7 @@ export async function confirm(
       'usage',
       'confirmation_missing',
       'this command asks for confirmation, and this is not a terminal',
-      {
-        hint: 'confirm with --yes, or print the plan with --dry-run',
-      },
+      { hint: 'confirm with --yes, or print the plan with --dry-run' },
     );
   }
   return /^y(es)?$/i.test((await question(io, 'Go ahead? [y/N] ')).trim());

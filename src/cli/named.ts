@@ -68,9 +68,7 @@ function oneNamed<Item extends { readonly id: number }>(
     'usage',
     'name_ambiguous',
     `${found.length} ${what}s have the name "${given}": ${ids}`,
-    {
-      hint: `give the number of the ${what}`,
-    },
+    { hint: `give the number of the ${what}` },
   );
 }
 

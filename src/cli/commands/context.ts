@@ -7,7 +7,7 @@ import { didYouMean } from '../../config/suggest.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
-import { printList } from '../output/print.ts';
+import { ownAnswer, printList } from '../output/print.ts';
 import type { Style } from '../output/style.ts';
 import { renderTable } from '../output/table.ts';
 
@@ -109,12 +109,11 @@ async function show(context: CommandContext): Promise<number> {
     token_file: tokenFile,
     current: name === current,
   }));
-  const body = { items };
-  await printList(
-    context,
-    { body, text: JSON.stringify(body) },
-    { table, noun: 'contexts', empty: 'no contexts yet: cardpoll context add NAME --url https://HOST' },
-  );
+  await printList(context, ownAnswer({ items }), {
+    table,
+    noun: 'contexts',
+    empty: 'no contexts yet: cardpoll context add NAME --url https://HOST',
+  });
   return EXIT_OK;
 }
 

@@ -5,7 +5,7 @@ import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT } from '../exit-codes.ts';
 import { Interruption, type Io } from '../io.ts';
-import { printAnswer } from '../output/print.ts';
+import { ownAnswer, printAnswer } from '../output/print.ts';
 import { inLocale, styleFor } from '../output/style.ts';
 
 interface Options {
@@ -42,8 +42,7 @@ async function once(context: CommandContext): Promise<number> {
     nowMs: io.clock.monotonic(),
   });
   await styleFor(io); // it decides whether there are colours
-  const answer = { body: shown.data, text: JSON.stringify(shown.data) };
-  await printAnswer(context, answer, () => onceText(shown));
+  await printAnswer(context, ownAnswer(shown.data), () => onceText(shown));
   return EXIT_OK;
 }
 

@@ -11,8 +11,9 @@ import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { type DaemonFindings, daemonFindings } from '../daemon-findings.ts';
 import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../exit-codes.ts';
-import { printAnswer } from '../output/print.ts';
+import { ownAnswer, printAnswer } from '../output/print.ts';
 import { findingLines, findingText } from '../output/reports/findings.ts';
+import { ofItems } from '../output/table.ts';
 
 const EXIT_CODES = { ok: EXIT_OK, failed: EXIT_NEGATIVE, unknown: EXIT_UNKNOWN } as const;
 
@@ -52,10 +53,7 @@ export const doctor = defineCommand<[], DoctorOptions>({
     const items = quiet
       ? found.filter((finding) => finding.status !== 'ok' && finding.status !== 'skipped')
       : found;
-    const body = { status, items };
-    await printAnswer(context, { body, text: JSON.stringify(body) }, (_, style) =>
-      quiet ? findingLines(items, style) : findingText(items, style),
-    );
+    await printAnswer(context, ownAnswer({ status, items }), ofItems(quiet ? findingLines : findingText));
     return EXIT_CODES[status];
   },
 });

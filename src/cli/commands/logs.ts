@@ -204,9 +204,7 @@ function rootsOf({ roots }: RootOptions, { logDir }: LogsConfig): readonly strin
     'usage',
     'roots_missing',
     'no log directory: --roots is missing and none is configured',
-    {
-      hint: 'add --roots /var/log/cardpoll, or set log_dir',
-    },
+    { hint: 'add --roots /var/log/cardpoll, or set log_dir' },
   );
 }
 

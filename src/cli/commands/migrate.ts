@@ -6,7 +6,7 @@ import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import type { MigrateAction } from '../launchers.ts';
 import { plainText } from '../output/line.ts';
-import { printAnswer } from '../output/print.ts';
+import { ownAnswer, printAnswer } from '../output/print.ts';
 import { renderTable } from '../output/table.ts';
 
 const EXAMPLES = [
@@ -32,8 +32,7 @@ async function migrateAnd(context: CommandContext, action: MigrateAction): Promi
   if (isCurrent) context.io.stderr.write(`nothing to do: all ${items.length} migrations are applied\n`);
   // A list of what is not news would hide the line.
   if (isCurrent && context.format === 'table') return EXIT_OK;
-  const body = { items };
-  await printAnswer(context, { body, text: JSON.stringify(body) }, (_, style) =>
+  await printAnswer(context, ownAnswer({ items }), (_, style) =>
     renderTable(
       items,
       [

@@ -4,24 +4,22 @@ import { oneOf } from '../../config/kinds.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
-import { rendered } from '../output/print.ts';
+import { ownAnswer, rendered } from '../output/print.ts';
 import { failureText } from '../output/reports/failure-tables.ts';
 import { overviewText } from '../output/reports/overview.ts';
 import { initFields, instanceTable, queueTable, taskTable } from '../output/reports/stats-tables.ts';
+import { ofItems } from '../output/table.ts';
 import { WATCH_OPTION, type WatchOptions, watch } from '../watch.ts';
 
 type Show = (context: CommandContext, client: ApiClient) => Promise<string>;
 
 const SHOWN = {
   overview: async (context, client) => rendered(context, await client.overview(), overviewText),
-  queues: async (context, client) =>
-    rendered(context, await client.queues(), ({ items }, style) => queueTable(items, style)),
-  tasks: async (context, client) =>
-    rendered(context, await client.tasks(), ({ items }, style) => taskTable(items, style)),
+  queues: async (context, client) => rendered(context, await client.queues(), ofItems(queueTable)),
+  tasks: async (context, client) => rendered(context, await client.tasks(), ofItems(taskTable)),
   init: async (context, client) => rendered(context, await client.initProgress(), initFields),
   instances,
-  failures: async (context, client) =>
-    rendered(context, await client.failures(), ({ items }, style) => failureText(items, style)),
+  failures: async (context, client) => rendered(context, await client.failures(), ofItems(failureText)),
 } as const satisfies Readonly<Record<string, Show>>;
 
 type View = keyof typeof SHOWN;
@@ -51,8 +49,7 @@ export const stats = defineCommand<[View?], WatchOptions>({
 /** The API sends the instances with the overview; as JSON they are a list of their own. */
 async function instances(context: CommandContext, client: ApiClient): Promise<string> {
   const { body } = await client.overview();
-  const list = { items: body.workers };
-  return rendered(context, { body: list, text: JSON.stringify(list) }, ({ items }, style) => {
+  return rendered(context, ownAnswer({ items: body.workers }), ({ items }, style) => {
     return style.forPeople && items.length === 0
       ? 'no instance is alive: cardpoll daemon\n'
       : instanceTable(items, style);

@@ -6,7 +6,7 @@ import { TOKEN_ROLES, type TokenRole } from '../../domain/admin-token.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
-import { printAnswer } from '../output/print.ts';
+import { ownAnswer, printAnswer } from '../output/print.ts';
 import { sentenceLines, styleFor } from '../output/style.ts';
 import { renderFields } from '../output/table.ts';
 
@@ -59,8 +59,8 @@ const make = defineCommand<[], NewOptions>({
   run: async (context, { options: { name, role, expires = null } }) => {
     refusePast(expires, context.io.clock.now());
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    const body = { name, role, expires, token, line: hashedEntry(name, role, token, expires) };
-    await printAnswer(context, { body, text: JSON.stringify(body) }, (made, style) =>
+    const line = hashedEntry(name, role, token, expires);
+    await printAnswer(context, ownAnswer({ name, role, expires, token, line }), (made, style) =>
       renderFields(
         [
           ['token', style.text(made.token)],

@@ -3,7 +3,7 @@ import { CardpollError } from '../../platform/errors.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { plainText } from '../output/line.ts';
-import { printAnswer } from '../output/print.ts';
+import { ownAnswer, printAnswer } from '../output/print.ts';
 import { VERSION } from '../version.ts';
 
 export const version = defineCommand({
@@ -15,15 +15,15 @@ export const version = defineCommand({
     ['cardpoll --version', 'cardpoll alone, fastest'],
   ],
   run: async (context) => {
-    const body = {
+    const answer = ownAnswer({
       version: VERSION,
       node: process.versions.node,
       platform: `${process.platform}-${process.arch}`,
       daemon: await daemonVersion(context),
-    };
+    });
     await printAnswer(
       context,
-      { body, text: JSON.stringify(body) },
+      answer,
       ({ version: own, node, platform, daemon }) =>
         `cardpoll ${own} (node ${node}, ${platform})\n` +
         `daemon ${daemon.version ?? `not known: ${plainText(daemon.error ?? '')}`}\n`,

@@ -15,6 +15,11 @@ export async function printAnswer<Body>(
   context.io.stdout.write(await rendered(context, answer, asTable));
 }
 
+/** What a command has found out itself, as the answer that a daemon would send. */
+export function ownAnswer<Body>(body: Body): Answer<Body> {
+  return { body, text: JSON.stringify(body) };
+}
+
 export interface ListLook<Item> {
   readonly table: (items: readonly Item[], style: Style) => string;
   /** `rules`: what is listed. */
@@ -60,7 +65,7 @@ export async function printAll<Item>(
     const items: Item[] = [];
     for await (const page of pages) items.push(...page);
     const body = { items, page: 1, page_size: items.length, total: items.length };
-    return printAnswer(context, { body, text: JSON.stringify(body) }, () => '');
+    return printAnswer(context, ownAnswer(body), () => '');
   }
   await writeAllAsync(context.io, blocks(context, pages, look));
 }

@@ -48,6 +48,18 @@ function hiddenNote(hidden: readonly string[], style: Style): string[] {
   return note.map((line) => style.paint(line, 'dim'));
 }
 
+type ListTable<Item> = (items: readonly Item[], style: Style) => string;
+
+/** The table of a list, for an answer with one object of it. */
+export function ofOne<Item>(table: ListTable<Item>) {
+  return (item: Item, style: Style) => table([item], style);
+}
+
+/** The same for an answer with the list. */
+export function ofItems<Item>(table: ListTable<Item>) {
+  return ({ items }: { readonly items: readonly Item[] }, style: Style) => table(items, style);
+}
+
 export type Field = readonly [name: string, value: Cell];
 export type FieldsOf = (style: Style) => readonly Field[];
 

@@ -1,16 +1,17 @@
 // `cardpoll alerts ack | redeliver | test`: handling a fired alert, and testing a webhook before any alert fires.
-import type { AlertBody, WebhookTrialBody } from '../../../api/client/client-bodies.ts';
+import type { WebhookTrialBody } from '../../../api/client/client-bodies.ts';
 import { integer, text } from '../../../config/kinds.ts';
 import { ALERT_ID_BOUNDS } from '../../../domain/page.ts';
-import { ask, conflictAsNegative } from '../../ask.ts';
-import { type ArgumentSpec, defineCommand } from '../../command.ts';
+import { ask } from '../../ask.ts';
+import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { historyTable } from '../../output/reports/alert-tables.ts';
 import type { Style } from '../../output/style.ts';
-import { renderFields } from '../../output/table.ts';
+import { ofOne, renderFields } from '../../output/table.ts';
+import { showAnswer, unlessOver } from '../../show.ts';
 import { RULE } from './alert-rules.ts';
 
 const ALERT: ArgumentSpec = {
@@ -19,7 +20,7 @@ const ALERT: ArgumentSpec = {
   kind: integer(ALERT_ID_BOUNDS),
 };
 
-const asTable = (alert: AlertBody, style: Style) => historyTable([alert], style);
+const asTable = ofOne(historyTable);
 
 export const acknowledge = defineCommand<[number], { readonly reason: string }>({
   name: 'ack',
@@ -31,15 +32,11 @@ export const acknowledge = defineCommand<[number], { readonly reason: string }>(
   ],
   arguments: [ALERT],
   options: [{ flags: '--reason <text>', doc: 'shown with the alert', kind: text('reason'), default: '' }],
-  run: async (context, { args: [id], options: { reason } }) => {
-    try {
-      const answer = await ask(context, 'acknowledging', (client) => client.acknowledgeAlert(id, reason));
-      await printAnswer(context, answer, asTable);
-      return EXIT_OK;
-    } catch (error) {
-      return conflictAsNegative(context, error);
-    }
-  },
+  run: (context, { args: [id], options: { reason } }) =>
+    unlessOver(
+      context,
+      showAnswer(context, 'acknowledging', (client) => client.acknowledgeAlert(id, reason), asTable),
+    ),
 });
 
 export const redeliver = defineCommand<[number], unknown>({
@@ -51,15 +48,11 @@ export const redeliver = defineCommand<[number], unknown>({
     ['cardpoll alerts test 3', 'check that the receiver of rule 3 answers'],
   ],
   arguments: [ALERT],
-  run: async (context, { args: [id] }) => {
-    try {
-      const answer = await ask(context, 'asking the leader', (client) => client.redeliverAlert(id));
-      await printAnswer(context, answer, asTable);
-      return EXIT_OK;
-    } catch (error) {
-      return conflictAsNegative(context, error);
-    }
-  },
+  run: (context, { args: [id] }) =>
+    unlessOver(
+      context,
+      showAnswer(context, 'asking the leader', (client) => client.redeliverAlert(id), asTable),
+    ),
 });
 
 export const test = defineCommand<[string], unknown>({
@@ -71,17 +64,15 @@ export const test = defineCommand<[string], unknown>({
     ['cardpoll alerts test 3 -o json', 'for programs'],
   ],
   arguments: [RULE],
-  run: async (context, { args: [given] }) => {
-    const { id } = await ask(context, 'reading the alert rule', (client) => findAlertRule(client, given));
-    try {
-      const answer = await ask(context, 'calling the webhook', (client) => client.testAlertRule(id));
-      await printAnswer(context, answer, trialFields);
-      return answer.body.delivered ? EXIT_OK : EXIT_NEGATIVE;
-    } catch (error) {
-      return conflictAsNegative(context, error);
-    }
-  },
+  run: (context, { args: [given] }) => unlessOver(context, tryWebhook(context, given)),
 });
+
+async function tryWebhook(context: CommandContext, given: string): Promise<number> {
+  const { id } = await ask(context, 'reading the alert rule', (client) => findAlertRule(client, given));
+  const answer = await ask(context, 'calling the webhook', (client) => client.testAlertRule(id));
+  await printAnswer(context, answer, trialFields);
+  return answer.body.delivered ? EXIT_OK : EXIT_NEGATIVE;
+}
 
 function trialFields({ delivered, status, error, duration_ms }: WebhookTrialBody, style: Style): string {
   return renderFields(

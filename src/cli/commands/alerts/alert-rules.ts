@@ -24,8 +24,8 @@ import { type Change, printChange } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
 import { conditionText, ruleFields, ruleTable } from '../../output/reports/alert-tables.ts';
 import { span } from '../../output/style.ts';
-import { showPages } from '../../pages.ts';
 import { readSecretFile } from '../../secret-file.ts';
+import { showAnswer, showPages } from '../../show.ts';
 
 export const RULE: ArgumentSpec = {
   name: '<rule>',
@@ -104,9 +104,7 @@ export const show = defineCommand<[string], unknown>({
   arguments: [RULE],
   run: async (context, { args: [given] }) => {
     const { id } = await find(context, given);
-    const answer = await ask(context, 'reading the alert rule', (client) => client.alertRule(id));
-    await printAnswer(context, answer, ruleFields);
-    return EXIT_OK;
+    return showAnswer(context, 'reading the alert rule', (client) => client.alertRule(id), ruleFields);
   },
 });
 
@@ -140,9 +138,12 @@ const create = defineCommand<[], CreateOptions & { readonly disabled?: boolean }
       task_type: options.task,
       is_enabled: options.disabled !== true,
     };
-    const answer = await ask(context, 'creating the alert rule', (client) => client.createAlertRule(rule));
-    await printAnswer(context, answer, ruleFields);
-    return EXIT_OK;
+    return showAnswer(
+      context,
+      'creating the alert rule',
+      (client) => client.createAlertRule(rule),
+      ruleFields,
+    );
   },
 });
 
@@ -185,12 +186,8 @@ const update = defineCommand<[string], RuleOptions & Switches>({
     const answer = await ask(context, 'changing the alert rule', (client) =>
       client.updateAlertRule(before.id, patch),
     );
-    printChange(
-      context.io,
-      `alert rule ${before.id} "${before.name}"`,
-      changesBetween(before, answer.body),
-      null,
-    );
+    const what = `alert rule ${before.id} "${before.name}"`;
+    printChange(context.io, what, changesBetween(before, answer.body), null);
     await printAnswer(context, answer, ruleFields);
     return EXIT_OK;
   },
@@ -209,8 +206,7 @@ const remove = defineCommand<[string], ConfirmOptions>({
   run: async (context, { args: [given], options }) => {
     const rule = await find(context, given);
     const { id } = rule;
-    const plan = deletionPlan(rule);
-    if (!(await confirm(context, plan, options))) return declined(options);
+    if (!(await confirm(context, deletionPlan(rule), options))) return declined(options);
     await ask(context, 'deleting the alert rule', (client) => client.deleteAlertRule(id));
     context.io.stderr.write(`alert rule ${id} is deleted\n`);
     return EXIT_OK;

@@ -6,13 +6,11 @@ import { SILENCE_SECONDS_BOUNDS } from '../../../domain/alerts/alert-silence.ts'
 import { RECORD_ID_BOUNDS } from '../../../domain/page.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import { ask } from '../../ask.ts';
 import { defineCommand } from '../../command.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
-import { printAnswer, printList } from '../../output/print.ts';
 import { type Style, span } from '../../output/style.ts';
-import { renderTable } from '../../output/table.ts';
+import { ofOne, renderTable } from '../../output/table.ts';
+import { showAnswer, showList } from '../../show.ts';
 import { RULE } from './alert-rules.ts';
 
 const DEFAULT_SECONDS = 3_600;
@@ -53,16 +51,18 @@ export const silence = defineCommand<[string?], SilenceOptions>({
         'nothing to silence: give a rule, --type or --task',
       );
     }
-    const answer = await ask(context, 'silencing', async (client) =>
-      client.createSilence({
-        ...(given === undefined ? {} : { rule_id: (await findAlertRule(client, given)).id }),
-        ...(type === undefined ? {} : { rule_type: type }),
-        ...(task === undefined ? {} : { task_type: task }),
-        ...{ seconds, reason },
-      }),
+    return showAnswer(
+      context,
+      'silencing',
+      async (client) =>
+        client.createSilence({
+          ...(given === undefined ? {} : { rule_id: (await findAlertRule(client, given)).id }),
+          ...(type === undefined ? {} : { rule_type: type }),
+          ...(task === undefined ? {} : { task_type: task }),
+          ...{ seconds, reason },
+        }),
+      ofOne(silenceTable),
     );
-    await printAnswer(context, answer, (made, style) => silenceTable([made], style));
-    return EXIT_OK;
   },
 });
 
@@ -70,15 +70,12 @@ export const silences = defineCommand({
   name: 'silences',
   summary: 'Show active silences',
   examples: EXAMPLES,
-  run: async (context) => {
-    const answer = await ask(context, 'reading the silences', (client) => client.silences());
-    await printList(context, answer, {
+  run: (context) =>
+    showList(context, 'reading the silences', (client) => client.silences(), {
       table: silenceTable,
       noun: 'silences',
       empty: 'nothing is silenced: cardpoll alerts silence --help',
-    });
-    return EXIT_OK;
-  },
+    }),
 });
 
 export const unsilence = defineCommand<[number], unknown>({
@@ -90,11 +87,8 @@ export const unsilence = defineCommand<[number], unknown>({
     ['cardpoll alerts history --state firing', 'firing alerts'],
   ],
   arguments: [{ name: '<silence_id>', doc: 'number of the silence', kind: integer(RECORD_ID_BOUNDS) }],
-  run: async (context, { args: [id] }) => {
-    const answer = await ask(context, 'ending the silence', (client) => client.deleteSilence(id));
-    await printAnswer(context, answer, (ended, style) => silenceTable([ended], style));
-    return EXIT_OK;
-  },
+  run: (context, { args: [id] }) =>
+    showAnswer(context, 'ending the silence', (client) => client.deleteSilence(id), ofOne(silenceTable)),
 });
 
 function silenceTable(items: readonly SilenceBody[], style: Style): string {

@@ -9,10 +9,10 @@ import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { everyItem } from '../../named.ts';
-import { printAnswer } from '../../output/print.ts';
+import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { conditionText } from '../../output/reports/alert-tables.ts';
 import type { Style } from '../../output/style.ts';
-import { renderTable } from '../../output/table.ts';
+import { ofItems, renderTable } from '../../output/table.ts';
 
 interface Recommendation
   extends Pick<
@@ -47,7 +47,7 @@ export const recommended = defineCommand<[], RecommendedOptions>({
   ],
   run: async (context, { options }) => {
     const items = await ask(context, 'reading alert rules', (client) => recommend(client, options));
-    await print(context, items);
+    await printAnswer(context, ownAnswer({ items }), ofItems(table));
     warnOfSilence(context, items);
     return EXIT_OK;
   },
@@ -87,13 +87,6 @@ function warnOfSilence({ io }: CommandContext, items: readonly Recommendation[])
   const which = silent.length === rules.length ? 'these rules have' : `${silent.length} of these rules have`;
   io.stderr.write(
     `${which} no webhook and notify no one: cardpoll alerts recommended --apply --webhook-url URL\n`,
-  );
-}
-
-async function print(context: CommandContext, items: readonly Recommendation[]): Promise<void> {
-  const body = { items };
-  await printAnswer(context, { body, text: JSON.stringify(body) }, (shown, style) =>
-    table(shown.items, style),
   );
 }
 

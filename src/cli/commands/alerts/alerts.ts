@@ -5,7 +5,7 @@ import { RECORD_ID_BOUNDS } from '../../../domain/page.ts';
 import { type CommandSpec, defineCommand } from '../../command.ts';
 import { type PageOptions, pageOptions } from '../../options/page-options.ts';
 import { historyTable } from '../../output/reports/alert-tables.ts';
-import { showPages } from '../../pages.ts';
+import { showPages } from '../../show.ts';
 import { acknowledge, redeliver, test } from './alert-care.ts';
 import { rules, show } from './alert-rules.ts';
 import { silence, silences, unsilence } from './alert-silences.ts';

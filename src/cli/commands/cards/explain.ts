@@ -1,9 +1,8 @@
 // `cardpoll explain`: why a card is or is not polled. `cards show -v` prints the same.
 import { text } from '../../../config/kinds.ts';
-import { ask } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
-import { printAnswer } from '../../output/print.ts';
 import { explanationText } from '../../output/reports/explanation.ts';
+import { showAnswer } from '../../show.ts';
 
 export const CARD_ARGUMENT: ArgumentSpec = {
   name: '<card>',
@@ -11,10 +10,8 @@ export const CARD_ARGUMENT: ArgumentSpec = {
   kind: text('card id or iccid'),
 };
 
-export async function explainCard(context: CommandContext, card: string): Promise<number> {
-  const answer = await ask(context, 'looking the card up', (client) => client.explain(card));
-  await printAnswer(context, answer, explanationText);
-  return 0;
+export function explainCard(context: CommandContext, card: string): Promise<number> {
+  return showAnswer(context, 'looking the card up', (client) => client.explain(card), explanationText);
 }
 
 export const explain = defineCommand<[string], unknown>({

@@ -8,9 +8,10 @@ import { type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { follow } from '../../follow.ts';
-import { printAnswer, printList } from '../../output/print.ts';
+import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
 import { previewTable, progressTable } from '../../output/reports/cleanup-tables.ts';
+import { showList } from '../../show.ts';
 
 export const preview = defineCommand({
   name: 'preview',
@@ -20,15 +21,12 @@ export const preview = defineCommand({
     ['cardpoll cleanup preview -o json', 'what the API says'],
     ['cardpoll cleanup run --dry-run', 'the same as a plan'],
   ],
-  run: async (context) => {
-    const answer = await ask(context, 'counting', (client) => client.cleanupPreview());
-    await printList(context, answer, {
+  run: (context) =>
+    showList(context, 'counting', (client) => client.cleanupPreview(), {
       table: previewTable,
       noun: 'targets',
       empty: 'every cleanup config is disabled: cardpoll cleanup configs',
-    });
-    return EXIT_OK;
-  },
+    }),
 });
 
 interface RunOptions extends ConfirmOptions {
@@ -53,8 +51,7 @@ export const cleanupRun = defineCommand<[], RunOptions>({
     { flags: '-v, --verbose', doc: 'print the result even without a terminal' },
   ],
   run: async (context, { options }) => {
-    const plan = options.yes === true && options.dryRun !== true ? [] : await planOf(context);
-    if (!(await confirm(context, plan, options))) return declined(options);
+    if (!(await confirm(context, () => planOf(context), options))) return declined(options);
     const begun = await ask(context, 'starting the cleanup', (client) => client.triggerCleanup());
     if (options.wait !== true) {
       await printAnswer(context, begun, ({ run_id }) => `${run_id}\n`);

@@ -2,14 +2,15 @@
 import type { RetentionBody } from '../../../api/client/client-bodies.ts';
 import { integer, text } from '../../../config/kinds.ts';
 import { RETENTION_DAYS_BOUNDS } from '../../../domain/cleanup.ts';
-import { ask, conflictAsNegative } from '../../ask.ts';
+import { ask } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
 import { findRetention } from '../../named.ts';
 import { type Change, printChange } from '../../output/change.ts';
-import { printAnswer, printList } from '../../output/print.ts';
+import { printAnswer } from '../../output/print.ts';
 import { configTable, progressTable } from '../../output/reports/cleanup-tables.ts';
+import { ofOne } from '../../output/table.ts';
+import { showAnswer, showList, unlessOver } from '../../show.ts';
 import { cleanupRun, preview } from './cleanup-run.ts';
 
 const EXAMPLES = [
@@ -35,15 +36,12 @@ const configs = defineCommand({
   name: 'configs',
   summary: 'Show how long each kind of data is kept',
   examples: EXAMPLES,
-  run: async (context) => {
-    const answer = await ask(context, 'reading cleanup configs', (client) => client.cleanupConfigs());
-    await printList(context, answer, {
+  run: (context) =>
+    showList(context, 'reading cleanup configs', (client) => client.cleanupConfigs(), {
       table: configTable,
       noun: 'cleanup configs',
       empty: 'no cleanup configs',
-    });
-    return 0;
-  },
+    }),
 });
 
 function find(context: CommandContext, given: string): Promise<RetentionBody> {
@@ -63,7 +61,7 @@ async function update(
     ['enabled', before.enabled, answer.body.enabled],
   ];
   printChange(context.io, before.target, changes, null);
-  await printAnswer(context, answer, (body, style) => configTable([body], style));
+  await printAnswer(context, answer, ofOne(configTable));
   return 0;
 }
 
@@ -123,11 +121,8 @@ const progress = defineCommand({
     ['cardpoll cleanup progress -o json', 'what the API says'],
     ['cardpoll cleanup run --wait', 'start a run and follow it'],
   ],
-  run: async (context) => {
-    const answer = await ask(context, 'reading cleanup progress', (client) => client.cleanupProgress());
-    await printAnswer(context, answer, progressTable);
-    return 0;
-  },
+  run: (context) =>
+    showAnswer(context, 'reading cleanup progress', (client) => client.cleanupProgress(), progressTable),
 });
 
 const cancel = defineCommand<[], unknown>({
@@ -138,15 +133,11 @@ const cancel = defineCommand<[], unknown>({
     ['cardpoll cleanup progress', 'what it has removed'],
     ['cardpoll cleanup cancel -o json', 'what the API says'],
   ],
-  run: async (context) => {
-    try {
-      const answer = await ask(context, 'cancelling', (client) => client.cancelCleanup());
-      await printAnswer(context, answer, progressTable);
-      return EXIT_OK;
-    } catch (error) {
-      return conflictAsNegative(context, error);
-    }
-  },
+  run: (context) =>
+    unlessOver(
+      context,
+      showAnswer(context, 'cancelling', (client) => client.cancelCleanup(), progressTable),
+    ),
 });
 
 export const cleanup: CommandSpec = {

@@ -6,7 +6,7 @@ import { didYouMean } from '../../../config/suggest.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { type CommandSpec, defineCommand } from '../../command.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
-import { printList } from '../../output/print.ts';
+import { ownAnswer, printList } from '../../output/print.ts';
 import { renderTable } from '../../output/table.ts';
 
 const EXAMPLES = [
@@ -24,28 +24,20 @@ const list = defineCommand({
   examples: EXAMPLES,
   isDefault: true,
   run: async (context) => {
-    const items = SHIPPED_PROFILES.map((profile) => ({
-      name: profile.name,
-      summary: summaryOf(profile.text),
-    }));
-    const body = { items };
-    await printList(
-      context,
-      { body, text: JSON.stringify(body) },
-      {
-        table: (rows, style) =>
-          renderTable(
-            rows,
-            [
-              { header: 'name', cell: ({ name }) => style.text(name) },
-              { header: 'summary', cell: ({ summary }) => style.text(summary), drop: 1 },
-            ],
-            style,
-          ),
-        noun: 'profiles',
-        empty: 'no profile is shipped',
-      },
-    );
+    const items = SHIPPED_PROFILES.map(({ name, text }) => ({ name, summary: summaryOf(text) }));
+    await printList(context, ownAnswer({ items }), {
+      table: (rows, style) =>
+        renderTable(
+          rows,
+          [
+            { header: 'name', cell: ({ name }) => style.text(name) },
+            { header: 'summary', cell: ({ summary }) => style.text(summary), drop: 1 },
+          ],
+          style,
+        ),
+      noun: 'profiles',
+      empty: 'no profile is shipped',
+    });
     return EXIT_OK;
   },
 });
@@ -64,9 +56,7 @@ const show = defineCommand<[string], unknown>({
         'usage',
         'unknown_profile',
         `there is no profile ${name}${didYouMean(name, names)}`,
-        {
-          hint: `there are ${names.join(', ')}`,
-        },
+        { hint: `there are ${names.join(', ')}` },
       );
     }
     io.stdout.write(found.text);

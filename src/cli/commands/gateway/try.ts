@@ -8,8 +8,9 @@ import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../../domain
 import { defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
-import { printAnswer } from '../../output/print.ts';
+import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { trialText } from '../../output/reports/gateway-trial.ts';
+import { ofItems } from '../../output/table.ts';
 
 /** The gateway would answer a mistyped card as one that it does not know. */
 const CARD: Kind<string> = {
@@ -77,8 +78,7 @@ export const tryProfile = defineCommand<[], TryOptions>({
       if (!(await confirm(context, plan, options, 'gateway'))) return declined(options);
     }
     const items = await launchers.tryGateway(config, { iccid, cardId, carrierId }, only);
-    const body = { items };
-    await printAnswer(context, { body, text: JSON.stringify(body) }, (_, style) => trialText(items, style));
+    await printAnswer(context, ownAnswer({ items }), ofItems(trialText));
     return items.length > 0 && items.every(({ ok }) => ok) ? EXIT_OK : EXIT_NEGATIVE;
   },
 });

@@ -1,5 +1,5 @@
 // `cardpoll concurrency`: limits per task type, the limits in force, and advice (output/reports/concurrency-advice.ts).
-import type { ConcurrencyBody } from '../../../api/client/client-bodies.ts';
+import type { ConcurrencyBody, ResetBody } from '../../../api/client/client-bodies.ts';
 import { integer, oneOf } from '../../../config/kinds.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/max-concurrency.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
@@ -7,10 +7,11 @@ import { ask } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { printChange } from '../../output/change.ts';
-import { printAnswer } from '../../output/print.ts';
+import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.ts';
 import type { Style } from '../../output/style.ts';
-import { renderTable } from '../../output/table.ts';
+import { ofItems, ofOne, renderTable } from '../../output/table.ts';
+import { showAnswer } from '../../show.ts';
 import { limitPlan } from './limit-plan.ts';
 
 const TASK_TYPE: ArgumentSpec = {
@@ -25,10 +26,8 @@ const EXAMPLES = [
   ['cardpoll concurrency advise', 'limits that fit the measured response times'],
 ] as const;
 
-async function list(context: CommandContext): Promise<number> {
-  const answer = await ask(context, 'reading limits', (client) => client.concurrency());
-  await printAnswer(context, answer, ({ items }, style) => limitTable(items, style));
-  return 0;
+function list(context: CommandContext): Promise<number> {
+  return showAnswer(context, 'reading limits', (client) => client.concurrency(), ofItems(limitTable));
 }
 
 const set = defineCommand<[TaskType, number], ConfirmOptions>({
@@ -61,7 +60,7 @@ const set = defineCommand<[TaskType, number], ConfirmOptions>({
     );
     const change = ['limit', task?.concurrency.max ?? null, answer.body.max_concurrency] as const;
     printChange(context.io, taskType, [change], task?.scheduled_cards ?? null);
-    await printAnswer(context, answer, (body, style) => limitTable([body], style));
+    await printAnswer(context, answer, ofOne(limitTable));
     return 0;
   },
 });
@@ -77,23 +76,19 @@ const reset = defineCommand<[TaskType], ConfirmOptions>({
   arguments: [TASK_TYPE],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [taskType], options }) => {
-    const plan = options.yes === true && options.dryRun !== true ? [] : await resetPlan(context, taskType);
-    if (!(await confirm(context, plan, options))) return declined(options);
-    const answer = await ask(context, 'resetting', (client) => client.resetConcurrency(taskType));
-    await printAnswer(context, answer, (body, style) =>
-      renderTable(
-        [body],
-        [
-          { header: 'TASK', cell: (row) => style.text(row.task_type) },
-          { header: 'BEFORE', cell: (row) => style.number(row.previous) },
-          { header: 'NOW', cell: (row) => style.number(row.current) },
-        ],
-        style,
-      ),
-    );
-    return 0;
+    if (!(await confirm(context, () => resetPlan(context, taskType), options))) return declined(options);
+    return showAnswer(context, 'resetting', (client) => client.resetConcurrency(taskType), resetTable);
   },
 });
+
+function resetTable(body: ResetBody, style: Style): string {
+  const columns = [
+    { header: 'TASK', cell: (row: ResetBody) => style.text(row.task_type) },
+    { header: 'BEFORE', cell: (row: ResetBody) => style.number(row.previous) },
+    { header: 'NOW', cell: (row: ResetBody) => style.number(row.current) },
+  ];
+  return renderTable([body], columns, style);
+}
 
 async function resetPlan(context: CommandContext, taskType: TaskType): Promise<string[]> {
   const { body } = await ask(context, 'reading limits', (client) => client.concurrency());
@@ -117,8 +112,7 @@ const advise = defineCommand({
         limits.body.items.find((item) => item.task_type === task.task_type),
       ),
     );
-    const text = JSON.stringify({ items });
-    await printAnswer(context, { body: { items }, text }, (advice, style) => adviceText(advice.items, style));
+    await printAnswer(context, ownAnswer({ items }), ofItems(adviceText));
     return 0;
   },
 });

@@ -11,7 +11,8 @@ import { ask } from '../../ask.ts';
 import { type ArgumentSpec, defineCommand } from '../../command.ts';
 import { printAnswer } from '../../output/print.ts';
 import { type Style, span } from '../../output/style.ts';
-import { renderTable } from '../../output/table.ts';
+import { ofItems, renderTable } from '../../output/table.ts';
+import { showAnswer } from '../../show.ts';
 
 const TASK_TYPE: ArgumentSpec = {
   name: '[task_type]',
@@ -38,13 +39,13 @@ export const pause = defineCommand<[Pausable?], { readonly for: number; readonly
     },
     { flags: '--reason <text>', doc: 'shown with the pause', kind: text('reason'), default: '' },
   ],
-  run: async (context, { args: [taskType = 'all'], options }) => {
-    const answer = await ask(context, 'pausing', (client) =>
-      client.pause(taskType, options.for, options.reason),
-    );
-    await printAnswer(context, answer, ({ items }, style) => pauseTable(items, style));
-    return 0;
-  },
+  run: (context, { args: [taskType = 'all'], options }) =>
+    showAnswer(
+      context,
+      'pausing',
+      (client) => client.pause(taskType, options.for, options.reason),
+      ofItems(pauseTable),
+    ),
 });
 
 export const resume = defineCommand<[Pausable?], unknown>({
@@ -59,7 +60,7 @@ export const resume = defineCommand<[Pausable?], unknown>({
   run: async (context, { args: [taskType = 'all'] }) => {
     const answer = await ask(context, 'resuming', (client) => client.resume(taskType));
     context.io.stderr.write(answer.body.items.length === 0 ? 'nothing was paused\n' : 'no longer paused:\n');
-    await printAnswer(context, answer, ({ items }, style) => pauseTable(items, style));
+    await printAnswer(context, answer, ofItems(pauseTable));
     return 0;
   },
 });

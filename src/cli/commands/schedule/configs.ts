@@ -13,7 +13,8 @@ import { type Change, cardCount, printChange } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { span } from '../../output/style.ts';
-import { showPages } from '../../pages.ts';
+import { ofOne } from '../../output/table.ts';
+import { showAnswer, showPages } from '../../show.ts';
 import { type ConfigOptions, configOptions, type NewConfigOptions, requestOf } from './config-options.ts';
 import { approved } from './demand-plan.ts';
 
@@ -60,7 +61,7 @@ async function update(
   );
   const what = `config ${before.id} "${before.name}"`;
   printChange(context.io, what, changesBetween(before, answer.body), before.members);
-  await printAnswer(context, answer, (body, style) => configTable([body], style));
+  await printAnswer(context, answer, ofOne(configTable));
   return EXIT_OK;
 }
 
@@ -176,9 +177,12 @@ const create = defineCommand<[], NewConfigOptions & ConfirmOptions>({
       ...config,
     };
     if (!(await approved(context, null, planned, options))) return declined(options);
-    const answer = await ask(context, 'creating the polling config', (client) => client.createConfig(config));
-    await printAnswer(context, answer, (body, style) => configTable([body], style));
-    return EXIT_OK;
+    return showAnswer(
+      context,
+      'creating the polling config',
+      (client) => client.createConfig(config),
+      ofOne(configTable),
+    );
   },
 });
 
@@ -198,7 +202,7 @@ const remove = defineCommand<[string], ConfirmOptions>({
     const { id } = config;
     const answer = await ask(context, 'deleting the polling config', (client) => client.deleteConfig(id));
     context.io.stderr.write(`polling config ${id} is deleted\n`);
-    await printAnswer(context, answer, (body, style) => configTable([body], style));
+    await printAnswer(context, answer, ofOne(configTable));
     return EXIT_OK;
   },
 });

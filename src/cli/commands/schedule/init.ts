@@ -8,8 +8,9 @@ import { type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import type { AdoptionPlan } from '../../launchers.ts';
-import { printAnswer } from '../../output/print.ts';
+import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { initStateFields } from '../../output/reports/stats-tables.ts';
+import { showAnswer } from '../../show.ts';
 
 const EXAMPLES = [
   ['cardpoll init', 'progress, and what was repaired'],
@@ -18,10 +19,8 @@ const EXAMPLES = [
   ['cardpoll init adopt --config /etc/cardpoll/cardpoll.yaml', 'take over a Redis that another fleet used'],
 ] as const;
 
-async function show(context: CommandContext): Promise<number> {
-  const answer = await ask(context, 'reading the progress', (client) => client.initProgress());
-  await printAnswer(context, answer, initStateFields);
-  return EXIT_OK;
+function show(context: CommandContext): Promise<number> {
+  return showAnswer(context, 'reading the progress', (client) => client.initProgress(), initStateFields);
 }
 
 const rebuild = defineCommand<[], ConfirmOptions>({
@@ -30,11 +29,8 @@ const rebuild = defineCommand<[], ConfirmOptions>({
   examples: EXAMPLES,
   options: CONFIRM_OPTIONS,
   run: async (context, { options }) => {
-    const plan = options.yes === true && options.dryRun !== true ? [] : await planOf(context);
-    if (!(await confirm(context, plan, options))) return declined(options);
-    const answer = await ask(context, 'asking the leader', (client) => client.rebuildInit());
-    await printAnswer(context, answer, initStateFields);
-    return EXIT_OK;
+    if (!(await confirm(context, () => planOf(context), options))) return declined(options);
+    return showAnswer(context, 'asking the leader', (client) => client.rebuildInit(), initStateFields);
   },
 });
 
@@ -61,11 +57,11 @@ const adopt = defineCommand<[], ConfirmOptions>({
     const goAhead = (plan: AdoptionPlan) => confirm(context, adoptionText(plan), options);
     const done = await context.launchers.adopt(config, goAhead);
     if (done === null) return declined(options);
-    const body = { fleet: done.fleet, before: done.holder };
+    const answer = ownAnswer({ fleet: done.fleet, before: done.holder });
     await printAnswer(
       context,
-      { body, text: JSON.stringify(body) },
-      (_, style) => `${style.text(`The Redis belongs to the fleet ${fleetText(done.fleet)}.`)}\n`,
+      answer,
+      ({ fleet }, style) => `${style.text(`The Redis belongs to the fleet ${fleetText(fleet)}.`)}\n`,
     );
     return EXIT_OK;
   },

@@ -5,9 +5,8 @@ import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
-import { printAnswer } from '../../output/print.ts';
 import { jumpText, stopModeFields } from '../../output/reports/stop-tables.ts';
+import { showAnswer } from '../../show.ts';
 import { OPTIONAL_REASON } from './stop-options.ts';
 
 interface ModeOptions extends ConfirmOptions {
@@ -33,21 +32,21 @@ export const mode = defineCommand<[StopMode?], ModeOptions>({
   options: [OPTIONAL_REASON, ...CONFIRM_OPTIONS],
   run: async (context, { args: [wanted], options }) => {
     if (wanted === undefined) {
-      const answer = await ask(context, 'reading the mode', (client) => client.stopMode());
-      await printAnswer(context, answer, stopModeFields);
-      return EXIT_OK;
+      return showAnswer(context, 'reading the mode', (client) => client.stopMode(), stopModeFields);
     }
     const { reason } = options;
     if (reason === undefined) {
       throw new CardpollError('usage', 'reason_missing', 'setting the mode needs --reason "..."');
     }
     // In an emergency observe must not wait for an answer.
-    const isSure = options.dryRun !== true && (wanted === 'observe' || options.yes === true);
-    if (!isSure && !(await confirm(context, await planOf(context, wanted), options)))
-      return declined(options);
-    const answer = await ask(context, 'setting the mode', (client) => client.setStopMode(wanted, reason));
-    await printAnswer(context, answer, stopModeFields);
-    return EXIT_OK;
+    const sure = { yes: wanted === 'observe', ...options };
+    if (!(await confirm(context, () => planOf(context, wanted), sure))) return declined(options);
+    return showAnswer(
+      context,
+      'setting the mode',
+      (client) => client.setStopMode(wanted, reason),
+      stopModeFields,
+    );
   },
 });
 

@@ -1,12 +1,11 @@
 // `cardpoll stops runs`: runs that resume cards: their progress, and how to cancel one.
 import { text } from '../../../config/kinds.ts';
-import { ask, conflictAsNegative } from '../../ask.ts';
+import { ask } from '../../ask.ts';
 import { type ArgumentSpec, type CommandSpec, defineCommand } from '../../command.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
 import { RUN_WAIT_OPTION, showRun } from '../../follow-resume.ts';
 import type { WaitOptions } from '../../follow-trigger.ts';
-import { printAnswer, printList } from '../../output/print.ts';
 import { resumeRunFields, resumeRunTable } from '../../output/reports/stop-tables.ts';
+import { showAnswer, showList, unlessOver } from '../../show.ts';
 
 const RUN_ID: ArgumentSpec = {
   name: '<run_id>',
@@ -25,15 +24,12 @@ const list = defineCommand<[], unknown>({
   summary: 'Show the latest runs, newest first',
   isDefault: true,
   examples: EXAMPLES,
-  run: async (context) => {
-    const answer = await ask(context, 'reading runs', (client) => client.resumeRuns());
-    await printList(context, answer, {
+  run: (context) =>
+    showList(context, 'reading runs', (client) => client.resumeRuns(), {
       table: resumeRunTable,
       noun: 'runs',
       empty: 'no cards were resumed yet: cardpoll stops resume --since 2h --reason "..."',
-    });
-    return EXIT_OK;
-  },
+    }),
 });
 
 const show = defineCommand<[string], WaitOptions>({
@@ -53,15 +49,11 @@ const cancel = defineCommand<[string], unknown>({
   summary: 'Cancel a run: cards that wait stay stopped; exit code 1 if it has already ended',
   examples: EXAMPLES,
   arguments: [RUN_ID],
-  run: async (context, { args: [id] }) => {
-    try {
-      const answer = await ask(context, 'cancelling', (client) => client.cancelResumeRun(id));
-      await printAnswer(context, answer, resumeRunFields);
-      return EXIT_OK;
-    } catch (error) {
-      return conflictAsNegative(context, error);
-    }
-  },
+  run: (context, { args: [id] }) =>
+    unlessOver(
+      context,
+      showAnswer(context, 'cancelling', (client) => client.cancelResumeRun(id), resumeRunFields),
+    ),
 });
 
 export const runs: CommandSpec = {

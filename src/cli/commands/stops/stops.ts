@@ -5,7 +5,7 @@ import { type CommandSpec, defineCommand } from '../../command.ts';
 import { type PageOptions, pageOptions } from '../../options/page-options.ts';
 import { type PastTime, pastRange } from '../../options/past-time.ts';
 import { stopTable } from '../../output/reports/stop-tables.ts';
-import { showPages } from '../../pages.ts';
+import { showPages } from '../../show.ts';
 import { CARRIER_OPTION, SINCE_OPTION } from './stop-options.ts';
 import { dismiss, release } from './stops-held.ts';
 import { mode } from './stops-mode.ts';

@@ -139,9 +139,7 @@ async function cardIdsOf({ cardIds, file }: BatchOptions): Promise<readonly numb
       'bad_data',
       'too_many_cards',
       `${ids.length} card ids are more than ${MAX_BATCH_CARDS}`,
-      {
-        hint: 'split the list, or select the cards with `cardpoll trigger by-condition`',
-      },
+      { hint: 'split the list, or select the cards with `cardpoll trigger by-condition`' },
     );
   }
   return ids;
@@ -203,8 +201,7 @@ export const byCondition = defineCommand<[], ConditionOptions>({
   ],
   run: async (context, { options }) => {
     const selection = { carrier_id: options.carrierId ?? null, status: options.status ?? null };
-    const asks = options.yes !== true || options.dryRun === true;
-    const plan = asks ? await planOf(context, options.task, selection) : [];
+    const plan = () => planOf(context, options.task, selection);
     if (!(await confirm(context, plan, options))) return declined(options);
     const trigger = await ask(context, 'queueing the cards', (client) =>
       client.triggerByCondition(options.task, selection),

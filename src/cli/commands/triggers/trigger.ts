@@ -2,16 +2,14 @@
 import { oneOf, text } from '../../../config/kinds.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import { ask, conflictAsNegative } from '../../ask.ts';
+import { ask } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
 import { showTrigger, WAIT_OPTION, type WaitOptions } from '../../follow-trigger.ts';
 import { type PageOptions, pageOptions } from '../../options/page-options.ts';
 import { cardCount } from '../../output/change.ts';
-import { printAnswer } from '../../output/print.ts';
 import { cancelledFields, triggerFields, triggerTable } from '../../output/reports/trigger-tables.ts';
-import { showPages } from '../../pages.ts';
+import { showAnswer, showPages, unlessOver } from '../../show.ts';
 import { batch, byCondition, single } from './trigger-make.ts';
 
 const EXAMPLES = [
@@ -58,27 +56,29 @@ const cancel = defineCommand<[string?], CancelOptions>({
     if (options.task !== undefined || options.dryRun === true) {
       throw new CardpollError('usage', 'trigger_named', '--task and --dry-run need --all');
     }
-    try {
-      const answer = await ask(context, 'cancelling', (client) => client.cancelTrigger(triggerId));
-      await printAnswer(context, answer, (body, style) => triggerFields(body, style));
-      return EXIT_OK;
-    } catch (error) {
-      return conflictAsNegative(context, error);
-    }
+    return unlessOver(
+      context,
+      showAnswer(context, 'cancelling', (client) => client.cancelTrigger(triggerId), triggerFields),
+    );
   },
 });
 
 async function cancelAll(context: CommandContext, options: CancelOptions): Promise<number> {
-  const of = options.task === undefined ? '' : ` of ${options.task}`;
-  if (options.yes !== true || options.dryRun === true) {
-    const { body } = await ask(context, 'counting', (client) => client.cancelTriggers(options.task, true));
-    const counts = `${body.triggers.toLocaleString('en-US')}, with ${cardCount(body.cards)} to poll`;
-    const plan = [`Cancel all open triggers${of}: ${counts}.`, 'Cards that are being polled are finished.'];
-    if (!(await confirm(context, plan, options))) return declined(options);
-  }
-  const answer = await ask(context, 'cancelling', (client) => client.cancelTriggers(options.task, false));
-  await printAnswer(context, answer, cancelledFields);
-  return EXIT_OK;
+  if (!(await confirm(context, () => cancellationPlan(context, options.task), options)))
+    return declined(options);
+  return showAnswer(
+    context,
+    'cancelling',
+    (client) => client.cancelTriggers(options.task, false),
+    cancelledFields,
+  );
+}
+
+async function cancellationPlan(context: CommandContext, task: TaskType | undefined): Promise<string[]> {
+  const { body } = await ask(context, 'counting', (client) => client.cancelTriggers(task, true));
+  const counts = `${body.triggers.toLocaleString('en-US')}, with ${cardCount(body.cards)} to poll`;
+  const of = task === undefined ? '' : ` of ${task}`;
+  return [`Cancel all open triggers${of}: ${counts}.`, 'Cards that are being polled are finished.'];
 }
 
 const status = defineCommand<[string], WaitOptions>({

@@ -1,0 +1,86 @@
+// Asks the daemon and prints its answer: one object, a short list, or a long list, the latest first. Most commands are this
+// and nothing else. All return the exit code.
+import type { ApiClient } from '../api/client/client.ts';
+import type { ItemsBody, PageBody } from '../api/client/client-bodies.ts';
+import type { Answer } from '../api/client/client-calls.ts';
+import { PAGE_SIZE_BOUNDS } from '../domain/page.ts';
+import { CardpollError } from '../platform/errors.ts';
+import { ask } from './ask.ts';
+import type { CommandContext } from './command.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from './exit-codes.ts';
+import type { PageOptions } from './options/page-options.ts';
+import { type ListLook, printAll, printAnswer, printList } from './output/print.ts';
+import type { Style } from './output/style.ts';
+
+type Exchange<Body> = (client: ApiClient) => Promise<Answer<Body>>;
+
+/** @param label what the spinner says. */
+export async function showAnswer<Body>(
+  context: CommandContext,
+  label: string,
+  exchange: Exchange<Body>,
+  asTable: (body: Body, style: Style) => string,
+): Promise<number> {
+  await printAnswer(context, await ask(context, label, exchange), asTable);
+  return EXIT_OK;
+}
+
+/** For a list without pages. */
+export async function showList<Item>(
+  context: CommandContext,
+  label: string,
+  exchange: Exchange<ItemsBody<Item>>,
+  look: ListLook<Item>,
+): Promise<number> {
+  await printList(context, await ask(context, label, exchange), look);
+  return EXIT_OK;
+}
+
+/**
+ * For commands that end something: work that is already over cannot be ended, and a retry would change nothing, so the
+ * answer is no. Throws every other error.
+ */
+export async function unlessOver({ io }: CommandContext, work: Promise<number>): Promise<number> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof CardpollError) || error.kind !== 'conflict') throw error;
+    io.stderr.write(`cardpoll: ${error.message}\n`);
+    return EXIT_NEGATIVE;
+  }
+}
+
+type ReadPage<Item> = (client: ApiClient, page: number, pageSize: number) => Promise<Answer<PageBody<Item>>>;
+
+interface Pages<Item> extends ListLook<Item> {
+  /** What the spinner says. */
+  readonly label: string;
+  readonly read: ReadPage<Item>;
+  readonly keyOf: (item: Item) => string | number;
+}
+
+/** One page of a long list, or with --all every page. */
+export async function showPages<Item>(
+  context: CommandContext,
+  { all, page, pageSize }: PageOptions,
+  pages: Pages<Item>,
+): Promise<number> {
+  if (all === true) await printAll(context, everyPage(context, pages), pages);
+  else {
+    const answer = await ask(context, pages.label, (client) => pages.read(client, page, pageSize));
+    await printList(context, answer, pages);
+  }
+  return EXIT_OK;
+}
+
+/** New items move the others to later pages, so that the first ones of a page may have been on the page before. */
+async function* everyPage<Item>(context: CommandContext, { label, read, keyOf }: Pages<Item>) {
+  let before = new Set<string | number>();
+  for (let page = 1; ; page += 1) {
+    const { items } = (await ask(context, label, (client) => read(client, page, PAGE_SIZE_BOUNDS.max))).body;
+    const known = before;
+    yield items.filter((item) => !known.has(keyOf(item)));
+    if (items.length < PAGE_SIZE_BOUNDS.max) return;
+    before = new Set(items.map(keyOf));
+  }
+}
