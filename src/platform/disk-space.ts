@@ -36,9 +36,7 @@ export async function diskSpaceOf(dir: string): Promise<DiskSpace> {
         'config',
         'directory_unusable',
         `${dir} cannot be written: ${messageOf(error)}`,
-        {
-          hint: 'let the user of the daemon write there, or choose another directory',
-        },
+        { hint: 'let the user of the daemon write there, or choose another directory' },
       );
     }
   }

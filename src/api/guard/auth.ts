@@ -88,9 +88,7 @@ function expired(name: string, expiresAtMs: number): CardpollError {
     'auth',
     TOKEN_EXPIRED,
     `the admin token of ${name} expired: ${lastDay} was its last day`,
-    {
-      hint: 'make another with `cardpoll token new`, add its line, and reload with SIGHUP',
-    },
+    { hint: 'make another with `cardpoll token new`, add its line, and reload with SIGHUP' },
   );
 }
 

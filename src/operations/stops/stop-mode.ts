@@ -53,9 +53,7 @@ export class StopModeOperations {
       'conflict',
       'stops_observed',
       'the mode of stops is observe: no card is stopped',
-      {
-        hint: 'first set the mode: cardpoll stops mode enforce --reason "..."',
-      },
+      { hint: 'first set the mode: cardpoll stops mode enforce --reason "..."' },
     );
   }
 

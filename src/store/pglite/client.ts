@@ -137,9 +137,7 @@ export class PgliteClient implements SqlClient {
       'unavailable',
       'embedded_stopped',
       `${this.#where} has stopped: ${reason}`,
-      {
-        hint: 'Restart cardpoll.',
-      },
+      { hint: 'Restart cardpoll.' },
     );
     for (const waiting of this.#waiting.values()) waiting.reject(this.#ended);
     this.#waiting.clear();

@@ -69,9 +69,7 @@ function heldBy(holder: Holder, path: string): CardpollError {
     'busy',
     'data_dir_locked',
     `the data directory is in use by process ${holder.pid}`,
-    {
-      hint: `Stop that process, or use another --data-dir. The lock is ${path}.`,
-    },
+    { hint: `Stop that process, or use another --data-dir. The lock is ${path}.` },
   );
 }
 

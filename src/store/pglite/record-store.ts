@@ -67,9 +67,7 @@ function makePrivate(realDir: string): void {
       'config',
       'data_dir_shared',
       `others may look into ${realDir}, which holds other files`,
-      {
-        hint: 'name an empty or a new directory with --data-dir',
-      },
+      { hint: 'name an empty or a new directory with --data-dir' },
     );
   }
   chmodSync(realDir, 0o700);

@@ -259,9 +259,7 @@ function describe(url: string): string {
       'config',
       'bad_database_url',
       `the database URL cannot be read: ${messageOf(error)}`,
-      {
-        hint: 'It looks like postgres://user:password@host:5432/database',
-      },
+      { hint: 'It looks like postgres://user:password@host:5432/database' },
     );
   }
 }

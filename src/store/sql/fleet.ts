@@ -14,8 +14,6 @@ export async function fleetOf(client: SqlClient): Promise<Fleet> {
     'config',
     'fleet_missing',
     'the table fleet is empty: this database is of no fleet',
-    {
-      hint: 'put its row back: docs/upgrading.md, "A copied or restored database"',
-    },
+    { hint: 'put its row back: docs/upgrading.md, "A copied or restored database"' },
   );
 }

@@ -60,9 +60,7 @@ export class SqlMigrations implements Migrations {
           'config',
           'migration_changed',
           `migration ${migration.id} changed after it was applied`,
-          {
-            hint: 'Install the cardpoll release this database was migrated with, or a later one.',
-          },
+          { hint: 'Install the cardpoll release this database was migrated with, or a later one.' },
         );
       }
       return row === undefined;
