@@ -1,11 +1,11 @@
 // What `cardpoll doctor` finds out about a daemon's surroundings and its fleet. It opens its own connections and
 // changes nothing. src/doctor.ts adds the checks that need no store.
-import { type Finding, skipped, warning } from '../../domain/finding.ts';
+import { type Finding, failed, ok, skipped, warning } from '../../domain/finding.ts';
+import { fleetText } from '../../domain/fleet.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { answered } from './finding.ts';
-import { fleetClaimFinding } from './fleet-claim.ts';
 import { liveStoreFindings, liveStoreNotOpened } from './live-store.ts';
 import { type RecordStoreExpectations, recordStoreFindings, recordStoreNotOpened } from './record-store.ts';
 
@@ -60,7 +60,7 @@ export async function examine(around: DoctorSurroundings): Promise<Finding[]> {
 }
 
 async function fleetOf(stores: Stores, { fleet }: DoctorSurroundings): Promise<Finding[]> {
-  const claim = await fleetClaimFinding(stores.live.coordination, stores.records);
+  const claim = await fleetClaimFinding(stores);
   return claim.status === 'failed'
     ? [claim, skipped('fleet', 'this Redis belongs to another fleet')]
     : [claim, ...(await answered('fleet', () => fleet(stores)))];
@@ -84,4 +84,21 @@ async function attempt<T>(work: () => Promise<T>): Promise<[T, null] | [null, un
   } catch (error) {
     return [null, error];
   }
+}
+
+/** Findings from the live store of another fleet would be meaningless. */
+async function fleetClaimFinding({ live, records }: Stores): Promise<Finding> {
+  const check = 'redis fleet';
+  const [holder, own] = [await live.coordination.fleet(), await records.fleet()];
+  if (holder === null)
+    return ok(check, `belongs to no fleet yet; the first daemon claims it for ${fleetText(own)}`);
+  if (holder.id === own.id) return ok(check, fleetText(own));
+  return failed(
+    check,
+    `it belongs to ${fleetText(holder)}, but the database is ${fleetText(own)}: no daemon starts`,
+    {
+      hint: 'give each fleet its own Redis; if this database replaces the other one',
+      command: 'cardpoll init adopt',
+    },
+  );
 }

@@ -1,19 +1,20 @@
 // The checks of the fleet when both stores answer, whether or not an instance is alive. Used by examine.ts.
-import { type Finding, ok, reasonFinding, skipped } from '../../domain/finding.ts';
+import { type Finding, failed, ok, reasonFinding, skipped, warning } from '../../domain/finding.ts';
 import type { Offers } from '../../domain/gateway/offer.ts';
 import type { RateLimit } from '../../domain/limits/rate-limit.ts';
 import type { StopSettings } from '../../domain/stops/stop.ts';
+import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { RunningCount } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { databaseOutagesOf } from '../health/database-outages.ts';
+import { readStopFigures, type StopFigures } from '../health/stop-figures.ts';
 import type { Overview } from '../stats/stats-report.ts';
 import { answered } from './finding.ts';
-import { instanceFindings } from './instances.ts';
 import { rateLimitFindings } from './rate-limits.ts';
 import { ringSampleFindings } from './ring-sample.ts';
-import { runningCountFindings } from './running-counts.ts';
-import { stopModeFindings } from './stop-mode.ts';
 import { type UpkeepSettings, upkeepFindings } from './upkeep.ts';
 
 interface FleetFacts {
@@ -57,4 +58,84 @@ async function aliveFindings({ overview, live }: FleetFacts, instances: number):
   }
   const found = (await overview()).healthReasons.map(reasonFinding);
   return found.length === 0 ? [ok('fleet', `${instances} instances alive, health normal`)] : found;
+}
+
+/** Which instances are alive, and whether they run one version. */
+export function instanceFindings(instances: readonly InstanceInfo[]): Finding[] {
+  const check = 'instances';
+  if (instances.length === 0) return [skipped(check, 'no instance is alive')];
+  const versions = new Map<string, string[]>();
+  for (const { version, instanceId } of instances) {
+    versions.set(version, [...(versions.get(version) ?? []), instanceId]);
+  }
+  const said = [...versions].map(([version, ids]) => `${ids.length} of ${version}`).join(', ');
+  if (versions.size === 1) return [ok(check, said)];
+  return [
+    warning(check, `${said}: mixed versions are meant only for the time of an upgrade`, {
+      hint: 'upgrade the older ones',
+      command: 'cardpoll stats instances',
+    }),
+  ];
+}
+
+/**
+ * Compares the running counts that operators see with the slots held (operations interface, section 7: leaked counters).
+ * A live leader rewrites them every few seconds, so a count stays wrong only without one.
+ */
+export async function runningCountFindings({ work }: LiveStore): Promise<Finding[]> {
+  const counted = await Promise.all(
+    TASK_TYPES.map(async (taskType) => [taskType, await work.runningCount(taskType)] as const),
+  );
+  const wrong = counted
+    .filter(([, count]) => !isRight(count))
+    .map(([taskType, count]) => wrongCount(taskType, count));
+  if (wrong.length > 0) return wrong;
+  const running = counted.map(([taskType, { live }]) => `${taskType} ${live}`).join(', ');
+  return [ok('running counts', `match the running calls: ${running}`)];
+}
+
+/** A count expires with the last slot, and includes ended leases until they are taken back. */
+function isRight({ shown, held, live }: RunningCount): boolean {
+  return shown === null || shown === String(held) || shown === String(live);
+}
+
+function wrongCount(taskType: TaskType, { shown, live }: RunningCount): Finding {
+  return failed(
+    `running count of ${taskType}`,
+    `shows ${shown}, but ${live} calls run: it leaked, or another program wrote it`,
+    {
+      hint: 'claims count slots and do not depend on it; to correct it now',
+      command: `cardpoll concurrency reset ${taskType} --yes`,
+    },
+  );
+}
+
+/** Reads the records itself, because the health of the fleet does not wait for a slow database. */
+async function stopModeFindings(records: RecordStore, settings: StopSettings): Promise<Finding[]> {
+  const check = 'stop mode';
+  const figures = await readStopFigures(records, settings);
+  const { mode, observed } = figures;
+  const detail = `${mode}${originOf(figures, settings)}: `;
+  if (mode === 'enforce') return [ok(check, `${detail}${countsOf(figures)}`)];
+  return [
+    warning(check, `${detail}no card is stopped, ${observed} would have been`, {
+      hint: 'look at cardpoll stops list --state observed, then stop cards again',
+      command: "cardpoll stops mode enforce --reason 'checked what it would stop'",
+    }),
+  ];
+}
+
+/** Who set the mode, when and why, and whether the setting says otherwise. */
+function originOf({ setMode }: StopFigures, setting: StopSettings): string {
+  if (setMode === null) return ', by the setting stops.mode';
+  const { by, sinceMs, reason, mode } = setMode;
+  const differs =
+    mode === setting.mode ? '' : `; the setting stops.mode says ${setting.mode}, without effect`;
+  return `, set by ${by} at ${new Date(sinceMs).toISOString()} (${reason})${differs}`;
+}
+
+function countsOf({ doneHour, budgetHour, doneDay, budgetDay, held }: StopFigures): string {
+  const made = (done: number, budget: number | null) =>
+    budget === null ? `${done}` : `${done} of ${budget}`;
+  return `${made(doneHour, budgetHour)} stops in the last hour, ${made(doneDay, budgetDay)} in the last day, ${held} held`;
 }

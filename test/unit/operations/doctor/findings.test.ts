@@ -1,6 +1,6 @@
 // What the doctor says about instances, and about cards in rings in states that no other test creates.
 import { describe, expect, it } from 'vitest';
-import { instanceFindings } from '../../../../src/operations/doctor/instances.ts';
+import { instanceFindings } from '../../../../src/operations/doctor/fleet.ts';
 import { ringSampleFindings } from '../../../../src/operations/doctor/ring-sample.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';

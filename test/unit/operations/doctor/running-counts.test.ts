@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
-import { runningCountFindings } from '../../../../src/operations/doctor/running-counts.ts';
+import { runningCountFindings } from '../../../../src/operations/doctor/fleet.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { RunningCount } from '../../../../src/store/ports/live/work-queue.ts';
 
