@@ -11,7 +11,6 @@ import type { AuditFilter } from '../store/ports/records/audit-records.ts';
 import type { AuditTrail, Note } from '../store/ports/records/audit-trail.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { AuditItem } from './audit-report.ts';
-import { resultIn, textOf } from './kept-result.ts';
 
 export interface AuditDependencies {
   readonly records: Pick<RecordStore, 'audit' | 'inTurn'>;
@@ -106,4 +105,28 @@ function nextKeyOf({ repeat }: Actor): string | null {
   if (repeat === undefined) return null;
   repeat.changes += 1;
   return `${repeat.key} ${repeat.changes}`;
+}
+
+const DATE = '$date';
+
+/** The result of a change as text, for a request that may be sent again. Results are plain data; dates stay dates. */
+function textOf(result: unknown): string {
+  return JSON.stringify({ result }, function (this: Record<string, unknown>, name, value) {
+    const original = this[name];
+    return original instanceof Date ? { [DATE]: original.getTime() } : value;
+  });
+}
+
+/** @param text what `textOf` made of a T. */
+function resultIn<T>(text: string): T {
+  const kept = JSON.parse(text, (_, value) => (isDate(value) ? new Date(value[DATE]) : value));
+  return (kept as { result: T }).result;
+}
+
+function isDate(value: unknown): value is { readonly [DATE]: number } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as Record<string, unknown>)[DATE] === 'number'
+  );
 }
