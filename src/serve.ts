@@ -1,7 +1,7 @@
 // Starts the HTTP server of an instance: the admin API, or only probes and metrics without the role api. Used by
 // wiring.ts.
 import type { AccessSettings } from './api/guard/access.ts';
-import { tokensInClearText } from './api/guard/clear-text.ts';
+import { tokensInClearText } from './api/guard/auth.ts';
 import type { Instruments } from './api/metrics/instruments.ts';
 import type { InstanceState } from './api/metrics/own-numbers.ts';
 import { openProbeServer } from './api/probe-server.ts';

@@ -8,7 +8,7 @@ import { REQUEST_RUNNING } from '../operations/repeatable-requests.ts';
 import { systemClock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { pathOf } from './access-log.ts';
-import { HeldRefusals } from './guard/held-refusals.ts';
+import { HeldRefusals } from './guard/refusals.ts';
 import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './problem.ts';
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);

@@ -118,3 +118,16 @@ function hostName(host: string): string {
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
+
+/** Whether tokens would come over a network in clear text. Behind a proxy that is trusted, HTTPS is the proxy's. */
+export function tokensInClearText({
+  host,
+  tls,
+  trustedProxies,
+}: {
+  readonly host: string;
+  readonly tls: object | null;
+  readonly trustedProxies: readonly unknown[];
+}): boolean {
+  return tls === null && trustedProxies.length === 0 && !isLoopback(host);
+}

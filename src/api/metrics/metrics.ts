@@ -17,8 +17,7 @@ import { CardpollError } from '../../platform/errors.ts';
 import { REFUSAL_REASONS, type Refusals } from '../guard/refusals.ts';
 import type { Instruments } from './instruments.ts';
 import { Page } from './metrics-page.ts';
-import { addStops } from './metrics-stops.ts';
-import { addUpkeep, readUpkeep, type Upkeep, type UpkeepSources } from './metrics-upkeep.ts';
+import { addStops, addUpkeep, readUpkeep, type Upkeep, type UpkeepSources } from './metrics-upkeep.ts';
 import { type InstanceState, OwnNumbers } from './own-numbers.ts';
 
 interface MetricsSources extends UpkeepSources {

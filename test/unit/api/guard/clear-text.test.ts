@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tokensInClearText } from '../../../../src/api/guard/clear-text.ts';
+import { tokensInClearText } from '../../../../src/api/guard/auth.ts';
 
 const OPEN = { host: '0.0.0.0', tls: null, trustedProxies: [] };
 
