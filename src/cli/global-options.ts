@@ -1,6 +1,5 @@
 // Option declarations: the options every command takes, and settings as options. Used by program.ts, which builds a parser
 // from them, by option-order.ts and by the completion scripts.
-import { flagHelp, flagPlaceholder } from '../config/flag-help.ts';
 import type { Setting } from '../config/settings/setting.ts';
 import { CONFIG_FILE, SETTINGS } from '../config/settings/settings.ts';
 import { type CommandSpec, type OptionSpec, OUTPUT_FORMATS } from './command.ts';
@@ -47,4 +46,23 @@ function settingOption(setting: Setting<unknown>): OptionSpec {
 
 export function flagOf(setting: Setting<unknown>): string {
   return setting.flag ?? setting.file?.flag ?? '';
+}
+
+/** Text for a command's help: flag, accepted value and meaning. */
+function flagHelp(setting: Setting<unknown>): string {
+  const env = setting.env ?? setting.file?.env ?? null;
+  const unit = setting.kind.accepts.startsWith('milliseconds') ? ' ms' : '';
+  const notes = [
+    setting.defaultText === 'none' ? null : `default: ${setting.defaultText}${unit}`,
+    env === null ? null : `env: ${env}`,
+  ].filter((note) => note !== null);
+  return `${setting.doc.replace(/\.$/, '')}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`;
+}
+
+/** The placeholder of a flag's value in help: `--redis-url <url>`. */
+function flagPlaceholder(setting: Setting<unknown>): string {
+  const { flag, file, kind } = setting;
+  if (flag === null && file !== null) return 'file';
+  if (kind.accepts === 'host:port' || kind.accepts === 'path') return kind.accepts;
+  return (flag ?? '').slice(2).split('-').at(-1) || 'value';
 }

@@ -4,7 +4,7 @@ import type { ApiClient } from '../api/client/client.ts';
 import { duration } from '../config/kinds.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext, OptionSpec } from './command.ts';
-import { Repaint } from './output/repaint.ts';
+import type { Io } from './io.ts';
 import { inLocale, type Style, sentenceLines, span, styleFor } from './output/style.ts';
 
 export interface WatchOptions {
@@ -102,4 +102,51 @@ async function pipeFace({ io, format }: CommandContext): Promise<Face> {
 /** Errors of a restart or of a short overload: worth waiting for. */
 function isPassing(error: unknown): error is CardpollError {
   return error instanceof CardpollError && (error.kind === 'unavailable' || error.kind === 'busy');
+}
+
+const USUAL = { columns: 80, rows: 24 };
+
+/**
+ * Draws a text over the one drawn before, in its place on the terminal, so that the lines above it and the scrollback stay.
+ */
+class Repaint {
+  /** Rows that the last text took; 0 before the first. */
+  #height = 0;
+  #columns = 0;
+
+  constructor(
+    private readonly stdout: Io['stdout'],
+    private readonly widthOf: (text: string) => number,
+  ) {}
+
+  draw(text: string): void {
+    const columns = this.stdout.columns || USUAL.columns;
+    const rows = this.stdout.rows || USUAL.rows;
+    const lines = this.#fitting(text.replace(/\n$/, '').split('\n'), columns, rows - 1);
+    this.stdout.write(`${this.#back(columns)}${lines.map((line) => `${line}\x1b[K\n`).join('')}\x1b[J`);
+    this.#height = this.#heightOf(lines, columns);
+    this.#columns = columns;
+  }
+
+  /** Moves to the beginning of the last text. It is unknown after a change of width, which wraps the lines again. */
+  #back(columns: number): string {
+    if (this.#height === 0) return '';
+    return columns === this.#columns ? `\x1b[${this.#height}A\r` : '\x1b[H';
+  }
+
+  /** A text must not be higher than the screen: its top would scroll away and could not be drawn over. */
+  #fitting(lines: readonly string[], columns: number, rows: number): string[] {
+    const shown = [...lines];
+    while (
+      shown.length > 1 &&
+      this.#heightOf(shown, columns) + (shown.length < lines.length ? 1 : 0) > rows
+    ) {
+      shown.pop();
+    }
+    return shown.length === lines.length ? shown : [...shown, `… ${lines.length - shown.length} more lines`];
+  }
+
+  #heightOf(lines: readonly string[], columns: number): number {
+    return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(this.widthOf(line) / columns)), 0);
+  }
 }

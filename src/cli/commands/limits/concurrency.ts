@@ -1,7 +1,7 @@
 // `cardpoll concurrency`: limits per task type, the limits in force, and advice (output/reports/concurrency-advice.ts).
-import type { ConcurrencyBody, ResetBody } from '../../../api/client/client-bodies.ts';
+import type { ConcurrencyBody, ResetBody, TaskBody } from '../../../api/client/client-bodies.ts';
 import { integer, oneOf } from '../../../config/kinds.ts';
-import { MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/max-concurrency.ts';
+import { DEFAULT_MAX_CONCURRENCY, MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/max-concurrency.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
@@ -12,7 +12,7 @@ import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.t
 import type { Style } from '../../output/style.ts';
 import { ofItems, ofOne, renderTable } from '../../output/table.ts';
 import { showAnswer } from '../../show.ts';
-import { limitPlan } from './limit-plan.ts';
+import { isFarOver, rate, roomOf, roomText } from './room.ts';
 
 const TASK_TYPE: ArgumentSpec = {
   name: '<task_type>',
@@ -140,3 +140,30 @@ export const concurrency = defineCommand({
   ],
   run: list,
 });
+
+/** A limit that is raised further at once sends the gateway more calls than anyone has seen it handle. */
+const MOST_TIMES_RAISED = 10;
+
+interface LimitPlan {
+  readonly lines: readonly string[];
+  readonly asksFirst: boolean;
+}
+
+/** Demand against capacity under the new limit, and whether to ask first. */
+function limitPlan(task: TaskBody, limit: number): LimitPlan {
+  const { task_type, demand_per_second: demand, concurrency, scheduled_cards } = task;
+  const before = concurrency.max;
+  const starves = limit < before && isFarOver(demand, roomOf(task, limit));
+  const isNeeded = demand >= roomOf(task, limit) / 2;
+  const floods = limit > MOST_TIMES_RAISED * Math.max(before, DEFAULT_MAX_CONCURRENCY) && !isNeeded;
+  const number = (value: number) => value.toLocaleString('en-US');
+  return {
+    lines: [
+      `Set the limit of ${task_type}, with ${number(scheduled_cards)} cards: ${number(before)} -> ${number(limit)}.`,
+      `The polling configs need ${rate(demand)}; ${roomText(task, limit)}.`,
+      ...(starves ? ['A backlog will grow, and cards will be polled less often than configured.'] : []),
+      ...(floods ? [`The gateway may get ${number(limit)} calls at a time.`] : []),
+    ],
+    asksFirst: starves || floods,
+  };
+}
