@@ -3,7 +3,7 @@
 // store keeps their beginning.
 import type { Clock } from '../../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
-import type { HealthLog } from '../../store/ports/live/health-log.ts';
+import type { HealthLog } from '../../store/ports/live/history-log.ts';
 import { reasonName } from '../health/health-reasons.ts';
 import type { StatsOperations } from './stats.ts';
 

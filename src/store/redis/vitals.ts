@@ -1,4 +1,4 @@
-// Reads the state of the Redis servers from INFO. Used by live-store.ts for the doctor. The fields of a section that a
+// Reads from INFO which Redis servers answer, and their state for the doctor. Used by live-store.ts. The fields of a section that a
 // server hides are unknown.
 import type { LiveServer } from '../ports/live/live-store.ts';
 import type { RedisClient } from './client/client.ts';
@@ -35,4 +35,18 @@ export async function serversOf(client: RedisClient): Promise<LiveServer[]> {
 
 function isOnline(replica: string): boolean {
   return replica.split(',').includes('state=online');
+}
+
+/**
+ * Identifies the servers that answer, and their run. A run id changes with every restart, and with every failover because
+ * another server answers then. A user that may not run INFO gets the addresses of the masters instead, which change with a
+ * failover only. This is enough for what a single server loses at a restart: the rings and their change mark
+ * (initialiser.ts) are restored from the same moment, and later changes are applied again. A restarted shard of a Cluster
+ * may lose rings but not the mark; the continuous comparison finds that. An id that is stored in a key would not help: it
+ * is restored with the other keys.
+ */
+export async function identityOf(client: RedisClient): Promise<string> {
+  const servers = await client.infos('server');
+  const names = servers.map(({ address, info }) => /^run_id:(\w+)/m.exec(info)?.[1] ?? address);
+  return names.sort().join(' ');
 }

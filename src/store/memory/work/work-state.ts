@@ -3,7 +3,6 @@
 import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/max-concurrency.ts';
 import type { LimitRecord, Pause, PauseSource, WorkItem } from '../../ports/live/work-queue.ts';
 import { DueQueue } from './due-queue.ts';
-import { EntryList } from './entry-list.ts';
 import { ScoreSet } from './score-set.ts';
 
 export class WorkState {
@@ -92,4 +91,49 @@ export function slotOf(item: WorkItem): string {
 
 export function manualEntryOf(slot: string): string | null {
   return slot.startsWith('m') ? slot.slice(1) : null;
+}
+
+/** The entries of a manual list: a list with cheap operations at both ends. */
+class EntryList {
+  #items: string[] = [];
+  #head = 0;
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  append(entry: string): void {
+    this.#items.push(entry);
+  }
+
+  /** Puts the entries in front; the first entry becomes the head. */
+  prepend(entries: readonly string[]): void {
+    if (entries.length === 0) return;
+    this.#items = [...entries, ...this.#items.slice(this.#head)];
+    this.#head = 0;
+  }
+
+  /** Removes the entries that match. @returns their number. */
+  remove(matches: (entry: string) => boolean): number {
+    const before = this.length;
+    this.#items = this.#items.slice(this.#head).filter((entry) => !matches(entry));
+    this.#head = 0;
+    return before - this.#items.length;
+  }
+
+  /** @returns the entries from the head to the tail. */
+  entries(): readonly string[] {
+    return this.#items.slice(this.#head);
+  }
+
+  take(count: number): string[] {
+    const taken = this.#items.slice(this.#head, this.#head + count);
+    this.#head += taken.length;
+    // Drop taken entries once they are the greater part, so that each entry is copied once on average.
+    if (this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return taken;
+  }
 }

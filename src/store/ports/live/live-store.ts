@@ -13,8 +13,7 @@
 import type { CardCache } from './card-cache.ts';
 import type { Coordination } from './coordination.ts';
 import type { FailureLog } from './failure-log.ts';
-import type { HealthLog } from './health-log.ts';
-import type { HistoryLog } from './history-log.ts';
+import type { HealthLog, HistoryLog } from './history-log.ts';
 import type { ManualList } from './manual-list.ts';
 import type { Pace } from './pace.ts';
 import type { PollStats } from './poll-stats.ts';

@@ -27,3 +27,11 @@ export interface AuditRecords {
     slice: { readonly offset: number; readonly limit: number },
   ): Promise<{ readonly items: readonly AuditRecord[]; readonly total: number }>;
 }
+
+/** The results of changes by requests that may be sent again. Kept for a day. */
+export interface MadeChanges {
+  /** @returns the result of the change with this key; null: it was not made. */
+  find(key: string): Promise<string | null>;
+  /** Call in the transaction of the change (`inTurn`). */
+  add(key: string, result: string): Promise<void>;
+}

@@ -3,14 +3,12 @@
 //
 // Errors: CardpollError kind `unavailable` when the database cannot be reached or refuses work for lack of
 // resources (disk full, too many connections); `invalid`/`not_found` where a method says so.
-
 import type { Fleet } from '../../../domain/fleet.ts';
 import type { AlertRecords } from './alert-records.ts';
-import type { AuditRecords } from './audit-records.ts';
+import type { AuditRecords, MadeChanges } from './audit-records.ts';
 import type { CardRecords } from './card-records.ts';
 import type { CleanupRecords } from './cleanup-records.ts';
 import type { ConfigRecords } from './config-records.ts';
-import type { MadeChanges } from './made-changes.ts';
 import type { Migrations } from './migrations.ts';
 import type { ResultRecords } from './result-records.ts';
 import type { ResumeRecords } from './resume-records.ts';

@@ -1,7 +1,7 @@
-// Leases, live instances and the progress of initialisation in Redis.
-
+// The fleet, leases, live instances and the progress of initialisation in Redis.
 import type { Fleet } from '../../../domain/fleet.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
+import { camelKeys, snakeKeys } from '../../../platform/snake-keys.ts';
 import type {
   Coordination,
   InitProgress,
@@ -12,8 +12,6 @@ import type {
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 import { packReconciliation, unpackReconciliation } from '../schedule/packed-reconciliation.ts';
-import { claimFleet, forgetFleet, readFleet } from './fleet.ts';
-import { packInstance, unpackInstance } from './packed-instance.ts';
 
 export class RedisCoordination implements Coordination {
   constructor(
@@ -126,4 +124,51 @@ export class RedisCoordination implements Coordination {
     const hashes = TASK_TYPES.flatMap((type) => [this.keys.claims(type), this.keys.statsFlushes(type)]);
     await Promise.all(hashes.map((key) => this.client.command('HDEL', key, ...instanceIds)));
   }
+}
+
+const KEYS_A_SCAN = 1_000;
+
+/** The fleet that this Redis belongs to: a key that the first fleet sets and every instance reads. */
+async function readFleet(client: RedisClient, keys: Keys): Promise<Fleet | null> {
+  const text = (await client.command('GET', keys.fleet)) as string | null;
+  if (text === null) return null;
+  const [id = '', ...name] = text.split(' ');
+  return { id, name: name.join(' ') };
+}
+
+/** @returns the fleet that Redis belongs to now */
+async function claimFleet(client: RedisClient, keys: Keys, fleet: Fleet): Promise<Fleet> {
+  const holder = await readFleet(client, keys);
+  if (holder !== null) return holder;
+  await client.command('SET', keys.fleet, `${fleet.id} ${fleet.name}`, 'NX');
+  return (await readFleet(client, keys)) ?? fleet;
+}
+
+/** Deletes one key at a time: in a Cluster the keys are in different slots. */
+async function forgetFleet(client: RedisClient, keys: Keys): Promise<void> {
+  for (const master of client.masters) {
+    let cursor = '0';
+    do {
+      const [next, found] = await master.scan(cursor, 'MATCH', keys.all, 'COUNT', KEYS_A_SCAN);
+      await Promise.all(found.map((key) => client.command('UNLINK', key)));
+      cursor = next;
+    } while (cursor !== '0');
+  }
+}
+
+/**
+ * Instances of several versions read each other during an upgrade: a name that is in use stays. Instances of an older
+ * version leave these fields out.
+ */
+const LATER_FIELDS = { probeAddress: null, breakers: [], databaseOutage: null, reloadFailure: null };
+
+export function packInstance({ instanceId, ...rest }: InstanceInfo): string {
+  return JSON.stringify(snakeKeys({ workerId: instanceId, ...rest }));
+}
+
+export function unpackInstance(packed: string): InstanceInfo {
+  const { workerId, ...rest } = camelKeys(JSON.parse(packed)) as Omit<InstanceInfo, 'instanceId'> & {
+    readonly workerId: string;
+  };
+  return { ...LATER_FIELDS, ...rest, instanceId: workerId };
 }

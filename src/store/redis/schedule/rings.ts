@@ -4,8 +4,7 @@
 //
 // A script gets the generation and the numbers of its buckets. If these have changed meanwhile, it does nothing, and
 // the call is repeated with the current state.
-
-import { TASK_TYPES } from '../../../domain/task-type.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import type { AdvanceResult, RingId, RingSettings, RingState, Rings } from '../../ports/live/rings.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
@@ -14,7 +13,6 @@ import { RingMembers } from './ring-members.ts';
 import { missingRing, RingReader } from './ring-reader.ts';
 import { RingResizer } from './ring-resizer.ts';
 import { type StateReply, stateOf } from './ring-state.ts';
-import { RingTrash } from './ring-trash.ts';
 
 export class RedisRings implements Rings {
   readonly #reader: RingReader;
@@ -117,5 +115,32 @@ export class RedisRings implements Rings {
     limits: { maxBuckets: number; queueCap: number; fence: number },
   ): Promise<AdvanceResult> {
     return this.#advancer.advance(ring, limits);
+  }
+}
+
+const KEYS_PER_UNLINK = 512;
+
+/** The buckets of abandoned generations, which the scripts ring-*.lua put into the trash. */
+class RingTrash {
+  constructor(
+    private readonly client: RedisClient,
+    private readonly keys: Keys,
+  ) {}
+
+  /** Removes the buckets; the next call continues after a crash. */
+  async empty(taskType: TaskType): Promise<void> {
+    const trash = (await this.client.command('HGETALL', this.keys.ringTrash(taskType))) as string[];
+    for (let i = 0; i < trash.length; i += 2) {
+      const [configId = 0, generation = 0] = (trash[i] as string).split(':').map(Number);
+      const end = Number(trash[i + 1]);
+      for (let from = 0; from < end; from += KEYS_PER_UNLINK) {
+        const count = Math.min(KEYS_PER_UNLINK, end - from);
+        const names = Array.from({ length: count }, (_, b) =>
+          this.keys.bucket({ configId, taskType }, generation, from + b),
+        );
+        await this.client.command('UNLINK', ...names);
+      }
+      await this.client.command('HDEL', this.keys.ringTrash(taskType), trash[i] as string);
+    }
   }
 }

@@ -1,4 +1,4 @@
-// Samples in Redis: one hash for each step. Its fields are reused, so its size is bounded.
+// Samples and problems in Redis: one hash for each step, whose fields are reused, so that its size is bounded.
 import {
   type HistorySample,
   type HistoryStep,
@@ -7,7 +7,7 @@ import {
   type TaskSample,
 } from '../../../domain/stats/history.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
-import type { HistoryLog } from '../../ports/live/history-log.ts';
+import type { HealthLog, HistoryLog } from '../../ports/live/history-log.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 
@@ -48,4 +48,27 @@ function unpack(text: string): HistorySample {
     ) as unknown as TaskSample,
   ]);
   return { atMs, tasks: Object.fromEntries(tasks) };
+}
+
+/** A hash with the time at which each problem began and until when it counts as existing. Redis' clock decides. */
+export class RedisHealthLog implements HealthLog {
+  constructor(
+    private readonly client: RedisClient,
+    private readonly keys: Keys,
+  ) {}
+
+  async note(names: readonly string[], holdsMs: number): Promise<void> {
+    await this.#noteAndRead(holdsMs, names);
+  }
+
+  since(): Promise<ReadonlyMap<string, number>> {
+    return this.#noteAndRead(0, []);
+  }
+
+  async #noteAndRead(holdsMs: number, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const { client, keys } = this;
+    const flat = (await client.script('healthNote', [keys.health], [holdsMs, ...names])) as string[];
+    const pairs = flat.flatMap((name, i) => (i % 2 === 0 ? [[name, Number(flat[i + 1])] as const] : []));
+    return new Map(pairs);
+  }
 }

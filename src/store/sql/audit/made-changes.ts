@@ -1,5 +1,5 @@
 // The results of changes by requests that may be sent again, as rows. Those older than a day are removed with the next one.
-import type { MadeChanges } from '../../ports/records/made-changes.ts';
+import type { MadeChanges } from '../../ports/records/audit-records.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './made-changes.sql';

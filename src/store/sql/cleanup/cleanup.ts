@@ -1,20 +1,26 @@
 // Cleanup configs and runs: what stands in the records. What a step removes is cleanup-step.ts, what has expired
 // cleanup-targets.ts.
-
 import type { MonthCalendar } from '../../../domain/cards/usage-month.ts';
-import { CLEANUP_TARGETS, type CleanupConfig, type CleanupTarget } from '../../../domain/cleanup.ts';
+import {
+  CLEANUP_TARGETS,
+  type CleanupConfig,
+  type CleanupTarget,
+  cleanupBounds,
+} from '../../../domain/cleanup.ts';
 import type {
   CleanupItem,
   CleanupPlan,
+  CleanupPlanItem,
   CleanupRecords,
   CleanupRun,
   CleanupStep,
 } from '../../ports/records/cleanup-records.ts';
+import { COUNT_WITHIN_MS, countWithin } from '../client/bounded-count.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './cleanup.sql';
-import { planCleanup } from './cleanup-plan.ts';
 import { cleanupStep, type RunItem } from './cleanup-step.ts';
+import { expiredRows } from './cleanup-targets.ts';
 import { monthStart } from './partitions.ts';
 
 const SQL = statements(
@@ -120,4 +126,27 @@ export class SqlCleanup implements CleanupRecords {
     const { status, batches, startedAtMs, finishedAtMs } = run;
     return { runId: run.runId, status, items, batches, startedAtMs, finishedAtMs };
   }
+}
+
+/** The targets share what an answer may take. */
+const TARGET_WITHIN_MS = Math.floor(COUNT_WITHIN_MS / CLEANUP_TARGETS.length);
+
+/** What a cleanup would remove, counted in bounded time. */
+async function planCleanup(
+  client: SqlClient,
+  configs: readonly CleanupConfig[],
+  at: { readonly nowMs: number; readonly calendar: MonthCalendar; readonly changeMark: string | null },
+): Promise<CleanupPlan> {
+  const items: CleanupPlanItem[] = [];
+  // One after the other: results are being written through the same few connections.
+  for (const target of CLEANUP_TARGETS) {
+    const config = configs.find((one) => one.target === target);
+    if (config?.enabled !== true) continue;
+    const { id, retentionDays } = config;
+    const bounds = cleanupBounds(target, retentionDays, at.nowMs, at.calendar);
+    const { sql, params } = expiredRows(target, bounds, at.changeMark);
+    const count = await countWithin(client, sql, params, TARGET_WITHIN_MS);
+    items.push({ id, target, retentionDays, ...bounds, ...count });
+  }
+  return { items, changeMark: at.changeMark };
 }

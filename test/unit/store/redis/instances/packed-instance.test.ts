@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { packInstance, unpackInstance } from '../../../../../src/store/redis/instances/packed-instance.ts';
+import { packInstance, unpackInstance } from '../../../../../src/store/redis/instances/coordination.ts';
 
 const FIRST = {
   worker_id: 'a',
