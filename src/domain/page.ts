@@ -6,6 +6,22 @@ export interface PageRequest {
   readonly pageSize: number;
 }
 
+/** Part of a longer list, by offset and limit. */
+export interface Slice {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface SliceOf<Item> {
+  readonly items: readonly Item[];
+  /** Number of items in the whole list. */
+  readonly total: number;
+}
+
+export function sliceOf({ page, pageSize }: PageRequest): Slice {
+  return { offset: (page - 1) * pageSize, limit: pageSize };
+}
+
 export const PAGE_BOUNDS = { min: 1, max: 1_000_000 };
 export const PAGE_SIZE_BOUNDS = { min: 1, max: 100 };
 

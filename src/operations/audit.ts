@@ -4,6 +4,7 @@
 // entry says so.
 import type { Actor, AuditChange, AuditEntry } from '../domain/audit.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
+import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { snakeKeys } from '../platform/snake-keys.ts';
@@ -59,14 +60,10 @@ export class Audit implements AuditTrail {
     }
   }
 
-  /** @returns entries, newest first. @param page number of the page, from 1 */
-  async list(
-    filter: AuditFilter,
-    { page, pageSize }: { readonly page: number; readonly pageSize: number },
-  ): Promise<{ items: AuditItem[]; total: number }> {
-    const slice = { offset: (page - 1) * pageSize, limit: pageSize };
+  /** @returns entries, newest first. */
+  async list(filter: AuditFilter, page: PageRequest): Promise<SliceOf<AuditItem>> {
     const { records, read = records } = this.deps;
-    const { items, total } = await read.audit.list(filter, slice);
+    const { items, total } = await read.audit.list(filter, sliceOf(page));
     return {
       items: items.map(({ atMs, name, ...rest }) => ({ ...rest, at: new Date(atMs), actor: name })),
       total,

@@ -15,6 +15,7 @@ import {
   SELECTION_BOUNDS,
   triggerIdOf,
 } from '../domain/manual-trigger.ts';
+import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
@@ -135,9 +136,9 @@ export class TriggerOperations {
     return (await this.#reports([await this.#find(triggerId)]))[0] as TriggerReport;
   }
 
-  /** @returns triggers, newest first. @param page number of the page, from 1 */
-  async list(page: number, pageSize: number): Promise<{ items: TriggerReport[]; total: number }> {
-    const { items, total } = await this.deps.records.triggers.list(page, pageSize);
+  /** @returns triggers, newest first. */
+  async list(page: PageRequest): Promise<SliceOf<TriggerReport>> {
+    const { items, total } = await this.deps.records.triggers.list(sliceOf(page));
     return { items: await this.#reports(items), total };
   }
 

@@ -13,14 +13,14 @@ import type { TriggerOperations } from '../../operations/triggers.ts';
 import { toWire } from '../client/wire.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { body, listOfCards, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
-import { onPage, pageOf, pageQuery } from '../schemas/page.ts';
+import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
 const answers = answersOf('polling-manual-trigger');
 const PATH = '/polling-manual-trigger';
 
-const cardIds = listOfCards(MAX_BATCH_CARDS, CARD_ID_BOUNDS);
+const cardIds = listOfCards(MAX_BATCH_CARDS);
 
 export function pollingManualTriggerRoutes(
   triggers: TriggerOperations,
@@ -31,7 +31,7 @@ export function pollingManualTriggerRoutes(
     app.get(
       PATH,
       answers('List manual triggers, newest first', pageOf(triggerReport), { querystring: pageQuery }),
-      async ({ query }) => onPage(await triggers.list(query.page, query.page_size), query),
+      async ({ query }) => onPage(await triggers.list(pageRequestOf(query)), query),
     );
     app.get(
       `${PATH}/:trigger_id`,

@@ -1,19 +1,23 @@
 // The alerts, and what an operator on call does about them: acknowledge one, retry its failed notifications. Used by
 // the admin API.
 import type { Actor } from '../../domain/audit.ts';
-import { ALERT_ID_BOUNDS, type PageRequest, RECORD_ID_BOUNDS } from '../../domain/page.ts';
+import {
+  ALERT_ID_BOUNDS,
+  type PageRequest,
+  RECORD_ID_BOUNDS,
+  type SliceOf,
+  sliceOf,
+} from '../../domain/page.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type {
   AlertHistoryItem,
   AlertRecords,
   FiringCount,
   HistoryFilter,
-  SliceOf,
 } from '../../store/ports/records/alert-records.ts';
 import type { Audit } from '../audit.ts';
 import { isWithin } from '../bounds.ts';
 import { dated } from '../date-of.ts';
-import { sliceOf } from '../page.ts';
 import type { AlertReport } from './alert-reports.ts';
 
 /** Firing alerts by rule type and task type; combinations without any are left out. */

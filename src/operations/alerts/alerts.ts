@@ -15,15 +15,14 @@ import { receiverOf } from '../../domain/alerts/webhook-receiver.ts';
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook-secret.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { ONE_LINE } from '../../domain/one-line.ts';
-import { type PageRequest, RECORD_ID_BOUNDS } from '../../domain/page.ts';
+import { type PageRequest, RECORD_ID_BOUNDS, type SliceOf, sliceOf } from '../../domain/page.ts';
 import type { WebhookTester } from '../../engine/alerts/webhook-tester.ts';
 import { CardpollError, type FieldProblem } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
-import type { AlertRecords, SliceOf } from '../../store/ports/records/alert-records.ts';
+import type { AlertRecords } from '../../store/ports/records/alert-records.ts';
 import type { Audit } from '../audit.ts';
 import { isWithin, wholeNumberWithin } from '../bounds.ts';
 import { dated } from '../date-of.ts';
-import { sliceOf } from '../page.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
 import type { AlertRuleReport, WebhookTrialReport } from './alert-reports.ts';
 

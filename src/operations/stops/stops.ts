@@ -2,7 +2,7 @@
 import type { Actor } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import type { Offers } from '../../domain/gateway/offer.ts';
-import type { PageRequest } from '../../domain/page.ts';
+import { type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
 import { STOPS_COUNTED } from '../../domain/stops/stop.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -11,7 +11,6 @@ import type { StopFilter, StopRecords } from '../../store/ports/records/stop-rec
 import type { Audit } from '../audit.ts';
 import { findCard } from '../cards/find-card.ts';
 import { dated } from '../date-of.ts';
-import { sliceOf } from '../page.ts';
 import { requireOffered } from '../require-offered.ts';
 import { type CardList, distinctCards, wrongCards } from './card-list.ts';
 import type { StopModeOperations } from './stop-mode.ts';
@@ -44,7 +43,7 @@ export class StopOperations {
   constructor(private readonly deps: StopDependencies) {}
 
   /** @returns stops, the latest first. */
-  async list(filter: StopFilter, page: PageRequest): Promise<{ items: StopReport[]; total: number }> {
+  async list(filter: StopFilter, page: PageRequest): Promise<SliceOf<StopReport>> {
     const { items, total } = await this.deps.records.stops.list(filter, sliceOf(page));
     return { items: items.map(dated), total };
   }

@@ -419,7 +419,7 @@ describeRecordStore('manual triggers', (db: Context) => {
       ids.unshift((await db.store.triggers.create(listed([n + 1], 'single'), 1)).trigger.triggerId);
     }
     const page = async (n: number) => {
-      const { items, total } = await db.store.triggers.list(n, 2);
+      const { items, total } = await db.store.triggers.list({ offset: 2 * (n - 1), limit: 2 });
       return [items.map((item) => item.triggerId), total];
     };
     expect(await page(1)).toEqual([ids.slice(0, 2), 5]);

@@ -136,7 +136,7 @@ describe('a trigger', () => {
     const first = await triggers.batch(ANNA, 'realname', [1, 2, 3]);
     const second = await triggers.batch(ANNA, 'package', [1, 2]);
     await claim(2);
-    const { items, total } = await triggers.list(1, 10);
+    const { items, total } = await triggers.list({ page: 1, pageSize: 10 });
     expect(total).toBe(2);
     expect(items.map(({ triggerId, waiting, running }) => [triggerId, waiting, running])).toEqual([
       [second.triggerId, 2, 0],

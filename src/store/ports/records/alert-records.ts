@@ -15,19 +15,8 @@ import type {
   WatchedRule,
 } from '../../../domain/alerts/alert-rule.ts';
 import type { Silence, SilenceScope } from '../../../domain/alerts/alert-silence.ts';
+import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
-
-/** Part of a longer list, by offset and limit. */
-export interface Slice {
-  readonly offset: number;
-  readonly limit: number;
-}
-
-export interface SliceOf<Item> {
-  readonly items: readonly Item[];
-  /** Number of items in the whole list. */
-  readonly total: number;
-}
 
 /** An alert, from firing to resolution. Its condition and rule name are those at the moment it fired. */
 export interface Alert extends AlertCondition {

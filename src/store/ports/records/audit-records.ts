@@ -1,6 +1,7 @@
 // Port section of record-store.ts: the audit trail. Entries are added and read, never changed. Only the cleanup removes
 // entries, in whole months.
 import type { AuditEntry } from '../../../domain/audit.ts';
+import type { Slice, SliceOf } from '../../../domain/page.ts';
 
 export interface AuditRecord extends AuditEntry {
   readonly id: number;
@@ -22,10 +23,7 @@ export interface AuditRecords {
   /** Adds all entries or none. @param month YYYY-MM of the entries, for their retention */
   append(month: string, entries: readonly AuditEntry[]): Promise<void>;
   /** @returns entries, newest first. `total` is the database's own estimate if counting takes longer than a second. */
-  list(
-    filter: AuditFilter,
-    slice: { readonly offset: number; readonly limit: number },
-  ): Promise<{ readonly items: readonly AuditRecord[]; readonly total: number }>;
+  list(filter: AuditFilter, slice: Slice): Promise<SliceOf<AuditRecord>>;
 }
 
 /** The results of changes by requests that may be sent again. Kept for a day. */

@@ -2,6 +2,7 @@
 
 import type { AuditEntry } from '../../../domain/audit.ts';
 import type { CardMembership } from '../../../domain/cards/card.ts';
+import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { HoldReason, StopRules, StopState } from '../../../domain/stops/stop.ts';
 
 /** A stop that the gateway acknowledged and does not show. */
@@ -82,10 +83,7 @@ export interface StopRecords {
   /** @returns the last `limit` stops of a card, latest first. */
   ofCard(cardId: number, limit: number): Promise<readonly CardStop[]>;
   /** @returns one page of the matching stops, latest first, and their number. */
-  list(
-    filter: StopFilter,
-    slice: { readonly offset: number; readonly limit: number },
-  ): Promise<{ readonly items: readonly ListedStop[]; readonly total: number }>;
+  list(filter: StopFilter, slice: Slice): Promise<SliceOf<ListedStop>>;
   /**
    * @returns the given cards that must be stopped: they are certainly over their package, not known as stopped, and there
    * is no stop of that month, or one that is requested.

@@ -2,6 +2,7 @@
 
 import type { Card } from '../../../domain/cards/card.ts';
 import type { CardSelection, ManualTrigger, TriggerResult } from '../../../domain/manual-trigger.ts';
+import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
 export interface NewTrigger {
@@ -56,8 +57,8 @@ export interface TriggerRecords {
     handOut: number,
   ): Promise<{ trigger: ManualTrigger; cardIds: readonly number[] }>;
   find(triggerId: string): Promise<ManualTrigger | null>;
-  /** @returns one page of all triggers, newest first. @param page number of the page, from 1 */
-  list(page: number, pageSize: number): Promise<{ items: readonly ManualTrigger[]; total: number }>;
+  /** @returns triggers, newest first. */
+  list(slice: Slice): Promise<SliceOf<ManualTrigger>>;
   /** @returns unfinished triggers that still wait for a poll of this card, newest first. */
   openFor(
     card: Pick<Card, 'cardId' | 'carrierId' | 'status'>,

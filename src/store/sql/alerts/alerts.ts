@@ -6,6 +6,7 @@ import {
   type AlertRuleFields,
   WEBHOOK_GROUP_MS,
 } from '../../../domain/alerts/alert-rule.ts';
+import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type {
   Alert,
   AlertHistoryItem,
@@ -17,8 +18,6 @@ import type {
   HistoryFilter,
   RuleToEvaluate,
   SilenceRecords,
-  Slice,
-  SliceOf,
   WebhookOutbox,
 } from '../../ports/records/alert-records.ts';
 import type { SqlClient, SqlValue } from '../client/sql-client.ts';

@@ -1,5 +1,6 @@
 // The audit trail as rows. `before` and `after` are kept as JSON with the names the outside knows.
 import type { AuditEntry } from '../../../domain/audit.ts';
+import type { Slice, SliceOf } from '../../../domain/page.ts';
 import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type { AuditFilter, AuditRecord, AuditRecords } from '../../ports/records/audit-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
@@ -23,8 +24,8 @@ export class SqlAudit implements AuditRecords {
 
   async list(
     { sinceMs, untilMs, actor, action, object }: AuditFilter,
-    { offset, limit }: { readonly offset: number; readonly limit: number },
-  ): Promise<{ items: AuditRecord[]; total: number }> {
+    { offset, limit }: Slice,
+  ): Promise<SliceOf<AuditRecord>> {
     const filter = [sinceMs, untilMs, actor, action, object];
     const items = await this.client.query<AuditRecord>(SQL.page, [...filter, offset, limit]);
     const { rows: total } = await countWithin(this.client, SQL.matching.text, filter);

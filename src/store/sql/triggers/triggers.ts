@@ -1,6 +1,7 @@
 // Manual triggers (see TriggerRecords in the port, and migrations/0007_triggers.sql for how counting once works).
 import type { Card } from '../../../domain/cards/card.ts';
 import type { CardSelection, ManualTrigger, TriggerResult } from '../../../domain/manual-trigger.ts';
+import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type {
   DeferredCard,
@@ -74,8 +75,8 @@ export class SqlTriggers implements TriggerRecords {
     return row === undefined ? null : toTrigger(row);
   }
 
-  async list(page: number, pageSize: number): Promise<{ items: ManualTrigger[]; total: number }> {
-    const rows = await this.client.query<TriggerRow>(SQL.page, [pageSize, (page - 1) * pageSize]);
+  async list({ offset, limit }: Slice): Promise<SliceOf<ManualTrigger>> {
+    const rows = await this.client.query<TriggerRow>(SQL.page, [limit, offset]);
     const [count] = await this.client.query<{ total: number }>(SQL.countAll);
     return { items: rows.map(toTrigger), total: count?.total ?? 0 };
   }
