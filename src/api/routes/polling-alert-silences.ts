@@ -8,19 +8,17 @@ import { silenceReport } from '../../operations/alerts/alert-reports.ts';
 import type { SilenceOperations } from '../../operations/alerts/silences.ts';
 import { camelKeys } from '../../platform/snake-keys.ts';
 import { toWire } from '../client/wire.ts';
-import { body, idOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';
+import { body, idOf, oneOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
 // That something is silenced at all, and either for so long or until a time, is checked by the operation.
-const ruleType = z.enum(RULE_TYPES, { error: `must be one of ${RULE_TYPES.join(', ')}` });
-const ruleId = wholeNumber(RECORD_ID_BOUNDS);
 const untilError = 'must be a time like 2026-11-22T08:00:00Z';
 
 const newSilence = body({
-  rule_id: ruleId.nullable().default(null),
-  rule_type: ruleType.nullable().default(null),
+  rule_id: wholeNumber(RECORD_ID_BOUNDS).nullable().default(null),
+  rule_type: oneOf(RULE_TYPES).nullable().default(null),
   task_type: taskType.nullable().default(null),
   seconds: wholeNumber(SILENCE_SECONDS_BOUNDS).nullable().default(null),
   until: z.iso.datetime({ offset: true, error: untilError }).nullable().default(null),

@@ -19,7 +19,7 @@ import { camelKeys } from '../../platform/snake-keys.ts';
 import { toWire } from '../client/wire.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
-import { body, idOf, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
+import { body, idOf, oneOf, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
@@ -34,9 +34,7 @@ const fields = {
     .max(CONFIG_NAME_LENGTH, { error: nameRule })
     .regex(ONE_LINE, { error: nameRule }),
   task_type: taskType,
-  card_condition: z.enum(CARD_CONDITIONS, {
-    error: requiredOr(`must be one of ${CARD_CONDITIONS.join(', ')}`),
-  }),
+  card_condition: oneOf(CARD_CONDITIONS),
   carrier_id: wholeNumber(SELECTION_BOUNDS).nullable(),
   interval_seconds: wholeNumber(INTERVAL_SECONDS_BOUNDS),
   priority: wholeNumber(PRIORITY_BOUNDS),
@@ -49,14 +47,10 @@ const newConfig = body({
   status: fields.status.default(1),
 });
 
-const configPatch = z
-  .strictObject(body(fields).partial().shape, {
-    error: (issue) => (issue.code === 'invalid_type' ? 'must be a JSON object' : undefined),
-  })
-  .refine((patch) => Object.values(patch).some((value) => value !== undefined), {
-    path: ['status'],
-    error: 'is required when nothing else is given',
-  });
+const configPatch = body(z.object(fields).partial().shape).refine(
+  (patch) => Object.values(patch).some((value) => value !== undefined),
+  { path: ['status'], error: 'is required when nothing else is given' },
+);
 
 const params = z.object({ id: idOf('a polling config') });
 

@@ -5,14 +5,14 @@ import { PAUSABLE, PAUSE_SECONDS_BOUNDS } from '../../domain/limits/pause.ts';
 import { pauseReport } from '../../operations/limits/limits-report.ts';
 import type { PauseOperations } from '../../operations/limits/pauses.ts';
 import { toWire } from '../client/wire.ts';
-import { body, reason, requiredOr, wholeNumber } from '../schemas/fields.ts';
+import { body, oneOf, reason, wholeNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
 import { answersOf } from './answers.ts';
 
 const answers = answersOf('polling-pauses');
 const PAUSES = '/polling-pauses';
 const items = itemsOf(pauseReport);
-const pausedTypes = z.enum(PAUSABLE, { error: requiredOr(`must be one of ${PAUSABLE.join(', ')}`) });
+const pausedTypes = oneOf(PAUSABLE);
 
 export function pollingPauseRoutes(pauses: PauseOperations): FastifyPluginAsyncZod {
   return async (app) => {

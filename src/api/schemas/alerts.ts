@@ -11,17 +11,7 @@ import {
 } from '../../domain/alerts/alert-rule.ts';
 import { WEBHOOK_SECRET_FORM } from '../../domain/alerts/webhook-secret.ts';
 import { camelKeys } from '../../platform/snake-keys.ts';
-import { body, idOf, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
-
-const oneOf = <const Words extends readonly string[]>(words: Words) =>
-  z.enum(words, { error: requiredOr(`must be one of ${words.join(', ')}`) });
-
-const condition = {
-  rule_type: oneOf(RULE_TYPES),
-  task_type: taskType,
-  comparison: oneOf(COMPARISONS),
-  threshold: z.number({ error: requiredOr('must be a number') }),
-};
+import { body, idOf, oneOf, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
 
 const MAX_CHANNELS = 10;
 const channelsError = `must be a list of channels: ${NOTIFY_CHANNELS.join(', ')}`;
@@ -38,7 +28,10 @@ const notifyChannels = z
 
 const fields = {
   name: z.string({ error: requiredOr('must be text') }),
-  ...condition,
+  rule_type: oneOf(RULE_TYPES),
+  task_type: taskType,
+  comparison: oneOf(COMPARISONS),
+  threshold: z.number({ error: requiredOr('must be a number') }),
   is_enabled: z.boolean({ error: requiredOr('must be true or false') }),
   notify_channels: notifyChannels,
 };
@@ -56,13 +49,7 @@ const extras = {
 export const newAlertRule = body({ ...fields, ...extras }).transform(camelKeys);
 
 export const rulePatch = body({
-  name: fields.name.optional(),
-  rule_type: fields.rule_type.optional(),
-  task_type: fields.task_type.optional(),
-  comparison: fields.comparison.optional(),
-  threshold: fields.threshold.optional(),
-  is_enabled: fields.is_enabled.optional(),
-  notify_channels: notifyChannels.optional(),
+  ...z.object(fields).partial().shape,
   ...extras,
 })
   .refine((patch) => Object.values(patch).some((value) => value !== undefined), {
@@ -75,4 +62,4 @@ export const acknowledgement = body({ reason });
 
 export const ruleId = idOf('an alert rule');
 
-export const alertState = z.enum(ALERT_STATES, { error: `must be one of ${ALERT_STATES.join(', ')}` });
+export const alertState = oneOf(ALERT_STATES);

@@ -1,6 +1,7 @@
 // Fields of requests that several resources share: whole numbers with bounds, task types, reasons. Used by the schemas and
 // routes; the messages are what a 422 says about the field.
 import { z } from 'zod';
+import { CARD_ID_BOUNDS } from '../../domain/manual-trigger.ts';
 import { ONE_LINE } from '../../domain/one-line.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import { type Bounds, wholeNumberWithin } from '../../operations/bounds.ts';
@@ -24,7 +25,11 @@ export function queryNumber(bounds: Bounds) {
     .refine((value) => value >= bounds.min && value <= bounds.max, { error });
 }
 
-export const taskType = z.enum(TASK_TYPES, { error: requiredOr(`must be one of ${TASK_TYPES.join(', ')}`) });
+export function oneOf<const Words extends readonly string[]>(words: Words) {
+  return z.enum(words, { error: requiredOr(`must be one of ${words.join(', ')}`) });
+}
+
+export const taskType = oneOf(TASK_TYPES);
 
 /** The number of a record in a path. @param what it is the number of, with its article. */
 export function idOf(what: string, digits = 10) {
@@ -41,7 +46,8 @@ export const instant = z.iso
   .transform((at) => Date.parse(at));
 
 /** One problem for the whole list: ten thousand wrong ids are one mistake. */
-export function listOfCards(most: number, { min, max }: Bounds) {
+export function listOfCards(most: number) {
+  const { min, max } = CARD_ID_BOUNDS;
   const isCardId = (one: unknown) => Number.isSafeInteger(one) && (one as number) >= min;
   const isList = (value: unknown) =>
     Array.isArray(value) && value.length > 0 && value.length <= most && value.every(isCardId);

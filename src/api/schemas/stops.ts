@@ -1,11 +1,11 @@
 // What requests about stops may say. Used by routes/stops.ts and routes/stop-resumes.ts. What needs more than one field to
 // be judged (card_ids, or all or since instead) is checked in operations/stops.
 import { z } from 'zod';
-import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
+import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { ONE_LINE } from '../../domain/one-line.ts';
 import { STOP_MODES, STOP_STATES } from '../../domain/stops/stop.ts';
 import { MAX_ORDERED_CARDS, REASON_CHARS, REASON_RULE } from '../../domain/stops/stop-order.ts';
-import { body, instant, listOfCards, queryNumber, requiredOr, wholeNumber } from './fields.ts';
+import { body, instant, listOfCards, oneOf, queryNumber, requiredOr, wholeNumber } from './fields.ts';
 import { pageQuery } from './page.ts';
 
 /** A body with so many card ids is larger than others may be. */
@@ -20,16 +20,16 @@ const reason = z
   .regex(ONE_LINE, { error })
   .describe(`Why: ${REASON_RULE.replace(/^must be /, '')}. White space around it is removed.`);
 
-const cardIds = listOfCards(MAX_ORDERED_CARDS, CARD_ID_BOUNDS).optional();
+const cardIds = listOfCards(MAX_ORDERED_CARDS).optional();
 
 export const stopQuery = pageQuery.extend({
-  state: z.enum(STOP_STATES, { error: `must be one of ${STOP_STATES.join(', ')}` }).optional(),
+  state: oneOf(STOP_STATES).optional(),
   since: instant.optional().describe('Stopped, or requested, at this time or later'),
   carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
 });
 
 export const modeChange = body({
-  mode: z.enum(STOP_MODES, { error: requiredOr(`must be one of ${STOP_MODES.join(', ')}`) }),
+  mode: oneOf(STOP_MODES),
   reason,
 });
 
