@@ -31,7 +31,7 @@ const bad = (problem: string): Parsed<never> => ({ ok: false, problem });
 const shown = (raw: unknown): string => JSON.stringify(raw) ?? String(raw);
 
 /** Any non-empty text. */
-export function text(accepts = 'text'): Kind<string> {
+export function text(accepts: string): Kind<string> {
   return {
     accepts,
     parse: (raw) => {
@@ -40,17 +40,6 @@ export function text(accepts = 'text'): Kind<string> {
         ? good(value.trim())
         : bad(`${shown(raw)} is not ${accepts}`);
     },
-  };
-}
-
-/** A path of an HTTP call. */
-export function urlPath(): Kind<string> {
-  return {
-    accepts: 'path starting with /',
-    parse: (raw) =>
-      typeof raw === 'string' && /^\/[\x21-\x7e]*$/.test(raw)
-        ? good(raw)
-        : bad(`${shown(raw)} is not a path that starts with / and is percent-encoded`),
   };
 }
 
