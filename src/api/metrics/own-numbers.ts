@@ -33,7 +33,6 @@ export class OwnNumbers {
 
   /** @param process its number among several; null where it is the only one. */
   constructor(instance: () => InstanceState, instruments: Instruments, process: number | null) {
-    const registers = [this.#registry];
     this.#registries = [this.#registry, instruments.registry];
     if (process !== null) {
       for (const registry of this.#registries) registry.setDefaultLabels({ process: String(process) });
@@ -42,67 +41,54 @@ export class OwnNumbers {
     new Gauge({
       name: `${PREFIX}leader`,
       help: '1 while this instance advances the schedules',
-      registers,
+      registers: [this.#registry],
       collect() {
         this.set(instance().leads ? 1 : 0);
       },
     });
-    new Counter({
-      name: `${PREFIX}card_cache_lookups_total`,
-      help: 'Look-ups of this instance in the card cache',
-      labelNames: ['result'],
-      registers,
-      collect() {
-        const { hits, misses } = instance().cardLookups;
-        this.reset();
-        this.inc({ result: 'hit' }, hits);
-        this.inc({ result: 'miss' }, misses);
-      },
+    this.#count('card_cache_lookups_total', 'Look-ups of this instance in the card cache', ['result'], () => {
+      const { hits, misses } = instance().cardLookups;
+      return [
+        [{ result: 'hit' }, hits],
+        [{ result: 'miss' }, misses],
+      ];
     });
-    new Counter({
-      name: `${PREFIX}log_lines_dropped_total`,
-      help: 'Log lines this instance could not write',
-      registers,
-      collect() {
-        this.reset();
-        this.inc(instance().droppedLogLines);
-      },
-    });
-    this.#countWork(() => instance().work);
+    this.#count('log_lines_dropped_total', 'Log lines this instance could not write', [], () => [
+      [{}, instance().droppedLogLines],
+    ]);
+    this.#count('claims_total', 'Work this instance claimed', ['task_type', 'lane'], () =>
+      instance().work.flatMap(({ taskType: task_type, claimed }) =>
+        Object.entries(claimed).map(([lane, count]) => [{ task_type, lane }, count] as const),
+      ),
+    );
+    this.#count('settlements_total', 'Work this instance settled', ['task_type', 'verdict'], () =>
+      instance().work.flatMap(({ taskType: task_type, settled }) =>
+        Object.entries(settled).map(([verdict, count]) => [{ task_type, verdict }, count] as const),
+      ),
+    );
+    this.#count(
+      'fenced_total',
+      'Results of this instance that came after their lease was over',
+      ['task_type'],
+      () => instance().work.map(({ taskType: task_type, fenced }) => [{ task_type }, fenced]),
+    );
   }
 
-  #countWork(work: () => readonly WorkTotals[]): void {
-    const registers = [this.#registry];
+  /** @param read the counts since the start of the instance, by label */
+  #count(
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    read: () => ReadonlyArray<readonly [labels: Record<string, string>, count: number]>,
+  ): void {
     new Counter({
-      name: `${PREFIX}claims_total`,
-      help: 'Work this instance claimed',
-      labelNames: ['task_type', 'lane'],
-      registers,
+      name: `${PREFIX}${name}`,
+      help,
+      labelNames,
+      registers: [this.#registry],
       collect() {
         this.reset();
-        for (const { taskType: task_type, claimed } of work())
-          for (const [lane, count] of Object.entries(claimed)) this.inc({ task_type, lane }, count);
-      },
-    });
-    new Counter({
-      name: `${PREFIX}settlements_total`,
-      help: 'Work this instance settled',
-      labelNames: ['task_type', 'verdict'],
-      registers,
-      collect() {
-        this.reset();
-        for (const { taskType: task_type, settled } of work())
-          for (const [verdict, count] of Object.entries(settled)) this.inc({ task_type, verdict }, count);
-      },
-    });
-    new Counter({
-      name: `${PREFIX}fenced_total`,
-      help: 'Results of this instance that came after their lease was over',
-      labelNames: ['task_type'],
-      registers,
-      collect() {
-        this.reset();
-        for (const { taskType: task_type, fenced } of work()) this.inc({ task_type }, fenced);
+        for (const [labels, count] of read()) this.inc(labels, count);
       },
     });
   }
