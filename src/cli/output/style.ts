@@ -84,6 +84,21 @@ export class Style {
     return { text: value ? 'yes' : 'no' };
   }
 
+  /** Whether a rule or a config is in force. */
+  enabled(value: boolean): Cell {
+    return value ? this.text('enabled', 'green') : this.text('disabled', 'yellow');
+  }
+
+  /** How many have failed. */
+  failures(count: number): Cell {
+    return { ...this.number(count), tone: count > 0 ? 'red' : undefined };
+  }
+
+  estimate(value: number, isEstimated: boolean): Cell {
+    const cell = this.number(value);
+    return isEstimated && this.forPeople ? { ...cell, text: `~${cell.text}` } : cell;
+  }
+
   /** Relative on a terminal only: a mail or a file is read later. @param value RFC 3339. */
   time(value: string | null): Cell {
     if (value === null) return { text: NOTHING };
@@ -167,6 +182,12 @@ export function sentenceLines(text: string, { layout }: Style, before = ''): str
   const room = layout.textColumns - Math.max(INDENT.length, blanks.length);
   const lines = wordWrap(`${said}${plainText(text)}`, room, layout.widthOf);
   return lines.map((line, index) => `${index === 0 ? blanks : INDENT}${line}`);
+}
+
+/** The same after a label in a colour of its own. */
+export function labelledLines(label: Cell, gap: string, text: string, style: Style): string[] {
+  const [first = '', ...more] = sentenceLines(text, style, `${label.text}${gap}`);
+  return [`${style.paint(label.text, label.tone)}${first.slice(label.text.length)}`, ...more];
 }
 
 /** `12s ago`, `in 5m`. @param time RFC 3339. */

@@ -23,7 +23,7 @@ export function ruleTable(items: readonly AlertRuleBody[], style: Style): string
     },
     { header: 'COOLDOWN', cell: (row: AlertRuleBody) => style.seconds(row.cooldown_seconds), drop: 1 },
     { header: 'NOTIFIES', cell: (row: AlertRuleBody) => style.text(row.notify_channels.join(',')), drop: 2 },
-    { header: 'STATUS', cell: (row: AlertRuleBody) => statusCell(row, style) },
+    { header: 'STATUS', cell: (row: AlertRuleBody) => style.enabled(row.is_enabled) },
   ];
   return renderTable(items, columns, style);
 }
@@ -35,7 +35,7 @@ export function ruleFields(rule: AlertRuleBody, style: Style): string {
       ['name', style.text(rule.name)],
       ['task type', style.text(rule.task_type)],
       ['fires when', style.text(conditionText(rule))],
-      ['status', statusCell(rule, style)],
+      ['status', style.enabled(rule.is_enabled)],
       ['cooldown', style.seconds(rule.cooldown_seconds)],
       ['notifies', style.text(rule.notify_channels.join(','))],
       ['webhook URL', style.text(rule.webhook_url)],
@@ -71,10 +71,6 @@ export function historyTable(items: readonly AlertBody[], style: Style): string 
     { header: 'NOTIFIED', cell: (row: AlertBody) => notificationsCell(row, style), least: 12, drop: 2 },
   ];
   return renderTable(items, columns, style);
-}
-
-function statusCell({ is_enabled }: AlertRuleBody, style: Style): Cell {
-  return is_enabled ? style.text('enabled', 'green') : style.text('disabled', 'yellow');
 }
 
 /** One status per event, with the number of attempts if there were several. */

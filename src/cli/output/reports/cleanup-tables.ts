@@ -12,10 +12,7 @@ export function configTable(items: readonly RetentionBody[], style: Style): stri
     { header: 'ID', cell: (row) => style.id(row.id) },
     { header: 'TARGET', cell: (row) => style.text(row.target), least: 8 },
     { header: 'DAYS', cell: (row) => style.number(row.retention_days) },
-    {
-      header: 'STATUS',
-      cell: ({ enabled }) => (enabled ? style.text('enabled', 'green') : style.text('disabled', 'yellow')),
-    },
+    { header: 'STATUS', cell: ({ enabled }) => style.enabled(enabled) },
     { header: 'LAST RUN', cell: (row) => style.time(row.last_run_at) },
   ];
   return renderTable(items, columns, style);
@@ -29,13 +26,7 @@ export function previewTable(items: readonly PreviewItem[], style: Style): strin
     { header: 'TARGET', cell: (row) => style.text(row.target), least: 8 },
     { header: 'DAYS', cell: (row) => style.number(row.retention_days) },
     { header: 'OLDER THAN', cell: (row) => style.time(row.cutoff) },
-    {
-      header: 'ROWS',
-      cell: ({ rows, estimated }) => {
-        const cell = style.number(rows);
-        return estimated && style.forPeople ? { ...cell, text: `~${cell.text}` } : cell;
-      },
-    },
+    { header: 'ROWS', cell: ({ rows, estimated }) => style.estimate(rows, estimated) },
   ];
   return renderTable(items, columns, style);
 }

@@ -14,11 +14,7 @@ export function configTable(items: readonly ConfigBody[], style: Style): string 
     { header: 'ACHIEVED', cell: (row: ConfigBody) => style.seconds(row.achieved_interval_seconds), drop: 4 },
     { header: 'MEMBERS', cell: (row: ConfigBody) => style.number(row.members), drop: 5 },
     { header: 'PRIORITY', cell: (row: ConfigBody) => style.id(row.priority), drop: 1 },
-    {
-      header: 'STATUS',
-      cell: ({ status }: ConfigBody) =>
-        status === 1 ? style.text('enabled', 'green') : style.text('disabled', 'yellow'),
-    },
+    { header: 'STATUS', cell: ({ status }: ConfigBody) => style.enabled(status === 1) },
   ];
   const table = renderTable(items, columns, style);
   if (!style.forPeople) return table;

@@ -1,6 +1,6 @@
 // The doctor's findings as text. Used by the doctor command. As records: check, status, detail, hint, command.
 import type { Finding } from '../../../domain/finding.ts';
-import { type Colour, type Style, sentenceLines } from '../style.ts';
+import { type Colour, labelledLines, type Style, sentenceLines } from '../style.ts';
 
 const LOOKS: Record<Finding['status'], readonly [symbol: string, colour: Colour]> = {
   ok: ['●', 'green'],
@@ -28,12 +28,10 @@ function recordOf({ check, status, detail, hint, command }: Finding, style: Styl
 }
 
 function linesOf({ check, status, detail, hint, command }: Finding, style: Style): string[] {
-  const [symbol, colour] = LOOKS[status];
-  const label = `${symbol} ${status}`;
-  const lines = sentenceLines(`${check}: ${detail}`, style, `${label.padEnd(STATUS_COLUMNS + 2)} `);
-  const painted = lines.map((line, index) =>
-    index === 0 ? `${style.paint(label, colour)}${line.slice(label.length)}` : line,
-  );
+  const [symbol, tone] = LOOKS[status];
+  const label = { text: `${symbol} ${status}`, tone };
+  const gap = ' '.repeat(STATUS_COLUMNS + 1 - status.length);
+  const painted = labelledLines(label, gap, `${check}: ${detail}`, style);
   const advice = hint === null ? [] : sentenceLines(hint, style, INDENT);
   // On one line, so that it can be copied.
   const typed = command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, 'bold')}`];

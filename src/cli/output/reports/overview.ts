@@ -4,7 +4,7 @@ import type { HealthReasonBody, OverviewBody } from '../../../api/client/client-
 import { capacityFacts } from '../capacity-line.ts';
 import { flow } from '../line.ts';
 import { stopsLine } from '../stops-line.ts';
-import { type Style, sentenceLines } from '../style.ts';
+import { labelledLines, type Style, sentenceLines } from '../style.ts';
 import { taskTable } from './stats-tables.ts';
 
 type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'>;
@@ -31,13 +31,10 @@ export function overviewText(overview: OverviewBody, style: Style): string {
 
 /** The first line is the health of the whole fleet with the worst cause. */
 function causeLines(overview: OverviewBody, style: Style): string[] {
-  const { text, tone } = style.health(overview.health);
+  const health = style.health(overview.health);
   const [worst, ...others] = causesOf(overview, style);
-  const head = style.paint(text, tone);
-  if (worst === undefined) return [head];
-  const first = sentenceLines(worst.text, style, `${text}: `).map((line, index) =>
-    index === 0 ? `${head}${line.slice(text.length)}` : line,
-  );
+  if (worst === undefined) return [style.paint(health.text, health.tone)];
+  const first = labelledLines(health, ': ', worst.text, style);
   return [...first, ...commandLine(worst, style), ...others.flatMap((cause) => linesOf(cause, style))];
 }
 
@@ -77,11 +74,7 @@ function gatewayCause(one: InterfaceBody, style: Style): Cause {
 function linesOf(cause: Cause, style: Style): string[] {
   const { text, tone } = style.health(cause.severity);
   const symbol = text.split(' ')[0] ?? '';
-  const lines = sentenceLines(cause.text, style, `${symbol} `);
-  const painted = lines.map((line, index) =>
-    index === 0 ? `${style.paint(symbol, tone)}${line.slice(symbol.length)}` : line,
-  );
-  return [...painted, ...commandLine(cause, style)];
+  return [...labelledLines({ text: symbol, tone }, ' ', cause.text, style), ...commandLine(cause, style)];
 }
 
 /** On one line, so that it can be copied. */

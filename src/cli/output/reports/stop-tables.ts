@@ -97,7 +97,7 @@ export function resumeRunTable(items: readonly ResumeRunBody[], style: Style): s
     { header: 'TOTAL', cell: (row) => style.number(row.total), drop: 6 },
     { header: 'WAITING', cell: (row) => style.number(row.waiting), drop: 8 },
     { header: 'RESUMED', cell: (row) => style.number(row.resumed), drop: 5 },
-    { header: 'FAILED', cell: (row) => failedOf(row, style), drop: 9 },
+    { header: 'FAILED', cell: (row) => style.failures(row.failed), drop: 9 },
     { header: 'BY', cell: (row) => style.text(row.by), least: 8, drop: 4 },
     { header: 'REASON', cell: (row) => style.text(row.reason), least: 12, drop: 3 },
     { header: 'CREATED', cell: (row) => style.time(row.created_at), drop: 7 },
@@ -117,7 +117,7 @@ export function resumeRunFields(run: ResumeRunBody, style: Style): string {
       ['waiting', style.number(run.waiting)],
       ['resumed', style.number(run.resumed)],
       ['already running', style.number(run.already_running)],
-      ['failed', failedOf(run, style)],
+      ['failed', style.failures(run.failed)],
       ['cancelled', style.number(run.cancelled)],
       ['skipped', style.number(run.skipped)],
       ['reason', style.text(run.reason)],
@@ -130,11 +130,6 @@ export function resumeRunFields(run: ResumeRunBody, style: Style): string {
     ],
     style,
   );
-}
-
-function failedOf({ failed }: ResumeRunBody, style: Style) {
-  const cell = style.number(failed);
-  return failed > 0 ? { ...cell, tone: 'red' as const } : cell;
 }
 
 function rounded(value: number): string {

@@ -1,7 +1,7 @@
 // Manual triggers as tables. Used by the trigger commands. Shows what the API says.
 import type { CancelledTriggersBody, TriggerBody } from '../../../api/client/client-bodies.ts';
 import { EARLY_COUNTED } from '../../../domain/manual-trigger.ts';
-import type { Cell, Colour, Style } from '../style.ts';
+import type { Colour, Style } from '../style.ts';
 import { type Column, type Field, renderFields, renderTable } from '../table.ts';
 
 const COLOURS: Partial<Record<TriggerBody['status'], Colour>> = { completed: 'green', cancelled: 'yellow' };
@@ -12,10 +12,10 @@ export function triggerTable(items: readonly TriggerBody[], style: Style): strin
     { header: 'KIND', cell: (row) => style.text(row.kind), drop: 2 },
     { header: 'TASK', cell: (row) => style.text(row.task_type), drop: 6 },
     { header: 'STATUS', cell: (row) => style.text(row.status, COLOURS[row.status]) },
-    { header: 'TOTAL', cell: (row) => totalOf(row, style), drop: 7 },
+    { header: 'TOTAL', cell: (row) => style.estimate(row.total, row.total_estimated), drop: 7 },
     { header: 'WAITING', cell: (row) => style.number(row.waiting), drop: 3 },
     { header: 'SUCCEEDED', cell: (row) => style.number(row.succeeded), drop: 4 },
-    { header: 'FAILED', cell: (row) => failedOf(row, style), drop: 8 },
+    { header: 'FAILED', cell: (row) => style.failures(row.failed), drop: 8 },
     { header: 'CREATED', cell: (row) => style.time(row.created_at), drop: 5 },
     { header: 'FINISHED', cell: (row) => style.time(row.finished_at), drop: 1 },
   ];
@@ -33,12 +33,12 @@ export function triggerFields(trigger: TriggerBody, style: Style, outcome: reado
         ? []
         : [['cards', style.text(selectionText(trigger.selection))] as const]),
       ['status', style.text(trigger.status, COLOURS[trigger.status])],
-      ['total', totalOf(trigger, style)],
+      ['total', style.estimate(trigger.total, trigger.total_estimated)],
       ['waiting', style.number(trigger.waiting)],
       ...(trigger.early === 0 ? [] : earlyFields(trigger, style)),
       ['running', style.number(trigger.running)],
       ['succeeded', style.number(trigger.succeeded)],
-      ['failed', failedOf(trigger, style)],
+      ['failed', style.failures(trigger.failed)],
       ['created', style.time(trigger.created_at)],
       ['finished', style.time(trigger.finished_at)],
       ...outcome,
@@ -66,11 +66,6 @@ export function selectionText(selection: NonNullable<TriggerBody['selection']>):
   return parts.length === 0 ? 'the whole fleet' : `every card with ${parts.join(' and ')}`;
 }
 
-function totalOf({ total, total_estimated: estimated }: TriggerBody, style: Style): Cell {
-  const cell = style.number(total);
-  return estimated && style.forPeople ? { ...cell, text: `~${cell.text}` } : cell;
-}
-
 function earlyFields({ early, early_until: until }: TriggerBody, style: Style): Field[] {
   const cards = style.number(early);
   const isMore = early === EARLY_COUNTED && style.forPeople;
@@ -78,9 +73,4 @@ function earlyFields({ early, early_until: until }: TriggerBody, style: Style): 
     ['too early', isMore ? { ...cards, text: `${cards.text} or more` } : cards],
     ['the last until', style.time(until)],
   ];
-}
-
-function failedOf({ failed }: TriggerBody, style: Style): Cell {
-  const cell = style.number(failed);
-  return failed > 0 ? { ...cell, tone: 'red' } : cell;
 }
