@@ -5,8 +5,7 @@ import type { Answer } from '../api/client/client-calls.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { CHART_MINUTES, merged } from './series.ts';
-import type { Bodies, Event, Received, Source } from './state.ts';
-import { readStops } from './stops-feed.ts';
+import type { Bodies, Event, ListedStops, Received, Source } from './state.ts';
 
 export interface Wish {
   readonly sources: readonly Source[];
@@ -35,7 +34,7 @@ const EVERY_MS: Record<Source, number> = {
 /** A tick may come a little early. Then a source must not wait for the next one. */
 const SLACK_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** How many alerts and triggers are listed. */
+/** How many alerts, triggers and stops are listed. */
 const LATEST = 100;
 
 interface Attempt {
@@ -164,6 +163,16 @@ export class SnapshotFeed {
 
 async function tagged<S extends Source>(source: S, answer: Promise<Answer<Bodies[S]>>): Promise<Received> {
   return { source, body: (await answer).body } as Received;
+}
+
+/** Stops that wait for an operator; where none does, those that were only observed; else the latest. */
+async function readStops(client: ApiClient): Promise<ListedStops> {
+  for (const state of ['held', 'observed'] as const) {
+    const { body } = await client.stops({ state }, 1, LATEST);
+    if (body.items.length > 0) return { ...body, state };
+  }
+  const { body } = await client.stops({}, 1, LATEST);
+  return { ...body, state: null };
 }
 
 function problemOf(error: unknown): string {

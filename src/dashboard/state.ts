@@ -9,13 +9,13 @@ import type {
   ItemsBody,
   OverviewBody,
   PageBody,
+  StopBody,
   TriggerBody,
 } from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { Action } from './actions.ts';
 import type { ChangePlan } from './change-plan.ts';
 import type { StopChange } from './stop-changes.ts';
-import type { ListedStops } from './stops-feed.ts';
 
 /** In the order of Tab. The view of a card is not among those: it needs a card. */
 export const VIEWS = [
@@ -30,6 +30,11 @@ export const VIEWS = [
   'card',
 ] as const;
 export type View = (typeof VIEWS)[number];
+
+export interface ListedStops extends PageBody<StopBody> {
+  /** The state of all of them; null: the latest stops in any state. */
+  readonly state: 'held' | 'observed' | null;
+}
 
 /** What the daemon answers, by source. */
 export interface Bodies {
