@@ -20,24 +20,20 @@ export function divideCeiling(ceiling: number, needs: PerType, present: PerType 
   }
   const shares = perTaskType(() => 0);
   let left = ceiling;
-  let open = [...TASK_TYPES];
-  for (;;) {
-    const fair = Math.max(1, Math.floor(left / open.length));
-    const modest = open.filter((type) => needs[type] <= fair);
-    for (const type of modest) {
-      shares[type] = Math.max(1, needs[type]);
-      left -= shares[type];
-    }
-    open = open.filter((type) => !modest.includes(type));
-    if (modest.length === 0 || open.length === 0) break;
-  }
-  // Types whose need is not met share the rest equally; if there are none, all types share it.
-  const takers = open.length > 0 ? open : TASK_TYPES;
-  takers.forEach((type, i) => {
-    const equal = Math.floor((left + takers.length - 1 - i) / takers.length);
-    shares[type] = Math.max(1, shares[type] + Math.max(0, equal));
-  });
-  return shares;
+  const divide = (types: readonly TaskType[], most: (taskType: TaskType) => number) => {
+    types.forEach((type, i) => {
+      const share = Math.min(most(type), Math.ceil(left / (types.length - i)));
+      shares[type] += share;
+      left -= share;
+    });
+  };
+  // In the order of their needs: what a type leaves of its equal share goes to the types that need more.
+  divide(
+    [...TASK_TYPES].sort((a, b) => needs[a] - needs[b]),
+    (type) => Math.max(1, needs[type]),
+  );
+  divide(TASK_TYPES, () => left);
+  return perTaskType((type) => Math.max(1, shares[type]));
 }
 
 /**
@@ -50,9 +46,7 @@ export function grantWithin(ceiling: number, targets: PerType, inForce: PerType,
   let room = TASK_TYPES.reduce((left, type) => left - Math.max(inForce[type], inFlight[type]), ceiling);
   for (const type of TASK_TYPES) {
     const held = Math.max(inForce[type], inFlight[type]);
-    if (targets[type] <= inForce[type]) continue;
-    if (room <= 0) break;
-    granted[type] = Math.max(inForce[type], Math.min(targets[type], held + room));
+    granted[type] = Math.max(inForce[type], Math.min(targets[type], held + Math.max(0, room)));
     room -= Math.max(0, granted[type] - held);
   }
   return granted;
