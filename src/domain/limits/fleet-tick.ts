@@ -1,14 +1,19 @@
 // The counts of the fleet in about one second, for one task type. Made by engine/limits/concurrency-controller.ts, judged
 // by effective-limit.ts and strain-trials.ts. Pure.
-import type { PollCauses } from '../stats/task-metrics.ts';
+
+/**
+ * Polls and the sums of their durations in milliseconds, of all and of those that succeeded. backpressure: polls that were
+ * answered 429 or 503; timeouts: polls that timed out; both are among the failed ones.
+ */
+const COUNTS = ['succeeded', 'failed', 'durationMs', 'succeededMs', 'backpressure', 'timeouts'] as const;
+type Count = (typeof COUNTS)[number];
+
+/** A reading of counters that only grow. `limitReached`: claims that found the limit used up. */
+type Totals = Readonly<Record<Count | 'total' | 'limitReached', number>>;
 
 /** The counts since the previous tick. */
-export interface FleetTick extends PollCauses {
+export interface FleetTick extends Readonly<Record<Count, number>> {
   readonly seconds: number;
-  readonly succeeded: number;
-  readonly failed: number;
-  /** Sum of the durations of all of these, milliseconds. */
-  readonly durationMs: number;
   /** The limit was used up at some time during the tick. */
   readonly limitReached: boolean;
 }
@@ -30,13 +35,22 @@ export interface Situation {
 export function pooled(pool: FleetTick | null, tick: FleetTick): FleetTick {
   if (pool === null) return tick;
   return {
+    ...countEach((count) => pool[count] + tick[count]),
     seconds: pool.seconds + tick.seconds,
-    succeeded: pool.succeeded + tick.succeeded,
-    failed: pool.failed + tick.failed,
-    durationMs: pool.durationMs + tick.durationMs,
-    succeededMs: pool.succeededMs + tick.succeededMs,
-    backpressure: pool.backpressure + tick.backpressure,
-    timeouts: pool.timeouts + tick.timeouts,
     limitReached: pool.limitReached || tick.limitReached,
   };
+}
+
+/** @returns the counts between two readings; null when the live store lost the counters. */
+export function tickBetween(before: Totals, now: Totals, elapsedMs: number): FleetTick | null {
+  if (elapsedMs <= 0 || now.total < before.total || now.limitReached < before.limitReached) return null;
+  return {
+    ...countEach((count) => now[count] - before[count]),
+    seconds: elapsedMs / 1_000,
+    limitReached: now.limitReached > before.limitReached,
+  };
+}
+
+function countEach(read: (count: Count) => number): Record<Count, number> {
+  return Object.fromEntries(COUNTS.map((count) => [count, read(count)])) as Record<Count, number>;
 }

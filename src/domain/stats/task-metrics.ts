@@ -13,16 +13,6 @@ export interface PollWindow {
   readonly succeededMs: number;
 }
 
-/** Counts that show how the gateway bears the load. */
-export interface PollCauses {
-  /** Sum of the durations of the succeeded polls only. */
-  readonly succeededMs: number;
-  /** Number of failed polls that were answered 429 or 503. */
-  readonly backpressure: number;
-  /** Number of failed polls that timed out. */
-  readonly timeouts: number;
-}
-
 interface PollRates {
   /** Percent; null without a poll in the window. */
   readonly successRate: number | null;

@@ -5,7 +5,7 @@
 
 import { type CurvePoint, withPoint } from '../../domain/limits/concurrency-curve.ts';
 import { EffectiveLimit } from '../../domain/limits/effective-limit.ts';
-import type { FleetTick, Situation } from '../../domain/limits/fleet-tick.ts';
+import { type FleetTick, type Situation, tickBetween } from '../../domain/limits/fleet-tick.ts';
 import { divideCeiling, grantWithin, type PerType } from '../../domain/limits/gateway-ceiling.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/max-concurrency.ts';
 import { StrainTrials } from '../../domain/limits/strain-trials.ts';
@@ -90,7 +90,7 @@ export class ConcurrencyController extends LoopService {
     const [counts, totals] = await Promise.all([live.work.counts(taskType), live.stats.read(taskType)]);
     const nowMs = clock.monotonic();
     const watched = this.#watched.get(taskType) ?? (await this.#takeOver(taskType, nowMs));
-    const tick = watched.totals === null ? null : tickOf(watched.totals, totals, nowMs - watched.atMs);
+    const tick = watched.totals === null ? null : tickBetween(watched.totals, totals, nowMs - watched.atMs);
     watched.totals = totals;
     watched.atMs = nowMs;
     const sight = { watched, counts, tick, configured: counts.maxConcurrency ?? DEFAULT_MAX_CONCURRENCY };
@@ -229,21 +229,6 @@ export class ConcurrencyController extends LoopService {
       after: { effectiveConcurrency: to, reason },
     });
   }
-}
-
-/** @returns null when the live store lost the counters. */
-function tickOf(before: StatsReading, now: StatsReading, elapsedMs: number): FleetTick | null {
-  if (elapsedMs <= 0 || now.total < before.total || now.limitReached < before.limitReached) return null;
-  return {
-    seconds: elapsedMs / 1_000,
-    succeeded: now.succeeded - before.succeeded,
-    failed: now.failed - before.failed,
-    durationMs: now.durationMs - before.durationMs,
-    succeededMs: now.succeededMs - before.succeededMs,
-    backpressure: now.backpressure - before.backpressure,
-    timeouts: now.timeouts - before.timeouts,
-    limitReached: now.limitReached > before.limitReached,
-  };
 }
 
 /** Reads one value of every task type. */
