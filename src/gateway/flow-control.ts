@@ -57,15 +57,18 @@ interface FlowControlDeps {
 }
 
 /** The calls of this instance to one interface. */
-interface Calls {
-  readonly throttle: Throttle;
-  inFlight: number;
+class Calls {
+  inFlight = 0;
   /** Average duration of the successful calls; null before the first. */
-  typicalMs: number | null;
-  succeededAt: number;
-  madeRoomAt: number;
-  /** null: each call is for one card. */
-  readonly batch: CardBatch | null;
+  typicalMs: number | null = null;
+  succeededAt = Number.NEGATIVE_INFINITY;
+  madeRoomAt = Number.NEGATIVE_INFINITY;
+
+  /** @param batch null: each call is for one card. */
+  constructor(
+    readonly throttle: Throttle,
+    readonly batch: CardBatch | null,
+  ) {}
 }
 
 export class FlowControlledGateway implements Gateway, FlowControl {
@@ -75,14 +78,10 @@ export class FlowControlledGateway implements Gateway, FlowControl {
   constructor(private readonly deps: FlowControlDeps) {
     const { clock, random, onChange } = deps;
     this.#startedAtMs = clock.now();
-    this.#calls = perInterface((name) => ({
-      throttle: new Throttle({ clock, random, onChange: (...change) => onChange(name, ...change) }),
-      inFlight: 0,
-      typicalMs: null,
-      succeededAt: Number.NEGATIVE_INFINITY,
-      madeRoomAt: Number.NEGATIVE_INFINITY,
-      batch: this.#batchOf(name),
-    }));
+    this.#calls = perInterface((name) => {
+      const throttle = new Throttle({ clock, random, onChange: (...change) => onChange(name, ...change) });
+      return new Calls(throttle, this.#batchOf(name));
+    });
   }
 
   cardsPerCall(interfaceName: InterfaceName): number {

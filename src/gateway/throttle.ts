@@ -2,7 +2,7 @@
 // each interface and instance. It makes no call and has no timer. Why the rule is this: docs/decisions/0028-flow-control.md.
 import type { BreakerReport, BreakerState } from '../domain/limits/breaker.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { GatewayError, GatewayFailure, Permit } from './gateway.ts';
+import type { GatewayError, Permit } from './gateway.ts';
 
 /** With this many failures in a row, and no success for this long, the interface counts as dead. */
 const FAILURES_IN_A_ROW = 30;
@@ -17,9 +17,6 @@ const TRICKLE_EVERY_MS = 1_000;
 const TRICKLE_JITTER = 0.5;
 /** This many refusals (429, 503) since the last other answer mean that the gateway refuses every call, not some cards. */
 const REFUSALS_IN_A_ROW = 10;
-
-/** Calls that ended so say nothing about the gateway. */
-const NOT_SENT: readonly GatewayFailure[] = ['aborted', 'held', 'not_offered'];
 
 export interface ThrottleDeps {
   readonly clock: Clock;
@@ -85,13 +82,16 @@ export class Throttle {
 
   /** @param error null: the call succeeded */
   record(error: GatewayError | null): void {
-    if (error !== null && NOT_SENT.includes(error.failure)) return;
     const now = this.deps.clock.monotonic();
-    if (error?.isGatewayFault === true) {
+    if (error !== null && !error.isCardFault) {
+      // A call that was not sent says nothing about the gateway.
+      if (!error.isGatewayFault) return;
       this.#failuresInARow += 1;
       this.#refusalsInARow = error.failure === 'backpressure' ? this.#refusalsInARow + 1 : 0;
       this.#lastFailure = error;
-      if (this.#state !== 'open' && this.#isDead(now)) this.#open();
+      if (this.#state === 'open' || !this.#isDead(now)) return;
+      this.#allowance = 0;
+      this.#change('open');
       return;
     }
     this.#failuresInARow = 0;
@@ -117,14 +117,8 @@ export class Throttle {
 
   #isDead(now: number): boolean {
     const isProven = this.#allowance >= AMPLE_ALLOWANCE;
-    return (
-      this.#failuresInARow >= FAILURES_IN_A_ROW && (!isProven || now - this.#succeededAt >= NO_SUCCESS_MS)
-    );
-  }
-
-  #open(): void {
-    this.#allowance = 0;
-    this.#change('open');
+    const isPatient = isProven && now - this.#succeededAt < NO_SUCCESS_MS;
+    return this.#failuresInARow >= FAILURES_IN_A_ROW && !isPatient;
   }
 
   #reason(): string {
