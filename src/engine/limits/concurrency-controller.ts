@@ -15,7 +15,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
-import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
+import type { LimitRecord, QueueCounts } from '../../store/ports/live/work-queue.ts';
 import type { AuditDigest } from '../audit-digest.ts';
 
 const TICK_MS = 1_000;
@@ -36,26 +36,40 @@ interface ConcurrencyControllerDeps {
 }
 
 /** What the leader knows about a task type; forgotten when it loses the lead. */
-interface Watched {
+class Watched {
   readonly limit: EffectiveLimit;
   curve: readonly CurvePoint[];
   /** Why the limit has its value; null without a reason. */
   reason: string | null;
-  totals: StatsReading | null;
-  atMs: number;
+  totals: StatsReading | null = null;
   /** The limit in force after the last pass; null before the first pass. */
-  inForce: number | null;
+  inForce: number | null = null;
   /** The state that was saved last, as JSON. */
-  saved: string;
+  saved = '';
+
+  /** A new leader continues with the record that the previous leader saved. */
+  constructor(
+    record: LimitRecord | null,
+    isAdaptive: boolean,
+    public atMs: number,
+  ) {
+    const memory = isAdaptive && record !== null ? record : { limit: null, normalMs: null };
+    this.limit = new EffectiveLimit(memory, atMs);
+    this.curve = record?.curve ?? [];
+    this.reason = record?.reason ?? null;
+  }
 }
 
 /** What one pass has read about a task type. */
 interface Sight {
+  readonly taskType: TaskType;
   readonly watched: Watched;
   readonly counts: QueueCounts;
   /** Counts since the last pass; null when there is no reading to compare with. */
   readonly tick: FleetTick | null;
   readonly configured: number;
+  /** The limit that was in force until this pass. */
+  readonly inForce: number;
 }
 
 type Sights = Readonly<Record<TaskType, Sight>>;
@@ -75,84 +89,64 @@ export class ConcurrencyController extends LoopService {
       return TICK_MS;
     }
     const sights = await askPerTaskType((taskType) => this.#look(taskType));
-    if (this.deps.adaptiveConcurrency) this.#judge(sights);
+    if (this.deps.adaptiveConcurrency) this.#judge(Object.values(sights).filter(isCounted));
     const wanted = mapTypes(sights, ({ watched, configured }) => watched.limit.under(configured));
     const granted = await this.#apply(sights, wanted);
     for (const taskType of TASK_TYPES) {
-      await this.#conclude(taskType, sights[taskType], wanted[taskType], granted[taskType]);
+      await this.#conclude(sights[taskType], wanted[taskType], granted[taskType]);
     }
     return TICK_MS;
   }
 
   /** Reads the fleet's counts since the last pass. */
   async #look(taskType: TaskType): Promise<Sight> {
-    const { live, clock } = this.deps;
+    const { live, clock, adaptiveConcurrency } = this.deps;
     const [counts, totals] = await Promise.all([live.work.counts(taskType), live.stats.read(taskType)]);
     const nowMs = clock.monotonic();
-    const watched = this.#watched.get(taskType) ?? (await this.#takeOver(taskType, nowMs));
+    const watched =
+      this.#watched.get(taskType) ??
+      new Watched(await live.work.limitRecord(taskType), adaptiveConcurrency, nowMs);
+    this.#watched.set(taskType, watched);
     const tick = watched.totals === null ? null : tickBetween(watched.totals, totals, nowMs - watched.atMs);
     watched.totals = totals;
     watched.atMs = nowMs;
-    const sight = { watched, counts, tick, configured: counts.maxConcurrency ?? DEFAULT_MAX_CONCURRENCY };
-    if (tick !== null) this.#addPoint(sight, tick);
-    return sight;
-  }
-
-  /** A new leader continues with what the previous leader saved. */
-  async #takeOver(taskType: TaskType, nowMs: number): Promise<Watched> {
-    const record = await this.deps.live.work.limitRecord(taskType);
-    const known = this.deps.adaptiveConcurrency && record !== null ? record : { limit: null, normalMs: null };
-    const watched: Watched = {
-      limit: new EffectiveLimit(known, nowMs),
-      curve: record?.curve ?? [],
-      reason: record?.reason ?? null,
-      totals: null,
-      atMs: nowMs,
-      inForce: null,
-      saved: '',
-    };
-    this.#watched.set(taskType, watched);
-    return watched;
+    const { maxConcurrency, effectiveConcurrency: inForce } = counts;
+    const configured = maxConcurrency ?? DEFAULT_MAX_CONCURRENCY;
+    if (tick !== null) this.#addPoint(watched, tick, inForce);
+    return { taskType, watched, counts, tick, configured, inForce };
   }
 
   /** Judges the strain for all types together, then each limit on its own. */
-  #judge(sights: Sights): void {
+  #judge(sights: readonly Counted[]): void {
     const nowMs = this.deps.clock.monotonic();
-    const ticks = TASK_TYPES.flatMap((taskType) => {
-      const { tick, counts } = sights[taskType];
-      return tick === null ? [] : { taskType, tick, inForce: counts.effectiveConcurrency };
-    });
-    for (const verdict of this.#strain.observe(ticks, nowMs)) {
-      const { watched } = sights[verdict.taskType];
+    for (const verdict of this.#strain.observe(sights, nowMs)) {
+      const watched = this.#watched.get(verdict.taskType) as Watched;
       watched.limit.obey(verdict, nowMs);
       watched.reason = verdict.reason;
     }
     if (this.#strain.isTrying) return;
-    const usedUp = ticks.filter(({ tick }) => tick.limitReached);
-    const fairLimit = usedUp.reduce((sum, { inForce }) => sum + inForce, 0) / usedUp.length;
-    const situations = perTaskType(
-      (taskType): Situation => ({
-        configured: sights[taskType].configured,
-        inForce: sights[taskType].counts.effectiveConcurrency,
-        nowMs,
-        fairLimit: usedUp.length === 0 ? sights[taskType].counts.effectiveConcurrency : fairLimit,
-        strained: this.#strain.isStrained(taskType, nowMs),
-      }),
-    );
-    for (const { taskType, tick } of ticks) {
-      const { watched } = sights[taskType];
-      watched.reason = watched.limit.observe(tick, situations[taskType]) ?? watched.reason;
+    const usedUp = sights.filter(({ tick }) => tick.limitReached);
+    const sum = usedUp.reduce((total, { inForce }) => total + inForce, 0);
+    const situationOf = ({ taskType, configured, inForce }: Sight): Situation => ({
+      configured,
+      inForce,
+      nowMs,
+      fairLimit: usedUp.length === 0 ? inForce : sum / usedUp.length,
+      strained: this.#strain.isStrained(taskType, nowMs),
+    });
+    for (const sight of sights) {
+      const { watched, tick } = sight;
+      watched.reason = watched.limit.observe(tick, situationOf(sight)) ?? watched.reason;
     }
-    if (!ticks.some(({ taskType }) => sights[taskType].watched.limit.wantsTrial)) return;
-    for (const { taskType } of ticks) {
-      const { watched } = sights[taskType];
-      watched.reason = watched.limit.joinTrial(situations[taskType]) ?? watched.reason;
+    if (!sights.some(({ watched }) => watched.limit.wantsTrial)) return;
+    for (const sight of sights) {
+      const { watched } = sight;
+      watched.reason = watched.limit.joinTrial(situationOf(sight)) ?? watched.reason;
     }
   }
 
   /** Adds a point to the curve if the limit was reached and did not change. */
-  #addPoint({ watched, counts }: Sight, tick: FleetTick): void {
-    const { effectiveConcurrency: concurrency } = counts;
+  #addPoint(watched: Watched, tick: FleetTick, concurrency: number): void {
     const calls = tick.succeeded + tick.failed;
     if (!tick.limitReached || calls < POINT_CALLS || tick.succeeded === 0) return;
     if (concurrency !== watched.inForce) return;
@@ -168,20 +162,17 @@ export class ConcurrencyController extends LoopService {
   /** Sets the limits. @returns the limits in force now. */
   async #apply(sights: Sights, wanted: PerType): Promise<PerType> {
     const { ceiling } = this.deps;
-    if (ceiling === null) {
-      for (const taskType of TASK_TYPES) await this.#set(taskType, sights[taskType], wanted[taskType]);
-      return wanted;
-    }
-    const known = TASK_TYPES.every((taskType) => sights[taskType].watched.inForce !== null);
-    const inForce = mapTypes(sights, ({ counts }) => counts.effectiveConcurrency);
-    const needs = mapTypes(sights, ({ counts }, taskType) =>
+    if (ceiling === null) return this.#setAll(sights, wanted);
+    const known = Object.values(sights).every(({ watched }) => watched.inForce !== null);
+    const inForce = mapTypes(sights, (sight) => sight.inForce);
+    const needs = mapTypes(sights, ({ taskType, counts }) =>
       Math.min(wanted[taskType], counts.inFlight + counts.due + counts.manualLength),
     );
     const shares = divideCeiling(ceiling, needs, known ? inForce : null);
-    const targets = mapTypes(sights, (_, taskType) => Math.min(wanted[taskType], shares[taskType]));
+    const targets = perTaskType((taskType) => Math.min(wanted[taskType], shares[taskType]));
     // Lower limits first and count calls in flight after that: above a lowered limit their number can only fall.
-    const lowered = mapTypes(sights, (_, taskType) => Math.min(inForce[taskType], targets[taskType]));
-    for (const taskType of TASK_TYPES) await this.#set(taskType, sights[taskType], lowered[taskType]);
+    const lowered = perTaskType((taskType) => Math.min(inForce[taskType], targets[taskType]));
+    await this.#setAll(sights, lowered);
     const { work } = this.deps.live;
     const inFlight = await askPerTaskType(async (taskType) => (await work.counts(taskType)).inFlight);
     const granted = grantWithin(ceiling, targets, lowered, inFlight);
@@ -192,46 +183,47 @@ export class ConcurrencyController extends LoopService {
     return granted;
   }
 
-  /** Under a ceiling, sets the limit even if it equals the configured one: an operator may raise that one. */
-  async #set(taskType: TaskType, { watched, counts, configured }: Sight, limit: number): Promise<void> {
-    if (watched.inForce !== null && limit === counts.effectiveConcurrency) return;
-    const asConfigured = limit >= configured && this.deps.ceiling === null;
-    await this.deps.live.work.setEffectiveConcurrency(taskType, asConfigured ? null : limit);
+  /** Under a ceiling, sets a limit even if it equals the configured one: an operator may raise that one. */
+  async #setAll(sights: Sights, limits: PerType): Promise<PerType> {
+    for (const { taskType, watched, configured, inForce } of Object.values(sights)) {
+      const limit = limits[taskType];
+      if (watched.inForce !== null && limit === inForce) continue;
+      const asConfigured = limit >= configured && this.deps.ceiling === null;
+      await this.deps.live.work.setEffectiveConcurrency(taskType, asConfigured ? null : limit);
+    }
+    return limits;
   }
 
   /** Logs a change, and saves the state for the next leader and for reports. */
-  async #conclude(taskType: TaskType, sight: Sight, wanted: number, to: number): Promise<void> {
-    const { watched, counts, configured } = sight;
-    const { ceiling, live } = this.deps;
+  async #conclude(sight: Sight, wanted: number, to: number): Promise<void> {
+    const { taskType, watched, configured, inForce: from } = sight;
+    const { ceiling, live, log, digest } = this.deps;
     const held = `the ceiling of ${ceiling} calls for the gateway, shared by need`;
-    const from = counts.effectiveConcurrency;
     const reason = to < wanted ? held : watched.reason;
-    if (from !== to) this.#report(taskType, from, to, reason ?? held);
+    if (from !== to) {
+      const change = { from, to, reason: reason ?? held };
+      log.info({ task_type: taskType, ...change }, 'effective limit');
+      digest.note({
+        action: 'limit.adapt',
+        object: `task_type ${taskType}`,
+        before: { effectiveConcurrency: from },
+        after: { effectiveConcurrency: to, reason: change.reason },
+      });
+    }
     watched.inForce = to;
-    const record = {
-      ...watched.limit.memory,
-      reason: to < configured ? reason : null,
-      curve: watched.curve,
-    };
+    const { curve, limit } = watched;
+    const record = { ...limit.memory, reason: to < configured ? reason : null, curve };
     const text = JSON.stringify(record);
     if (text === watched.saved) return;
     await live.work.saveLimitRecord(taskType, record);
     watched.saved = text;
   }
-
-  #report(taskType: TaskType, from: number, to: number, reason: string): void {
-    const { log, digest } = this.deps;
-    log.info({ task_type: taskType, from, to, reason }, 'effective limit');
-    digest.note({
-      action: 'limit.adapt',
-      object: `task_type ${taskType}`,
-      before: { effectiveConcurrency: from },
-      after: { effectiveConcurrency: to, reason },
-    });
-  }
 }
 
+type Counted = Sight & { readonly tick: FleetTick };
+const isCounted = (sight: Sight): sight is Counted => sight.tick !== null;
+
 /** Reads one value of every task type. */
-function mapTypes<T>(sights: Sights, read: (sight: Sight, taskType: TaskType) => T): Record<TaskType, T> {
-  return perTaskType((taskType) => read(sights[taskType], taskType));
+function mapTypes<T>(sights: Sights, read: (sight: Sight) => T): Record<TaskType, T> {
+  return perTaskType((taskType) => read(sights[taskType]));
 }
