@@ -120,22 +120,25 @@ export class StrainTrials {
   }
 
   /** @returns the view of a complete window; null until the window is complete. */
-  #look({ taskType, tick, inForce }: TypeTick): View | null {
-    const seen = pooled(this.#pools.get(taskType) ?? null, tick);
-    const isComplete = seen.succeeded + seen.failed >= ENOUGH_CALLS && seen.seconds >= WINDOW_SECONDS;
-    if (!isComplete && seen.seconds < LONGEST_WINDOW_SECONDS) {
-      this.#pools.set(taskType, seen);
-      return null;
-    }
+  #look(one: TypeTick): View | null {
+    const { taskType } = one;
+    const seen = this.#gather(one);
+    const { succeeded, failed, seconds } = seen.tick;
+    const isComplete = succeeded + failed >= ENOUGH_CALLS && seconds >= WINDOW_SECONDS;
+    if (!isComplete && seconds < LONGEST_WINDOW_SECONDS) return null;
     this.#pools.delete(taskType);
     // While nothing succeeds only a trickle passes (gateway/throttle.ts), and the load says nothing.
-    if (!isComplete || seen.succeeded === 0) {
-      this.#views.delete(taskType);
-      return null;
-    }
-    const view = viewOf(seen, inForce);
-    this.#views.set(taskType, view);
+    const view = isComplete && succeeded > 0 ? viewOf(seen) : null;
+    if (view === null) this.#views.delete(taskType);
+    else this.#views.set(taskType, view);
     return view;
+  }
+
+  /** @returns the counts of the present window, this tick included. */
+  #gather({ taskType, tick, inForce }: TypeTick): TypeTick {
+    const pool = pooled(this.#pools.get(taskType) ?? null, tick);
+    this.#pools.set(taskType, pool);
+    return { taskType, tick: pool, inForce };
   }
 
   #begin(strained: readonly TypeTick[], nowMs: number): LimitVerdict[] {
@@ -159,49 +162,43 @@ export class StrainTrials {
   #judge(trial: Trial, ticks: readonly TypeTick[], nowMs: number): LimitVerdict[] {
     if (nowMs < trial.settledAtMs) return [];
     const members = ticks.filter(({ taskType }) => trial.members.has(taskType));
-    const seen = members.map(({ taskType, tick, inForce }) => {
-      const pool = pooled(this.#pools.get(taskType) ?? null, tick);
-      this.#pools.set(taskType, pool);
-      return { taskType, pool, inForce };
-    });
-    const calls = seen.reduce((sum, { pool }) => sum + pool.succeeded + pool.failed, 0);
+    const seen = members.map((one) => this.#gather(one));
+    const views = new Map(seen.map((one) => [one.taskType, viewOf(one)]));
+    const after = together([...views.values()]);
     const { strain } = trial.before;
-    const isEnough = calls * Math.min(strain, 1 - strain) >= EXPECTED_CALLS;
-    const seconds = Math.max(0, ...seen.map(({ pool }) => pool.seconds));
+    const isEnough = after.calls * Math.min(strain, 1 - strain) >= EXPECTED_CALLS;
+    const seconds = Math.max(0, ...seen.map(({ tick }) => tick.seconds));
     if (seconds < (isEnough ? WINDOW_SECONDS : LONGEST_TRIAL_SECONDS)) return [];
     this.#pools.clear();
     this.#trial = null;
     // A type whose counters were lost meanwhile cannot be compared.
-    const isWhole = members.length === trial.members.size;
-    if (!isWhole || seen.every(({ pool }) => pool.succeeded === 0)) return this.#giveUp(trial);
-    for (const { taskType, pool, inForce } of seen) this.#views.set(taskType, viewOf(pool, inForce));
-    const after = together(members.map(({ taskType }) => this.#views.get(taskType) as View));
+    const isWhole = seen.length === trial.members.size;
+    if (!isWhole || seen.every(({ tick }) => tick.succeeded === 0)) {
+      for (const taskType of trial.members.keys()) this.#views.delete(taskType);
+      return verdictsOf(trial, 'restored', 'no call succeeds, which says nothing about load: restored');
+    }
+    for (const [taskType, view] of views) this.#views.set(taskType, view);
     const grew = after.strain > GREW * strain && certain(after) > strain;
     const again = grew ? this.#begin(members, nowMs) : [];
     return again.length > 0 ? again : this.#conclude(trial, after, nowMs);
   }
 
-  #giveUp({ members }: Trial): LimitVerdict[] {
-    const reason = 'no call succeeds, which says nothing about load: restored';
-    return [...members].map(([taskType, { load }]) => {
-      this.#views.delete(taskType);
-      return { taskType, kind: 'restored', limit: 0, load, reason };
-    });
-  }
-
-  #conclude({ members, before, factor }: Trial, after: View, nowMs: number): LimitVerdict[] {
+  #conclude(trial: Trial, after: View, nowMs: number): LimitVerdict[] {
+    const { members, before, factor } = trial;
     // If load is the reason, the same number of calls is accepted out of fewer: half of that change is proof enough.
     const isAccepting = 1 - after.strain >= (1 - before.strain) / Math.sqrt(factor);
-    const isLoad = isAccepting || after.strain <= FELL * certain(before);
-    const inFlight = ({ load }: View) => Math.max(1, Math.round(load));
-    const reason = isLoad
-      ? `${percent(before.strain)} of the calls were refused with ${inFlight(before)} in flight, ${percent(after.strain)} with ${inFlight(after)}`
-      : `${percent(after.strain)} of the calls are refused whatever the load: restored`;
-    return [...members].map(([taskType, { load, strain }]) => {
-      const tolerated = Math.max(strain, before.strain, after.strain);
-      if (!isLoad) this.#tolerated.set(taskType, { strain: tolerated, untilMs: nowMs + TOLERATED_MS });
-      return { taskType, kind: isLoad ? 'strained' : 'restored', limit: 0, load, reason };
-    });
+    if (isAccepting || after.strain <= FELL * certain(before)) {
+      const at = ({ strain, load }: View) => [percent(strain), Math.max(1, Math.round(load))];
+      const [was, is] = [at(before), at(after)];
+      const reason = `${was[0]} of the calls were refused with ${was[1]} in flight, ${is[0]} with ${is[1]}`;
+      return verdictsOf(trial, 'strained', reason);
+    }
+    for (const [taskType, view] of members) {
+      const strain = Math.max(view.strain, before.strain, after.strain);
+      this.#tolerated.set(taskType, { strain, untilMs: nowMs + TOLERATED_MS });
+    }
+    const reason = `${percent(after.strain)} of the calls are refused whatever the load: restored`;
+    return verdictsOf(trial, 'restored', reason);
   }
 
   /** The highest strain that does not start a trial. */
@@ -214,18 +211,20 @@ export class StrainTrials {
 }
 
 /** The lowest true strain that explains a view. Cards of one block are polled, and may be refused, together. */
-function certain({ strain, calls }: View): number {
-  return lowerBoundOfShare(strain, calls / BLOCK);
+const certain = ({ strain, calls }: View): number => lowerBoundOfShare(strain, calls / BLOCK);
+
+function verdictsOf({ members }: Trial, kind: LimitVerdict['kind'], reason: string): LimitVerdict[] {
+  return [...members].map(([taskType, { load }]) => ({ taskType, kind, limit: 0, load, reason }));
 }
 
-function viewOf(seen: FleetTick, inForce: number): View {
-  const { succeeded, failed, durationMs, succeededMs } = seen;
+function viewOf({ tick, inForce }: TypeTick): View {
+  const { succeeded, failed, durationMs, succeededMs } = tick;
   const calls = succeeded + failed;
   const failedMs = failed === 0 ? 0 : (durationMs - succeededMs) / failed;
   return {
     calls,
-    strain: calls === 0 ? 0 : seen.backpressure / calls,
-    load: Math.min(inForce, ((seen.limitReached ? 1 : PEAKS) * durationMs) / seen.seconds / 1_000),
+    strain: calls === 0 ? 0 : tick.backpressure / calls,
+    load: Math.min(inForce, ((tick.limitReached ? 1 : PEAKS) * durationMs) / tick.seconds / 1_000),
     settleMs: Math.min(LONGEST_SETTLE_MS, Math.max(failedMs, succeeded === 0 ? 0 : succeededMs / succeeded)),
   };
 }
@@ -241,7 +240,5 @@ function together(views: readonly View[]): View {
   };
 }
 
-function percent(share: number): string {
-  const value = 100 * share;
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} %`;
-}
+const percent = (share: number): string =>
+  `${share < 0.1 ? (100 * share).toFixed(1) : Math.round(100 * share)} %`;
