@@ -122,13 +122,10 @@ export class EffectiveLimit {
       return null;
     }
     const seen = pooled(this.#pool, tick);
-    const calls = seen.succeeded + seen.failed;
-    if (calls === 0 || calls < (seen.succeeded === 0 ? ENOUGH_CALLS : Math.min(ENOUGH_CALLS, inForce))) {
-      this.#pool = seen.seconds < POOL_SECONDS ? seen : null;
-      return this.#liftUnused(nowMs);
-    }
-    this.#pool = null;
-    return this.#decide(seen, situation) ?? this.#liftUnused(nowMs);
+    const enough = seen.succeeded === 0 ? ENOUGH_CALLS : Math.min(ENOUGH_CALLS, inForce);
+    const isEnough = seen.succeeded + seen.failed >= enough;
+    this.#pool = isEnough || seen.seconds >= POOL_SECONDS ? null : seen;
+    return (isEnough ? this.#decide(seen, situation) : null) ?? this.#liftUnused(nowMs);
   }
 
   /** Applies the verdict of a strain trial. */
@@ -227,10 +224,7 @@ export class EffectiveLimit {
   #share(latencyMs: number, { inForce, nowMs, fairLimit }: Situation): string | null {
     if (this.#limit === null || inForce !== this.#limit || isFair(inForce, fairLimit)) return null;
     const step = stepOf(fairLimit);
-    this.#limit =
-      inForce > fairLimit
-        ? Math.max(Math.ceil(fairLimit), inForce - step)
-        : Math.min(Math.floor(fairLimit), inForce + step);
+    this.#limit = inForce + Math.trunc(Math.max(-step, Math.min(step, fairLimit - inForce)));
     this.#settledAtMs = nowMs + GROW_EVERY_MS + latencyMs;
     return 'task types share what the gateway bears';
   }
