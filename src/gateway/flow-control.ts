@@ -113,9 +113,7 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     const askedAt = clock.monotonic();
     if (startWithinMs !== undefined) await this.#awaitPace(interfaceName, startWithinMs);
     if (!POLLED.has(interfaceName) && calls.throttle.permit(calls.inFlight).calls < 1) {
-      throw new GatewayError('held', `calls to ${interfaceName} are held back: it fails at the gateway`, {
-        interfaceName,
-      });
+      throw held(interfaceName, `calls to ${interfaceName} are held back: it fails at the gateway`);
     }
     calls.inFlight += 1;
     const startedAt = clock.monotonic();
@@ -196,21 +194,16 @@ export class FlowControlledGateway implements Gateway, FlowControl {
 
   /** Without an answer of the store the call is not made either: it was certainly not sent. */
   async #awaitPace(interfaceName: InterfaceName, withinMs: number): Promise<void> {
-    const { pace = null } = this.deps;
-    if (pace === null) return;
-    const details = { interfaceName };
-    const { gateway, clock } = this.deps;
+    const { pace, gateway, clock } = this.deps;
+    if (!pace) return;
     const until = clock.monotonic() + withinMs;
     await withTimeout(withinMs, gateway.ready(), clock);
     const granted = await pace.followUp(interfaceName, until - clock.monotonic()).catch((cause: unknown) => {
-      throw new GatewayError('held', `no call to ${interfaceName} was granted: ${messageOf(cause)}`, {
-        ...details,
-        cause,
-      });
+      throw held(interfaceName, `no call to ${interfaceName} was granted: ${messageOf(cause)}`, cause);
     });
     if (granted) return;
     const within = `within ${Math.max(0, Math.round(withinMs))} ms`;
-    throw new GatewayError('held', `the rate limits allowed no call to ${interfaceName} ${within}`, details);
+    throw held(interfaceName, `the rate limits allowed no call to ${interfaceName} ${within}`);
   }
 
   #noteSuccess(calls: Calls, startedAt: number): void {
@@ -229,3 +222,7 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     if (holdMs > 0) await this.deps.clock.sleep(holdMs);
   }
 }
+
+/** The error of a call that is not made. */
+const held = (interfaceName: InterfaceName, why: string, cause?: unknown) =>
+  new GatewayError('held', why, { interfaceName, cause });
