@@ -9,15 +9,12 @@ export type PerType = Readonly<Record<TaskType, number>>;
 /**
  * @param needs calls that each type would have in flight without a limit.
  * @param present the shares in force; kept while every need is met, so that they do not change with every fluctuation of
- * the queue. null: there are none.
+ * the queue.
  * @returns shares whose sum is at most the ceiling (or 1 each, if it is smaller than the number of types).
  */
-export function divideCeiling(ceiling: number, needs: PerType, present: PerType | null): PerType {
-  if (present !== null) {
-    const sum = TASK_TYPES.reduce((total, type) => total + present[type], 0);
-    const short = TASK_TYPES.some((type) => needs[type] > present[type]);
-    if (!short && sum <= ceiling && TASK_TYPES.every((type) => present[type] >= 1)) return present;
-  }
+export function divideCeiling(ceiling: number, needs: PerType, present: PerType): PerType {
+  const sum = TASK_TYPES.reduce((total, type) => total + present[type], 0);
+  if (sum <= ceiling && TASK_TYPES.every((type) => present[type] >= Math.max(1, needs[type]))) return present;
   const shares = perTaskType(() => 0);
   let left = ceiling;
   const divide = (types: readonly TaskType[], most: (taskType: TaskType) => number) => {
@@ -37,17 +34,19 @@ export function divideCeiling(ceiling: number, needs: PerType, present: PerType 
 }
 
 /**
- * The limits that may be granted now. A share is lowered at once and raised only by what the others no longer use: calls
- * in flight above a lowered share still count, so the gateway never gets more than the ceiling.
- * @param inForce limits in force, lowered ones already at their target.
+ * The limits that may be granted now. A share is lowered at once and raised only by what the others no longer use: their
+ * calls in flight, and those that they may begin before their own limit is lowered, still count. So the gateway never
+ * gets more than the ceiling, in whatever order the limits are set.
  */
 export function grantWithin(ceiling: number, targets: PerType, inForce: PerType, inFlight: PerType): PerType {
-  const granted = { ...inForce };
-  let room = TASK_TYPES.reduce((left, type) => left - Math.max(inForce[type], inFlight[type]), ceiling);
-  for (const type of TASK_TYPES) {
-    const held = Math.max(inForce[type], inFlight[type]);
-    granted[type] = Math.max(inForce[type], Math.min(targets[type], held + Math.max(0, room)));
-    room -= Math.max(0, granted[type] - held);
-  }
-  return granted;
+  const held = perTaskType((type) => Math.max(inForce[type], inFlight[type]));
+  let room = Math.max(
+    0,
+    TASK_TYPES.reduce((left, type) => left - held[type], ceiling),
+  );
+  return perTaskType((type) => {
+    const granted = Math.min(targets[type], held[type] + room);
+    room -= Math.max(0, granted - held[type]);
+    return granted;
+  });
 }

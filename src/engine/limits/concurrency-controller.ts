@@ -91,8 +91,9 @@ export class ConcurrencyController extends LoopService {
     const sights = await askPerTaskType((taskType) => this.#look(taskType));
     if (this.deps.adaptiveConcurrency) this.#judge(Object.values(sights).filter(isCounted));
     const wanted = mapTypes(sights, ({ watched, configured }) => watched.limit.under(configured));
-    const granted = await this.#apply(sights, wanted);
+    const granted = this.#grant(sights, wanted);
     for (const taskType of TASK_TYPES) {
+      await this.#set(sights[taskType], granted[taskType]);
       await this.#conclude(sights[taskType], wanted[taskType], granted[taskType]);
     }
     return TICK_MS;
@@ -159,39 +160,25 @@ export class ConcurrencyController extends LoopService {
     });
   }
 
-  /** Sets the limits. @returns the limits in force now. */
-  async #apply(sights: Sights, wanted: PerType): Promise<PerType> {
+  /** Divides the gateway's ceiling, if there is one. @returns the limits that may be in force now. */
+  #grant(sights: Sights, wanted: PerType): PerType {
     const { ceiling } = this.deps;
-    if (ceiling === null) return this.#setAll(sights, wanted);
-    const known = Object.values(sights).every(({ watched }) => watched.inForce !== null);
+    if (ceiling === null) return wanted;
     const inForce = mapTypes(sights, (sight) => sight.inForce);
     const needs = mapTypes(sights, ({ taskType, counts }) =>
       Math.min(wanted[taskType], counts.inFlight + counts.due + counts.manualLength),
     );
-    const shares = divideCeiling(ceiling, needs, known ? inForce : null);
+    const shares = divideCeiling(ceiling, needs, inForce);
     const targets = perTaskType((taskType) => Math.min(wanted[taskType], shares[taskType]));
-    // Lower limits first and count calls in flight after that: above a lowered limit their number can only fall.
-    const lowered = perTaskType((taskType) => Math.min(inForce[taskType], targets[taskType]));
-    await this.#setAll(sights, lowered);
-    const { work } = this.deps.live;
-    const inFlight = await askPerTaskType(async (taskType) => (await work.counts(taskType)).inFlight);
-    const granted = grantWithin(ceiling, targets, lowered, inFlight);
-    for (const taskType of TASK_TYPES) {
-      if (granted[taskType] > lowered[taskType])
-        await work.setEffectiveConcurrency(taskType, granted[taskType]);
-    }
-    return granted;
+    const inFlight = mapTypes(sights, ({ counts }) => counts.inFlight);
+    return grantWithin(ceiling, targets, inForce, inFlight);
   }
 
   /** Under a ceiling, sets a limit even if it equals the configured one: an operator may raise that one. */
-  async #setAll(sights: Sights, limits: PerType): Promise<PerType> {
-    for (const { taskType, watched, configured, inForce } of Object.values(sights)) {
-      const limit = limits[taskType];
-      if (watched.inForce !== null && limit === inForce) continue;
-      const asConfigured = limit >= configured && this.deps.ceiling === null;
-      await this.deps.live.work.setEffectiveConcurrency(taskType, asConfigured ? null : limit);
-    }
-    return limits;
+  async #set({ taskType, watched, configured, inForce }: Sight, limit: number): Promise<void> {
+    if (watched.inForce !== null && limit === inForce) return;
+    const asConfigured = limit >= configured && this.deps.ceiling === null;
+    await this.deps.live.work.setEffectiveConcurrency(taskType, asConfigured ? null : limit);
   }
 
   /** Logs a change, and saves the state for the next leader and for reports. */

@@ -11,6 +11,8 @@ const of = (realname: number, carddata: number, pack: number, others = 0): PerTy
   carddata,
   package: pack,
 });
+/** No shares are in force. */
+const NONE = of(0, 0, 0);
 const sum = (shares: PerType) => Object.values(shares).reduce((total, share) => total + share, 0);
 
 describe('divideCeiling', () => {
@@ -35,7 +37,7 @@ describe('divideCeiling', () => {
     ],
     ['a need of one call', 3 * TASK_TYPES.length + 1, of(1, 1, 1, 1), of(4, 3, 3, 3)],
   ])('gives %s', (_, ceiling, needs, shares) => {
-    expect(divideCeiling(ceiling, needs, null)).toEqual(shares);
+    expect(divideCeiling(ceiling, needs, NONE)).toEqual(shares);
   });
 
   it('never gives more than there is, nor less than one, nor leaves anything while somebody is short', () => {
@@ -46,7 +48,7 @@ describe('divideCeiling', () => {
         for (const b of numbers) {
           for (const c of numbers) {
             const needs = of(a, b, c);
-            const shares = divideCeiling(ceiling, needs, null);
+            const shares = divideCeiling(ceiling, needs, NONE);
             expect(sum(shares)).toBe(ceiling);
             expect(Math.min(...Object.values(shares))).toBeGreaterThanOrEqual(1);
           }
@@ -74,6 +76,13 @@ describe('grantWithin', () => {
     expect(half).toEqual(of(10, 45, 10));
     const drained = grantWithin(90, of(10, 70, 10), of(10, 20, 10), of(10, 20, 10));
     expect(drained).toEqual(of(10, 70, 10));
+  });
+
+  it('counts what a type may begin until its limit is lowered', () => {
+    const idle = of(0, 20, 10);
+    const lowered = grantWithin(90, of(10, 70, 10), of(60, 20, 10), idle);
+    expect(lowered).toEqual(of(10, 20, 10));
+    expect(grantWithin(90, of(10, 70, 10), lowered, idle)).toEqual(of(10, 70, 10));
   });
 
   it('keeps in force and in flight together under the ceiling whatever is asked for', () => {
