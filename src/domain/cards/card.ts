@@ -1,21 +1,11 @@
-// A SIM card as the engine sees it: identity, the attributes that decide its polling, and the state that polls keep
-// current.
+// A SIM card as the engine sees it: what an import has set, and the state that polls and operators keep current.
+import type { CardAttributes } from './card-import.ts';
 import type { UsageMonth } from './usage-month.ts';
 
-export const ICCID = /^\d{18,22}$/;
-
-export interface Card {
-  readonly cardId: number;
-  /** 18 to 22 digits. */
-  readonly iccid: string;
-  readonly carrierId: number;
-  /** The fleet's own status number; selects cards in by-condition triggers (operations interface, section 2.8). */
-  readonly status: number;
+export interface Card extends CardAttributes {
   readonly realNameVerified: boolean;
   /** True while the card is stopped, by cardpoll or as the gateway reports. */
   readonly stopped: boolean;
-  /** Package allowance per calendar month in MB; null means unlimited. */
-  readonly allowanceMb: number | null;
   /** True while an order of an operator waits for the card: to stop it, to judge its stop anew, or to resume it. */
   readonly ordered: boolean;
   /** The newest month with a reading; null before the first one. */
@@ -24,20 +14,3 @@ export interface Card {
 
 /** The attributes that decide in which rings a card is. */
 export type CardMembership = Pick<Card, 'cardId' | 'carrierId' | 'realNameVerified'>;
-
-/** What an import sets, in the order of an export (contract, "Import columns"). */
-export const IMPORT_FIELDS = [
-  'cardId',
-  'iccid',
-  'carrierId',
-  'status',
-  'allowanceMb',
-  'realNameVerified',
-] as const satisfies ReadonlyArray<keyof Card>;
-type ImportField = (typeof IMPORT_FIELDS)[number];
-
-/** One row of an import file. */
-export interface CardImport extends Pick<Card, Exclude<ImportField, 'realNameVerified'>> {
-  /** null keeps the stored value (false for a new card), since polling finds it out. */
-  readonly realNameVerified: boolean | null;
-}

@@ -2,7 +2,7 @@
 // line. Used by the admin API. Reads the next cards only when the reader wants more, so memory does not depend on their
 // number. Cards that change meanwhile appear as they are when they are read.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type CardImport, IMPORT_FIELDS } from '../../domain/cards/card.ts';
+import { type CardImport, IMPORT_FIELDS } from '../../domain/cards/card-import.ts';
 import type { CardFilter, CardRecords } from '../../store/ports/records/card-records.ts';
 import type { ImportFormat } from './card-import-format.ts';
 import { IMPORT_COLUMNS } from './card-import-row.ts';
@@ -27,9 +27,13 @@ export async function* exportCards(
   }
 }
 
-/** The fields are digits, numbers and true or false, so nothing needs quotes. */
 function csvLine(card: CardImport): string {
-  return `${IMPORT_FIELDS.map((field) => card[field] ?? '').join(',')}\n`;
+  return `${IMPORT_FIELDS.map((field) => csvField(card[field])).join(',')}\n`;
+}
+
+function csvField(value: CardImport[keyof CardImport]): string {
+  const text = String(value ?? '');
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 export function jsonLine(card: CardImport): string {

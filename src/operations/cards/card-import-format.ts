@@ -3,16 +3,15 @@
 // No column can contain a line break, so a row is a line in CSV too. A stray quote then spoils only its own line; with
 // a parser of whole files it would spoil everything up to the next quote.
 import { parse } from 'csv-parse/sync';
+import { quoted, RowProblem } from '../../domain/cards/card-import.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { jsonFault } from '../../platform/json-fault.ts';
 import {
   IMPORT_COLUMNS,
   type ImportColumn,
   isImportColumn,
-  quoted,
   type RawRow,
   REQUIRED_COLUMNS,
-  RowProblem,
 } from './card-import-row.ts';
 
 export type ImportFormat = 'csv' | 'ndjson';

@@ -4,13 +4,13 @@
 // Columns and defaults are in card-import-row.ts. Bad rows are reported by line, and the good rows are kept. Importing
 // the same file again changes nothing.
 import type { Readable } from 'node:stream';
-import type { CardImport } from '../../domain/cards/card.ts';
+import { type CardImport, RowProblem } from '../../domain/cards/card-import.ts';
 import { TOO_MANY_OVER_PACKAGE } from '../../domain/cards/over-package.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { CardImportSession, CardRecords } from '../../store/ports/records/card-records.ts';
 import { type ImportFormat, rowReader } from './card-import-format.ts';
 import { type ImportLine, readLines } from './card-import-lines.ts';
-import { RowProblem, toCardImport } from './card-import-row.ts';
+import { toCardImport } from './card-import-row.ts';
 import type { ImportReport } from './card-report.ts';
 import { SeenNumbers } from './seen-numbers.ts';
 

@@ -1,6 +1,7 @@
 // The change feed: everything committed after a mark, by whomever, once; nothing else.
 import pg from 'pg';
 import { expect, it } from 'vitest';
+import type { Card } from '../../../src/domain/cards/card.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 import { addCards, describeRecordStore, followChanges, iccidOf, range, reading, row } from './stores.ts';
@@ -30,15 +31,16 @@ describeRecordStore('card changes', (db) => {
 
   it('follows plain SQL on every column that matters, and only when it really changes', async () => {
     await addCards(db.store, 1);
-    const edits = [
-      `iccid = '${iccidOf(99)}'`,
-      'carrier_id = 7',
-      'status = 3',
-      'allowance_mb = NULL',
-      'real_name_verified = true',
-      'stopped = true',
-    ];
-    for (const edit of edits) {
+    // The trigger cards_changed names the columns.
+    const edits: Record<Exclude<keyof Card, 'cardId' | 'ordered' | 'usage'>, string> = {
+      iccid: `iccid = '${iccidOf(99)}'`,
+      carrierId: 'carrier_id = 7',
+      status: 'status = 3',
+      allowanceMb: 'allowance_mb = NULL',
+      realNameVerified: 'real_name_verified = true',
+      stopped: 'stopped = true',
+    };
+    for (const edit of Object.values(edits)) {
       const mark = await db.store.cards.changeMark();
       await db.sql(`UPDATE cards SET ${edit}`);
       const followed = await followChanges(db.store, mark);

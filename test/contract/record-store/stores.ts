@@ -2,7 +2,7 @@
 // gets migrated, empty tables. Also the few moves many suites share.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
-import type { CardImport } from '../../../src/domain/cards/card.ts';
+import { CARD_DEFAULTS, type CardImport } from '../../../src/domain/cards/card-import.ts';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { snakeKeys } from '../../../src/platform/snake-keys.ts';
 import { PgliteClient } from '../../../src/store/pglite/client.ts';
@@ -119,12 +119,11 @@ export function iccidOf(cardId: number): string {
 
 export function row(cardId: number, fields: Partial<CardImport> = {}): CardImport {
   return {
+    ...CARD_DEFAULTS,
     cardId,
     iccid: iccidOf(cardId),
     carrierId: 1,
-    status: 1,
     allowanceMb: 1024,
-    realNameVerified: null,
     ...fields,
   };
 }

@@ -3,7 +3,7 @@
 import { integer, type Kind, oneOf, text } from '../../../config/kinds.ts';
 import { loadGatewayConfig } from '../../../config/load-config.ts';
 import { SETTINGS } from '../../../config/settings/settings.ts';
-import { ICCID } from '../../../domain/cards/card.ts';
+import { ICCID } from '../../../domain/cards/card-import.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../../domain/gateway-interface.ts';
 import { defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';

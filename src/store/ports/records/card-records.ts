@@ -1,5 +1,6 @@
 // Port section of record-store.ts: the cards themselves.
-import type { Card, CardImport, CardMembership } from '../../../domain/cards/card.ts';
+import type { Card, CardMembership } from '../../../domain/cards/card.ts';
+import type { CardImport } from '../../../domain/cards/card-import.ts';
 import type { CardSelection } from '../../../domain/manual-trigger.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 

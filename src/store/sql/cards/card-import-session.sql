@@ -1,11 +1,10 @@
 -- One chunk of a card import: its rows go into a temporary table, then one statement updates the cards to match them.
+-- {*} are the columns that an import sets, without real_name_verified (card-columns.ts).
 
 -- name: card_import_session.createRows
--- Created once per connection, and empty at the start of every transaction. Columns are in the order of IMPORT_FIELDS.
-CREATE TEMPORARY TABLE IF NOT EXISTS import_rows (
-  position integer, card_id bigint, iccid text, carrier_id integer, status integer,
-  allowance_mb double precision, real_name_verified boolean
-) ON COMMIT DELETE ROWS
+-- Created once per connection, and empty at the start of every transaction.
+CREATE TEMPORARY TABLE IF NOT EXISTS import_rows ON COMMIT DELETE ROWS AS
+SELECT 0 AS position, {*}, real_name_verified FROM cards WITH NO DATA
 
 -- name: card_import_session.copyRows
 COPY import_rows FROM STDIN
@@ -25,16 +24,15 @@ SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin'
 -- Returns one row: inserted, updated, over_package (running cards that a lowered allowance puts over their package, so that
 -- they would be stopped by the rules of stops.wanted), refused (nothing was written, because of $4), the rows left out because
 -- their iccid belongs to another card (conflict_ids and conflict_iccids, comma separated; NULL for none), and former: the
--- cards as they were before an update (JSON; their verification only if it changes, as a row of an import that undoes this).
+-- records of the cards before an update (JSON; their verification only if it changes, as a row of an import that undoes this).
 WITH given AS (
-  SELECT position, card_id, iccid, carrier_id, status, allowance_mb,
+  SELECT position, {*},
     CASE WHEN real_name_verified OR $2::boolean THEN real_name_verified END AS real_name_verified
   FROM import_rows
 ), candidate AS MATERIALIZED (
   SELECT r.*, own, own.card_id IS NOT NULL AS known,
-    own.card_id IS NOT NULL AND (own.iccid, own.carrier_id, own.status, own.allowance_mb, own.real_name_verified)
-      IS DISTINCT FROM (r.iccid, r.carrier_id, r.status, r.allowance_mb,
-        coalesce(r.real_name_verified, own.real_name_verified)) AS differs,
+    own.card_id IS NOT NULL AND ({own.*}, own.real_name_verified)
+      IS DISTINCT FROM ({r.*}, coalesce(r.real_name_verified, own.real_name_verified)) AS differs,
     -- The iccid belongs to another card, or an earlier row of this chunk has claimed it.
     holder.card_id IS DISTINCT FROM r.card_id AND (holder.card_id IS NOT NULL
       OR row_number() OVER (PARTITION BY r.iccid ORDER BY r.position) > 1) AS conflicts,
@@ -57,18 +55,15 @@ WITH given AS (
   FROM candidate
 ), updated AS (
   UPDATE cards c SET
-    iccid = r.iccid,
-    carrier_id = r.carrier_id,
-    status = r.status,
-    allowance_mb = r.allowance_mb,
+    ({*}) = ROW({r.*}),
     real_name_verified = coalesce(r.real_name_verified, c.real_name_verified)
   FROM candidate r
   WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict)
     AND c.card_id = r.card_id AND r.differs AND NOT r.conflicts
   RETURNING 1
 ), inserted AS (
-  INSERT INTO cards (card_id, iccid, carrier_id, status, allowance_mb, real_name_verified)
-  SELECT card_id, iccid, carrier_id, status, allowance_mb, coalesce(real_name_verified, false)
+  INSERT INTO cards ({*}, real_name_verified)
+  SELECT {*}, coalesce(real_name_verified, false)
   FROM candidate
   WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict) AND NOT known AND NOT conflicts
   ORDER BY card_id
@@ -83,9 +78,7 @@ SELECT
   (SELECT refused FROM verdict) AS refused,
   string_agg(card_id::text, ',' ORDER BY position) FILTER (WHERE conflicts) AS conflict_ids,
   string_agg(iccid, ',' ORDER BY position) FILTER (WHERE conflicts) AS conflict_iccids,
-  CASE WHEN $5::boolean THEN json_agg(json_build_object(
-    'cardId', card_id, 'iccid', (own).iccid, 'carrierId', (own).carrier_id, 'status', (own).status,
-    'allowanceMb', (own).allowance_mb,
-    'realNameVerified', CASE WHEN real_name_verified <> (own).real_name_verified THEN (own).real_name_verified END
+  CASE WHEN $5::boolean THEN json_agg(to_jsonb(own) || jsonb_build_object(
+    'real_name_verified', CASE WHEN real_name_verified <> (own).real_name_verified THEN (own).real_name_verified END
   ) ORDER BY position) FILTER (WHERE differs AND NOT conflicts) END::text AS former
 FROM candidate

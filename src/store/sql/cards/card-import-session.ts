@@ -1,6 +1,6 @@
 // Writes the chunks of a card import: into a temporary table (COPY where the driver has it), then one statement that
 // touches only the cards that differ. Opened by cards.ts; parsing and validation are operations/cards/card-import.ts.
-import { type CardImport, IMPORT_FIELDS } from '../../../domain/cards/card.ts';
+import type { CardImport } from '../../../domain/cards/card-import.ts';
 import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type {
   CardImportSession,
@@ -16,9 +16,13 @@ import {
 } from '../client/retry-conflicts.ts';
 import type { SqlClient, SqlTransaction } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
+import { ATTRIBUTES, toImport, withColumns } from './card-columns.ts';
 import file from './card-import-session.sql';
 
-const SQL = statements(file, 'createRows', 'copyRows', 'insertRows', 'planByKeys', 'chunk');
+const SQL = statements(withColumns(file), 'createRows', 'copyRows', 'insertRows', 'planByKeys', 'chunk');
+
+/** Of COPY's text format. */
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 interface ChunkRow {
   readonly inserted: number;
@@ -69,7 +73,7 @@ async function writeChunk(
     overPackage,
     refused,
     conflicts,
-    former: former === null ? [] : JSON.parse(former),
+    former: former === null ? [] : JSON.parse(former).map(toImport),
   };
 }
 
@@ -82,11 +86,16 @@ async function fill(tx: SqlTransaction, rows: readonly CardImport[]): Promise<vo
   await tx.query(SQL.insertRows, [JSON.stringify(named)]);
 }
 
-/** Numbers, booleans and digits need no escaping; an iccid that were something else is refused by the table. */
+function copyText(value: CardImport[keyof CardImport]): string {
+  if (value === null) return '\\N';
+  return typeof value === 'string'
+    ? value.replace(/[\\\t\n\r]/g, (char) => ESCAPES[char] ?? char)
+    : String(value);
+}
+
 function toCopyLine(row: CardImport, position: number): string {
-  const iccid = row.iccid.replace(/[\\\t\n\r]/g, '?');
-  const values = IMPORT_FIELDS.map((field) => (field === 'iccid' ? iccid : (row[field] ?? '\\N')));
-  return `${position}\t${values.join('\t')}\n`;
+  const values = ATTRIBUTES.map((field) => copyText(row[field]));
+  return `${position}\t${values.join('\t')}\t${copyText(row.realNameVerified)}\n`;
 }
 
 function toConflicts(row: ChunkRow | undefined): ImportConflict[] {

@@ -3,9 +3,10 @@
 import type { CardFilter, CardStretch, ListedCard } from '../../ports/records/card-records.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
+import { withColumns } from './card-columns.ts';
 import file from './card-list.sql';
 
-const SQL = statements(file, 'stretch');
+const SQL = statements(withColumns(file), 'stretch');
 
 const LOOKED_AT = 20_000;
 

@@ -16,12 +16,13 @@ import type {
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { cardChangesSince, currentMark } from './card-changes.ts';
+import { withColumns } from './card-columns.ts';
 import { SqlCardImportSession } from './card-import-session.ts';
 import { cardStretch } from './card-list.ts';
 import file from './cards.sql';
 
 const SQL = statements(
-  file,
+  withColumns(file),
   'page',
   'byIds',
   'idOfIccid',

@@ -1,6 +1,7 @@
 // One row of an import: the bounds of its columns, and the messages for its author.
 import { describe, expect, it } from 'vitest';
-import { type RawRow, RowProblem, toCardImport } from '../../../../src/operations/cards/card-import-row.ts';
+import { RowProblem } from '../../../../src/domain/cards/card-import.ts';
+import { type RawRow, toCardImport } from '../../../../src/operations/cards/card-import-row.ts';
 
 const ICCID = '89860000000000000001';
 const card = (fields: RawRow) => toCardImport({ card_id: '1', iccid: ICCID, ...fields });
