@@ -8,6 +8,7 @@ import { KEYMAP } from '../../../src/dashboard/keymap.ts';
 import type { Line } from '../../../src/dashboard/line.ts';
 import { type Bodies, type State, VIEWS } from '../../../src/dashboard/state.ts';
 import { frameLines, stillLines } from '../../../src/dashboard/views/frame.ts';
+import { CARD } from '../cli/bodies.ts';
 import {
   calmState,
   emptyState,
@@ -37,6 +38,29 @@ const STATES: readonly (readonly [string, (given: Partial<State>) => State])[] =
 const NAMES = /[\p{L}\p{M}\p{Extended_Pictographic}]/gu;
 const textOf = (line: Line) => line.map(({ text }) => text).join('');
 const screenOf = (state: State) => frameLines(state).map(textOf).join('\n');
+
+describe('the view of a card', () => {
+  const view = (card: object) => {
+    const state = calmState({ columns: 200, rows: 60, view: 'card' });
+    const { body, ...rest } = troubledState({}).data.card;
+    if (body === null) throw new Error('the state has no card');
+    const shown = { ...body, card: { ...body.card, ...card } };
+    return screenOf({ ...state, data: { ...state.data, card: { ...rest, body: shown } } });
+  };
+
+  // When a card is due is a sentence of each task.
+  it.each(Object.entries(CARD).filter(([field]) => field !== 'next_due_at'))('shows %s', (field, value) => {
+    const others: Record<string, unknown> = {
+      boolean: !value,
+      string: `1${value}`,
+      number: Number(value) + 1,
+      object: 1,
+    };
+    const other =
+      field === 'last_polled_at' ? { realname: '2020-01-01T00:00:00.000Z' } : others[typeof value];
+    expect(view({ [field]: other })).not.toBe(view({ [field]: value }));
+  });
+});
 
 describe.each(SIZES)('on %i columns and %i lines', (columns, rows) => {
   describe.each(STATES)('%s', (_, make) => {

@@ -7,8 +7,8 @@ import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { dimmed, noteCut, printAnswer } from '../../output/print.ts';
+import { cardTable } from '../../output/reports/card-fields.ts';
 import type { Style } from '../../output/style.ts';
-import { type Column, renderTable } from '../../output/table.ts';
 import { writeAllAsync } from '../../output/write-all.ts';
 
 const YES_NO = ['yes', 'no'] as const;
@@ -104,22 +104,6 @@ function listText(body: CardListBody, style: Style): string {
 function moreText({ items, next_after_id: next }: CardListBody): string | null {
   if (next === null) return null;
   return `${items.length} cards, and there are more: --after-id ${next}, or all: cardpoll cards export`;
-}
-
-function cardTable(items: CardListBody['items'], style: Style): string {
-  const columns: Column<CardListBody['items'][number]>[] = [
-    { header: 'CARD', cell: (card) => style.id(card.card_id) },
-    { header: 'ICCID', cell: (card) => style.text(card.iccid), least: 22 },
-    { header: 'CARRIER', cell: (card) => style.id(card.carrier_id), drop: 2 },
-    { header: 'STATUS', cell: (card) => style.id(card.status), drop: 3 },
-    { header: 'ALLOWANCE MB', cell: (card) => style.number(card.allowance_mb), drop: 1 },
-    { header: 'VERIFIED', cell: (card) => style.yesNo(card.real_name_verified), drop: 4 },
-    {
-      header: 'STOPPED',
-      cell: (card) => style.text(card.stopped ? 'yes' : 'no', card.stopped ? 'yellow' : undefined),
-    },
-  ];
-  return renderTable(items, columns, style);
 }
 
 interface ExportOptions extends FilterOptions {

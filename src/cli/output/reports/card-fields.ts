@@ -1,8 +1,9 @@
-// One card as fields: all its data, and the result of a single poll. Used by the cards and trigger commands.
-import type { CardBody, ExplanationBody } from '../../../api/client/client-bodies.ts';
+// Cards on the screen: one as fields, all its data or the result of a single poll, and a table of many. Used by the cards and
+// trigger commands.
+import type { CardBody, CardListBody, ExplanationBody } from '../../../api/client/client-bodies.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import type { Cell, Style } from '../style.ts';
-import { type Field, renderFields } from '../table.ts';
+import { type Column, type Field, renderFields, renderTable } from '../table.ts';
 
 /** @param explanation absent: neither the stops of the card are known nor what the gateway offers. */
 export function cardFields(
@@ -29,6 +30,22 @@ export function cardFields(
     ],
     style,
   );
+}
+
+export function cardTable(items: CardListBody['items'], style: Style): string {
+  const columns: Column<CardListBody['items'][number]>[] = [
+    { header: 'CARD', cell: (card) => style.id(card.card_id) },
+    { header: 'ICCID', cell: (card) => style.text(card.iccid), least: 22 },
+    { header: 'CARRIER', cell: (card) => style.id(card.carrier_id), drop: 2 },
+    { header: 'STATUS', cell: (card) => style.id(card.status), drop: 3 },
+    { header: 'ALLOWANCE MB', cell: (card) => style.number(card.allowance_mb), drop: 1 },
+    { header: 'VERIFIED', cell: (card) => style.yesNo(card.real_name_verified), drop: 4 },
+    {
+      header: 'STOPPED',
+      cell: (card) => style.text(card.stopped ? 'yes' : 'no', card.stopped ? 'yellow' : undefined),
+    },
+  ];
+  return renderTable(items, columns, style);
 }
 
 /** The fields that a poll of this task type reads from the gateway. */
