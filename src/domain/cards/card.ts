@@ -2,10 +2,17 @@
 import type { CardAttributes } from './card-import.ts';
 import type { UsageMonth } from './usage-month.ts';
 
-export interface Card extends CardAttributes {
+/** What polls find out, besides the usage. */
+export interface CardState {
   readonly realNameVerified: boolean;
   /** True while the card is stopped, by cardpoll or as the gateway reports. */
   readonly stopped: boolean;
+}
+
+const STATE: Readonly<Record<keyof CardState, true>> = { realNameVerified: true, stopped: true };
+export const STATE_FIELDS = Object.keys(STATE) as ReadonlyArray<keyof CardState>;
+
+export interface Card extends CardAttributes, CardState {
   /** True while an order of an operator waits for the card: to stop it, to judge its stop anew, or to resume it. */
   readonly ordered: boolean;
   /** The newest month with a reading; null before the first one. */

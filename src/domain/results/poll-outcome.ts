@@ -1,17 +1,15 @@
 // The result of a poll, in the shape that the result writer stores. Unchanged facts are left out.
 
+import { type CardState, STATE_FIELDS } from '../cards/card.ts';
 import type { UsageMonth } from '../cards/usage-month.ts';
 import type { TaskType } from '../task-type.ts';
 
-export interface PollOutcome {
+/** Fields of the state are present when the poll changes them. */
+export interface PollOutcome extends Partial<CardState> {
   readonly cardId: number;
   readonly taskType: TaskType;
   /** When the gateway's answer arrived, epoch milliseconds of the fleet's clock. */
   readonly polledAtMs: number;
-  /** Present when the card's verification changed. */
-  readonly realNameVerified?: boolean;
-  /** Present when the card was found stopped, was stopped, or was found running again. */
-  readonly stopped?: boolean;
   /** Present when the reading changed something. */
   readonly usage?: UsageChange;
   /** True when the card is now over its package, by the allowance that the poll knew. */
@@ -27,20 +25,21 @@ export interface UsageChange {
   readonly basedOnReadAtMs: number | null;
 }
 
-/** Which fields of an outcome say that the card itself changed. The compiler asks for every new field. */
-const CHANGES_CARD: Readonly<Record<keyof PollOutcome, boolean>> = {
+type OtherField = Exclude<keyof PollOutcome, keyof CardState>;
+
+/** Which other fields of an outcome say that the card itself changed. The compiler asks for every new field. */
+const CHANGES_CARD: Readonly<Record<OtherField, boolean>> = {
   cardId: false,
   taskType: false,
   polledAtMs: false,
-  realNameVerified: true,
-  stopped: true,
   usage: true,
   overPackage: false,
 };
 
-const CARD_CHANGES = (Object.keys(CHANGES_CARD) as Array<keyof PollOutcome>).filter(
-  (field) => CHANGES_CARD[field],
-);
+const CARD_CHANGES: ReadonlyArray<keyof PollOutcome> = [
+  ...STATE_FIELDS,
+  ...(Object.keys(CHANGES_CARD) as OtherField[]).filter((field) => CHANGES_CARD[field]),
+];
 
 /** Whether the poll found out something new about the card, so that a cached copy of the card is out of date. */
 export function isChange(outcome: PollOutcome): boolean {

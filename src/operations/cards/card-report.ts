@@ -1,10 +1,10 @@
 // The reports of cards: one in full, a stretch of the list, and an import. Made by cards.ts and card-import.ts.
 import { z } from 'zod';
-import type { CardAttributes } from '../../domain/cards/card-import.ts';
+import type { ListedCard } from '../../store/ports/records/card-records.ts';
 import { perTaskTypeOf, REPORT_NAMES, type ReportOf } from '../report.ts';
 
-// The compiler asks for every attribute that an import sets.
-type Attributes = Record<keyof CardAttributes, z.ZodType>;
+/** The compiler asks for every field. */
+type ListedFields = Record<keyof ListedCard, z.ZodType>;
 
 export const cardReport = z
   .object({
@@ -21,7 +21,7 @@ export const cardReport = z
     nextDueAt: perTaskTypeOf(z.date().nullable()).describe(
       'In the past while the card waits in the queue, or its schedule lags; null: its config is disabled or it is not loaded yet',
     ),
-  } satisfies Attributes & Record<string, z.ZodType>)
+  } satisfies ListedFields & Record<string, z.ZodType>)
   .register(REPORT_NAMES, { id: 'Card' });
 export type CardReport = ReportOf<typeof cardReport>;
 

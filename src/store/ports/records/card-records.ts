@@ -1,6 +1,6 @@
 // Port section of record-store.ts: the cards themselves.
-import type { Card, CardMembership } from '../../../domain/cards/card.ts';
-import type { CardImport } from '../../../domain/cards/card-import.ts';
+import type { Card, CardMembership, CardState } from '../../../domain/cards/card.ts';
+import type { CardAttributes, CardImport } from '../../../domain/cards/card-import.ts';
 import type { CardSelection } from '../../../domain/manual-trigger.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
@@ -74,7 +74,7 @@ export interface CardFilter extends CardSelection {
   readonly stopped: boolean | null;
 }
 
-export type ListedCard = Omit<Card, 'usage' | 'ordered'>;
+export type ListedCard = CardAttributes & CardState;
 
 export interface CardStretch {
   readonly cards: readonly ListedCard[];

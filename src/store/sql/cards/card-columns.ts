@@ -1,6 +1,7 @@
-// The columns that an import sets, but real_name_verified, which has a rule of its own: in a .sql file {*} is a list of them,
-// and {c.*} one of those of c. Unlike c.* they are the columns that this version knows, so a migration that adds one does
-// not change a statement of the version before.
+// The columns of a card, as lists in the statements of this folder: {*} are all of them, {attributes} those that an import
+// sets without real_name_verified, which has a rule of its own; {c.*} and {c.attributes} are those of c. Unlike c.* they are
+// the columns that this version knows, so a migration that adds one does not change a statement of the version before.
+import { STATE_FIELDS } from '../../../domain/cards/card.ts';
 import { type CardAttributes, type CardImport, IMPORT_FIELDS } from '../../../domain/cards/card-import.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
 
@@ -8,9 +9,14 @@ export const ATTRIBUTES = IMPORT_FIELDS.filter(
   (field): field is keyof CardAttributes => field !== 'realNameVerified',
 );
 
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  attributes: ATTRIBUTES.map(snakeCase),
+  '*': [...ATTRIBUTES, ...STATE_FIELDS].map(snakeCase),
+};
+
 export function withColumns(file: string): string {
-  return file.replaceAll(/\{(\w+\.)?\*\}/g, (_, table = '') =>
-    ATTRIBUTES.map((field) => `${table}${snakeCase(field)}`).join(', '),
+  return file.replaceAll(/\{(\w+\.)?(\*|attributes)\}/g, (_, table = '', list = '*') =>
+    (LISTS[list] ?? []).map((column) => `${table}${column}`).join(', '),
   );
 }
 

@@ -1,10 +1,10 @@
 -- One chunk of a card import: its rows go into a temporary table, then one statement updates the cards to match them.
--- {*} are the columns that an import sets, without real_name_verified (card-columns.ts).
+-- {attributes} are the columns that an import sets, without real_name_verified (card-columns.ts).
 
 -- name: card_import_session.createRows
 -- Created once per connection, and empty at the start of every transaction.
 CREATE TEMPORARY TABLE IF NOT EXISTS import_rows ON COMMIT DELETE ROWS AS
-SELECT 0 AS position, {*}, real_name_verified FROM cards WITH NO DATA
+SELECT 0 AS position, {attributes}, real_name_verified FROM cards WITH NO DATA
 
 -- name: card_import_session.copyRows
 COPY import_rows FROM STDIN
@@ -26,13 +26,13 @@ SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin'
 -- their iccid belongs to another card (conflict_ids and conflict_iccids, comma separated; NULL for none), and former: the
 -- records of the cards before an update (JSON; their verification only if it changes, as a row of an import that undoes this).
 WITH given AS (
-  SELECT position, {*},
+  SELECT position, {attributes},
     CASE WHEN real_name_verified OR $2::boolean THEN real_name_verified END AS real_name_verified
   FROM import_rows
 ), candidate AS MATERIALIZED (
   SELECT r.*, own, own.card_id IS NOT NULL AS known,
-    own.card_id IS NOT NULL AND ({own.*}, own.real_name_verified)
-      IS DISTINCT FROM ({r.*}, coalesce(r.real_name_verified, own.real_name_verified)) AS differs,
+    own.card_id IS NOT NULL AND ({own.attributes}, own.real_name_verified)
+      IS DISTINCT FROM ({r.attributes}, coalesce(r.real_name_verified, own.real_name_verified)) AS differs,
     -- The iccid belongs to another card, or an earlier row of this chunk has claimed it.
     holder.card_id IS DISTINCT FROM r.card_id AND (holder.card_id IS NOT NULL
       OR row_number() OVER (PARTITION BY r.iccid ORDER BY r.position) > 1) AS conflicts,
@@ -55,15 +55,15 @@ WITH given AS (
   FROM candidate
 ), updated AS (
   UPDATE cards c SET
-    ({*}) = ROW({r.*}),
+    ({attributes}) = ROW({r.attributes}),
     real_name_verified = coalesce(r.real_name_verified, c.real_name_verified)
   FROM candidate r
   WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict)
     AND c.card_id = r.card_id AND r.differs AND NOT r.conflicts
   RETURNING 1
 ), inserted AS (
-  INSERT INTO cards ({*}, real_name_verified)
-  SELECT {*}, coalesce(real_name_verified, false)
+  INSERT INTO cards ({attributes}, real_name_verified)
+  SELECT {attributes}, coalesce(real_name_verified, false)
   FROM candidate
   WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict) AND NOT known AND NOT conflicts
   ORDER BY card_id

@@ -1,4 +1,4 @@
--- A range of the cards in id order, filtered. {*} are the columns that an import sets (card-columns.ts).
+-- A range of the cards in id order, filtered. {*} are their columns (card-columns.ts).
 
 -- name: card_list.stretch
 -- $1 card id to start after, $2 cards to scan, $3 cards to return at most, $4 carrier, $5 status, $6 stopped
@@ -6,7 +6,7 @@
 -- Returns the matching cards, each with the last id scanned and how many were; one row without a card for none.
 -- Scanning a bounded range in id order needs no index on the filtered columns.
 WITH looked AS MATERIALIZED (
-  SELECT {*}, real_name_verified, stopped
+  SELECT {*}
   FROM cards
   WHERE card_id > $1::bigint
   ORDER BY card_id

@@ -1,4 +1,4 @@
--- Reads card records: one, a page, or their number. {c.*} are the columns that an import sets (card-columns.ts).
+-- Reads card records: one, a page, or their number. {c.*} are their columns (card-columns.ts).
 
 -- name: cards.page
 -- The fields that decide the rings of the next cards in id order. $1 card id to start after, $2 rows at most.
@@ -11,7 +11,7 @@ LIMIT $2::integer
 -- name: cards.byIds
 -- Cards with the newest month of usage. $1 card ids. One row per known card, in no particular order.
 -- The lateral query walks the monthly partitions from the newest and stops at the first row.
-SELECT {c.*}, c.real_name_verified, c.stopped,
+SELECT {c.*},
   EXISTS (
     SELECT FROM card_stops s
     -- With coalesce() the index of all orders does not serve, which would be read for each card.

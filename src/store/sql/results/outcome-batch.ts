@@ -1,16 +1,17 @@
 // Folds poll outcomes into the parameter arrays of results.write. A statement may touch a row once, so
 // several outcomes of one card become one row; where a card has several readings, each further one needs a statement
 // after the first (the next round).
+import { type CardState, STATE_FIELDS } from '../../../domain/cards/card.ts';
 import type { PollOutcome, UsageChange } from '../../../domain/results/poll-outcome.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { snakeCase } from '../../../platform/snake-keys.ts';
 import { monthStart } from '../cleanup/partitions.ts';
 import type { SqlValue } from '../client/sql-client.ts';
 
 interface CardRow {
   readonly cardId: number;
   readonly polledAtMs: Partial<Record<TaskType, number>>;
-  verified: boolean | null;
-  stopped: boolean | null;
+  readonly state: Partial<CardState>;
   readonly readings: UsageChange[];
 }
 
@@ -24,8 +25,9 @@ type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 // What the statement takes, an array a column, by the names it gives them and in its order.
 const FLAGS: Columns<CardRow> = {
   card_id: ({ cardId }) => cardId,
-  verified: ({ verified }) => verified,
-  stopped: ({ stopped }) => stopped,
+  ...Object.fromEntries(
+    STATE_FIELDS.map((field) => [snakeCase(field), ({ state }: CardRow) => state[field] ?? null]),
+  ),
 };
 const READINGS: Columns<Reading> = {
   card_id: ({ cardId }) => cardId,
@@ -66,12 +68,13 @@ function mergeByCard(outcomes: readonly PollOutcome[]): CardRow[] {
   for (const outcome of outcomes.toSorted((a, b) => a.polledAtMs - b.polledAtMs)) {
     let row = byCard.get(outcome.cardId);
     if (row === undefined) {
-      row = { cardId: outcome.cardId, polledAtMs: {}, verified: null, stopped: null, readings: [] };
+      row = { cardId: outcome.cardId, polledAtMs: {}, state: {}, readings: [] };
       byCard.set(outcome.cardId, row);
     }
     row.polledAtMs[outcome.taskType] = outcome.polledAtMs;
-    row.verified = outcome.realNameVerified ?? row.verified;
-    row.stopped = outcome.stopped ?? row.stopped;
+    for (const field of STATE_FIELDS) {
+      if (outcome[field] !== undefined) Object.assign(row.state, { [field]: outcome[field] });
+    }
     if (outcome.usage !== undefined) row.readings.push(outcome.usage);
   }
   return [...byCard.values()].sort((a, b) => a.cardId - b.cardId);
@@ -79,7 +82,7 @@ function mergeByCard(outcomes: readonly PollOutcome[]): CardRow[] {
 
 function toRound(cards: readonly CardRow[], round: number): OutcomeRound {
   const polls = round === 0 ? cards : [];
-  const flags = polls.filter((card) => card.verified !== null || card.stopped !== null);
+  const flags = polls.filter(({ state }) => Object.keys(state).length > 0);
   const readings = cards.flatMap(({ cardId, readings }) => {
     const usage = readings[round];
     return usage === undefined ? [] : [{ cardId, ...usage }];

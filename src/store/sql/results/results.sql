@@ -26,10 +26,10 @@ WITH polled AS (
     package_at = greatest(p.package_at, excluded.package_at)
 ), flagged AS (
   UPDATE cards c SET
-    real_name_verified = coalesce(f.verified, c.real_name_verified),
+    real_name_verified = coalesce(f.real_name_verified, c.real_name_verified),
     stopped = coalesce(f.stopped, c.stopped)
-  FROM unnest($1::bigint[], $2::boolean[], $3::boolean[]) AS f (card_id, verified, stopped)
-  WHERE c.card_id = f.card_id AND (f.verified <> c.real_name_verified OR f.stopped <> c.stopped)
+  FROM unnest($1::bigint[], $2::boolean[], $3::boolean[]) AS f (card_id, real_name_verified, stopped)
+  WHERE c.card_id = f.card_id AND (f.real_name_verified <> c.real_name_verified OR f.stopped <> c.stopped)
 ), given AS MATERIALIZED (
   SELECT r.card_id, r.month, r.used_mb, r.reading_mb, r.suspected_mb, r.jump_from_mb, r.jump_from_used_mb,
     to_timestamp(r.jump_ms / 1000.0) AS jump_at, to_timestamp(r.read_ms / 1000.0) AS read_at,
