@@ -1,5 +1,6 @@
 // Polling configs and durable concurrency limits.
 import { expect, it } from 'vitest';
+import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { describeRecordStore } from './stores.ts';
 
 describeRecordStore('configs', (db) => {
@@ -13,6 +14,12 @@ describeRecordStore('configs', (db) => {
     ]);
     for (const config of configs) expect(config).toMatchObject({ carrierId: null, priority: 0, status: 1 });
     expect(await db.store.configs.concurrency()).toEqual({ realname: 100, carddata: 100, package: 100 });
+  });
+
+  it('has a polling config and a limit of every task type from the start', async () => {
+    const configs = await db.store.configs.list();
+    expect([...new Set(configs.map(({ taskType }) => taskType))].toSorted()).toEqual(TASK_TYPES.toSorted());
+    expect(Object.keys(await db.store.configs.concurrency()).toSorted()).toEqual(TASK_TYPES.toSorted());
   });
 
   it('updates what is given and says when there is no such config', async () => {
