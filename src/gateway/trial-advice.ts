@@ -1,4 +1,5 @@
 // What to change when a call of a trial did not fit the profile. Used by trial.ts. Pure.
+import { parseValuePath } from '../domain/gateway/value-path.ts';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import type { CallTrace } from './client.ts';
 import type { GatewayError } from './gateway.ts';
@@ -6,6 +7,7 @@ import type { GatewayError } from './gateway.ts';
 const MAX_PLACES = 12;
 const MAX_DEPTH = 6;
 const EMPTY = ' (an empty list)';
+const UNNAMED = ' (only a module can read what is in it)';
 
 export function adviceFor(
   name: InterfaceName,
@@ -58,7 +60,7 @@ function placesAdvice(where: string, body: string): string {
   return `name the place and the unit of the value under ${where}; the answer has ${all}${places.length > MAX_PLACES ? ', ...' : ''}${ifEmpty}`;
 }
 
-/** The places of all values of an answer, as a profile names them; null: it is not JSON. */
+/** The places of all values of an answer, as a profile names them; of names that it cannot write, where they are. null: not JSON. */
 function placesIn(body: string): string[] | null {
   let parsed: unknown;
   try {
@@ -73,12 +75,20 @@ function placesIn(body: string): string[] | null {
       if (value.length > 0) visit(value[0], `${path}[0]`, depth + 1);
       else places.push(`${path}${EMPTY}`);
     } else if (typeof value === 'object' && value !== null) {
-      for (const [key, part] of Object.entries(value))
-        visit(part, path === '' ? key : `${path}.${key}`, depth + 1);
+      const parts = Object.entries(value);
+      for (const [key, part] of parts)
+        if (isName(key)) visit(part, path === '' ? key : `${path}.${key}`, depth + 1);
+      if (!parts.every(([key]) => isName(key))) places.push(`${path || 'the answer'}${UNNAMED}`);
     } else if (path !== '') {
       places.push(path);
     }
   };
   visit(parsed, '', 0);
   return places;
+}
+
+/** A name with a dot, a blank or a bracket cannot be written in a path. */
+function isName(key: string): boolean {
+  const path = parseValuePath(key);
+  return path?.length === 1 && path[0] === key;
 }

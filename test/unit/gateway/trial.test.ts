@@ -111,6 +111,12 @@ describe('a failure says what to change', () => {
       'malformed',
       /the answer has code, data\.list \(an empty list\); if .* say so in gateway\.errors/,
     ],
+    [
+      'names with dots, which no path can have',
+      answer(200, '{"code":200,"data":{"s1.fast":{"used":7},"s1.slow":{"used":8},"n":1}}'),
+      'malformed',
+      /the answer has code, data\.n, data \(only a module can read what is in it\)$/,
+    ],
     ['no HTTP', garbage, 'malformed', /./],
     ['a reset', reset, 'network', /http or https/],
     ['no answer', hang, 'timeout', /timeout_ms/, { timeoutMs: 100 }],
