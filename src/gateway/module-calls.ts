@@ -161,6 +161,7 @@ function mapOf(value: unknown, what: string): Readonly<Record<string, unknown>> 
 
 function texts(value: unknown, what: string): Array<[string, string]> {
   const entries = Object.entries(value === undefined ? {} : mapOf(value, what));
-  if (entries.every(([, text]) => typeof text === 'string')) return entries as Array<[string, string]>;
-  throw new Error(`${what} has a value that is not a text`);
+  const wrong = entries.find(([, text]) => typeof text !== 'string');
+  if (wrong === undefined) return entries as Array<[string, string]>;
+  throw new Error(`${JSON.stringify(wrong[0])} in ${what} is ${wrong[1] === null ? 'null, ' : ''}not a text`);
 }
