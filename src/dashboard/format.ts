@@ -1,36 +1,26 @@
 // Values as short texts for the views. Times are relative to the moment the daemon made the data, so that stale data does
 // not look as if it went on.
-import type { OverviewBody } from '../api/client/client-bodies.ts';
-import { relativeTime, span as timeSpan } from '../cli/output/style.ts';
+import { abbreviated, healthText, relativeTime, span as timeSpan } from '../cli/output/style.ts';
+import type { Health } from '../domain/health.ts';
 import type { Span, Tone } from './line.ts';
 
 export const NOTHING = '-';
 
-type Health = OverviewBody['health'];
-
-const HEALTH: Record<Health, { readonly symbol: string; readonly tone: Tone }> = {
-  normal: { symbol: '●', tone: 'good' },
-  warning: { symbol: '▲', tone: 'warn' },
-  alert: { symbol: '✖', tone: 'bad' },
-};
+const TONES: Record<Health, Tone> = { normal: 'good', warning: 'warn', alert: 'bad' };
 
 /** Symbol and word, in the colour of the health. */
 export function healthSpan(health: Health): Span {
-  const { symbol, tone } = HEALTH[health];
-  return { text: `${symbol} ${health}`, tone };
+  return { text: healthText(health), tone: TONES[health] };
 }
 
 export function healthTone(health: Health): Tone {
-  return HEALTH[health].tone;
+  return TONES[health];
 }
 
 /** In full up to five digits, then at most four characters: 12,345, 123k, 1.2M, 10M. */
 export function count(value: number | null): string {
   if (value === null) return NOTHING;
-  if (value < 99_999.5) return grouped(value);
-  const [scaled, unit] =
-    value < 999_500 ? [value / 1e3, 'k'] : value < 999.5e6 ? [value / 1e6, 'M'] : [value / 1e9, 'G'];
-  return `${scaled < 9.95 ? scaled.toFixed(1).replace(/\.0$/, '') : Math.round(scaled)}${unit}`;
+  return value < 99_999.5 ? grouped(value) : abbreviated(value);
 }
 
 /** All digits, grouped: 1,234,567. */

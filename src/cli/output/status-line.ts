@@ -3,7 +3,7 @@
 // A task type has polls a second, queue length, and its success rate when that is below 100 %. Where not all is normal, a
 // second line has the worst cause and the command to type.
 import type { OverviewBody, TaskBody } from '../../api/client/client-bodies.ts';
-import type { Style } from './style.ts';
+import { abbreviated, type Style } from './style.ts';
 
 const WIDTH = 80;
 
@@ -54,7 +54,5 @@ function taskFacts({ task_type, rate_per_second, queue_length, success_rate }: T
 
 /** At most four characters: 999, 1.2k, 12k, 1.2M. */
 function short(value: number): string {
-  if (value < 999.5) return String(Math.round(value));
-  const [scaled, unit] = value < 999_500 ? [value / 1_000, 'k'] : [value / 1_000_000, 'M'];
-  return `${scaled < 9.95 ? scaled.toFixed(1).replace(/\.0$/, '') : Math.round(scaled)}${unit}`;
+  return value < 999.5 ? String(Math.round(value)) : abbreviated(value);
 }

@@ -12,11 +12,8 @@ export interface Cell extends Toned<Colour> {
 }
 
 const NOTHING = '-';
-const HEALTH: Record<Health, { readonly symbol: string; readonly tone: Colour }> = {
-  normal: { symbol: '●', tone: 'green' },
-  warning: { symbol: '▲', tone: 'yellow' },
-  alert: { symbol: '✖', tone: 'red' },
-};
+const SYMBOLS: Record<Health, string> = { normal: '●', warning: '▲', alert: '✖' };
+const COLOURS: Record<Health, Colour> = { normal: 'green', warning: 'yellow', alert: 'red' };
 const UNITS = [
   { seconds: 86_400, letter: 'd' },
   { seconds: 3_600, letter: 'h' },
@@ -119,8 +116,7 @@ export class Style {
   }
 
   health(value: Health): Cell {
-    const { symbol, tone } = HEALTH[value];
-    return { text: this.forPeople ? `${symbol} ${value}` : value, tone };
+    return { text: this.forPeople ? healthText(value) : value, tone: COLOURS[value] };
   }
 
   paint(text: string, colour: Colour | undefined): string {
@@ -188,6 +184,18 @@ export function sentenceLines(text: string, { layout }: Style, before = ''): str
 export function labelledLines(label: Cell, gap: string, text: string, style: Style): string[] {
   const [first = '', ...more] = sentenceLines(text, style, `${label.text}${gap}`);
   return [`${style.paint(label.text, label.tone)}${first.slice(label.text.length)}`, ...more];
+}
+
+/** Symbol and word. */
+export function healthText(health: Health): string {
+  return `${SYMBOLS[health]} ${health}`;
+}
+
+/** At most four characters: 1.2k, 123k, 1.2M, 10M. @param value at least 999.5. */
+export function abbreviated(value: number): string {
+  const [scaled, unit] =
+    value < 999_500 ? [value / 1e3, 'k'] : value < 999.5e6 ? [value / 1e6, 'M'] : [value / 1e9, 'G'];
+  return `${scaled < 9.95 ? scaled.toFixed(1).replace(/\.0$/, '') : Math.round(scaled)}${unit}`;
 }
 
 /** `12s ago`, `in 5m`. @param time RFC 3339. */
