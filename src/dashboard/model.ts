@@ -81,9 +81,9 @@ function failed(state: State, { source, problem, nextTryAtMs }: Extract<Event, {
 }
 
 /** Shows a plan that the daemon had to be asked for, unless the operator has begun to type something else. */
-function answeredPlan(state: State, { action, plan }: Extract<Event, { type: 'planned' }>): State {
+function answeredPlan(state: State, { action }: Extract<Event, { type: 'planned' }>): State {
   const idle = { ...state, job: null, notice: null };
-  return modeOf(state) === 'view' ? { ...idle, confirm: { action, plan } } : idle;
+  return modeOf(state) === 'view' ? planned(idle, action) : idle;
 }
 
 function onKey(state: State, key: string): State {

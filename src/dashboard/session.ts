@@ -3,7 +3,7 @@
 import type { ApiClient } from '../api/client/client.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
-import { perform, planOf } from './actions.ts';
+import { perform } from './actions.ts';
 import { FrameRenderer } from './frames.tsx';
 import { keyOfPending, keysIn } from './keys.ts';
 import { reduce } from './model.ts';
@@ -125,8 +125,7 @@ export class Session {
       if (job.kind === 'perform') result = { type: 'done', text: await perform(client, job.action) };
       else {
         const { body: preview } = await client.cleanupPreview();
-        const action = { kind: 'cleanup', preview } as const;
-        result = { type: 'planned', action, plan: planOf(action) };
+        result = { type: 'planned', action: { kind: 'cleanup', preview } };
       }
     } catch (error) {
       result = { type: 'refused', problem: messageOf(error), readOnly: isForbidden(error) };

@@ -122,7 +122,7 @@ export type Event =
       readonly nextTryAtMs: number;
     }
   | { readonly type: 'read-only' }
-  | { readonly type: 'planned'; readonly action: Action; readonly plan: ChangePlan }
+  | { readonly type: 'planned'; readonly action: Action }
   | { readonly type: 'done'; readonly text: string }
   | { readonly type: 'refused'; readonly problem: string; readonly readOnly: boolean };
 

@@ -357,12 +357,11 @@ describe('actions', () => {
   it('a cleanup is counted before it is asked about', () => {
     const counting = press(calmState(), 'C');
     expect(counting).toMatchObject({ confirm: null, job: { kind: 'preview-cleanup' } });
-    const plan = { title: 'Remove 5 rows', effects: [], command: 'cardpoll cleanup run' };
     const planned: Event = {
       type: 'planned',
       action: { kind: 'cleanup', preview: { items: [], total_rows: 5 } },
-      plan,
     };
+    const plan = { title: 'Remove 5 rows that have expired, for good; no card', effects: [] };
     expect(reduce(counting, planned)).toMatchObject({ confirm: { plan }, job: null });
     // It came late: somebody types, and the y is meant for something else.
     expect(reduce(press(counting, '/'), planned)).toMatchObject({
