@@ -3,7 +3,7 @@ import type { ExplanationBody } from '../../api/client/client-bodies.ts';
 import { grouped, measure, relative, seconds } from '../format.ts';
 import { type Line, plain, type Span, span, type Tone, wrapped } from '../line.ts';
 import type { State } from '../state.ts';
-import { fact, missing, type Room, stacked } from './layout.ts';
+import { fact, hint, missing, type Room, stacked } from './layout.ts';
 
 type Task = ExplanationBody['tasks'][number];
 
@@ -76,8 +76,7 @@ function taskPart(task: Task, isPicked: boolean, nowMs: number, columns: number)
         ]),
   ];
   const sentence = wrapped(task.text, columns - INDENT).map((line): Line => [indent, ...line]);
-  const command: Line[] =
-    task.command === null ? [] : [[indent, span('-> ', 'dim'), span(task.command, 'accent')]];
+  const command: Line[] = task.command === null ? [] : [[indent, ...hint(task.command)]];
   return [
     heading,
     ...sentence,

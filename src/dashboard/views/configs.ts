@@ -3,7 +3,7 @@ import type { ConfigBody } from '../../api/client/client-bodies.ts';
 import { count, seconds } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';
 import type { State } from '../state.ts';
-import { missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
+import { hint, missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
 
 export function configsLines(state: State, { columns, rows }: Room): Line[] {
   const { body, problem } = state.data.configs;
@@ -12,8 +12,8 @@ export function configsLines(state: State, { columns, rows }: Room): Line[] {
     return [
       [
         span('▲ no polling config: nothing is polled', 'warn'),
-        span('  -> ', 'dim'),
-        span('cardpoll configs create --help', 'accent'),
+        span('  '),
+        ...hint('cardpoll configs create --help'),
       ],
     ];
   const problems = body.items.flatMap(({ id, problems: own }) =>

@@ -5,7 +5,7 @@ import { widthOf } from '../../cli/output/width.ts';
 import { cards, healthSpan, healthTone, since as sinceWords } from '../format.ts';
 import { EMPTY, fitted, type Line, lineWidth, span, wrapped } from '../line.ts';
 import { dataTimeMs, type State } from '../state.ts';
-import { MARK, missing, type Room } from './layout.ts';
+import { hint, MARK, missing, type Room } from './layout.ts';
 
 const INDENT = 2;
 
@@ -78,7 +78,7 @@ function reasonLines(reason: HealthReasonBody, { columns, rows, nowMs }: Space):
   const held = since ? ` (for ${sinceWords(since, nowMs)})` : '';
   const said = wrapped(`${text}${held}`, columns, healthTone(severity));
   if (command === null) return said.slice(0, rows);
-  const typed: Line = [span('-> ', 'dim'), span(command, 'accent')];
+  const typed = hint(command);
   const [only] = said;
   if (said.length === 1 && only !== undefined && lineWidth(only) + 2 + lineWidth(typed) <= columns)
     return [[...only, span('  '), ...typed]];

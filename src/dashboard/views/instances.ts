@@ -3,7 +3,7 @@ import type { OverviewBody } from '../../api/client/client-bodies.ts';
 import { count, relative, since } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';
 import { dataTimeMs, type State } from '../state.ts';
-import { missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
+import { hint, missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
 
 type Instance = OverviewBody['workers'][number];
 
@@ -12,7 +12,7 @@ export function instancesLines(state: State, { columns, rows }: Room): Line[] {
   if (body === null) return [missing('instances', problem)];
   const { workers } = body;
   if (workers.length === 0)
-    return [[span('✖ no instance is alive', 'bad'), span('  -> ', 'dim'), span('cardpoll daemon', 'accent')]];
+    return [[span('✖ no instance is alive', 'bad'), span('  '), ...hint('cardpoll daemon')]];
   const running = workers.reduce((sum, { in_flight }) => sum + in_flight, 0);
   const summary = plain(`${workers.length} alive, ${count(running)} polls running`, 'dim');
   const table = tableLines(workers, instanceColumns(dataTimeMs(state)), {

@@ -68,6 +68,11 @@ export function tableLines<Row>(
   return lines.map((line, i) => [i === at ? span(MARK, 'picked') : span('  '), ...line]);
 }
 
+/** A command that helps. */
+export function hint(command: string): Line {
+  return [span('-> ', 'dim'), span(command, 'accent')];
+}
+
 function windowOf<Row>(rows: readonly Row[], height: number, selected: number | null) {
   const fits = Math.max(0, height);
   const last = Math.max(0, rows.length - fits);

@@ -6,7 +6,7 @@ import { cards, count, megabytes, NOTHING, relative } from '../format.ts';
 import { type Line, plain, type Span, span, type Tone } from '../line.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { healthLines } from './health.ts';
-import { fact, missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
+import { fact, hint, missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
 
 type Stops = OverviewBody['stops'];
 
@@ -78,7 +78,7 @@ function modeLines(stops: Stops): Line[] {
       : [span('● enforce  cards over their package are stopped', 'good'), 'observe'];
   return [
     fact('mode', meaning),
-    commandLine(`cardpoll stops mode ${command} --reason ...`),
+    fact('', ...hint(`cardpoll stops mode ${command} --reason ...`)),
     fact('this hour', ...budgetSpans(done_hour ?? 0, budget_hour)),
     fact('today', ...budgetSpans(done_day ?? 0, budget_day)),
   ];
@@ -104,8 +104,4 @@ function waitingLines({ held, observed, unconfirmed, resumed_day }: Stops): Line
     ),
     fact('resumed', span(`${count(resumed_day)} today`)),
   ];
-}
-
-function commandLine(command: string): Line {
-  return fact('', span('-> ', 'dim'), span(command, 'accent'));
 }
