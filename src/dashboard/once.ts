@@ -3,8 +3,8 @@ import type { ApiClient } from '../api/client/client.ts';
 import { messageOf } from '../platform/errors.ts';
 import { renderLines } from './frames.tsx';
 import { reduce } from './model.ts';
-import { CHART_MINUTES } from './series.ts';
-import { initialState, type Received, type State } from './state.ts';
+import { readSource } from './snapshot-feed.ts';
+import { initialState, type State } from './state.ts';
 import { stillLines } from './views/frame.ts';
 
 interface Once {
@@ -21,30 +21,20 @@ interface OnceData {
   readonly problems: readonly string[];
 }
 
-const MOST_ALERTS = 100;
-
 /** Throws CardpollError when the daemon does not answer with an overview. */
 export async function readOnce(client: ApiClient, given: Parameters<typeof initialState>[0]): Promise<Once> {
   const problems: string[] = [];
-  const parts: Promise<Received>[] = [
-    client.history(CHART_MINUTES).then(({ body }) => ({ source: 'history', body })),
-    client.alertHistory({ state: 'firing' }, 1, MOST_ALERTS).then(({ body }) => ({ source: 'firing', body })),
-    client.cleanupProgress().then(({ body }) => ({ source: 'cleanup', body })),
-  ];
-  const [{ body: overview }, rest] = await Promise.all([client.overview(), Promise.allSettled(parts)]);
-  let state = reduce(initialState(given), {
-    type: 'received',
-    reading: { source: 'overview', body: overview },
-    atMs: given.nowMs,
-  });
+  const atMs = given.nowMs;
+  const parts = (['history', 'firing', 'cleanup'] as const).map((source) => readSource(client, source));
+  const [first, rest] = await Promise.all([readSource(client, 'overview'), Promise.allSettled(parts)]);
+  let state = reduce(initialState(given), { type: 'received', reading: first, atMs });
   for (const one of rest) {
-    if (one.status === 'fulfilled')
-      state = reduce(state, { type: 'received', reading: one.value, atMs: given.nowMs });
+    if (one.status === 'fulfilled') state = reduce(state, { type: 'received', reading: one.value, atMs });
     else problems.push(messageOf(one.reason));
   }
-  const { history, firing, cleanup } = state.data;
-  const data = { overview, history: history.body, firing: firing.body, cleanup: cleanup.body, problems };
-  return { state, data };
+  const { overview, history, firing, cleanup } = state.data;
+  const bodies = { history: history.body, firing: firing.body, cleanup: cleanup.body };
+  return { state, data: { overview: overview.body, ...bodies, problems } };
 }
 
 export function onceText({ state, data }: Once): string {

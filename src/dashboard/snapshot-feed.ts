@@ -107,7 +107,8 @@ export class SnapshotFeed {
     attempt.isUnderWay = true;
     attempt.nextAtMs = startedMs + EVERY_MS[source];
     try {
-      const reading = await this.#read(source);
+      const reading =
+        source === 'history' ? await this.#readHistory() : await readSource(this.deps.client, source, card);
       attempt.failures = 0;
       // The answer may be about a card that is no longer shown.
       if (source !== 'card' || card === this.#wish.card)
@@ -124,32 +125,6 @@ export class SnapshotFeed {
     if (attempt.nextAtMs === 0 && this.#timer !== null) this.#askDue();
   }
 
-  async #read(source: Source): Promise<Received> {
-    const { client } = this.deps;
-    switch (source) {
-      case 'overview':
-        return tagged(source, client.overview());
-      case 'history':
-        return this.#readHistory();
-      case 'failures':
-        return tagged(source, client.failures());
-      case 'firing':
-        return tagged(source, client.alertHistory({ state: 'firing' }, 1, LATEST));
-      case 'alerts':
-        return tagged(source, client.alertHistory({}, 1, LATEST));
-      case 'triggers':
-        return tagged(source, client.triggers(1, LATEST));
-      case 'configs':
-        return tagged(source, client.configs());
-      case 'stops':
-        return { source, body: await readStops(client) };
-      case 'cleanup':
-        return tagged(source, client.cleanupProgress());
-      case 'card':
-        return tagged(source, client.explain(this.#wish.card ?? ''));
-    }
-  }
-
   /** Reads all of it at first and after a break, then only the last minute, and appends that. */
   async #readHistory(): Promise<Received> {
     const nowMs = this.deps.clock.monotonic();
@@ -158,6 +133,36 @@ export class SnapshotFeed {
     this.#history = isRecent ? merged(this.#history, body) : body;
     this.#historyAtMs = nowMs;
     return { source: 'history', body: this.#history };
+  }
+}
+
+/** Reads all that the views show of a source. @param card for the source `card` alone. */
+export async function readSource(
+  client: ApiClient,
+  source: Source,
+  card: string | null = null,
+): Promise<Received> {
+  switch (source) {
+    case 'overview':
+      return tagged(source, client.overview());
+    case 'history':
+      return tagged(source, client.history(CHART_MINUTES));
+    case 'failures':
+      return tagged(source, client.failures());
+    case 'firing':
+      return tagged(source, client.alertHistory({ state: 'firing' }, 1, LATEST));
+    case 'alerts':
+      return tagged(source, client.alertHistory({}, 1, LATEST));
+    case 'triggers':
+      return tagged(source, client.triggers(1, LATEST));
+    case 'configs':
+      return tagged(source, client.configs());
+    case 'stops':
+      return { source, body: await readStops(client) };
+    case 'cleanup':
+      return tagged(source, client.cleanupProgress());
+    case 'card':
+      return tagged(source, client.explain(card ?? ''));
   }
 }
 
