@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { authenticator } from '../../../../src/api/guard/auth.ts';
+import { authenticator, tokensInClearText } from '../../../../src/api/guard/auth.ts';
 import { tokensOf } from '../../../support/api-under-test.ts';
 
 const nothing = {
@@ -100,5 +100,21 @@ describe('with tokens', () => {
     expect(() => authenticate({ ...nothing, authorization })).toThrow(
       expect.objectContaining({ kind: 'auth', code: 'unauthenticated' }),
     );
+  });
+});
+
+describe('tokens go in clear text', () => {
+  const OPEN = { host: '0.0.0.0', tls: null, trustedProxies: [] };
+
+  it.each([
+    ['on all addresses', OPEN, true],
+    ['on all addresses of IPv6', { ...OPEN, host: '::' }, true],
+    ['on a name', { ...OPEN, host: 'poll.example' }, true],
+    ['on loopback', { ...OPEN, host: '127.0.0.1' }, false],
+    ['on loopback of IPv6', { ...OPEN, host: '::1' }, false],
+    ['with HTTPS', { ...OPEN, tls: {} }, false],
+    ['behind a trusted proxy', { ...OPEN, trustedProxies: ['10.0.0.1/32'] }, false],
+  ])('%s', (_where, listening, inClearText) => {
+    expect(tokensInClearText(listening)).toBe(inClearText);
   });
 });
