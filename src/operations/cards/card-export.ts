@@ -4,8 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CardImport, IMPORT_FIELDS } from '../../domain/cards/card-import.ts';
 import type { CardFilter, CardRecords } from '../../store/ports/records/card-records.ts';
-import type { ImportFormat } from './card-import-format.ts';
-import { IMPORT_COLUMNS } from './card-import-row.ts';
+import { IMPORT_COLUMNS, type ImportFormat } from './card-import-format.ts';
 
 const STRETCH = 1_000;
 

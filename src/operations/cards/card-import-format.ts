@@ -1,22 +1,43 @@
-// Parses the two file formats of a card import, line by line. Used by card-import.ts.
+// The rows of a card import or export: the names of the columns, the two file formats, which are parsed line by line, and
+// the card that the fields of a row make. Used by card-import.ts and card-export.ts.
 //
 // No column can contain a line break, so a row is a line in CSV too. A stray quote then spoils only its own line; with
 // a parser of whole files it would spoil everything up to the next quote.
 import { parse } from 'csv-parse/sync';
-import { quoted, RowProblem } from '../../domain/cards/card-import.ts';
+import {
+  CARD_DEFAULTS,
+  CARD_READERS,
+  type CardImport,
+  IMPORT_FIELDS,
+  quoted,
+  RowProblem,
+} from '../../domain/cards/card-import.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { jsonFault } from '../../platform/json-fault.ts';
-import {
-  IMPORT_COLUMNS,
-  type ImportColumn,
-  isImportColumn,
-  type RawRow,
-  REQUIRED_COLUMNS,
-} from './card-import-row.ts';
+import { snakeCase } from '../../platform/snake-keys.ts';
 
 export type ImportFormat = 'csv' | 'ndjson';
 
 const MOST_IGNORED_NAMED = 100;
+
+const DEFAULTS: Partial<CardImport> = CARD_DEFAULTS;
+
+const COLUMNS = IMPORT_FIELDS.map((field) => ({
+  field,
+  column: snakeCase(field),
+  read: CARD_READERS[field],
+  /** undefined: a required column. */
+  byDefault: DEFAULTS[field],
+}));
+
+type ImportColumn = (typeof COLUMNS)[number]['column'];
+export const IMPORT_COLUMNS = COLUMNS.map(({ column }) => column);
+const REQUIRED_COLUMNS = COLUMNS.filter(({ byDefault }) => byDefault === undefined).map(
+  ({ column }) => column,
+);
+
+/** The fields of one row as they are in the file: text from CSV, any JSON value from NDJSON. */
+export type RawRow = Partial<Record<ImportColumn, unknown>>;
 
 /**
  * @param ignored collects the names of unknown columns; null: they are refused
@@ -29,6 +50,18 @@ export function rowReader(
   ignored: Set<string> | null,
 ): (line: string) => RawRow | null {
   return format === 'csv' ? csvReader(ignored) : (line) => readJsonRow(line, ignored);
+}
+
+/** @throws RowProblem for a field that is missing or wrong. */
+export function toCardImport(raw: RawRow): CardImport {
+  const card: Partial<Record<keyof CardImport, unknown>> = {};
+  for (const { field, column, read, byDefault } of COLUMNS) {
+    const value = raw[column];
+    const isEmpty = value === undefined || value === null || value === '';
+    if (isEmpty && byDefault === undefined) throw new RowProblem(`${column} is missing`);
+    card[field] = isEmpty ? byDefault : read(value, column);
+  }
+  return card as CardImport;
 }
 
 function csvReader(ignored: Set<string> | null): (line: string) => RawRow | null {
@@ -61,6 +94,10 @@ function readHeader(line: string, ignored: Set<string> | null): Array<ImportColu
   const missing = REQUIRED_COLUMNS.find((name) => !columns.includes(name));
   if (missing !== undefined) throw badHeader(`column '${missing}' is missing`);
   return names.map((name) => (isImportColumn(name) ? name : null));
+}
+
+function isImportColumn(name: string): name is ImportColumn {
+  return COLUMNS.some(({ column }) => column === name);
 }
 
 function ignore(names: readonly string[], ignored: Set<string> | null): void {

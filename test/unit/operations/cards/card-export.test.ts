@@ -3,8 +3,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { CARD_DEFAULTS } from '../../../../src/domain/cards/card-import.ts';
 import { exportCards } from '../../../../src/operations/cards/card-export.ts';
-import { rowReader } from '../../../../src/operations/cards/card-import-format.ts';
-import { toCardImport } from '../../../../src/operations/cards/card-import-row.ts';
+import { rowReader, toCardImport } from '../../../../src/operations/cards/card-import-format.ts';
 
 const FILTER = { carrierId: null, status: null, stopped: null };
 const ICCID = '89860000000000000001';
