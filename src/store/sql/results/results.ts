@@ -1,12 +1,18 @@
 // Writes what polls found out. Called by the engine's result writer with batches of up to some thousand outcomes.
-import type { PollOutcome } from '../../../domain/results/poll-outcome.ts';
+//
+// The outcomes become the parameter arrays of the statement `write`. It may touch a row once, so several outcomes of one
+// card become one row; where a card has several readings, each further one needs a statement after the first (the next
+// round).
+import { type CardState, STATE_FIELDS } from '../../../domain/cards/card.ts';
+import type { PollOutcome, UsageChange } from '../../../domain/results/poll-outcome.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { snakeCase } from '../../../platform/snake-keys.ts';
 import type { FoldBackRequest, ResultRecords } from '../../ports/records/result-records.ts';
 import { ensurePartitions, monthStart, withPartitions } from '../cleanup/partitions.ts';
 import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE } from '../client/retry-conflicts.ts';
-import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
+import type { SqlClient, SqlRunner, SqlValue } from '../client/sql-client.ts';
 import { sqlStateOf } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
-import { type OutcomeRound, outcomeRounds } from './outcome-batch.ts';
 import file from './results.sql';
 
 const SQL = statements(file, 'write', 'latestReading', 'foldBack');
@@ -47,7 +53,7 @@ export class SqlResults implements ResultRecords {
     return ensurePartitions(this.client, month);
   }
 
-  #write(rounds: readonly OutcomeRound[]): Promise<number[]> {
+  #write(rounds: readonly SqlValue[][]): Promise<number[]> {
     // Writers lock in card order, but not all tables at once: two that meet may still deadlock.
     return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE], () =>
       rounds.length === 1
@@ -57,11 +63,93 @@ export class SqlResults implements ResultRecords {
   }
 }
 
-async function writeRounds(runner: SqlRunner, rounds: readonly OutcomeRound[]): Promise<number[]> {
+async function writeRounds(runner: SqlRunner, rounds: readonly SqlValue[][]): Promise<number[]> {
   const stale = new Set<number>();
-  for (const round of rounds) {
-    const rows = await runner.query<{ cardId: number }>(SQL.write, round.params);
+  for (const params of rounds) {
+    const rows = await runner.query<{ cardId: number }>(SQL.write, params);
     for (const row of rows) stale.add(row.cardId);
   }
   return [...stale];
+}
+
+interface CardRow {
+  readonly cardId: number;
+  readonly polledAtMs: Partial<Record<TaskType, number>>;
+  readonly state: Partial<CardState>;
+  readonly readings: UsageChange[];
+}
+
+interface Reading extends UsageChange {
+  readonly cardId: number;
+}
+
+type Cell = string | number | boolean | null;
+type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
+
+// What the statement takes, an array a column, by the names it gives them and in its order.
+const FLAGS: Columns<CardRow> = {
+  card_id: ({ cardId }) => cardId,
+  ...Object.fromEntries(
+    STATE_FIELDS.map((field) => [snakeCase(field), ({ state }: CardRow) => state[field] ?? null]),
+  ),
+};
+const READINGS: Columns<Reading> = {
+  card_id: ({ cardId }) => cardId,
+  month: ({ next }) => monthStart(next.month),
+  used_mb: ({ next }) => next.usedMb,
+  reading_mb: ({ next }) => next.lastReadingMb,
+  suspected_mb: ({ next }) => next.suspectedMb,
+  jump_from_mb: ({ next }) => next.jump?.fromMb ?? null,
+  jump_from_used_mb: ({ next }) => next.jump?.fromUsedMb ?? null,
+  jump_ms: ({ next }) => next.jump?.atMs ?? null,
+  read_ms: ({ next }) => next.readAtMs,
+  based_on_ms: ({ basedOnReadAtMs }) => basedOnReadAtMs,
+};
+const POLLS: Columns<CardRow> = {
+  card_id: ({ cardId }) => cardId,
+  ...Object.fromEntries(
+    TASK_TYPES.map((type) => [`${type}_ms`, ({ polledAtMs }: CardRow) => polledAtMs[type] ?? null]),
+  ),
+};
+
+/** The names of the statement's parameters, in order. */
+export const WRITE_COLUMNS: readonly string[] = [FLAGS, READINGS, POLLS].flatMap(Object.keys);
+
+/** The parameters of one round, or of more where a card has more than one reading; to be written in order, in one transaction. */
+export function outcomeRounds(outcomes: readonly PollOutcome[]): SqlValue[][] {
+  const cards = mergeByCard(outcomes);
+  const rounds = cards.reduce((most, card) => Math.max(most, card.readings.length), 1);
+  return Array.from({ length: rounds }, (_, round) => toRound(cards, round));
+}
+
+/** One row a card, in card order: concurrent writers that lock rows in the same order cannot deadlock. */
+function mergeByCard(outcomes: readonly PollOutcome[]): CardRow[] {
+  const byCard = new Map<number, CardRow>();
+  for (const outcome of outcomes.toSorted((a, b) => a.polledAtMs - b.polledAtMs)) {
+    let row = byCard.get(outcome.cardId);
+    if (row === undefined) {
+      row = { cardId: outcome.cardId, polledAtMs: {}, state: {}, readings: [] };
+      byCard.set(outcome.cardId, row);
+    }
+    row.polledAtMs[outcome.taskType] = outcome.polledAtMs;
+    for (const field of STATE_FIELDS) {
+      if (outcome[field] !== undefined) Object.assign(row.state, { [field]: outcome[field] });
+    }
+    if (outcome.usage !== undefined) row.readings.push(outcome.usage);
+  }
+  return [...byCard.values()].sort((a, b) => a.cardId - b.cardId);
+}
+
+function toRound(cards: readonly CardRow[], round: number): SqlValue[] {
+  const polls = round === 0 ? cards : [];
+  const flags = polls.filter(({ state }) => Object.keys(state).length > 0);
+  const readings = cards.flatMap(({ cardId, readings }) => {
+    const usage = readings[round];
+    return usage === undefined ? [] : [{ cardId, ...usage }];
+  });
+  return [...arrays(FLAGS, flags), ...arrays(READINGS, readings), ...arrays(POLLS, polls)];
+}
+
+function arrays<Row>(columns: Columns<Row>, rows: readonly Row[]): SqlValue[] {
+  return Object.values(columns).map((of) => rows.map(of));
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { TASK_TYPES } from '../../../../../src/domain/task-type.ts';
-import { outcomeRounds, WRITE_COLUMNS } from '../../../../../src/store/sql/results/outcome-batch.ts';
+import { outcomeRounds, WRITE_COLUMNS } from '../../../../../src/store/sql/results/results.ts';
 
 function usage(usedMb: number, readAtMs: number, basedOnReadAtMs: number | null, month = '2026-11') {
   return {
@@ -22,28 +22,26 @@ describe('outcomeRounds', () => {
       { cardId: 2, taskType: 'realname', polledAtMs: 10, realNameVerified: false },
     ]);
     expect(more).toEqual([]);
-    expect(round).toEqual({
-      params: [
-        [2, 9],
-        [true, null],
-        [null, true],
-        [9],
-        ['2026-11-01'],
-        [1.5],
-        [1.5],
-        [null],
-        [null],
-        [null],
-        [null],
-        [30],
-        [null],
-        [2, 9],
-        [20, null],
-        [null, 30],
-        [null, 31],
-        ...OTHERS.map(() => [null, null]),
-      ],
-    });
+    expect(round).toEqual([
+      [2, 9],
+      [true, null],
+      [null, true],
+      [9],
+      ['2026-11-01'],
+      [1.5],
+      [1.5],
+      [null],
+      [null],
+      [null],
+      [null],
+      [30],
+      [null],
+      [2, 9],
+      [20, null],
+      [null, 30],
+      [null, 31],
+      ...OTHERS.map(() => [null, null]),
+    ]);
   });
 
   it('puts further readings of a card into rounds of their own, in the order they were taken', () => {
@@ -52,14 +50,14 @@ describe('outcomeRounds', () => {
       { cardId: 1, taskType: 'carddata', polledAtMs: 10, usage: usage(1, 10, null) },
       { cardId: 2, taskType: 'carddata', polledAtMs: 10, usage: usage(5, 10, null) },
     ]);
-    expect(rounds.map((round) => round.params[3])).toEqual([[1, 2], [1]]);
-    expect(rounds.map((round) => round.params[11])).toEqual([[10, 10], [20]]);
-    expect(rounds[1]?.params.slice(0, 3)).toEqual([[], [], []]);
-    expect(rounds[1]?.params.slice(13)).toEqual([[], ...TASK_TYPES.map(() => [])]);
+    expect(rounds.map((round) => round[3])).toEqual([[1, 2], [1]]);
+    expect(rounds.map((round) => round[11])).toEqual([[10, 10], [20]]);
+    expect(rounds[1]?.slice(0, 3)).toEqual([[], [], []]);
+    expect(rounds[1]?.slice(13)).toEqual([[], ...TASK_TYPES.map(() => [])]);
   });
 
   it('makes a round of nothing', () => {
-    expect(outcomeRounds([])).toEqual([{ params: WRITE_COLUMNS.map(() => []) }]);
+    expect(outcomeRounds([])).toEqual([WRITE_COLUMNS.map(() => [])]);
   });
 
   it('gives the statement what it takes, in its order', () => {
