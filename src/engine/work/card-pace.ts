@@ -11,7 +11,7 @@ import type { FailureLog } from '../../store/ports/live/failure-log.ts';
 import type { WorkItem } from '../../store/ports/live/work-queue.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 import type { TriggerRecords } from '../../store/ports/records/trigger-records.ts';
-import type { Retry } from './failed-poll.ts';
+import type { Retry } from './card-poller.ts';
 
 /** The result of a poll is in the stores after this long. */
 const RECORDED_WITHIN_MS = 60_000;

@@ -1,19 +1,35 @@
 // Polls one card: the task makes the gateway calls; this file counts and logs the result. Used by worker.ts, which
 // claims and settles cards. When the gateway refuses every call and names a time, this file pauses the task type on
-// all instances.
+// all instances. It also says what follows from a failed poll: when the card is polled again, and what is stored.
 import type { Card } from '../../domain/cards/card.ts';
 import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { type FlowControl, GatewayError } from '../../gateway/gateway.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { messageOf } from '../../platform/errors.ts';
+import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { LoopErrorHandler } from '../../platform/loop.ts';
+import type { FailureNote } from '../../store/ports/live/failure-log.ts';
 import type { WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { StatsRecorder } from '../stats/stats-recorder.ts';
 import type { Deadline } from './deadline.ts';
-import { reasonOf } from './failed-poll.ts';
 import type { Task } from './task.ts';
+
+/** When a failed card may be polled again. */
+export interface Retry {
+  /** Milliseconds of backoff at which the card is left to its ring. */
+  readonly capMs: number;
+  /** Shortest wait, milliseconds. */
+  readonly waitMs: number;
+}
+
+/** The card waits for its ring. */
+export const NO_RETRY: Retry = { capMs: 0, waitMs: 0 };
+
+/** Once its backoff reaches this, a failed card is left to its ring. */
+const RETRY_CAP_MS = 60_000;
+/** Characters kept of an error message: a gateway may answer with a page of HTML. */
+const MAX_MESSAGE = 200;
 
 interface CardPollerDeps {
   readonly task: Task;
@@ -92,4 +108,24 @@ export class CardPoller {
       .pause(task.taskType, { source: 'gateway', ms, reason, by: instanceId })
       .catch((cause: unknown) => onError(cause, 0));
   }
+}
+
+/**
+ * A card that the gateway refuses is polled once an interval, by its ring. Any other failed poll is retried with
+ * growing pauses, and not before the time that the gateway named.
+ */
+export function retryOf(error: unknown, intervalMs: number): Retry {
+  const gatewayError = error instanceof GatewayError ? error : null;
+  if (gatewayError?.isCardFault) return NO_RETRY;
+  return { capMs: Math.min(intervalMs, RETRY_CAP_MS), waitMs: gatewayError?.details.retryAfterMs ?? 0 };
+}
+
+/** @returns the kind of failure as the `error` field of the log shows it: the gateway's, else the code of our error. */
+function reasonOf(error: unknown): string {
+  if (error instanceof GatewayError) return error.failure;
+  return error instanceof CardpollError ? error.code : 'internal';
+}
+
+export function failureNoteOf(error: unknown, cardId: number, durationMs: number): FailureNote {
+  return { cardId, reason: reasonOf(error), message: messageOf(error).slice(0, MAX_MESSAGE), durationMs };
 }

@@ -18,10 +18,9 @@ import type { CallPace } from '../limits/call-pace.ts';
 import type { FinishedItem, ResultWriter } from '../results/result-writer.ts';
 import type { StatsRecorder } from '../stats/stats-recorder.ts';
 import type { CardPace } from './card-pace.ts';
-import { CardPoller } from './card-poller.ts';
+import { CardPoller, failureNoteOf, NO_RETRY, type Retry, retryOf } from './card-poller.ts';
 import type { CardReader } from './card-reader.ts';
 import { Deadline } from './deadline.ts';
-import { failureNoteOf, NO_RETRY, type Retry, retryOf } from './failed-poll.ts';
 import { PollPace } from './poll-pace.ts';
 import type { Task } from './task.ts';
 
