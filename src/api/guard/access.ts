@@ -1,16 +1,19 @@
 // The door of the API: authentication and the budget of refusals, with settings that can be replaced while it serves
-// (SIGHUP). Used by server.ts. Who may do what is auth.ts, the limit for callers let in rate-limit.ts.
+// (SIGHUP), and the limit of requests a minute for callers let in. Used by server.ts. Who may do what is in auth.ts.
 //
+// Callers are distinguished by token, without tokens by address; each instance counts by itself, and probes are exempt.
 // Of an address that is refused too often further refusals are 429 for the rest of the minute; a valid token is let in.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import rateLimit from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminToken } from '../../domain/admin-token.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { UNAUTHENTICATED } from '../problem.ts';
-import { type Authenticator, authenticator } from './auth.ts';
-import { tooManyRequests } from './rate-limit.ts';
+import { RATE_LIMITED, UNAUTHENTICATED } from '../problem.ts';
+import { type Authenticator, authenticator, LOCAL } from './auth.ts';
 import { RefusalBudget } from './refusal-budget.ts';
 import type { Refusals } from './refusals.ts';
+
+const WINDOW_MS = 60_000;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -88,4 +91,28 @@ export class Access {
     });
     throw tooManyRequests('too many refused requests from this address', 'api.refusal_limit_per_minute');
   }
+}
+
+/** Call after authentication is in place. @param perMinute read with every request; 0: no limit. */
+export async function limitRate(
+  app: FastifyInstance,
+  perMinute: () => number,
+  refusals: Refusals,
+): Promise<void> {
+  await app.register(rateLimit, {
+    timeWindow: WINDOW_MS,
+    max: () => perMinute(),
+    allowList: () => perMinute() === 0,
+    keyGenerator: ({ actor, ip }) => `${actor.name} ${actor.name === LOCAL ? ip : ''}`,
+    enableDraftSpec: true,
+    onExceeded: () => refusals.add('rate_limit'),
+    errorResponseBuilder: (_request, { max }) =>
+      tooManyRequests(`more than ${max} requests a minute`, 'api.rate_limit_per_minute'),
+  });
+}
+
+function tooManyRequests(what: string, setting: string): CardpollError {
+  return new CardpollError('busy', RATE_LIMITED, what, {
+    hint: `retry after the time in Retry-After; the limit is ${setting}`,
+  });
 }
