@@ -63,13 +63,13 @@ export function capacityOf(inputs: CapacityInputs): Capacity {
 }
 
 function unknownCapacity({ demandPerSecond, owedCards, heldBy }: CapacityInputs): Capacity {
-  const drainSeconds = owedCards === 0 ? 0 : null;
   return {
     demandPerSecond,
     capacityPerSecond: null,
     boundBy: null,
     headroomPercent: null,
-    drainSeconds,
+    // Cards that wait to be retried are not owed, so none owed says nothing while polling is held back.
+    drainSeconds: owedCards === 0 && heldBy === null ? 0 : null,
     heldBy,
     remedy: null,
   };

@@ -83,6 +83,11 @@ describe('capacity of a task type', () => {
       remedy: null,
     });
   });
+
+  it('does not say that the backlog is gone while all cards wait to be retried', () => {
+    const held = { ...IDLE, owedCards: 0, heldBy: 'the gateway is dead' };
+    expect(capacityOf(held).drainSeconds).toBeNull();
+  });
 });
 
 describe('advice', () => {
