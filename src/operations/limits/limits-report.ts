@@ -56,7 +56,9 @@ export const capacity = z.object({
   drainSeconds: z
     .int()
     .nullable()
-    .describe('Until no card is owed any more; 0 when none is. null: never, not known, or polling is held back'),
+    .describe(
+      'Until no card is owed any more; 0 when none is. null: never, not known, or polling is held back',
+    ),
   heldBy: z
     .string()
     .nullable()
