@@ -27,7 +27,7 @@ export function demoIccid(cardId: number): string {
 /** Cards 1 to `count`, ready to import. Polling finds out whether they are verified. */
 export function* demoCards(count: number): Generator<CardImport> {
   for (let cardId = 1; cardId <= count; cardId += 1) {
-    // Twenty times as fast as a spread, for ten million cards.
+    // Not a spread, which is much slower here: a fleet has ten million cards.
     yield Object.assign({}, CARD_DEFAULTS, {
       cardId,
       iccid: demoIccid(cardId),
