@@ -28,6 +28,12 @@ interface Place {
   readonly path: ValuePath;
 }
 
+export interface ErrorSaid {
+  /** null: the profile does not list the code. */
+  readonly failure: GatewayFailure | null;
+  readonly reason: string;
+}
+
 export class AnswerReader {
   readonly #success: (Place & { readonly values: ReadonlySet<unknown> }) | null;
   readonly #code: Place | null;
@@ -100,20 +106,24 @@ export class AnswerReader {
 
   #succeeded(text: string): unknown {
     const body = this.#parsed(text);
-    const error = this.#codeError(body);
-    if (error !== null) throw error;
+    this.#requireNoError(body);
     this.#requireSuccess(body);
     return body;
   }
 
-  /** @returns the meaning of the error code in the body of an answer that is no 2xx; null when it has none that is known. */
-  knownError(text: string): GatewayError | null {
+  /** @returns what the body of an answer that is no 2xx says by its error code; null: it has none. */
+  errorSaid(text: string): ErrorSaid | null {
     if (this.#code === null || text === '') return null;
+    const { name, path } = this.#code;
+    let body: unknown;
     try {
-      return this.#codeError(JSON.parse(text));
+      body = JSON.parse(text);
     } catch {
       return null;
     }
+    const code = valueAt(body, path) ?? null;
+    if (code === null || typeof code === 'object') return null;
+    return { failure: this.#meanings.get(String(code)) ?? null, reason: this.#reason(name, code, body) };
   }
 
   /** A call that only succeeds or fails may be answered without a body, unless the body is what says so. */
@@ -127,13 +137,12 @@ export class AnswerReader {
     }
   }
 
-  #codeError(body: unknown): GatewayError | null {
-    if (this.#code === null) return null;
-    const code = valueAt(body, this.#code.path);
-    const meaning = this.#meanings.get(String(code));
-    return meaning === undefined
-      ? null
-      : new GatewayError(meaning, this.#reason(this.#code.name, code, body));
+  #requireNoError(body: unknown): void {
+    if (this.#code === null) return;
+    const { name, path } = this.#code;
+    const code = valueAt(body, path);
+    const failure = this.#meanings.get(String(code));
+    if (failure !== undefined) throw new GatewayError(failure, this.#reason(name, code, body));
   }
 
   #requireSuccess(body: unknown): void {

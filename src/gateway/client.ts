@@ -225,12 +225,12 @@ export class GatewayClient implements UpstreamGateway {
     });
   }
 
-  /** A bad status says more than how the connection ended, and a known error code more than the status. */
+  /** A bad status says more than how the connection ended, and an error code more than the status. */
   #statusError(route: Route, { status, retryAfter, body }: Exchange): GatewayError | null {
     if (status < 300) return null;
     const maxRetryAfterMs = this.#profile.maxRetryAfterSeconds * 1_000;
     const byStatus = statusError(status, retryAfter, this.deps.clock.now(), maxRetryAfterMs);
-    return withCode(byStatus, route.answers.knownError(body));
+    return withCode(byStatus, route.answers.errorSaid(body));
   }
 
   #succeeded(

@@ -1,5 +1,6 @@
 // What the HTTP status of a gateway's answer means when it is no 2xx, and how long Retry-After asks to wait. Used by the
 // client. Pure.
+import type { ErrorSaid } from './answer.ts';
 import { GatewayError } from './gateway.ts';
 
 /** The headers that say when to call again. */
@@ -51,8 +52,9 @@ export function statusError(
   return new GatewayError(cardProblem ? 'card' : 'http', `HTTP ${status}`);
 }
 
-/** @param byCode what the error code of the answer means: it says more than the status; null: there is none that is known. */
-export function withCode(byStatus: GatewayError, byCode: GatewayError | null): GatewayError {
-  if (byCode === null) return byStatus;
-  return new GatewayError(byCode.failure, `${byStatus.message}: ${byCode.message}`, byStatus.details);
+/** @param said by the body; a code that the profile lists says more than the status. null: nothing. */
+export function withCode(byStatus: GatewayError, said: ErrorSaid | null): GatewayError {
+  if (said === null) return byStatus;
+  const failure = said.failure ?? byStatus.failure;
+  return new GatewayError(failure, `${byStatus.message}: ${said.reason}`, byStatus.details);
 }

@@ -171,13 +171,11 @@ describe('codes', () => {
     expect(failure(() => read(`"${'9'.repeat(5_000)}"`))[1].length).toBeLessThan(220);
   });
 
-  it('count in an answer that is no success, if they are known', () => {
-    expect(vendor.knownError('{"e":{"code":2001}}')?.failure).toBe('card');
-    expect([
-      vendor.knownError('{"e":{"code":7}}'),
-      vendor.knownError('<html>'),
-      vendor.knownError(''),
-    ]).toEqual([null, null, null]);
+  it('count in an answer that is no success, and are told where the profile does not list them', () => {
+    expect(vendor.errorSaid('{"e":{"code":2001}}')?.failure).toBe('card');
+    expect(vendor.errorSaid('{"e":{"code":7}}')).toEqual({ failure: null, reason: 'e.code 7' });
+    const withoutCode = ['{"e":{"code":null}}', '{"e":{"code":{}}}', '{}', '<html>', ''];
+    expect(withoutCode.map((body) => vendor.errorSaid(body))).toEqual([null, null, null, null, null]);
   });
 
   it('are not needed for a call that only succeeds or fails', () => {
