@@ -4,11 +4,13 @@
 // the pace before, times the share of the calls that can succeed. Each scenario says in its own file what it is about.
 //
 //   npm run bench:flow -- [--only cards,dead] [--kinds 500,hang] [--shares 20,30] [--limits 200] [--quick]
-//                         [--instances 1|3] [--redis standalone|cluster]
+//                         [--instances 1|3] [--redis standalone|cluster] [--at-once 3]
 //
 // A run takes 1.7 minutes, so everything takes three and a half hours, and with --quick three quarters of one:
 // cards 56 min (quick 14), random 1 h 45 min (quick 3.5), dead 10 to 15 min, rate 4.5 min, alternating, late, first-call
-// and healing 2 to 3 min each, overload 4 min.
+// and healing 2 to 3 min each, overload 4 min. With --at-once several runs share the machine, each with stores of its own:
+// two cores bear three runs of 600 polls a second, and of `random` at limits of 200 and 2,000 one.
+import pLimit from 'p-limit';
 import { cardRuns } from './flow/cards.ts';
 import { deadRuns } from './flow/dead.ts';
 import { momentRuns } from './flow/moments.ts';
@@ -36,17 +38,17 @@ export async function run(argv: string[]): Promise<void> {
   const names = chosen([...Object.keys(SCENARIOS), OVERLOAD], options.only);
   const runs = names.flatMap((name) => SCENARIOS[name]?.(options) ?? []);
   const rows: Row[] = [];
-  try {
-    for (const [done, { name, measure }] of runs.entries()) {
-      process.stderr.write(`${done + 1} of ${runs.length}: ${name}\n`);
-      const row = await measure();
-      rows.push(row);
-      process.stderr.write(`  ratio ${row.ratio?.toFixed(2) ?? '-'}, ${row.met ? 'ok' : 'short'}\n`);
-    }
-  } finally {
-    // Also when a run fails: it took long to measure those before it.
-    if (rows.length > 0) printRows(rows);
-  }
+  const limit = pLimit(options.atOnce);
+  const measureOne = async ({ name, measure }: Run) => {
+    const row = await measure();
+    rows.push(row);
+    const ratio = `ratio ${row.ratio?.toFixed(2) ?? '-'}, ${row.met ? 'ok' : 'short'}`;
+    process.stderr.write(`${rows.length} of ${runs.length}: ${name}, ${ratio}\n`);
+  };
+  const ended = await Promise.allSettled(runs.map((run) => limit(measureOne, run)));
+  // Also when a run fails: it took long to measure the others.
+  if (rows.length > 0) printRows(rows);
+  for (const end of ended) if (end.status === 'rejected') throw end.reason;
   const overload = names.includes(OVERLOAD) ? await measureOverload(options.overload) : null;
   const { instances, redis } = options;
   const line = { bench: 'flow', instances, redis, rows: rows.map(jsonOf), overload };

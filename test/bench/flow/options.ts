@@ -5,6 +5,8 @@ export interface FlowOptions {
   /** Daemons against the same stores; the later ones are workers only. */
   readonly instances: number;
   readonly redis: 'standalone' | 'cluster';
+  /** Runs at a time. */
+  readonly atOnce: number;
   /** Names of scenarios. null: all; so with the lists below. */
   readonly only: readonly string[] | null;
   /** How calls fail, of the names of FAILURES, or `carrier` and `halfway`. */
@@ -31,6 +33,7 @@ export function readOptions(argv: string[]): FlowOptions {
     options: {
       instances: { type: 'string', default: '1' },
       redis: { type: 'string', default: 'standalone' },
+      'at-once': { type: 'string', default: '1' },
       only: { type: 'string' },
       kinds: { type: 'string' },
       shares: { type: 'string' },
@@ -48,6 +51,7 @@ export function readOptions(argv: string[]): FlowOptions {
   return {
     instances: Number(values.instances),
     redis: values.redis,
+    atOnce: Number(values['at-once']),
     only: listOf(values.only),
     kinds: listOf(values.kinds),
     shares: listOf(values.shares)?.map(Number) ?? null,
