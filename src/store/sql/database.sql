@@ -1,6 +1,21 @@
--- The state of the database server, as far as any user who can log in may see it.
+-- What the database says of itself. Of its server: as far as any user who can log in may see it.
 
--- name: vitals.server
+-- name: database.ping
+SELECT 1
+
+-- name: database.now
+SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now_ms
+
+-- name: database.fleet
+-- Which fleet the database is.
+SELECT fleet_id::text AS id, name FROM fleet
+
+-- name: database.identity
+-- Its system identifier, and its timeline, which changes when a standby is promoted.
+SELECT system_identifier::text || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS identity
+FROM pg_control_system()
+
+-- name: database.server
 -- $1 application name under which daemons are connected.
 SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
   current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
@@ -12,7 +27,7 @@ SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
   current_setting('synchronous_standby_names') <> '' AS waits_for_standby,
   (SELECT count(*) FROM pg_stat_replication)::integer AS standbys
 
--- name: vitals.oldestWriter
+-- name: database.oldestWriter
 -- What has been writing for the longest, in any database of the server: a session, or a transaction that is prepared. Only a
 -- member of pg_read_all_stats sees the sessions of other users.
 SELECT database, open_ms::float8 AS open_ms, remedy
@@ -26,7 +41,7 @@ FROM (
 ) writers
 ORDER BY open_ms DESC LIMIT 1
 
--- name: vitals.usageMonths
+-- name: database.usageMonths
 -- Months for which both usage tables have a partition. None before the tables exist.
 SELECT right(child.relname::text, 7) AS month
 FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
