@@ -1,4 +1,4 @@
--- The audit trail.
+-- The audit trail, and the results of changes by requests that may be sent again.
 
 -- name: audit.append
 -- $1 month (its first day), and of each entry: $2 epoch ms, $3 actor, $4 role, $5 address, $6 request id, $7 action,
@@ -32,3 +32,14 @@ WHERE at >= coalesce(to_timestamp($1::float8 / 1000), '-infinity')
   AND ($3::text IS NULL OR actor = $3::text)
   AND ($4::text IS NULL OR action = $4::text OR starts_with(action, $4::text || '.'))
   AND ($5::text IS NULL OR object = $5::text OR starts_with(object, $5::text || ' '))
+
+-- name: audit.madeChange
+-- $1 key.
+SELECT result FROM made_changes WHERE key = $1 AND made_at > now() - interval '24 hours'
+
+-- name: audit.forgetChanges
+DELETE FROM made_changes WHERE made_at <= now() - interval '24 hours'
+
+-- name: audit.addChange
+-- $1 key, $2 result.
+INSERT INTO made_changes (key, result) VALUES ($1, $2)

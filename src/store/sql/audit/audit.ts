@@ -1,15 +1,21 @@
-// The audit trail as rows. `before` and `after` are kept as JSON with the names the outside knows.
+// The audit trail as rows, and the results of changes by requests that may be sent again. `before` and `after` are kept as
+// JSON with the names the outside knows.
 import type { AuditEntry } from '../../../domain/audit.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import { snakeKeys } from '../../../platform/snake-keys.ts';
-import type { AuditFilter, AuditRecord, AuditRecords } from '../../ports/records/audit-records.ts';
+import type {
+  AuditFilter,
+  AuditRecord,
+  AuditRecords,
+  MadeChanges,
+} from '../../ports/records/audit-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
 import { countWithin } from '../client/bounded-count.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './audit.sql';
 
-const SQL = statements(file, 'append', 'page', 'matching');
+const SQL = statements(file, 'append', 'page', 'matching', 'madeChange', 'forgetChanges', 'addChange');
 
 export class SqlAudit implements AuditRecords {
   constructor(private readonly client: SqlClient) {}
@@ -30,6 +36,21 @@ export class SqlAudit implements AuditRecords {
     const items = await this.client.query<AuditRecord>(SQL.page, [...filter, offset, limit]);
     const { rows: total } = await countWithin(this.client, SQL.matching.text, filter);
     return { items, total: Math.max(total, offset + items.length) };
+  }
+}
+
+/** Those older than a day are removed with the next one. */
+export class SqlMadeChanges implements MadeChanges {
+  constructor(private readonly client: SqlClient) {}
+
+  async find(key: string): Promise<string | null> {
+    const [row] = await this.client.query<{ result: string }>(SQL.madeChange, [key]);
+    return row?.result ?? null;
+  }
+
+  async add(key: string, result: string): Promise<void> {
+    await this.client.query(SQL.forgetChanges);
+    await this.client.query(SQL.addChange, [key, result]);
   }
 }
 
