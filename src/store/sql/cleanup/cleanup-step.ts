@@ -4,10 +4,9 @@ import { CLEANUP_BATCH_ROWS, type CleanupBounds, type CleanupTarget } from '../.
 import { countWithin } from '../client/bounded-count.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { fill, statements } from '../client/statements.ts';
-import { detachPartition, dropDetached, expiredPartition } from './cleanup-partition.ts';
 import file from './cleanup-step.sql';
 import { bindCondition, TARGET_TABLES, type TargetTable, walkedTable } from './cleanup-targets.ts';
-import { monthStart } from './partitions.ts';
+import { detachPartition, dropDetached, expiredPartition, monthStart } from './partitions.ts';
 
 const SQL = statements(
   file,

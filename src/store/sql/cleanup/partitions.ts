@@ -1,17 +1,31 @@
-// Monthly partitions of usage and of the audit trail. Used by results.ts, stops.ts and audit.ts.
+// Monthly partitions of usage and of the audit trail: they are made before they are needed, and an expired one is detached
+// without blocking writers, then dropped. Used by every file that writes into them, and by cleanup-step.ts, which notes between
+// the two what is being dropped, so that a half-detached partition is found again.
 import { CardpollError } from '../../../platform/errors.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { sqlStateOf } from '../client/sql-errors.ts';
 import { fill, statements } from '../client/statements.ts';
-import { lockKey } from '../client/transaction-bounds.ts';
+import { limitLockWaits, lockKey } from '../client/transaction-bounds.ts';
 import file from './partitions.sql';
 
-const SQL = statements(file, 'attached', 'create', 'attach');
+const SQL = statements(
+  file,
+  'attached',
+  'create',
+  'attach',
+  'expired',
+  'state',
+  'detach',
+  'finishDetaching',
+  'drop',
+);
 
 /** What an insert without a matching partition raises. */
 const CHECK_VIOLATION = '23514';
 const LOCK_KEY = 7_220_115_502;
 const MONTHS_AHEAD = 3;
+/** No statement of ours uses a detached table; only a vacuum or a curious reader may still hold it. */
+const DROP_LOCK_TIMEOUT_MS = 1_000;
 
 /** Storage of the partitions of each table: usage rows are rewritten in place, the others never. */
 const PARTITIONED = { card_usage: 'WITH (fillfactor = 80)', usage_records: '', audit: '' };
@@ -75,4 +89,40 @@ export async function withPartitions<T>(
 async function attached(runner: SqlRunner, names: readonly string[]): Promise<Set<string>> {
   const rows = await runner.query<{ name: string }>(SQL.attached, [Object.keys(PARTITIONED), names]);
   return new Set(rows.map((row) => row.name));
+}
+
+/**
+ * The oldest partition of a table that ends before `firstKept` (YYYY-MM-01), or one that a failed run left detached;
+ * null when there is none. The name is quoted where it needs to be.
+ */
+export async function expiredPartition(
+  runner: SqlRunner,
+  table: string,
+  firstKept: string,
+): Promise<string | null> {
+  const [row] = await runner.query<{ name: string }>(SQL.expired, [table, firstKept, table]);
+  return row?.name ?? null;
+}
+
+/**
+ * Takes the partition out of its table. Waits for transactions that use the table but holds no lock they or later ones
+ * wait for. Interrupted, it is finished by the next call. Throws `unavailable` when a long transaction stands in the way.
+ */
+export async function detachPartition(client: SqlClient, table: string, name: string): Promise<void> {
+  const [state] = await client.query<{ pending: boolean }>(SQL.state, [name]);
+  if (state === undefined) return;
+  await client.query(fill(state.pending ? SQL.finishDetaching : SQL.detach, { table, partition: name }));
+}
+
+/** Drops the detached table in the transaction of `notes`. */
+export function dropDetached(
+  client: SqlClient,
+  name: string,
+  notes: (tx: SqlRunner) => Promise<void>,
+): Promise<void> {
+  return client.transaction(async (tx) => {
+    await limitLockWaits(tx, DROP_LOCK_TIMEOUT_MS);
+    await notes(tx);
+    await tx.query(fill(SQL.drop, { partition: name }));
+  });
 }

@@ -11,9 +11,6 @@ const STORE = fileURLToPath(new URL('../../../../../src/store', import.meta.url)
 const MADE_FROM_PARTS = [
   'bounded_count.count',
   'bounded_count.estimate',
-  'cleanup_partition.detach',
-  'cleanup_partition.drop',
-  'cleanup_partition.finishDetaching',
   'cleanup_step.partitionRows',
   'cleanup_step.removeWindow',
   'cleanup_targets.alert_history',
@@ -30,6 +27,9 @@ const MADE_FROM_PARTS = [
   'cleanup_targets.webhook_outbox',
   'partitions.attach',
   'partitions.create',
+  'partitions.detach',
+  'partitions.drop',
+  'partitions.finishDetaching',
 ];
 
 /** Whatever has the columns of a card. */
