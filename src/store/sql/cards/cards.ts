@@ -1,4 +1,4 @@
-// Card records: reading them, and the doors to the change feed (card-changes.ts) and to imports
+// Card records: reading and listing them, and the doors to the change feed (card-changes.ts) and to imports
 // (card-import-session.ts). What polls change is written by results.ts and stops.ts.
 import type { Card, CardMembership } from '../../../domain/cards/card.ts';
 import type { UsageMonth } from '../../../domain/cards/usage-month.ts';
@@ -11,6 +11,7 @@ import type {
   CardRecords,
   CardStretch,
   ImportSessionOptions,
+  ListedCard,
   MonthlyUsage,
 } from '../../ports/records/card-records.ts';
 import type { SqlClient } from '../client/sql-client.ts';
@@ -18,7 +19,6 @@ import { statements } from '../client/statements.ts';
 import { cardChangesSince, currentMark } from './card-changes.ts';
 import { withColumns } from './card-columns.ts';
 import { SqlCardImportSession } from './card-import-session.ts';
-import { cardStretch } from './card-list.ts';
 import file from './cards.sql';
 
 const SQL = statements(
@@ -32,12 +32,15 @@ const SQL = statements(
   'count',
   'size',
   'lastId',
+  'stretch',
 );
 
 /** A few milliseconds of counting: about 25,000 cards. */
 const PAGES_COUNTED_EXACTLY = 350;
 /** Of 8 kB, in a table never analysed, or last while its first rows were on their way (0 rows, yet pages). */
 const CARDS_A_PAGE = 70;
+/** Cards that one call of `list` looks at, however few of them match. */
+const LOOKED_AT = 20_000;
 
 interface EstimateRow {
   readonly rows: number;
@@ -56,6 +59,13 @@ interface JumpRow {
   readonly jumpFromUsedMb: number | null;
   readonly jumpAtMs: number | null;
 }
+
+/** Without a card: the one row of a stretch in which none matches. */
+type StretchRow = ListedCard & {
+  readonly cardId: number | null;
+  readonly lastId: number | null;
+  readonly lookedAt: number;
+};
 
 export class SqlCards implements CardRecords {
   constructor(private readonly client: SqlClient) {}
@@ -102,8 +112,19 @@ export class SqlCards implements CardRecords {
     return Math.round(perPage * row.pages);
   }
 
-  list(filter: CardFilter, afterId: number, limit: number): Promise<CardStretch> {
-    return cardStretch(this.client, filter, afterId, limit);
+  async list(
+    { carrierId, status, stopped }: CardFilter,
+    afterId: number,
+    limit: number,
+  ): Promise<CardStretch> {
+    const isOpen = carrierId === null && status === null && stopped === null;
+    const window = isOpen ? limit : Math.max(limit, LOOKED_AT);
+    const params = [afterId, window, limit, carrierId, status, stopped];
+    const rows = await this.client.query<StretchRow>(SQL.stretch, params);
+    const cards = rows.flatMap(({ lastId: _, lookedAt: __, ...card }) =>
+      card.cardId === null ? [] : [card],
+    );
+    return { cards, nextAfterId: nextAfter(rows[0], cards, window, limit) };
   }
 
   async lastId(): Promise<number> {
@@ -143,4 +164,15 @@ function toCard(row: CardRow): Card {
   const jump = fromMb === null || atMs === null ? null : { fromMb, fromUsedMb, atMs };
   const usage = month === null ? null : { month, usedMb, lastReadingMb, suspectedMb, jump, readAtMs };
   return { ...card, usage };
+}
+
+/** A full stretch may have left matching cards behind its last one; else everything up to the last id was looked at. */
+function nextAfter(
+  row: StretchRow | undefined,
+  cards: readonly ListedCard[],
+  window: number,
+  limit: number,
+): number | null {
+  if (cards.length === limit) return cards.at(-1)?.cardId ?? null;
+  return row === undefined || row.lookedAt < window ? null : row.lastId;
 }

@@ -36,8 +36,8 @@ const MADE_FROM_PARTS = [
 const WITH_COLUMNS = [
   'card_import_session.chunk',
   'card_import_session.createRows',
-  'card_list.stretch',
   'cards.byIds',
+  'cards.stretch',
 ];
 
 const files = ['sql', 'postgres'].flatMap((adapter) =>
