@@ -14,10 +14,8 @@ import { SqlMigrations } from './migrations.ts';
 import { SqlResults } from './results/results.ts';
 import { SqlConfigs } from './schedule/configs.ts';
 import { SqlResumes } from './stops/resumes.ts';
-import { stopClaims } from './stops/stop-claims.ts';
 import { SqlStopControl } from './stops/stop-control.ts';
-import { stopList } from './stops/stop-list.ts';
-import { stopOrders } from './stops/stop-orders.ts';
+import { sqlStops } from './stops/stops.ts';
 import { SqlTriggers } from './triggers/triggers.ts';
 
 /** Under which daemons are connected. */
@@ -34,7 +32,7 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
     kind,
     cards: new SqlCards(client),
     results: new SqlResults(client),
-    stops: { ...stopClaims(client), ...stopOrders(client), ...stopList(client) },
+    stops: sqlStops(client),
     stopControl: new SqlStopControl(client),
     resumes: new SqlResumes(client),
     configs: new SqlConfigs(client),

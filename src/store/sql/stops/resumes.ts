@@ -15,7 +15,7 @@ import type { PreparedSql, SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { walkIndexes } from '../client/transaction-bounds.ts';
 import file from './resumes.sql';
-import { DUE_AGAIN_MS, FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './stop-pauses.ts';
+import { DUE_AGAIN_MS, FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './stop-claims.ts';
 
 const SQL = statements(
   file,

@@ -10,9 +10,15 @@ import { monthStart, withPartitions } from '../cleanup/partitions.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './stop-claims.sql';
-import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './stop-pauses.ts';
 
 const SQL = statements(file, 'wanted', 'claim', 'complete', 'acknowledge', 'abandon');
+
+/** Between calls that are acknowledged without effect: from half a minute, doubling, to an hour. Those of resumes too. */
+export const FIRST_PAUSE_MS = 30_000;
+export const LONGEST_PAUSE_MS = 3_600_000;
+
+/** A card with an order is given to the queue again after this time, should the queue have lost it. */
+export const DUE_AGAIN_MS = 60_000;
 
 interface ClaimRow {
   readonly state: StopClaim['state'];

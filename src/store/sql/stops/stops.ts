@@ -1,0 +1,81 @@
+// Stops as operators see them, and what they decide: they release and dismiss those that are held, and order the stop of a
+// card. How cards over their package are stopped is stop-claims.ts.
+import { UNCONFIRMED_STOPS_COUNTED } from '../../../domain/alerts/alert-rule.ts';
+import type { CardMembership } from '../../../domain/cards/card.ts';
+import { STOP_STATES } from '../../../domain/stops/stop.ts';
+import type { CardStop, ListedStop, StopDecision, StopRecords } from '../../ports/records/stop-records.ts';
+import { monthStart } from '../cleanup/partitions.ts';
+import type { PreparedSql, SqlClient } from '../client/sql-client.ts';
+import { statements } from '../client/statements.ts';
+import { DUE_AGAIN_MS, stopClaims } from './stop-claims.ts';
+import file from './stops.sql';
+
+const SQL = statements(
+  file,
+  'ofCard',
+  'unconfirmed',
+  'page',
+  'countPage',
+  'release',
+  'dismiss',
+  'order',
+  'due',
+  'dropUnwanted',
+);
+
+/** Stops that one statement releases or dismisses: a short transaction. */
+const DECIDED_AT_ONCE = 10_000;
+
+export function sqlStops(client: SqlClient): StopRecords {
+  async function decide(
+    sql: PreparedSql,
+    cardIds: readonly number[] | null,
+    { by, reason }: StopDecision,
+  ): Promise<number[]> {
+    const rows = await client.query<{ cardId: number }>(sql, [cardIds, by, reason, DECIDED_AT_ONCE]);
+    return rows.map(({ cardId }) => cardId);
+  }
+
+  return {
+    ...stopClaims(client),
+
+    async list({ state, sinceMs, carrierId }, { offset, limit }) {
+      const filter = [state === null ? STOP_STATES : [state], sinceMs, carrierId];
+      const [items, [count]] = await Promise.all([
+        client.query<ListedStop>(SQL.page, [...filter, offset, limit]),
+        client.query<{ total: number }>(SQL.countPage, filter),
+      ]);
+      return { items, total: Number(count?.total) };
+    },
+
+    ofCard: (cardId, limit) => client.query<CardStop>(SQL.ofCard, [cardId, limit]),
+
+    async unconfirmed() {
+      const [row] = await client.query<{ count: number }>(SQL.unconfirmed, [UNCONFIRMED_STOPS_COUNTED]);
+      return row?.count ?? 0;
+    },
+
+    release: (cardIds, decision) => decide(SQL.release, cardIds, decision),
+    dismiss: (cardIds, decision) => decide(SQL.dismiss, cardIds, decision),
+
+    async order(cardId, month, { by, reason }) {
+      const params = [cardId, monthStart(month), by, reason];
+      const [row] = await client.query<{ answer: Awaited<ReturnType<StopRecords['order']>> }>(
+        SQL.order,
+        params,
+      );
+      return row?.answer ?? 'unknown_card';
+    },
+
+    due: (limit) => client.query<CardMembership>(SQL.due, [limit, DUE_AGAIN_MS]),
+
+    async dropUnwanted(afterCardId, limit) {
+      const params = [afterCardId, limit];
+      const [row] = await client.query<{ lastCardId: number | null; dropped: number }>(
+        SQL.dropUnwanted,
+        params,
+      );
+      return row ?? { lastCardId: null, dropped: 0 };
+    },
+  };
+}
