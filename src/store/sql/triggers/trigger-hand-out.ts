@@ -1,16 +1,21 @@
 // Hands out the next cards of a manual trigger: writes them down as owed and moves the trigger's cursor behind them,
 // in the caller's transaction. Used by triggers.ts. The lock on the trigger's row keeps callers apart.
+import type { ManualTrigger } from '../../../domain/manual-trigger.ts';
 import type { SqlRunner } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './trigger-hand-out.sql';
-import type { TriggerRow } from './trigger-row.ts';
 
 const SQL = statements(file, 'lock', 'listed', 'selected', 'save');
 
 /** Cards looked at in one call: a few milliseconds. */
 const PIECE_CARDS = 10_000;
 
-type LockedRow = Omit<TriggerRow, 'triggerId' | 'taskType' | 'createdAtMs' | 'finishedAtMs'> & {
+type LockedRow = Pick<
+  ManualTrigger,
+  'kind' | 'status' | 'total' | 'totalEstimated' | 'succeeded' | 'failed'
+> & {
+  readonly carrierId: number | null;
+  readonly cardStatus: number | null;
   readonly lastCardId: number;
   readonly handedOut: number;
 };

@@ -16,7 +16,6 @@ import { countWithin } from '../client/bounded-count.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { handOutNext } from './trigger-hand-out.ts';
-import { type TriggerRow, toTrigger } from './trigger-row.ts';
 import file from './triggers.sql';
 
 const SQL = statements(
@@ -44,6 +43,11 @@ const SQL = statements(
   'takeBackCards',
   'endFeeding',
 );
+
+type TriggerRow = Omit<ManualTrigger, 'selection'> & {
+  readonly carrierId: number | null;
+  readonly cardStatus: number | null;
+};
 
 export class SqlTriggers implements TriggerRecords {
   constructor(private readonly client: SqlClient) {}
@@ -175,4 +179,10 @@ export class SqlTriggers implements TriggerRecords {
       await tx.query(SQL.endFeeding, [triggerId]);
     });
   }
+}
+
+function toTrigger(row: TriggerRow): ManualTrigger {
+  const { triggerId, kind, taskType, status, carrierId, cardStatus, ...progress } = row;
+  const selection = kind === 'by_condition' ? { carrierId, status: cardStatus } : null;
+  return { triggerId, kind, taskType, status, selection, ...progress };
 }
