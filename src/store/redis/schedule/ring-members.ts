@@ -1,20 +1,33 @@
 // Adds, removes, finds, reads and counts the cards of a ring in Redis, in short calls. Used by rings.ts.
 import pLimit from 'p-limit';
-import { bucketsFrom, stepAtPhase, stepsOf } from '../../../domain/schedule/phase.ts';
+import {
+  bucketNumberOf,
+  bucketsFrom,
+  type RingShape,
+  stepAtPhase,
+  stepsOf,
+} from '../../../domain/schedule/phase.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import type { RingGeneration, RingId, RingState } from '../../ports/live/rings.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
-import { type BucketGroup, groupByBucket, splitIntoCalls } from './ring-calls.ts';
-import type { RingReader } from './ring-reader.ts';
 import type { RingResizer } from './ring-resizer.ts';
-import { generationsOf } from './ring-state.ts';
+import { generationsOf, type RingReader } from './ring-state.ts';
 
+/** Most ids in one script call; about 1 ms of Redis' time. */
+const IDS_PER_CALL = 1_000;
 const CALLS_AT_ONCE = 64;
 const MAX_ATTEMPTS = 20;
 
 /** After this many added cards the ring checks again whether buckets must be split. */
 const CARDS_PER_GROWTH = 20_000;
+
+/** The cards of one bucket in one call, with their positions in the caller's list. */
+interface BucketGroup {
+  readonly number: number;
+  readonly ids: number[];
+  readonly positions: number[];
+}
 
 export class RingMembers {
   readonly #reader: RingReader;
@@ -149,6 +162,48 @@ export class RingMembers {
     }
     return this.client.script(script, keys, args);
   }
+}
+
+/** @param positions the index of each id in the caller's list; null when `cardIds` has the caller's order */
+function groupByBucket(
+  ids: readonly number[],
+  positions: readonly number[] | null,
+  shape: RingShape,
+): Map<number, BucketGroup> {
+  const groups = new Map<number, BucketGroup>();
+  for (let i = 0; i < ids.length; i += 1) {
+    const id = ids[i] as number;
+    const number = bucketNumberOf(id, shape);
+    let group = groups.get(number);
+    if (group === undefined) {
+      group = { number, ids: [], positions: [] };
+      groups.set(number, group);
+    }
+    group.ids.push(id);
+    group.positions.push(positions?.[i] ?? i);
+  }
+  return groups;
+}
+
+function splitIntoCalls(groups: Map<number, BucketGroup>): BucketGroup[][] {
+  const calls: BucketGroup[][] = [];
+  let call: BucketGroup[] = [];
+  let room = IDS_PER_CALL;
+  for (const { number, ids, positions } of groups.values()) {
+    for (let from = 0; from < ids.length; ) {
+      const end = Math.min(ids.length, from + room);
+      call.push({ number, ids: ids.slice(from, end), positions: positions.slice(from, end) });
+      room -= end - from;
+      from = end;
+      if (room === 0) {
+        calls.push(call);
+        call = [];
+        room = IDS_PER_CALL;
+      }
+    }
+  }
+  if (call.length > 0) calls.push(call);
+  return calls;
 }
 
 /** @returns the results in the order of the items. When a call fails, calls that have not begun are skipped. */

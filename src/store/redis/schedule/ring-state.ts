@@ -1,10 +1,13 @@
-// Parses the state of a ring as the scripts return it. Used by the ring-*.ts files; pure.
+// The state of a ring: reads it, and parses it as the scripts return it. Used by rings.ts and the other ring-*.ts files.
+import { CardpollError } from '../../../platform/errors.ts';
 import type { RingGeneration, RingId, RingState } from '../../ports/live/rings.ts';
+import type { RedisClient } from '../client/client.ts';
+import type { Keys } from '../keys.ts';
 
 export type StateReply = Array<string | null>;
 
 /** The fields in the order in which ring_state() in ring-prelude.lua returns them. */
-export const STATE_FIELDS = [
+const STATE_FIELDS = [
   'generation',
   'buckets',
   'split',
@@ -24,6 +27,31 @@ export const STATE_FIELDS = [
   'achieved_ms',
   'lap_started_ms',
 ] as const;
+
+export class RingReader {
+  constructor(
+    private readonly client: RedisClient,
+    private readonly keys: Keys,
+  ) {}
+
+  async read(ring: RingId): Promise<RingState | null> {
+    const reply = (await this.client.command('HMGET', this.keys.ring(ring), ...STATE_FIELDS)) as StateReply;
+    return reply[0] === null ? null : stateOf(ring, reply);
+  }
+
+  /** @throws CardpollError `not_found` for an unknown ring. */
+  async require(ring: RingId): Promise<RingState> {
+    return (await this.read(ring)) ?? missingRing(ring);
+  }
+}
+
+export function missingRing(ring: RingId): never {
+  throw new CardpollError(
+    'not_found',
+    'ring_unknown',
+    `config ${ring.configId} has no ring for ${ring.taskType}`,
+  );
+}
 
 export function stateOf(ring: RingId, reply: StateReply): RingState {
   const text = (name: (typeof STATE_FIELDS)[number]): string => reply[STATE_FIELDS.indexOf(name)] ?? '';

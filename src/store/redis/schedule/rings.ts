@@ -1,24 +1,27 @@
 // Rings in Redis: each ring has one hash for its state and many small sets of card ids. The scripts ring-*.lua change
-// them. This file creates, builds and drops rings; ring-members.ts handles their cards. docs/architecture.md explains
-// the idea.
+// them. This file creates, builds, advances and drops rings; ring-members.ts handles their cards, ring-resizer.ts their
+// buckets. docs/architecture.md explains the idea.
 //
 // A script gets the generation and the numbers of its buckets. If these have changed meanwhile, it does nothing, and
 // the call is repeated with the current state.
+import { bucketAt } from '../../../domain/schedule/phase.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import type { AdvanceResult, RingId, RingSettings, RingState, Rings } from '../../ports/live/rings.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
-import { RingAdvancer } from './ring-advancer.ts';
 import { RingMembers } from './ring-members.ts';
-import { missingRing, RingReader } from './ring-reader.ts';
 import { RingResizer } from './ring-resizer.ts';
-import { type StateReply, stateOf } from './ring-state.ts';
+import { missingRing, RingReader, type StateReply, stateOf } from './ring-state.ts';
+
+/** About 3,000 cards, which take a few milliseconds of Redis' time. */
+const BUCKETS_PER_CALL = 16;
+const MAX_ATTEMPTS = 20;
+const KEYS_PER_UNLINK = 512;
 
 export class RedisRings implements Rings {
   readonly #reader: RingReader;
   readonly #resizer: RingResizer;
   readonly #members: RingMembers;
-  readonly #advancer: RingAdvancer;
   readonly #trash: RingTrash;
 
   constructor(
@@ -28,7 +31,6 @@ export class RedisRings implements Rings {
     this.#reader = new RingReader(client, keys);
     this.#resizer = new RingResizer(client, keys);
     this.#members = new RingMembers(client, keys, { reader: this.#reader, resizer: this.#resizer });
-    this.#advancer = new RingAdvancer(client, keys, this.#reader);
     this.#trash = new RingTrash(client, keys);
   }
 
@@ -110,15 +112,53 @@ export class RedisRings implements Rings {
     return this.#members.recount(ring);
   }
 
-  advance(
+  /** A few buckets in each short script call. */
+  async advance(
     ring: RingId,
     limits: { maxBuckets: number; queueCap: number; fence: number },
   ): Promise<AdvanceResult> {
-    return this.#advancer.advance(ring, limits);
+    let state = await this.#reader.require(ring);
+    let moved = 0;
+    let left = limits.maxBuckets;
+    for (let attempt = 0; ; ) {
+      const count = Math.min(left, BUCKETS_PER_CALL);
+      const step = await this.#advanceOnce(state, count, limits);
+      state = step.ring;
+      moved += step.moved;
+      left -= step.movedBuckets;
+      attempt = step.stale ? attempt + 1 : 0;
+      // A stale call has moved nothing and returned the current state: repeat it with that state.
+      if (step.stale && attempt < MAX_ATTEMPTS) continue;
+      if (left <= 0 || step.movedBuckets < count)
+        return { ring: state, moved, queueLength: step.queueLength };
+    }
+  }
+
+  async #advanceOnce(state: RingState, count: number, limits: { queueCap: number; fence: number }) {
+    const { taskType } = state;
+    const keys = [
+      this.keys.ring(state),
+      this.keys.queue(taskType),
+      this.keys.retry(taskType),
+      this.keys.failures(taskType),
+    ];
+    const numbers: number[] = [];
+    for (let step = state.cursor; numbers.length < count && state.generation > 0; ) {
+      const bucket = bucketAt(state, step);
+      numbers.push(bucket.number);
+      keys.push(this.keys.bucket(state, state.generation, bucket.number));
+      step += bucket.steps;
+    }
+    const channel = this.keys.workChannel(taskType);
+    const args = [state.generation, state.cursor, limits.queueCap, limits.fence, channel, ...numbers];
+    const reply = (await this.client.script('ringAdvance', keys, args)) as
+      | [number, number, number, number, StateReply]
+      | null;
+    if (reply === null) return missingRing(state);
+    const [stale, movedBuckets, moved, queueLength, after] = reply;
+    return { stale: stale === 1, movedBuckets, moved, queueLength, ring: stateOf(state, after) };
   }
 }
-
-const KEYS_PER_UNLINK = 512;
 
 /** The buckets of abandoned generations, which the scripts ring-*.lua put into the trash. */
 class RingTrash {
