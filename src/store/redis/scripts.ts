@@ -15,15 +15,13 @@ import workPauses from './limits/work-pauses.lua';
 import workResume from './limits/work-resume.lua';
 import prelude from './prelude.lua';
 import ringActivate from './schedule/ring-activate.lua';
-import ringAdd from './schedule/ring-add.lua';
 import ringAdvance from './schedule/ring-advance.lua';
 import ringConfigure from './schedule/ring-configure.lua';
-import ringContains from './schedule/ring-contains.lua';
 import ringDrop from './schedule/ring-drop.lua';
+import ringMembers from './schedule/ring-members.lua';
 import ringMerge from './schedule/ring-merge.lua';
 import ringPrelude from './schedule/ring-prelude.lua';
 import ringRecount from './schedule/ring-recount.lua';
-import ringRemove from './schedule/ring-remove.lua';
 import ringSplit from './schedule/ring-split.lua';
 import ringStartGeneration from './schedule/ring-start-generation.lua';
 import healthNote from './stats/health-note.lua';
@@ -54,14 +52,12 @@ const SOURCES = {
   requestClaim,
   requestComplete,
   ringActivate,
-  ringAdd,
   ringAdvance,
   ringConfigure,
-  ringContains,
   ringDrop,
+  ringMembers,
   ringMerge,
   ringRecount,
-  ringRemove,
   ringSplit,
   ringStartGeneration,
   statsRead,

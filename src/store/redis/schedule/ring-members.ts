@@ -9,7 +9,7 @@ import {
 } from '../../../domain/schedule/phase.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import type { RingGeneration, RingId, RingState } from '../../ports/live/rings.ts';
-import type { RedisClient } from '../client/client.ts';
+import type { RedisArgument, RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 import type { RingResizer } from './ring-resizer.ts';
 import { generationsOf, type RingReader } from './ring-state.ts';
@@ -21,6 +21,9 @@ const MAX_ATTEMPTS = 20;
 
 /** After this many added cards the ring checks again whether buckets must be split. */
 const CARDS_PER_GROWTH = 20_000;
+
+/** What ring-members.lua sends to each bucket. */
+type MembersCommand = 'SADD' | 'SREM' | 'SMISMEMBER';
 
 /** The cards of one bucket in one call, with their positions in the caller's list. */
 interface BucketGroup {
@@ -48,7 +51,7 @@ export class RingMembers {
       const ids = cardIds.slice(from, from + CARDS_PER_GROWTH);
       const state = await this.#resizer.makeRoom(await this.#reader.require(ring), ids.length);
       if (state.generation === 0 && state.building === null) throw neverBuilt(ring);
-      await this.#change('ringAdd', state, ids, (reply, _groups, prefix) => {
+      await this.#send('SADD', state, ids, (reply, _groups, prefix) => {
         if (prefix === '') added += reply as number;
       });
     }
@@ -59,7 +62,7 @@ export class RingMembers {
     const state = await this.#reader.read(ring);
     if (state === null) return 0;
     let removed = 0;
-    await this.#change('ringRemove', state, cardIds, (reply, _groups, prefix) => {
+    await this.#send('SREM', state, cardIds, (reply, _groups, prefix) => {
       if (prefix === '') removed += reply as number;
     });
     return removed;
@@ -69,7 +72,7 @@ export class RingMembers {
     const found = new Array<boolean>(cardIds.length).fill(false);
     const state = await this.#reader.read(ring);
     if (state === null) return found;
-    await this.#change('ringContains', state, cardIds, (reply, groups) => {
+    await this.#send('SMISMEMBER', state, cardIds, (reply, groups) => {
       const positions = groups.flatMap((group) => group.positions);
       for (const [i, flag] of (reply as number[]).entries()) found[positions[i] as number] = flag === 1;
     });
@@ -117,8 +120,8 @@ export class RingMembers {
    * Sends the ids to their buckets, in each generation, in short calls. When generations or buckets have changed
    * meanwhile, sends the ids of that call again with the current state.
    */
-  async #change(
-    script: 'ringAdd' | 'ringRemove' | 'ringContains',
+  async #send(
+    command: MembersCommand,
     seen: RingState,
     cardIds: readonly number[],
     onReply: (reply: unknown, groups: readonly BucketGroup[], prefix: '' | 'building_') => void,
@@ -131,11 +134,11 @@ export class RingMembers {
       if (attempt > 0) state = await this.#reader.require(state);
       const again = new Map<number, number>();
       for (const part of generationsOf(state)) {
-        if (script === 'ringContains' && part.prefix !== '') continue;
+        if (command === 'SMISMEMBER' && part.prefix !== '') continue;
         const calls = splitIntoCalls(groupByBucket(ids, positions, part.build));
         const present = state;
         await someAtOnce(calls, async (groups) => {
-          const reply = await this.#send(script, present, part, groups);
+          const reply = await this.#call(command, present, part, groups);
           if (reply !== null) return onReply(reply, groups, part.prefix);
           for (const { ids, positions } of groups) {
             for (const [i, id] of ids.entries()) again.set(positions[i] as number, id);
@@ -147,20 +150,21 @@ export class RingMembers {
     }
   }
 
-  #send(
-    script: 'ringAdd' | 'ringRemove' | 'ringContains',
+  #call(
+    command: MembersCommand,
     state: RingState,
     { prefix, build }: { prefix: string; build: RingGeneration },
     groups: readonly BucketGroup[],
   ): Promise<unknown> {
     const keys = [this.keys.ring(state)];
-    const args: Array<string | number> = [state.generation, state.building?.generation ?? 0, prefix];
+    const generations = [state.generation, state.building?.generation ?? 0];
+    const args: RedisArgument[] = [...generations, prefix, command];
     for (const group of groups) {
       keys.push(this.keys.bucket(state, build.generation, group.number));
       args.push(group.number, group.ids.length);
       for (const id of group.ids) args.push(id);
     }
-    return this.client.script(script, keys, args);
+    return this.client.script('ringMembers', keys, args);
   }
 }
 

@@ -49,25 +49,6 @@ local function is_bucket(number, buckets, split)
   return number >= buckets + split
 end
 
--- For scripts with KEYS: 1 ring, 2.. buckets; ARGV: 1 generation and 2 building generation that the caller read,
--- 3 `building_` or nothing: the generation of the buckets, then per bucket: number, number of ids, ids.
--- Returns true when the ring still has these generations and buckets.
-local function named_buckets_exist()
-  local prefix = ARGV[3]
-  local state = redis.call('HMGET', KEYS[1], 'generation', 'building_generation', prefix .. 'buckets', prefix .. 'split')
-  if state[1] ~= ARGV[1] or state[2] ~= ARGV[2] then
-    return false
-  end
-  local at, buckets, split = 4, tonumber(state[3]), tonumber(state[4])
-  for _ = 2, #KEYS do
-    if not is_bucket(tonumber(ARGV[at]), buckets, split) then
-      return false
-    end
-    at = at + 2 + tonumber(ARGV[at + 1])
-  end
-  return true
-end
-
 -- Returns the low 32 bits of a * b as bit operations read them: a product of 16 and 32 bits is exact in Lua's numbers.
 local function imul(a, b)
   return bit.tobit(bit.band(a, 0xffff) * b + bit.lshift(bit.tobit(bit.rshift(a, 16) * b), 16))
