@@ -151,29 +151,6 @@ describe('Redis as operators see it', () => {
     expect(await redis.exists('polling:ring-trash:realname')).toBe(0);
   });
 
-  it('rebuilds a ring of a version without splits, and removes its buckets', async () => {
-    const ring = { configId: 1, taskType: REALNAME };
-    await redis.hset('polling:ring:realname:1', {
-      generation: 3,
-      buckets: 64,
-      interval_ms: 60_000,
-      anchor_ms: 1_795_000_000_000,
-      cursor: 77,
-      enabled: 1,
-      members: 3,
-      building_generation: 0,
-      building_buckets: 0,
-      fence: 0,
-    });
-    await redis.hset('polling:ring-generations:realname', '1', 3);
-    await redis.sadd('polling:ring:realname:1:3:17', 1, 2, 3);
-    const state = await store.rings.configure(ring, { intervalMs: 60_000, enabled: true });
-    expect(state).toMatchObject({ generation: 0, members: 0, building: null, cursor: 0 });
-    await store.rings.startGeneration(ring, 64, { activate: true });
-    expect(await redis.exists('polling:ring:realname:1:3:17')).toBe(0);
-    expect(await store.rings.add(ring, [1, 2, 3])).toBe(3);
-  });
-
   it('counts the members again after buckets were lost', async () => {
     const ring = { configId: 1, taskType: REALNAME };
     await store.rings.configure(ring, { intervalMs: 60_000, enabled: true });

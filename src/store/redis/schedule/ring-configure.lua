@@ -1,19 +1,12 @@
 -- Creates a ring or applies its interval and enabled flag.
--- KEYS: 1 ring, 2 set of ring ids, 3 trash
+-- KEYS: 1 ring, 2 set of ring ids
 -- ARGV: 1 config id, 2 interval (ms), 3 enabled (1 or 0), 4 stagger (ms)
 -- Returns: the ring's state.
 -- Atomic because the new anchor is computed from the cursor, which ring-advance.lua moves.
 local now = now_ms()
 local interval, enabled = tonumber(ARGV[2]), ARGV[3]
-local old = redis.call('HMGET', KEYS[1], 'buckets', 'interval_ms', 'anchor_ms', 'cursor', 'enabled', 'split',
-  'generation', 'building_generation', 'building_buckets', 'stagger_ms')
+local old = redis.call('HMGET', KEYS[1], 'buckets', 'interval_ms', 'anchor_ms', 'cursor', 'enabled', 'split', 'stagger_ms')
 
--- Old versions, in which rings could not split, numbered buckets from 0: such a ring is built again.
-if old[1] and not old[6] then
-  redis.call('HSET', KEYS[3], ARGV[1] .. ':' .. old[7], old[1], ARGV[1] .. ':' .. old[8], old[9])
-  redis.call('DEL', KEYS[1])
-  old[1] = false
-end
 if not old[1] then
   redis.call('HSET', KEYS[1], 'generation', 0, 'buckets', 0, 'split', 0, 'members', 0, 'selection', '', 'loaded', 0,
     'interval_ms', interval, 'anchor_ms', now, 'cursor', 0, 'enabled', enabled, 'building_generation', 0,
@@ -33,12 +26,12 @@ elseif tonumber(old[2]) ~= interval or old[5] ~= enabled then
   redis.call('HSET', KEYS[1], 'interval_ms', interval, 'enabled', enabled, 'anchor_ms', exact(due - cursor * step),
     'achieved_ms', 0, 'lap_started_ms', 0)
 end
--- A ring of a version without stagger keeps its cursor and becomes due that much later, once.
-if old[1] and old[1] ~= '0' and not old[10] then
+-- A ring of a version without stagger (0.2.0) keeps its cursor and becomes due that much later, once.
+if old[1] and old[1] ~= '0' and not old[7] then
   local anchor = tonumber(redis.call('HGET', KEYS[1], 'anchor_ms')) + tonumber(ARGV[4])
   redis.call('HSET', KEYS[1], 'anchor_ms', exact(anchor), 'achieved_ms', 0, 'lap_started_ms', 0)
 end
-if old[10] ~= ARGV[4] then
+if old[7] ~= ARGV[4] then
   redis.call('HSET', KEYS[1], 'stagger_ms', ARGV[4])
 end
 redis.call('SADD', KEYS[2], ARGV[1])

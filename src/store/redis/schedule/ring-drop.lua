@@ -6,7 +6,7 @@ local state = redis.call('HMGET', KEYS[1], 'generation', 'buckets', 'split', 'bu
   'building_split')
 for i = 1, 4, 3 do
   if state[i] and state[i] ~= '0' then
-    local numbers = numbers_end(tonumber(state[i + 1]), tonumber(state[i + 2] or 0))
+    local numbers = numbers_end(tonumber(state[i + 1]), tonumber(state[i + 2]))
     redis.call('HSET', KEYS[3], ARGV[1] .. ':' .. state[i], numbers)
   end
 end

@@ -46,8 +46,7 @@ export class RedisRings implements Rings {
   }
 
   async configure(ring: RingId, settings: RingSettings): Promise<RingState> {
-    const { taskType } = ring;
-    const keys = [this.keys.ring(ring), this.keys.rings(taskType), this.keys.ringTrash(taskType)];
+    const keys = [this.keys.ring(ring), this.keys.rings(ring.taskType)];
     const args = [ring.configId, settings.intervalMs, settings.enabled ? 1 : 0, settings.staggerMs ?? 0];
     return stateOf(ring, (await this.client.script('ringConfigure', keys, args)) as StateReply);
   }
