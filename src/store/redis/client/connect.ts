@@ -1,11 +1,12 @@
 // Opens the connection to Redis (standalone, Sentinel or Cluster) and checks the configuration of the server. Called by
 // live-store.ts. The connection reconnects indefinitely, and no command waits longer than COMMAND_DEADLINE_MS.
-import type { ConnectionOptions } from 'node:tls';
+import { isIP } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { CardpollError } from '../../../platform/errors.ts';
+import { CardpollError, messageOf } from '../../../platform/errors.ts';
+import { tlsFaultOf } from '../../../platform/tls-fault.ts';
 import { RedisClient } from './client.ts';
 import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
-import { tlsErrorAt } from './tls-probe.ts';
 
 /** The log for lost and restored connections, such as a pino logger. */
 export interface ConnectionLog {
@@ -33,6 +34,7 @@ const SENTINEL_TIMEOUT_MS = 1_000;
 /** A connection without answers for this long is dead (a vanished host sends no reset) and is replaced. */
 const SOCKET_TIMEOUT_MS = 4_000;
 const MAX_RECONNECT_DELAY_MS = 1_000;
+const TLS_PROBE_TIMEOUT_MS = 2_000;
 
 const reconnectDelayMs = (attempt: number): number =>
   Math.min(MAX_RECONNECT_DELAY_MS, 50 * 2 ** Math.min(attempt - 1, 5));
@@ -145,4 +147,44 @@ async function requireNoEviction(client: RedisClient): Promise<void> {
       );
     }
   }
+}
+
+/**
+ * Finds out why a TLS connection fails: for sentinels and for the nodes of a cluster, the driver reports only that the
+ * connections were closed. @returns null when TLS works with every server of the URL.
+ */
+async function tlsErrorAt(
+  { nodes, shown }: RedisTarget,
+  options: ConnectionOptions,
+): Promise<CardpollError | null> {
+  const errors = await Promise.all(nodes.map((node) => tlsErrorOf(node, options)));
+  for (const error of errors) {
+    const fault = tlsFaultOf(error);
+    if (fault === null) continue;
+    return new CardpollError(
+      'config',
+      'redis_tls',
+      `Redis at ${shown} cannot be reached over TLS: ${fault} (${messageOf(error)})`,
+      {
+        cause: error,
+        hint: 'check redis_tls_ca, redis_tls_cert and redis_tls_key, and the host names in the Redis URL',
+      },
+    );
+  }
+  return null;
+}
+
+/** Sends PING, because a server refuses a client certificate only when the connection is used. */
+function tlsErrorOf(
+  { host, port }: RedisTarget['nodes'][number],
+  options: ConnectionOptions,
+): Promise<unknown> {
+  return new Promise((resolve) => {
+    const socket = connectTls({ ...options, host, port, ...(isIP(host) === 0 ? { servername: host } : {}) });
+    socket.setTimeout(TLS_PROBE_TIMEOUT_MS, () => socket.destroy());
+    socket.on('secureConnect', () => socket.write('PING\r\n'));
+    socket.on('data', () => socket.destroy());
+    socket.on('error', resolve);
+    socket.on('close', () => resolve(null));
+  });
 }
