@@ -30,6 +30,11 @@ function hidden(master: Redis, error: unknown): string {
   return '';
 }
 
+/** @param flat field, value, field, value ..., as Redis and the scripts return a hash */
+export function pairsOf(flat: readonly string[]): Map<string, string> {
+  return new Map(flat.flatMap((field, i) => (i % 2 === 0 ? [[field, flat[i + 1] as string]] : [])));
+}
+
 export class RedisClient {
   readonly #scripts: Record<ScriptName, ScriptMethod>;
   #lastConnectionError: unknown = null;
@@ -59,6 +64,11 @@ export class RedisClient {
   command(name: string, ...args: RedisArgument[]): Promise<unknown> {
     this.#gatherWrites();
     return this.#answer(this.connection.call(name, ...args));
+  }
+
+  /** @returns the values of a hash by field. */
+  async hash(key: string): Promise<Map<string, string>> {
+    return pairsOf((await this.command('HGETALL', key)) as string[]);
   }
 
   /**

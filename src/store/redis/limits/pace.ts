@@ -62,18 +62,16 @@ export class RedisPace implements Pace {
   }
 
   async states(): Promise<PaceState[]> {
-    const [reply, time] = await Promise.all([
-      this.client.command('HGETALL', this.keys.pace) as Promise<string[]>,
+    const [stored, time] = await Promise.all([
+      this.client.hash(this.keys.pace),
       this.client.command('TIME') as Promise<[string, string]>,
     ]);
     const nowMs = Number(time[0]) * 1_000;
-    const states: PaceState[] = [];
-    for (let i = 0; i < reply.length; i += 2) {
-      const stored = JSON.parse(reply[i + 1] as string) as StoredLimit;
-      if (Math.abs(nowMs - stored.seen) <= LIMIT_KEPT_MS)
-        states.push(stateOf(reply[i] as string, stored, nowMs));
-    }
-    return states.sort((a, b) => (a.id < b.id ? -1 : 1));
+    return [...stored]
+      .map(([id, text]): [string, StoredLimit] => [id, JSON.parse(text)])
+      .filter(([, { seen }]) => Math.abs(nowMs - seen) <= LIMIT_KEPT_MS)
+      .map(([id, limit]) => stateOf(id, limit, nowMs))
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   #arguments({ id, interfaces, perSecond, burst }: PaceLimit): RedisArgument[] {

@@ -1,7 +1,7 @@
 // Pauses of task types in Redis. Used by work-queue.ts; the rules are in work-pause.lua.
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import type { Pause, PauseRequest, PauseSource } from '../../ports/live/work-queue.ts';
-import type { RedisClient } from '../client/client.ts';
+import { pairsOf, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 
 export class RedisPauses {
@@ -28,19 +28,10 @@ export class RedisPauses {
 }
 
 function pausesOf(taskType: TaskType, reply: unknown): Pause[] {
-  const pauses: Pause[] = [];
-  const parts = reply as string[];
-  for (let i = 0; i < parts.length; i += 2) {
-    const [, since, until, details] = /^(\S+) (\S+) (.*)$/s.exec(parts[i + 1] as string) ?? [];
-    const { reason, by } = JSON.parse(details as string) as { reason: string; by: string };
-    pauses.push({
-      taskType,
-      source: parts[i] as PauseSource,
-      reason,
-      by,
-      sinceMs: Number(since),
-      untilMs: Number(until),
-    });
-  }
-  return pauses;
+  return [...pairsOf(reply as string[])].map(([source, entry]) => {
+    const [, since, until, details = ''] = /^(\S+) (\S+) (.*)$/s.exec(entry) ?? [];
+    const { reason, by } = JSON.parse(details) as Pick<Pause, 'reason' | 'by'>;
+    const times = { sinceMs: Number(since), untilMs: Number(until) };
+    return { taskType, source: source as PauseSource, reason, by, ...times };
+  });
 }

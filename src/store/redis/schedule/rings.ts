@@ -168,18 +168,17 @@ class RingTrash {
 
   /** Removes the buckets; the next call continues after a crash. */
   async empty(taskType: TaskType): Promise<void> {
-    const trash = (await this.client.command('HGETALL', this.keys.ringTrash(taskType))) as string[];
-    for (let i = 0; i < trash.length; i += 2) {
-      const [configId = 0, generation = 0] = (trash[i] as string).split(':').map(Number);
-      const end = Number(trash[i + 1]);
-      for (let from = 0; from < end; from += KEYS_PER_UNLINK) {
-        const count = Math.min(KEYS_PER_UNLINK, end - from);
+    const trash = this.keys.ringTrash(taskType);
+    for (const [abandoned, end] of await this.client.hash(trash)) {
+      const [configId = 0, generation = 0] = abandoned.split(':').map(Number);
+      for (let from = 0; from < Number(end); from += KEYS_PER_UNLINK) {
+        const count = Math.min(KEYS_PER_UNLINK, Number(end) - from);
         const names = Array.from({ length: count }, (_, b) =>
           this.keys.bucket({ configId, taskType }, generation, from + b),
         );
         await this.client.command('UNLINK', ...names);
       }
-      await this.client.command('HDEL', this.keys.ringTrash(taskType), trash[i] as string);
+      await this.client.command('HDEL', trash, abandoned);
     }
   }
 }

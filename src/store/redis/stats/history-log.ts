@@ -8,7 +8,7 @@ import {
 } from '../../../domain/stats/history.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import type { HealthLog, HistoryLog } from '../../ports/live/history-log.ts';
-import type { RedisClient } from '../client/client.ts';
+import { pairsOf, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 
 /** A task type's numbers in the order of SAMPLE_FIELDS. */
@@ -68,7 +68,6 @@ export class RedisHealthLog implements HealthLog {
   async #noteAndRead(holdsMs: number, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const { client, keys } = this;
     const flat = (await client.script('healthNote', [keys.health], [holdsMs, ...names])) as string[];
-    const pairs = flat.flatMap((name, i) => (i % 2 === 0 ? [[name, Number(flat[i + 1])] as const] : []));
-    return new Map(pairs);
+    return new Map([...pairsOf(flat)].map(([name, first]) => [name, Number(first)]));
   }
 }

@@ -1,5 +1,4 @@
 // Statistics in Redis: totals in polling:stats:<type>, and the rolling window, in ten-second slots, in another hash.
-import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
 import { GROWTH_MINUTES, type GrowthMinutes, minuteOf } from '../../../domain/results/usage-jump.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import {
@@ -10,8 +9,8 @@ import {
   type StatsDelta,
   type StatsReading,
 } from '../../ports/live/poll-stats.ts';
-import { type StatsSlot, windowsOf } from '../../ports/live/stats-reading.ts';
-import type { RedisClient } from '../client/client.ts';
+import { windowsOf } from '../../ports/live/stats-reading.ts';
+import { pairsOf, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 import { packCarriers, packCounts, packGrowth, unpackGrowth, unpackSlot } from './packed-slot.ts';
 
@@ -59,12 +58,8 @@ export class RedisPollStats implements PollStats {
   }
 
   async usageGrowth(): Promise<GrowthMinutes> {
-    const flat = (await this.client.command('HGETALL', this.keys.usageGrowth('carddata'))) as string[];
-    const minutes = new Map<number, GrowthCounts>();
-    for (let i = 0; i < flat.length; i += 2) {
-      minutes.set(Number(flat[i]), unpackGrowth(flat[i + 1] as string));
-    }
-    return minutes;
+    const minutes = await this.client.hash(this.keys.usageGrowth('carddata'));
+    return new Map([...minutes].map(([minute, counts]) => [Number(minute), unpackGrowth(counts)]));
   }
 
   async forgetUsageGrowth(sinceMs: number): Promise<void> {
@@ -87,10 +82,7 @@ export class RedisPollStats implements PollStats {
       string[],
       ...Array<string | null>,
     ];
-    const counted = new Map<number, StatsSlot>();
-    for (let i = 0; i < slots.length; i += 2) {
-      counted.set(Number(slots[i]), unpackSlot(slots[i + 1] as string));
-    }
+    const counted = [...pairsOf(slots)].map(([slot, counts]) => [Number(slot), unpackSlot(counts)] as const);
     const [backpressure = 0, timeouts = 0, succeededMs = 0, limitReached = 0, durationMs = 0] =
       causes.map(Number);
     return {
@@ -102,7 +94,7 @@ export class RedisPollStats implements PollStats {
       timeouts,
       succeededMs,
       limitReached,
-      ...windowsOf(counted, Number(since ?? 0), Number(now)),
+      ...windowsOf(new Map(counted), Number(since ?? 0), Number(now)),
     };
   }
 }
