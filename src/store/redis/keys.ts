@@ -15,7 +15,7 @@ export class Keys {
   readonly initProgress = 'polling:init:progress';
   /** Hash: name of a problem -> since when it exists, and until when it was noted (health-note.lua). */
   readonly health = 'polling:health';
-  /** Hash: the state of the comparison of rings and cards (packed-reconciliation.ts). */
+  /** Hash: the state of the comparison of rings and cards (coordination.ts). */
   readonly reconciliation = 'polling:reconciliation';
   /** Hash: id of a rate limit -> its state as JSON (pace-take.lua). */
   readonly pace = 'polling:pace';

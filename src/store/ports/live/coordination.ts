@@ -27,10 +27,8 @@ export interface InstanceInfo {
   readonly reloadFailure: { readonly sinceMs: number; readonly reason: string } | null;
 }
 
-export type InitStatus = 'pending' | 'running' | 'completed';
-
 export interface InitProgress {
-  readonly status: InitStatus;
+  readonly status: 'pending' | 'running' | 'completed';
   readonly total: number;
   readonly loaded: number;
   readonly lastCardId: number;

@@ -1,17 +1,19 @@
-// The fleet, leases, live instances and the progress of initialisation in Redis.
+// The fleet, leases, live instances, and the progress of initialisation and reconciliation in Redis.
 import type { Fleet } from '../../../domain/fleet.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { camelKeys, snakeKeys } from '../../../platform/snake-keys.ts';
-import type {
-  Coordination,
-  InitProgress,
-  InitStatus,
-  InstanceInfo,
-  Reconciliation,
+import {
+  type Coordination,
+  INIT_NOT_STARTED,
+  type InitProgress,
+  type InstanceInfo,
+  NEVER_RECONCILED,
+  type Reconciliation,
 } from '../../ports/live/coordination.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
-import { packReconciliation, unpackReconciliation } from '../schedule/packed-reconciliation.ts';
+
+const KEYS_A_SCAN = 1_000;
 
 export class RedisCoordination implements Coordination {
   constructor(
@@ -28,16 +30,30 @@ export class RedisCoordination implements Coordination {
     await this.client.script('leaseResign', [this.keys.lease(lease)], [holder]);
   }
 
-  fleet(): Promise<Fleet | null> {
-    return readFleet(this.client, this.keys);
+  async fleet(): Promise<Fleet | null> {
+    const text = (await this.client.command('GET', this.keys.fleet)) as string | null;
+    if (text === null) return null;
+    const [id = '', ...name] = text.split(' ');
+    return { id, name: name.join(' ') };
   }
 
-  claimFleet(fleet: Fleet): Promise<Fleet> {
-    return claimFleet(this.client, this.keys, fleet);
+  async claimFleet(fleet: Fleet): Promise<Fleet> {
+    const holder = await this.fleet();
+    if (holder !== null) return holder;
+    await this.client.command('SET', this.keys.fleet, `${fleet.id} ${fleet.name}`, 'NX');
+    return (await this.fleet()) ?? fleet;
   }
 
-  forgetFleet(): Promise<void> {
-    return forgetFleet(this.client, this.keys);
+  /** Deletes one key at a time: in a Cluster the keys are in different slots. */
+  async forgetFleet(): Promise<void> {
+    for (const master of this.client.masters) {
+      let cursor = '0';
+      do {
+        const [next, found] = await master.scan(cursor, 'MATCH', this.keys.all, 'COUNT', KEYS_A_SCAN);
+        await Promise.all(found.map((key) => this.client.command('UNLINK', key)));
+        cursor = next;
+      } while (cursor !== '0');
+    }
   }
 
   async heartbeat(instance: InstanceInfo, ttlMs: number): Promise<void> {
@@ -64,60 +80,43 @@ export class RedisCoordination implements Coordination {
   }
 
   async initProgress(): Promise<InitProgress> {
-    const fields = await this.#hash(this.keys.initProgress);
-    const number = (name: string): number => Number(fields.get(name) ?? 0);
-    const time = (name: string): number | null => Date.parse(fields.get(name) ?? '') || null;
-    return {
-      status: (fields.get('status') as InitStatus | undefined) ?? 'pending',
-      total: number('total'),
-      loaded: number('loaded'),
-      lastCardId: number('last_card_id'),
-      batch: number('batch'),
-      batches: number('batches'),
-      startedAtMs: time('started_at'),
-      updatedAtMs: time('updated_at'),
-      finishedAtMs: time('finished_at'),
-      changeMark: fields.get('change_mark') ?? '',
-      reason: (fields.get('reason') as InitProgress['reason'] | undefined) ?? 'build',
-    };
+    return this.#read(this.keys.initProgress, PROGRESS, INIT_NOT_STARTED);
   }
 
   async saveInitProgress(progress: InitProgress): Promise<void> {
-    const time = (ms: number | null): string => (ms === null ? '' : new Date(ms).toISOString());
-    const fields = {
-      status: progress.status,
-      total: progress.total,
-      loaded: progress.loaded,
-      last_card_id: progress.lastCardId,
-      batch: progress.batch,
-      batches: progress.batches,
-      started_at: time(progress.startedAtMs),
-      updated_at: time(progress.updatedAtMs),
-      finished_at: time(progress.finishedAtMs),
-      change_mark: progress.changeMark,
-      reason: progress.reason,
-    };
-    await this.client.command('HSET', this.keys.initProgress, ...Object.entries(fields).flat());
+    await this.#save(this.keys.initProgress, PROGRESS, progress);
   }
 
   async reconciliation(): Promise<Reconciliation> {
-    return unpackReconciliation(await this.#hash(this.keys.reconciliation));
+    return this.#read(this.keys.reconciliation, RECONCILIATION, NEVER_RECONCILED);
   }
 
   async saveReconciliation(state: Reconciliation): Promise<void> {
-    const { requested_ms: _, ...fields } = packReconciliation(state);
-    await this.client.command('HSET', this.keys.reconciliation, ...Object.entries(fields).flat());
+    const { requestedMs: _, ...names } = RECONCILIATION;
+    await this.#save(this.keys.reconciliation, names, state);
   }
 
   async requestReconciliation(atMs: number): Promise<void> {
-    await this.client.command('HSET', this.keys.reconciliation, 'requested_ms', atMs);
+    await this.client.command('HSET', this.keys.reconciliation, RECONCILIATION.requestedMs, atMs);
   }
 
-  async #hash(key: string): Promise<Map<string, string>> {
-    const reply = (await this.client.command('HGETALL', key)) as string[];
-    const fields = new Map<string, string>();
-    for (let i = 0; i < reply.length; i += 2) fields.set(reply[i] as string, reply[i + 1] as string);
-    return fields;
+  async #read<State extends object>(key: string, names: FieldNames<State>, initial: State): Promise<State> {
+    const texts = await this.client.hash(key);
+    const fields = Object.entries<unknown>(initial as Record<string, unknown>).map(([field, value]) => {
+      const name = names[field as keyof State];
+      return [field, parsed(name, texts.get(name), value)];
+    });
+    return Object.fromEntries(fields);
+  }
+
+  async #save<State extends object>(
+    key: string,
+    names: Partial<FieldNames<State>>,
+    state: State,
+  ): Promise<void> {
+    const fields = Object.entries<string>(names as FieldNames<State>);
+    const texts = fields.flatMap(([field, name]) => [name, packed(name, state[field as keyof State])]);
+    await this.client.command('HSET', key, ...texts);
   }
 
   async #forgetBookkeeping(instanceIds: readonly string[]): Promise<void> {
@@ -126,34 +125,48 @@ export class RedisCoordination implements Coordination {
   }
 }
 
-const KEYS_A_SCAN = 1_000;
+/** The fields of a state, and their names in its hash. A time is RFC 3339 in a name that ends in `_at`, otherwise a number. */
+type FieldNames<State> = Readonly<Record<keyof State, string>>;
 
-/** The fleet that this Redis belongs to: a key that the first fleet sets and every instance reads. */
-async function readFleet(client: RedisClient, keys: Keys): Promise<Fleet | null> {
-  const text = (await client.command('GET', keys.fleet)) as string | null;
-  if (text === null) return null;
-  const [id = '', ...name] = text.split(' ');
-  return { id, name: name.join(' ') };
+const PROGRESS: FieldNames<InitProgress> = {
+  status: 'status',
+  total: 'total',
+  loaded: 'loaded',
+  lastCardId: 'last_card_id',
+  batch: 'batch',
+  batches: 'batches',
+  startedAtMs: 'started_at',
+  updatedAtMs: 'updated_at',
+  finishedAtMs: 'finished_at',
+  changeMark: 'change_mark',
+  reason: 'reason',
+};
+
+const RECONCILIATION: FieldNames<Reconciliation> = {
+  reason: 'reason',
+  position: 'position',
+  checked: 'checked',
+  healed: 'healed',
+  startedAtMs: 'started_ms',
+  sweptAtMs: 'swept_ms',
+  healedMissing: 'healed_missing',
+  healedForeign: 'healed_foreign',
+  healedDouble: 'healed_double',
+  liveIdentity: 'live_identity',
+  recordIdentity: 'record_identity',
+  requestedMs: 'requested_ms',
+  answeredRequestMs: 'answered_request_ms',
+};
+
+function packed(name: string, value: unknown): string {
+  return typeof value === 'number' && name.endsWith('_at') ? new Date(value).toISOString() : `${value ?? ''}`;
 }
 
-/** @returns the fleet that Redis belongs to now */
-async function claimFleet(client: RedisClient, keys: Keys, fleet: Fleet): Promise<Fleet> {
-  const holder = await readFleet(client, keys);
-  if (holder !== null) return holder;
-  await client.command('SET', keys.fleet, `${fleet.id} ${fleet.name}`, 'NX');
-  return (await readFleet(client, keys)) ?? fleet;
-}
-
-/** Deletes one key at a time: in a Cluster the keys are in different slots. */
-async function forgetFleet(client: RedisClient, keys: Keys): Promise<void> {
-  for (const master of client.masters) {
-    let cursor = '0';
-    do {
-      const [next, found] = await master.scan(cursor, 'MATCH', keys.all, 'COUNT', KEYS_A_SCAN);
-      await Promise.all(found.map((key) => client.command('UNLINK', key)));
-      cursor = next;
-    } while (cursor !== '0');
-  }
+function parsed(name: string, text: string | undefined, initial: unknown): unknown {
+  if (text === undefined) return initial;
+  if (typeof initial === 'string') return text;
+  if (text === '') return null;
+  return name.endsWith('_at') ? Date.parse(text) || null : Number(text);
 }
 
 /**
