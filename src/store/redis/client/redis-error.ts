@@ -19,15 +19,13 @@ export function isNotPermitted(message: string): boolean {
 export function redisError(error: unknown, shownUrl: string, lastConnectionError: unknown): CardpollError {
   if (error instanceof CardpollError) return error;
   const message = messageOf(error);
+  const details = (hint: string) => ({ cause: error, hint });
   if (AUTH.test(message)) {
     return new CardpollError(
       'config',
       'redis_auth',
       `Redis at ${shownUrl} refused the credentials: ${message}`,
-      {
-        cause: error,
-        hint: 'check user name and password in the Redis URL',
-      },
+      details('check user name and password in the Redis URL'),
     );
   }
   if (isNotPermitted(message)) {
@@ -35,10 +33,7 @@ export function redisError(error: unknown, shownUrl: string, lastConnectionError
       'config',
       'redis_not_permitted',
       `Redis at ${shownUrl} does not let this user do what cardpoll does: ${message}`,
-      {
-        cause: error,
-        hint: 'docs/security.md says what its user must be allowed; cardpoll doctor says what is missing',
-      },
+      details('docs/security.md says what its user must be allowed; cardpoll doctor says what is missing'),
     );
   }
   if (CANNOT_SAVE.test(message)) {
@@ -46,10 +41,9 @@ export function redisError(error: unknown, shownUrl: string, lastConnectionError
       'unavailable',
       'redis_cannot_save',
       `Redis at ${shownUrl} could not write to its disk and refuses work: ${message}`,
-      {
-        cause: error,
-        hint: 'free space on the disk of Redis and let it save again (redis-cli BGSAVE); work then continues by itself',
-      },
+      details(
+        'free space on the disk of Redis and let it save again (redis-cli BGSAVE); work then continues by itself',
+      ),
     );
   }
   if (REFUSED.test(message)) {
@@ -57,10 +51,7 @@ export function redisError(error: unknown, shownUrl: string, lastConnectionError
       'unavailable',
       'redis_refused',
       `Redis at ${shownUrl} refuses work: ${message}`,
-      {
-        cause: error,
-        hint: 'see the log of the Redis server; work continues by itself once it accepts commands',
-      },
+      details('see the log of the Redis server; work continues by itself once it accepts commands'),
     );
   }
   if (SERVER_REPLY.test(message)) {
@@ -74,10 +65,9 @@ export function redisError(error: unknown, shownUrl: string, lastConnectionError
       'config',
       'redis_sentinel_auth',
       `the sentinels at ${shownUrl} refused the credentials: ${sentinel}`,
-      {
-        cause: error,
-        hint: 'set CARDPOLL_REDIS_SENTINEL_PASSWORD for the sentinels; the Redis URL has the password of the Redis servers',
-      },
+      details(
+        'set CARDPOLL_REDIS_SENTINEL_PASSWORD for the sentinels; the Redis URL has the password of the Redis servers',
+      ),
     );
   }
   const why = lastConnectionError === null ? message : messageOf(lastConnectionError);
@@ -85,9 +75,8 @@ export function redisError(error: unknown, shownUrl: string, lastConnectionError
     'unavailable',
     'redis_unreachable',
     `Redis at ${shownUrl} does not answer: ${why}`,
-    {
-      cause: error,
-      hint: 'check that Redis is running there and that the Redis URL is right (redis_url, CARDPOLL_REDIS_URL)',
-    },
+    details(
+      'check that Redis is running there and that the Redis URL is right (redis_url, CARDPOLL_REDIS_URL)',
+    ),
   );
 }

@@ -71,6 +71,7 @@ export function translateSqlError(error: unknown, where: string): CardpollError 
   if (error instanceof CardpollError) return error;
   const state = sqlStateOf(error);
   const message = messageOf(error);
+  const details = (hint: string) => ({ cause: error, hint });
   if (isReadOnly(error)) return readOnlyError(where, error);
   const fault = tlsFaultOf({ code: state }) ?? (NO_TLS.test(message) ? 'it speaks no TLS' : null);
   if (fault !== null) {
@@ -78,10 +79,7 @@ export function translateSqlError(error: unknown, where: string): CardpollError 
       'config',
       'postgres_tls',
       `${where} cannot be reached over TLS: ${fault} (${message})`,
-      {
-        hint: 'check sslmode, sslrootcert, sslcert and sslkey in the database URL, and its host name',
-        cause: error,
-      },
+      details('check sslmode, sslrootcert, sslcert and sslkey in the database URL, and its host name'),
     );
   }
   if (isUnreachable(state, message)) {
@@ -89,10 +87,7 @@ export function translateSqlError(error: unknown, where: string): CardpollError 
       'unavailable',
       'postgres_unreachable',
       `${where} cannot be reached: ${message}`,
-      {
-        hint: 'Check that the server runs and accepts connections from this machine.',
-        cause: error,
-      },
+      details('Check that the server runs and accepts connections from this machine.'),
     );
   }
   if (state.startsWith('53') || state === '58030' || state === 'ENOSPC') {
@@ -100,10 +95,7 @@ export function translateSqlError(error: unknown, where: string): CardpollError 
       'unavailable',
       'postgres_out_of_resources',
       `${where} is out of resources: ${message}`,
-      {
-        hint: 'Check disk space, memory and max_connections of the server.',
-        cause: error,
-      },
+      details('Check disk space, memory and max_connections of the server.'),
     );
   }
   if (OVERLOADED_STATES.has(state)) {
@@ -111,10 +103,7 @@ export function translateSqlError(error: unknown, where: string): CardpollError 
       'unavailable',
       'postgres_timeout',
       `${where} did not finish in time: ${message}`,
-      {
-        hint: 'Look for long transactions and locks in pg_stat_activity.',
-        cause: error,
-      },
+      details('Look for long transactions and locks in pg_stat_activity.'),
     );
   }
   return translateLasting(error, state, message, where);
@@ -132,22 +121,22 @@ function isUnreachable(state: string, message: string): boolean {
 
 /** Errors that waiting does not cure. */
 function translateLasting(error: unknown, state: string, message: string, where: string): CardpollError {
+  const details = (hint: string) => ({ cause: error, hint });
   if (SCHEMA_STATES.has(state)) {
     return new CardpollError(
       'config',
       'not_migrated',
       `the schema in ${where} is missing or too old: ${message}`,
-      {
-        hint: 'Run: cardpoll migrate up',
-        cause: error,
-      },
+      details('Run: cardpoll migrate up'),
     );
   }
   if (ACCESS_STATES.has(state)) {
-    return new CardpollError('config', 'postgres_access_refused', `${where} refuses access: ${message}`, {
-      hint: 'Check user, password, database name and privileges in the database URL.',
-      cause: error,
-    });
+    return new CardpollError(
+      'config',
+      'postgres_access_refused',
+      `${where} refuses access: ${message}`,
+      details('Check user, password, database name and privileges in the database URL.'),
+    );
   }
   if (POOLING_STATES.has(state)) return transactionPooling(where, error);
   if (state.startsWith('23') || state.startsWith('22') || state === RAISED_BY_TRIGGER) {
