@@ -16,9 +16,7 @@ import {
   type WorkItem,
   type WorkQueue,
 } from '../../ports/live/work-queue.ts';
-import { placeIn } from './card-place.ts';
 import { claimNew } from './claim.ts';
-import { followClock } from './follow-clock.ts';
 import { manualEntryOf, WorkState } from './work-state.ts';
 
 export class EmbeddedWorkQueue implements WorkQueue {
@@ -135,7 +133,7 @@ export class EmbeddedWorkQueue implements WorkQueue {
   }
 
   async place(taskType: TaskType, cardId: number, manualEntries: readonly string[]): Promise<CardPlace> {
-    return placeIn(this.#types[taskType], cardId, manualEntries, this.#now());
+    return this.#types[taskType].placeOf(cardId, manualEntries, this.#now());
   }
 
   /** The running count is computed from the slots, so it cannot differ from them. */
@@ -189,7 +187,7 @@ export class EmbeddedWorkQueue implements WorkQueue {
   }
 
   async followClock(taskType: TaskType, leaseMs: number): Promise<number> {
-    return followClock(this.#types[taskType], leaseMs, this.#now());
+    return this.#types[taskType].followClock(leaseMs, this.#now());
   }
 
   /** The running count is always the number of slots held, so it never needs a correction. */

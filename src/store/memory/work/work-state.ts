@@ -1,7 +1,15 @@
 // The work of one task type in the embedded live store, and the operations that several files share: checking leases,
-// releasing slots, taking back expired leases, making cards due. Used by work-queue.ts, claim.ts and rings.ts.
+// releasing slots, taking back expired leases, making cards due, and what work-queue.ts asks of the work as a whole. Used by
+// work-queue.ts, claim.ts and rings.ts.
 import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/max-concurrency.ts';
-import type { LimitRecord, Pause, PauseSource, WorkItem } from '../../ports/live/work-queue.ts';
+import {
+  type CardPlace,
+  CLOCK_STEP_MS,
+  type LimitRecord,
+  type Pause,
+  type PauseSource,
+  type WorkItem,
+} from '../../ports/live/work-queue.ts';
 import { DueQueue } from './due-queue.ts';
 import { ScoreSet } from './score-set.ts';
 
@@ -31,10 +39,10 @@ export class WorkState {
   trickledAtMs = 0;
   /** The fraction of a slot that retries may hold; see claim.ts. */
   retryCredit: { asOfMs: number; slotMs: number; extraHeld: boolean } | null = null;
-  /** The time of follow-clock.ts's last call. */
-  seenMs: number | null = null;
+  /** The time of the last call of followClock. */
+  #seenMs: number | null = null;
   /** The last step back of the clock, until leases from before it are taken back; null without one. */
-  clockStep: { readonly beforeMs: number; readonly noticedMs: number } | null = null;
+  #clockStep: { readonly beforeMs: number; readonly noticedMs: number } | null = null;
 
   get limitInForce(): number {
     return Math.min(this.limit ?? DEFAULT_MAX_CONCURRENCY, this.effectiveLimit ?? Number.POSITIVE_INFINITY);
@@ -79,10 +87,72 @@ export class WorkState {
     return moved;
   }
 
+  /** Finds one card, by the rules of src/store/redis/work/work-place.lua. */
+  placeOf(cardId: number, manualEntries: readonly string[], nowMs: number): CardPlace {
+    const score = this.queue.scoreOf(cardId);
+    const leased = score !== undefined && !Number.isInteger(score) && score > nowMs;
+    const retryAtMs = this.retry.scoreOf(cardId);
+    const waiting = this.manual.entries().findIndex((entry) => manualEntries.includes(entry));
+    return {
+      queued:
+        score === undefined || leased
+          ? null
+          : { dueAtMs: Math.floor(score), before: this.queue.countBefore(score) },
+      running: leased
+        ? { leaseEndsAtMs: Math.floor(score), calling: this.slots.scoreOf(String(cardId)) === score }
+        : null,
+      retry: retryAtMs === undefined ? null : { atMs: retryAtMs, before: this.retry.countBefore(retryAtMs) },
+      failuresInARow: this.failures.get(cardId) ?? 0,
+      manual: {
+        waiting: waiting < 0 ? null : { before: waiting },
+        running: manualEntries.some((entry) => (this.manualLeases.scoreOf(entry) ?? 0) > nowMs),
+      },
+    };
+  }
+
+  /**
+   * Adjusts the work when the clock was set back, by the rules of src/store/redis/work/work-follow-clock.lua, which explains
+   * them. @returns by how many milliseconds the clock was set back; 0 if it was not.
+   */
+  followClock(leaseMs: number, nowMs: number): number {
+    const clockStep = this.#clockStep;
+    if (clockStep !== null && Math.abs(nowMs - clockStep.noticedMs) >= leaseMs) {
+      this.#clockStep = null;
+      if (clockStep.beforeMs > nowMs + leaseMs) this.#takeBackFrom(clockStep.beforeMs, nowMs);
+    }
+    const seenMs = this.#seenMs ?? nowMs;
+    const backMs = seenMs - nowMs;
+    this.#seenMs = nowMs;
+    if (backMs < CLOCK_STEP_MS) return 0;
+    this.queue.setBack(backMs, nowMs);
+    this.retry.setBack(backMs);
+    for (const pause of this.pausesInForce(nowMs)) {
+      const { source, sinceMs, untilMs } = pause;
+      this.pauses.set(source, { ...pause, sinceMs: sinceMs - backMs, untilMs: untilMs - backMs });
+    }
+    [this.otherAtMs, this.trickledAtMs, this.retryCredit] = [0, 0, null];
+    this.#clockStep = { beforeMs: seenMs, noticedMs: nowMs };
+    return backMs;
+  }
+
+  #takeBackFrom(afterMs: number, nowMs: number): void {
+    removeFrom(this.slots, afterMs);
+    removeFrom(this.retrySlots, afterMs);
+    this.manual.prepend(removeFrom(this.manualLeases, afterMs));
+    this.queue.takeBackFrom(afterMs, nowMs);
+  }
+
   /** Calls the listeners in another turn of the event loop, like a message from Redis. */
   wakeListeners(): void {
     for (const listener of this.listeners) setImmediate(listener);
   }
+}
+
+/** @returns the removed members, the lowest score first. */
+function removeFrom(set: ScoreSet<string>, afterMs: number): string[] {
+  const found = [...set.entries()].filter(({ score }) => score > afterMs).sort((a, b) => a.score - b.score);
+  for (const { member } of found) set.delete(member);
+  return found.map(({ member }) => member);
 }
 
 export function slotOf(item: WorkItem): string {
