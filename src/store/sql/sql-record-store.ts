@@ -3,20 +3,20 @@
 import { Bulkhead } from '../../platform/bulkhead.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { RecordStore } from '../ports/records/record-store.ts';
-import { SqlAlerts } from './alerts/alerts.ts';
-import { SqlAudit, SqlMadeChanges } from './audit/audit.ts';
-import { SqlCards } from './cards/cards.ts';
-import { SqlCleanup } from './cleanup/cleanup.ts';
+import { sqlAlerts } from './alerts/alerts.ts';
+import { sqlAudit, sqlMadeChanges } from './audit/audit.ts';
+import { sqlCards } from './cards/cards.ts';
+import { sqlCleanup } from './cleanup/cleanup.ts';
 import type { SqlClient, SqlTransaction } from './client/sql-client.ts';
 import { lockKey } from './client/transaction-bounds.ts';
 import { fleetOf, identityOf, now, ping, serverOf } from './database.ts';
 import { SqlMigrations } from './migrations.ts';
-import { SqlResults } from './results/results.ts';
-import { SqlConfigs } from './schedule/configs.ts';
-import { SqlResumes } from './stops/resumes.ts';
-import { SqlStopControl } from './stops/stop-control.ts';
+import { sqlResults } from './results/results.ts';
+import { sqlConfigs } from './schedule/configs.ts';
+import { sqlResumes } from './stops/resumes.ts';
+import { sqlStopControl } from './stops/stop-control.ts';
 import { sqlStops } from './stops/stops.ts';
-import { SqlTriggers } from './triggers/triggers.ts';
+import { sqlTriggers } from './triggers/triggers.ts';
 
 /** Under which daemons are connected. */
 export const APPLICATION_NAME = 'cardpoll';
@@ -30,17 +30,17 @@ const PLACE_WAIT_MS = 5_000;
 export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): RecordStore {
   return {
     kind,
-    cards: new SqlCards(client),
-    results: new SqlResults(client),
+    cards: sqlCards(client),
+    results: sqlResults(client),
     stops: sqlStops(client),
-    stopControl: new SqlStopControl(client),
-    resumes: new SqlResumes(client),
-    configs: new SqlConfigs(client),
-    alerts: new SqlAlerts(client),
-    triggers: new SqlTriggers(client),
-    cleanup: new SqlCleanup(client),
-    audit: new SqlAudit(client),
-    madeChanges: new SqlMadeChanges(client),
+    stopControl: sqlStopControl(client),
+    resumes: sqlResumes(client),
+    configs: sqlConfigs(client),
+    alerts: sqlAlerts(client),
+    triggers: sqlTriggers(client),
+    cleanup: sqlCleanup(client),
+    audit: sqlAudit(client),
+    madeChanges: sqlMadeChanges(client),
     migrations: new SqlMigrations(client),
     inTurn: (work) =>
       client.transaction(async (tx) => {

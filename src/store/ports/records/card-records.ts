@@ -5,7 +5,7 @@ import type { CardSelection } from '../../../domain/manual-trigger.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
 /** The durable part of what `cards show` prints. */
-export interface CardRecord extends Card {
+interface CardRecord extends Card {
   readonly lastPolledAtMs: Partial<Record<TaskType, number>>;
 }
 
@@ -76,7 +76,7 @@ export interface CardFilter extends CardSelection {
 
 export type ListedCard = CardAttributes & CardState;
 
-export interface CardStretch {
+interface CardStretch {
   readonly cards: readonly ListedCard[];
   /** The `afterId` of the next call; null when there are no more cards. */
   readonly nextAfterId: number | null;

@@ -19,7 +19,7 @@ export interface MonthSelection {
   readonly beginning: string;
 }
 
-export interface ResumeRequest {
+interface ResumeRequest {
   readonly selection: ResumeSelection;
   /** Number of its cards, as counted by `preview`. */
   readonly expected: number;

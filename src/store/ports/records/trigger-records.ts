@@ -31,7 +31,7 @@ export interface OpenTotals {
 export type OwedCard = Pick<TriggerResult, 'triggerId' | 'cardId'>;
 
 /** A card that the gateway does not allow to be polled yet. */
-export interface DeferredCard extends OwedCard {
+interface DeferredCard extends OwedCard {
   readonly waitMs: number;
 }
 

@@ -6,25 +6,21 @@ import {
   type AlertRuleFields,
   WEBHOOK_GROUP_MS,
 } from '../../../domain/alerts/alert-rule.ts';
-import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type {
   Alert,
   AlertHistoryItem,
   AlertNotification,
   AlertRecords,
-  AlertTransition,
   AppliedTransition,
   FiringCount,
-  HistoryFilter,
   RuleToEvaluate,
-  SilenceRecords,
-  WebhookOutbox,
 } from '../../ports/records/alert-records.ts';
+import { firstOf } from '../client/rows.ts';
 import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
-import { SqlSilences } from './alert-silences.ts';
+import { sqlSilences } from './alert-silences.ts';
 import file from './alerts.sql';
-import { SqlWebhookOutbox } from './webhook-outbox.ts';
+import { sqlWebhookOutbox } from './webhook-outbox.ts';
 
 const SQL = statements(
   file,
@@ -61,110 +57,94 @@ type HistoryRow = Omit<AlertHistoryItem, 'notifications'>;
 
 type NotificationRow = Omit<AlertNotification, 'channel'> & { readonly alertId: number };
 
-export class SqlAlerts implements AlertRecords {
-  readonly webhooks: WebhookOutbox;
-  readonly silences: SilenceRecords;
-
-  constructor(private readonly client: SqlClient) {
-    this.webhooks = new SqlWebhookOutbox(client);
-    this.silences = new SqlSilences(client);
-  }
-
-  async createRule(fields: AlertRuleFields): Promise<AlertRule> {
-    const [rule] = await this.client.query<AlertRule>(SQL.createRule, valuesOf(fields));
-    return rule as AlertRule;
-  }
-
-  async rules({ offset, limit }: Slice): Promise<SliceOf<AlertRule>> {
-    const [items, [count]] = await Promise.all([
-      this.client.query<AlertRule>(SQL.rules, [offset, limit]),
-      this.client.query<{ total: number }>(SQL.countRules),
-    ]);
-    return { items, total: count?.total ?? 0 };
-  }
-
-  async rule(id: number): Promise<AlertRule | null> {
-    const [rule = null] = await this.client.query<AlertRule>(SQL.rule, [id]);
-    return rule;
-  }
-
-  updateRule(id: number, change: (rule: AlertRule) => AlertRuleFields): Promise<AlertRule | null> {
-    return this.client.transaction(async (tx) => {
-      await tx.query(SQL.lockRule, [id]);
-      const [present] = await tx.query<AlertRule>(SQL.rule, [id]);
-      if (present === undefined) return null;
-      const [rule = null] = await tx.query<AlertRule>(SQL.updateRule, [...valuesOf(change(present)), id]);
-      return rule;
+export function sqlAlerts(client: SqlClient): AlertRecords {
+  async function withNotifications(rows: readonly HistoryRow[]): Promise<AlertHistoryItem[]> {
+    const ids = rows.map(({ id }) => id);
+    const sent = ids.length === 0 ? [] : await client.query<NotificationRow>(SQL.notifications, [ids]);
+    return rows.map((row) => {
+      const own = sent.filter(({ alertId }) => alertId === row.id).map(toNotification);
+      return { ...row, notifications: own };
     });
   }
 
-  deleteRule(id: number): Promise<boolean> {
-    return this.client.transaction(async (tx) => {
-      const [rule] = await tx.query<{ isFiring: boolean }>(SQL.lockRule, [id]);
-      if (rule === undefined) return false;
-      await tx.query(rule.isFiring ? SQL.deleteFiringRule : SQL.deleteRule, [id]);
-      return true;
-    });
-  }
+  return {
+    webhooks: sqlWebhookOutbox(client),
+    silences: sqlSilences(client),
 
-  async history(
-    { ruleId, state }: HistoryFilter,
-    { offset, limit }: Slice,
-  ): Promise<SliceOf<AlertHistoryItem>> {
-    const [rows, [count]] = await Promise.all([
-      this.client.query<HistoryRow>(SQL.history, [ruleId, state, offset, limit]),
-      this.client.query<{ total: number }>(SQL.countHistory, [ruleId, state]),
-    ]);
-    return { items: await this.#withNotifications(rows), total: count?.total ?? 0 };
-  }
+    async createRule(fields) {
+      const [rule] = await client.query<AlertRule>(SQL.createRule, valuesOf(fields));
+      return rule as AlertRule;
+    },
 
-  async alert(id: number): Promise<AlertHistoryItem | null> {
-    const rows = await this.client.query<HistoryRow>(SQL.alert, [id]);
-    const [item] = await this.#withNotifications(rows);
-    return item ?? null;
-  }
+    async rules({ offset, limit }) {
+      const [items, [count]] = await Promise.all([
+        client.query<AlertRule>(SQL.rules, [offset, limit]),
+        client.query<{ total: number }>(SQL.countRules),
+      ]);
+      return { items, total: count?.total ?? 0 };
+    },
 
-  async acknowledge(id: number, by: string, reason: string): Promise<void> {
-    await this.client.query(SQL.acknowledge, [id, by, reason]);
-  }
+    rule: (id) => firstOf(client.query<AlertRule>(SQL.rule, [id])),
 
-  firing(): Promise<FiringCount[]> {
-    return this.client.query<FiringCount>(SQL.firing);
-  }
+    updateRule(id, change) {
+      return client.transaction(async (tx) => {
+        await tx.query(SQL.lockRule, [id]);
+        const present = await firstOf(tx.query<AlertRule>(SQL.rule, [id]));
+        if (present === null) return null;
+        return firstOf(tx.query<AlertRule>(SQL.updateRule, [...valuesOf(change(present)), id]));
+      });
+    },
 
-  async toEvaluate(): Promise<RuleToEvaluate[]> {
-    return (await this.client.query<EvaluationRow>(SQL.toEvaluate)).map(toEvaluation);
-  }
+    deleteRule(id) {
+      return client.transaction(async (tx) => {
+        const [rule] = await tx.query<{ isFiring: boolean }>(SQL.lockRule, [id]);
+        if (rule === undefined) return false;
+        await tx.query(rule.isFiring ? SQL.deleteFiringRule : SQL.deleteRule, [id]);
+        return true;
+      });
+    },
 
-  async apply(transitions: readonly AlertTransition[]): Promise<AppliedTransition[]> {
-    if (transitions.length === 0) return [];
-    const sorted = [...transitions].sort((a, b) => a.ruleId - b.ruleId);
-    const rows = await this.client.query<Alert & { kind: AppliedTransition['kind'] }>(SQL.apply, [
-      sorted.map(({ ruleId }) => ruleId),
-      sorted.map(({ revision }) => revision),
-      sorted.map(({ event }) => event.kind),
-      sorted.map(({ event }) => event.value),
-      sorted.map(({ event }) => (event.kind === 'resolved' ? event.resolution : null)),
-      WEBHOOK_GROUP_MS,
-    ]);
-    return rows.map(({ kind, ...alert }) => ({ kind, alert }));
-  }
+    async history({ ruleId, state }, { offset, limit }) {
+      const [rows, [count]] = await Promise.all([
+        client.query<HistoryRow>(SQL.history, [ruleId, state, offset, limit]),
+        client.query<{ total: number }>(SQL.countHistory, [ruleId, state]),
+      ]);
+      return { items: await withNotifications(rows), total: count?.total ?? 0 };
+    },
 
-  async #withNotifications(rows: readonly HistoryRow[]): Promise<AlertHistoryItem[]> {
-    const notifications = await this.#notifications(rows.map(({ id }) => id));
-    return rows.map((row) => ({ ...row, notifications: notifications.get(row.id) ?? [] }));
-  }
+    async alert(id) {
+      const rows = await client.query<HistoryRow>(SQL.alert, [id]);
+      return firstOf(withNotifications(rows));
+    },
 
-  async #notifications(alertIds: readonly number[]): Promise<Map<number, AlertNotification[]>> {
-    const byAlert = new Map<number, AlertNotification[]>();
-    if (alertIds.length === 0) return byAlert;
-    const rows = await this.client.query<NotificationRow>(SQL.notifications, [alertIds]);
-    for (const { alertId, ...notification } of rows) {
-      const list = byAlert.get(alertId) ?? [];
-      byAlert.set(alertId, [...list, { channel: 'webhook', ...notification }]);
-    }
-    return byAlert;
-  }
+    async acknowledge(id, by, reason) {
+      await client.query(SQL.acknowledge, [id, by, reason]);
+    },
+
+    firing: () => client.query<FiringCount>(SQL.firing),
+
+    async toEvaluate() {
+      return (await client.query<EvaluationRow>(SQL.toEvaluate)).map(toEvaluation);
+    },
+
+    async apply(transitions) {
+      if (transitions.length === 0) return [];
+      const sorted = [...transitions].sort((a, b) => a.ruleId - b.ruleId);
+      const rows = await client.query<Alert & { kind: AppliedTransition['kind'] }>(SQL.apply, [
+        sorted.map(({ ruleId }) => ruleId),
+        sorted.map(({ revision }) => revision),
+        sorted.map(({ event }) => event.kind),
+        sorted.map(({ event }) => event.value),
+        sorted.map(({ event }) => (event.kind === 'resolved' ? event.resolution : null)),
+        WEBHOOK_GROUP_MS,
+      ]);
+      return rows.map(({ kind, ...alert }) => ({ kind, alert }));
+    },
+  };
+}
+
+function toNotification({ alertId: _, ...notification }: NotificationRow): AlertNotification {
+  return { channel: 'webhook', ...notification };
 }
 
 function valuesOf(fields: AlertRuleFields): SqlValue[] {

@@ -1,57 +1,45 @@
 // The audit trail as rows, and the results of changes by requests that may be sent again. `before` and `after` are kept as
 // JSON with the names the outside knows.
 import type { AuditEntry } from '../../../domain/audit.ts';
-import type { Slice, SliceOf } from '../../../domain/page.ts';
 import { snakeKeys } from '../../../platform/snake-keys.ts';
-import type {
-  AuditFilter,
-  AuditRecord,
-  AuditRecords,
-  MadeChanges,
-} from '../../ports/records/audit-records.ts';
+import type { AuditRecord, AuditRecords, MadeChanges } from '../../ports/records/audit-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
 import { countWithin } from '../client/bounded-count.ts';
+import { firstOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './audit.sql';
 
 const SQL = statements(file, 'append', 'page', 'matching', 'madeChange', 'forgetChanges', 'addChange');
 
-export class SqlAudit implements AuditRecords {
-  constructor(private readonly client: SqlClient) {}
+export function sqlAudit(client: SqlClient): AuditRecords {
+  return {
+    async append(month, entries) {
+      if (entries.length === 0) return;
+      // A transaction of its own, so that one around it survives a missing partition.
+      await withPartitions(client, month, () => client.transaction((tx) => insert(tx, month, entries)));
+    },
 
-  async append(month: string, entries: readonly AuditEntry[]): Promise<void> {
-    if (entries.length === 0) return;
-    // A transaction of its own, so that one around it survives a missing partition.
-    await withPartitions(this.client, month, () =>
-      this.client.transaction((tx) => insert(tx, month, entries)),
-    );
-  }
-
-  async list(
-    { sinceMs, untilMs, actor, action, object }: AuditFilter,
-    { offset, limit }: Slice,
-  ): Promise<SliceOf<AuditRecord>> {
-    const filter = [sinceMs, untilMs, actor, action, object];
-    const items = await this.client.query<AuditRecord>(SQL.page, [...filter, offset, limit]);
-    const { rows: total } = await countWithin(this.client, SQL.matching.text, filter);
-    return { items, total: Math.max(total, offset + items.length) };
-  }
+    async list({ sinceMs, untilMs, actor, action, object }, { offset, limit }) {
+      const filter = [sinceMs, untilMs, actor, action, object];
+      const items = await client.query<AuditRecord>(SQL.page, [...filter, offset, limit]);
+      const { rows: total } = await countWithin(client, SQL.matching.text, filter);
+      return { items, total: Math.max(total, offset + items.length) };
+    },
+  };
 }
 
 /** Those older than a day are removed with the next one. */
-export class SqlMadeChanges implements MadeChanges {
-  constructor(private readonly client: SqlClient) {}
+export function sqlMadeChanges(client: SqlClient): MadeChanges {
+  return {
+    find: async (key) =>
+      (await firstOf(client.query<{ result: string }>(SQL.madeChange, [key])))?.result ?? null,
 
-  async find(key: string): Promise<string | null> {
-    const [row] = await this.client.query<{ result: string }>(SQL.madeChange, [key]);
-    return row?.result ?? null;
-  }
-
-  async add(key: string, result: string): Promise<void> {
-    await this.client.query(SQL.forgetChanges);
-    await this.client.query(SQL.addChange, [key, result]);
-  }
+    async add(key, result) {
+      await client.query(SQL.forgetChanges);
+      await client.query(SQL.addChange, [key, result]);
+    },
+  };
 }
 
 async function insert(runner: SqlRunner, month: string, entries: readonly AuditEntry[]): Promise<void> {

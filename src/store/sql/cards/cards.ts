@@ -3,17 +3,8 @@
 import type { Card, CardMembership } from '../../../domain/cards/card.ts';
 import type { UsageMonth } from '../../../domain/cards/usage-month.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
-import type {
-  CardChanges,
-  CardFilter,
-  CardImportSession,
-  CardRecord,
-  CardRecords,
-  CardStretch,
-  ImportSessionOptions,
-  ListedCard,
-  MonthlyUsage,
-} from '../../ports/records/card-records.ts';
+import type { CardRecords, ListedCard, MonthlyUsage } from '../../ports/records/card-records.ts';
+import { firstOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { cardChangesSince, currentMark } from './card-changes.ts';
@@ -67,95 +58,67 @@ type StretchRow = ListedCard & {
   readonly lookedAt: number;
 };
 
-export class SqlCards implements CardRecords {
-  constructor(private readonly client: SqlClient) {}
-
-  page(afterId: number, limit: number): Promise<CardMembership[]> {
-    return this.client.query<CardMembership>(SQL.page, [afterId, limit]);
-  }
-
-  async byIds(cardIds: readonly number[], answerTimeoutMs?: number): Promise<Card[]> {
+export function sqlCards(client: SqlClient): CardRecords {
+  async function byIds(cardIds: readonly number[], answerTimeoutMs?: number): Promise<Card[]> {
     if (cardIds.length === 0) return [];
     const sql = answerTimeoutMs === undefined ? SQL.byIds : { ...SQL.byIds, answerTimeoutMs };
-    const rows = await this.client.query<CardRow>(sql, [cardIds]);
-    return rows.map(toCard);
+    return (await client.query<CardRow>(sql, [cardIds])).map(toCard);
   }
 
-  async find(cardIdOrIccid: string): Promise<CardRecord | null> {
-    const cardId = await this.#cardIdOf(cardIdOrIccid);
-    if (cardId === null) return null;
-    const [card] = await this.byIds([cardId]);
-    return card === undefined ? null : { ...card, lastPolledAtMs: await this.#lastPollsOfCard(cardId) };
-  }
-
-  async lastPolls(taskType: TaskType, cardIds: readonly number[]): Promise<Map<number, number>> {
-    const rows = await this.client.query<{ cardId: number; atMs: number }>(SQL.lastPollsOf, [
-      taskType,
-      cardIds,
-    ]);
-    return new Map(rows.map(({ cardId, atMs }) => [cardId, atMs]));
-  }
-
-  monthlyUsage(cardId: number, limit: number): Promise<MonthlyUsage[]> {
-    return this.client.query<MonthlyUsage>(SQL.monthlyUsage, [cardId, limit]);
-  }
-
-  async count(): Promise<number> {
-    const [row] = await this.client.query<{ count: number }>(SQL.count);
-    return row?.count ?? 0;
-  }
-
-  async estimate(): Promise<number> {
-    const [row] = await this.client.query<EstimateRow>(SQL.size);
-    if (row === undefined || row.pages <= PAGES_COUNTED_EXACTLY) return this.count();
-    const perPage = row.rows > 0 && row.knownPages > 0 ? row.rows / row.knownPages : CARDS_A_PAGE;
-    return Math.round(perPage * row.pages);
-  }
-
-  async list(
-    { carrierId, status, stopped }: CardFilter,
-    afterId: number,
-    limit: number,
-  ): Promise<CardStretch> {
-    const isOpen = carrierId === null && status === null && stopped === null;
-    const window = isOpen ? limit : Math.max(limit, LOOKED_AT);
-    const params = [afterId, window, limit, carrierId, status, stopped];
-    const rows = await this.client.query<StretchRow>(SQL.stretch, params);
-    const cards = rows.flatMap(({ lastId: _, lookedAt: __, ...card }) =>
-      card.cardId === null ? [] : [card],
-    );
-    return { cards, nextAfterId: nextAfter(rows[0], cards, window, limit) };
-  }
-
-  async lastId(): Promise<number> {
-    const [row] = await this.client.query<{ last: number | null }>(SQL.lastId);
-    return row?.last ?? 0;
-  }
-
-  async openImport(options: ImportSessionOptions = { dryRun: false }): Promise<CardImportSession> {
-    return new SqlCardImportSession(this.client, options);
-  }
-
-  changeMark(): Promise<string> {
-    return currentMark(this.client);
-  }
-
-  changesSince(mark: string, limit: number): Promise<CardChanges> {
-    return cardChangesSince(this.client, mark, limit);
-  }
-
-  async #cardIdOf(cardIdOrIccid: string): Promise<number | null> {
+  async function cardIdOf(cardIdOrIccid: string): Promise<number | null> {
     if (!/^\d{1,22}$/.test(cardIdOrIccid)) return null;
     if (cardIdOrIccid.length < 18)
       return Number.isSafeInteger(Number(cardIdOrIccid)) ? Number(cardIdOrIccid) : null;
-    const [row] = await this.client.query<{ cardId: number }>(SQL.idOfIccid, [cardIdOrIccid]);
+    const [row] = await client.query<{ cardId: number }>(SQL.idOfIccid, [cardIdOrIccid]);
     return row?.cardId ?? null;
   }
 
-  async #lastPollsOfCard(cardId: number): Promise<Partial<Record<TaskType, number>>> {
-    const rows = await this.client.query<{ taskType: TaskType; atMs: number }>(SQL.lastPolls, [cardId]);
-    return Object.fromEntries(rows.map((row) => [row.taskType, row.atMs]));
-  }
+  const count = async () => (await firstOf(client.query<{ count: number }>(SQL.count)))?.count ?? 0;
+
+  return {
+    page: (afterId, limit) => client.query<CardMembership>(SQL.page, [afterId, limit]),
+    byIds,
+
+    async find(cardIdOrIccid) {
+      const cardId = await cardIdOf(cardIdOrIccid);
+      if (cardId === null) return null;
+      const [card] = await byIds([cardId]);
+      if (card === undefined) return null;
+      const rows = await client.query<{ taskType: TaskType; atMs: number }>(SQL.lastPolls, [cardId]);
+      return { ...card, lastPolledAtMs: Object.fromEntries(rows.map((row) => [row.taskType, row.atMs])) };
+    },
+
+    async lastPolls(taskType, cardIds) {
+      const params = [taskType, cardIds];
+      const rows = await client.query<{ cardId: number; atMs: number }>(SQL.lastPollsOf, params);
+      return new Map(rows.map(({ cardId, atMs }) => [cardId, atMs]));
+    },
+
+    monthlyUsage: (cardId, limit) => client.query<MonthlyUsage>(SQL.monthlyUsage, [cardId, limit]),
+    count,
+
+    async estimate() {
+      const [row] = await client.query<EstimateRow>(SQL.size);
+      if (row === undefined || row.pages <= PAGES_COUNTED_EXACTLY) return count();
+      const perPage = row.rows > 0 && row.knownPages > 0 ? row.rows / row.knownPages : CARDS_A_PAGE;
+      return Math.round(perPage * row.pages);
+    },
+
+    async list({ carrierId, status, stopped }, afterId, limit) {
+      const isOpen = carrierId === null && status === null && stopped === null;
+      const window = isOpen ? limit : Math.max(limit, LOOKED_AT);
+      const params = [afterId, window, limit, carrierId, status, stopped];
+      const rows = await client.query<StretchRow>(SQL.stretch, params);
+      const found = rows.filter(({ cardId }) => cardId !== null);
+      const cards = found.map(({ lastId: _, lookedAt: __, ...card }) => card);
+      return { cards, nextAfterId: nextAfter(rows[0], cards, window, limit) };
+    },
+
+    lastId: async () => (await firstOf(client.query<{ last: number | null }>(SQL.lastId)))?.last ?? 0,
+    openImport: async (options = { dryRun: false }) => new SqlCardImportSession(client, options),
+    changeMark: () => currentMark(client),
+    changesSince: (mark, limit) => cardChangesSince(client, mark, limit),
+  };
 }
 
 function toCard(row: CardRow): Card {

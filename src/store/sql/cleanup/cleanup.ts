@@ -1,6 +1,5 @@
 // Cleanup configs and runs: what stands in the records. What a step removes is cleanup-step.ts, what has expired
 // cleanup-targets.ts.
-import type { MonthCalendar } from '../../../domain/cards/usage-month.ts';
 import {
   CLEANUP_TARGETS,
   type CleanupConfig,
@@ -16,6 +15,7 @@ import type {
   CleanupStep,
 } from '../../ports/records/cleanup-records.ts';
 import { COUNT_WITHIN_MS, countWithin } from '../client/bounded-count.ts';
+import { firstOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './cleanup.sql';
@@ -43,89 +43,69 @@ type RunRow = Omit<CleanupRun, 'items'> &
 /** A running run with the first target it is not through with; null: it is through with all. */
 type NextRow = Omit<RunItem, 'position'> & { readonly position: number | null };
 
-export class SqlCleanup implements CleanupRecords {
-  constructor(private readonly client: SqlClient) {}
-
-  configs(): Promise<CleanupConfig[]> {
-    return this.client.query<CleanupConfig>(SQL.configs, [CLEANUP_TARGETS]);
-  }
-
-  async updateConfig(
-    id: number,
-    patch: { retentionDays?: number; enabled?: boolean },
-  ): Promise<CleanupConfig | null> {
-    const [config = null] = await this.client.query<CleanupConfig>(SQL.updateConfig, [
-      id,
-      patch.retentionDays ?? null,
-      patch.enabled ?? null,
-      CLEANUP_TARGETS,
-    ]);
-    return config;
-  }
-
-  async plan(at: {
-    nowMs: number;
-    calendar: MonthCalendar;
-    changeMark: string | null;
-  }): Promise<CleanupPlan> {
-    return planCleanup(this.client, await this.configs(), at);
-  }
-
-  begin(runId: string, { items, changeMark }: CleanupPlan, scheduledForMs: number | null): Promise<boolean> {
-    return this.client.transaction(async (tx) => {
-      const begun = await tx.query(SQL.begin, [runId, scheduledForMs]);
-      if (begun.length === 0) return false;
-      await tx.query(SQL.beginItems, [
-        runId,
-        changeMark,
-        items.map((item) => item.target),
-        items.map((item) => item.cutoffMs),
-        items.map((item) => monthStart(item.firstKeptMonth)),
-        items.map((item) => item.rows),
-      ]);
-      return true;
-    });
-  }
-
-  async step(): Promise<CleanupStep> {
-    const [next] = await this.client.query<NextRow>(SQL.next);
-    if (next === undefined) return { state: 'idle' };
-    const { position, ...item } = next;
-    if (position === null) return this.#finish(item.runId);
-    return { state: 'going', deleted: await cleanupStep(this.client, { ...item, position }) };
-  }
-
-  async skipTarget(error: string): Promise<void> {
-    await this.client.query(SQL.skipTarget, [error]);
-  }
-
-  async cancel(reason: string): Promise<boolean> {
-    const runs = await this.client.query(SQL.cancel, [reason]);
-    return runs.length > 0;
-  }
-
-  latest(): Promise<CleanupRun | null> {
-    return this.#run(null);
-  }
+export function sqlCleanup(client: SqlClient): CleanupRecords {
+  const configs = () => client.query<CleanupConfig>(SQL.configs, [CLEANUP_TARGETS]);
 
   /** Another instance may have finished it: then there is nothing more to say. */
-  async #finish(runId: string): Promise<CleanupStep> {
-    const finished = await this.client.query(SQL.finish, [runId]);
-    const run = finished.length === 0 ? null : await this.#run(runId);
+  async function finish(runId: string): Promise<CleanupStep> {
+    const finished = await client.query(SQL.finish, [runId]);
+    const run = finished.length === 0 ? null : await runOf(runId);
     return run === null ? { state: 'idle' } : { state: 'finished', run };
   }
 
-  /** @param runId null: the run begun last. */
-  async #run(runId: string | null): Promise<CleanupRun | null> {
-    const rows = await this.client.query<RunRow>(SQL.run, [runId]);
+  /** @param id null: the run begun last. */
+  async function runOf(id: string | null): Promise<CleanupRun | null> {
+    const rows = await client.query<RunRow>(SQL.run, [id]);
     const [run] = rows;
     if (run === undefined) return null;
     const items = rows.flatMap(({ target, total, deleted, error }) =>
       target === null ? [] : [{ target, total, deleted, error }],
     );
-    const { status, batches, startedAtMs, finishedAtMs } = run;
-    return { runId: run.runId, status, items, batches, startedAtMs, finishedAtMs };
+    const { runId, status, batches, startedAtMs, finishedAtMs } = run;
+    return { runId, status, items, batches, startedAtMs, finishedAtMs };
   }
+
+  return {
+    configs,
+
+    updateConfig(id, { retentionDays = null, enabled = null }) {
+      const params = [id, retentionDays, enabled, CLEANUP_TARGETS];
+      return firstOf(client.query<CleanupConfig>(SQL.updateConfig, params));
+    },
+
+    plan: async (at) => planCleanup(client, await configs(), at),
+
+    begin(runId, { items, changeMark }, scheduledForMs) {
+      return client.transaction(async (tx) => {
+        const begun = await tx.query(SQL.begin, [runId, scheduledForMs]);
+        if (begun.length === 0) return false;
+        await tx.query(SQL.beginItems, [
+          runId,
+          changeMark,
+          items.map((item) => item.target),
+          items.map((item) => item.cutoffMs),
+          items.map((item) => monthStart(item.firstKeptMonth)),
+          items.map((item) => item.rows),
+        ]);
+        return true;
+      });
+    },
+
+    async step() {
+      const [next] = await client.query<NextRow>(SQL.next);
+      if (next === undefined) return { state: 'idle' };
+      const { position, ...item } = next;
+      if (position === null) return finish(item.runId);
+      return { state: 'going', deleted: await cleanupStep(client, { ...item, position }) };
+    },
+
+    async skipTarget(error) {
+      await client.query(SQL.skipTarget, [error]);
+    },
+
+    cancel: async (reason) => (await client.query(SQL.cancel, [reason])).length > 0,
+    latest: () => runOf(null),
+  };
 }
 
 /** The targets share what an answer may take. */
@@ -135,7 +115,7 @@ const TARGET_WITHIN_MS = Math.floor(COUNT_WITHIN_MS / CLEANUP_TARGETS.length);
 async function planCleanup(
   client: SqlClient,
   configs: readonly CleanupConfig[],
-  at: { readonly nowMs: number; readonly calendar: MonthCalendar; readonly changeMark: string | null },
+  at: Parameters<CleanupRecords['plan']>[0],
 ): Promise<CleanupPlan> {
   const items: CleanupPlanItem[] = [];
   // One after the other: results are being written through the same few connections.

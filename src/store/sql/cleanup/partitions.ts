@@ -21,7 +21,7 @@ const SQL = statements(
 );
 
 /** What an insert without a matching partition raises. */
-const CHECK_VIOLATION = '23514';
+export const CHECK_VIOLATION = '23514';
 const LOCK_KEY = 7_220_115_502;
 const MONTHS_AHEAD = 3;
 /** No statement of ours uses a detached table; only a vacuum or a curious reader may still hold it. */

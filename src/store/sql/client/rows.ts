@@ -35,3 +35,9 @@ export function epochMs(text: string): number {
   if (hours === undefined) throw new RangeError(`'${text}' is not a time of DateStyle ISO`);
   return Date.parse(`${day}T${time}${hours}${minutes}`) + Math.round(Number(`0${fraction}`) * 1000);
 }
+
+/** @returns the first row of an answer; null without one. */
+export async function firstOf<Row>(answer: Promise<Row[]>): Promise<Row | null> {
+  const [row = null] = await answer;
+  return row;
+}

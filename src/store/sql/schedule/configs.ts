@@ -5,6 +5,7 @@ import type { PollingConfig } from '../../../domain/schedule/polling-config.ts';
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { ConfigRecords } from '../../ports/records/config-records.ts';
 import { UNIQUE_VIOLATION } from '../client/retry-conflicts.ts';
+import { firstOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { sqlStateOf } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
@@ -24,54 +25,49 @@ const SQL = statements(
 /** A handful of rows, and their answer proves that the database is reached (engine/schedule/config-watch.ts). */
 const LIST_ANSWER_TIMEOUT_MS = 3_000;
 
-export class SqlConfigs implements ConfigRecords {
-  constructor(private readonly client: SqlClient) {}
+export function sqlConfigs(client: SqlClient): ConfigRecords {
+  return {
+    list: () => client.query<PollingConfig>({ ...SQL.list, answerTimeoutMs: LIST_ANSWER_TIMEOUT_MS }),
 
-  list(): Promise<PollingConfig[]> {
-    return this.client.query<PollingConfig>({ ...SQL.list, answerTimeoutMs: LIST_ANSWER_TIMEOUT_MS });
-  }
+    async create(config) {
+      try {
+        // A transaction of its own, so that one around it survives the attempt.
+        return await client.transaction((tx) => insert(tx, config));
+      } catch (error) {
+        if (sqlStateOf(error) !== UNIQUE_VIOLATION) throw error;
+        await client.query(SQL.passUsedIds);
+        return insert(client, config);
+      }
+    },
 
-  async create(config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {
-    try {
-      // A transaction of its own, so that one around it survives the attempt.
-      return await this.client.transaction((tx) => insert(tx, config));
-    } catch (error) {
-      if (sqlStateOf(error) !== UNIQUE_VIOLATION) throw error;
-      await this.client.query(SQL.passUsedIds);
-      return insert(this.client, config);
-    }
-  }
+    update(id, patch) {
+      const params = [
+        id,
+        patch.name ?? null,
+        patch.taskType ?? null,
+        patch.cardCondition ?? null,
+        // null is a value of its own here: every carrier.
+        patch.carrierId !== undefined,
+        patch.carrierId ?? null,
+        patch.intervalSeconds ?? null,
+        patch.priority ?? null,
+        patch.status ?? null,
+      ];
+      return firstOf(client.query<PollingConfig>(SQL.update, params));
+    },
 
-  async update(id: number, patch: Partial<Omit<PollingConfig, 'id'>>): Promise<PollingConfig | null> {
-    const [config = null] = await this.client.query<PollingConfig>(SQL.update, [
-      id,
-      patch.name ?? null,
-      patch.taskType ?? null,
-      patch.cardCondition ?? null,
-      // null is a value of its own here: every carrier.
-      patch.carrierId !== undefined,
-      patch.carrierId ?? null,
-      patch.intervalSeconds ?? null,
-      patch.priority ?? null,
-      patch.status ?? null,
-    ]);
-    return config;
-  }
+    remove: (id) => firstOf(client.query<PollingConfig>(SQL.remove, [id])),
 
-  async remove(id: number): Promise<PollingConfig | null> {
-    const [config = null] = await this.client.query<PollingConfig>(SQL.remove, [id]);
-    return config;
-  }
+    async concurrency() {
+      const rows = await client.query<{ taskType: TaskType; maxConcurrency: number }>(SQL.concurrency);
+      const limits = new Map(rows.map((row) => [row.taskType, row.maxConcurrency]));
+      return perTaskType((taskType) => limits.get(taskType) ?? DEFAULT_MAX_CONCURRENCY);
+    },
 
-  async concurrency(): Promise<Record<TaskType, number>> {
-    const rows = await this.client.query<{ taskType: TaskType; maxConcurrency: number }>(SQL.concurrency);
-    const limits = new Map(rows.map((row) => [row.taskType, row.maxConcurrency]));
-    return perTaskType((taskType) => limits.get(taskType) ?? DEFAULT_MAX_CONCURRENCY);
-  }
-
-  async setConcurrency(taskType: TaskType, max: number): Promise<void> {
-    await this.client.query(SQL.setConcurrency, [taskType, max]);
-  }
+    async setConcurrency(taskType, max) {
+      await client.query(SQL.setConcurrency, [taskType, max]);
+    },
+  };
 }
 
 async function insert(runner: SqlRunner, config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {

@@ -7,6 +7,7 @@ import type { CardMembership } from '../../../domain/cards/card.ts';
 import type { HoldReason } from '../../../domain/stops/stop.ts';
 import type { StopClaim, StopRecords, UnconfirmedStop } from '../../ports/records/stop-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
+import { firstOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './stop-claims.sql';
@@ -52,11 +53,9 @@ export function stopClaims(
       return row === undefined ? null : { ...DAEMON, ...row };
     },
 
-    async acknowledge(cardId, month, attempt) {
-      const pauses = [FIRST_PAUSE_MS, LONGEST_PAUSE_MS];
-      const params = [cardId, monthStart(month), attempt, ...pauses];
-      const [unconfirmed = null] = await client.query<UnconfirmedStop>(SQL.acknowledge, params);
-      return unconfirmed;
+    acknowledge(cardId, month, attempt) {
+      const params = [cardId, monthStart(month), attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS];
+      return firstOf(client.query<UnconfirmedStop>(SQL.acknowledge, params));
     },
 
     async abandon(cardId, month, attempt, error) {

@@ -24,39 +24,33 @@ interface ControlRow
   readonly modeReason: string;
 }
 
-export class SqlStopControl implements StopControlRecords {
-  constructor(private readonly client: SqlClient) {}
+export function sqlStopControl(client: SqlClient): StopControlRecords {
+  return {
+    async read() {
+      const [row] = await client.query<ControlRow>(SQL.read, [STOPS_COUNTED]);
+      if (row === undefined) throw new Error('stop_control has no row');
+      const { mode, doneHour, doneDay, held, observed, resumedDay } = row;
+      const setMode =
+        mode === null ? null : { mode, sinceMs: row.modeSinceMs, by: row.modeBy, reason: row.modeReason };
+      return { setMode, jump: jumpOf(row), doneHour, doneDay, held, observed, resumedDay };
+    },
 
-  async read(): Promise<StopControl> {
-    const [row] = await this.client.query<ControlRow>(SQL.read, [STOPS_COUNTED]);
-    if (row === undefined) throw new Error('stop_control has no row');
-    const { mode, doneHour, doneDay, held, observed, resumedDay } = row;
-    const setMode =
-      mode === null ? null : { mode, sinceMs: row.modeSinceMs, by: row.modeBy, reason: row.modeReason };
-    return { setMode, jump: jumpOf(row), doneHour, doneDay, held, observed, resumedDay };
-  }
+    async setMode(mode, by, reason) {
+      await client.query(SQL.setMode, [mode, by, reason]);
+    },
 
-  async setMode(mode: StopMode, by: string, reason: string): Promise<void> {
-    await this.client.query(SQL.setMode, [mode, by, reason]);
-  }
+    async jump() {
+      const [row] = await client.query<JumpRow>(SQL.jump);
+      return row === undefined ? null : jumpOf(row);
+    },
 
-  async jump(): Promise<UsageJump | null> {
-    const [row] = await this.client.query<JumpRow>(SQL.jump);
-    return row === undefined ? null : jumpOf(row);
-  }
+    async beginJump({ factor, baselineMbPerHour, recentMbPerHour }) {
+      const params = [factor, baselineMbPerHour, recentMbPerHour];
+      return (await client.query(SQL.beginJump, params)).length > 0;
+    },
 
-  async beginJump({
-    factor,
-    baselineMbPerHour,
-    recentMbPerHour,
-  }: Parameters<StopControlRecords['beginJump']>[0]): Promise<boolean> {
-    const rows = await this.client.query(SQL.beginJump, [factor, baselineMbPerHour, recentMbPerHour]);
-    return rows.length > 0;
-  }
-
-  async endJump(): Promise<boolean> {
-    return (await this.client.query(SQL.endJump)).length > 0;
-  }
+    endJump: async () => (await client.query(SQL.endJump)).length > 0,
+  };
 }
 
 function jumpOf(row: JumpRow): UsageJump | null {

@@ -1,18 +1,8 @@
 // Manual triggers (see TriggerRecords in the port, and migrations/0007_triggers.sql for how counting once works).
-import type { Card } from '../../../domain/cards/card.ts';
-import type { CardSelection, ManualTrigger, TriggerResult } from '../../../domain/manual-trigger.ts';
-import type { Slice, SliceOf } from '../../../domain/page.ts';
-import type { TaskType } from '../../../domain/task-type.ts';
-import type {
-  DeferredCard,
-  EarlyCards,
-  FeedingTrigger,
-  NewTrigger,
-  OpenTotals,
-  OwedCard,
-  TriggerRecords,
-} from '../../ports/records/trigger-records.ts';
+import type { ManualTrigger } from '../../../domain/manual-trigger.ts';
+import type { OpenTotals, TriggerRecords } from '../../ports/records/trigger-records.ts';
 import { countWithin } from '../client/bounded-count.ts';
+import { firstOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { handOutNext } from './trigger-hand-out.ts';
@@ -49,136 +39,107 @@ type TriggerRow = Omit<ManualTrigger, 'selection'> & {
   readonly cardStatus: number | null;
 };
 
-export class SqlTriggers implements TriggerRecords {
-  constructor(private readonly client: SqlClient) {}
-
-  async create(
-    { triggerId, taskType, cards }: NewTrigger,
-    handOut: number,
-  ): Promise<{ trigger: ManualTrigger; cardIds: readonly number[] }> {
-    const isSelection = cards.kind === 'by_condition';
-    const first = isSelection ? [] : cards.cardIds.slice(0, handOut);
-    const more = isSelection || first.length < cards.cardIds.length;
-    const [row] = await this.client.query<TriggerRow>(SQL.create, [
-      triggerId,
-      cards.kind,
-      taskType,
-      isSelection ? cards.selection.carrierId : null,
-      isSelection ? cards.selection.status : null,
-      isSelection ? cards.total : cards.cardIds.length,
-      isSelection && cards.totalEstimated,
-      isSelection || !more ? null : cards.cardIds,
-      first,
-      more,
-    ]);
-    return { trigger: toTrigger(row as TriggerRow), cardIds: first };
+export function sqlTriggers(client: SqlClient): TriggerRecords {
+  async function triggerOf(rows: Promise<TriggerRow[]>): Promise<ManualTrigger | null> {
+    const row = await firstOf(rows);
+    return row === null ? null : toTrigger(row);
   }
 
-  async find(triggerId: string): Promise<ManualTrigger | null> {
-    const [row] = await this.client.query<TriggerRow>(SQL.find, [triggerId]);
-    return row === undefined ? null : toTrigger(row);
+  async function openOf(rows: Promise<{ readonly open: number }[]>): Promise<number> {
+    return (await firstOf(rows))?.open ?? 0;
   }
 
-  async list({ offset, limit }: Slice): Promise<SliceOf<ManualTrigger>> {
-    const rows = await this.client.query<TriggerRow>(SQL.page, [limit, offset]);
-    const [count] = await this.client.query<{ total: number }>(SQL.countAll);
-    return { items: rows.map(toTrigger), total: count?.total ?? 0 };
-  }
+  return {
+    async create({ triggerId, taskType, cards }, handOut) {
+      const isSelection = cards.kind === 'by_condition';
+      const first = isSelection ? [] : cards.cardIds.slice(0, handOut);
+      const more = isSelection || first.length < cards.cardIds.length;
+      const [row] = await client.query<TriggerRow>(SQL.create, [
+        triggerId,
+        cards.kind,
+        taskType,
+        isSelection ? cards.selection.carrierId : null,
+        isSelection ? cards.selection.status : null,
+        isSelection ? cards.total : cards.cardIds.length,
+        isSelection && cards.totalEstimated,
+        isSelection || !more ? null : cards.cardIds,
+        first,
+        more,
+      ]);
+      return { trigger: toTrigger(row as TriggerRow), cardIds: first };
+    },
 
-  async openFor(
-    { cardId, carrierId, status }: Pick<Card, 'cardId' | 'carrierId' | 'status'>,
-    limit: number,
-  ): Promise<ManualTrigger[]> {
-    const rows = await this.client.query<TriggerRow>(SQL.openFor, [cardId, carrierId, status, limit]);
-    return rows.map(toTrigger);
-  }
+    find: (triggerId) => triggerOf(client.query(SQL.find, [triggerId])),
 
-  countSelected({ carrierId, status }: CardSelection): Promise<{ rows: number; estimated: boolean }> {
-    return countWithin(this.client, SQL.selectedCards.text, [carrierId, status]);
-  }
+    async list({ offset, limit }) {
+      const rows = await client.query<TriggerRow>(SQL.page, [limit, offset]);
+      const [count] = await client.query<{ total: number }>(SQL.countAll);
+      return { items: rows.map(toTrigger), total: count?.total ?? 0 };
+    },
 
-  async countOpen(): Promise<number> {
-    const [row] = await this.client.query<{ open: number }>(SQL.countOpen);
-    return row?.open ?? 0;
-  }
+    async openFor({ cardId, carrierId, status }, limit) {
+      const rows = await client.query<TriggerRow>(SQL.openFor, [cardId, carrierId, status, limit]);
+      return rows.map(toTrigger);
+    },
 
-  async countOpenConditions(taskType: TaskType): Promise<number> {
-    const [row] = await this.client.query<{ open: number }>(SQL.countOpenConditions, [taskType]);
-    return row?.open ?? 0;
-  }
+    countSelected: ({ carrierId, status }) =>
+      countWithin(client, SQL.selectedCards.text, [carrierId, status]),
+    countOpen: () => openOf(client.query(SQL.countOpen)),
+    countOpenConditions: (taskType) => openOf(client.query(SQL.countOpenConditions, [taskType])),
 
-  async openTotals(taskType: TaskType | null): Promise<OpenTotals> {
-    const [row] = await this.client.query<OpenTotals>(SQL.openTotals, [taskType]);
-    return row as OpenTotals;
-  }
+    async openTotals(taskType) {
+      const [row] = await client.query<OpenTotals>(SQL.openTotals, [taskType]);
+      return row as OpenTotals;
+    },
 
-  async knownCards(cardIds: readonly number[]): Promise<number[]> {
-    const rows = await this.client.query<{ cardId: number }>(SQL.knownCards, [cardIds]);
-    return rows.map((row) => row.cardId);
-  }
+    async knownCards(cardIds) {
+      const rows = await client.query<{ cardId: number }>(SQL.knownCards, [cardIds]);
+      return rows.map((row) => row.cardId);
+    },
 
-  async cancel(triggerId: string): Promise<ManualTrigger | null> {
-    const [row] = await this.client.query<TriggerRow>(SQL.cancel, [triggerId]);
-    return row === undefined ? null : toTrigger(row);
-  }
+    cancel: (triggerId) => triggerOf(client.query(SQL.cancel, [triggerId])),
+    cancelAll: (taskType) => client.query(SQL.cancelAll, [taskType]),
+    feeding: (limit) => client.query(SQL.feeding, [limit]),
+    handOut: (triggerId, limit) => client.transaction((tx) => handOutNext(tx, triggerId, limit)),
 
-  cancelAll(taskType: TaskType | null): Promise<{ triggerId: string; taskType: TaskType; cards: number }[]> {
-    return this.client.query(SQL.cancelAll, [taskType]);
-  }
+    async count(results) {
+      await client.query(SQL.count, [
+        results.map(({ triggerId }) => triggerId),
+        results.map(({ cardId }) => cardId),
+        results.map(({ succeeded }) => succeeded),
+      ]);
+    },
 
-  feeding(limit: number): Promise<FeedingTrigger[]> {
-    return this.client.query<FeedingTrigger>(SQL.feeding, [limit]);
-  }
+    owed(taskType, olderThanMs, after, limit) {
+      const position = [after?.triggerId ?? '', after?.cardId ?? 0];
+      return client.query(SQL.owed, [taskType, olderThanMs, ...position, limit]);
+    },
 
-  handOut(triggerId: string, limit: number): Promise<{ cardIds: readonly number[]; more: boolean }> {
-    return this.client.transaction((tx) => handOutNext(tx, triggerId, limit));
-  }
+    handOutAgain(cards) {
+      const params = [cards.map(({ triggerId }) => triggerId), cards.map(({ cardId }) => cardId)];
+      return client.query(SQL.handOutAgain, params);
+    },
 
-  async count(results: readonly TriggerResult[]): Promise<void> {
-    const params = [
-      results.map(({ triggerId }) => triggerId),
-      results.map(({ cardId }) => cardId),
-      results.map(({ succeeded }) => succeeded),
-    ];
-    await this.client.query(SQL.count, params);
-  }
+    async defer(cards) {
+      await client.query(SQL.defer, [
+        cards.map(({ triggerId }) => triggerId),
+        cards.map(({ cardId }) => cardId),
+        cards.map(({ waitMs }) => waitMs),
+      ]);
+    },
 
-  owed(taskType: TaskType, olderThanMs: number, after: OwedCard | null, limit: number): Promise<OwedCard[]> {
-    const position = [after?.triggerId ?? '', after?.cardId ?? 0];
-    return this.client.query<OwedCard>(SQL.owed, [taskType, olderThanMs, ...position, limit]);
-  }
+    early: (triggerIds, most) => client.query(SQL.early, [triggerIds, most]),
+    earlyOf: (taskType, cardIds) => client.query(SQL.earlyOf, [taskType, cardIds]),
 
-  handOutAgain(cards: readonly OwedCard[]): Promise<OwedCard[]> {
-    return this.client.query<OwedCard>(SQL.handOutAgain, [
-      cards.map(({ triggerId }) => triggerId),
-      cards.map(({ cardId }) => cardId),
-    ]);
-  }
-
-  async defer(cards: readonly DeferredCard[]): Promise<void> {
-    await this.client.query(SQL.defer, [
-      cards.map(({ triggerId }) => triggerId),
-      cards.map(({ cardId }) => cardId),
-      cards.map(({ waitMs }) => waitMs),
-    ]);
-  }
-
-  early(triggerIds: readonly string[], most: number): Promise<EarlyCards[]> {
-    return this.client.query<EarlyCards>(SQL.early, [triggerIds, most]);
-  }
-
-  earlyOf(taskType: TaskType, cardIds: readonly number[]): Promise<OwedCard[]> {
-    return this.client.query<OwedCard>(SQL.earlyOf, [taskType, cardIds]);
-  }
-
-  async takeBack(triggerId: string, runningCardIds: readonly number[]): Promise<void> {
-    await this.client.transaction(async (tx) => {
-      // Locked first, in the order of the code that counts results.
-      await tx.query(SQL.lock, [triggerId]);
-      await tx.query(SQL.takeBackCards, [triggerId, runningCardIds]);
-      await tx.query(SQL.endFeeding, [triggerId]);
-    });
-  }
+    async takeBack(triggerId, runningCardIds) {
+      await client.transaction(async (tx) => {
+        // Locked first, in the order of the code that counts results.
+        await tx.query(SQL.lock, [triggerId]);
+        await tx.query(SQL.takeBackCards, [triggerId, runningCardIds]);
+        await tx.query(SQL.endFeeding, [triggerId]);
+      });
+    },
+  };
 }
 
 function toTrigger(row: TriggerRow): ManualTrigger {
