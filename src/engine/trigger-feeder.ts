@@ -15,8 +15,7 @@ import { perTaskType, TASK_TYPES, TASKS, type TaskType } from '../domain/task-ty
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { ManualList } from '../store/ports/live/manual-list.ts';
-import type { WorkQueue } from '../store/ports/live/work-queue.ts';
+import type { ManualList, WorkQueue } from '../store/ports/live/work-queue.ts';
 import type { FeedingTrigger, OwedCard, TriggerRecords } from '../store/ports/records/trigger-records.ts';
 
 /** The manual list is filled up to this many cards: seconds of work, and little memory. */

@@ -16,8 +16,7 @@ import type {
   AlertTransition,
   AppliedTransition,
 } from '../../store/ports/records/alert-records.ts';
-import type { StopControlRecords } from '../../store/ports/records/stop-control.ts';
-import type { StopRecords } from '../../store/ports/records/stop-records.ts';
+import type { StopControlRecords, StopRecords } from '../../store/ports/records/stop-records.ts';
 
 /** A new leader starts to evaluate within this time. */
 const FOLLOWER_REST_MS = 500;

@@ -7,7 +7,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { StopControlRecords, UsageJump } from '../../store/ports/records/stop-control.ts';
+import type { StopControlRecords, UsageJump } from '../../store/ports/records/stop-records.ts';
 
 const LOOK_EVERY_MS = 2_000;
 /** A jump is seen some minutes after its first reading. */

@@ -3,8 +3,7 @@
 import { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import { type Finding, failed, ok, skipped, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { MigrationState } from '../../store/ports/records/migrations.ts';
-import type { RecordServer, RecordStore } from '../../store/ports/records/record-store.ts';
+import type { MigrationState, RecordServer, RecordStore } from '../../store/ports/records/record-store.ts';
 import { clockFinding } from './clock-skew.ts';
 import { failure } from './finding.ts';
 

@@ -2,7 +2,7 @@
 // seconds for the overview (stats.ts) and the health of the task type that stops cards (stop-reasons.ts).
 import { type StopMode, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { StopControl } from '../../store/ports/records/stop-control.ts';
+import type { StopControl } from '../../store/ports/records/stop-records.ts';
 import type { StopNumbers } from './health-report.ts';
 
 export interface StopFigures extends StopControl {

@@ -4,7 +4,7 @@ import type { Actor } from '../../domain/audit.ts';
 import type { StopMode } from '../../domain/stops/stop.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { StopControl } from '../../store/ports/records/stop-control.ts';
+import type { StopControl } from '../../store/ports/records/stop-records.ts';
 import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';

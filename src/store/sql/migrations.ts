@@ -5,7 +5,7 @@
 // call `up` at once: one applies, the others wait (bounded) and find nothing left to do.
 import { createHash } from 'node:crypto';
 import { CardpollError } from '../../platform/errors.ts';
-import type { MigrationState, Migrations } from '../ports/records/migrations.ts';
+import type { MigrationState, Migrations } from '../ports/records/record-store.ts';
 import type { SqlClient, SqlRunner, SqlTransaction } from './client/sql-client.ts';
 import { sqlStateOf } from './client/sql-errors.ts';
 import { statements } from './client/statements.ts';

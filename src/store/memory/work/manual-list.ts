@@ -1,7 +1,7 @@
 // Fills and searches the manual lists in this process's memory; claims and settlements (work-queue.ts) use them too.
 import { triggerIdOf } from '../../../domain/manual-trigger.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
-import type { ManualList } from '../../ports/live/manual-list.ts';
+import type { ManualList } from '../../ports/live/work-queue.ts';
 import type { WorkState } from './work-state.ts';
 
 export class EmbeddedManualList implements ManualList {

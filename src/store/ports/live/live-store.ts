@@ -14,12 +14,11 @@ import type { CardCache } from './card-cache.ts';
 import type { Coordination } from './coordination.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { HealthLog, HistoryLog } from './history-log.ts';
-import type { ManualList } from './manual-list.ts';
 import type { Pace } from './pace.ts';
 import type { PollStats } from './poll-stats.ts';
 import type { RequestClaims } from './request-claims.ts';
 import type { Rings } from './rings.ts';
-import type { WorkQueue } from './work-queue.ts';
+import type { ManualList, WorkQueue } from './work-queue.ts';
 
 export interface LiveStore {
   readonly rings: Rings;

@@ -1,5 +1,6 @@
-// Port section of live-store.ts: the due and running work of each task type: the queue, the retry lane, the claimed
-// entries of the manual list, the slots and the pauses. Used by the workers, the leader and the operations on limits.
+// Port sections of live-store.ts: the due and running work of each task type: the queue, the retry lane, the slots and the
+// pauses, used by the workers, the leader and the operations on limits; and the manual list, which the operations and the
+// leader's trigger feeder fill. Workers claim its entries through the work queue.
 
 import type { CurvePoint } from '../../../domain/limits/concurrency-curve.ts';
 import type { LimitMemory } from '../../../domain/limits/effective-limit.ts';
@@ -226,4 +227,22 @@ export interface WorkQueue {
 
   /** @returns the pauses in force of all task types. */
   pauses(): Promise<Pause[]>;
+}
+
+/** The manual list; its entries are `<card_id>` or `<card_id>:<trigger_id>`. */
+export interface ManualList {
+  /** Appends entries. Not idempotent: the caller makes sure that a repeated entry is counted once. */
+  push(taskType: TaskType, entries: readonly string[]): Promise<void>;
+
+  /**
+   * Removes the waiting entries of triggers, in short steps; running entries continue. The order of the other entries
+   * may change slightly. @returns the number of removed entries.
+   */
+  remove(taskType: TaskType, triggerIds: readonly string[]): Promise<number>;
+
+  /** @returns the entries that are claimed and not settled yet. */
+  running(taskType: TaskType): Promise<readonly string[]>;
+
+  /** @returns the given entries that neither wait nor run. May include an entry that is being returned right now. */
+  missing(taskType: TaskType, entries: readonly string[]): Promise<readonly string[]>;
 }

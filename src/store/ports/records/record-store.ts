@@ -9,11 +9,9 @@ import type { AuditRecords, MadeChanges } from './audit-records.ts';
 import type { CardRecords } from './card-records.ts';
 import type { CleanupRecords } from './cleanup-records.ts';
 import type { ConfigRecords } from './config-records.ts';
-import type { Migrations } from './migrations.ts';
 import type { ResultRecords } from './result-records.ts';
 import type { ResumeRecords } from './resume-records.ts';
-import type { StopControlRecords } from './stop-control.ts';
-import type { StopRecords } from './stop-records.ts';
+import type { StopControlRecords, StopRecords } from './stop-records.ts';
 import type { TriggerRecords } from './trigger-records.ts';
 
 export interface RecordStore {
@@ -69,4 +67,23 @@ export interface RecordServer {
   } | null;
   /** Months (YYYY-MM) whose usage can be written, ascending. */
   readonly usageMonths: readonly string[];
+}
+
+export interface MigrationState {
+  readonly id: string;
+  readonly appliedAtMs: number | null;
+  /** True for a migration of a later release, which this release does not know. */
+  readonly newer: boolean;
+}
+
+export interface Migrations {
+  /** @returns the migrations of this release in order, then newer ones. */
+  status(): Promise<MigrationState[]>;
+  /**
+   * Applies missing migrations under an advisory lock, without a time limit.
+   * @param onBegin called with the id of each migration before it is applied
+   * @returns the ids of the applied migrations
+   * @throws CardpollError `config` when the file of an applied migration has changed
+   */
+  up(onBegin?: (id: string) => void): Promise<string[]>;
 }

@@ -1,7 +1,7 @@
 // Fills and searches the manual list of a task type in Redis; claims and settlements (scripts work-*.lua) use it too.
 // Every call is short, even for a long list.
 import type { TaskType } from '../../../domain/task-type.ts';
-import type { ManualList } from '../../ports/live/manual-list.ts';
+import type { ManualList } from '../../ports/live/work-queue.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 

@@ -1,6 +1,6 @@
 // The mode of stops, their recent number and jumps of the readings: one row (migration 0014), and counts of stops.
 import { STOPS_COUNTED, type StopMode } from '../../../domain/stops/stop.ts';
-import type { StopControl, StopControlRecords, UsageJump } from '../../ports/records/stop-control.ts';
+import type { StopControl, StopControlRecords, UsageJump } from '../../ports/records/stop-records.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './stop-control.sql';

@@ -6,7 +6,7 @@ import { growthBucketOf } from '../../../../src/domain/results/usage-growth.ts';
 import { UsageJumpWatch } from '../../../../src/engine/results/usage-jump-watch.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
-import type { UsageJump } from '../../../../src/store/ports/records/stop-control.ts';
+import type { UsageJump } from '../../../../src/store/ports/records/stop-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const NORMAL = 2;
