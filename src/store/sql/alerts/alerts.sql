@@ -1,4 +1,4 @@
--- Alert rules and their history: what operators see and change, and what the evaluator does with them.
+-- Alert rules, their history and silences: what operators see and change, and what the evaluator does with them.
 
 -- name: alerts.createRule
 -- $1 name, $2 rule type, $3 task type, $4 comparison, $5 threshold, $6 enabled, $7 channels, $8 URL or NULL, $9 secrets,
@@ -216,3 +216,28 @@ SELECT kind, id, rule_id, rule_name, rule_type, task_type, comparison, threshold
   fired_at, resolved_at, resolution, resolved_value
 FROM applied
 ORDER BY id
+
+-- name: alerts.silences
+-- Silences that are in force.
+SELECT id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until
+FROM alert_silences
+WHERE ends_at > now()
+ORDER BY id
+
+-- name: alerts.forgetEndedSilences
+DELETE FROM alert_silences WHERE ends_at <= now()
+
+-- name: alerts.createSilence
+-- $1 rule id or NULL, $2 rule type or NULL, $3 task type or NULL, $4 reason, $5 by whom, and its end, one of the two:
+-- $6 epoch ms, $7 seconds from now. Returns the silence.
+-- Its transaction may have waited for its turn, which is no part of its time.
+INSERT INTO alert_silences (rule_id, rule_type, task_type, reason, created_by, created_at, ends_at)
+VALUES ($1::integer, $2, $3, $4, $5, statement_timestamp(),
+  coalesce(to_timestamp($6::float8 / 1000), statement_timestamp() + $7::float8 * interval '1 second'))
+RETURNING id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until
+
+-- name: alerts.removeSilence
+-- $1 silence id. Returns the silence that was in force.
+DELETE FROM alert_silences
+WHERE id = $1::integer AND ends_at > now()
+RETURNING id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until

@@ -1,4 +1,4 @@
-// Alert rules and their history. The state of a rule (firing or not, since when) stands in its row, so that a restart
+// Alert rules, their history and silences. The state of a rule (firing or not, since when) stands in its row, so that a restart
 // or another leader goes on where the last one ended; see `apply` in alerts.sql for how it changes.
 import {
   type AlertCondition,
@@ -6,6 +6,7 @@ import {
   type AlertRuleFields,
   WEBHOOK_GROUP_MS,
 } from '../../../domain/alerts/alert-rule.ts';
+import type { Silence } from '../../../domain/alerts/alert-silence.ts';
 import type {
   Alert,
   AlertHistoryItem,
@@ -14,11 +15,11 @@ import type {
   AppliedTransition,
   FiringCount,
   RuleToEvaluate,
+  SilenceRecords,
 } from '../../ports/records/alert-records.ts';
 import { firstOf } from '../client/rows.ts';
 import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
-import { sqlSilences } from './alert-silences.ts';
 import file from './alerts.sql';
 import { sqlWebhookOutbox } from './webhook-outbox.ts';
 
@@ -40,6 +41,10 @@ const SQL = statements(
   'notifications',
   'toEvaluate',
   'apply',
+  'silences',
+  'forgetEndedSilences',
+  'createSilence',
+  'removeSilence',
 );
 
 /** A rule to evaluate with the condition it fired by. */
@@ -140,6 +145,28 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
       ]);
       return rows.map(({ kind, ...alert }) => ({ kind, alert }));
     },
+  };
+}
+
+/**
+ * Whom a silence is about is decided by alert_is_silenced() of migration 0010, where alerts are read and notifications
+ * claimed. Those that are over are removed when the next one is made.
+ */
+function sqlSilences(client: SqlClient): SilenceRecords {
+  return {
+    list: () => client.query<Silence>(SQL.silences),
+
+    create({ ruleId, ruleType, taskType, reason, by, ends }) {
+      const end = ['atMs' in ends ? ends.atMs : null, 'inSeconds' in ends ? ends.inSeconds : null];
+      return client.transaction(async (tx) => {
+        await tx.query(SQL.forgetEndedSilences);
+        const params = [ruleId, ruleType, taskType, reason, by, ...end];
+        const [silence] = await tx.query<Silence>(SQL.createSilence, params);
+        return silence as Silence;
+      });
+    },
+
+    remove: (id) => firstOf(client.query<Silence>(SQL.removeSilence, [id])),
   };
 }
 
