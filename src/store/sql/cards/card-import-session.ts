@@ -8,13 +8,8 @@ import type {
   ImportedChunk,
   ImportSessionOptions,
 } from '../../ports/records/card-records.ts';
-import {
-  DEADLOCK,
-  retryConflicts,
-  SERIALIZATION_FAILURE,
-  UNIQUE_VIOLATION,
-} from '../client/retry-conflicts.ts';
 import type { SqlClient, SqlTransaction } from '../client/sql-client.ts';
+import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE, UNIQUE_VIOLATION } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
 import { ATTRIBUTES, toImport, withColumns } from './card-columns.ts';
 import file from './card-import-session.sql';

@@ -26,7 +26,10 @@ const IDLE_IN_TRANSACTION_TIMEOUT = '25P03';
 /** Class 57P: the server shuts down, starts up or ends the session. */
 const OPERATOR_INTERVENTION = '57P';
 const READ_ONLY = '25006';
-const OVERLOADED_STATES = new Set(['57014', '55P03', '40P01', '40001']);
+export const DEADLOCK = '40P01';
+export const SERIALIZATION_FAILURE = '40001';
+export const UNIQUE_VIOLATION = '23505';
+const OVERLOADED_STATES = new Set(['57014', '55P03', DEADLOCK, SERIALIZATION_FAILURE]);
 const SCHEMA_STATES = new Set(['42P01', '42703', '42883', '3F000']);
 const ACCESS_STATES = new Set(['28P01', '28000', '3D000', '42501']);
 
@@ -35,12 +38,28 @@ const POOLING_STATES = new Set(['42P05', '26000']);
 
 const RAISED_BY_TRIGGER = 'P0001';
 
+const CONFLICT_ATTEMPTS = 4;
+
 /** SQLSTATE (or the system's error code) behind an error thrown by a driver; '' when there is none. */
 export function sqlStateOf(error: unknown): string {
   const origin = error instanceof CardpollError ? error.cause : error;
   if (origin instanceof AggregateError) return sqlStateOf(origin.errors[0]);
   const code = (origin as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : '';
+}
+
+/**
+ * Repeats a short transaction that lost against a concurrent one, with one of these states. Its statement must be safe to
+ * repeat as a whole; nothing here waits, since the winner has finished when the loser gets its error.
+ */
+export async function retryConflicts<T>(states: readonly string[], run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (attempt === CONFLICT_ATTEMPTS || !states.includes(sqlStateOf(error))) throw error;
+    }
+  }
 }
 
 /** The server takes no writes. */

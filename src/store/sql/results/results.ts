@@ -9,9 +9,8 @@ import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
 import type { ResultRecords } from '../../ports/records/result-records.ts';
 import { CHECK_VIOLATION, ensurePartitions, monthStart, withPartitions } from '../cleanup/partitions.ts';
-import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE } from '../client/retry-conflicts.ts';
 import type { SqlClient, SqlRunner, SqlValue } from '../client/sql-client.ts';
-import { sqlStateOf } from '../client/sql-errors.ts';
+import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE, sqlStateOf } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
 import file from './results.sql';
 

@@ -4,10 +4,9 @@ import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/max-concurrency.
 import type { PollingConfig } from '../../../domain/schedule/polling-config.ts';
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { ConfigRecords } from '../../ports/records/config-records.ts';
-import { UNIQUE_VIOLATION } from '../client/retry-conflicts.ts';
 import { firstOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
-import { sqlStateOf } from '../client/sql-errors.ts';
+import { sqlStateOf, UNIQUE_VIOLATION } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
 import file from './configs.sql';
 
