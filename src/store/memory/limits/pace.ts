@@ -1,19 +1,51 @@
-// Grants of gateway calls for a single process; pace-limit.ts has the rules.
+// Grants of gateway calls for a single process. Each rate limit is a token bucket that task types share fairly;
+// store/redis/limits/pace-take.lua has the same rules.
+import { bucketOf, type PaceBucket } from '../../../domain/limits/rate-limit.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import type { Pace, PaceGrant, PaceRequest, PaceState } from '../../ports/live/pace.ts';
-import { EmbeddedPaceLimit } from './pace-limit.ts';
+import {
+  LIMIT_KEPT_MS,
+  type Pace,
+  type PaceGrant,
+  type PaceLimit,
+  type PaceParticipant,
+  type PaceRequest,
+  type PaceState,
+} from '../../ports/live/pace.ts';
+import { CLOCK_STEP_MS } from '../../ports/live/work-queue.ts';
 
 const MOST_LIFE_MS = 500;
 
+/** Silence for longer cannot be told from a step of the clock: the bucket is empty after it. */
+const SILENT_MS = 3_000;
+/** Who waits asks again at least once a second; a late one keeps its turn for half a second. */
+const ASKS_EVERY_MS = 1_000;
+const TURN_KEPT_MS = 500;
+const RETURNS_KNOWN = 16;
+/** Tag of follow-up calls. */
+const FIRST = Number.NEGATIVE_INFINITY;
+
+interface Share {
+  /** How much the participant got, in the count of start-time fair queueing. */
+  tag: number;
+  want: number;
+  till: number;
+}
+
+interface Offer {
+  readonly got: number;
+  /** How many tokens there must be until the next one is the participant's. */
+  readonly needed: number;
+}
+
 export class EmbeddedPace implements Pace {
-  readonly #limits = new Map<string, EmbeddedPaceLimit>();
+  readonly #limits = new Map<string, PaceLimitState>();
 
   constructor(private readonly clock: Pick<Clock, 'now'>) {}
 
   async take({ participant, interfaceName, calls, limits }: PaceRequest): Promise<PaceGrant> {
     const nowMs = this.clock.now();
     for (const limit of limits) {
-      const known = this.#limits.get(limit.id) ?? new EmbeddedPaceLimit(limit, nowMs);
+      const known = this.#limits.get(limit.id) ?? new PaceLimitState(limit, nowMs);
       known.see(limit, nowMs);
       this.#limits.set(limit.id, known);
     }
@@ -57,4 +89,154 @@ export class EmbeddedPace implements Pace {
       else limit.refill(nowMs);
     }
   }
+}
+
+/** One rate limit: a token bucket that task types share fairly. */
+class PaceLimitState {
+  #limit: PaceLimit;
+  #bucket: PaceBucket;
+  #level = 0;
+  #taken = 0;
+  #virtual = 0;
+  #atMs: number;
+  #seenMs: number;
+  readonly #heldAt = { perSecond: Number.NEGATIVE_INFINITY, burst: Number.NEGATIVE_INFINITY };
+  readonly #shares = new Map<PaceParticipant, Share>();
+  readonly #returned: number[] = [];
+
+  constructor(limit: PaceLimit, nowMs: number) {
+    this.#limit = limit;
+    this.#bucket = bucketOf(limit);
+    this.#atMs = nowMs;
+    this.#seenMs = nowMs;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  get lifeMs(): number {
+    return this.#bucket.lifeMs;
+  }
+
+  get inForce(): PaceLimit {
+    return this.#limit;
+  }
+
+  isForgotten(nowMs: number): boolean {
+    return Math.abs(nowMs - this.#seenMs) > LIMIT_KEPT_MS;
+  }
+
+  /** The strictest value of the last ten seconds is in force. */
+  see(limit: PaceLimit, nowMs: number): void {
+    this.#seenMs = nowMs;
+    for (const name of ['perSecond', 'burst'] as const) {
+      const isOld = Math.abs(nowMs - this.#heldAt[name]) > LIMIT_KEPT_MS;
+      if (limit[name] > this.#limit[name] && !isOld) continue;
+      this.#limit = { ...this.#limit, [name]: limit[name] };
+      this.#heldAt[name] = nowMs;
+    }
+    this.#bucket = bucketOf(this.#limit);
+  }
+
+  refill(nowMs: number): void {
+    const passed = nowMs - this.#atMs;
+    this.#atMs = nowMs;
+    const isStep = passed > SILENT_MS || passed < -CLOCK_STEP_MS;
+    const level = this.#level + Math.max(0, passed) * this.#bucket.perMs;
+    this.#level = isStep ? 0 : Math.min(this.#bucket.capacity, level);
+  }
+
+  /**
+   * Hands the tokens out one by one, each to the waiting participant that got least. At most half of the bucket is kept
+   * for task types that ask late: tokens that come while it is full are lost.
+   */
+  offer(participant: PaceParticipant, wanted: number, nowMs: number): Offer {
+    const mine = this.#share(participant, nowMs);
+    const rivals = [...this.#shares]
+      .filter(([name, share]) => name !== participant && waits(share, nowMs))
+      .map(([name, { tag, want }]) => ({ tag: rank(name, tag), want }));
+    let tag = rank(participant, mine.tag);
+    const mostKept = Math.ceil(this.#bucket.capacity / 2);
+    let got = 0;
+    let handed = 0;
+    while (got < wanted) {
+      let next: (typeof rivals)[number] | undefined;
+      for (const rival of rivals) {
+        const isKept = rival.want > 0 && (handed - got < mostKept || rival.tag === FIRST);
+        if (isKept && rival.tag < (next?.tag ?? tag)) next = rival;
+      }
+      handed += 1;
+      if (next !== undefined) {
+        next.tag += 1;
+        next.want -= 1;
+      } else if (handed > this.#level + 1e-9) {
+        return { got, needed: handed };
+      } else {
+        got += 1;
+        tag += 1;
+      }
+    }
+    return { got, needed: 0 };
+  }
+
+  /** Grants calls of an offer. @returns how long to wait for the next one. */
+  grant(participant: PaceParticipant, wanted: number, granted: number, offer: Offer, nowMs: number): number {
+    const mine = this.#share(participant, nowMs);
+    let waitMs = 0;
+    if (granted === wanted) {
+      // Another instance may wait for more.
+      mine.want = waits(mine, nowMs) ? Math.max(0, mine.want - granted) : 0;
+    } else if (offer.got > granted) {
+      // Another limit is short: tokens of this one must not be kept meanwhile.
+      mine.want = 0;
+    } else {
+      mine.want = wanted - granted;
+      waitMs = Math.ceil((offer.needed - this.#level) / this.#bucket.perMs);
+      mine.till = nowMs + Math.min(waitMs, ASKS_EVERY_MS) + TURN_KEPT_MS;
+    }
+    if (granted > 0) {
+      this.#virtual = Math.max(this.#virtual, mine.tag);
+      mine.tag += granted;
+      this.#level = Math.max(0, this.#level - granted);
+      this.#taken += granted;
+    }
+    return waitMs;
+  }
+
+  /** @param taken the count after the grant of which calls are given back. */
+  giveBack(participant: PaceParticipant, calls: number, taken: number): void {
+    if (taken > this.#taken || this.#returned.includes(taken)) return;
+    this.#returned.push(taken);
+    if (this.#returned.length > RETURNS_KNOWN) this.#returned.shift();
+    const room = this.#bucket.capacity - this.#level - (this.#taken - taken);
+    this.#level += Math.max(0, Math.min(calls, room));
+    const share = this.#shares.get(participant);
+    if (share !== undefined) share.tag -= calls;
+  }
+
+  state(nowMs: number): PaceState {
+    const waiting = [...this.#shares].filter(([, share]) => waits(share, nowMs)).map(([name]) => name);
+    return { ...this.#limit, granted: this.#taken, waiting: waiting.sort() };
+  }
+
+  /**
+   * A participant that does not wait starts at the tag of the last grant, less a full bucket: it may have been late, but
+   * cannot claim more of what it did not want.
+   */
+  #share(participant: PaceParticipant, nowMs: number): Share {
+    const share = this.#shares.get(participant) ?? { tag: 0, want: 0, till: 0 };
+    this.#shares.set(participant, share);
+    if (!waits(share, nowMs)) share.tag = Math.max(share.tag, this.#virtual - this.#bucket.capacity);
+    return share;
+  }
+}
+
+function waits({ want, till }: Share, nowMs: number): boolean {
+  return want > 0 && till > nowMs && till - nowMs <= ASKS_EVERY_MS + TURN_KEPT_MS;
+}
+
+/** Follow-up calls come first. */
+function rank(participant: PaceParticipant, tag: number): number {
+  return participant === 'follow_up' ? FIRST : tag;
 }
