@@ -4,7 +4,7 @@
 -- ARGV: 1 instance id, 2 claim number, 3 most items wanted, 4 lease (ms), 5 limit where none is configured,
 --       6 `1` when this is the trickle to a dead interface: nothing is claimed when another instance claimed for it within
 --       the last second, unless others claim as usual; failing cards only where nothing else is due
--- Returns (replies.ts): free_slots, paused_ms (what is left of a pause), token, manual_count, retry_count, members (manual
+-- Returns (script-values.ts): free_slots, paused_ms (what is left of a pause), token, manual_count, retry_count, members (manual
 --           entries, retries and other cards), late (how late other cards are (ms), how many of them, for the next of
 --           them ...; empty when the same claim is sent again)
 -- Atomic because limit, slots, queue, retry lane and manual list must be judged and changed together: two workers

@@ -1,6 +1,6 @@
 -- Counts the work of a task type.
 -- KEYS: 1 queue, 2 manual list, 3 slots, 4 limit, 5 retry lane, 6 effective limit
--- Returns (replies.ts): queue_length, due, in_flight (slots in use), manual_length, limit or false, retry_due, backoff
+-- Returns (script-values.ts): queue_length, due, in_flight (slots in use), manual_length, limit or false, retry_due, backoff
 --           (retries that wait), effective_limit or false
 -- Atomic so that the numbers are consistent; writes nothing.
 local now = now_ms()

@@ -24,8 +24,7 @@ import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 import { RedisPauses } from '../limits/pauses.ts';
 import { placeOf } from './card-place.ts';
-import { CLAIM_REPLY, COUNTS_REPLY, namedReply } from './replies.ts';
-import { settleGroups } from './settle-groups.ts';
+import { CLAIM_REPLY, COUNTS_REPLY, namedReply, settleGroups } from './script-values.ts';
 import { WorkSignal } from './work-signal.ts';
 
 const ITEMS_PER_CALL = 1_000;

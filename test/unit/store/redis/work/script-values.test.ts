@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { snakeCase } from '../../../../../src/platform/snake-keys.ts';
-import { CLAIM_REPLY, COUNTS_REPLY, namedReply } from '../../../../../src/store/redis/work/replies.ts';
+import { CLAIM_REPLY, COUNTS_REPLY, namedReply } from '../../../../../src/store/redis/work/script-values.ts';
 
 it.each([
   ['work-claim.lua', CLAIM_REPLY],

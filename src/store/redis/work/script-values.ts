@@ -1,6 +1,34 @@
-// Builds the arguments of work-settle.lua. Used by work-queue.ts.
+// What the scripts work-*.lua get and return that has no plain form. Used by work-queue.ts. work-claim.lua and work-counts.lua
+// return variables of the names below, in order, as test/unit/store/redis/work/script-values.test.ts checks.
 import type { Lane, Settlement } from '../../ports/live/work-queue.ts';
 import type { RedisArgument } from '../client/client.ts';
+
+/** Each value is one of its type. */
+export const CLAIM_REPLY = {
+  freeSlots: 0,
+  pausedMs: 0,
+  token: '',
+  manualCount: 0,
+  retryCount: 0,
+  members: [] as string[],
+  late: [] as number[],
+};
+
+export const COUNTS_REPLY = {
+  queueLength: 0,
+  due: 0,
+  inFlight: 0,
+  manualLength: 0,
+  limit: null as string | null,
+  retryDue: 0,
+  backoff: 0,
+  effectiveLimit: null as string | null,
+};
+
+export function namedReply<Shape extends object>(shape: Shape, reply: unknown): Shape {
+  const values = reply as readonly unknown[];
+  return Object.fromEntries(Object.keys(shape).map((name, i) => [name, values[i]])) as Shape;
+}
 
 /** @returns the settlements in the six groups that work-settle.lua reads. */
 export function settleGroups(settlements: readonly Settlement[]): RedisArgument[] {
