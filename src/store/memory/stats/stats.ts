@@ -7,38 +7,25 @@ import type { Clock } from '../../../platform/clock.ts';
 import {
   type PollStats,
   STATS_CARRIERS_MAX,
+  STATS_TOTALS,
   type StatsDelta,
   type StatsReading,
+  type StatsTotals,
 } from '../../ports/live/poll-stats.ts';
 import { oldestSlot, type StatsSlot, slotAt, sumOfSlots, windowsOf } from '../../ports/live/stats-reading.ts';
 
 interface TypeState {
-  succeeded: number;
-  failed: number;
-  durationMs: number;
-  backpressure: number;
-  timeouts: number;
-  succeededMs: number;
-  limitReached: number;
+  readonly totals: Record<keyof StatsTotals, number>;
   sinceMs: number | null;
   readonly flushes: Map<string, number>;
   readonly slots: Map<number, StatsSlot>;
 }
 
+const NOTHING = Object.fromEntries(STATS_TOTALS.map((name) => [name, 0])) as unknown as StatsTotals;
+
 export class EmbeddedPollStats implements PollStats {
   readonly #types = perTaskType(
-    (): TypeState => ({
-      succeeded: 0,
-      failed: 0,
-      durationMs: 0,
-      backpressure: 0,
-      timeouts: 0,
-      succeededMs: 0,
-      limitReached: 0,
-      sinceMs: null,
-      flushes: new Map(),
-      slots: new Map(),
-    }),
+    (): TypeState => ({ totals: { ...NOTHING }, sinceMs: null, flushes: new Map(), slots: new Map() }),
   );
 
   readonly #growth = new Map<number, GrowthCounts>();
@@ -63,13 +50,7 @@ export class EmbeddedPollStats implements PollStats {
     type.flushes.set(instanceId, flushNumber);
     const now = this.clock.now();
     type.sinceMs ??= now;
-    type.succeeded += delta.succeeded;
-    type.failed += delta.failed;
-    type.durationMs += delta.durationMs;
-    type.backpressure += delta.backpressure ?? 0;
-    type.timeouts += delta.timeouts ?? 0;
-    type.succeededMs += delta.succeededMs ?? 0;
-    type.limitReached += delta.limitReached ?? 0;
+    for (const name of STATS_TOTALS) type.totals[name] += delta[name] ?? 0;
     const slot = slotAt(now);
     const { succeeded, failed, durationMs, succeededMs = 0, implausible = 0 } = delta;
     const { durations = {}, reasons = {}, carriers = new Map() } = delta;
@@ -97,17 +78,8 @@ export class EmbeddedPollStats implements PollStats {
   }
 
   async read(taskType: TaskType): Promise<StatsReading> {
-    const type = this.#types[taskType];
-    return {
-      total: type.succeeded + type.failed,
-      succeeded: type.succeeded,
-      failed: type.failed,
-      durationMs: type.durationMs,
-      backpressure: type.backpressure,
-      timeouts: type.timeouts,
-      succeededMs: type.succeededMs,
-      limitReached: type.limitReached,
-      ...windowsOf(type.slots, type.sinceMs ?? 0, this.clock.now()),
-    };
+    const { totals, slots, sinceMs } = this.#types[taskType];
+    const windows = windowsOf(slots, sinceMs ?? 0, this.clock.now());
+    return { total: totals.succeeded + totals.failed, ...totals, ...windows };
   }
 }

@@ -35,17 +35,21 @@ export interface StatsDelta {
 
 export type FailureReasons = Counts<string>;
 
-export interface StatsReading {
+/** What is counted since counting began; each flush adds to it. */
+export const STATS_TOTALS = [
+  'succeeded',
+  'failed',
+  'durationMs',
+  'backpressure',
+  'timeouts',
+  'succeededMs',
+  'limitReached',
+] as const;
+export type StatsTotals = Readonly<Record<(typeof STATS_TOTALS)[number], number>>;
+
+export interface StatsReading extends StatsTotals {
   /** Polls since counting began. */
   readonly total: number;
-  readonly succeeded: number;
-  readonly failed: number;
-  /** Sum of the durations of all polls, milliseconds. */
-  readonly durationMs: number;
-  readonly backpressure: number;
-  readonly timeouts: number;
-  readonly succeededMs: number;
-  readonly limitReached: number;
   /** Polls of the last five minutes. */
   readonly window: PollWindow & {
     readonly seconds: number;
