@@ -1,20 +1,20 @@
 // The live store in Redis: standalone, Sentinel or Cluster. Opened by wiring; each section of the port has its own
 // file; what concerns the servers as a whole is here.
 import type { LiveServer, LiveStore } from '../ports/live/live-store.ts';
-import { RedisCardCache } from './cards/card-cache.ts';
+import { redisCardCache } from './cards/card-cache.ts';
 import type { RedisClient } from './client/client.ts';
 import { type ConnectionLog, connectRedis, type RedisAccess } from './client/connect.ts';
 import { missingRightsOf } from './client/rights.ts';
 import { RedisCoordination } from './instances/coordination.ts';
-import { RedisRequestClaims } from './instances/request-claims.ts';
+import { redisRequestClaims } from './instances/request-claims.ts';
 import { Keys } from './keys.ts';
-import { RedisPace } from './limits/pace.ts';
+import { redisPace } from './limits/pace.ts';
 import { RedisRings } from './schedule/rings.ts';
-import { RedisHealthLog, RedisHistoryLog } from './stats/history-log.ts';
-import { RedisPollStats } from './stats/stats.ts';
-import { RedisFailureLog } from './work/failure-log.ts';
-import { RedisManualList } from './work/manual-list.ts';
-import { RedisWorkQueue } from './work/work-queue.ts';
+import { redisHealthLog, redisHistoryLog } from './stats/history-log.ts';
+import { redisPollStats } from './stats/stats.ts';
+import { redisFailureLog } from './work/failure-log.ts';
+import { redisManualList } from './work/manual-list.ts';
+import { redisWorkQueue } from './work/work-queue.ts';
 
 /**
  * Opens the store at `redis://`, `redis-sentinel://host:port,host:port/master` or
@@ -27,20 +27,20 @@ export async function openRedisLiveStore({
 }: RedisAccess & { readonly log?: ConnectionLog }): Promise<LiveStore> {
   const client = await connectRedis(access, log);
   const keys = new Keys(client.isCluster);
-  const work = new RedisWorkQueue(client, keys);
+  const work = redisWorkQueue(client, keys);
   return {
     kind: 'redis',
     rings: new RedisRings(client, keys),
     work,
-    manual: new RedisManualList(client, keys),
-    stats: new RedisPollStats(client, keys),
-    failures: new RedisFailureLog(client, keys),
-    history: new RedisHistoryLog(client, keys),
-    health: new RedisHealthLog(client, keys),
-    pace: new RedisPace(client, keys),
+    manual: redisManualList(client, keys),
+    stats: redisPollStats(client, keys),
+    failures: redisFailureLog(client, keys),
+    history: redisHistoryLog(client, keys),
+    health: redisHealthLog(client, keys),
+    pace: redisPace(client, keys),
     coordination: new RedisCoordination(client, keys),
-    cards: new RedisCardCache(client, keys),
-    requests: new RedisRequestClaims(client, keys),
+    cards: redisCardCache(client, keys),
+    requests: redisRequestClaims(client, keys),
     async ping() {
       await client.command('PING');
     },

@@ -10,50 +10,8 @@ import { packCard, unpackCard } from './packed-card.ts';
 const PART_SHIFT = 16;
 const CARDS_PER_CALL = 1_000;
 
-export class RedisCardCache implements CardCache {
-  constructor(
-    private readonly client: RedisClient,
-    private readonly keys: Keys,
-  ) {}
-
-  async get(cardIds: readonly number[]): Promise<Map<number, Card>> {
-    const cards = new Map<number, Card>();
-    await this.#perPart(
-      cardIds,
-      (id) => id,
-      async (key, ids) => {
-        const packed = (await this.client.command('HMGET', key, ...ids)) as Array<string | null>;
-        for (const [i, text] of packed.entries()) {
-          const card = text === null ? null : unpackCard(ids[i] as number, text);
-          if (card !== null) cards.set(card.cardId, card);
-        }
-      },
-    );
-    return cards;
-  }
-
-  async put(cards: readonly Card[], ttlMs: number): Promise<void> {
-    await this.#perPart(
-      cards,
-      (card) => card.cardId,
-      async (key, part) => {
-        const fields = part.flatMap((card) => [card.cardId, packCard(card)]);
-        await this.client.script('cardCachePut', [key], [Math.ceil(ttlMs), ...fields]);
-      },
-    );
-  }
-
-  async drop(cardIds: readonly number[]): Promise<void> {
-    await this.#perPart(
-      cardIds,
-      (id) => id,
-      async (key, ids) => {
-        await this.client.command('HDEL', key, ...ids);
-      },
-    );
-  }
-
-  async #perPart<T>(
+export function redisCardCache(client: RedisClient, keys: Keys): CardCache {
+  async function perPart<T>(
     values: readonly T[],
     idOf: (value: T) => number,
     send: (key: string, part: T[]) => Promise<void>,
@@ -68,9 +26,40 @@ export class RedisCardCache implements CardCache {
     const calls: Array<Promise<void>> = [];
     for (const [part, list] of parts) {
       for (let from = 0; from < list.length; from += CARDS_PER_CALL) {
-        calls.push(send(this.keys.cardCache(part), list.slice(from, from + CARDS_PER_CALL)));
+        calls.push(send(keys.cardCache(part), list.slice(from, from + CARDS_PER_CALL)));
       }
     }
     await Promise.all(calls);
   }
+
+  const perPartOfIds = (cardIds: readonly number[], send: (key: string, ids: number[]) => Promise<void>) =>
+    perPart(cardIds, (id) => id, send);
+
+  return {
+    async get(cardIds) {
+      const cards = new Map<number, Card>();
+      await perPartOfIds(cardIds, async (key, ids) => {
+        const packed = (await client.command('HMGET', key, ...ids)) as Array<string | null>;
+        for (const [i, text] of packed.entries()) {
+          const card = text === null ? null : unpackCard(ids[i] as number, text);
+          if (card !== null) cards.set(card.cardId, card);
+        }
+      });
+      return cards;
+    },
+
+    async put(cards, ttlMs) {
+      const send = async (key: string, part: readonly Card[]) => {
+        const fields = part.flatMap((card) => [card.cardId, packCard(card)]);
+        await client.script('cardCachePut', [key], [Math.ceil(ttlMs), ...fields]);
+      };
+      await perPart(cards, (card) => card.cardId, send);
+    },
+
+    async drop(cardIds) {
+      await perPartOfIds(cardIds, async (key, ids) => {
+        await client.command('HDEL', key, ...ids);
+      });
+    },
+  };
 }

@@ -35,6 +35,15 @@ export function pairsOf(flat: readonly string[]): Map<string, string> {
   return new Map(flat.flatMap((field, i) => (i % 2 === 0 ? [[field, flat[i + 1] as string]] : [])));
 }
 
+/** Sends a long list in several calls, so that each is short. */
+export async function inChunks<T>(
+  values: readonly T[],
+  size: number,
+  send: (chunk: readonly T[]) => Promise<void>,
+): Promise<void> {
+  for (let from = 0; from < values.length; from += size) await send(values.slice(from, from + size));
+}
+
 export class RedisClient {
   readonly #scripts: Record<ScriptName, ScriptMethod>;
   #lastConnectionError: unknown = null;

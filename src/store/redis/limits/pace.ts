@@ -4,11 +4,9 @@ import { INTERFACE_NAMES } from '../../../domain/gateway-interface.ts';
 import {
   LIMIT_KEPT_MS,
   type Pace,
-  type PaceGrant,
   type PaceInForce,
   type PaceLimit,
   type PaceParticipant,
-  type PaceRequest,
   type PaceState,
 } from '../../ports/live/pace.ts';
 import type { RedisArgument, RedisClient } from '../client/client.ts';
@@ -28,55 +26,47 @@ interface StoredLimit {
   readonly by: Readonly<Partial<Record<PaceParticipant, { readonly want: number; readonly till: number }>>>;
 }
 
-export class RedisPace implements Pace {
+export function redisPace(client: RedisClient, keys: Keys): Pace {
   /** The highest count of grants that this instance has seen, by limit: shows that the store lost grants. */
-  readonly #known = new Map<string, number>();
+  const known = new Map<string, number>();
 
-  constructor(
-    private readonly client: RedisClient,
-    private readonly keys: Keys,
-  ) {}
-
-  async take({ participant, interfaceName, calls, limits }: PaceRequest): Promise<PaceGrant> {
-    const known = limits.flatMap((limit) => this.#arguments(limit));
-    const args = [participant, interfaceName, calls, 0, limits.length, ...known];
-    const reply = await this.client.script('paceTake', [this.keys.pace], args);
-    const [granted, waitMs, lifeMs, ...rest] = reply as [number, number, number, ...string[]];
-    const inForce: PaceInForce[] = [];
-    const receipt: string[] = [];
-    for (let i = 0; i < rest.length; i += PER_LIMIT) {
-      const [id = '', taken = '', perSecond, burst] = rest.slice(i, i + PER_LIMIT);
-      this.#known.set(id, Math.max(Number(taken), this.#known.get(id) ?? 0));
-      inForce.push({ id, perSecond: Number(perSecond), burst: Number(burst) });
-      receipt.push(id, taken);
-    }
-    return { calls: granted, waitMs, lifeMs, inForce, receipt };
+  function argumentsOf({ id, interfaces, perSecond, burst }: PaceLimit): RedisArgument[] {
+    return [id, interfaces?.join(',') ?? EVERY_INTERFACE, perSecond, burst, known.get(id) ?? 0];
   }
 
-  async giveBack(
-    { participant }: Pick<PaceRequest, 'participant'>,
-    { receipt }: PaceGrant,
-    calls: number,
-  ): Promise<void> {
-    await this.client.script('paceTake', [this.keys.pace], [participant, '', 0, calls, 0, ...receipt]);
-  }
+  return {
+    async take({ participant, interfaceName, calls, limits }) {
+      const args = [participant, interfaceName, calls, 0, limits.length, ...limits.flatMap(argumentsOf)];
+      const reply = await client.script('paceTake', [keys.pace], args);
+      const [granted, waitMs, lifeMs, ...rest] = reply as [number, number, number, ...string[]];
+      const inForce: PaceInForce[] = [];
+      const receipt: string[] = [];
+      for (let i = 0; i < rest.length; i += PER_LIMIT) {
+        const [id = '', taken = '', perSecond, burst] = rest.slice(i, i + PER_LIMIT);
+        known.set(id, Math.max(Number(taken), known.get(id) ?? 0));
+        inForce.push({ id, perSecond: Number(perSecond), burst: Number(burst) });
+        receipt.push(id, taken);
+      }
+      return { calls: granted, waitMs, lifeMs, inForce, receipt };
+    },
 
-  async states(): Promise<PaceState[]> {
-    const [stored, time] = await Promise.all([
-      this.client.hash(this.keys.pace),
-      this.client.command('TIME') as Promise<[string, string]>,
-    ]);
-    const nowMs = Number(time[0]) * 1_000;
-    return [...stored]
-      .map(([id, text]): [string, StoredLimit] => [id, JSON.parse(text)])
-      .filter(([, { seen }]) => Math.abs(nowMs - seen) <= LIMIT_KEPT_MS)
-      .map(([id, limit]) => stateOf(id, limit, nowMs))
-      .sort((a, b) => (a.id < b.id ? -1 : 1));
-  }
+    async giveBack({ participant }, { receipt }, calls) {
+      await client.script('paceTake', [keys.pace], [participant, '', 0, calls, 0, ...receipt]);
+    },
 
-  #arguments({ id, interfaces, perSecond, burst }: PaceLimit): RedisArgument[] {
-    return [id, interfaces?.join(',') ?? EVERY_INTERFACE, perSecond, burst, this.#known.get(id) ?? 0];
-  }
+    async states() {
+      const [stored, time] = await Promise.all([
+        client.hash(keys.pace),
+        client.command('TIME') as Promise<[string, string]>,
+      ]);
+      const nowMs = Number(time[0]) * 1_000;
+      return [...stored]
+        .map(([id, text]): [string, StoredLimit] => [id, JSON.parse(text)])
+        .filter(([, { seen }]) => Math.abs(nowMs - seen) <= LIMIT_KEPT_MS)
+        .map(([id, limit]) => stateOf(id, limit, nowMs))
+        .sort((a, b) => (a.id < b.id ? -1 : 1));
+    },
+  };
 }
 
 function stateOf(id: string, stored: StoredLimit, nowMs: number): PaceState {

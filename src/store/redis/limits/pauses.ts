@@ -1,30 +1,27 @@
 // Pauses of task types in Redis. Used by work-queue.ts; the rules are in work-pause.lua.
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
-import type { Pause, PauseRequest, PauseSource } from '../../ports/live/work-queue.ts';
+import type { Pause, PauseSource, WorkQueue } from '../../ports/live/work-queue.ts';
 import { pairsOf, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 
-export class RedisPauses {
-  constructor(
-    private readonly client: RedisClient,
-    private readonly keys: Keys,
-  ) {}
+export function redisPauses(client: RedisClient, keys: Keys): Pick<WorkQueue, 'pause' | 'resume' | 'pauses'> {
+  return {
+    async pause(taskType, { source, ms, reason, by }) {
+      const args = [source, Math.ceil(ms), JSON.stringify({ reason, by })];
+      await client.script('workPause', [keys.pauses(taskType)], args);
+    },
 
-  async pause(taskType: TaskType, { source, ms, reason, by }: PauseRequest): Promise<void> {
-    const args = [source, Math.ceil(ms), JSON.stringify({ reason, by })];
-    await this.client.script('workPause', [this.keys.pauses(taskType)], args);
-  }
+    async resume(taskType) {
+      return pausesOf(taskType, await client.script('workResume', [keys.pauses(taskType)]));
+    },
 
-  async resume(taskType: TaskType): Promise<Pause[]> {
-    return pausesOf(taskType, await this.client.script('workResume', [this.keys.pauses(taskType)]));
-  }
-
-  async list(): Promise<Pause[]> {
-    const found = TASK_TYPES.map(async (taskType) =>
-      pausesOf(taskType, await this.client.script('workPauses', [this.keys.pauses(taskType)])),
-    );
-    return (await Promise.all(found)).flat();
-  }
+    async pauses() {
+      const found = TASK_TYPES.map(async (taskType) =>
+        pausesOf(taskType, await client.script('workPauses', [keys.pauses(taskType)])),
+      );
+      return (await Promise.all(found)).flat();
+    },
+  };
 }
 
 function pausesOf(taskType: TaskType, reply: unknown): Pause[] {

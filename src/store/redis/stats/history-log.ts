@@ -1,11 +1,5 @@
 // Samples and problems in Redis: one hash for each step, whose fields are reused, so that its size is bounded.
-import {
-  type HistorySample,
-  type HistoryStep,
-  SAMPLE_FIELDS,
-  slotOf,
-  type TaskSample,
-} from '../../../domain/stats/history.ts';
+import { type HistorySample, SAMPLE_FIELDS, slotOf, type TaskSample } from '../../../domain/stats/history.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import type { HealthLog, HistoryLog } from '../../ports/live/history-log.ts';
 import { pairsOf, type RedisClient } from '../client/client.ts';
@@ -14,21 +8,18 @@ import type { Keys } from '../keys.ts';
 /** A task type's numbers in the order of SAMPLE_FIELDS. */
 type PackedSample = { readonly at_ms: number } & Readonly<Record<TaskType, ReadonlyArray<number | null>>>;
 
-export class RedisHistoryLog implements HistoryLog {
-  constructor(
-    private readonly client: RedisClient,
-    private readonly keys: Keys,
-  ) {}
+export function redisHistoryLog(client: RedisClient, keys: Keys): HistoryLog {
+  return {
+    async save(step, sample) {
+      await client.command('HSET', keys.history(step), slotOf(step, sample.atMs), pack(sample));
+    },
 
-  async save(step: HistoryStep, sample: HistorySample): Promise<void> {
-    await this.client.command('HSET', this.keys.history(step), slotOf(step, sample.atMs), pack(sample));
-  }
-
-  async read(step: HistoryStep, sinceMs: number): Promise<readonly HistorySample[]> {
-    const texts = (await this.client.command('HVALS', this.keys.history(step))) as string[];
-    const samples = texts.map(unpack).filter(({ atMs }) => atMs >= sinceMs);
-    return samples.sort((a, b) => a.atMs - b.atMs);
-  }
+    async read(step, sinceMs) {
+      const texts = (await client.command('HVALS', keys.history(step))) as string[];
+      const samples = texts.map(unpack).filter(({ atMs }) => atMs >= sinceMs);
+      return samples.sort((a, b) => a.atMs - b.atMs);
+    },
+  };
 }
 
 function pack({ atMs, tasks }: HistorySample): string {
@@ -51,23 +42,19 @@ function unpack(text: string): HistorySample {
 }
 
 /** A hash with the time at which each problem began and until when it counts as existing. Redis' clock decides. */
-export class RedisHealthLog implements HealthLog {
-  constructor(
-    private readonly client: RedisClient,
-    private readonly keys: Keys,
-  ) {}
-
-  async note(names: readonly string[], holdsMs: number): Promise<void> {
-    await this.#noteAndRead(holdsMs, names);
-  }
-
-  since(): Promise<ReadonlyMap<string, number>> {
-    return this.#noteAndRead(0, []);
-  }
-
-  async #noteAndRead(holdsMs: number, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const { client, keys } = this;
+export function redisHealthLog(client: RedisClient, keys: Keys): HealthLog {
+  async function noteAndRead(
+    holdsMs: number,
+    names: readonly string[],
+  ): Promise<ReadonlyMap<string, number>> {
     const flat = (await client.script('healthNote', [keys.health], [holdsMs, ...names])) as string[];
     return new Map([...pairsOf(flat)].map(([name, first]) => [name, Number(first)]));
   }
+
+  return {
+    async note(names, holdsMs) {
+      await noteAndRead(holdsMs, names);
+    },
+    since: () => noteAndRead(0, []),
+  };
 }
