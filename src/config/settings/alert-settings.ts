@@ -4,8 +4,6 @@ import { duration, listOf } from '../kinds.ts';
 import { addressRange, webhookSecrets } from '../webhook-kinds.ts';
 import { withDefault } from './setting.ts';
 
-const daemon = ['daemon'] as const;
-
 export const ALERTS = {
   intervalMs: withDefault({
     env: 'CARDPOLL_ALERTS_INTERVAL_MS',
@@ -13,7 +11,6 @@ export const ALERTS = {
     kind: duration('ms', { min: 100, max: 600_000 }),
     default: 5_000,
     doc: 'Pause between two evaluations of the alert rules.',
-    scopes: daemon,
   }),
 } as const;
 
@@ -25,7 +22,6 @@ export const WEBHOOKS = {
     default: [],
     defaultText: 'none',
     doc: 'Address ranges that webhooks may call even though they are not public.',
-    scopes: daemon,
   }),
   secrets: withDefault<readonly string[]>({
     env: 'CARDPOLL_WEBHOOKS_SECRET',
@@ -34,6 +30,5 @@ export const WEBHOOKS = {
     default: [],
     defaultText: 'none',
     doc: 'Default webhook signing key (Standard Webhooks), for rules without their own; give two during rotation.',
-    scopes: daemon,
   }),
 } as const;

@@ -6,8 +6,6 @@ import { duration, integer, listOf, text } from '../kinds.ts';
 import { addressRange } from '../webhook-kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
-const daemon = ['daemon'] as const;
-
 /** May change while the daemon runs. */
 export const ACCESS = {
   /** Empty: the API is open, and only on a loopback address. */
@@ -18,7 +16,6 @@ export const ACCESS = {
     default: [],
     defaultText: 'none',
     doc: 'Who may use the admin API: [name:]role:token entries, roles viewer, operator and admin.',
-    scopes: daemon,
   }),
   rateLimitPerMinute: withDefault({
     env: 'CARDPOLL_API_RATE_LIMIT_PER_MINUTE',
@@ -26,7 +23,6 @@ export const ACCESS = {
     kind: integer({ min: 0, max: 10_000_000 }),
     default: 12_000,
     doc: 'Requests per minute that each token (without tokens, each address) may send to one instance; 0: no limit.',
-    scopes: daemon,
   }),
   refusalLimitPerMinute: withDefault({
     env: 'CARDPOLL_API_REFUSAL_LIMIT_PER_MINUTE',
@@ -34,7 +30,6 @@ export const ACCESS = {
     kind: integer({ min: 0, max: 10_000_000 }),
     default: 300,
     doc: 'Refused requests per minute that each address may send: without a valid token, or to unknown paths; 0: no limit.',
-    scopes: daemon,
   }),
 } as const;
 
@@ -47,7 +42,6 @@ export const TLS = {
     kind: text('path'),
     defaultText: 'none: plain HTTP',
     doc: 'PEM file with the HTTPS certificate and its chain. Needs the key too; SIGHUP reloads both.',
-    scopes: daemon,
   }),
   key: optional({
     flag: '--tls-key',
@@ -56,7 +50,6 @@ export const TLS = {
     kind: text('path'),
     defaultText: 'none: plain HTTP',
     doc: 'PEM file with the private key; must not be world-readable.',
-    scopes: daemon,
   }),
 } as const;
 
@@ -68,7 +61,6 @@ export const API = {
     default: [],
     defaultText: 'none',
     doc: 'Addresses of reverse proxies whose X-Forwarded-For is trusted. Needs admin tokens.',
-    scopes: daemon,
   }),
   maxConnections: withDefault({
     env: 'CARDPOLL_API_MAX_CONNECTIONS',
@@ -76,7 +68,6 @@ export const API = {
     kind: integer({ min: 10, max: 1_000_000 }),
     default: 5_000,
     doc: 'Maximum number of connections to the API; for a further one, the address with the most connections loses an idle one.',
-    scopes: daemon,
   }),
   headerTimeoutMs: withDefault({
     env: 'CARDPOLL_API_HEADER_TIMEOUT_MS',
@@ -84,7 +75,6 @@ export const API = {
     kind: duration('ms', { min: 100, max: 600_000 }),
     default: 10_000,
     doc: 'Time limit for receiving the headers of a request, counted from the connection.',
-    scopes: daemon,
   }),
   bodyTimeoutMs: withDefault({
     env: 'CARDPOLL_API_BODY_TIMEOUT_MS',
@@ -92,7 +82,6 @@ export const API = {
     kind: duration('ms', { min: 100, max: 600_000 }),
     default: 30_000,
     doc: 'Time limit for receiving the body of a request; for imports, the limit applies per KiB.',
-    scopes: daemon,
   }),
   idleTimeoutMs: withDefault({
     env: 'CARDPOLL_API_IDLE_TIMEOUT_MS',
@@ -100,7 +89,6 @@ export const API = {
     kind: duration('ms', { min: 100, max: 600_000 }),
     default: 72_000,
     doc: 'How long an idle connection is kept open (5 s at most before its first valid token); set it longer than the idle timeout of your load balancer.',
-    scopes: daemon,
   }),
   drainDelayMs: withDefault({
     env: 'CARDPOLL_API_DRAIN_DELAY_MS',
@@ -108,7 +96,6 @@ export const API = {
     kind: duration('ms', { min: 0, max: 600_000 }),
     default: 0,
     doc: 'How long a stopping daemon still accepts connections while /readyz answers 503, so that a load balancer can react.',
-    scopes: daemon,
   }),
   maxOpenTriggers: withDefault({
     env: 'CARDPOLL_API_MAX_OPEN_TRIGGERS',
@@ -116,7 +103,6 @@ export const API = {
     kind: integer({ min: 1, max: 1_000_000 }),
     default: 10_000,
     doc: 'Maximum number of open manual triggers; further ones are refused.',
-    scopes: daemon,
   }),
   maxOpenConditionTriggers: withDefault({
     env: 'CARDPOLL_API_MAX_OPEN_CONDITION_TRIGGERS',
@@ -124,7 +110,6 @@ export const API = {
     kind: integer({ min: 1, max: 1_000_000 }),
     default: 10,
     doc: 'Maximum number of open triggers by condition of each task type; further ones are refused.',
-    scopes: daemon,
   }),
   maxAlertRules: withDefault({
     env: 'CARDPOLL_API_MAX_ALERT_RULES',
@@ -132,6 +117,5 @@ export const API = {
     kind: integer({ min: 1, max: 100_000 }),
     default: 1_000,
     doc: 'Maximum number of alert rules; further ones are refused.',
-    scopes: daemon,
   }),
 } as const;

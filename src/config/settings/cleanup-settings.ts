@@ -3,8 +3,6 @@ import { cronSchedule } from '../cron-schedule.ts';
 import { duration } from '../kinds.ts';
 import { withDefault } from './setting.ts';
 
-const daemon = ['daemon'] as const;
-
 export const CLEANUP = {
   schedule: withDefault({
     env: 'CARDPOLL_CLEANUP_SCHEDULE',
@@ -12,7 +10,6 @@ export const CLEANUP = {
     kind: cronSchedule(),
     default: '30 3 * * *',
     doc: 'When expired data is removed, in the configured time zone. A run missed while no instance was up is skipped.',
-    scopes: daemon,
   }),
   pauseMs: withDefault({
     env: 'CARDPOLL_CLEANUP_PAUSE_MS',
@@ -20,6 +17,5 @@ export const CLEANUP = {
     kind: duration('ms', { min: 0, max: 60_000 }),
     default: 50,
     doc: 'Minimum pause between two cleanup batches; it grows to four times the duration of a batch. 0: no pause.',
-    scopes: daemon,
   }),
 } as const;

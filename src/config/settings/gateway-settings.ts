@@ -5,8 +5,6 @@ import { secretLine, secretText } from '../admin-tokens.ts';
 import { baseUrl, duration, integer, text } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
-const daemon = ['daemon'] as const;
-
 export const GATEWAY = {
   profile: withDefault({
     flag: '--gateway-profile',
@@ -15,7 +13,6 @@ export const GATEWAY = {
     kind: text('name or file'),
     default: 'default',
     doc: 'Profile of the gateway: the name of a shipped one (`cardpoll gateway profiles`), or a YAML file.',
-    scopes: daemon,
   }),
   url: optional({
     flag: '--gateway-url',
@@ -24,7 +21,6 @@ export const GATEWAY = {
     kind: baseUrl(),
     defaultText: 'none: the daemon refuses to start without it',
     doc: 'Base URL of the upstream gateway.',
-    scopes: daemon,
   }),
   timeoutMs: withDefault({
     env: 'CARDPOLL_GATEWAY_TIMEOUT_MS',
@@ -32,7 +28,6 @@ export const GATEWAY = {
     kind: duration('ms', { min: 50, max: 120_000 }),
     default: 5_000,
     doc: 'Deadline of one gateway call.',
-    scopes: daemon,
   }),
   /** null: no ceiling. */
   maxConcurrency: optional({
@@ -40,7 +35,6 @@ export const GATEWAY = {
     yaml: 'gateway.max_concurrency',
     kind: integer({ min: TASK_TYPES.length, max: 300_000 }),
     doc: 'Maximum number of concurrent gateway calls of all task types together, divided by need; set the same on every instance.',
-    scopes: daemon,
   }),
   maxResponseBytes: withDefault({
     env: 'CARDPOLL_GATEWAY_MAX_RESPONSE_BYTES',
@@ -48,7 +42,6 @@ export const GATEWAY = {
     kind: integer({ min: 1_024, max: 16_777_216 }),
     default: 65_536,
     doc: 'Maximum size of a gateway answer; a larger one is an error.',
-    scopes: daemon,
   }),
   maxRetryAfterSeconds: withDefault({
     env: 'CARDPOLL_GATEWAY_MAX_RETRY_AFTER_SECONDS',
@@ -56,7 +49,6 @@ export const GATEWAY = {
     kind: duration('s', { min: 1, max: 3_600 }),
     default: 60,
     doc: 'Maximum pause that a Retry-After header of the gateway can cause.',
-    scopes: daemon,
   }),
   maxConnections: withDefault({
     env: 'CARDPOLL_GATEWAY_MAX_CONNECTIONS',
@@ -65,48 +57,41 @@ export const GATEWAY = {
     // Above any sensible sum of the concurrency limits, so that the limits hold calls back and not the pool.
     default: 4_096,
     doc: 'Maximum number of connections from this instance to the gateway. A call waits for a free one until its deadline.',
-    scopes: daemon,
   }),
   token: optional({
     env: 'CARDPOLL_GATEWAY_TOKEN',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_TOKEN_FILE', credential: 'gateway.token' },
     kind: secretText(),
     doc: 'Token of gateway.auth.kind bearer, header and query.',
-    scopes: daemon,
   }),
   hmacKey: optional({
     env: 'CARDPOLL_GATEWAY_HMAC_KEY',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_HMAC_KEY_FILE', credential: 'gateway.hmac_key' },
     kind: secretText(),
     doc: 'Key that signs every gateway call (HMAC-SHA256).',
-    scopes: daemon,
   }),
   username: optional({
     env: 'CARDPOLL_GATEWAY_USERNAME',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_USERNAME_FILE', credential: 'gateway.username' },
     kind: secretLine(),
     doc: 'User of gateway.auth.kind basic.',
-    scopes: daemon,
   }),
   password: optional({
     env: 'CARDPOLL_GATEWAY_PASSWORD',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_PASSWORD_FILE', credential: 'gateway.password' },
     kind: secretLine(),
     doc: 'Password of gateway.auth.kind basic.',
-    scopes: daemon,
   }),
   clientId: optional({
     env: 'CARDPOLL_GATEWAY_CLIENT_ID',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_CLIENT_ID_FILE', credential: 'gateway.client_id' },
     kind: secretLine(),
     doc: 'Client id of gateway.auth.kind oauth2.',
-    scopes: daemon,
   }),
   clientSecret: optional({
     env: 'CARDPOLL_GATEWAY_CLIENT_SECRET',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_CLIENT_SECRET_FILE', credential: 'gateway.client_secret' },
     kind: secretLine(),
     doc: 'Client secret of gateway.auth.kind oauth2.',
-    scopes: daemon,
   }),
 } as const;

@@ -9,8 +9,6 @@ type Role = (typeof ROLES)[number];
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
-const daemon = ['daemon'] as const;
-
 /** Default address for the probes of an instance without the role api, and how many ports it tries from there. */
 export const USUAL_PROBE_LISTEN: HostPort & { readonly ports: number } = {
   host: '127.0.0.1',
@@ -40,7 +38,6 @@ export const INSTANCE = {
     kind: hostPort(),
     default: { host: '127.0.0.1', port: 7480 },
     doc: 'Address of the admin API. An address that is not loopback needs admin tokens.',
-    scopes: daemon,
   }),
   /** Used by an instance without the role api. null: the default address, or the next free port. */
   probeListen: optional<HostPort>({
@@ -50,7 +47,6 @@ export const INSTANCE = {
     kind: hostPort(),
     defaultText: `${USUAL_PROBE_LISTEN.host}:${USUAL_PROBE_LISTEN.port}, or the next free port`,
     doc: 'Address of /livez, /readyz, /metrics and /version on an instance without the role api. An address that is not loopback needs admin tokens.',
-    scopes: daemon,
   }),
   roles: withDefault<readonly Role[]>({
     flag: '--roles',
@@ -59,7 +55,6 @@ export const INSTANCE = {
     kind: listOf(oneOf(ROLES)),
     default: ROLES,
     doc: 'Roles of this instance.',
-    scopes: daemon,
   }),
   /** With more than one, the processes run under a supervisor. */
   processes: withDefault({
@@ -69,7 +64,6 @@ export const INSTANCE = {
     kind: processCount(),
     default: 1,
     doc: 'Number of worker processes under one supervisor, to use several cores; auto: one per core. More than one needs Redis and PostgreSQL.',
-    scopes: daemon,
   }),
   timeZone: withDefault({
     flag: '--time-zone',
@@ -78,7 +72,6 @@ export const INSTANCE = {
     kind: timeZone(),
     default: 'Asia/Shanghai',
     doc: 'Time zone of usage months and of the cleanup schedule.',
-    scopes: daemon,
   }),
   /** null: standard output. */
   logDir: optional({
@@ -88,7 +81,6 @@ export const INSTANCE = {
     kind: text('path'),
     defaultText: 'standard output',
     doc: 'Directory for worker.log, api.log and access.log.',
-    scopes: daemon,
   }),
   logLevel: withDefault<LogLevel>({
     flag: '--log-level',
@@ -97,6 +89,5 @@ export const INSTANCE = {
     kind: oneOf(LOG_LEVELS),
     default: 'info',
     doc: 'Lowest level that is logged.',
-    scopes: daemon,
   }),
 } as const;

@@ -2,8 +2,6 @@
 import { duration, integer, onOff } from '../kinds.ts';
 import { withDefault } from './setting.ts';
 
-const daemon = ['daemon'] as const;
-
 export const POLLING = {
   leaseMs: withDefault({
     env: 'CARDPOLL_LEASE_MS',
@@ -11,7 +9,6 @@ export const POLLING = {
     kind: duration('ms', { min: 1_000, max: 600_000 }),
     default: 15_000,
     doc: 'How long a worker holds a claimed card; at least twice the gateway timeout plus one second.',
-    scopes: daemon,
   }),
   claimBatch: withDefault({
     env: 'CARDPOLL_CLAIM_BATCH',
@@ -19,7 +16,6 @@ export const POLLING = {
     kind: integer({ min: 1, max: 2_000 }),
     default: 200,
     doc: 'Maximum number of cards claimed in one step.',
-    scopes: daemon,
   }),
   queueCap: withDefault({
     env: 'CARDPOLL_QUEUE_CAP',
@@ -27,7 +23,6 @@ export const POLLING = {
     kind: integer({ min: 1_000, max: 10_000_000 }),
     default: 200_000,
     doc: 'Queue length per task type above which no due cards are added; the schedule then lags.',
-    scopes: daemon,
   }),
   adaptiveConcurrency: withDefault({
     env: 'CARDPOLL_ADAPTIVE_CONCURRENCY',
@@ -36,7 +31,6 @@ export const POLLING = {
     default: true,
     defaultText: 'on',
     doc: 'Lower the concurrency limits automatically while the gateway refuses calls or slows down under load.',
-    scopes: daemon,
   }),
   writeBuffer: withDefault({
     env: 'CARDPOLL_WRITE_BUFFER',
@@ -44,7 +38,6 @@ export const POLLING = {
     kind: integer({ min: 100, max: 1_000_000 }),
     default: 20_000,
     doc: 'Maximum number of results that wait for the database; claiming stops when the buffer is full.',
-    scopes: daemon,
   }),
   retryBaseMs: withDefault({
     env: 'CARDPOLL_RETRY_BASE_MS',
@@ -52,7 +45,6 @@ export const POLLING = {
     kind: duration('ms', { min: 10, max: 600_000 }),
     default: 1_000,
     doc: 'Pause before the first retry of a failed poll; it doubles with each further failure.',
-    scopes: daemon,
   }),
   cardCacheTtlSeconds: withDefault({
     env: 'CARDPOLL_CARD_CACHE_TTL_SECONDS',
@@ -60,7 +52,6 @@ export const POLLING = {
     kind: duration('s', { min: 1, max: 86_400 }),
     default: 300,
     doc: 'How long card data stays cached.',
-    scopes: daemon,
   }),
   initBatch: withDefault({
     env: 'CARDPOLL_INIT_BATCH',
@@ -68,7 +59,6 @@ export const POLLING = {
     kind: integer({ min: 100, max: 1_000_000 }),
     default: 100_000,
     doc: 'Cards per batch of the progressive initialisation.',
-    scopes: daemon,
   }),
   initPauseMs: withDefault({
     env: 'CARDPOLL_INIT_PAUSE_MS',
@@ -76,7 +66,6 @@ export const POLLING = {
     kind: duration('ms', { min: 0, max: 600_000 }),
     default: 1_000,
     doc: 'Pause between two batches of the progressive initialisation.',
-    scopes: daemon,
   }),
   drainTimeoutMs: withDefault({
     env: 'CARDPOLL_DRAIN_TIMEOUT_MS',
@@ -84,6 +73,5 @@ export const POLLING = {
     kind: duration('ms', { min: 0, max: 600_000 }),
     default: 30_000,
     doc: 'How long a stopping daemon waits for its work in flight.',
-    scopes: daemon,
   }),
 } as const;

@@ -28,8 +28,6 @@ import {
 import { duration, type Kind, listOf, oneOf, onOff, text } from '../kinds.ts';
 import { optional, type Setting, withDefault } from './setting.ts';
 
-const daemon = ['daemon'] as const;
-
 const AUTH_KINDS = ['none', 'bearer', 'basic', 'header', 'query', 'oauth2', 'hmac'] as const;
 export type AuthKind = (typeof AUTH_KINDS)[number];
 
@@ -40,39 +38,33 @@ export const AUTH = {
     kind: oneOf(AUTH_KINDS),
     defaultText: 'bearer if there is a token, else none',
     doc: 'How a call shows who makes it. Calls are also signed whenever there is a signing key.',
-    scopes: daemon,
   }),
   name: optional({
     yaml: 'gateway.auth.name',
     kind: text('name of a header or query parameter'),
     doc: 'For kind header or query: where the token goes.',
-    scopes: daemon,
   }),
   tokenUrl: optional({
     yaml: 'gateway.auth.token_url',
     kind: text('URL, or path below gateway.url'),
     doc: 'For kind oauth2: where tokens are issued.',
-    scopes: daemon,
   }),
   scope: optional({
     yaml: 'gateway.auth.scope',
     kind: text('scope'),
     doc: 'For kind oauth2: the scope to ask for.',
-    scopes: daemon,
   }),
   clientAuth: withDefault<'basic' | 'body'>({
     yaml: 'gateway.auth.client_auth',
     kind: oneOf(['basic', 'body'] as const),
     default: 'basic',
     doc: 'For kind oauth2: whether the client id and secret go in an Authorization header or in the body.',
-    scopes: daemon,
   }),
   tokenRequest: withDefault<'form' | 'json'>({
     yaml: 'gateway.auth.token_request',
     kind: oneOf(['form', 'json'] as const),
     default: 'form',
     doc: 'For kind oauth2: whether a token is asked for with form fields, as RFC 6749 says, or with JSON.',
-    scopes: daemon,
   }),
 } as const;
 
@@ -83,31 +75,26 @@ export const ERRORS = {
     kind: valuePath(),
     defaultText: 'the path of gateway.success',
     doc: 'Where an answer has its error code.',
-    scopes: daemon,
   }),
   message: optional({
     yaml: 'gateway.errors.message',
     kind: valuePath(),
     doc: 'Where an answer has the text of an error.',
-    scopes: daemon,
   }),
   throttled: optional<readonly Code[]>({
     yaml: 'gateway.errors.throttled',
     kind: codes(),
     doc: 'Codes that mean too many calls, as HTTP 429 does.',
-    scopes: daemon,
   }),
   unknownCard: optional<readonly Code[]>({
     yaml: 'gateway.errors.unknown_card',
     kind: codes(),
     doc: 'Codes that mean that the gateway does not know the card, as HTTP 404 does.',
-    scopes: daemon,
   }),
   auth: optional<readonly Code[]>({
     yaml: 'gateway.errors.auth',
     kind: codes(),
     doc: 'Codes that mean wrong or expired credentials, as HTTP 401 does.',
-    scopes: daemon,
   }),
 } as const;
 
@@ -117,13 +104,11 @@ export const ANSWERS = {
     kind: successRule(),
     defaultText: 'by the profile; without one the HTTP status alone',
     doc: 'Which value of an answer means that the call succeeded.',
-    scopes: daemon,
   }),
   module: optional({
     yaml: 'gateway.module',
     kind: text('file'),
     doc: 'JavaScript file, relative to the file that names it, with sign(request) or read(interface, response, cards) for what a profile cannot say (docs/gateways.md). Runs with the rights of the daemon.',
-    scopes: daemon,
   }),
   stoppedStatuses: optional<readonly string[]>({
     env: 'CARDPOLL_GATEWAY_STOPPED_STATUSES',
@@ -131,7 +116,6 @@ export const ANSWERS = {
     kind: listOf(status()),
     defaultText: 'by the profile; default profile: stopped,suspended,停机',
     doc: 'Card statuses that mean the card is stopped.',
-    scopes: daemon,
   }),
 } as const;
 
@@ -251,7 +235,6 @@ export const INTERFACE_SETTINGS: Readonly<Record<InterfaceName, InterfaceSetting
       kind,
       defaultText: 'by the profile',
       doc,
-      scopes: daemon,
     });
     return [key, has ? setting : null];
   });
@@ -261,7 +244,7 @@ export const INTERFACE_SETTINGS: Readonly<Record<InterfaceName, InterfaceSetting
 /** The settings of an interface as documents show them, once for all interfaces. */
 export const ANY_INTERFACE: readonly Setting<unknown>[] = Object.values(INTERFACE_FIELDS).map((field) => {
   const { yaml, kind, doc } = field as InterfaceField<NonNullable<unknown>>;
-  const setting = { yaml: `gateway.interfaces.<interface>.${yaml}`, kind, doc, scopes: daemon };
+  const setting = { yaml: `gateway.interfaces.<interface>.${yaml}`, kind, doc };
   return optional({ ...setting, defaultText: 'by the profile' });
 });
 

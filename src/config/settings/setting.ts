@@ -28,6 +28,7 @@ export interface Setting<V> {
   readonly defaultText: string;
   /** One sentence for help and documentation. */
   readonly doc: string;
+  /** The daemon, unless the table says otherwise. */
   readonly scopes: readonly Scope[];
 }
 
@@ -39,23 +40,24 @@ export type Values<S extends Section> = {
   readonly [Name in keyof S]: S[Name] extends Setting<infer V> ? V : never;
 };
 
-type Declared<V> = Pick<Setting<V>, 'kind' | 'doc' | 'scopes'> & Partial<Setting<V>>;
+type Declared<V> = Pick<Setting<V>, 'kind' | 'doc'> & Partial<Setting<V>>;
 
-const NOWHERE = { flag: null, env: null, yaml: null, file: null } as const;
+/** What a setting has unless it says otherwise. */
+const USUAL = { flag: null, env: null, yaml: null, file: null, scopes: ['daemon'] } as const;
 
 /** A setting that always has a value. */
 export function withDefault<V>(
   declared: Declared<V> & { readonly default: V; readonly defaultText?: string },
 ): Setting<V> {
-  return { ...NOWHERE, defaultText: asText(declared.default), ...declared };
+  return { ...USUAL, defaultText: asText(declared.default), ...declared };
 }
 
 /** A setting that is null unless it is set. */
 export function optional<V>(
-  declared: Pick<Setting<V>, 'kind' | 'doc' | 'scopes'> & Partial<Omit<Setting<V>, 'kind' | 'default'>>,
+  declared: Pick<Setting<V>, 'kind' | 'doc'> & Partial<Omit<Setting<V>, 'kind' | 'default'>>,
 ): Setting<V | null> {
   return {
-    ...NOWHERE,
+    ...USUAL,
     defaultText: 'none',
     ...declared,
     kind: declared.kind as Kind<NonNullable<V>>,

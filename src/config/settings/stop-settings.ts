@@ -3,8 +3,6 @@ import { STOP_MODES, type StopLimit, type StopMode } from '../../domain/stops/st
 import { type Kind, oneOf, onOff } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
-const daemon = ['daemon'] as const;
-
 const ACCEPTS = 'number of cards, share of the fleet (2%), or none';
 const MOST_CARDS = 1_000_000_000;
 
@@ -38,7 +36,6 @@ export const STOPS = {
     kind: oneOf(STOP_MODES),
     default: 'enforce',
     doc: 'Whether cards over their package are stopped (enforce), or it is only recorded which would be (observe). It applies until the mode is set at run time, with cardpoll stops mode.',
-    scopes: daemon,
   }),
   maxPerHour: optional({
     env: 'CARDPOLL_STOPS_MAX_PER_HOUR',
@@ -46,7 +43,6 @@ export const STOPS = {
     kind: stopLimit(),
     defaultText: 'the larger of 100 and 1%',
     doc: 'Stops that the whole fleet may make in one hour. Further stops are held until an operator releases them.',
-    scopes: daemon,
   }),
   maxPerDay: optional({
     env: 'CARDPOLL_STOPS_MAX_PER_DAY',
@@ -54,7 +50,6 @@ export const STOPS = {
     kind: stopLimit(),
     defaultText: 'the larger of 500 and 5%',
     doc: 'The same for one day.',
-    scopes: daemon,
   }),
   resumeAtMonthStart: withDefault<boolean>({
     env: 'CARDPOLL_STOPS_RESUME_AT_MONTH_START',
@@ -63,6 +58,5 @@ export const STOPS = {
     default: false,
     defaultText: 'off',
     doc: 'Whether cards that cardpoll stopped by itself last month, and that are still stopped, are resumed when a month begins: once, spread over four hours. It has to be on at some time of the first 24 hours of the month.',
-    scopes: daemon,
   }),
 } as const;

@@ -4,8 +4,6 @@ import { secretText } from '../admin-tokens.ts';
 import { connectionUrl, integer, text, url } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
-const daemon = ['daemon'] as const;
-
 export const STORES = {
   redisUrl: optional({
     flag: '--redis-url',
@@ -22,7 +20,6 @@ export const STORES = {
     ),
     defaultText: 'embedded, when neither store is set',
     doc: 'Redis that coordinates the instances. For Sentinel and Cluster list the hosts with commas (Sentinel: add /master); rediss... uses TLS. Needs the database URL too.',
-    scopes: daemon,
   }),
   redisTlsCa: optional({
     env: 'CARDPOLL_REDIS_TLS_CA',
@@ -30,7 +27,6 @@ export const STORES = {
     kind: text('path'),
     defaultText: 'what Node trusts',
     doc: 'PEM file with the certificate authorities to trust for Redis and its sentinels.',
-    scopes: daemon,
   }),
   redisTlsCert: optional({
     env: 'CARDPOLL_REDIS_TLS_CERT',
@@ -38,7 +34,6 @@ export const STORES = {
     kind: text('path'),
     defaultText: 'none is shown',
     doc: 'PEM file with the client certificate and its chain for Redis and its sentinels. Needs the key too.',
-    scopes: daemon,
   }),
   redisTlsKey: optional({
     env: 'CARDPOLL_REDIS_TLS_KEY',
@@ -46,7 +41,6 @@ export const STORES = {
     kind: text('path'),
     defaultText: 'none is shown',
     doc: 'PEM file with the private key of the client certificate; must not be world-readable.',
-    scopes: daemon,
   }),
   redisSentinelPassword: optional({
     env: 'CARDPOLL_REDIS_SENTINEL_PASSWORD',
@@ -57,7 +51,6 @@ export const STORES = {
     },
     kind: secretText(),
     doc: 'Password of the sentinels. The password of the Redis servers is part of the Redis URL.',
-    scopes: daemon,
   }),
   databaseUrl: optional({
     flag: '--database-url',
@@ -75,7 +68,6 @@ export const STORES = {
     kind: integer(DATABASE_CONNECTIONS),
     default: DATABASE_CONNECTIONS.default,
     doc: 'Maximum number of connections from this instance to PostgreSQL.',
-    scopes: daemon,
   }),
   dataDir: optional({
     flag: '--data-dir',

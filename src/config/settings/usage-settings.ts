@@ -9,6 +9,5 @@ export const USAGE = {
     kind: fraction({ min: 0.001, max: 1_000_000 }),
     default: 150,
     doc: 'The most a card can transfer. A reading that grew faster counts only when enough time has passed.',
-    scopes: ['daemon'],
   }),
 } as const;
