@@ -1,8 +1,8 @@
 // How a command is declared, and what it gets when it runs. Declarations are cheap data; a command loads slow modules (the
 // API client, YAML, colours) when it runs. program.ts turns declarations into a parser.
 import type { ApiClient } from '../api/client/client.ts';
-import type { ClientConfig } from '../config/client-config.ts';
 import type { Kind } from '../config/kinds.ts';
+import type { ClientConfig } from '../config/load-config.ts';
 import type { ConfigInputs } from '../config/reader.ts';
 import type { Setting } from '../config/settings/setting.ts';
 import type { Io } from './io.ts';

@@ -11,12 +11,11 @@ import type { ACCESS, API } from './settings/api-settings.ts';
 import type { CLEANUP } from './settings/cleanup-settings.ts';
 import type { GATEWAY } from './settings/gateway-settings.ts';
 import type { INSTANCE } from './settings/instance-settings.ts';
-import type { POLLING } from './settings/polling-settings.ts';
+import type { POLLING, USAGE } from './settings/polling-settings.ts';
 import type { AUTH } from './settings/profile-settings.ts';
 import type { Values } from './settings/setting.ts';
 import type { STOPS } from './settings/stop-settings.ts';
 import type { STORES } from './settings/store-settings.ts';
-import type { USAGE } from './settings/usage-settings.ts';
 import type { ClientTlsFiles, TlsFiles } from './tls-files.ts';
 
 type Instance = Values<typeof INSTANCE>;

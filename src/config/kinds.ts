@@ -1,5 +1,6 @@
 // The kinds of value a setting can have: each parses the value of a flag, a variable or YAML, and describes in words
 // what it accepts. Used by the settings table and by command options. Does not know the source of a value.
+import { type AddressRange, parseAddressRange } from '../platform/ssrf-guard.ts';
 
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
@@ -203,6 +204,18 @@ export function listOf<T>(item: Kind<T>): Kind<readonly T[]> {
         values.add(parsed.value);
       }
       return values.size > 0 ? good([...values]) : bad('the list is empty');
+    },
+  };
+}
+
+/** An address range, `10.0.0.0/8`, or a single address. */
+export function addressRange(): Kind<AddressRange> {
+  const accepts = 'address range like 10.0.0.0/8, or an address';
+  return {
+    accepts,
+    parse: (raw) => {
+      const value = parseAddressRange(String(raw));
+      return value === null ? bad(`${shown(raw)} is not an ${accepts}`) : good(value);
     },
   };
 }

@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { ClientConfig } from './client-config.ts';
 import { type Context, readContexts } from './contexts.ts';
 import type {
   AdoptConfig,
@@ -94,6 +93,17 @@ export async function loadAdoptConfig(inputs: ConfigInputs): Promise<AdoptConfig
   throw new CardpollError('config', 'no_redis', 'no Redis to adopt: none is configured', {
     hint: `give ${ways}`,
   });
+}
+
+/** The configuration of every command that talks to a daemon's API. */
+export interface ClientConfig {
+  /** Base URL without a trailing slash. */
+  readonly url: string;
+  /** Name of the context that gives the URL; null: it comes from another source. */
+  readonly context: string | null;
+  readonly token: string | null;
+  /** Time limit for one answer, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
 /** @throws CardpollError with all problems at once: kind `config`, `usage` for flags, `input_missing` for a token file. */

@@ -1,6 +1,6 @@
 // `cardpoll dashboard` and `cardpoll top`: the screen for an operator on call. Loads the screen only when it is needed.
 import type { ReadStream, WriteStream } from 'node:tty';
-import type { ClientConfig } from '../../config/client-config.ts';
+import type { ClientConfig } from '../../config/load-config.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT } from '../exit-codes.ts';

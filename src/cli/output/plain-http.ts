@@ -1,5 +1,5 @@
 // Warns of a token that would cross a network in clear text. Used by run.ts.
-import type { ClientConfig } from '../../config/client-config.ts';
+import type { ClientConfig } from '../../config/load-config.ts';
 import { isLoopback } from '../../platform/loopback.ts';
 import type { Io } from '../io.ts';
 import { plainText } from './line.ts';

@@ -1,7 +1,7 @@
 // Settings about alerts and the webhooks they call. Part of the settings table (settings.ts).
+import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook-secret.ts';
 import type { AddressRange } from '../../platform/ssrf-guard.ts';
-import { duration, listOf } from '../kinds.ts';
-import { addressRange, webhookSecrets } from '../webhook-kinds.ts';
+import { addressRange, duration, type Kind, listOf } from '../kinds.ts';
 import { withDefault } from './setting.ts';
 
 export const ALERTS = {
@@ -13,6 +13,17 @@ export const ALERTS = {
     doc: 'Pause between two evaluations of the alert rules.',
   }),
 } as const;
+
+/** Signing secrets: one, or two separated by a comma, the newest first. Never quoted in messages. */
+export function webhookSecrets(): Kind<readonly string[]> {
+  return {
+    accepts: WEBHOOK_SECRET_FORM,
+    parse: (raw) => {
+      const value = webhookSecretsIn(String(raw).trim());
+      return value === null ? { ok: false, problem: `must be ${WEBHOOK_SECRET_FORM}` } : { ok: true, value };
+    },
+  };
+}
 
 export const WEBHOOKS = {
   allowCidrs: withDefault<readonly AddressRange[]>({

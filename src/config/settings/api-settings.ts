@@ -2,8 +2,7 @@
 import type { AdminToken } from '../../domain/admin-token.ts';
 import type { AddressRange } from '../../platform/ssrf-guard.ts';
 import { adminTokens } from '../admin-tokens.ts';
-import { duration, integer, listOf, text } from '../kinds.ts';
-import { addressRange } from '../webhook-kinds.ts';
+import { addressRange, duration, integer, listOf, text } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
 /** May change while the daemon runs. */

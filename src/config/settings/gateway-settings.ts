@@ -1,7 +1,9 @@
 // Settings of the upstream gateway: where it is, what it bears, and the credentials. How it is called and answers is in
 // profile-settings.ts. Part of the settings table (settings.ts); the only place that has their defaults and bounds.
+import type { RateLimit } from '../../domain/limits/rate-limit.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import { secretLine, secretText } from '../admin-tokens.ts';
+import { callsPer, rateLimits } from '../gateway/rate-limits.ts';
 import { baseUrl, duration, integer, text } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
@@ -93,5 +95,22 @@ export const GATEWAY = {
     file: { flag: null, env: 'CARDPOLL_GATEWAY_CLIENT_SECRET_FILE', credential: 'gateway.client_secret' },
     kind: secretLine(),
     doc: 'Client secret of gateway.auth.kind oauth2.',
+  }),
+} as const;
+
+/** How many calls the gateway allows (docs/scaling.md). gateway/rate-limits.ts reads the list. */
+export const RATE_LIMITS = {
+  rateLimitPerSecond: optional({
+    env: 'CARDPOLL_GATEWAY_RATE_LIMIT_PER_SECOND',
+    yaml: 'gateway.rate_limit_per_second',
+    kind: callsPer('second'),
+    doc: 'Calls per second that the gateway allows, from all instances together; set the same on every instance. The burst is two fifths of it, at least 4. If gateway.rate_limits also has a limit per second for all calls, the stricter is in force.',
+  }),
+  rateLimits: withDefault<readonly RateLimit[]>({
+    yaml: 'gateway.rate_limits',
+    kind: rateLimits(),
+    default: [],
+    defaultText: 'none',
+    doc: 'What the gateway allows, from all instances together: calls per second, minute or hour, of all interfaces or of some, and how often one card may be polled. Set the same on every instance.',
   }),
 } as const;

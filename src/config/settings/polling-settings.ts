@@ -1,5 +1,5 @@
-// Settings of polling: leases, queues, retries, initialisation. Part of the settings table (settings.ts).
-import { duration, integer, onOff } from '../kinds.ts';
+// Settings of polling: leases, queues, retries, initialisation, and what counts of a reading. Part of the settings table (settings.ts).
+import { duration, fraction, integer, onOff } from '../kinds.ts';
 import { withDefault } from './setting.ts';
 
 export const POLLING = {
@@ -73,5 +73,16 @@ export const POLLING = {
     kind: duration('ms', { min: 0, max: 600_000 }),
     default: 30_000,
     doc: 'How long a stopping daemon waits for its work in flight.',
+  }),
+} as const;
+
+/** The readings of usage. */
+export const USAGE = {
+  maxMbitPerSecond: withDefault({
+    env: 'CARDPOLL_USAGE_MAX_MBIT_PER_SECOND',
+    yaml: 'usage.max_mbit_per_second',
+    kind: fraction({ min: 0.001, max: 1_000_000 }),
+    default: 150,
+    doc: 'The most a card can transfer. A reading that grew faster counts only when enough time has passed.',
   }),
 } as const;

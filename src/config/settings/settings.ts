@@ -1,22 +1,19 @@
 // THE table of settings, by section. Flags, variables, YAML paths, defaults, bounds and documentation are here and in
 // the files of the sections, and nowhere else; the types of the configuration follow from them (daemon-config.ts).
 // reader.ts reads them; rules.ts has the rules between settings.
-
 import { text } from '../kinds.ts';
 import { ALERTS, WEBHOOKS } from './alert-settings.ts';
 import { ACCESS, API, TLS } from './api-settings.ts';
 import { CLEANUP } from './cleanup-settings.ts';
 import { CLIENT } from './client-settings.ts';
-import { GATEWAY } from './gateway-settings.ts';
+import { GATEWAY, RATE_LIMITS } from './gateway-settings.ts';
 import { INSTANCE } from './instance-settings.ts';
 import { LOG_SEARCH } from './log-search-settings.ts';
-import { POLLING } from './polling-settings.ts';
+import { POLLING, USAGE } from './polling-settings.ts';
 import { ALL_INTERFACE_SETTINGS, ANSWERS, ANY_INTERFACE, AUTH, ERRORS } from './profile-settings.ts';
-import { RATE_LIMITS } from './rate-limit-settings.ts';
 import { optional, type Setting } from './setting.ts';
 import { STOPS } from './stop-settings.ts';
 import { STORES } from './store-settings.ts';
-import { USAGE } from './usage-settings.ts';
 
 /** Path of the config file, so it has no place in the file. */
 export const CONFIG_FILE = optional({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  addressRange,
   connectionUrl,
   duration,
   fraction,
@@ -112,5 +113,30 @@ describe('settings table', () => {
       const given = names.filter((name) => name !== null);
       expect(new Set(given).size).toBe(given.length);
     }
+  });
+});
+
+describe('addressRange', () => {
+  it.each([
+    ['10.0.0.0/8', { address: '10.0.0.0', prefix: 8 }],
+    ['127.0.0.1', { address: '127.0.0.1', prefix: 32 }],
+    ['fd00::/8', { address: 'fd00::', prefix: 8 }],
+    ['::1', { address: '::1', prefix: 128 }],
+  ])('takes %s', (raw, value) => {
+    expect(addressRange().parse(raw)).toEqual({ ok: true, value });
+  });
+
+  it.each([
+    '',
+    'localhost',
+    '10.0.0.0/33',
+    '10.0.0/8',
+    '::1/129',
+    '10.0.0.0/8/8',
+    '10.0.0.0/-1',
+    '10.0.0.0/',
+    7,
+  ])('refuses %j', (raw) => {
+    expect(addressRange().parse(raw).ok).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cronSchedule } from '../../../src/config/cron-schedule.ts';
+import { cronSchedule } from '../../../../src/config/settings/cleanup-settings.ts';
 
 describe('a schedule', () => {
   it.each(['30 3 * * *', '*/10 * * * * *', '0 4 * * SUN', 'off'])('may be %j', (text) => {
