@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { ExpectedVersion } from '../operations/version.ts';
-import { toWire } from './client/wire.ts';
+import { toWire } from '../platform/snake-keys.ts';
 
 /** Headers of a PUT. */
 export const ifMatchHeader = z.object({

@@ -1,9 +1,8 @@
 // The JSON of a report, as a schema: names in snake_case, times as RFC 3339 in UTC. Used by the routes; toWire
-// (client/wire.ts) does the same to values.
+// (platform/snake-keys.ts) does the same to values.
 import { z } from 'zod';
 import { REPORT_NAMES } from '../operations/report.ts';
-import { snakeCase } from '../platform/snake-keys.ts';
-import type { Wire } from './client/wire.ts';
+import { snakeCase, type Wire } from '../platform/snake-keys.ts';
 
 type WireSchema<Schema extends z.ZodType> = z.ZodType<Wire<z.output<Schema>>, Wire<z.output<Schema>>>;
 

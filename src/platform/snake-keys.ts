@@ -1,7 +1,7 @@
-// Names at the edges: camelCase inside, snake_case in JSON. Used by the API's client and
-// routes, by imports, and by the stores.
+// Names at the edges: camelCase inside, snake_case in JSON. Used by the API and its client,
+// by imports, and by the stores.
 
-export type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
+type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
   : Name;
 
@@ -18,6 +18,20 @@ export function camelCase(name: string): string {
 /** Converts the keys of plain data deeply; a Date becomes an RFC 3339 time in UTC. */
 export function snakeKeys(value: unknown): unknown {
   return withKeys(value, snakeCase);
+}
+
+/** T as it is in JSON: names in snake_case, a Date as an RFC 3339 time in UTC. */
+export type Wire<T> = T extends Date
+  ? string
+  : T extends readonly (infer Item)[]
+    ? Wire<Item>[]
+    : T extends object
+      ? { [Key in keyof T as Key extends string ? SnakeCase<Key> : never]: Wire<T[Key]> }
+      : T;
+
+/** The edge between results and the JSON of the contract: as `snakeKeys`, with its type. Nothing else renames a field. */
+export function toWire<T>(value: T): Wire<T> {
+  return snakeKeys(value) as Wire<T>;
 }
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`

@@ -36,7 +36,7 @@ import type {
   SelectionCount,
   TriggerReport,
 } from '../../operations/trigger-report.ts';
-import type { Wire } from './wire.ts';
+import type { Wire } from '../../platform/snake-keys.ts';
 
 export type OverviewBody = Wire<Overview>;
 export type QueueBody = Wire<QueueStats>;

@@ -10,8 +10,8 @@ import type { ImportFormat } from '../../operations/cards/card-import.ts';
 import { importReport } from '../../operations/cards/card-report.ts';
 import type { CardOperations } from '../../operations/cards/cards.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { toWire } from '../../platform/snake-keys.ts';
 import { AnsweredLines } from '../answered-lines.ts';
-import { toWire } from '../client/wire.ts';
 import { wireSchema } from '../wire-schema.ts';
 
 const NDJSON = 'application/x-ndjson';

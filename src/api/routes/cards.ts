@@ -5,7 +5,7 @@ import { cardListReport, cardReport } from '../../operations/cards/card-report.t
 import type { CardOperations } from '../../operations/cards/cards.ts';
 import { cardExplanation } from '../../operations/explain/explain.ts';
 import type { Explainer } from '../../operations/explain/explainer.ts';
-import { toWire } from '../client/wire.ts';
+import { toWire } from '../../platform/snake-keys.ts';
 import { cardFilterOf, cardListQuery } from '../schemas/card-list.ts';
 import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';

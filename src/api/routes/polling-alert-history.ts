@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { AlertHistoryOperations } from '../../operations/alerts/alert-history.ts';
 import { alertReport } from '../../operations/alerts/alert-reports.ts';
-import { toWire } from '../client/wire.ts';
+import { toWire } from '../../platform/snake-keys.ts';
 import { acknowledgement, alertState, ruleId } from '../schemas/alerts.ts';
 import { idOf } from '../schemas/fields.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';

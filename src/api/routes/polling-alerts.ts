@@ -10,7 +10,7 @@ import {
   webhookTrialReport,
 } from '../../operations/alerts/alert-reports.ts';
 import { type AlertOperations, alertRuleVersion } from '../../operations/alerts/alerts.ts';
-import { toWire } from '../client/wire.ts';
+import { toWire } from '../../platform/snake-keys.ts';
 import { etagOf, expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
 import { newAlertRule, ruleId, rulePatch } from '../schemas/alerts.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
 import { type ConcurrencyOperations, limitVersion } from '../../operations/limits/concurrency.ts';
 import { concurrencyLimit, slotReset } from '../../operations/limits/limits-report.ts';
-import { toWire } from '../client/wire.ts';
+import { toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { body, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';

@@ -15,8 +15,7 @@ import {
   configVersion,
 } from '../../operations/schedule/configs.ts';
 import { configReport } from '../../operations/schedule/schedule-report.ts';
-import { camelKeys } from '../../platform/snake-keys.ts';
-import { toWire } from '../client/wire.ts';
+import { camelKeys, toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
 import { body, idOf, oneOf, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { PAUSABLE, PAUSE_SECONDS_BOUNDS } from '../../domain/limits/pause.ts';
 import { pauseReport } from '../../operations/limits/limits-report.ts';
 import type { PauseOperations } from '../../operations/limits/pauses.ts';
-import { toWire } from '../client/wire.ts';
+import { toWire } from '../../platform/snake-keys.ts';
 import { body, oneOf, reason, wholeNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
 import { answersOf } from './answers.ts';

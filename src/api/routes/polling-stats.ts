@@ -13,7 +13,7 @@ import {
   taskStats,
 } from '../../operations/stats/stats-report.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { toWire } from '../client/wire.ts';
+import { toWire } from '../../platform/snake-keys.ts';
 import { PacedReads } from '../guard/paced-reads.ts';
 import { queryNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';

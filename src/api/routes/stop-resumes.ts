@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { ResumeOperations } from '../../operations/stops/resumes.ts';
 import { resumePreview, resumeRunReport } from '../../operations/stops/stop-reports.ts';
-import { toWire } from '../client/wire.ts';
+import { toWire } from '../../platform/snake-keys.ts';
 import { itemsOf } from '../schemas/page.ts';
 import { CARD_LIST_BYTES, cardResume, resumeRequest } from '../schemas/stops.ts';
 import { wireSchema } from '../wire-schema.ts';

@@ -10,7 +10,7 @@ import {
   stopReport,
 } from '../../operations/stops/stop-reports.ts';
 import type { HeldStops, StopOperations } from '../../operations/stops/stops.ts';
-import { toWire } from '../client/wire.ts';
+import { toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { onPage, pageOf, pageRequestOf } from '../schemas/page.ts';
 import { CARD_LIST_BYTES, cardOrder, heldStops, modeChange, stopQuery } from '../schemas/stops.ts';

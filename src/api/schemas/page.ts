@@ -1,7 +1,7 @@
 // Lists come in pages (contract, "Lists"): {items, page, page_size, total}. Used by the routes that list resources.
 import { z } from 'zod';
 import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest } from '../../domain/page.ts';
-import { toWire, type Wire } from '../client/wire.ts';
+import { toWire, type Wire } from '../../platform/snake-keys.ts';
 import { wireSchema } from '../wire-schema.ts';
 import { queryNumber } from './fields.ts';
 
