@@ -1,6 +1,6 @@
 // Turns the ways a request can fail into a problem answer: errors of handlers and of the framework, paths that do not
-// exist. Used by server.ts. Which status an error gets is problem.ts; methods a path does not have are
-// method-not-allowed.ts; what is refused before it is a request is refused-protocol.ts.
+// exist, methods that a path does not have. Used by server.ts. Which status an error gets is problem.ts; what is refused
+// before it is a request is refused-protocol.ts.
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -11,7 +11,16 @@ import { pathOf } from './access-log.ts';
 import { HeldRefusals } from './guard/refusals.ts';
 import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './problem.ts';
 
-const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);
+const KNOWN_METHODS: readonly string[] = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+];
 
 /** For refusals that are not for the rest of a minute. */
 const RETRY_AFTER_SECONDS = 5;
@@ -60,7 +69,7 @@ export function handleErrors(
   });
   app.setNotFoundHandler((request, reply) => {
     onUnknownPath(request, reply);
-    const problem = KNOWN_METHODS.has(request.method)
+    const problem = KNOWN_METHODS.includes(request.method)
       ? { status: 404, code: 'not_found', detail: `there is nothing at ${pathOf(request)}` }
       : {
           status: 501,
@@ -68,6 +77,38 @@ export function handleErrors(
           detail: `${request.method} is not served anywhere here`,
         };
     return sendProblem(request, reply, problem);
+  });
+}
+
+/**
+ * Answers 405 with Allow for the methods a path does not have; the framework would say 404, as if the path did not exist.
+ * Call before the first route is registered.
+ * @returns what to call after the last one: adds the refusals.
+ */
+export function refuseOtherMethods(app: FastifyInstance): () => void {
+  const served = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = served.get(url) ?? new Set();
+    for (const one of [method].flat()) methods.add(one);
+    served.set(url, methods);
+  });
+  return () => {
+    for (const [url, methods] of [...served]) refuse(app, url, [...methods].sort());
+  };
+}
+
+function refuse(app: FastifyInstance, url: string, allowed: readonly string[]): void {
+  app.route({
+    url,
+    method: KNOWN_METHODS.filter((method) => !allowed.includes(method)),
+    schema: { hide: true },
+    // Before the body is looked at: the method is wrong whatever it carries.
+    onRequest: async (request, reply) => {
+      reply.header('allow', allowed.join(', '));
+      const detail = `${request.method} is not allowed here; allowed: ${allowed.join(', ')}`;
+      return sendProblem(request, reply, { status: 405, code: 'method_not_allowed', detail });
+    },
+    handler: () => {},
   });
 }
 

@@ -3,6 +3,8 @@
 //
 // Callers are distinguished by token, without tokens by address; each instance counts by itself, and probes are exempt.
 // Of an address that is refused too often further refusals are 429 for the rest of the minute; a valid token is let in.
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminToken } from '../../domain/admin-token.ts';
@@ -14,6 +16,7 @@ import { RefusalBudget } from './refusal-budget.ts';
 import type { Refusals } from './refusals.ts';
 
 const WINDOW_MS = 60_000;
+const FORWARDED_FOR = 'x-forwarded-for';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -115,4 +118,26 @@ function tooManyRequests(what: string, setting: string): CardpollError {
   return new CardpollError('busy', RATE_LIMITED, what, {
     hint: `retry after the time in Retry-After; the limit is ${setting}`,
   });
+}
+
+/**
+ * Cuts X-Forwarded-For where it is not a list of addresses, before anything reads it. Fastify takes the rightmost entry
+ * that is no trusted proxy as the caller's address, whatever its text is: it would be written to the audit trail, and each
+ * text would have its own budget of refusals. So the addresses to the right of the last entry that is none are kept, and
+ * the caller is the proxy that passed that on.
+ */
+export function keepForwardedAddresses({ headers }: Pick<IncomingMessage, 'headers'>): void {
+  const header = headers[FORWARDED_FOR];
+  if (header === undefined) return;
+  const entries = String(header)
+    .split(',')
+    .map((entry) => entry.trim());
+  const kept = entries.slice(entries.findLastIndex((entry) => !isAddress(entry)) + 1);
+  if (kept.length === 0) delete headers[FORWARDED_FOR];
+  else headers[FORWARDED_FOR] = kept.join(', ');
+}
+
+/** A zone after `%` is free text of the sender. */
+function isAddress(text: string): boolean {
+  return isIP(text) !== 0 && !text.includes('%');
 }

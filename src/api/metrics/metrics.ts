@@ -1,5 +1,5 @@
 // Prometheus metrics: the numbers of polling-stats in base units (seconds, bytes, ratios), and those of this process.
-// Used by routes/metrics.ts. operations/ defines the numbers; labels have few values, never a
+// Used by routes/probes.ts. operations/ defines the numbers; labels have few values, never a
 // card and never an instance, whose name changes with every start.
 //
 // Every instance reports the numbers of the whole fleet, read from the shared stores: take their max, not their sum.

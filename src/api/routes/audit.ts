@@ -1,4 +1,5 @@
 // GET /api/admin/audit: who changed what. Entries are made where things change (operations/audit.ts), never here.
+// GET /api/admin/whoami: who the caller is to this API, and so what the caller may do.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Audit } from '../../operations/audit.ts';
@@ -39,6 +40,21 @@ export function auditRoute(audit: Audit): FastifyPluginAsyncZod {
         const filter = { sinceMs: since, untilMs: until, actor, action, object };
         return onPage(await audit.list(filter, pageRequestOf(query)), query);
       },
+    );
+  };
+}
+
+const caller = z.object({ name: z.string(), role: z.enum(['viewer', 'operator', 'admin']) });
+
+export function whoamiRoute(): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      '/whoami',
+      answersOf('access')('Name and role of the token', caller),
+      async ({ actor: { name, role } }) => ({
+        name,
+        role: role as z.output<typeof caller>['role'],
+      }),
     );
   };
 }

@@ -2,6 +2,7 @@
 // as it takes: neither the body limit nor the time limit of the other routes holds here; the import's own pace holds
 // the sender back. POST cards/import/preview reads a file in the same way, writes nothing, and answers while it reads.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+
 import { PassThrough, type Readable } from 'node:stream';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -11,7 +12,6 @@ import { importReport } from '../../operations/cards/card-report.ts';
 import type { CardOperations } from '../../operations/cards/cards.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { toWire } from '../../platform/snake-keys.ts';
-import { AnsweredLines } from '../answered-lines.ts';
 import { wireSchema } from '../wire-schema.ts';
 
 const NDJSON = 'application/x-ndjson';
@@ -135,5 +135,35 @@ async function readBody<Result>(
     // The rest of the body is read and dropped: only then does the client read the answer.
     source.unpipe(input);
     source.resume();
+  }
+}
+
+/** An answer that is written while its request is read: lines now, and one at the end. */
+class AnsweredLines {
+  readonly #text = new PassThrough();
+  #begin = () => {};
+  /** Resolves with the first line. */
+  readonly begun = new Promise<void>((resolve) => {
+    this.#begin = resolve;
+  });
+
+  get text(): Readable {
+    return this.#text;
+  }
+
+  /** Resolves when the reader has room for more; rejects when it has left. */
+  write(lines: string): Promise<void> {
+    this.#begin();
+    return new Promise((resolve, reject) => {
+      this.#text.write(lines, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  /** Ends the answer with this line, or breaks it off: its status has been sent by then. */
+  endWith(last: Promise<string>): void {
+    last.then(
+      (line) => this.#text.end(line),
+      (error) => this.#text.destroy(error),
+    );
   }
 }

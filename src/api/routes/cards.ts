@@ -1,18 +1,47 @@
-// GET /api/admin/cards/{card_id or iccid}: one card in full; .../explain: why it is or is not polled.
+// GET /api/admin/cards: cards in id order; cards/{card_id or iccid}: one card in full; .../explain: why it is or is not
+// polled; cards/export: all of them.
+import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
+import { LIST_LIMIT_BOUNDS } from '../../domain/page.ts';
 import { cardListReport, cardReport } from '../../operations/cards/card-report.ts';
-import type { CardOperations } from '../../operations/cards/cards.ts';
+import type { CardFilter, CardOperations } from '../../operations/cards/cards.ts';
 import { cardExplanation } from '../../operations/explain/explain.ts';
 import type { Explainer } from '../../operations/explain/explainer.ts';
+import type { Bulkhead } from '../../platform/bulkhead.ts';
 import { toWire } from '../../platform/snake-keys.ts';
-import { cardFilterOf, cardListQuery } from '../schemas/card-list.ts';
+import type { ExpensiveReads } from '../guard/expensive-reads.ts';
+import { queryNumber } from '../schemas/fields.ts';
 import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
 const answers = answersOf('cards');
 
 const params = z.object({ card: z.string() });
+const CONTENT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
+
+const cardFilter = z.object({
+  carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
+  status: queryNumber(SELECTION_BOUNDS).optional(),
+  stopped: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .transform((value) => value === 'true')
+    .optional(),
+});
+
+function cardFilterOf(query: z.output<typeof cardFilter>): CardFilter {
+  return {
+    carrierId: query.carrier_id ?? null,
+    status: query.status ?? null,
+    stopped: query.stopped ?? null,
+  };
+}
+
+const cardListQuery = cardFilter.extend({
+  after_id: queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }).default(0),
+  limit: queryNumber(LIST_LIMIT_BOUNDS).default(100),
+});
 
 export function cardRoutes(cards: CardOperations, explainer: Explainer): FastifyPluginAsyncZod {
   return async (app) => {
@@ -38,4 +67,50 @@ export function cardRoutes(cards: CardOperations, explainer: Explainer): Fastify
       async (request) => toWire(await explainer.explain(request.params.card)),
     );
   };
+}
+
+/**
+ * All cards, or those of a filter, streamed as they are read. Takes as long as it takes: the time limit of the other routes
+ * does not hold here; the reader's pace holds the reading back.
+ */
+export function cardExportRoute(cards: CardOperations, expensive: ExpensiveReads): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      '/cards/export',
+      {
+        schema: {
+          tags: ['cards'],
+          summary: 'Export cards as CSV or NDJSON, in the format of an import',
+          querystring: cardFilter.extend({
+            format: z.enum(['csv', 'ndjson'], { error: 'must be csv or ndjson' }).default('csv'),
+          }),
+          response: {
+            200: {
+              description: 'One card per line; CSV with a header line',
+              content: Object.fromEntries(
+                Object.values(CONTENT_TYPES).map((type) => [type, { schema: z.string() }]),
+              ),
+            },
+          },
+        },
+      },
+      async ({ query }, reply) => {
+        const leave = await expensive.exports.enter();
+        const pieces = cards.export(cardFilterOf(query), query.format);
+        const text = Readable.from(paced(pieces, expensive.stretches), { objectMode: false });
+        text.once('close', leave);
+        // A stream is sent as it is; the schema describes the text it carries.
+        return reply.type(CONTENT_TYPES[query.format]).send(text as unknown as string);
+      },
+    );
+  };
+}
+
+/** Reads each piece when it is its turn. */
+async function* paced(pieces: AsyncGenerator<string>, turns: Bulkhead): AsyncGenerator<string> {
+  for (;;) {
+    const piece = await turns.run(() => pieces.next());
+    if (piece.done === true) return;
+    yield piece.value;
+  }
 }

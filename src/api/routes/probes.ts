@@ -1,10 +1,13 @@
-// What supervisors, load balancers and tools ask: alive, ready, version, API description. Public: no token needed.
+// What supervisors, load balancers and tools ask: alive, ready, version, API description, which are public, and metrics.
 import { createHash } from 'node:crypto';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { systemClock } from '../../platform/clock.ts';
 import { sendProblem } from '../error-handling.ts';
 import { etagOf } from '../etag.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
+import { PacedReads } from '../guard/paced-reads.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 
 /** Whether this instance works. */
 export interface Readiness {
@@ -15,6 +18,7 @@ export interface Readiness {
 }
 
 const tags = ['probes'];
+const METRICS_EVERY_MS = 1_000;
 
 /** Load balancers and monitors add parameters of their own. */
 const ANY_QUERY = { anyQuery: true } as const;
@@ -83,6 +87,27 @@ export function probeRoutes(
         // Sent as it is; the schema describes the JSON it holds.
         return reply.send(json as unknown as { openapi: string });
       },
+    );
+  };
+}
+
+/** GET /metrics for Prometheus. Unlike the probes it needs a token where tokens are configured: it reveals the size of the fleet. */
+export function metricsRoute(metrics: Metrics): FastifyPluginAsyncZod {
+  const pace = new PacedReads(METRICS_EVERY_MS, systemClock);
+  return async (app) => {
+    app.get(
+      '/metrics',
+      {
+        schema: {
+          tags,
+          summary: 'Metrics for Prometheus',
+          response: {
+            200: { description: 'Text exposition format', content: { 'text/plain': { schema: z.string() } } },
+          },
+        },
+      },
+      async (_request, reply) =>
+        reply.type(metrics.contentType).send(await pace.read('page', () => metrics.text())),
     );
   };
 }
