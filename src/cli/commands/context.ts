@@ -8,8 +8,7 @@ import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { ownAnswer, printList } from '../output/print.ts';
-import type { Style } from '../output/style.ts';
-import { renderTable } from '../output/table.ts';
+import { listTable } from '../output/table.ts';
 
 const EXAMPLES = [
   [
@@ -124,18 +123,15 @@ interface Row {
   readonly current: boolean;
 }
 
-function table(items: readonly Row[], style: Style): string {
-  const columns = [
-    { header: 'NAME', cell: ({ name }: Row) => style.text(name) },
-    {
-      header: 'IN USE',
-      cell: ({ current }: Row) => style.text(current ? 'yes' : 'no', current ? 'green' : undefined),
-    },
-    { header: 'URL', cell: ({ url }: Row) => style.text(url) },
-    { header: 'TOKEN FILE', cell: (row: Row) => style.text(row.token_file), drop: 1 },
-  ];
-  return renderTable(items, columns, style);
-}
+const table = listTable<Row>((style) => [
+  { header: 'NAME', cell: ({ name }) => style.text(name) },
+  {
+    header: 'IN USE',
+    cell: ({ current }) => style.text(current ? 'yes' : 'no', current ? 'green' : undefined),
+  },
+  { header: 'URL', cell: ({ url }) => style.text(url) },
+  { header: 'TOKEN FILE', cell: (row) => style.text(row.token_file), drop: 1 },
+]);
 
 export const contextCommand = defineCommand({
   name: 'context',

@@ -7,7 +7,7 @@ import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import type { MigrateAction } from '../launchers.ts';
 import { plainText } from '../output/line.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
-import { renderTable } from '../output/table.ts';
+import { listTable, ofItems } from '../output/table.ts';
 
 const EXAMPLES = [
   ['cardpoll migrate status --database-url postgres://cardpoll@db/cardpoll', 'what is missing'],
@@ -32,24 +32,19 @@ async function migrateAnd(context: CommandContext, action: MigrateAction): Promi
   if (isCurrent) context.io.stderr.write(`nothing to do: all ${items.length} migrations are applied\n`);
   // A list of what is not news would hide the line.
   if (isCurrent && context.format === 'table') return EXIT_OK;
-  await printAnswer(context, ownAnswer({ items }), (_, style) =>
-    renderTable(
-      items,
-      [
-        { header: 'MIGRATION', cell: ({ id }) => style.text(id), least: 12 },
-        {
-          header: 'STATE',
-          cell: (row) => {
-            if (row.applied_at === null) return style.text('missing', 'yellow');
-            if (row.newer) return style.text('of a later version', 'yellow');
-            return style.text(row.applied_now ? 'applied now' : 'applied', 'green');
-          },
-        },
-        { header: 'SINCE', cell: (row) => style.time(row.applied_at) },
-      ],
-      style,
-    ),
-  );
+  const table = listTable<(typeof items)[number]>((style) => [
+    { header: 'MIGRATION', cell: ({ id }) => style.text(id), least: 12 },
+    {
+      header: 'STATE',
+      cell: (row) => {
+        if (row.applied_at === null) return style.text('missing', 'yellow');
+        if (row.newer) return style.text('of a later version', 'yellow');
+        return style.text(row.applied_now ? 'applied now' : 'applied', 'green');
+      },
+    },
+    { header: 'SINCE', cell: (row) => style.time(row.applied_at) },
+  ]);
+  await printAnswer(context, ownAnswer({ items }), ofItems(table));
   return items.every((item) => item.applied_at !== null) ? EXIT_OK : EXIT_NEGATIVE;
 }
 

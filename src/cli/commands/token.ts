@@ -8,7 +8,7 @@ import { type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
 import { sentenceLines, styleFor } from '../output/style.ts';
-import { renderFields } from '../output/table.ts';
+import { fieldList } from '../output/table.ts';
 
 const TOKEN_BYTES = 32;
 const WHAT_NOW =
@@ -60,14 +60,13 @@ const make = defineCommand<[], NewOptions>({
     refusePast(expires, context.io.clock.now());
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const line = hashedEntry(name, role, token, expires);
-    await printAnswer(context, ownAnswer({ name, role, expires, token, line }), (made, style) =>
-      renderFields(
-        [
-          ['token', style.text(made.token)],
-          ['line', style.text(made.line)],
-        ],
-        style,
-      ),
+    await printAnswer(
+      context,
+      ownAnswer({ name, role, expires, token, line }),
+      fieldList((made, style) => [
+        ['token', style.text(made.token)],
+        ['line', style.text(made.line)],
+      ]),
     );
     const { io } = context;
     // stdout may be a file while the operator reads stderr on a terminal.

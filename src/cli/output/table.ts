@@ -50,6 +50,11 @@ function hiddenNote(hidden: readonly string[], style: Style): string[] {
 
 type ListTable<Item> = (items: readonly Item[], style: Style) => string;
 
+/** The table of a list, with these columns. */
+export function listTable<Item>(columns: (style: Style) => readonly Column<Item>[]): ListTable<Item> {
+  return (items, style) => renderTable(items, columns(style), style);
+}
+
 /** The table of a list, for an answer with one object of it. */
 export function ofOne<Item>(table: ListTable<Item>) {
   return (item: Item, style: Style) => table([item], style);
@@ -62,6 +67,11 @@ export function ofItems<Item>(table: ListTable<Item>) {
 
 export type Field = readonly [name: string, value: Cell];
 export type FieldsOf = (style: Style) => readonly Field[];
+
+/** The table of one object, with these fields. */
+export function fieldList<Body>(fields: (body: Body, style: Style) => readonly Field[]) {
+  return (body: Body, style: Style) => renderFields(fields(body, style), style);
+}
 
 /** One record, with the name and the value of one field on each line. */
 export function renderFields(fields: readonly Field[], style: Style): string {

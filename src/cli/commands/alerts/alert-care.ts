@@ -9,8 +9,7 @@ import { findAlertRule } from '../../named.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { historyTable } from '../../output/reports/alert-tables.ts';
-import type { Style } from '../../output/style.ts';
-import { ofOne, renderFields } from '../../output/table.ts';
+import { fieldList, ofOne } from '../../output/table.ts';
 import { showAnswer, unlessOver } from '../../show.ts';
 import { RULE } from './alert-rules.ts';
 
@@ -74,14 +73,9 @@ async function tryWebhook(context: CommandContext, given: string): Promise<numbe
   return answer.body.delivered ? EXIT_OK : EXIT_NEGATIVE;
 }
 
-function trialFields({ delivered, status, error, duration_ms }: WebhookTrialBody, style: Style): string {
-  return renderFields(
-    [
-      ['delivered', delivered ? style.text('yes', 'green') : style.text('no', 'red')],
-      ['answer', style.text(status)],
-      ['error', style.text(error === null ? null : plainText(error))],
-      ['took', style.text(`${duration_ms} ms`)],
-    ],
-    style,
-  );
-}
+const trialFields = fieldList<WebhookTrialBody>(({ delivered, status, error, duration_ms }, style) => [
+  ['delivered', delivered ? style.text('yes', 'green') : style.text('no', 'red')],
+  ['answer', style.text(status)],
+  ['error', style.text(error === null ? null : plainText(error))],
+  ['took', style.text(`${duration_ms} ms`)],
+]);

@@ -8,8 +8,8 @@ import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { defineCommand } from '../../command.ts';
 import { findAlertRule } from '../../named.ts';
-import { type Style, span } from '../../output/style.ts';
-import { ofOne, renderTable } from '../../output/table.ts';
+import { span } from '../../output/style.ts';
+import { listTable, ofOne } from '../../output/table.ts';
 import { showAnswer, showList } from '../../show.ts';
 import { RULE } from './alert-rules.ts';
 
@@ -91,16 +91,13 @@ export const unsilence = defineCommand<[number], unknown>({
     showAnswer(context, 'ending the silence', (client) => client.deleteSilence(id), ofOne(silenceTable)),
 });
 
-function silenceTable(items: readonly SilenceBody[], style: Style): string {
-  const columns = [
-    { header: 'ID', cell: (row: SilenceBody) => style.id(row.id) },
-    { header: 'RULE', cell: (row: SilenceBody) => style.id(row.rule_id) },
-    { header: 'TYPE', cell: (row: SilenceBody) => style.text(row.rule_type), drop: 4 },
-    { header: 'TASK', cell: (row: SilenceBody) => style.text(row.task_type), drop: 5 },
-    { header: 'BY', cell: (row: SilenceBody) => style.text(row.by), least: 8, drop: 2 },
-    { header: 'SINCE', cell: (row: SilenceBody) => style.time(row.since), drop: 1 },
-    { header: 'UNTIL', cell: (row: SilenceBody) => style.time(row.until) },
-    { header: 'REASON', cell: (row: SilenceBody) => style.text(row.reason), least: 12, drop: 3 },
-  ];
-  return renderTable(items, columns, style);
-}
+const silenceTable = listTable<SilenceBody>((style) => [
+  { header: 'ID', cell: (row) => style.id(row.id) },
+  { header: 'RULE', cell: (row) => style.id(row.rule_id) },
+  { header: 'TYPE', cell: (row) => style.text(row.rule_type), drop: 4 },
+  { header: 'TASK', cell: (row) => style.text(row.task_type), drop: 5 },
+  { header: 'BY', cell: (row) => style.text(row.by), least: 8, drop: 2 },
+  { header: 'SINCE', cell: (row) => style.time(row.since), drop: 1 },
+  { header: 'UNTIL', cell: (row) => style.time(row.until) },
+  { header: 'REASON', cell: (row) => style.text(row.reason), least: 12, drop: 3 },
+]);

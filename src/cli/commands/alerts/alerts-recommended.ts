@@ -11,8 +11,7 @@ import { EXIT_OK } from '../../exit-codes.ts';
 import { everyItem } from '../../named.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { conditionText } from '../../output/reports/alert-tables.ts';
-import type { Style } from '../../output/style.ts';
-import { ofItems, renderTable } from '../../output/table.ts';
+import { listTable, ofItems } from '../../output/table.ts';
 
 interface Recommendation
   extends Pick<
@@ -90,17 +89,14 @@ function warnOfSilence({ io }: CommandContext, items: readonly Recommendation[])
   );
 }
 
-function table(items: readonly Recommendation[], style: Style): string {
-  const columns = [
-    { header: 'NAME', cell: (row: Recommendation) => style.text(row.name), least: 12 },
-    { header: 'FIRES WHEN', cell: (row: Recommendation) => style.text(conditionText(row)) },
-    {
-      header: 'STATE',
-      cell: ({ state }: Recommendation) =>
-        style.text(state, state === 'missing' ? 'yellow' : state === 'present' ? undefined : 'green'),
-    },
-    { header: 'NOTIFIES', cell: (row: Recommendation) => style.text(row.notify_channels.join(',')) },
-    { header: 'ID', cell: (row: Recommendation) => style.id(row.id) },
-  ];
-  return renderTable(items, columns, style);
-}
+const table = listTable<Recommendation>((style) => [
+  { header: 'NAME', cell: (row) => style.text(row.name), least: 12 },
+  { header: 'FIRES WHEN', cell: (row) => style.text(conditionText(row)) },
+  {
+    header: 'STATE',
+    cell: ({ state }) =>
+      style.text(state, state === 'missing' ? 'yellow' : state === 'present' ? undefined : 'green'),
+  },
+  { header: 'NOTIFIES', cell: (row) => style.text(row.notify_channels.join(',')) },
+  { header: 'ID', cell: (row) => style.id(row.id) },
+]);

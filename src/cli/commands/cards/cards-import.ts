@@ -15,8 +15,7 @@ import { type ImportSource, openImportSource, STANDARD_INPUT, WholeLines } from 
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
-import type { Style } from '../../output/style.ts';
-import { renderFields } from '../../output/table.ts';
+import { fieldList } from '../../output/table.ts';
 import { tryFirst } from './import-trial.ts';
 
 interface ImportOptions extends ConfirmOptions {
@@ -46,10 +45,7 @@ export const importCards = defineCommand<[string], ImportOptions>({
       kind: text('path'),
     },
     { flags: '--ignore-columns', doc: 'ignore columns that cardpoll does not know' },
-    {
-      flags: '--overwrite-verified',
-      doc: 'let real_name_verified=false take back what polls have learned',
-    },
+    { flags: '--overwrite-verified', doc: 'let real_name_verified=false take back what polls have learned' },
   ],
   run: async (context, { args: [file], options }) => {
     const { dryRun = false, yes = false, ignoreColumns = false, overwriteVerified = false } = options;
@@ -132,17 +128,14 @@ function printInterruption({ io }: CommandContext, { received }: ImportBody, dry
   throw interrupted.reason;
 }
 
-function importFields(body: ImportBody, style: Style): string {
+const importFields = fieldList<ImportBody>((body, style) => {
   const names = ['received', 'inserted', 'updated', 'unchanged', 'rejected'] as const;
   const over = body.over_package ?? 0;
-  return renderFields(
-    [
-      ...names.map((name) => [name, style.number(body[name])] as const),
-      ...(over > 0 ? [['over package', style.number(over)] as const] : []),
-    ],
-    style,
-  );
-}
+  return [
+    ...names.map((name) => [name, style.number(body[name])] as const),
+    ...(over > 0 ? [['over package', style.number(over)] as const] : []),
+  ];
+});
 
 /** Rejected rows are errors of the file, not the result, so they go to stderr. */
 function listRejected(

@@ -7,7 +7,7 @@ import { CardpollError } from '../../../platform/errors.ts';
 import { type CommandSpec, defineCommand } from '../../command.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { ownAnswer, printList } from '../../output/print.ts';
-import { renderTable } from '../../output/table.ts';
+import { listTable } from '../../output/table.ts';
 
 const EXAMPLES = [
   ['cardpoll gateway profiles', 'their names'],
@@ -26,15 +26,10 @@ const list = defineCommand({
   run: async (context) => {
     const items = SHIPPED_PROFILES.map(({ name, text }) => ({ name, summary: summaryOf(text) }));
     await printList(context, ownAnswer({ items }), {
-      table: (rows, style) =>
-        renderTable(
-          rows,
-          [
-            { header: 'name', cell: ({ name }) => style.text(name) },
-            { header: 'summary', cell: ({ summary }) => style.text(summary), drop: 1 },
-          ],
-          style,
-        ),
+      table: listTable((style) => [
+        { header: 'name', cell: ({ name }) => style.text(name) },
+        { header: 'summary', cell: ({ summary }) => style.text(summary), drop: 1 },
+      ]),
       noun: 'profiles',
       empty: 'no profile is shipped',
     });

@@ -9,8 +9,7 @@ import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../c
 import { printChange } from '../../output/change.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.ts';
-import type { Style } from '../../output/style.ts';
-import { ofItems, ofOne, renderTable } from '../../output/table.ts';
+import { listTable, ofItems, ofOne } from '../../output/table.ts';
 import { showAnswer } from '../../show.ts';
 import { isFarOver, rate, roomOf, roomText } from './room.ts';
 
@@ -77,18 +76,15 @@ const reset = defineCommand<[TaskType], ConfirmOptions>({
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [taskType], options }) => {
     if (!(await confirm(context, () => resetPlan(context, taskType), options))) return declined(options);
-    return showAnswer(context, 'resetting', (client) => client.resetConcurrency(taskType), resetTable);
+    return showAnswer(context, 'resetting', (client) => client.resetConcurrency(taskType), ofOne(resetTable));
   },
 });
 
-function resetTable(body: ResetBody, style: Style): string {
-  const columns = [
-    { header: 'TASK', cell: (row: ResetBody) => style.text(row.task_type) },
-    { header: 'BEFORE', cell: (row: ResetBody) => style.number(row.previous) },
-    { header: 'NOW', cell: (row: ResetBody) => style.number(row.current) },
-  ];
-  return renderTable([body], columns, style);
-}
+const resetTable = listTable<ResetBody>((style) => [
+  { header: 'TASK', cell: (row) => style.text(row.task_type) },
+  { header: 'BEFORE', cell: (row) => style.number(row.previous) },
+  { header: 'NOW', cell: (row) => style.number(row.current) },
+]);
 
 async function resetPlan(context: CommandContext, taskType: TaskType): Promise<string[]> {
   const { body } = await ask(context, 'reading limits', (client) => client.concurrency());
@@ -117,16 +113,13 @@ const advise = defineCommand({
   },
 });
 
-function limitTable(items: readonly ConcurrencyBody[], style: Style): string {
-  const columns = [
-    { header: 'TASK', cell: (row: ConcurrencyBody) => style.text(row.task_type) },
-    { header: 'LIMIT', cell: (row: ConcurrencyBody) => style.number(row.max_concurrency) },
-    { header: 'RUNNING', cell: (row: ConcurrencyBody) => style.number(row.current) },
-    { header: 'EFFECTIVE', cell: (row: ConcurrencyBody) => style.number(row.effective_concurrency) },
-    { header: 'REASON', cell: (row: ConcurrencyBody) => style.text(row.reason), least: 12 },
-  ];
-  return renderTable(items, columns, style);
-}
+const limitTable = listTable<ConcurrencyBody>((style) => [
+  { header: 'TASK', cell: (row) => style.text(row.task_type) },
+  { header: 'LIMIT', cell: (row) => style.number(row.max_concurrency) },
+  { header: 'RUNNING', cell: (row) => style.number(row.current) },
+  { header: 'EFFECTIVE', cell: (row) => style.number(row.effective_concurrency) },
+  { header: 'REASON', cell: (row) => style.text(row.reason), least: 12 },
+]);
 
 export const concurrency = defineCommand({
   name: 'concurrency',

@@ -10,8 +10,8 @@ import {
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, defineCommand } from '../../command.ts';
 import { printAnswer } from '../../output/print.ts';
-import { type Style, span } from '../../output/style.ts';
-import { ofItems, renderTable } from '../../output/table.ts';
+import { span } from '../../output/style.ts';
+import { listTable, ofItems } from '../../output/table.ts';
 import { showAnswer } from '../../show.ts';
 
 const TASK_TYPE: ArgumentSpec = {
@@ -65,18 +65,15 @@ export const resume = defineCommand<[Pausable?], unknown>({
   },
 });
 
-function pauseTable(items: readonly PauseBody[], style: Style): string {
-  const columns = [
-    { header: 'TASK', cell: (row: PauseBody) => style.text(row.task_type) },
-    {
-      header: 'ASKED FOR BY',
-      cell: (row: PauseBody) => style.text(`${row.source} (${row.by})`),
-      least: 12,
-      drop: 2,
-    },
-    { header: 'SINCE', cell: (row: PauseBody) => style.time(row.since), drop: 1 },
-    { header: 'UNTIL', cell: (row: PauseBody) => style.time(row.until) },
-    { header: 'REASON', cell: (row: PauseBody) => style.text(row.reason), least: 12 },
-  ];
-  return renderTable(items, columns, style);
-}
+const pauseTable = listTable<PauseBody>((style) => [
+  { header: 'TASK', cell: (row) => style.text(row.task_type) },
+  {
+    header: 'ASKED FOR BY',
+    cell: (row) => style.text(`${row.source} (${row.by})`),
+    least: 12,
+    drop: 2,
+  },
+  { header: 'SINCE', cell: (row) => style.time(row.since), drop: 1 },
+  { header: 'UNTIL', cell: (row) => style.time(row.until) },
+  { header: 'REASON', cell: (row) => style.text(row.reason), least: 12 },
+]);

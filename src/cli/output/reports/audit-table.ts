@@ -2,22 +2,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditBody } from '../../../api/client/client-bodies.ts';
 import { valueText } from '../change.ts';
-import type { Style } from '../style.ts';
-import { renderTable } from '../table.ts';
+import { listTable } from '../table.ts';
 
-export function auditTable(items: readonly AuditBody[], style: Style): string {
-  const columns = [
-    { header: 'AT', cell: (row: AuditBody) => style.time(row.at) },
-    { header: 'WHO', cell: (row: AuditBody) => style.text(row.actor), least: 8 },
-    { header: 'ROLE', cell: (row: AuditBody) => style.text(row.role), drop: 2 },
-    { header: 'FROM', cell: (row: AuditBody) => style.text(row.address), drop: 3 },
-    { header: 'ACTION', cell: (row: AuditBody) => style.text(row.action), least: 17, drop: 4 },
-    { header: 'OBJECT', cell: (row: AuditBody) => style.text(row.object), least: 18, drop: 5 },
-    { header: 'CHANGE', cell: (row: AuditBody) => style.text(changeText(row)), least: 28 },
-    { header: 'REQUEST', cell: (row: AuditBody) => style.text(row.request_id), drop: 1 },
-  ];
-  return renderTable(items, columns, style);
-}
+export const auditTable = listTable<AuditBody>((style) => [
+  { header: 'AT', cell: (row) => style.time(row.at) },
+  { header: 'WHO', cell: (row) => style.text(row.actor), least: 8 },
+  { header: 'ROLE', cell: (row) => style.text(row.role), drop: 2 },
+  { header: 'FROM', cell: (row) => style.text(row.address), drop: 3 },
+  { header: 'ACTION', cell: (row) => style.text(row.action), least: 17, drop: 4 },
+  { header: 'OBJECT', cell: (row) => style.text(row.object), least: 18, drop: 5 },
+  { header: 'CHANGE', cell: (row) => style.text(changeText(row)), least: 28 },
+  { header: 'REQUEST', cell: (row) => style.text(row.request_id), drop: 1 },
+]);
 
 /** `max_concurrency 100 -> 150`: the fields that differ, or all fields of a created or deleted object. */
 export function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): string {

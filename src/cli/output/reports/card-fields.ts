@@ -3,7 +3,7 @@
 import type { CardBody, CardListBody, ExplanationBody } from '../../../api/client/client-bodies.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import type { Cell, Style } from '../style.ts';
-import { type Column, type Field, renderFields, renderTable } from '../table.ts';
+import { type Field, listTable, renderFields } from '../table.ts';
 
 /** @param explanation absent: neither the stops of the card are known nor what the gateway offers. */
 export function cardFields(
@@ -32,21 +32,18 @@ export function cardFields(
   );
 }
 
-export function cardTable(items: CardListBody['items'], style: Style): string {
-  const columns: Column<CardListBody['items'][number]>[] = [
-    { header: 'CARD', cell: (card) => style.id(card.card_id) },
-    { header: 'ICCID', cell: (card) => style.text(card.iccid), least: 22 },
-    { header: 'CARRIER', cell: (card) => style.id(card.carrier_id), drop: 2 },
-    { header: 'STATUS', cell: (card) => style.id(card.status), drop: 3 },
-    { header: 'ALLOWANCE MB', cell: (card) => style.number(card.allowance_mb), drop: 1 },
-    { header: 'VERIFIED', cell: (card) => style.yesNo(card.real_name_verified), drop: 4 },
-    {
-      header: 'STOPPED',
-      cell: (card) => style.text(card.stopped ? 'yes' : 'no', card.stopped ? 'yellow' : undefined),
-    },
-  ];
-  return renderTable(items, columns, style);
-}
+export const cardTable = listTable<CardListBody['items'][number]>((style) => [
+  { header: 'CARD', cell: (card) => style.id(card.card_id) },
+  { header: 'ICCID', cell: (card) => style.text(card.iccid), least: 22 },
+  { header: 'CARRIER', cell: (card) => style.id(card.carrier_id), drop: 2 },
+  { header: 'STATUS', cell: (card) => style.id(card.status), drop: 3 },
+  { header: 'ALLOWANCE MB', cell: (card) => style.number(card.allowance_mb), drop: 1 },
+  { header: 'VERIFIED', cell: (card) => style.yesNo(card.real_name_verified), drop: 4 },
+  {
+    header: 'STOPPED',
+    cell: (card) => style.text(card.stopped ? 'yes' : 'no', card.stopped ? 'yellow' : undefined),
+  },
+]);
 
 /** The fields that a poll of this task type reads from the gateway. */
 export function answerFields(taskType: TaskType, card: CardBody, style: Style): Field[] {

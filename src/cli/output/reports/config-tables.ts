@@ -1,22 +1,24 @@
 // Polling configs as tables. Used by the configs command. Shows what the API says; computes nothing.
 import type { ConfigBody } from '../../../api/client/client-bodies.ts';
 import { type Style, sentenceLines } from '../style.ts';
-import { renderTable } from '../table.ts';
+import { listTable } from '../table.ts';
 
+const columnTable = listTable<ConfigBody>((style) => [
+  { header: 'ID', cell: (row) => style.id(row.id) },
+  { header: 'NAME', cell: (row) => style.text(row.name), least: 12 },
+  { header: 'TASK', cell: (row) => style.text(row.task_type) },
+  { header: 'CARDS', cell: (row) => style.text(row.card_condition), drop: 3 },
+  { header: 'CARRIER', cell: (row) => style.id(row.carrier_id ?? 'all'), drop: 2 },
+  { header: 'INTERVAL', cell: (row) => style.seconds(row.interval_seconds) },
+  { header: 'ACHIEVED', cell: (row) => style.seconds(row.achieved_interval_seconds), drop: 4 },
+  { header: 'MEMBERS', cell: (row) => style.number(row.members), drop: 5 },
+  { header: 'PRIORITY', cell: (row) => style.id(row.priority), drop: 1 },
+  { header: 'STATUS', cell: ({ status }) => style.enabled(status === 1) },
+]);
+
+/** The table, and what is wrong with the configs. */
 export function configTable(items: readonly ConfigBody[], style: Style): string {
-  const columns = [
-    { header: 'ID', cell: (row: ConfigBody) => style.id(row.id) },
-    { header: 'NAME', cell: (row: ConfigBody) => style.text(row.name), least: 12 },
-    { header: 'TASK', cell: (row: ConfigBody) => style.text(row.task_type) },
-    { header: 'CARDS', cell: (row: ConfigBody) => style.text(row.card_condition), drop: 3 },
-    { header: 'CARRIER', cell: (row: ConfigBody) => style.id(row.carrier_id ?? 'all'), drop: 2 },
-    { header: 'INTERVAL', cell: (row: ConfigBody) => style.seconds(row.interval_seconds) },
-    { header: 'ACHIEVED', cell: (row: ConfigBody) => style.seconds(row.achieved_interval_seconds), drop: 4 },
-    { header: 'MEMBERS', cell: (row: ConfigBody) => style.number(row.members), drop: 5 },
-    { header: 'PRIORITY', cell: (row: ConfigBody) => style.id(row.priority), drop: 1 },
-    { header: 'STATUS', cell: ({ status }: ConfigBody) => style.enabled(status === 1) },
-  ];
-  const table = renderTable(items, columns, style);
+  const table = columnTable(items, style);
   if (!style.forPeople) return table;
   const problems = items.flatMap(({ id, problems: own }) =>
     own.flatMap((problem) => sentenceLines(problem, style, `config ${id}: `)),

@@ -1,7 +1,7 @@
 // Why polls fail, as tables. Used by the stats command. Shows what the API says.
 import type { FailuresBody } from '../../../api/client/client-bodies.ts';
 import type { Style } from '../style.ts';
-import { type Column, renderTable } from '../table.ts';
+import { listTable } from '../table.ts';
 
 interface ReasonRow {
   readonly task: string;
@@ -40,35 +40,26 @@ export function failureText(items: readonly FailuresBody[], style: Style): strin
   ].join('\n');
 }
 
-function reasonTable(rows: readonly ReasonRow[], style: Style): string {
-  const columns: Column<ReasonRow>[] = [
-    { header: 'TASK', cell: ({ task }) => style.text(task) },
-    { header: 'FAILURES 5MIN', cell: ({ count }) => style.number(count) },
-    { header: 'REASON', cell: ({ reason }) => style.text(reason), least: 12 },
-  ];
-  return renderTable(rows, columns, style);
-}
+const reasonTable = listTable<ReasonRow>((style) => [
+  { header: 'TASK', cell: ({ task }) => style.text(task) },
+  { header: 'FAILURES 5MIN', cell: ({ count }) => style.number(count) },
+  { header: 'REASON', cell: ({ reason }) => style.text(reason), least: 12 },
+]);
 
-function carrierTable(rows: readonly CarrierRow[], style: Style): string {
-  const columns: Column<CarrierRow>[] = [
-    { header: 'TASK', cell: ({ task }) => style.text(task) },
-    { header: 'CARRIER', cell: ({ carrier }) => style.id(carrier.carrier_id) },
-    { header: 'POLLS 5MIN', cell: ({ carrier }) => style.number(carrier.polls) },
-    { header: 'FAILED', cell: ({ carrier }) => style.number(carrier.failed) },
-    { header: 'FAILED %', cell: ({ carrier }) => style.number(carrier.failed_percent, 1) },
-  ];
-  return renderTable(rows, columns, style);
-}
+const carrierTable = listTable<CarrierRow>((style) => [
+  { header: 'TASK', cell: ({ task }) => style.text(task) },
+  { header: 'CARRIER', cell: ({ carrier }) => style.id(carrier.carrier_id) },
+  { header: 'POLLS 5MIN', cell: ({ carrier }) => style.number(carrier.polls) },
+  { header: 'FAILED', cell: ({ carrier }) => style.number(carrier.failed) },
+  { header: 'FAILED %', cell: ({ carrier }) => style.number(carrier.failed_percent, 1) },
+]);
 
-function cardTable(rows: readonly CardRow[], style: Style): string {
-  const columns: Column<CardRow>[] = [
-    { header: 'TASK', cell: ({ task }) => style.text(task) },
-    { header: 'CARD', cell: ({ card }) => style.id(card.card_id) },
-    { header: 'FAILED', cell: ({ card }) => style.time(card.at), drop: 4 },
-    { header: 'REASON', cell: ({ card }) => style.text(card.reason), least: 10 },
-    { header: 'IN A ROW', cell: ({ card }) => style.number(card.attempts), drop: 2 },
-    { header: 'MS', cell: ({ card }) => style.number(card.duration_ms), drop: 1 },
-    { header: 'MESSAGE', cell: ({ card }) => style.text(card.message), least: 12, drop: 3 },
-  ];
-  return renderTable(rows, columns, style);
-}
+const cardTable = listTable<CardRow>((style) => [
+  { header: 'TASK', cell: ({ task }) => style.text(task) },
+  { header: 'CARD', cell: ({ card }) => style.id(card.card_id) },
+  { header: 'FAILED', cell: ({ card }) => style.time(card.at), drop: 4 },
+  { header: 'REASON', cell: ({ card }) => style.text(card.reason), least: 10 },
+  { header: 'IN A ROW', cell: ({ card }) => style.number(card.attempts), drop: 2 },
+  { header: 'MS', cell: ({ card }) => style.number(card.duration_ms), drop: 1 },
+  { header: 'MESSAGE', cell: ({ card }) => style.text(card.message), least: 12, drop: 3 },
+]);

@@ -7,7 +7,7 @@ import type {
   TaskBody,
 } from '../../../api/client/client-bodies.ts';
 import type { Cell, Style } from '../style.ts';
-import { type Column, renderFields, renderTable } from '../table.ts';
+import { type Column, fieldList, listTable, renderTable } from '../table.ts';
 
 export function taskTable(
   tasks: readonly TaskBody[],
@@ -17,14 +17,22 @@ export function taskTable(
   return renderTable(tasks, taskColumns(style), style, columns);
 }
 
-export function queueTable(queues: readonly QueueBody[], style: Style): string {
-  return renderTable(queues, queueColumns(style), style);
-}
+export const queueTable = listTable<QueueBody>((style) => [
+  { header: 'TASK', cell: (queue) => style.text(queue.task_type) },
+  { header: 'QUEUE', cell: (queue) => style.number(queue.queue_length) },
+  { header: 'DUE', cell: (queue) => style.number(queue.due), drop: 3 },
+  { header: 'MANUAL', cell: (queue) => style.number(queue.manual_length), drop: 6 },
+  { header: 'RUNNING', cell: (queue) => style.number(queue.concurrency.current) },
+  { header: 'LIMIT', cell: (queue) => style.number(queue.concurrency.max), drop: 2 },
+  { header: 'SCHEDULED', cell: (queue) => style.number(queue.scheduled_cards), drop: 1 },
+  { header: 'LAG', cell: (queue) => style.seconds(queue.schedule_lag_seconds), drop: 4 },
+  { header: 'BACKOFF', cell: (queue) => style.number(queue.backoff), drop: 5 },
+]);
 
 /** Initialisation with what reconciliation repaired. */
-export function initStateFields(init: InitStateBody, style: Style): string {
+export const initStateFields = fieldList<InitStateBody>((init, style) => {
   const { reconciliation: state } = init;
-  const fields: [string, Cell][] = [
+  return [
     ...initCells(init, style),
     [
       'comparison',
@@ -35,12 +43,9 @@ export function initStateFields(init: InitStateBody, style: Style): string {
     ['foreign cards repaired', style.number(state.healed_foreign)],
     ['double cards repaired', style.number(state.healed_double)],
   ];
-  return renderFields(fields, style);
-}
+});
 
-export function initFields(init: InitBody, style: Style): string {
-  return renderFields(initCells(init, style), style);
-}
+export const initFields = fieldList(initCells);
 
 function initCells(init: InitBody, style: Style): [string, Cell][] {
   return [
@@ -53,20 +58,6 @@ function initCells(init: InitBody, style: Style): [string, Cell][] {
     ['updated', style.time(init.updated_at)],
     ['finished', style.time(init.finished_at)],
     ['time left', style.seconds(init.eta_seconds)],
-  ];
-}
-
-function queueColumns(style: Style): Column<QueueBody>[] {
-  return [
-    { header: 'TASK', cell: (queue) => style.text(queue.task_type) },
-    { header: 'QUEUE', cell: (queue) => style.number(queue.queue_length) },
-    { header: 'DUE', cell: (queue) => style.number(queue.due), drop: 3 },
-    { header: 'MANUAL', cell: (queue) => style.number(queue.manual_length), drop: 6 },
-    { header: 'RUNNING', cell: (queue) => style.number(queue.concurrency.current) },
-    { header: 'LIMIT', cell: (queue) => style.number(queue.concurrency.max), drop: 2 },
-    { header: 'SCHEDULED', cell: (queue) => style.number(queue.scheduled_cards), drop: 1 },
-    { header: 'LAG', cell: (queue) => style.seconds(queue.schedule_lag_seconds), drop: 4 },
-    { header: 'BACKOFF', cell: (queue) => style.number(queue.backoff), drop: 5 },
   ];
 }
 
@@ -128,21 +119,18 @@ function runningCell({ concurrency, effective_concurrency: effective }: TaskBody
 
 type InstanceBody = OverviewBody['workers'][number];
 
-export function instanceTable(instances: readonly InstanceBody[], style: Style): string {
-  const columns: Column<InstanceBody>[] = [
-    { header: 'HOST', cell: (row) => style.text(row.hostname), least: 8 },
-    { header: 'PID', cell: (row) => style.id(row.pid), drop: 6 },
-    { header: 'ROLES', cell: (row) => style.text(row.roles.join(',')), least: 8, drop: 5 },
-    { header: 'VERSION', cell: (row) => style.text(row.version), least: 7, drop: 7 },
-    { header: 'RUNNING', cell: (row) => style.number(row.in_flight) },
-    { header: 'STARTED', cell: (row) => style.time(row.started_at), drop: 4 },
-    { header: 'HEARTBEAT', cell: (row) => style.time(row.heartbeat_at) },
-    { header: 'CACHE %', cell: (row) => style.number(percent(row.cache_hit_ratio), 1), drop: 2 },
-    { header: 'PROBES', cell: (row) => style.text(row.probe_address), least: 10, drop: 3 },
-    { header: 'ID', cell: (row) => style.text(row.worker_id), least: 8, drop: 1 },
-  ];
-  return renderTable(instances, columns, style);
-}
+export const instanceTable = listTable<InstanceBody>((style) => [
+  { header: 'HOST', cell: (row) => style.text(row.hostname), least: 8 },
+  { header: 'PID', cell: (row) => style.id(row.pid), drop: 6 },
+  { header: 'ROLES', cell: (row) => style.text(row.roles.join(',')), least: 8, drop: 5 },
+  { header: 'VERSION', cell: (row) => style.text(row.version), least: 7, drop: 7 },
+  { header: 'RUNNING', cell: (row) => style.number(row.in_flight) },
+  { header: 'STARTED', cell: (row) => style.time(row.started_at), drop: 4 },
+  { header: 'HEARTBEAT', cell: (row) => style.time(row.heartbeat_at) },
+  { header: 'CACHE %', cell: (row) => style.number(percent(row.cache_hit_ratio), 1), drop: 2 },
+  { header: 'PROBES', cell: (row) => style.text(row.probe_address), least: 10, drop: 3 },
+  { header: 'ID', cell: (row) => style.text(row.worker_id), least: 8, drop: 1 },
+]);
 
 function percent(ratio: number | null): number | null {
   return ratio === null ? null : Math.round(ratio * 10_000) / 100;

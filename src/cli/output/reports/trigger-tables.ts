@@ -2,25 +2,22 @@
 import type { CancelledTriggersBody, TriggerBody } from '../../../api/client/client-bodies.ts';
 import { EARLY_COUNTED } from '../../../domain/manual-trigger.ts';
 import type { Colour, Style } from '../style.ts';
-import { type Column, type Field, renderFields, renderTable } from '../table.ts';
+import { type Field, fieldList, listTable, renderFields } from '../table.ts';
 
 const COLOURS: Partial<Record<TriggerBody['status'], Colour>> = { completed: 'green', cancelled: 'yellow' };
 
-export function triggerTable(items: readonly TriggerBody[], style: Style): string {
-  const columns: Column<TriggerBody>[] = [
-    { header: 'TRIGGER', cell: (row) => style.text(row.trigger_id), least: 16 },
-    { header: 'KIND', cell: (row) => style.text(row.kind), drop: 2 },
-    { header: 'TASK', cell: (row) => style.text(row.task_type), drop: 6 },
-    { header: 'STATUS', cell: (row) => style.text(row.status, COLOURS[row.status]) },
-    { header: 'TOTAL', cell: (row) => style.estimate(row.total, row.total_estimated), drop: 7 },
-    { header: 'WAITING', cell: (row) => style.number(row.waiting), drop: 3 },
-    { header: 'SUCCEEDED', cell: (row) => style.number(row.succeeded), drop: 4 },
-    { header: 'FAILED', cell: (row) => style.failures(row.failed), drop: 8 },
-    { header: 'CREATED', cell: (row) => style.time(row.created_at), drop: 5 },
-    { header: 'FINISHED', cell: (row) => style.time(row.finished_at), drop: 1 },
-  ];
-  return renderTable(items, columns, style);
-}
+export const triggerTable = listTable<TriggerBody>((style) => [
+  { header: 'TRIGGER', cell: (row) => style.text(row.trigger_id), least: 16 },
+  { header: 'KIND', cell: (row) => style.text(row.kind), drop: 2 },
+  { header: 'TASK', cell: (row) => style.text(row.task_type), drop: 6 },
+  { header: 'STATUS', cell: (row) => style.text(row.status, COLOURS[row.status]) },
+  { header: 'TOTAL', cell: (row) => style.estimate(row.total, row.total_estimated), drop: 7 },
+  { header: 'WAITING', cell: (row) => style.number(row.waiting), drop: 3 },
+  { header: 'SUCCEEDED', cell: (row) => style.number(row.succeeded), drop: 4 },
+  { header: 'FAILED', cell: (row) => style.failures(row.failed), drop: 8 },
+  { header: 'CREATED', cell: (row) => style.time(row.created_at), drop: 5 },
+  { header: 'FINISHED', cell: (row) => style.time(row.finished_at), drop: 1 },
+]);
 
 /** @param outcome the result of the poll, once it is known. */
 export function triggerFields(trigger: TriggerBody, style: Style, outcome: readonly Field[] = []): string {
@@ -47,15 +44,10 @@ export function triggerFields(trigger: TriggerBody, style: Style, outcome: reado
   );
 }
 
-export function cancelledFields({ triggers, cards }: CancelledTriggersBody, style: Style): string {
-  return renderFields(
-    [
-      ['cancelled triggers', style.number(triggers)],
-      ['cards not polled', style.number(cards)],
-    ],
-    style,
-  );
-}
+export const cancelledFields = fieldList<CancelledTriggersBody>(({ triggers, cards }, style) => [
+  ['cancelled triggers', style.number(triggers)],
+  ['cards not polled', style.number(cards)],
+]);
 
 /** The selection in words. */
 export function selectionText(selection: NonNullable<TriggerBody['selection']>): string {
