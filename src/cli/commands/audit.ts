@@ -1,4 +1,5 @@
 // `cardpoll audit`: who changed what, with the values before and after.
+import { isDeepStrictEqual } from 'node:util';
 import type { AuditBody } from '../../api/client/client-bodies.ts';
 import { text } from '../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
@@ -7,8 +8,9 @@ import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { type PageOptions, pageOptions } from '../options/page-options.ts';
 import { type PastTime, pastRange, pastTime } from '../options/past-time.ts';
+import { valueText } from '../output/change.ts';
 import { printAll, printList } from '../output/print.ts';
-import { auditTable } from '../output/reports/audit-table.ts';
+import { listTable } from '../output/table.ts';
 
 interface AuditOptions extends PageOptions {
   readonly since?: PastTime;
@@ -95,4 +97,33 @@ async function* everyChange(context: CommandContext, query: AuditQuery): AsyncGe
 
 function isBefore(one: AuditBody, other: AuditBody): boolean {
   return one.at < other.at || (one.at === other.at && one.id < other.id);
+}
+
+const auditTable = listTable<AuditBody>((style) => [
+  { header: 'AT', cell: (row) => style.time(row.at) },
+  { header: 'WHO', cell: (row) => style.text(row.actor), least: 8 },
+  { header: 'ROLE', cell: (row) => style.text(row.role), drop: 2 },
+  { header: 'FROM', cell: (row) => style.text(row.address), drop: 3 },
+  { header: 'ACTION', cell: (row) => style.text(row.action), least: 17, drop: 4 },
+  { header: 'OBJECT', cell: (row) => style.text(row.object), least: 18, drop: 5 },
+  { header: 'CHANGE', cell: (row) => style.text(changeText(row)), least: 28 },
+  { header: 'REQUEST', cell: (row) => style.text(row.request_id), drop: 1 },
+]);
+
+/** `max_concurrency 100 -> 150`: the fields that differ, or all fields of a created or deleted object. */
+export function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): string {
+  const [from, to] = [fieldsOf(before), fieldsOf(after)];
+  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+  return names
+    .filter((name) => !isDeepStrictEqual(from[name], to[name]))
+    .map((name) => {
+      if (!(name in from)) return `${name} ${valueText(to[name])}`;
+      if (!(name in to)) return `was ${name} ${valueText(from[name])}`;
+      return `${name} ${valueText(from[name])} -> ${valueText(to[name])}`;
+    })
+    .join(', ');
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

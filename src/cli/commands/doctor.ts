@@ -1,7 +1,6 @@
 // `cardpoll doctor`: checks whether a daemon with this configuration can work here, and the health of its fleet. Without
 // any daemon setting it checks only what a client can see. The launcher checks the surroundings. Exit code 1 when a check
 // failed, 2 when a check could not run.
-
 import { oneOf } from '../../config/kinds.ts';
 import { loadDaemonConfig } from '../../config/load-config.ts';
 import type { ConfigInputs } from '../../config/reader.ts';
@@ -12,7 +11,7 @@ import { type CommandContext, defineCommand } from '../command.ts';
 import { type DaemonFindings, daemonFindings } from '../daemon-findings.ts';
 import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../exit-codes.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
-import { findingLines, findingText } from '../output/reports/findings.ts';
+import { type Colour, labelledLines, type Style, sentenceLines } from '../output/style.ts';
 import { ofItems } from '../output/table.ts';
 
 const EXIT_CODES = { ok: EXIT_OK, failed: EXIT_NEGATIVE, unknown: EXIT_UNKNOWN } as const;
@@ -117,4 +116,47 @@ function verdictOf(items: readonly Finding[], failOn: DoctorOptions['failOn']): 
     status === 'failed' || (status === 'warning' && failOn === 'warning');
   if (items.some(({ status }) => fails(status))) return 'failed';
   return items.some(({ status }) => status === 'unknown') ? 'unknown' : 'ok';
+}
+
+const LOOKS: Record<Finding['status'], readonly [symbol: string, colour: Colour]> = {
+  ok: ['●', 'green'],
+  warning: ['▲', 'yellow'],
+  failed: ['✖', 'red'],
+  unknown: ['?', 'yellow'],
+  skipped: ['-', 'dim'],
+};
+const STATUS_COLUMNS = 8;
+const INDENT = '  ';
+
+/** The findings, and how many there are of each status. */
+function findingText(items: readonly Finding[], style: Style): string {
+  return `${findingLines(items, style)}${style.forPeople ? `${summaryOf(items)}\n` : ''}`;
+}
+
+/** Nothing for no findings. */
+function findingLines(items: readonly Finding[], style: Style): string {
+  if (!style.forPeople) return items.map((item) => recordOf(item, style)).join('');
+  return items.flatMap((item) => linesOf(item, style).map((line) => `${line}\n`)).join('');
+}
+
+function recordOf({ check, status, detail, hint, command }: Finding, style: Style): string {
+  return `${[check, status, detail, hint, command].map((value) => style.text(value).text).join('\t')}\n`;
+}
+
+function linesOf({ check, status, detail, hint, command }: Finding, style: Style): string[] {
+  const [symbol, tone] = LOOKS[status];
+  const label = { text: `${symbol} ${status}`, tone };
+  const gap = ' '.repeat(STATUS_COLUMNS + 1 - status.length);
+  const painted = labelledLines(label, gap, `${check}: ${detail}`, style);
+  const advice = hint === null ? [] : sentenceLines(hint, style, INDENT);
+  // On one line, so that it can be copied.
+  const typed = command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, 'bold')}`];
+  return [...painted, ...advice, ...typed];
+}
+
+function summaryOf(items: readonly Finding[]): string {
+  const counts = Object.keys(LOOKS).map(
+    (status) => [items.filter((item) => item.status === status).length, status] as const,
+  );
+  return counts.flatMap(([count, status]) => (count === 0 ? [] : `${count} ${status}`)).join(', ');
 }

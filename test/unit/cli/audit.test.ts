@@ -1,6 +1,6 @@
 // `cardpoll audit`: what it asks the daemon, and how a change reads.
 import { describe, expect, it } from 'vitest';
-import { changeText } from '../../../src/cli/output/reports/audit-table.ts';
+import { changeText } from '../../../src/cli/commands/audit.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const ENTRY = {

@@ -4,12 +4,13 @@ import { integer, type Kind, oneOf, text } from '../../../config/kinds.ts';
 import { loadGatewayConfig } from '../../../config/load-config.ts';
 import { SETTINGS } from '../../../config/settings/settings.ts';
 import { ICCID } from '../../../domain/cards/card-import.ts';
+import type { CallTrial } from '../../../domain/gateway/call-trial.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../../domain/gateway-interface.ts';
 import { defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
-import { trialText } from '../../output/reports/gateway-trial.ts';
+import { type Style, sentenceLines } from '../../output/style.ts';
 import { ofItems } from '../../output/table.ts';
 
 /** The gateway would answer a mistyped card as one that it does not know. */
@@ -82,3 +83,39 @@ export const tryProfile = defineCommand<[], TryOptions>({
     return items.length > 0 && items.every(({ ok }) => ok) ? EXIT_OK : EXIT_NEGATIVE;
   },
 });
+
+const INDENT = '  ';
+
+function trialText(trials: readonly CallTrial[], style: Style): string {
+  return trials.map((trial) => `${linesOf(trial, style).join('\n')}\n`).join('\n');
+}
+
+function linesOf(trial: CallTrial, style: Style): string[] {
+  const { interface: name, ok, request, status, answer, duration_ms: ms, hint } = trial;
+  const mark = ok ? style.paint('● ok', 'green') : style.paint('✖ failed', 'red');
+  const took = ms === null ? '' : `, ${ms} ms`;
+  return [
+    `${mark}  ${style.paint(name, 'bold')}${took}`,
+    ...(request === null
+      ? []
+      : [
+          `${request.method} ${request.url}`,
+          ...request.headers,
+          ...(request.body === null ? [] : [request.body]),
+        ]
+    ).map((line) => entry('sent', line, style)),
+    ...(answer === null ? [] : [entry('answer', `${status ?? 'none'} ${answer}`, style)]),
+    ...sentenceLines(conclusionOf(trial), style, INDENT),
+    ...(hint === null ? [] : sentenceLines(hint, style, INDENT)),
+  ];
+}
+
+function entry(label: string, text: string, style: Style): string {
+  return `${INDENT}${style.paint(label.padEnd(8), 'dim')}${style.text(text).text}`;
+}
+
+function conclusionOf({ ok, value, read_from: from, error, reason }: CallTrial): string {
+  if (!ok) return `${error}: ${reason}`;
+  if (from === null) return 'the call succeeded';
+  return `read ${typeof value === 'number' ? `${value} MB` : JSON.stringify(value)} from ${from}`;
+}
