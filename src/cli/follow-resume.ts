@@ -8,7 +8,8 @@ import type { WaitOptions } from './follow-trigger.ts';
 import { plainText } from './output/line.ts';
 import { printAnswer } from './output/print.ts';
 import { ProgressBar } from './output/progress-bar.ts';
-import { resumeRunFields } from './output/reports/stop-tables.ts';
+import type { Colour } from './output/style.ts';
+import { fieldList, listTable } from './output/table.ts';
 
 export const RUN_WAIT_OPTION: OptionSpec = {
   flags: '--wait',
@@ -58,3 +59,42 @@ async function untilEnded(
 function isOpen({ status }: ResumeRunBody): boolean {
   return status === 'running' || status === 'filling';
 }
+
+const RUN_STATES: Partial<Record<ResumeRunBody['status'], Colour>> = {
+  completed: 'green',
+  cancelled: 'yellow',
+};
+
+export const resumeRunTable = listTable<ResumeRunBody>((style) => [
+  { header: 'RUN', cell: (row) => style.text(row.id), least: 36 },
+  { header: 'STATUS', cell: (row) => style.text(row.status, RUN_STATES[row.status]) },
+  { header: 'TOTAL', cell: (row) => style.number(row.total), drop: 6 },
+  { header: 'WAITING', cell: (row) => style.number(row.waiting), drop: 8 },
+  { header: 'RESUMED', cell: (row) => style.number(row.resumed), drop: 5 },
+  { header: 'FAILED', cell: (row) => style.failures(row.failed), drop: 9 },
+  { header: 'BY', cell: (row) => style.text(row.by), least: 8, drop: 4 },
+  { header: 'REASON', cell: (row) => style.text(row.reason), least: 12, drop: 3 },
+  { header: 'CREATED', cell: (row) => style.time(row.created_at), drop: 7 },
+  { header: 'FINISHED', cell: (row) => style.time(row.finished_at), drop: 2 },
+  { header: 'WAITS FOR', cell: (row) => style.text(row.waits_for), drop: 1 },
+]);
+
+export const resumeRunFields = fieldList<ResumeRunBody>((run, style) => [
+  ['run', style.text(run.id)],
+  ['status', style.text(run.status, RUN_STATES[run.status])],
+  ['total', style.number(run.total)],
+  ...(run.status === 'filling' ? [['filled', style.number(run.filled)] as const] : []),
+  ['waiting', style.number(run.waiting)],
+  ['resumed', style.number(run.resumed)],
+  ['already running', style.number(run.already_running)],
+  ['failed', style.failures(run.failed)],
+  ['cancelled', style.number(run.cancelled)],
+  ['skipped', style.number(run.skipped)],
+  ['reason', style.text(run.reason)],
+  ['stop again', style.text(run.stop_again ? 'yes' : 'no')],
+  ['by', style.text(run.by)],
+  ['created', style.time(run.created_at)],
+  ['finished', style.time(run.finished_at)],
+  ['last error', style.text(run.last_error)],
+  ['waits for', style.text(run.waits_for)],
+]);

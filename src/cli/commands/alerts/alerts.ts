@@ -1,13 +1,20 @@
-// `cardpoll alerts`: rules, fired alerts, acknowledgements, silences, webhooks, and the recommended rules.
-import { integer, oneOf } from '../../../config/kinds.ts';
+// `cardpoll alerts`: fired alerts and what is done about them: history, ack, redeliver, and a test of a webhook before any
+// alert fires. The subcommands about rules and silences are in the other files of this folder.
+import type { WebhookTrialBody } from '../../../api/client/client-bodies.ts';
+import { integer, oneOf, text } from '../../../config/kinds.ts';
 import { ALERT_STATES, type AlertState } from '../../../domain/alerts/alert-rule.ts';
-import { RECORD_ID_BOUNDS } from '../../../domain/page.ts';
-import { type CommandSpec, defineCommand } from '../../command.ts';
+import { ALERT_ID_BOUNDS, RECORD_ID_BOUNDS } from '../../../domain/page.ts';
+import { ask } from '../../ask.ts';
+import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
+import { findAlertRule } from '../../named.ts';
 import { type PageOptions, pageOptions } from '../../options/page-options.ts';
+import { plainText } from '../../output/line.ts';
+import { printAnswer } from '../../output/print.ts';
 import { historyTable } from '../../output/reports/alert-tables.ts';
-import { showPages } from '../../show.ts';
-import { acknowledge, redeliver, test } from './alert-care.ts';
-import { rules, show } from './alert-rules.ts';
+import { fieldList, ofOne } from '../../output/table.ts';
+import { showAnswer, showPages, unlessOver } from '../../show.ts';
+import { RULE, rules, show } from './alert-rules.ts';
 import { silence, silences, unsilence } from './alert-silences.ts';
 import { recommended } from './alerts-recommended.ts';
 
@@ -46,6 +53,73 @@ const history = defineCommand<[], HistoryOptions>({
     });
   },
 });
+
+const ALERT: ArgumentSpec = {
+  name: '<alert_id>',
+  doc: 'number of the alert, from `cardpoll alerts history`',
+  kind: integer(ALERT_ID_BOUNDS),
+};
+
+const asTable = ofOne(historyTable);
+
+const acknowledge = defineCommand<[number], { readonly reason: string }>({
+  name: 'ack',
+  summary: 'Acknowledge a firing alert, so that others see who handles it',
+  examples: [
+    ['cardpoll alerts ack 12', 'the history shows who acknowledged it'],
+    ['cardpoll alerts ack 12 --reason "restarting the gateway"', 'with a reason'],
+    ['cardpoll alerts history --state firing', 'firing alerts, and who acknowledged them'],
+  ],
+  arguments: [ALERT],
+  options: [{ flags: '--reason <text>', doc: 'shown with the alert', kind: text('reason'), default: '' }],
+  run: (context, { args: [id], options: { reason } }) =>
+    unlessOver(
+      context,
+      showAnswer(context, 'acknowledging', (client) => client.acknowledgeAlert(id, reason), asTable),
+    ),
+});
+
+const redeliver = defineCommand<[number], unknown>({
+  name: 'redeliver',
+  summary: "Retry an alert's failed notifications now",
+  examples: [
+    ['cardpoll alerts redeliver 12', 'retries them now'],
+    ['cardpoll alerts history', 'shows the result'],
+    ['cardpoll alerts test 3', 'check that the receiver of rule 3 answers'],
+  ],
+  arguments: [ALERT],
+  run: (context, { args: [id] }) =>
+    unlessOver(
+      context,
+      showAnswer(context, 'asking the leader', (client) => client.redeliverAlert(id), asTable),
+    ),
+});
+
+const test = defineCommand<[string], unknown>({
+  name: 'test',
+  summary: 'Send a test webhook for a rule, and show the answer of the receiver',
+  examples: [
+    ['cardpoll alerts test 3', 'exit code 1 if it is not delivered'],
+    ['cardpoll alerts test "Queue backlog: realname"', 'by name'],
+    ['cardpoll alerts test 3 -o json', 'for programs'],
+  ],
+  arguments: [RULE],
+  run: (context, { args: [given] }) => unlessOver(context, tryWebhook(context, given)),
+});
+
+async function tryWebhook(context: CommandContext, given: string): Promise<number> {
+  const { id } = await ask(context, 'reading the alert rule', (client) => findAlertRule(client, given));
+  const answer = await ask(context, 'calling the webhook', (client) => client.testAlertRule(id));
+  await printAnswer(context, answer, trialFields);
+  return answer.body.delivered ? EXIT_OK : EXIT_NEGATIVE;
+}
+
+const trialFields = fieldList<WebhookTrialBody>(({ delivered, status, error, duration_ms }, style) => [
+  ['delivered', delivered ? style.text('yes', 'green') : style.text('no', 'red')],
+  ['answer', style.text(status)],
+  ['error', style.text(error === null ? null : plainText(error))],
+  ['took', style.text(`${duration_ms} ms`)],
+]);
 
 export const alerts: CommandSpec = {
   name: 'alerts',

@@ -1,7 +1,6 @@
 // `cardpoll cleanup preview` and `run`: what a cleanup would remove, and removing it. For cron: silent on
 // success, exit code 75 while another run is active, 1 when the run failed.
-
-import type { CleanupProgressBody } from '../../../api/client/client-bodies.ts';
+import type { CleanupPreviewBody, CleanupProgressBody } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
@@ -10,7 +9,8 @@ import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { follow } from '../../follow.ts';
 import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
-import { previewTable, progressTable } from '../../output/reports/cleanup-tables.ts';
+import type { Style } from '../../output/style.ts';
+import { fieldList, listTable } from '../../output/table.ts';
 import { showList } from '../../show.ts';
 
 export const preview = defineCommand({
@@ -111,4 +111,41 @@ async function showResult(
   const failures = items.filter((item) => item.error !== null).map((item) => `${item.target}: ${item.error}`);
   io.stderr.write(`cardpoll: the cleanup failed: ${failures.join('; ')}\n`);
   return EXIT_NEGATIVE;
+}
+
+type PreviewItem = CleanupPreviewBody['items'][number];
+
+const previewTable = listTable<PreviewItem>((style) => [
+  { header: 'ID', cell: (row) => style.id(row.id) },
+  { header: 'TARGET', cell: (row) => style.text(row.target), least: 8 },
+  { header: 'DAYS', cell: (row) => style.number(row.retention_days) },
+  { header: 'OLDER THAN', cell: (row) => style.time(row.cutoff) },
+  { header: 'ROWS', cell: ({ rows, estimated }) => style.estimate(rows, estimated) },
+]);
+
+const targetTable = listTable<CleanupProgressBody['items'][number]>((style) => [
+  { header: 'TARGET', cell: (row) => style.text(row.target), least: 8 },
+  { header: 'DELETED', cell: (row) => style.number(row.deleted) },
+  { header: 'TOTAL', cell: (row) => style.number(row.total) },
+  {
+    header: 'ERROR',
+    cell: (row) => style.text(row.error, row.error === null ? undefined : 'red'),
+    least: 20,
+  },
+]);
+
+const runFields = fieldList<CleanupProgressBody>((body, style) => [
+  ['status', style.text(body.status, body.status === 'failed' ? 'red' : undefined)],
+  ['deleted', style.text(style.number(body.deleted).text)],
+  ['batches', style.text(style.number(body.batches).text)],
+  ['started', style.time(body.started_at)],
+  ['finished', style.time(body.finished_at)],
+]);
+
+/** The run and a table; as records the targets alone. */
+export function progressTable(body: CleanupProgressBody, style: Style): string {
+  const table = targetTable(body.items, style);
+  if (!style.forPeople) return table;
+  const run = runFields(body, style);
+  return body.items.length === 0 ? run : `${run}\n${table}`;
 }

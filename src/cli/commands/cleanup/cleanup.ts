@@ -8,10 +8,9 @@ import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../c
 import { findRetention } from '../../named.ts';
 import { type Change, printChange } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
-import { configTable, progressTable } from '../../output/reports/cleanup-tables.ts';
-import { ofOne } from '../../output/table.ts';
+import { listTable, ofOne } from '../../output/table.ts';
 import { showAnswer, showList, unlessOver } from '../../show.ts';
-import { cleanupRun, preview } from './cleanup-run.ts';
+import { cleanupRun, preview, progressTable } from './cleanup-run.ts';
 
 const EXAMPLES = [
   ['cardpoll cleanup configs', 'how long each kind of data is kept'],
@@ -146,3 +145,11 @@ export const cleanup: CommandSpec = {
   examples: EXAMPLES,
   subcommands: [configs, setRetention, enable, disable, preview, cleanupRun, progress, cancel],
 };
+
+const configTable = listTable<RetentionBody>((style) => [
+  { header: 'ID', cell: (row) => style.id(row.id) },
+  { header: 'TARGET', cell: (row) => style.text(row.target), least: 8 },
+  { header: 'DAYS', cell: (row) => style.number(row.retention_days) },
+  { header: 'STATUS', cell: ({ enabled }) => style.enabled(enabled) },
+  { header: 'LAST RUN', cell: (row) => style.time(row.last_run_at) },
+]);

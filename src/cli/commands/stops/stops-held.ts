@@ -7,7 +7,8 @@ import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../c
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { cardCount } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
-import { type Decision, decisionFields } from '../../output/reports/stop-tables.ts';
+import type { Style } from '../../output/style.ts';
+import { renderFields } from '../../output/table.ts';
 import { CARDS_ARGUMENT, cardIdsOf, REASON_OPTION } from './stop-options.ts';
 
 interface HeldOptions extends ConfirmOptions {
@@ -98,4 +99,27 @@ async function selectionOf(context: CommandContext, cards: readonly string[]): P
 /** None of the cards was held: the answer is no. */
 function exitCodeOf(cards: readonly string[], { count }: Decision): number {
   return cards.length > 0 && count === 0 ? EXIT_NEGATIVE : EXIT_OK;
+}
+
+/** Cards that are named; of the others only the number is shown. */
+const NAMED = 20;
+
+/** What became of held stops. */
+interface Decision {
+  /** `released`. */
+  readonly done: string;
+  readonly count: number;
+  readonly notHeld: readonly number[];
+}
+
+function decisionFields({ done, count, notHeld }: Decision, style: Style): string {
+  const more = notHeld.length > NAMED ? ` and ${notHeld.length - NAMED} more` : '';
+  const named = notHeld.length === 0 ? null : `${notHeld.slice(0, NAMED).join(', ')}${more}`;
+  return renderFields(
+    [
+      [done, style.number(count)],
+      ['not held', style.text(named)],
+    ],
+    style,
+  );
 }

@@ -1,11 +1,12 @@
 // `cardpoll stops mode`: shows and sets whether cards over their package are stopped.
+import type { StopModeBody } from '../../../api/client/client-bodies.ts';
 import { oneOf } from '../../../config/kinds.ts';
 import { STOP_MODES, type StopMode } from '../../../domain/stops/stop.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
-import { jumpText, stopModeFields } from '../../output/reports/stop-tables.ts';
+import { fieldList } from '../../output/table.ts';
 import { showAnswer } from '../../show.ts';
 import { OPTIONAL_REASON } from './stop-options.ts';
 
@@ -60,4 +61,25 @@ async function planOf(context: CommandContext, wanted: StopMode): Promise<string
       ? []
       : [`This accepts a jump of the readings as right: ${jumpText(jump)}.`];
   return [change, 'Cards over their package are stopped, within the budget.', ...accepts];
+}
+
+const stopModeFields = fieldList<StopModeBody>((body, style) => [
+  ['mode', style.text(body.mode, body.mode === 'observe' ? 'yellow' : 'green')],
+  ['source', style.text(body.source)],
+  ['since', style.time(body.since)],
+  ['by', style.text(body.by)],
+  ['reason', style.text(body.reason)],
+  ['setting', style.text(body.setting)],
+  ['jump', style.text(body.jump === null ? null : jumpText(body.jump))],
+]);
+
+/** The jump of the readings in words. */
+function jumpText(jump: NonNullable<StopModeBody['jump']>): string {
+  const [baseline, recent] = [jump.baseline_mb_per_hour, jump.recent_mb_per_hour].map(rounded);
+  const accepted = jump.accepted_at === null ? 'holds all stops' : `accepted ${jump.accepted_at}`;
+  return `since ${jump.since} cards grow by ${recent} MB an hour, before by ${baseline}; ${accepted}`;
+}
+
+function rounded(value: number): string {
+  return String(Math.round(value * 100) / 100);
 }

@@ -1,16 +1,17 @@
 // `cardpoll stops`: lists the stops of cards. The subcommands are in the other files of this folder.
+import type { StopBody } from '../../../api/client/client-bodies.ts';
 import { oneOf } from '../../../config/kinds.ts';
 import { STOP_STATES, type StopState } from '../../../domain/stops/stop.ts';
 import { type CommandSpec, defineCommand } from '../../command.ts';
 import { type PageOptions, pageOptions } from '../../options/page-options.ts';
 import { type PastTime, pastRange } from '../../options/past-time.ts';
-import { stopTable } from '../../output/reports/stop-tables.ts';
+import type { Colour } from '../../output/style.ts';
+import { listTable } from '../../output/table.ts';
 import { showPages } from '../../show.ts';
 import { CARRIER_OPTION, SINCE_OPTION } from './stop-options.ts';
 import { dismiss, release } from './stops-held.ts';
 import { mode } from './stops-mode.ts';
-import { resume } from './stops-resume.ts';
-import { runs } from './stops-runs.ts';
+import { resume, runs } from './stops-resume.ts';
 
 interface ListOptions extends PageOptions {
   readonly state?: StopState;
@@ -65,3 +66,24 @@ export const stops: CommandSpec = {
   ],
   subcommands: [list, mode, release, dismiss, resume, runs],
 };
+
+const STATES: Partial<Record<StopBody['state'], Colour>> = { held: 'yellow', done: 'red', resumed: 'green' };
+
+const stopTable = listTable<StopBody>((style) => [
+  { header: 'CARD', cell: (row) => style.id(row.card_id) },
+  { header: 'ICCID', cell: (row) => style.text(row.iccid), least: 22, drop: 4 },
+  { header: 'CARRIER', cell: (row) => style.id(row.carrier_id), drop: 4 },
+  { header: 'MONTH', cell: (row) => style.text(row.month), drop: 3 },
+  { header: 'STATE', cell: (row) => style.text(row.state, STATES[row.state]) },
+  { header: 'USED MB', cell: (row) => style.number(row.used_mb), drop: 10 },
+  { header: 'ALLOWANCE MB', cell: (row) => style.number(row.allowance_mb), drop: 8 },
+  { header: 'REQUESTED', cell: (row) => style.time(row.requested_at), drop: 9 },
+  { header: 'STOPPED', cell: (row) => style.time(row.completed_at), drop: 5 },
+  { header: 'RESUMED', cell: (row) => style.time(row.resumed_at), drop: 2 },
+  { header: 'HELD BY', cell: (row) => style.text(row.held_by), drop: 11 },
+  { header: 'BY', cell: (row) => style.text(row.ordered_by), least: 8, drop: 6 },
+  { header: 'REASON', cell: (row) => style.text(row.reason), least: 10, drop: 7 },
+  { header: 'ATTEMPTS', cell: (row) => style.number(row.attempts), drop: 1 },
+  { header: 'UNCONFIRMED', cell: (row) => style.number(row.unconfirmed), drop: 1 },
+  { header: 'LAST ERROR', cell: (row) => style.text(row.last_error), drop: 1 },
+]);
