@@ -1,8 +1,7 @@
 // The first view: health with its reason and the command that helps, the task types, and one line for everything else.
 // Shows the API's values and computes none.
 import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts';
-import { capacityLine } from '../../cli/output/capacity-line.ts';
-import { stopsLine } from '../../cli/output/stops-line.ts';
+import { capacityLine, stopsLine } from '../../cli/output/fleet-lines.ts';
 import { gauge } from '../charts.ts';
 import { count, grouped, relative, seconds, since } from '../format.ts';
 import { type Line, type Span, span } from '../line.ts';

@@ -1,9 +1,8 @@
 // The fleet at a glance: health with its causes and the commands that help, the gateway first, then capacity and the task
 // types. Used by the stats command. Shows what the API says; computes nothing.
 import type { HealthReasonBody, OverviewBody } from '../../../api/client/client-bodies.ts';
-import { capacityFacts } from '../capacity-line.ts';
+import { capacityFacts, stopsLine } from '../fleet-lines.ts';
 import { flow } from '../line.ts';
-import { stopsLine } from '../stops-line.ts';
 import { labelledLines, type Style, sentenceLines } from '../style.ts';
 import { taskTable } from './stats-tables.ts';
 

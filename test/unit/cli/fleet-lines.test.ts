@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { capacityFacts, capacityLine } from '../../../src/cli/output/capacity-line.ts';
+import { capacityFacts, capacityLine } from '../../../src/cli/output/fleet-lines.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import type { OVERVIEW } from './bodies.ts';
 
