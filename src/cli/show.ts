@@ -3,12 +3,12 @@
 import type { ApiClient } from '../api/client/client.ts';
 import type { ItemsBody, PageBody } from '../api/client/client-bodies.ts';
 import type { Answer } from '../api/client/client-calls.ts';
-import { PAGE_SIZE_BOUNDS } from '../domain/page.ts';
+import { integer } from '../config/kinds.ts';
+import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest } from '../domain/page.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { ask } from './ask.ts';
-import type { CommandContext } from './command.ts';
+import type { CommandContext, OptionSpec } from './command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from './exit-codes.ts';
-import type { PageOptions } from './options/page-options.ts';
 import { type ListLook, printAll, printAnswer, printList } from './output/print.ts';
 import type { Style } from './output/style.ts';
 
@@ -48,6 +48,25 @@ export async function unlessOver({ io }: CommandContext, work: Promise<number>):
     io.stderr.write(`cardpoll: ${error.message}\n`);
     return EXIT_NEGATIVE;
   }
+}
+
+export interface PageOptions extends PageRequest {
+  /** All pages, whatever the other two say. */
+  readonly all?: boolean;
+}
+
+/** @param pageSize default number of lines per page. */
+export function pageOptions(pageSize: number): readonly OptionSpec[] {
+  return [
+    { flags: '--page <n>', doc: 'page number, from 1', kind: integer(PAGE_BOUNDS), default: 1 },
+    {
+      flags: '--page-size <n>',
+      doc: `lines per page, 1 to ${PAGE_SIZE_BOUNDS.max}`,
+      kind: integer(PAGE_SIZE_BOUNDS),
+      default: pageSize,
+    },
+    { flags: '--all', doc: 'all pages' },
+  ];
 }
 
 type ReadPage<Item> = (client: ApiClient, page: number, pageSize: number) => Promise<Answer<PageBody<Item>>>;

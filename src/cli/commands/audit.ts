@@ -6,11 +6,11 @@ import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
-import { type PageOptions, pageOptions } from '../options/page-options.ts';
-import { type PastTime, pastRange, pastTime } from '../options/past-time.ts';
 import { valueText } from '../output/change.ts';
 import { printAll, printList } from '../output/print.ts';
 import { listTable } from '../output/table.ts';
+import { type PastTime, pastRange, pastTime } from '../past-time.ts';
+import { type PageOptions, pageOptions } from '../show.ts';
 
 interface AuditOptions extends PageOptions {
   readonly since?: PastTime;

@@ -19,13 +19,12 @@ import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec 
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
-import { type PageOptions, pageOptions } from '../../options/page-options.ts';
 import { type Change, printChange } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
 import { conditionText, ruleFields, ruleTable } from '../../output/reports/alert-tables.ts';
 import { span } from '../../output/style.ts';
 import { readSecretFile } from '../../secret-file.ts';
-import { showAnswer, showPages } from '../../show.ts';
+import { type PageOptions, pageOptions, showAnswer, showPages } from '../../show.ts';
 
 export const RULE: ArgumentSpec = {
   name: '<rule>',

@@ -8,13 +8,12 @@ import { type ArgumentSpec, type CommandContext, defineCommand } from '../../com
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findConfig } from '../../named.ts';
-import { type PageOptions, pageOptions } from '../../options/page-options.ts';
 import { type Change, cardCount, printChange } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { span } from '../../output/style.ts';
 import { ofOne } from '../../output/table.ts';
-import { showAnswer, showPages } from '../../show.ts';
+import { type PageOptions, pageOptions, showAnswer, showPages } from '../../show.ts';
 import { type ConfigOptions, configOptions, type NewConfigOptions, requestOf } from './config-options.ts';
 import { approved } from './demand-plan.ts';
 

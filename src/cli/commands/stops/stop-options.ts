@@ -6,7 +6,7 @@ import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { isReason, REASON_RULE } from '../../../domain/stops/stop-order.ts';
 import { ask } from '../../ask.ts';
 import type { ArgumentSpec, CommandContext, OptionSpec } from '../../command.ts';
-import { pastTime } from '../../options/past-time.ts';
+import { pastTime } from '../../past-time.ts';
 
 const REASON: Kind<string> = {
   accepts: 'text',

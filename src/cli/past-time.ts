@@ -1,9 +1,9 @@
 // A time in the past as an operator types it. Used by options of commands that look back.
-import type { Kind } from '../../config/kinds.ts';
-import { loadTimeZone } from '../../config/load-config.ts';
-import { TYPED_TIMES, typedTime } from '../../log-search/time/typed-time.ts';
-import { Zone } from '../../log-search/time/zone.ts';
-import type { CommandContext } from '../command.ts';
+import type { Kind } from '../config/kinds.ts';
+import { loadTimeZone } from '../config/load-config.ts';
+import { TYPED_TIMES, typedTime } from '../log-search/time/typed-time.ts';
+import { Zone } from '../log-search/time/zone.ts';
+import type { CommandContext } from './command.ts';
 
 /** @returns epoch milliseconds */
 export type PastTime = (nowMs: number, zone: Zone) => number;
