@@ -9,8 +9,8 @@ type Task = ExplanationBody['tasks'][number];
 
 const STATES: Record<Task['state'], { readonly symbol: string; readonly tone: Tone }> = {
   scheduled: { symbol: '●', tone: 'good' },
-  due: { symbol: '●', tone: 'good' },
   running: { symbol: '●', tone: 'good' },
+  due: { symbol: '▲', tone: 'warn' },
   backoff: { symbol: '▲', tone: 'warn' },
   paused: { symbol: '■', tone: 'warn' },
   held: { symbol: '✖', tone: 'bad' },
