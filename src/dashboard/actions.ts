@@ -9,10 +9,10 @@ import type {
   TaskBody,
   TriggerBody,
 } from '../api/client/client-bodies.ts';
+import { cardCount, enabledWord } from '../cli/output/style.ts';
 import type { TaskType } from '../domain/task-type.ts';
-import type { ChangePlan } from './change-plan.ts';
-import { cards, grouped, measure, relative, seconds } from './format.ts';
-import { performStopChange, type StopChange, stopPlan } from './stop-changes.ts';
+import { grouped, measure, relative, seconds } from './format.ts';
+import { type ChangePlan, performStopChange, type StopChange, stopPlan } from './stop-changes.ts';
 
 /** What each kind of action is about. */
 interface Subjects {
@@ -59,7 +59,7 @@ const ACTIONS: { readonly [K in Kind]: Doing<Subjects[K]> } = {
     plan: ({ task: { task_type, concurrency, effective_concurrency, scheduled_cards }, to }) => ({
       title: `Limit of ${task_type}: ${concurrency.max} -> ${to}`,
       effects: [
-        `For ${cards(scheduled_cards)}, on every instance within a second.`,
+        `For ${cardCount(scheduled_cards)}, on every instance within a second.`,
         ...(effective_concurrency < concurrency.max
           ? [`In force are ${effective_concurrency}: the gateway takes no more.`]
           : []),
@@ -75,7 +75,7 @@ const ACTIONS: { readonly [K in Kind]: Doing<Subjects[K]> } = {
     plan: ({ task: { task_type, concurrency } }) => ({
       title: `Running count of ${task_type}: ${concurrency.current} -> 0`,
       effects: [
-        `${cards(concurrency.current)} may be running: their results are dropped and they are polled again.`,
+        `${cardCount(concurrency.current)} may be running: their results are dropped and they are polled again.`,
       ],
       command: `cardpoll concurrency reset ${task_type}`,
     }),
@@ -88,7 +88,7 @@ const ACTIONS: { readonly [K in Kind]: Doing<Subjects[K]> } = {
     plan: ({ task: { task_type, scheduled_cards }, seconds: length }) => ({
       title: `Pause ${task_type} for ${seconds(length)}`,
       effects: [
-        `${cards(scheduled_cards)} are not polled for it meanwhile, manual triggers included.`,
+        `${cardCount(scheduled_cards)} are not polled for it meanwhile, manual triggers included.`,
         'Calls in flight end. What falls due waits in the queue.',
       ],
       command: `cardpoll pause ${task_type} --for ${length}s`,
@@ -102,7 +102,7 @@ const ACTIONS: { readonly [K in Kind]: Doing<Subjects[K]> } = {
     plan: ({ task: { task_type, scheduled_cards }, pauses, nowMs }) => ({
       title: `Resume ${task_type}: paused -> polled`,
       effects: [
-        `${cards(scheduled_cards)} are polled again, up to the limit.`,
+        `${cardCount(scheduled_cards)} are polled again, up to the limit.`,
         ...pauses.map(
           ({ by, until, reason }) =>
             `Ends the pause of ${by}, else over ${relative(until, nowMs)}: ${reason || 'no reason given'}`,
@@ -117,17 +117,17 @@ const ACTIONS: { readonly [K in Kind]: Doing<Subjects[K]> } = {
   },
   switch: {
     plan: ({ config: { id, name, task_type, status, members } }) => {
-      const whom = members === null ? 'Its cards' : cards(members);
+      const whom = members === null ? 'Its cards' : cardCount(members);
       const on = status === 1;
       return {
-        title: `Config ${id} "${name}": ${statusWord(status)} -> ${statusWord(on ? 0 : 1)}`,
+        title: `Config ${id} "${name}": ${enabledWord(on)} -> ${enabledWord(!on)}`,
         effects: [`${whom} ${on ? 'are no longer polled' : 'are polled again'} for ${task_type}.`],
         command: `cardpoll configs ${on ? 'disable' : 'enable'} ${id}`,
       };
     },
     perform: async (client, { config: { id, status } }) => {
       const { body } = await client.updateConfig(id, { status: status === 1 ? 0 : 1 });
-      return `config ${body.id} is ${statusWord(body.status)}`;
+      return `config ${body.id} is ${enabledWord(body.status === 1)}`;
     },
   },
   interval: {
@@ -136,7 +136,7 @@ const ACTIONS: { readonly [K in Kind]: Doing<Subjects[K]> } = {
       effects: [
         members === null
           ? 'For its cards.'
-          : `For ${cards(members)}: ${measure(members / from)}/s -> ${measure(members / to)}/s.`,
+          : `For ${cardCount(members)}: ${measure(members / from)}/s -> ${measure(members / to)}/s.`,
       ],
       command: `cardpoll configs set ${id} --interval-seconds ${to}`,
     }),
@@ -148,7 +148,9 @@ const ACTIONS: { readonly [K in Kind]: Doing<Subjects[K]> } = {
   cancel: {
     plan: ({ trigger: { trigger_id, status, waiting, running } }) => ({
       title: `Trigger ${trigger_id}: ${status} -> cancelled`,
-      effects: [`${cards(waiting)} will not be polled by it; ${grouped(running)} running ones are finished.`],
+      effects: [
+        `${cardCount(waiting)} will not be polled by it; ${grouped(running)} running ones are finished.`,
+      ],
       command: `cardpoll trigger cancel ${trigger_id}`,
     }),
     perform: async (client, { trigger }) => {
@@ -211,10 +213,6 @@ const ACTIONS: { readonly [K in Kind]: Doing<Subjects[K]> } = {
     perform: (client, { change, reason }) => performStopChange(client, change, reason),
   },
 };
-
-function statusWord(status: number): string {
-  return status === 1 ? 'enabled' : 'disabled';
-}
 
 function rowCount(rows: number, isEstimated: boolean): string {
   return `${isEstimated ? 'about ' : ''}${grouped(rows)} rows`;

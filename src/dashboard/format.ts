@@ -57,8 +57,3 @@ export function relative(time: string | null, nowMs: number): string {
 export function since(time: string, nowMs: number): string {
   return timeSpan(Math.max(0, Math.round((nowMs - Date.parse(time)) / 1000)));
 }
-
-/** `1 card`, `12,345 cards`. */
-export function cards(value: number): string {
-  return `${grouped(value)} ${value === 1 ? 'card' : 'cards'}`;
-}

@@ -14,8 +14,7 @@ import type {
 } from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { Action } from './actions.ts';
-import type { ChangePlan } from './change-plan.ts';
-import type { StopChange } from './stop-changes.ts';
+import type { ChangePlan, StopChange } from './stop-changes.ts';
 
 /** In the order of Tab. The view of a card is not among those: it needs a card. */
 export const VIEWS = [

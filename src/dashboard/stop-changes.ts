@@ -3,9 +3,18 @@
 import type { ApiClient } from '../api/client/client.ts';
 import type { StopBody } from '../api/client/client-bodies.ts';
 import { shellQuoted } from '../cli/output/shell-word.ts';
+import { cardCount } from '../cli/output/style.ts';
 import type { StopMode } from '../domain/stops/stop.ts';
-import type { ChangePlan } from './change-plan.ts';
-import { cards, megabytes } from './format.ts';
+import { megabytes } from './format.ts';
+
+/** What an operator is shown before a change is made. */
+export interface ChangePlan {
+  readonly title: string;
+  /** Which cards it affects, and the consequences. */
+  readonly effects: readonly string[];
+  /** The command that does the same. */
+  readonly command: string;
+}
 
 export type StopChange =
   | {
@@ -74,7 +83,7 @@ function partsOf(change: StopChange): ChangePlan {
     }
     case 'release-all':
       return {
-        title: `Held stops of ${cards(change.held)}: held -> released`,
+        title: `Held stops of ${cardCount(change.held)}: held -> released`,
         effects: [`Each card is ${JUDGED}`, 'Stops that are held until then are released too.'],
         command: 'release --all',
       };
@@ -109,7 +118,7 @@ export async function performStopChange(
     }
     case 'release-all': {
       const { body } = await client.releaseStops({ all: true }, reason);
-      return `the held stops of ${cards(body.released)} are released`;
+      return `the held stops of ${cardCount(body.released)} are released`;
     }
   }
 }

@@ -1,6 +1,7 @@
 // Reports on stderr what a command has changed, old -> new. The answer itself has the new values only.
 import type { Io } from '../io.ts';
 import { plainText } from './line.ts';
+import { cardCount } from './style.ts';
 
 /** Name, old and new value of something that may have changed. */
 export type Change = readonly [name: string, before: unknown, after: unknown];
@@ -18,10 +19,6 @@ export function printChange(io: Io, what: string, changes: readonly Change[], ca
 
 function concerned(cards: number | null): string[] {
   return cards === null ? [] : [`concerns ${cardCount(cards)}`];
-}
-
-export function cardCount(cards: number): string {
-  return `${cards.toLocaleString('en-US')} ${cards === 1 ? 'card' : 'cards'}`;
 }
 
 /** In the words of the fields. */

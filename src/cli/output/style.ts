@@ -83,7 +83,7 @@ export class Style {
 
   /** Whether a rule or a config is in force. */
   enabled(value: boolean): Cell {
-    return value ? this.text('enabled', 'green') : this.text('disabled', 'yellow');
+    return this.text(enabledWord(value), value ? 'green' : 'yellow');
   }
 
   /** How many have failed. */
@@ -189,6 +189,16 @@ export function labelledLines(label: Cell, gap: string, text: string, style: Sty
 /** Symbol and word. */
 export function healthText(health: Health): string {
   return `${SYMBOLS[health]} ${health}`;
+}
+
+/** `1 card`, `12,345 cards`. */
+export function cardCount(cards: number): string {
+  return `${cards.toLocaleString('en-US')} ${cards === 1 ? 'card' : 'cards'}`;
+}
+
+/** Of a rule or a config. */
+export function enabledWord(isEnabled: boolean): string {
+  return isEnabled ? 'enabled' : 'disabled';
 }
 
 /** At most four characters: 1.2k, 123k, 1.2M, 10M. @param value at least 999.5. */

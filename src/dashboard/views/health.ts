@@ -1,8 +1,9 @@
 // Health with its reasons and the commands that help: at the top of the overview and of the view of a task type as far as there
 // is room, and all of them in a view of their own.
 import type { HealthReasonBody, OverviewBody } from '../../api/client/client-bodies.ts';
+import { cardCount } from '../../cli/output/style.ts';
 import { widthOf } from '../../cli/output/width.ts';
-import { cards, healthSpan, healthTone, since as sinceWords } from '../format.ts';
+import { healthSpan, healthTone, since as sinceWords } from '../format.ts';
 import { EMPTY, fitted, type Line, lineWidth, span, wrapped } from '../line.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { hint, MARK, missing, type Room } from './layout.ts';
@@ -59,7 +60,7 @@ export function healthViewLines(state: State, { columns, rows }: Room): Line[] {
 export function calmWords(count: number, { init }: Pick<OverviewBody, 'init'>): string {
   const state =
     init.status === 'completed' ? 'everything as configured' : 'still being loaded: cardpoll init';
-  return `${cards(count)}, ${state}`;
+  return `${cardCount(count)}, ${state}`;
 }
 
 /** As many reasons as the rows have room for, and at least one. */

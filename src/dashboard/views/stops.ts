@@ -1,8 +1,9 @@
 // The view of stops: the mode with the command that changes it, the budget, what waits, and a list of the stops that an
 // operator decides about.
 import type { OverviewBody, StopBody } from '../../api/client/client-bodies.ts';
+import { cardCount } from '../../cli/output/style.ts';
 import { gauge } from '../charts.ts';
-import { cards, count, megabytes, NOTHING, relative } from '../format.ts';
+import { count, megabytes, NOTHING, relative } from '../format.ts';
 import { type Line, plain, type Span, span, type Tone } from '../line.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { healthLines } from './health.ts';
@@ -85,7 +86,7 @@ function modeLines(stops: Stops): Line[] {
 }
 
 function budgetSpans(done: number, budget: number | null): Span[] {
-  if (budget === null) return [span(`${cards(done)} stopped, no limit`)];
+  if (budget === null) return [span(`${cardCount(done)} stopped, no limit`)];
   const isUsedUp = done >= budget;
   const bar = gauge(budget === 0 ? 1 : done / budget, GAUGE_COLUMNS);
   return [

@@ -6,10 +6,10 @@ import { acceptedAfter } from '../../../domain/cards/over-package.ts';
 import type { CommandContext } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';
 import { openImportSource, WholeLines } from '../../import-source.ts';
-import { cardCount } from '../../output/change.ts';
 import { plainText } from '../../output/line.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
 import { shellWord } from '../../output/shell-word.ts';
+import { cardCount } from '../../output/style.ts';
 import { FormerCards } from './former-cards.ts';
 
 interface TrialOptions extends ConfirmOptions {

@@ -8,10 +8,10 @@ import { type ArgumentSpec, type CommandContext, defineCommand } from '../../com
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findConfig } from '../../named.ts';
-import { type Change, cardCount, printChange } from '../../output/change.ts';
+import { type Change, printChange } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
-import { span } from '../../output/style.ts';
+import { cardCount, enabledWord, span } from '../../output/style.ts';
 import { ofOne } from '../../output/table.ts';
 import { type PageOptions, pageOptions, showAnswer, showPages } from '../../show.ts';
 import { type ConfigOptions, configOptions, type NewConfigOptions, requestOf } from './config-options.ts';
@@ -72,12 +72,8 @@ function changesBetween(before: ConfigBody, after: ConfigBody): Change[] {
     ['carrier', before.carrier_id ?? 'all', after.carrier_id ?? 'all'],
     ['interval', span(before.interval_seconds), span(after.interval_seconds)],
     ['priority', before.priority, after.priority],
-    ['status', wordFor(before.status), wordFor(after.status)],
+    ['status', enabledWord(before.status === 1), enabledWord(after.status === 1)],
   ];
-}
-
-function wordFor(status: ConfigBody['status']): string {
-  return status === 1 ? 'enabled' : 'disabled';
 }
 
 const enable = defineCommand<[string], ConfirmOptions>({

@@ -4,9 +4,8 @@ import type { ConfigBody, TaskBody } from '../../../api/client/client-bodies.ts'
 import { ask } from '../../ask.ts';
 import type { CommandContext } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';
-import { cardCount } from '../../output/change.ts';
 import { selectionText } from '../../output/reports/config-tables.ts';
-import { span } from '../../output/style.ts';
+import { cardCount, span } from '../../output/style.ts';
 import { isFarOver, rate, roomOf, roomText } from '../limits/room.ts';
 
 type Planned = Pick<

@@ -5,9 +5,8 @@ import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
-import { cardCount } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
-import type { Style } from '../../output/style.ts';
+import { cardCount, type Style } from '../../output/style.ts';
 import { renderFields } from '../../output/table.ts';
 import { CARDS_ARGUMENT, cardIdsOf, REASON_OPTION } from './stop-options.ts';
 

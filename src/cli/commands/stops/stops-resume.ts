@@ -13,7 +13,7 @@ import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../c
 import { EXIT_NEGATIVE } from '../../exit-codes.ts';
 import { RUN_WAIT_OPTION, resumeRunFields, resumeRunTable, showRun } from '../../follow-resume.ts';
 import type { WaitOptions } from '../../follow-trigger.ts';
-import { cardCount } from '../../output/change.ts';
+import { cardCount } from '../../output/style.ts';
 import { type PastTime, pastRange } from '../../past-time.ts';
 import { showAnswer, showList, unlessOver } from '../../show.ts';
 import {

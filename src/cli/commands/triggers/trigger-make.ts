@@ -12,6 +12,7 @@ import { EXIT_NEGATIVE } from '../../exit-codes.ts';
 import { showTrigger, WAIT_OPTION, type WaitOptions } from '../../follow-trigger.ts';
 import { answerFields, failureFields } from '../../output/reports/card-fields.ts';
 import { selectionText } from '../../output/reports/trigger-tables.ts';
+import { cardCount } from '../../output/style.ts';
 import type { FieldsOf } from '../../output/table.ts';
 
 const TASK: OptionSpec = {
@@ -212,9 +213,9 @@ export const byCondition = defineCommand<[], ConditionOptions>({
 
 async function planOf(context: CommandContext, task: TaskType, selection: Selection): Promise<string[]> {
   const { body } = await ask(context, 'counting', (client) => client.countSelected(selection));
-  const count = `${body.estimated ? 'about ' : ''}${body.matching.toLocaleString('en-US')}`;
+  const count = `${body.estimated ? 'about ' : ''}${cardCount(body.matching)}`;
   return [
-    `Poll ${task} of ${selectionText(selection)} now: ${count} ${body.matching === 1 ? 'card' : 'cards'}.`,
+    `Poll ${task} of ${selectionText(selection)} now: ${count}.`,
     'They share the concurrency limit of the task type with the schedule, half and half.',
   ];
 }
