@@ -2,7 +2,7 @@
 import type { State, View } from './state.ts';
 import { failingCards, isStale } from './state.ts';
 
-type Mode = 'view' | 'help' | 'prompt' | 'confirm';
+type Dialog = 'help' | 'prompt' | 'confirm';
 
 export type Command =
   | 'quit'
@@ -46,7 +46,8 @@ export interface Binding {
   readonly shown: string;
   readonly label: string;
   readonly command: Command;
-  readonly mode: Mode;
+  /** What is open over the view where it works; the view itself where it is missing. */
+  readonly mode?: Dialog;
   /** The views where it works; all of them where it is missing. */
   readonly views?: readonly View[];
   /** It changes the fleet. It is grey for a token that may only read, and while the data is stale. */
@@ -59,59 +60,36 @@ const LISTS: readonly View[] = ['alerts', 'triggers', 'instances', 'configs', 's
 const TASKS: readonly View[] = ['overview', 'task'];
 
 export const KEYMAP: readonly Binding[] = [
-  { keys: ['q'], shown: 'q', label: 'quit', command: 'quit', mode: 'view', inLine: always },
-  { keys: ['?'], shown: '?', label: 'help', command: 'help', mode: 'view', inLine: always },
-  { keys: ['tab'], shown: 'Tab', label: 'view', command: 'next-view', mode: 'view', inLine: always },
-  { keys: ['shift-tab'], shown: 'Shift-Tab', label: 'previous view', command: 'previous-view', mode: 'view' },
-  { keys: ['/'], shown: '/', label: 'card', command: 'search', mode: 'view', inLine: always },
-  { keys: ['up', 'k'], shown: '↑ k', label: 'row or task type above', command: 'up', mode: 'view' },
-  { keys: ['down', 'j'], shown: '↓ j', label: 'row or task type below', command: 'down', mode: 'view' },
-  {
-    keys: ['return'],
-    shown: 'Enter',
-    label: 'open',
-    command: 'open',
-    mode: 'view',
-    views: ['overview', 'task'],
-    inLine: canOpen,
-  },
-  { keys: ['right', 'l'], shown: '→ l', label: 'open', command: 'open', mode: 'view', views: ['overview'] },
-  {
-    keys: ['left', 'h'],
-    shown: '← h',
-    label: 'task type before',
-    command: 'left',
-    mode: 'view',
-    views: ['task'],
-  },
+  { keys: ['q'], shown: 'q', label: 'quit', command: 'quit', inLine: always },
+  { keys: ['?'], shown: '?', label: 'help', command: 'help', inLine: always },
+  { keys: ['tab'], shown: 'Tab', label: 'view', command: 'next-view', inLine: always },
+  { keys: ['shift-tab'], shown: 'Shift-Tab', label: 'previous view', command: 'previous-view' },
+  { keys: ['/'], shown: '/', label: 'card', command: 'search', inLine: always },
+  { keys: ['up', 'k'], shown: '↑ k', label: 'row or task type above', command: 'up' },
+  { keys: ['down', 'j'], shown: '↓ j', label: 'row or task type below', command: 'down' },
+  { keys: ['return'], shown: 'Enter', label: 'open', command: 'open', views: TASKS, inLine: canOpen },
+  { keys: ['right', 'l'], shown: '→ l', label: 'open', command: 'open', views: ['overview'] },
+  { keys: ['left', 'h'], shown: '← h', label: 'task type before', command: 'left', views: ['task'] },
   {
     keys: ['right', 'l'],
     shown: '→ l',
     label: 'next task type',
     command: 'right',
-    mode: 'view',
     views: ['task'],
     inLine: always,
   },
-  { keys: ['escape'], shown: 'Esc', label: 'back', command: 'back', mode: 'view' },
-  {
-    keys: ['left', 'h'],
-    shown: '← h',
-    label: 'back',
-    command: 'back',
-    mode: 'view',
-    views: [...LISTS, 'card'],
-  },
-  { keys: ['1'], shown: '1', label: 'overview', command: 'show-overview', mode: 'view' },
-  { keys: ['2'], shown: '2', label: 'task type', command: 'show-task', mode: 'view' },
-  { keys: ['3'], shown: '3', label: 'alerts', command: 'show-alerts', mode: 'view' },
-  { keys: ['4'], shown: '4', label: 'triggers', command: 'show-triggers', mode: 'view' },
-  { keys: ['5'], shown: '5', label: 'instances', command: 'show-instances', mode: 'view' },
-  { keys: ['6'], shown: '6', label: 'configs', command: 'show-configs', mode: 'view' },
-  { keys: ['7'], shown: '7', label: 'stops', command: 'show-stops', mode: 'view' },
-  { keys: ['8'], shown: '8', label: 'health', command: 'show-health', mode: 'view', inLine: hasMoreReasons },
-  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'view' },
-  { keys: ['ctrl-l'], shown: 'Ctrl-L', label: 'paint the screen anew', command: 'redraw', mode: 'view' },
+  { keys: ['escape'], shown: 'Esc', label: 'back', command: 'back' },
+  { keys: ['left', 'h'], shown: '← h', label: 'back', command: 'back', views: [...LISTS, 'card'] },
+  { keys: ['1'], shown: '1', label: 'overview', command: 'show-overview' },
+  { keys: ['2'], shown: '2', label: 'task type', command: 'show-task' },
+  { keys: ['3'], shown: '3', label: 'alerts', command: 'show-alerts' },
+  { keys: ['4'], shown: '4', label: 'triggers', command: 'show-triggers' },
+  { keys: ['5'], shown: '5', label: 'instances', command: 'show-instances' },
+  { keys: ['6'], shown: '6', label: 'configs', command: 'show-configs' },
+  { keys: ['7'], shown: '7', label: 'stops', command: 'show-stops' },
+  { keys: ['8'], shown: '8', label: 'health', command: 'show-health', inLine: hasMoreReasons },
+  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt' },
+  { keys: ['ctrl-l'], shown: 'Ctrl-L', label: 'paint the screen anew', command: 'redraw' },
   change('L', 'limit', TASKS),
   change('P', 'pause', TASKS),
   { ...change('G', 'resume', TASKS, 'go on'), inLine: isPaused },
@@ -176,13 +154,13 @@ function canOpen(state: State): boolean {
 }
 
 function change(key: string, command: Command, views: readonly View[], label: string = command): Binding {
-  return { keys: [key], shown: key, label, command, mode: 'view', views, changes: true, inLine: always };
+  return { keys: [key], shown: key, label, command, views, changes: true, inLine: always };
 }
 
-export function modeOf({ help, prompt, confirm }: Pick<State, 'help' | 'prompt' | 'confirm'>): Mode {
+export function modeOf({ help, prompt, confirm }: Pick<State, 'help' | 'prompt' | 'confirm'>): Dialog | null {
   if (confirm !== null) return 'confirm';
   if (prompt !== null) return 'prompt';
-  return help ? 'help' : 'view';
+  return help ? 'help' : null;
 }
 
 /** @returns null for a key that does nothing now. */
@@ -193,7 +171,7 @@ export function bindingOf(state: State, key: string): Binding | null {
 /** The keys that do something now, in the order of the table. */
 export function bindingsOf(state: State): readonly Binding[] {
   const mode = modeOf(state);
-  return KEYMAP.filter((one) => one.mode === mode && (one.views?.includes(state.view) ?? true));
+  return KEYMAP.filter((one) => (one.mode ?? null) === mode && (one.views?.includes(state.view) ?? true));
 }
 
 /** Why nothing can be changed now; null where it can. */

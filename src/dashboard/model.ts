@@ -5,7 +5,7 @@ import { REASON_CHARS } from '../domain/stops/stop-order.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { type Action, planOf } from './actions.ts';
 import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';
-import { actionOf, subjectOf } from './prompts.ts';
+import { actionOf, stopChangeOf, subjectOf } from './prompts.ts';
 import {
   dataTimeMs,
   type Event,
@@ -17,7 +17,6 @@ import {
   type View,
 } from './state.ts';
 import type { StopChange } from './stop-changes.ts';
-import { stopChangeOf } from './stop-keys.ts';
 
 const TAB_ORDER = VIEWS.filter((view) => view !== 'card');
 const PROMPT_LENGTH = 40;
@@ -83,7 +82,7 @@ function failed(state: State, { source, problem, nextTryAtMs }: Extract<Event, {
 /** Shows a plan that the daemon had to be asked for, unless the operator has begun to type something else. */
 function answeredPlan(state: State, { action }: Extract<Event, { type: 'planned' }>): State {
   const idle = { ...state, job: null, notice: null };
-  return modeOf(state) === 'view' ? planned(idle, action) : idle;
+  return modeOf(state) === null ? planned(idle, action) : idle;
 }
 
 function onKey(state: State, key: string): State {

@@ -34,7 +34,7 @@ export const top = declare('top', 'Same as dashboard');
 
 async function once(context: CommandContext): Promise<number> {
   const { io } = context;
-  const { onceText, readOnce } = await import('../../dashboard/once.ts');
+  const { onceText, readOnce } = await import('../../dashboard/dashboard.ts');
   const config = await context.clientConfig();
   const shown = await readOnce(await context.client(), {
     daemon: nameOf(config),

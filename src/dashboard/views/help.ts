@@ -1,5 +1,4 @@
 // The help page and the help line, both made from the keymap.
-
 import { widthOf } from '../../cli/output/width.ts';
 import { type Binding, bindingsOf, KEYMAP, refusalOf } from '../keymap.ts';
 import { EMPTY, fitted, type Line, lineWidth, plain, sideBySide, span } from '../line.ts';
@@ -11,7 +10,7 @@ const COLUMN_COLUMNS = 36;
 
 /** All keys. Those that change something have a heading of their own. */
 export function helpLines({ columns, rows }: Room): Line[] {
-  const keys = KEYMAP.filter(({ mode }) => mode === 'view');
+  const keys = KEYMAP.filter(({ mode }) => mode === undefined);
   const lines = [
     plain('Keys', 'bold'),
     ...joined(keys.filter(({ changes }) => changes !== true)).map(bindingLine),
