@@ -1,7 +1,7 @@
 // Makes the next state of the dashboard from a state and an event. Pure. The session reads from the state what is to be
 // done (`job`, `exit`) and which data it needs (`sourcesOf`).
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
-import { REASON_CHARS } from '../domain/stops/stop-order.ts';
+import { REASON_CHARS } from '../domain/stops/stop.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { type Action, planOf } from './actions.ts';
 import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';

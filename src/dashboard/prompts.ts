@@ -6,7 +6,7 @@ import { SILENCE_SECONDS_BOUNDS } from '../domain/alerts/alert-silence.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../domain/limits/max-concurrency.ts';
 import { DEFAULT_PAUSE_SECONDS, PAUSE_SECONDS_BOUNDS } from '../domain/limits/pause.ts';
 import { INTERVAL_SECONDS_BOUNDS } from '../domain/schedule/polling-config.ts';
-import { isReason, REASON_RULE } from '../domain/stops/stop-order.ts';
+import { isReason, REASON_RULE } from '../domain/stops/stop.ts';
 import type { Action } from './actions.ts';
 import { seconds } from './format.ts';
 import { listedAlerts, type Prompt, type State } from './state.ts';

@@ -65,3 +65,10 @@ export function perInterface<T>(make: (name: InterfaceName) => T): Record<Interf
 
 /** Used next to the interface names for the gateway as a whole. */
 export const WHOLE_GATEWAY = 'gateway';
+
+/** Whether the gateway offers an interface, by its profile. Asked by all that call an interface, or would have it called. */
+export type Offers = (name: InterfaceName) => boolean;
+
+export function notOfferedWords(name: InterfaceName): string {
+  return `the profile of the gateway does not offer ${name}`;
+}

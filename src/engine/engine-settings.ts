@@ -1,7 +1,7 @@
 // What an engine is built from: sections of the configuration, and its collaborators. Filled in by wiring; each service
 // of the engine takes the settings that it needs, under the names of the settings table.
 import type { DaemonConfig } from '../config/daemon-config.ts';
-import type { TaskConditions } from '../domain/alerts/task-condition.ts';
+import type { TaskConditions } from '../domain/alerts/alert-rule.ts';
 import type { FlowControl, Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';

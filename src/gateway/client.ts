@@ -3,8 +3,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Pool } from 'undici';
 import type { GatewayConfig, GatewayCredentials } from '../config/daemon-config.ts';
-import { notOfferedWords } from '../domain/gateway/offer.ts';
-import { INTERFACES, type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
+import {
+  INTERFACES,
+  type InterfaceName,
+  notOfferedWords,
+  perInterface,
+} from '../domain/gateway-interface.ts';
 import { callLimitsOf } from '../domain/limits/rate-limit.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';

@@ -1,6 +1,5 @@
 // Refuses what the gateway cannot do. Used by the operations that have a card polled, stopped or resumed.
-import { notOfferedWords, type Offers } from '../domain/gateway/offer.ts';
-import type { InterfaceName } from '../domain/gateway-interface.ts';
+import { type InterfaceName, notOfferedWords, type Offers } from '../domain/gateway-interface.ts';
 import { CardpollError } from '../platform/errors.ts';
 
 /** @throws CardpollError `conflict`. */

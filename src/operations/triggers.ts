@@ -4,7 +4,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
-import type { Offers } from '../domain/gateway/offer.ts';
+import type { Offers } from '../domain/gateway-interface.ts';
 import {
   CARD_ID_BOUNDS,
   type CardSelection,

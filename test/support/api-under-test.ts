@@ -5,7 +5,7 @@ import { Instruments } from '../../src/api/metrics/instruments.ts';
 import { type ApiServer, openApiServer, type ServerBounds } from '../../src/api/server.ts';
 import { adminTokens } from '../../src/config/admin-tokens.ts';
 import type { AdminToken } from '../../src/domain/admin-token.ts';
-import type { Offers } from '../../src/domain/gateway/offer.ts';
+import type { Offers } from '../../src/domain/gateway-interface.ts';
 import type { StopSettings } from '../../src/domain/stops/stop.ts';
 import { WebhookTester } from '../../src/engine/alerts/webhook-tester.ts';
 import { WorkCounts } from '../../src/engine/work/work-counts.ts';

@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { receiverOf } from '../../domain/alerts/webhook-receiver.ts';
+import { receiverOf } from '../../domain/alerts/webhook.ts';
 import {
   type AlertRuleReport,
   alertRuleReport,

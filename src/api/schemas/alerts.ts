@@ -9,7 +9,7 @@ import {
   type NotifyChannel,
   RULE_TYPES,
 } from '../../domain/alerts/alert-rule.ts';
-import { WEBHOOK_SECRET_FORM } from '../../domain/alerts/webhook-secret.ts';
+import { WEBHOOK_SECRET_FORM } from '../../domain/alerts/webhook.ts';
 import { camelKeys } from '../../platform/snake-keys.ts';
 import { body, idOf, oneOf, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
 

@@ -3,8 +3,13 @@
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { ONE_LINE } from '../../domain/one-line.ts';
-import { STOP_MODES, STOP_STATES } from '../../domain/stops/stop.ts';
-import { MAX_ORDERED_CARDS, REASON_CHARS, REASON_RULE } from '../../domain/stops/stop-order.ts';
+import {
+  MAX_ORDERED_CARDS,
+  REASON_CHARS,
+  REASON_RULE,
+  STOP_MODES,
+  STOP_STATES,
+} from '../../domain/stops/stop.ts';
 import { body, instant, listOfCards, oneOf, queryNumber, requiredOr, wholeNumber } from './fields.ts';
 import { pageQuery } from './page.ts';
 

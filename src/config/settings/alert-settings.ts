@@ -1,5 +1,5 @@
 // Settings about alerts and the webhooks they call. Part of the settings table (settings.ts).
-import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook-secret.ts';
+import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook.ts';
 import type { AddressRange } from '../../platform/ssrf-guard.ts';
 import { addressRange, duration, type Kind, listOf } from '../kinds.ts';
 import { withDefault } from './setting.ts';

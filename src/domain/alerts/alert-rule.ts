@@ -5,11 +5,10 @@
 // longer; each transition makes one event, however long the state lasts. After a firing the rule stays quiet for the rest of
 // its cooldown, so that a metric at its threshold does not fire with every swing. Without a sample
 // nothing changes.
-import { AVG_DURATION_MS, HEALTH_LEVELS, QUEUE_LENGTH, SUCCESS_RATE } from '../health.ts';
+import { AVG_DURATION_MS, HEALTH_LEVELS, type Health, QUEUE_LENGTH, SUCCESS_RATE } from '../health.ts';
 import type { TaskMetrics } from '../stats/task-metrics.ts';
 import { STOPS_COUNTED } from '../stops/stop.ts';
-import type { TaskType } from '../task-type.ts';
-import type { TaskCondition } from './task-condition.ts';
+import { TASK_TYPES, type TaskType } from '../task-type.ts';
 
 /** Unconfirmed stops are counted up to this number, so that the count stays cheap when no stop of a fleet takes effect. */
 export const UNCONFIRMED_STOPS_COUNTED = 10_000;
@@ -19,6 +18,22 @@ export type Comparison = (typeof COMPARISONS)[number];
 
 /** With fewer polls in five minutes there is no success rate: one failure in an idle hour must not fire a rule. */
 const LEAST_POLLS = 10;
+
+/**
+ * What rules watch of a task type besides its polls. Made by the statistics (operations/stats), so that a rule judges what
+ * `cardpoll stats` shows; read by the evaluator.
+ */
+export interface TaskCondition {
+  /**
+   * Of the task type and of the whole fleet, without `concurrency_usage`: a backlog that drains uses the whole limit.
+   */
+  readonly health: Health;
+  /** How long the oldest breaker has held its calls back, without a success; 0: none does. */
+  readonly breakerOpenSeconds: number;
+  readonly pausedByOperator: boolean;
+}
+
+export type TaskConditions = Readonly<Record<TaskType, TaskCondition>>;
 
 /** What rules can watch of one task type. */
 interface RuleMetrics extends TaskMetrics {
@@ -250,4 +265,22 @@ function resolutionOf(
 /** Another threshold keeps the condition the same; another metric, task type or comparison does not. */
 function asksTheSame(a: AlertCondition, b: AlertCondition): boolean {
   return a.ruleType === b.ruleType && a.taskType === b.taskType && a.comparison === b.comparison;
+}
+
+/**
+ * The rules that `cardpoll alerts recommended` creates: each metric of operations interface, section 2.3, for each task type,
+ * at its alert threshold, and held stops. Names are distinct and never change: by them the command knows which rules a fleet
+ * already has.
+ */
+export function recommendedAlerts(): ReadonlyArray<AlertCondition & { readonly name: string }> {
+  return RULE_TYPES.flatMap((ruleType) => {
+    const { recommended, usual } = RULE_TYPE_FACTS[ruleType];
+    if (recommended === null) return [];
+    return TASK_TYPES.filter((taskType) => ruleTypeFits(ruleType, taskType)).map((taskType) => ({
+      name: `${recommended}: ${taskType}`,
+      ruleType,
+      taskType,
+      ...usual,
+    }));
+  });
 }

@@ -13,13 +13,17 @@
 //     counts nothing. The next one confirms it, and then counts in full as new usage, or disproves it by being back. At
 //     the turn of a month the same holds; the suspicion opens the row of the new month with no usage.
 //   - It arrives late (taken before the last one kept): it is ignored.
-import { couldCarry } from './plausible-growth.ts';
 import { disproves, isJump, passes, type ReadingJump, revocable } from './reading-jump.ts';
 
 /** A stored reading that is this much newer than the present one comes from a clock that was ahead. */
 const CLOCK_AHEAD_MS = 3_600_000;
 /** A broken gateway often reports 0: a 0 confirms a reset only after it lasted this long. */
 const ZERO_STANDS_MS = 86_400_000;
+/** Time between the gateway's measurement and the poll, for which a reading is not yet implausible. */
+const SLACK_MS = 1_000;
+/** Readings are rounded, to a megabyte at most. */
+const ROUNDING_MB = 1;
+const BITS_PER_BYTE = 8;
 
 export interface UsageMonth {
   /** Calendar month in the configured time zone, YYYY-MM. */
@@ -76,6 +80,16 @@ export function isImplausible(
 ): boolean {
   if (last === null || atMs <= last.readAtMs) return false;
   return !couldCarry(shownMb - last.lastReadingMb, atMs - last.readAtMs, maxMbitPerSecond);
+}
+
+/**
+ * Whether the time between two readings of a card could have carried the growth between them. A gateway that changes its
+ * unit, or answers for another card, shows growth that no SIM card can have transferred.
+ * @param maxMbitPerSecond setting `usage.max_mbit_per_second`
+ */
+function couldCarry(growthMb: number, elapsedMs: number, maxMbitPerSecond: number): boolean {
+  const seconds = (Math.max(0, elapsedMs) + SLACK_MS) / 1_000;
+  return growthMb <= (seconds * maxMbitPerSecond) / BITS_PER_BYTE + ROUNDING_MB;
 }
 
 function isAhead(last: UsageMonth, atMs: number): boolean {

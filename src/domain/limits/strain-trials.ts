@@ -12,7 +12,7 @@
 // Types that are not strained keep their limits.
 
 import { BLOCK } from '../schedule/phase.ts';
-import { lowerBoundOfShare } from '../stats/share.ts';
+import { lowerBoundOfShare } from '../stats/counts.ts';
 import type { TaskType } from '../task-type.ts';
 import { type FleetTick, pooled } from './fleet-tick.ts';
 

@@ -1,5 +1,6 @@
 // Stops of cards: their states, and the rules that hold them back (docs/decisions/0032-safeguards-of-stops.md). Used by the
 // engine, the operations and the stores. Plain data.
+import { ONE_LINE } from '../one-line.ts';
 
 /**
  * requested: to be called, or called and not shown by the gateway yet. done: the gateway showed the card stopped. held:
@@ -62,4 +63,17 @@ function limitOf(limit: StopLimit | null, usual: typeof DEFAULT_PER_HOUR, fleet:
 
 function shareOf(percent: number, fleet: number): number {
   return Math.ceil((percent * Math.max(1, fleet)) / 100);
+}
+
+/** Most cards of one request of an operator about stops. */
+export const MAX_ORDERED_CARDS = 100_000;
+
+/** Characters of the reason that an operator gives, without white space around it. */
+export const REASON_CHARS = { min: 1, max: 500 } as const;
+export const REASON_RULE = `must be ${REASON_CHARS.min} to ${REASON_CHARS.max} characters on one line, without control characters`;
+
+/** @param text without white space around it. */
+export function isReason(text: string): boolean {
+  const { min, max } = REASON_CHARS;
+  return text.length >= min && text.length <= max && ONE_LINE.test(text);
 }

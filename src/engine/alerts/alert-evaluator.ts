@@ -3,8 +3,7 @@
 // resolving are in domain/alerts/alert-rule.ts; webhook-sender.ts sends the notifications. Remembers only since when it has
 // seen conditions that must hold for a while before they fire: another leader, or the next start, continues with the same
 // alerts and waits for new ones from the beginning.
-import { nextEvent, RULE_TYPE_FACTS } from '../../domain/alerts/alert-rule.ts';
-import type { TaskConditions } from '../../domain/alerts/task-condition.ts';
+import { nextEvent, RULE_TYPE_FACTS, type TaskConditions } from '../../domain/alerts/alert-rule.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';

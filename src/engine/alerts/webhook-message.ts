@@ -2,7 +2,7 @@
 // webhook-sender.ts and webhook-tester.ts. The body depends on the alert alone, so every attempt sends the same bytes.
 import { createHmac } from 'node:crypto';
 import type { NotificationEvent } from '../../domain/alerts/alert-rule.ts';
-import { keyOf } from '../../domain/alerts/webhook-secret.ts';
+import { keyOf } from '../../domain/alerts/webhook.ts';
 import type { Alert } from '../../store/ports/records/alert-records.ts';
 
 export interface WebhookMessage {

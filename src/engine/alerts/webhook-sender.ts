@@ -7,7 +7,7 @@
 // or for an address that must not be called.
 //
 // A pass starts attempts and does not wait for them, so that a receiver that hangs does not delay the others.
-import { receiverOf } from '../../domain/alerts/webhook-receiver.ts';
+import { receiverOf } from '../../domain/alerts/webhook.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';

@@ -11,8 +11,7 @@ import {
   RULE_TYPE_FACTS,
   ruleTypeFits,
 } from '../../domain/alerts/alert-rule.ts';
-import { receiverOf } from '../../domain/alerts/webhook-receiver.ts';
-import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook-secret.ts';
+import { receiverOf, WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { ONE_LINE } from '../../domain/one-line.ts';
 import { type PageRequest, RECORD_ID_BOUNDS, type SliceOf, sliceOf } from '../../domain/page.ts';

@@ -4,8 +4,7 @@
 // Columns and defaults are in card-import-format.ts. Bad rows are reported by line, and the good rows are kept. Importing
 // the same file again changes nothing.
 import type { Readable } from 'node:stream';
-import { type CardImport, RowProblem } from '../../domain/cards/card-import.ts';
-import { TOO_MANY_OVER_PACKAGE } from '../../domain/cards/over-package.ts';
+import { type CardImport, RowProblem, TOO_MANY_OVER_PACKAGE } from '../../domain/cards/card-import.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { CardImportSession, CardRecords } from '../../store/ports/records/card-records.ts';
 import { type ImportFormat, rowReader, toCardImport } from './card-import-format.ts';

@@ -1,6 +1,6 @@
 // The checks of the fleet when both stores answer, whether or not an instance is alive. Used by examine.ts.
 import { type Finding, failed, ok, reasonFinding, skipped, warning } from '../../domain/finding.ts';
-import type { Offers } from '../../domain/gateway/offer.ts';
+import type { Offers } from '../../domain/gateway-interface.ts';
 import type { RateLimit } from '../../domain/limits/rate-limit.ts';
 import type { StopSettings } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';

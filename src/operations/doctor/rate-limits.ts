@@ -1,7 +1,7 @@
 // The check of the rate limits: can the polling configs be met with them? Used by fleet.ts, also before the first start, so it
 // reads the records only.
 import { type Finding, ok, warning } from '../../domain/finding.ts';
-import type { Offers } from '../../domain/gateway/offer.ts';
+import type { Offers } from '../../domain/gateway-interface.ts';
 import { callLimitsOf, type RateLimit, rateLimitWords } from '../../domain/limits/rate-limit.ts';
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { perTaskType, TASK_TYPES, TASKS } from '../../domain/task-type.ts';

@@ -1,8 +1,7 @@
 // Looks up why a card is or is not polled. Used by the admin API. It makes a fixed number of look-ups by key, however
 // many cards there are; task-explanation.ts interprets them.
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
-import type { Offers } from '../../domain/gateway/offer.ts';
-import { WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import { type Offers, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';

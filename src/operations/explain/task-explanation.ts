@@ -3,8 +3,8 @@
 
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
-import { notOfferedWords, type Offers } from '../../domain/gateway/offer.ts';
-import { carrierWords, outlyingCarriersOf } from '../../domain/results/failing-carriers.ts';
+import { notOfferedWords, type Offers } from '../../domain/gateway-interface.ts';
+import { carrierWords, outlyingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import { nextDueAt, stepOf, stepsOf } from '../../domain/schedule/phase.ts';
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';

@@ -5,7 +5,7 @@
 // metrics do not show: polling that is held back, that does not happen, or that is slower than configured.
 
 import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../../domain/health.ts';
-import { carrierWords, type FailingCarrier } from '../../domain/results/failing-carriers.ts';
+import { carrierWords, type FailingCarrier } from '../../domain/results/carrier-polls.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { dateOf } from '../date-of.ts';
 import { adviceOf, type Remedy } from '../limits/capacity.ts';

@@ -1,6 +1,6 @@
 // Problems of a polling config, in words for its operator. Used by configs.ts; pure. It refuses nothing: configs may be
 // created step by step, and with plain SQL.
-import { notOfferedWords, type Offers } from '../../domain/gateway/offer.ts';
+import { notOfferedWords, type Offers } from '../../domain/gateway-interface.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';

@@ -4,7 +4,7 @@
 // A card that several configs match is polled by the config with the highest priority, then the lowest id. Removing or
 // disabling the last config of a task type is allowed: then no card is polled for that type.
 import type { Actor } from '../../domain/audit.ts';
-import type { Offers } from '../../domain/gateway/offer.ts';
+import type { Offers } from '../../domain/gateway-interface.ts';
 import type { RateLimit } from '../../domain/limits/rate-limit.ts';
 import { ONE_LINE } from '../../domain/one-line.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';

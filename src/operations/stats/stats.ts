@@ -1,8 +1,8 @@
 // Statistics of the fleet: overview, queues, tasks, initialisation. Used by the admin API and, through it, by the
 // command line. Reads the stores; task-stats.ts computes the numbers of a task type, init-report.ts those of
 // initialisation.
-import type { TaskConditions } from '../../domain/alerts/task-condition.ts';
-import type { Offers } from '../../domain/gateway/offer.ts';
+import type { TaskConditions } from '../../domain/alerts/alert-rule.ts';
+import type { Offers } from '../../domain/gateway-interface.ts';
 import { perTaskType, TASKS } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';

@@ -1,6 +1,6 @@
 // What alert rules watch of each task type besides its polls, taken from the overview that operators see. Used by stats.ts.
 // Pure.
-import type { TaskConditions } from '../../domain/alerts/task-condition.ts';
+import type { TaskConditions } from '../../domain/alerts/alert-rule.ts';
 import { perTaskType } from '../../domain/task-type.ts';
 import { heldInterfacesOf } from '../health/gateway-report.ts';
 import { type HealthCode, healthOfReasons } from '../health/health-reasons.ts';

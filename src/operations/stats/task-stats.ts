@@ -2,7 +2,7 @@
 // Pure; reads no store and no clock. The numbers that alert rules use too are derived in fleet-reading.ts; every other one
 // only here.
 
-import { outlyingCarriersOf } from '../../domain/results/failing-carriers.ts';
+import { outlyingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import { rounded, roundedOrNull } from '../../domain/rounded.ts';
 import type { SchedulePace } from '../../domain/schedule/schedule-pace.ts';
 import { percentileOf } from '../../domain/stats/durations.ts';

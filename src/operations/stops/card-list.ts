@@ -1,6 +1,6 @@
 // Lists of cards that an operator names: their bounds, each card once. Used by the operations of this folder.
 import { CARD_ID_BOUNDS } from '../../domain/manual-trigger.ts';
-import { MAX_ORDERED_CARDS } from '../../domain/stops/stop-order.ts';
+import { MAX_ORDERED_CARDS } from '../../domain/stops/stop.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { requireWithin } from '../bounds.ts';
 

@@ -1,8 +1,7 @@
 // Runs that resume stopped cards: previews and makes them, shows their progress, cancels them. Used by the admin API. The
 // workers carry them out.
 import type { Actor } from '../../domain/audit.ts';
-import { notOfferedWords, type Offers } from '../../domain/gateway/offer.ts';
-import { WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import { notOfferedWords, type Offers, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';

@@ -1,7 +1,7 @@
 // Stops of cards: lists them, decides about those that are held, and orders the stop of one card. Used by the admin API.
 import type { Actor } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
-import type { Offers } from '../../domain/gateway/offer.ts';
+import type { Offers } from '../../domain/gateway-interface.ts';
 import { type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
 import { STOPS_COUNTED } from '../../domain/stops/stop.ts';
 import type { Clock } from '../../platform/clock.ts';

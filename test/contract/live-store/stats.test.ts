@@ -1,7 +1,7 @@
 // Statistics: totals, the rolling window, flushes that come twice.
 import { expect, it } from 'vitest';
 import type { CarrierPolls } from '../../../src/domain/results/carrier-polls.ts';
-import { minuteOf } from '../../../src/domain/results/usage-jump.ts';
+import { minuteOf } from '../../../src/domain/results/usage-growth.ts';
 import { sumOfCounts } from '../../../src/domain/stats/counts.ts';
 import { describeLiveStore, REALNAME, range } from './stores.ts';
 

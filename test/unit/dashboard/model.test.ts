@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bindingsOf, KEYMAP, refusalOf } from '../../../src/dashboard/keymap.ts';
 import { reduce } from '../../../src/dashboard/model.ts';
 import { type Event, failingCards, type State, sourcesOf, VIEWS } from '../../../src/dashboard/state.ts';
-import { REASON_CHARS, REASON_RULE } from '../../../src/domain/stops/stop-order.ts';
+import { REASON_CHARS, REASON_RULE } from '../../../src/domain/stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../../../src/domain/task-type.ts';
 import { CONFIG } from '../cli/bodies.ts';
 import {

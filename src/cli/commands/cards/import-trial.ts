@@ -2,7 +2,7 @@
 // running cards over their package. Used by cards-import.ts. The trial reads the whole file, as the import does after it.
 import { resolve } from 'node:path';
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
-import { acceptedAfter } from '../../../domain/cards/over-package.ts';
+import { acceptedAfter } from '../../../domain/cards/card-import.ts';
 import type { CommandContext } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';
 import { openImportSource, WholeLines } from '../../import-source.ts';

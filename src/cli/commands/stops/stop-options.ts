@@ -3,7 +3,7 @@ import type { ResumeOrderBody } from '../../../api/client/client-bodies.ts';
 import type { Kind } from '../../../config/kinds.ts';
 import { integer } from '../../../config/kinds.ts';
 import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
-import { isReason, REASON_RULE } from '../../../domain/stops/stop-order.ts';
+import { isReason, REASON_RULE } from '../../../domain/stops/stop.ts';
 import { ask } from '../../ask.ts';
 import type { ArgumentSpec, CommandContext, OptionSpec } from '../../command.ts';
 import { pastTime } from '../../past-time.ts';

@@ -1,6 +1,10 @@
 // Statistics in this process's memory, in ten-second slots.
-import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
-import { GROWTH_MINUTES, type GrowthMinutes, minuteOf } from '../../../domain/results/usage-jump.ts';
+import {
+  GROWTH_MINUTES,
+  type GrowthCounts,
+  type GrowthMinutes,
+  minuteOf,
+} from '../../../domain/results/usage-growth.ts';
 import { sumOfCounts } from '../../../domain/stats/counts.ts';
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';

@@ -1,8 +1,7 @@
 // Port section of live-store.ts: the statistics of polls.
 
 import type { PollsByCarrier } from '../../../domain/results/carrier-polls.ts';
-import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
-import type { GrowthMinutes } from '../../../domain/results/usage-jump.ts';
+import type { GrowthCounts, GrowthMinutes } from '../../../domain/results/usage-growth.ts';
 import type { Counts } from '../../../domain/stats/counts.ts';
 import type { Durations } from '../../../domain/stats/durations.ts';
 import type { PollWindow } from '../../../domain/stats/task-metrics.ts';

@@ -1,5 +1,5 @@
 // Statistics in Redis: totals in polling:stats:<type>, and the rolling window, in ten-second slots, in another hash.
-import { GROWTH_MINUTES, type GrowthMinutes, minuteOf } from '../../../domain/results/usage-jump.ts';
+import { GROWTH_MINUTES, type GrowthMinutes, minuteOf } from '../../../domain/results/usage-growth.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
 import {
   type PollStats,

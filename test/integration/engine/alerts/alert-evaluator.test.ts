@@ -2,8 +2,7 @@
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AlertRuleFields } from '../../../../src/domain/alerts/alert-rule.ts';
-import type { TaskCondition } from '../../../../src/domain/alerts/task-condition.ts';
+import type { AlertRuleFields, TaskCondition } from '../../../../src/domain/alerts/alert-rule.ts';
 import { perTaskType } from '../../../../src/domain/task-type.ts';
 import { AlertEvaluator } from '../../../../src/engine/alerts/alert-evaluator.ts';
 import { type Clock, systemClock } from '../../../../src/platform/clock.ts';

@@ -1,5 +1,10 @@
-import { expect, it } from 'vitest';
-import { sumOfCarriers } from '../../../../src/domain/results/carrier-polls.ts';
+import { describe, expect, it } from 'vitest';
+import {
+  carrierWords,
+  failingCarriersOf,
+  outlyingCarriersOf,
+  sumOfCarriers,
+} from '../../../../src/domain/results/carrier-polls.ts';
 
 const carriers = (...all: ReadonlyArray<[carrierId: number, polls: number, failed: number]>) =>
   new Map(all.map(([carrierId, polls, failed]) => [carrierId, { polls, failed }]));
@@ -16,4 +21,55 @@ it('names the first carriers, and counts on for these', () => {
   const first = carriers([7, 10, 3], [8, 1, 0]);
   const second = carriers([9, 5, 5], [7, 5, 1]);
   expect(sumOfCarriers([first, second], 2)).toEqual(carriers([7, 15, 4], [8, 1, 0]));
+});
+
+describe('failing carriers', () => {
+  it('are those with failures, with their share', () => {
+    expect(failingCarriersOf(carriers([1, 10, 0], [-7, 200, 5]))).toEqual([
+      { carrierId: -7, polls: 200, failed: 5, failedPercent: 2.5 },
+    ]);
+  });
+
+  it('begin with the highest share, then the most failures, and end with those of few polls', () => {
+    const all = carriers([1, 19, 19], [2, 20, 1], [3, 5, 4], [5, 100, 50], [4, 100, 50], [6, 200, 100]);
+    expect(failingCarriersOf(all).map(({ carrierId }) => carrierId)).toEqual([6, 4, 5, 2, 1, 3]);
+  });
+});
+
+describe('outlying carriers', () => {
+  /** Carrier 7 beside a rest of the fleet; what is not counted by name is in the sums alone. */
+  const named = (own: [polls: number, failed: number], rest: [polls: number, failed: number]) =>
+    outlyingCarriersOf({
+      succeeded: own[0] - own[1] + rest[0] - rest[1],
+      failed: own[1] + rest[1],
+      carriers: carriers([7, ...own]),
+    }).map(({ carrierId }) => carrierId);
+
+  it.each<[string, [number, number], [number, number], number[]]>([
+    ['has twenty polls', [20, 20], [1_000, 0], [7]],
+    ['has fewer polls', [19, 19], [1_000, 0], []],
+    ['fails by a fifth', [100, 20], [1_000, 0], [7]],
+    ['fails by less than a fifth', [1_000, 199], [1_000, 0], []],
+    ['has twice the share of the rest', [100, 40], [1_000, 200], [7]],
+    ['has less than twice the share of the rest', [100, 40], [1_000, 201], []],
+    ['fails as all do', [100, 96], [1_000, 960], []],
+    ['has nearly all polls', [10_000, 3_000], [10, 1], [7]],
+    ['has all polls, so that there is no rest', [1_000, 960], [0, 0], []],
+    ['never fails', [1_000, 0], [1_000, 0], []],
+  ])('one that %s', (_, own, rest, expected) => {
+    expect(named(own, rest)).toEqual(expected);
+  });
+
+  it('may be several, the worst first', () => {
+    const all = carriers([1, 1_000, 5], [2, 100, 50], [3, 100, 96], [4, 1_000, 10]);
+    expect(outlyingCarriersOf({ succeeded: 2_039, failed: 161, carriers: all })).toEqual([
+      { carrierId: 3, polls: 100, failed: 96, failedPercent: 96 },
+      { carrierId: 2, polls: 100, failed: 50, failedPercent: 50 },
+    ]);
+  });
+
+  it('are told with a tenth of a percent', () => {
+    const [one] = failingCarriersOf(carriers([-7, 1_000_000, 956_440]));
+    expect(one && carrierWords(one)).toBe('carrier -7: 95.6 % fail');
+  });
 });

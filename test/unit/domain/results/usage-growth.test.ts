@@ -1,6 +1,12 @@
-// How fast readings grow, and the median of many.
+// How fast readings grow, the median of many, and when the usage of a fleet jumps and when that is over.
 import { describe, expect, it } from 'vitest';
-import { growthBucketOf, growthMbPerHour, growthOf } from '../../../../src/domain/results/usage-growth.ts';
+import {
+  type GrowthCounts,
+  growthBucketOf,
+  growthMbPerHour,
+  growthOf,
+  judgeGrowth,
+} from '../../../../src/domain/results/usage-growth.ts';
 
 const HOUR_MS = 3_600_000;
 const LAST = { lastReadingMb: 100, readAtMs: 10 * HOUR_MS };
@@ -46,5 +52,161 @@ describe('growthOf', () => {
     const buckets = Object.keys(counted(rates)).map(Number);
     expect(Math.min(...buckets)).toBe(0);
     expect(Math.max(...buckets)).toBe(80);
+  });
+});
+
+const NOW = 30_000_000;
+const NORMAL = 2;
+const WRONG = 1_024 * NORMAL;
+
+interface Stretch {
+  /** Minutes before now, the present one is 0. */
+  readonly from: number;
+  readonly to: number;
+  readonly rate: number;
+  readonly each: number;
+}
+
+function minutesOf(...stretches: readonly Stretch[]): Map<number, GrowthCounts> {
+  const minutes = new Map<number, GrowthCounts>();
+  for (const { from, to, rate, each } of stretches) {
+    for (let ago = to; ago <= from; ago += 1) {
+      minutes.set(NOW - ago, { ...minutes.get(NOW - ago), [growthBucketOf(rate)]: each });
+    }
+  }
+  return minutes;
+}
+
+const JUMP = { baselineMbPerHour: NORMAL, acceptedAtMs: null };
+const ACCEPTED = { ...JUMP, acceptedAtMs: 1 };
+
+describe('without a jump', () => {
+  it.each<[string, readonly Stretch[], boolean]>([
+    ['nothing is known', [], false],
+    ['nothing changes', [{ from: 69, to: 0, rate: NORMAL, each: 50 }], false],
+    [
+      'growth is a thousandfold for two minutes',
+      [
+        { from: 69, to: 2, rate: NORMAL, each: 50 },
+        { from: 1, to: 0, rate: WRONG, each: 50 },
+      ],
+      true,
+    ],
+    [
+      'growth is 16-fold',
+      [
+        { from: 69, to: 2, rate: NORMAL, each: 50 },
+        { from: 1, to: 0, rate: 16 * NORMAL, each: 50 },
+      ],
+      false,
+    ],
+    [
+      'growth falls to a thousandth',
+      [
+        { from: 69, to: 2, rate: NORMAL, each: 50 },
+        { from: 1, to: 0, rate: NORMAL / 1_024, each: 50 },
+      ],
+      false,
+    ],
+    [
+      'less than half of the readings are wrong',
+      [
+        { from: 69, to: 0, rate: NORMAL, each: 60 },
+        { from: 1, to: 0, rate: WRONG, each: 50 },
+      ],
+      false,
+    ],
+    [
+      'there are 99 readings before',
+      [
+        { from: 4, to: 2, rate: NORMAL, each: 33 },
+        { from: 1, to: 0, rate: WRONG, each: 50 },
+      ],
+      false,
+    ],
+    [
+      'there are 100 readings before',
+      [
+        { from: 5, to: 2, rate: NORMAL, each: 25 },
+        { from: 1, to: 0, rate: WRONG, each: 50 },
+      ],
+      true,
+    ],
+    [
+      'few readings a minute are wrong for ten minutes',
+      [
+        { from: 69, to: 10, rate: NORMAL, each: 10 },
+        { from: 9, to: 0, rate: WRONG, each: 10 },
+      ],
+      true,
+    ],
+    [
+      'fewer than 100 readings come in ten minutes',
+      [
+        { from: 69, to: 10, rate: NORMAL, each: 9 },
+        { from: 9, to: 0, rate: WRONG, each: 9 },
+      ],
+      false,
+    ],
+    [
+      'the hour before is older than the minutes looked at',
+      [
+        { from: 90, to: 70, rate: NORMAL, each: 500 },
+        { from: 1, to: 0, rate: WRONG, each: 50 },
+      ],
+      false,
+    ],
+  ])('one begins or not when %s', (_, stretches, begins) => {
+    const verdict = judgeGrowth(minutesOf(...stretches), NOW, null);
+    expect(verdict === null ? null : Object.keys(verdict)).toEqual(begins ? ['begins'] : null);
+  });
+
+  it('says from where to where it went', () => {
+    const minutes = minutesOf(
+      { from: 69, to: 2, rate: NORMAL, each: 50 },
+      { from: 1, to: 0, rate: WRONG, each: 50 },
+    );
+    const verdict = judgeGrowth(minutes, NOW, null);
+    if (verdict === null || !('begins' in verdict)) throw new Error('no jump');
+    expect(verdict.begins.factor).toBeCloseTo(1_024, 6);
+    expect(verdict.begins.baselineMbPerHour / NORMAL).toBeCloseTo(1, 0);
+    expect(verdict.begins.recentMbPerHour / WRONG).toBeCloseTo(1, 0);
+  });
+});
+
+describe('during a jump', () => {
+  const hourOfWrong = { from: 69, to: 2, rate: WRONG, each: 50 };
+
+  it('an hour of wrong readings does not become normal', () => {
+    const minutes = minutesOf(hourOfWrong, { from: 1, to: 0, rate: WRONG, each: 50 });
+    expect(judgeGrowth(minutes, NOW, JUMP)).toBeNull();
+  });
+
+  it('it ends when growth is back', () => {
+    const minutes = minutesOf(hourOfWrong, { from: 1, to: 0, rate: NORMAL, each: 50 });
+    expect(judgeGrowth(minutes, NOW, JUMP)).toMatchObject({ ends: 'back' });
+    expect(judgeGrowth(minutes, NOW, ACCEPTED)).toMatchObject({ ends: 'back' });
+  });
+
+  it('ten readings of the last ten minutes are enough to see that', () => {
+    const few = (each: number) => minutesOf({ from: 9, to: 5, rate: NORMAL, each });
+    expect(judgeGrowth(few(2), NOW, JUMP)).toMatchObject({ ends: 'back' });
+    expect(judgeGrowth(few(1), NOW, JUMP)).toBeNull();
+  });
+
+  it('it does not end while nothing is read', () => {
+    expect(judgeGrowth(minutesOf({ from: 69, to: 10, rate: NORMAL, each: 50 }), NOW, JUMP)).toBeNull();
+    expect(judgeGrowth(minutesOf(), NOW, ACCEPTED)).toBeNull();
+  });
+
+  it('an accepted one is left alone until the hour before has its level', () => {
+    const jumpedAgo = (ago: number) =>
+      minutesOf(
+        { from: 69, to: ago + 1, rate: NORMAL, each: 50 },
+        { from: ago, to: 0, rate: WRONG, each: 50 },
+      );
+    expect(judgeGrowth(jumpedAgo(20), NOW, ACCEPTED)).toBeNull();
+    expect(judgeGrowth(jumpedAgo(40), NOW, ACCEPTED)).toMatchObject({ ends: 'new_level' });
+    expect(judgeGrowth(jumpedAgo(40), NOW, JUMP)).toBeNull();
   });
 });

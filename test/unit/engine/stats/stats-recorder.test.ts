@@ -1,8 +1,7 @@
 // Counts of polls on their way to the live store: each exactly once, however often the store was away meanwhile. The live
 // store is the real one of this process; a wrapper in front of it loses or refuses flushes.
 import { beforeEach, expect, it } from 'vitest';
-import { growthBucketOf } from '../../../../src/domain/results/usage-growth.ts';
-import { minuteOf } from '../../../../src/domain/results/usage-jump.ts';
+import { growthBucketOf, minuteOf } from '../../../../src/domain/results/usage-growth.ts';
 import { bucketOf } from '../../../../src/domain/stats/durations.ts';
 import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';

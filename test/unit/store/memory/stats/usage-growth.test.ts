@@ -1,6 +1,6 @@
 // The growth of usage in this process's memory is bounded, as it is in Redis (test/contract/live-store).
 import { expect, it } from 'vitest';
-import { GROWTH_MINUTES, minuteOf } from '../../../../../src/domain/results/usage-jump.ts';
+import { GROWTH_MINUTES, minuteOf } from '../../../../../src/domain/results/usage-growth.ts';
 import { EmbeddedPollStats } from '../../../../../src/store/memory/stats/stats.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 

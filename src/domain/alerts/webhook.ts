@@ -1,5 +1,5 @@
-// Signing keys of webhooks in the form of Standard Webhooks: `whsec_` and the key in base64. Two are valid at a time during
-// rotation. Used by the settings, the operations and the sender.
+// The part of a webhook's URL that may be shown, and its signing keys in the form of Standard Webhooks: `whsec_` and the key
+// in base64. Two are valid at a time during rotation. Used by the settings, the operations, the API and the sender.
 
 const WEBHOOK_SECRETS_AT_ONCE = 2;
 const PREFIX = 'whsec_';
@@ -23,4 +23,9 @@ function isSecret(text: string): boolean {
   if (!/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text)) return false;
   const { length } = keyOf(text);
   return length >= KEY_BYTES.min && length <= KEY_BYTES.max;
+}
+
+/** Scheme, host and port: path and query often hold secrets. null when the text is not a URL, which plain SQL may have written. */
+export function receiverOf(webhookUrl: string): string | null {
+  return URL.canParse(webhookUrl) ? new URL(webhookUrl).origin : null;
 }

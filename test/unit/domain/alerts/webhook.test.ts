@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keyOf, webhookSecretsIn } from '../../../../src/domain/alerts/webhook-secret.ts';
+import { keyOf, webhookSecretsIn } from '../../../../src/domain/alerts/webhook.ts';
 
 const secret = (bytes: number, fill = 'k') => `whsec_${Buffer.alloc(bytes, fill).toString('base64')}`;
 
