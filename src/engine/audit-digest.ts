@@ -3,8 +3,7 @@
 // entries and not millions. Noting a change never waits: an unavailable record store delays neither polling nor a
 // reload, and noted changes are recorded when it is back. Built by wiring; one for each instance.
 import { type AuditChange, DAEMON } from '../domain/audit.ts';
-import type { Clock } from '../platform/clock.ts';
-import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import { type LoopMeans, LoopService } from '../platform/loop.ts';
 import type { AuditTrail } from '../store/ports/records/audit-trail.ts';
 
 const LOOK_EVERY_MS = 1_000;
@@ -23,13 +22,7 @@ export class AuditDigest extends LoopService {
   /** When each action on an object was last recorded, by the monotonic clock. */
   readonly #recordedAt = new Map<string, number>();
 
-  constructor(
-    private readonly deps: {
-      readonly audit: Pick<AuditTrail, 'record'>;
-      readonly clock: Clock;
-      readonly onError: LoopErrorHandler;
-    },
-  ) {
+  constructor(private readonly deps: LoopMeans & { readonly audit: Pick<AuditTrail, 'record'> }) {
     super('audit-digest', deps);
   }
 

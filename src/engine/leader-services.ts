@@ -11,7 +11,7 @@ import { Cleaner } from './cleanup/cleaner.ts';
 import { CleanupSchedule } from './cleanup/cleanup-schedule.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import type { ErrorReporter } from './error-reporter.ts';
-import { Leadership } from './leadership.ts';
+import { type LeaderMeans, Leadership } from './leadership.ts';
 import { ConcurrencyController } from './limits/concurrency-controller.ts';
 import { LimitKeeper } from './limits/limit-keeper.ts';
 import { PauseLog } from './limits/pause-log.ts';
@@ -23,7 +23,6 @@ import { HistorySampler } from './stats/history-sampler.ts';
 import { MonthStart } from './stops/month-start.ts';
 import { OrderFeeder } from './stops/order-feeder.ts';
 import { ResumeFiller } from './stops/resume-filler.ts';
-import { UnwantedStops } from './stops/unwanted-stops.ts';
 import { TriggerFeeder } from './trigger-feeder.ts';
 import { Reaper } from './work/reaper.ts';
 
@@ -48,48 +47,35 @@ export function leaderServices(
       log.info({ fence }, leads ? 'this instance leads' : 'this instance no longer leads'),
     onError: errors.for('leadership'),
   });
-  const fence = () => leadership.fence();
+  const lead = (part: string): LeaderMeans => ({
+    fence: () => leadership.fence(),
+    clock,
+    onError: errors.for(part),
+  });
   const configs = () => watch.configs;
   return [
     leadership,
-    new Scheduler({
-      rings: live.rings,
-      configs,
-      fence,
-      clock,
-      ...settings.polling,
-      onError: errors.for('scheduler'),
-    }),
+    new Scheduler({ rings: live.rings, configs, ...settings.polling, ...lead('scheduler') }),
     new Initialiser({
       live,
       records,
       gateway,
       configs,
       matcher: () => watch.matcher,
-      fence,
-      clock,
       ...settings.polling,
       onProgress: (progress) => log.info(progressFields(progress), INITIALISING),
       onReconcile: (reason) => log.warn({ reason }, 'all rings are compared with the cards'),
       onRepair: (repairs) => log.warn({ ...repairs }, 'ring members repaired'),
-      onError: errors.for('initialiser'),
+      ...lead('initialiser'),
     }),
-    new LimitKeeper({
-      work: live.work,
-      records: records.configs,
-      fence,
-      clock,
-      onError: errors.for('limit-keeper'),
-    }),
+    new LimitKeeper({ work: live.work, records: records.configs, ...lead('limit-keeper') }),
     new ConcurrencyController({
       live,
-      fence,
       ...settings.polling,
       ceiling: settings.gateway.maxConcurrency,
-      clock,
       log,
       digest,
-      onError: errors.for('concurrency-controller'),
+      ...lead('concurrency-controller'),
     }),
     new Cleaner({
       cleanup: records.cleanup,
@@ -98,35 +84,28 @@ export function leaderServices(
       schedule: new CleanupSchedule(settings.cleanup.schedule, settings.timeZone, clock.now()),
       changeMark: async () => (await live.coordination.initProgress()).changeMark || null,
       calendar: new MonthCalendar(settings.timeZone),
-      fence,
-      clock,
       log,
-      onError: errors.for('cleaner'),
+      ...lead('cleaner'),
     }),
     new TriggerFeeder({
       triggers: records.triggers,
       work: live.work,
       manual: live.manual,
       rateLimits: settings.gateway.rateLimits ?? [],
-      fence,
-      clock,
       log,
-      onError: errors.for('trigger-feeder'),
+      ...lead('trigger-feeder'),
     }),
     new Reaper({
       live,
       records,
       calendar: new MonthCalendar(settings.timeZone),
       leaseMs: settings.polling.leaseMs,
-      fence,
-      clock,
       log,
-      onError: errors.for('reaper'),
+      ...lead('reaper'),
     }),
     new OrderFeeder({
       live,
       records,
-      unwanted: new UnwantedStops({ stops: records.stops, clock, log }),
       monthStart: new MonthStart({
         enabled: settings.stops.resumeAtMonthStart,
         records,
@@ -136,43 +115,31 @@ export function leaderServices(
         log,
       }),
       ...settings.polling,
-      fence,
-      clock,
-      onError: errors.for('order-feeder'),
-    }),
-    new ResumeFiller({ resumes: records.resumes, fence, clock, onError: errors.for('resume-filler') }),
-    new HistorySampler({ live, fence, clock, onError: errors.for('history-sampler') }),
-    new PauseLog({ work: live.work, fence, log, digest, clock, onError: errors.for('pause-log') }),
-    new UsageJumpWatch({
-      live,
-      records: records.stopControl,
-      fence,
-      clock,
       log,
-      onError: errors.for('usage-jump-watch'),
+      ...lead('order-feeder'),
     }),
+    new ResumeFiller({ resumes: records.resumes, ...lead('resume-filler') }),
+    new HistorySampler({ live, ...lead('history-sampler') }),
+    new PauseLog({ work: live.work, log, digest, ...lead('pause-log') }),
+    new UsageJumpWatch({ live, records: records.stopControl, log, ...lead('usage-jump-watch') }),
     new AlertEvaluator({
       live,
       alerts: records.alerts,
       stops: records.stops,
       stopControl: records.stopControl,
       conditions: deps.conditions,
-      fence,
       ...settings.alerts,
-      clock,
       log,
-      onError: errors.for('alert-evaluator'),
+      ...lead('alert-evaluator'),
     }),
     new WebhookSender({
       outbox: records.alerts.webhooks,
       guard: deps.guard,
       ...settings.webhooks,
       meter: deps.meter,
-      fence,
-      clock,
       random: deps.random,
       log,
-      onError: errors.for('webhook-sender'),
+      ...lead('webhook-sender'),
     }),
   ];
 }

@@ -3,10 +3,15 @@
 // store could not do its work, and would keep every other instance from doing it. Losing the lease is safe: advancing a
 // ring carries the fencing token, so a former leader that was paused is refused. Every other operation is idempotent
 // and checks the lead first.
-import type { Clock } from '../platform/clock.ts';
-import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import { type LoopMeans, LoopService } from '../platform/loop.ts';
 import type { Coordination } from '../store/ports/live/coordination.ts';
 import { PROVEN_FOR_MS } from './schedule/config-watch.ts';
+
+/** What each service of the leader is given: a loop's means, and whether this instance leads. */
+export interface LeaderMeans extends LoopMeans {
+  /** The fencing token while this instance leads, else null. */
+  readonly fence: () => number | null;
+}
 
 const LEASE = 'scheduler';
 const TTL_MS = 4_000;
@@ -19,14 +24,12 @@ export class Leadership extends LoopService {
   #ledSince = Number.NEGATIVE_INFINITY;
 
   constructor(
-    private readonly deps: {
+    private readonly deps: LoopMeans & {
       readonly coordination: Coordination;
       readonly holder: string;
-      readonly clock: Clock;
       /** When the polling configs in use were requested, by the monotonic clock. */
       readonly configsReadAt: () => number;
       readonly onChange: (leads: boolean, fence: number | null) => void;
-      readonly onError: LoopErrorHandler;
     },
   ) {
     super('leadership', deps);

@@ -12,11 +12,11 @@
 import { leastIntervalSeconds, type RateLimit } from '../domain/limits/rate-limit.ts';
 import { cardIdOf, manualEntry, triggerIdOf } from '../domain/manual-trigger.ts';
 import { perTaskType, TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
-import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import { LoopService } from '../platform/loop.ts';
 import type { ManualList, WorkQueue } from '../store/ports/live/work-queue.ts';
 import type { FeedingTrigger, OwedCard, TriggerRecords } from '../store/ports/records/trigger-records.ts';
+import type { LeaderMeans } from './leadership.ts';
 
 /** The manual list is filled up to this many cards: seconds of work, and little memory. */
 const LIST_CARDS = 10_000;
@@ -40,15 +40,12 @@ export class TriggerFeeder extends LoopService {
   readonly #fedLast: Record<TaskType, string | null> = perTaskType(() => null);
 
   constructor(
-    private readonly deps: {
+    private readonly deps: LeaderMeans & {
       readonly triggers: TriggerRecords;
       readonly work: Pick<WorkQueue, 'counts'>;
       readonly manual: ManualList;
       readonly rateLimits: readonly RateLimit[];
-      readonly fence: () => number | null;
-      readonly clock: Clock;
       readonly log: Logger;
-      readonly onError: LoopErrorHandler;
     },
   ) {
     super('trigger-feeder', deps);

@@ -5,9 +5,8 @@
 // alerts and waits for new ones from the beginning.
 import { nextEvent, RULE_TYPE_FACTS, type TaskConditions } from '../../domain/alerts/alert-rule.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { LoopService } from '../../platform/loop.ts';
 import { readFleet } from '../../store/ports/live/fleet-reading.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type {
@@ -16,6 +15,7 @@ import type {
   AppliedTransition,
 } from '../../store/ports/records/alert-records.ts';
 import type { StopControlRecords, StopRecords } from '../../store/ports/records/stop-records.ts';
+import type { LeaderMeans } from '../leadership.ts';
 
 /** A new leader starts to evaluate within this time. */
 const FOLLOWER_REST_MS = 500;
@@ -25,17 +25,14 @@ export class AlertEvaluator extends LoopService {
   #heldSince = new Map<string, number>();
 
   constructor(
-    private readonly deps: {
+    private readonly deps: LeaderMeans & {
       readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings'>;
       readonly alerts: Pick<AlertRecords, 'toEvaluate' | 'apply'>;
       readonly stops: Pick<StopRecords, 'unconfirmed'>;
       readonly stopControl: Pick<StopControlRecords, 'read'>;
       readonly conditions: () => Promise<TaskConditions>;
-      readonly fence: () => number | null;
       readonly intervalMs: number;
-      readonly clock: Clock;
       readonly log: Logger;
-      readonly onError: LoopErrorHandler;
     },
   ) {
     super('alert-evaluator', deps);

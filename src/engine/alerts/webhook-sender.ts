@@ -8,9 +8,8 @@
 //
 // A pass starts attempts and does not wait for them, so that a receiver that hangs does not delay the others.
 import { receiverOf } from '../../domain/alerts/webhook.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { LoopService } from '../../platform/loop.ts';
 import type { Meter } from '../../platform/meter.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type {
@@ -18,6 +17,7 @@ import type {
   WebhookDelivery,
   WebhookOutbox,
 } from '../../store/ports/records/alert-records.ts';
+import type { LeaderMeans } from '../leadership.ts';
 import { attemptWebhook } from './webhook-attempt.ts';
 import { webhookMessage } from './webhook-message.ts';
 
@@ -40,17 +40,14 @@ export class WebhookSender extends LoopService {
   #failure: { readonly error: unknown } | null = null;
 
   constructor(
-    private readonly deps: {
+    private readonly deps: LeaderMeans & {
       readonly outbox: WebhookOutbox;
       readonly guard: SsrfGuard;
       /** Signing keys for rules without their own, newest first; if empty, their webhooks are not signed. */
       readonly secrets: readonly string[];
       readonly meter: Pick<Meter, 'webhookAttempt'>;
-      readonly fence: () => number | null;
-      readonly clock: Clock;
       readonly random: () => number;
       readonly log: Logger;
-      readonly onError: LoopErrorHandler;
     },
   ) {
     super('webhook-sender', deps);

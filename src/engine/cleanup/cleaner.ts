@@ -9,12 +9,12 @@ import { DAEMON } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import { cleanupBegun } from '../../domain/cleanup.ts';
 import { CLEANUP_FINISHED } from '../../domain/log-phrases.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { LoopService } from '../../platform/loop.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { CleanupRecords, CleanupRun } from '../../store/ports/records/cleanup-records.ts';
+import type { LeaderMeans } from '../leadership.ts';
 import type { CleanupSchedule } from './cleanup-schedule.ts';
 
 const LOOK_EVERY_MS = 500;
@@ -23,19 +23,16 @@ const PAUSE_PER_BATCH = 4;
 /** Timeouts in a row before a target is given up: about a minute with the loop's growing pauses. */
 const TIMEOUTS_A_TARGET = 15;
 
-interface CleanerDeps {
+interface CleanerDeps extends LeaderMeans {
   readonly cleanup: CleanupRecords;
   readonly audit: Pick<AuditTrail, 'change'>;
   readonly schedule: CleanupSchedule;
   /** The change mark up to which removed cards were applied to the rings; null if unknown. */
   readonly changeMark: () => Promise<string | null>;
   readonly calendar: MonthCalendar;
-  readonly fence: () => number | null;
-  readonly clock: Clock;
   /** Shortest pause between two batches, milliseconds; 0: no pause at all. */
   readonly pauseMs: number;
   readonly log: Logger;
-  readonly onError: LoopErrorHandler;
 }
 
 export class Cleaner extends LoopService {

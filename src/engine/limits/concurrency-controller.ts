@@ -10,29 +10,26 @@ import { divideCeiling, grantWithin, type PerType } from '../../domain/limits/ga
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/max-concurrency.ts';
 import { StrainTrials } from '../../domain/limits/strain-trials.ts';
 import { askPerTaskType, perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { LimitRecord, QueueCounts } from '../../store/ports/live/work-queue.ts';
 import type { AuditDigest } from '../audit-digest.ts';
+import type { LeaderMeans } from '../leadership.ts';
 
 const TICK_MS = 1_000;
 /** With fewer calls in the tick, no point is added to the curve. */
 const POINT_CALLS = 20;
 
-interface ConcurrencyControllerDeps {
+interface ConcurrencyControllerDeps extends LeaderMeans {
   readonly live: Pick<LiveStore, 'work' | 'stats'>;
-  readonly fence: () => number | null;
   /** If false, only the ceiling lowers a limit. */
   readonly adaptiveConcurrency: boolean;
   /** Most concurrent calls to the gateway from all task types together; null: no ceiling. */
   readonly ceiling: number | null;
-  readonly clock: Clock;
   readonly log: Logger;
   readonly digest: Pick<AuditDigest, 'note'>;
-  readonly onError: LoopErrorHandler;
 }
 
 /** What the leader knows about a task type; forgotten when it loses the lead. */

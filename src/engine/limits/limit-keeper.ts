@@ -2,21 +2,18 @@
 // built-in default instead of the operator's limit. Runs on the leader. Never changes a limit that is set: see
 // operations/limits/concurrency.ts.
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { LoopService } from '../../platform/loop.ts';
 import type { WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { ConfigRecords } from '../../store/ports/records/config-records.ts';
+import type { LeaderMeans } from '../leadership.ts';
 
 const SEED_EVERY_MS = 1_000;
 
 export class LimitKeeper extends LoopService {
   constructor(
-    private readonly deps: {
+    private readonly deps: LeaderMeans & {
       readonly work: Pick<WorkQueue, 'seedMaxConcurrency'>;
       readonly records: Pick<ConfigRecords, 'concurrency'>;
-      readonly fence: () => number | null;
-      readonly clock: Clock;
-      readonly onError: LoopErrorHandler;
     },
   ) {
     super('limit-keeper', deps);

@@ -2,11 +2,11 @@
 // in the audit trail (operators' pauses are there already). Runs on the leader. A prolonged pause is the same pause. A
 // new leader logs the pauses in force again.
 
-import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { LoopService } from '../../platform/loop.ts';
 import type { Pause, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { AuditDigest } from '../audit-digest.ts';
+import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 500;
 
@@ -14,13 +14,10 @@ export class PauseLog extends LoopService {
   #known = new Map<string, Pause>();
 
   constructor(
-    private readonly deps: {
+    private readonly deps: LeaderMeans & {
       readonly work: Pick<WorkQueue, 'pauses'>;
-      readonly fence: () => number | null;
       readonly log: Logger;
       readonly digest: Pick<AuditDigest, 'note'>;
-      readonly clock: Clock;
-      readonly onError: LoopErrorHandler;
     },
   ) {
     super('pause-log', deps);

@@ -3,11 +3,11 @@
 // it. Runs on the leader.
 import { judgeGrowth, minuteOf } from '../../domain/results/usage-growth.ts';
 import { rounded } from '../../domain/rounded.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { StopControlRecords, UsageJump } from '../../store/ports/records/stop-records.ts';
+import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 2_000;
 /** A jump is seen some minutes after its first reading. */
@@ -15,13 +15,10 @@ const SEEN_WITHIN_MS = 600_000;
 
 export class UsageJumpWatch extends LoopService {
   constructor(
-    private readonly deps: {
+    private readonly deps: LeaderMeans & {
       readonly live: Pick<LiveStore, 'stats' | 'now'>;
       readonly records: Pick<StopControlRecords, 'jump' | 'beginJump' | 'endJump'>;
-      readonly fence: () => number | null;
-      readonly clock: Clock;
       readonly log: Logger;
-      readonly onError: LoopErrorHandler;
     },
   ) {
     super('usage-jump-watch', deps);

@@ -18,9 +18,8 @@
 import { MIN_BUCKETS } from '../../domain/schedule/phase.ts';
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { LoopService } from '../../platform/loop.ts';
 import type {
   InitProgress,
   Reconciliation,
@@ -29,6 +28,7 @@ import type {
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import type { LeaderMeans } from '../leadership.ts';
 import { CardSync } from './card-sync.ts';
 import { Reconciler, type Suspicion } from './reconciler.ts';
 import { RingLoader } from './ring-loader.ts';
@@ -40,14 +40,12 @@ const NOT_LEADING_REST_MS = 500;
 /** Splits or merges of one ring in one pass: a few milliseconds of the live store, and the buckets of 50,000 cards. */
 const RESIZE_STEPS_A_PASS = 512;
 
-export interface InitialiserDeps {
+export interface InitialiserDeps extends LeaderMeans {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity'>;
   readonly records: Pick<RecordStore, 'cards' | 'identity' | 'stops'>;
   readonly gateway: Pick<Gateway, 'offers'>;
   readonly configs: () => readonly PollingConfig[];
   readonly matcher: () => ConfigMatcher;
-  readonly fence: () => number | null;
-  readonly clock: Clock;
   /** Cards in one batch; initDelayMs is the pause between two batches (operations interface, section 8). */
   readonly initBatch: number;
   readonly initPauseMs: number;
@@ -57,7 +55,6 @@ export interface InitialiserDeps {
   /** Called when a fast pass starts to compare all rings with the cards. */
   readonly onReconcile: (reason: ReconciliationReason) => void;
   readonly onRepair: (repairs: Repairs) => void;
-  readonly onError: LoopErrorHandler;
 }
 
 export class Initialiser extends LoopService {

@@ -3,9 +3,9 @@
 
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { LoopService } from '../../platform/loop.ts';
 import type { RingId, Rings } from '../../store/ports/live/rings.ts';
+import type { LeaderMeans } from '../leadership.ts';
 
 const TICK_MS = 50;
 /** The rings of two task types are this far apart: long enough for a call to end and its result to be written. */
@@ -27,13 +27,10 @@ export class Scheduler extends LoopService {
   #passes = 0;
 
   constructor(
-    private readonly deps: {
+    private readonly deps: LeaderMeans & {
       readonly rings: Rings;
       readonly configs: () => readonly PollingConfig[];
-      readonly fence: () => number | null;
       readonly queueCap: number;
-      readonly clock: Clock;
-      readonly onError: LoopErrorHandler;
     },
   ) {
     super('scheduler', deps);

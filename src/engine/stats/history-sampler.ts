@@ -6,10 +6,10 @@ import { rounded, roundedOrNull } from '../../domain/rounded.ts';
 import { percentileOf } from '../../domain/stats/durations.ts';
 import { type HistorySample, meanOf, type TaskSample } from '../../domain/stats/history.ts';
 import { perTaskType } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { LoopService } from '../../platform/loop.ts';
 import { type FleetReading, readFleet, type TaskReading } from '../../store/ports/live/fleet-reading.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { LeaderMeans } from '../leadership.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -20,11 +20,8 @@ export class HistorySampler extends LoopService {
   #minute: HistorySample[] = [];
 
   constructor(
-    private readonly deps: {
+    private readonly deps: LeaderMeans & {
       readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings' | 'history'>;
-      readonly fence: () => number | null;
-      readonly clock: Clock;
-      readonly onError: LoopErrorHandler;
     },
   ) {
     super('history-sampler', deps);

@@ -1,44 +1,50 @@
 // Makes cards with an order due for task package: a stop that an operator ordered or released, or a resume. The record store
 // gives a card again after a minute until its order is carried out, so an order survives a lost queue. Runs on the leader,
-// with what else becomes of stops as time passes: unwanted-stops.ts and month-start.ts.
-import type { Clock } from '../../platform/clock.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+// with what else becomes of stops as time passes: held stops that are not wanted any more are dropped (the allowance was
+// raised, the usage corrected, the month is over), and a month begins (month-start.ts).
+import type { Logger } from '../../platform/logger.ts';
+import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import type { LeaderMeans } from '../leadership.ts';
 import type { MonthStart } from './month-start.ts';
-import type { UnwantedStops } from './unwanted-stops.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /** Of each kind of order, in one turn: a run of resumes fills the queue only as fast as ordinary polling does. */
 const CARDS_A_TURN = 2_000;
+/** All held stops are looked at this often, a bounded number in one turn. */
+const LOOK_AT_HELD_EVERY_MS = 10_000;
+const HELD_A_TURN = 2_000;
 
 export class OrderFeeder extends LoopService {
+  /** The look at held stops continues after this card id; 0: from the start. */
+  #afterCardId = 0;
+  #dropped = 0;
+  #lookAtHeldAt = Number.NEGATIVE_INFINITY;
+
   constructor(
-    private readonly deps: {
+    private readonly deps: LeaderMeans & {
       readonly live: {
         readonly work: Pick<LiveStore['work'], 'makeDue'>;
         readonly cards: LiveStore['cards'];
       };
       readonly records: {
-        readonly stops: Pick<RecordStore['stops'], 'due'>;
+        readonly stops: Pick<RecordStore['stops'], 'due' | 'dropUnwanted'>;
         readonly resumes: Pick<RecordStore['resumes'], 'due'>;
       };
-      readonly unwanted: Pick<UnwantedStops, 'run'>;
       readonly monthStart: Pick<MonthStart, 'run'>;
       readonly queueCap: number;
-      readonly fence: () => number | null;
-      readonly clock: Clock;
-      readonly onError: LoopErrorHandler;
+      readonly log: Logger;
     },
   ) {
     super('order-feeder', deps);
   }
 
   async runOnce(): Promise<number> {
-    const { fence, unwanted, monthStart } = this.deps;
+    const { fence, monthStart } = this.deps;
     if (fence() === null) return LOOK_EVERY_MS;
     await this.#feed();
-    await unwanted.run();
+    await this.#dropUnwanted();
     await monthStart.run();
     return LOOK_EVERY_MS;
   }
@@ -52,5 +58,18 @@ export class OrderFeeder extends LoopService {
     // The cache does not know of the order yet.
     await live.cards.drop(due);
     await live.work.makeDue('package', due, queueCap);
+  }
+
+  /** Looks every ten seconds, and with every call until it has seen all held stops. */
+  async #dropUnwanted(): Promise<void> {
+    const { records, clock, log } = this.deps;
+    if (clock.monotonic() < this.#lookAtHeldAt) return;
+    const { lastCardId, dropped } = await records.stops.dropUnwanted(this.#afterCardId, HELD_A_TURN);
+    this.#dropped += dropped;
+    this.#afterCardId = lastCardId ?? 0;
+    if (lastCardId !== null) return;
+    if (this.#dropped > 0) log.info({ stops: this.#dropped }, 'held stops dropped: not wanted any more');
+    this.#dropped = 0;
+    this.#lookAtHeldAt = clock.monotonic() + LOOK_AT_HELD_EVERY_MS;
   }
 }

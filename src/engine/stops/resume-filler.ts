@@ -1,18 +1,15 @@
 // Places the cards of runs that resume cards, and marks those of cancelled runs, in steps. Runs on the leader, so that a run
 // is completed whatever became of the instance that made it. The record store says how far a run is.
-import type { Clock } from '../../platform/clock.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { LoopService } from '../../platform/loop.ts';
 import type { ResumeRecords } from '../../store/ports/records/resume-records.ts';
+import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 1_000;
 
 export class ResumeFiller extends LoopService {
   constructor(
-    private readonly deps: {
+    private readonly deps: LeaderMeans & {
       readonly resumes: Pick<ResumeRecords, 'withStepsLeft' | 'advance'>;
-      readonly fence: () => number | null;
-      readonly clock: Clock;
-      readonly onError: LoopErrorHandler;
     },
   ) {
     super('resume-filler', deps);

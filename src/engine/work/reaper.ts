@@ -5,11 +5,11 @@
 
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import type { LeaderMeans } from '../leadership.ts';
 import { UsageRepair } from '../results/usage-repair.ts';
 
 const REAP_EVERY_MS = 500;
@@ -20,15 +20,12 @@ export class Reaper extends LoopService {
   #partitionsAt = Number.NEGATIVE_INFINITY;
 
   constructor(
-    private readonly deps: {
+    private readonly deps: LeaderMeans & {
       readonly live: Pick<LiveStore, 'work' | 'coordination' | 'cards'>;
       readonly records: Pick<RecordStore, 'now' | 'results'>;
       readonly calendar: MonthCalendar;
       readonly leaseMs: number;
-      readonly fence: () => number | null;
-      readonly clock: Clock;
       readonly log: Logger;
-      readonly onError: LoopErrorHandler;
     },
   ) {
     super('reaper', deps);

@@ -1,4 +1,6 @@
-// Orders of the records become due work, only on the leader. The live store is the embedded one.
+// Orders of the records become due work, only on the leader, and held stops are looked at in steps, from the first to the
+// last, and then again. The live store is the embedded one.
+import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import { OrderFeeder } from '../../../../src/engine/stops/order-feeder.ts';
@@ -9,28 +11,45 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 let live: LiveStore;
 let fence: number | null;
 let asked: number;
-/** What else it ran. */
-let ran: string[];
+let monthStarts: number;
+let clock: FakeClock;
+/** After which card ids it asked for held stops. */
+let lookedAfter: number[];
+let held: Array<{ lastCardId: number | null; dropped: number }>;
+let lines: Array<Record<string, unknown>>;
 let feeder: OrderFeeder;
 
 const card = (cardId: number) => ({ cardId, carrierId: 1, realNameVerified: true });
 
 beforeEach(() => {
-  const clock = new FakeClock();
+  clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
-  [fence, asked, ran] = [1, 0, []];
+  [fence, asked, monthStarts, lookedAfter, held, lines] = [1, 0, 0, [], [], []];
   const due = (cardIds: readonly number[]) => async () => {
     asked += 1;
     return cardIds.map(card);
   };
   feeder = new OrderFeeder({
     live,
-    records: { stops: { due: due([1, 2]) }, resumes: { due: due([2, 3]) } },
-    unwanted: { run: async () => void ran.push('unwanted stops') },
-    monthStart: { run: async () => void ran.push('month start') },
+    records: {
+      stops: {
+        due: due([1, 2]),
+        dropUnwanted: async (after) => {
+          lookedAfter.push(after);
+          return held.shift() ?? { lastCardId: null, dropped: 0 };
+        },
+      },
+      resumes: { due: due([2, 3]) },
+    },
+    monthStart: {
+      run: async () => {
+        monthStarts += 1;
+      },
+    },
     queueCap: 10,
     fence: () => fence,
     clock,
+    log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
     onError: (error) => expect.unreachable(String(error)),
   });
 });
@@ -43,11 +62,28 @@ it('makes cards with an order due for task package, and has them read from the r
   expect(await feeder.runOnce()).toBe(1_000);
   expect((await live.work.counts('package')).due).toBe(3);
   expect([...(await live.cards.get([1, 2, 3, 4])).keys()]).toEqual([4]);
-  expect(ran).toEqual(['unwanted stops', 'month start']);
+  expect([lookedAfter, monthStarts]).toEqual([[0], 1]);
 });
 
 it('does nothing while another instance leads', async () => {
   fence = null;
   await feeder.runOnce();
-  expect([asked, ran]).toEqual([0, []]);
+  expect([asked, lookedAfter, monthStarts]).toEqual([0, [], 0]);
+});
+
+it('looks at all held stops every ten seconds, and logs once how many it dropped', async () => {
+  held = [
+    { lastCardId: 40, dropped: 2 },
+    { lastCardId: 90, dropped: 1 },
+  ];
+  for (let call = 0; call < 5; call += 1) await feeder.runOnce();
+  expect(lookedAfter).toEqual([0, 40, 90]);
+  expect(lines).toMatchObject([{ level: 30, stops: 3 }]);
+  clock.advance(9_999);
+  await feeder.runOnce();
+  expect(lookedAfter).toHaveLength(3);
+  clock.advance(1);
+  await feeder.runOnce();
+  expect(lookedAfter).toEqual([0, 40, 90, 0]);
+  expect(lines).toHaveLength(1);
 });
