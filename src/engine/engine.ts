@@ -24,10 +24,10 @@ import { OverPackage } from './results/over-package.ts';
 import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';
 import { StatsRecorder } from './stats/stats-recorder.ts';
+import { WorkCounts, type WorkTotals } from './stats/work-counts.ts';
 import { makeTask } from './tasks/make-task.ts';
 import { cardPaceOf } from './work/card-pace.ts';
 import { CardReader } from './work/card-reader.ts';
-import { WorkCounts, type WorkTotals } from './work/work-counts.ts';
 import { Worker } from './work/worker.ts';
 
 /** An instance is not ready after this long without an answer to a claim or to the query for the configs. */
@@ -236,7 +236,8 @@ export class Engine implements Service {
     const matcher = () => this.#configs.matcher;
     const overPackage = new OverPackage({ live, records, gateway, matcher, ...polling });
     return new ResultWriter({
-      work: this.#counts.counted(live.work),
+      work: live.work,
+      counts: this.#counts,
       failures: live.failures,
       results: records.results,
       triggers: records.triggers,
@@ -262,7 +263,6 @@ export class Engine implements Service {
     const { live, gateway, clock, log, records, audit, meter } = this.deps;
     const { polling, usage, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
-    const work = this.#counts.counted(live.work);
     const { stops, resumes, cards, triggers } = records;
     const paceDeps = { cards, triggers, failures: live.failures, clock, log };
     const stopRules = () => this.#stopRules.rules;
@@ -273,7 +273,8 @@ export class Engine implements Service {
         new Worker({
           task: makeTask(taskType, taskDeps),
           instanceId: this.settings.instanceId,
-          work,
+          work: live.work,
+          counts: this.#counts,
           reader: this.#reader,
           writer: this.#writer,
           stats: this.#stats,

@@ -15,6 +15,7 @@ import { ConcurrencyController } from '../../src/engine/limits/concurrency-contr
 import { ResultWriter } from '../../src/engine/results/result-writer.ts';
 import { ringOf, Scheduler } from '../../src/engine/schedule/scheduler.ts';
 import { StatsRecorder } from '../../src/engine/stats/stats-recorder.ts';
+import { WorkCounts } from '../../src/engine/stats/work-counts.ts';
 import { makeTask } from '../../src/engine/tasks/make-task.ts';
 import type { CardReader } from '../../src/engine/work/card-reader.ts';
 import { Worker } from '../../src/engine/work/worker.ts';
@@ -68,6 +69,7 @@ export class CompressedFleet {
   onCall: (interfaceName: InterfaceName, cardId: number) => void = () => {};
   onSuccess: (interfaceName: InterfaceName, cardId: number) => void = () => {};
   readonly #services: Array<{ start(): Promise<void>; stop(): Promise<void> }> = [];
+  readonly #counts = new WorkCounts({ claimedLate: () => {} });
   readonly #gateway = this.#makeGateway();
   #drawn = 1;
   /** The same numbers in every run. */
@@ -128,6 +130,7 @@ export class CompressedFleet {
     });
     this.#writer = new ResultWriter({
       work: live.work,
+      counts: this.#counts,
       failures: live.failures,
       results: { write: async (outcomes) => this.#write(outcomes) },
       triggers: { count: async () => {}, defer: async () => {} },
@@ -215,6 +218,7 @@ export class CompressedFleet {
           task: makeTask(taskType, deps),
           instanceId,
           work: live.work,
+          counts: this.#counts,
           reader,
           writer,
           stats,

@@ -18,6 +18,7 @@ import type { FailureLog, FailureNote } from '../../store/ports/live/failure-log
 import type { Settlement, WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { ResultRecords } from '../../store/ports/records/result-records.ts';
 import type { TriggerRecords } from '../../store/ports/records/trigger-records.ts';
+import type { WorkCounts } from '../stats/work-counts.ts';
 import { BatchLane } from './batch-lane.ts';
 
 export interface FinishedItem {
@@ -42,6 +43,7 @@ const MAX_RETRY_MS = 2_000;
 
 interface ResultWriterDeps {
   readonly work: Pick<WorkQueue, 'settle'>;
+  readonly counts: Pick<WorkCounts, 'settled'>;
   readonly failures: Pick<FailureLog, 'note'>;
   readonly results: Pick<ResultRecords, 'write'>;
   readonly triggers: Pick<TriggerRecords, 'count' | 'defer'>;
@@ -198,7 +200,9 @@ export class ResultWriter {
       if (failures.length > 0) await this.deps.failures.note(first.taskType, failures);
       return this.deps.work.settle(first.taskType, settlements, backoff);
     });
-    if (result !== null && result.fenced > 0) this.deps.onFenced(first.taskType, result.fenced);
+    if (result === null) return;
+    this.deps.counts.settled(first.taskType, group, result.fenced);
+    if (result.fenced > 0) this.deps.onFenced(first.taskType, result.fenced);
   }
 
   /** Repeats until it succeeds. @returns null when the writer was abandoned meanwhile. */

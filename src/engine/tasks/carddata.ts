@@ -11,8 +11,7 @@ import { growthMbPerHour } from '../../domain/results/usage-growth.ts';
 import { rounded } from '../../domain/rounded.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Meter } from '../../platform/meter.ts';
-import type { Deadline } from '../work/deadline.ts';
-import type { Task, TaskResult } from '../work/task.ts';
+import type { Deadline, Task, TaskResult } from '../work/task.ts';
 
 export interface CarddataTaskDeps {
   readonly gateway: Gateway;

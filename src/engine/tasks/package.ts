@@ -12,8 +12,7 @@ import { CARD_RESUMED } from '../../domain/log-phrases.ts';
 import type { StopRules } from '../../domain/stops/stop.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
-import type { Deadline } from '../work/deadline.ts';
-import type { Task, TaskResult } from '../work/task.ts';
+import type { Deadline, Task, TaskResult } from '../work/task.ts';
 import { ResumeCall, type ResumeCallDeps } from './resume-call.ts';
 import { StopCall, type StopCallDeps, unconfirmedStop } from './stop-call.ts';
 

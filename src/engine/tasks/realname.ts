@@ -1,8 +1,7 @@
 // Task realname: reads whether the card is real-name verified (operations interface, section 1).
 import type { Card } from '../../domain/cards/card.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import type { Deadline } from '../work/deadline.ts';
-import type { Task, TaskResult } from '../work/task.ts';
+import type { Deadline, Task, TaskResult } from '../work/task.ts';
 
 export class RealnameTask implements Task {
   readonly taskType = 'realname';

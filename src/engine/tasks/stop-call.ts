@@ -13,7 +13,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { CardReader } from '../work/card-reader.ts';
-import type { Deadline } from '../work/deadline.ts';
+import type { Deadline } from '../work/task.ts';
 import { followUpCall } from './follow-up-call.ts';
 
 /**

@@ -12,8 +12,7 @@ import type { LoopErrorHandler } from '../../platform/loop.ts';
 import type { FailureNote } from '../../store/ports/live/failure-log.ts';
 import type { WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { StatsRecorder } from '../stats/stats-recorder.ts';
-import type { Deadline } from './deadline.ts';
-import type { Task } from './task.ts';
+import type { Deadline, Task } from './task.ts';
 
 /** When a failed card may be polled again. */
 export interface Retry {

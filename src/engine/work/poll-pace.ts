@@ -8,7 +8,7 @@ import type { LoopErrorHandler } from '../../platform/loop.ts';
 import { withTimeout } from '../../platform/with-timeout.ts';
 import type { WorkItem } from '../../store/ports/live/work-queue.ts';
 import type { CallPace } from '../limits/call-pace.ts';
-import type { Deadline } from './deadline.ts';
+import type { Deadline } from './task.ts';
 
 /** Shortest rest while calls are short: at high rates several calls are granted after it. */
 const MIN_REST_MS = 10;

@@ -17,12 +17,12 @@ import type { FleetClock } from '../fleet-clock.ts';
 import type { CallPace } from '../limits/call-pace.ts';
 import type { FinishedItem, ResultWriter } from '../results/result-writer.ts';
 import type { StatsRecorder } from '../stats/stats-recorder.ts';
+import type { WorkCounts } from '../stats/work-counts.ts';
 import type { CardPace } from './card-pace.ts';
 import { CardPoller, failureNoteOf, NO_RETRY, type Retry, retryOf } from './card-poller.ts';
 import type { CardReader } from './card-reader.ts';
-import { Deadline } from './deadline.ts';
 import { PollPace } from './poll-pace.ts';
-import type { Task } from './task.ts';
+import { Deadline, type Task } from './task.ts';
 
 /** First rest when nothing is due. It doubles each time until the store signals work. */
 const FIRST_IDLE_REST_MS = 25;
@@ -50,6 +50,7 @@ interface WorkerDeps {
   readonly task: Task;
   readonly instanceId: string;
   readonly work: Pick<WorkQueue, 'claim' | 'release' | 'pause' | 'onWork'>;
+  readonly counts: Pick<WorkCounts, 'claimed'>;
   readonly reader: CardReader;
   readonly writer: ResultWriter;
   readonly stats: StatsRecorder;
@@ -139,19 +140,14 @@ export class Worker extends LoopService {
     this.#claimSentAt ??= clock.monotonic();
     const claimedAt = this.#claimSentAt;
     const { instanceId, leaseMs } = this.deps;
-    const request = {
-      instanceId,
-      claimNumber: this.#claimNumber + 1,
-      max,
-      leaseMs,
-      trickle,
-    };
+    const request = { instanceId, claimNumber: this.#claimNumber + 1, max, leaseMs, trickle };
     // Waits for both answers even if one is an error: claimed items are started even if the release failed.
     const [release, claim] = await Promise.allSettled([released, work.claim(task.taskType, request)]);
     if (claim.status === 'rejected') throw claim.reason;
     this.#claimNumber += 1;
     this.#claimSentAt = null;
     this.#lastTurnAt = clock.monotonic();
+    this.deps.counts.claimed(task.taskType, claim.value);
     const { items, claimedAtMs, freeSlots, pausedMs } = claim.value;
     this.#pausedUntil = clock.monotonic() + pausedMs;
     if (claimedAtMs !== null) {

@@ -18,6 +18,7 @@ import { callPaceOf } from '../../../src/engine/limits/call-pace.ts';
 import { StopRulesWatch } from '../../../src/engine/limits/stop-rules-watch.ts';
 import { ConfigWatch } from '../../../src/engine/schedule/config-watch.ts';
 import { StatsRecorder } from '../../../src/engine/stats/stats-recorder.ts';
+import { WorkCounts } from '../../../src/engine/stats/work-counts.ts';
 import { Worker } from '../../../src/engine/work/worker.ts';
 import { HealthWatch } from '../../../src/operations/stats/health-watch.ts';
 import type { LoopService } from '../../../src/platform/loop.ts';
@@ -98,6 +99,7 @@ async function make(name: string): Promise<LoopService> {
     task: { taskType: 'realname', poll: () => Promise.reject(new Error('nothing is due')) },
     instanceId: 'w',
     work: stores.live.work,
+    counts: new WorkCounts({ claimedLate: () => {} }),
     reader: { read: async () => new Map() } as never,
     writer: { room: 100 } as never,
     stats,

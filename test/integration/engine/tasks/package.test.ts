@@ -8,7 +8,7 @@ import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
 import type { StopRules } from '../../../../src/domain/stops/stop.ts';
 import { PackageTask, type PackageTaskDeps } from '../../../../src/engine/tasks/package.ts';
 import { CardReader } from '../../../../src/engine/work/card-reader.ts';
-import { Deadline } from '../../../../src/engine/work/deadline.ts';
+import { Deadline } from '../../../../src/engine/work/task.ts';
 import { GatewayClient } from '../../../../src/gateway/client.ts';
 import { demoIccid } from '../../../../src/gateway/demo-fleet.ts';
 import { type Clock, systemClock } from '../../../../src/platform/clock.ts';

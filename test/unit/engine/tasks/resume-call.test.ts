@@ -5,7 +5,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/domain/audit.ts';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import { ResumeCall } from '../../../../src/engine/tasks/resume-call.ts';
-import { Deadline } from '../../../../src/engine/work/deadline.ts';
+import { Deadline } from '../../../../src/engine/work/task.ts';
 import { GatewayError } from '../../../../src/gateway/gateway.ts';
 import type { FailedResume, ResumeClaim } from '../../../../src/store/ports/records/resume-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

@@ -9,8 +9,7 @@ import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts'
 import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { makeTask } from '../../../../src/engine/tasks/make-task.ts';
 import type { PackageTaskDeps } from '../../../../src/engine/tasks/package.ts';
-import { Deadline } from '../../../../src/engine/work/deadline.ts';
-import type { TaskResult } from '../../../../src/engine/work/task.ts';
+import { Deadline, type TaskResult } from '../../../../src/engine/work/task.ts';
 import { type Gateway, GatewayError } from '../../../../src/gateway/gateway.ts';
 import type { ResumeClaim } from '../../../../src/store/ports/records/resume-records.ts';
 import type { StopClaim } from '../../../../src/store/ports/records/stop-records.ts';

@@ -1,8 +1,8 @@
 // When the claimed cards of a worker get their calls, and how many it claims ahead. Grants are scripted; which ones the store makes
 // is tested in test/contract/live-store/pace.test.ts.
 import { beforeEach, expect, it } from 'vitest';
-import { Deadline } from '../../../../src/engine/work/deadline.ts';
 import { PollPace } from '../../../../src/engine/work/poll-pace.ts';
+import { Deadline } from '../../../../src/engine/work/task.ts';
 import type { WorkItem } from '../../../../src/store/ports/live/work-queue.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 

@@ -7,9 +7,10 @@ import type { PollOutcome, UsageChange } from '../../../../src/domain/results/po
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { ResultWriter } from '../../../../src/engine/results/result-writer.ts';
 import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
+import { WorkCounts } from '../../../../src/engine/stats/work-counts.ts';
 import { cardPaceOf } from '../../../../src/engine/work/card-pace.ts';
 import type { CardReader } from '../../../../src/engine/work/card-reader.ts';
-import type { Deadline } from '../../../../src/engine/work/deadline.ts';
+import type { Deadline } from '../../../../src/engine/work/task.ts';
 import { Worker } from '../../../../src/engine/work/worker.ts';
 import { GatewayError } from '../../../../src/gateway/gateway.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
@@ -28,6 +29,7 @@ const REMOVED = 404;
 const USAGE = {} as UsageChange;
 
 let clock: FakeClock;
+let counts: WorkCounts;
 let live: LiveStore;
 let writer: ResultWriter;
 /** What the tasks were given to poll, with the time they had. */
@@ -52,6 +54,7 @@ const unexpected = (error: unknown) => expect.unreachable(String(error));
 
 beforeEach(() => {
   clock = new FakeClock();
+  counts = new WorkCounts({ claimedLate: () => {} });
   live = openEmbeddedLiveStore({ clock });
   [polls, verdicts, waits, noted, written, caps, counted, deferred] = [[], [], [], [], [], [], [], []];
   stale = [];
@@ -69,6 +72,7 @@ beforeEach(() => {
         return { fenced: 0 };
       },
     },
+    counts,
     failures: { note: async (_, failures) => void noted.push(...failures) },
     results: {
       write: async (outcomes) => {
@@ -118,6 +122,7 @@ function makeWorker(work: Partial<WorkQueue> = {}, over: Partial<Deps> = {}): Wo
       onWork: (type, listener) => live.work.onWork(type, listener),
       ...work,
     },
+    counts,
     reader: { read } as CardReader,
     writer,
     stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock, onError: unexpected }),
@@ -437,13 +442,15 @@ function permitting(calls: number, trickle = false) {
 
 const cardIds = (count: number) => Array.from({ length: count }, (_, i) => String(i + 1));
 
-it('hands what was found out to the writer', async () => {
+it('hands what was found out to the writer, and counts what it claims', async () => {
   const worker = makeWorker();
   await live.manual.push('realname', ['1']);
   await worker.runOnce();
   await worker.stop();
   await writer.stop();
   expect(written).toEqual([{ cardId: 1, taskType: 'realname', polledAtMs: clock.now() }]);
+  const realname = { taskType: 'realname', claimed: { schedule: 0, retry: 0, manual: 1 } };
+  expect(counts.totals).toContainEqual(expect.objectContaining(realname));
 });
 
 it.each([

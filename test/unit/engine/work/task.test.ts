@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Deadline } from '../../../../src/engine/work/deadline.ts';
+import { Deadline } from '../../../../src/engine/work/task.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const CLAIMED_AT_MS = Date.parse('2026-11-01T00:00:00Z');
