@@ -13,13 +13,12 @@ import { callLimitsOf } from '../domain/limits/rate-limit.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { withTimeout } from '../platform/with-timeout.ts';
-import type { Credentials, Proof } from './credentials.ts';
 import { DeadlineSweep, Exchange } from './exchange.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
 import { statusError, withCode } from './http-status.ts';
 import { readByModule } from './module-calls.ts';
-import { openCredentials } from './oauth-tokens.ts';
-import type { GatewayRequest } from './request.ts';
+import { OAuthTokens } from './oauth-tokens.ts';
+import type { GatewayRequest, Proof } from './request.ts';
 import { type Route, type RouteDeps, routeOf } from './route.ts';
 
 const GATEWAY_CALL = '网关调用';
@@ -41,7 +40,7 @@ type Cards = readonly [CalledCard, ...CalledCard[]];
 
 /** A call that has ended. */
 interface Ended {
-  /** null: there was none to be had. */
+  /** Of its token; null: there was none. */
   readonly proof: Proof | null;
   /** 0: no answer. */
   readonly status: number;
@@ -56,7 +55,8 @@ export class GatewayClient implements UpstreamGateway {
   readonly #pool: Pool;
   readonly #sweep: DeadlineSweep;
   #profile: GatewayConfig;
-  #credentials: Credentials;
+  /** null: the credentials are fixed, and part of the routes. */
+  #tokens: OAuthTokens | null;
   #routes: Readonly<Record<InterfaceName, Route | null>>;
   readonly #stopped: ReadonlySet<string>;
 
@@ -77,7 +77,7 @@ export class GatewayClient implements UpstreamGateway {
     });
     this.#sweep = new DeadlineSweep(() => deps.clock.monotonic());
     this.#profile = profile;
-    this.#credentials = openCredentials(profile, deps);
+    this.#tokens = tokensOf(profile, deps);
     this.#routes = perInterface((name) => routeOf(profile, name, deps));
     this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
   }
@@ -123,7 +123,7 @@ export class GatewayClient implements UpstreamGateway {
   }
 
   async ready(): Promise<void> {
-    if (this.#credentials.proof() === null) await this.#credentials.prove().catch(() => {});
+    if (this.#tokens?.proof() === null) await this.#tokens.prove().catch(() => {});
   }
 
   endSlowCalls(interfaceName: InterfaceName, olderThanMs: number): void {
@@ -142,15 +142,15 @@ export class GatewayClient implements UpstreamGateway {
   replaceCredentials(credentials: GatewayCredentials): void {
     const profile = { ...this.#profile, ...credentials };
     if (isDeepStrictEqual(profile, this.#profile)) return;
-    void this.#credentials.close();
+    void this.#tokens?.close();
     this.#profile = profile;
-    this.#credentials = openCredentials(profile, this.deps);
+    this.#tokens = tokensOf(profile, this.deps);
     this.#routes = perInterface((name) => routeOf(profile, name, this.deps));
   }
 
   /** Closes the connections; calls still in flight fail as `aborted`. */
   async close(): Promise<void> {
-    await Promise.all([this.#pool.destroy(), this.#credentials.close()]);
+    await Promise.all([this.#pool.destroy(), this.#tokens?.close()]);
     this.#sweep.stop();
   }
 
@@ -170,7 +170,7 @@ export class GatewayClient implements UpstreamGateway {
     let body = '';
     let error: GatewayError | null = null;
     try {
-      proof = this.#credentials.proof() ?? (await this.#prove(deadlineAt));
+      proof = this.#tokens && (this.#tokens.proof() ?? (await this.#prove(this.#tokens, deadlineAt)));
       const now = clock.now();
       const request = route.finish(route.requests.make(cards, now), proof, now);
       const exchange = await this.#exchange(route, request, startedAt, deadlineAt);
@@ -185,9 +185,9 @@ export class GatewayClient implements UpstreamGateway {
     return { proof, status, body, error, durationMs: Math.round((clock.monotonic() - startedAt) * 10) / 10 };
   }
 
-  async #prove(deadlineAt: number): Promise<Proof> {
+  async #prove(tokens: OAuthTokens, deadlineAt: number): Promise<Proof> {
     const { clock } = this.deps;
-    const proving = this.#credentials.prove();
+    const proving = tokens.prove();
     if (!(await withTimeout(deadlineAt - clock.monotonic(), proving, clock)))
       throw new GatewayError('connect', 'no token within the deadline');
     // All calls that waited would be sent now, each long after the rate limits allowed it.
@@ -259,7 +259,7 @@ export class GatewayClient implements UpstreamGateway {
     const reason = messageOf(cause);
     const { failure, details } =
       cause instanceof GatewayError ? cause : new GatewayError('malformed', reason);
-    if (failure === 'auth' && proof !== null) this.#credentials.refused(proof);
+    if (failure === 'auth' && proof !== null) this.#tokens?.refused(proof);
     route.log.warn(
       {
         iccid: card.iccid,
@@ -273,4 +273,8 @@ export class GatewayClient implements UpstreamGateway {
     );
     return new GatewayError(failure, reason, { ...details, interfaceName: route.name, durationMs });
   }
+}
+
+function tokensOf(profile: GatewayConfig, deps: GatewayClientDeps): OAuthTokens | null {
+  return profile.auth.kind === 'oauth2' ? new OAuthTokens(profile, deps) : null;
 }

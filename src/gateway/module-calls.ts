@@ -6,9 +6,8 @@ import type { GatewayResponse } from '../domain/gateway/gateway-module.ts';
 import { INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import { messageOf } from '../platform/errors.ts';
 import { type AnswerValue, checkedValue, cleanText } from './answer.ts';
-import { type Proof, withProof, withSignature } from './credentials.ts';
 import { type CalledCard, GatewayError, type GatewayFailure } from './gateway.ts';
-import type { GatewayRequest } from './request.ts';
+import { fixedProof, type GatewayRequest, type Proof, withProof, withSignature } from './request.ts';
 
 const FAILURES: Readonly<Record<string, GatewayFailure>> = {
   unknown_card: 'card',
@@ -19,15 +18,18 @@ const FAILURES: Readonly<Record<string, GatewayFailure>> = {
 /** Headers that follow from the connection or the body. */
 const NOT_ADDED = /^(host|connection|content-length|transfer-encoding|expect|upgrade)$/i;
 
-export type Finish = (request: GatewayRequest, proof: Proof, nowMs: number) => GatewayRequest;
+/** @param proof of the present token; null: the credentials are fixed. */
+export type Finish = (request: GatewayRequest, proof: Proof | null, nowMs: number) => GatewayRequest;
 
 /** Adds credentials and a signature. A module signs without seeing the credentials, and in place of cardpoll. */
-export function finisherOf({ hmacKey, module }: GatewayConfig, name: InterfaceName): Finish {
+export function finisherOf(profile: GatewayConfig, name: InterfaceName): Finish {
+  const { hmacKey, module } = profile;
+  const fixed = fixedProof(profile);
   if (module !== null && module.sign !== null)
-    return (request, proof, now) => withProof(signed(module, name, request, hmacKey, now), proof);
+    return (request, proof, now) => withProof(signed(module, name, request, hmacKey, now), proof ?? fixed);
   return hmacKey === null
-    ? withProof
-    : (request, proof, now) => withSignature(withProof(request, proof), hmacKey, now);
+    ? (request, proof) => withProof(request, proof ?? fixed)
+    : (request, proof, now) => withSignature(withProof(request, proof ?? fixed), hmacKey, now);
 }
 
 function signed(

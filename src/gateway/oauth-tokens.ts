@@ -7,14 +7,8 @@ import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { withTimeout } from '../platform/with-timeout.ts';
-import {
-  basicAuthorization,
-  type Credentials,
-  FixedCredentials,
-  fixedProof,
-  type Proof,
-} from './credentials.ts';
 import { GatewayError } from './gateway.ts';
+import { basicAuthorization, type Proof } from './request.ts';
 
 const MAX_ANSWER_BYTES = 65_536;
 /** Life of a token that comes without one, seconds: RFC 6749 lets the server leave it out. */
@@ -54,14 +48,7 @@ interface OAuthDeps {
 
 type TokenSettings = Pick<GatewayConfig, 'url' | 'auth' | 'clientId' | 'clientSecret' | 'timeoutMs'>;
 
-/** Credentials of the configured kind. */
-export function openCredentials(config: GatewayConfig, deps: OAuthDeps): Credentials {
-  return config.auth.kind === 'oauth2'
-    ? new OAuthTokens(config, deps)
-    : new FixedCredentials(fixedProof(config));
-}
-
-class OAuthTokens implements Credentials {
+export class OAuthTokens {
   readonly #url: URL;
   readonly #pool: Pool;
   #token: Token | null = null;
@@ -83,6 +70,7 @@ class OAuthTokens implements Credentials {
     this.#pool = new Pool(this.#url.origin, { connections: 1, connectTimeout: config.timeoutMs });
   }
 
+  /** @returns null when a token is needed first: `prove` gets it. */
   proof(): Proof | null {
     const token = this.#token;
     const now = this.deps.clock.monotonic();
@@ -91,6 +79,7 @@ class OAuthTokens implements Credentials {
     return token.proof;
   }
 
+  /** @throws GatewayError when there is no token to be had. */
   async prove(): Promise<Proof> {
     const left = this.#nextAt - this.deps.clock.monotonic();
     if (left > 0 && this.#pending === null && this.#trouble !== null) {
@@ -100,6 +89,7 @@ class OAuthTokens implements Credentials {
     return (await this.#renewed()).proof;
   }
 
+  /** The gateway did not accept a call with this proof. */
   refused(proof: Proof): void {
     if (this.#token?.proof !== proof) return;
     const now = this.deps.clock.monotonic();

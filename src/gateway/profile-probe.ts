@@ -1,5 +1,6 @@
 // Checks that the gateway speaks the configured profile: calls every read-only interface for a card, and once more as long
-// as the calls disagree. Used by the doctor. Stops no card, and shows no credentials.
+// as the calls disagree. Says what an operator can do about a gateway that fails. Used by the doctor. Stops no card, and shows
+// no credentials.
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
@@ -117,4 +118,29 @@ function outcomeOf(failure: GatewayFailure, known: boolean): ProbeResult['outcom
   // An envelope with another code is the profile; a bare 4xx is a web server that may know nothing of it.
   if (failure === 'business') return known ? 'refused' : 'answers';
   return failure === 'card' && !known ? 'unclear' : 'fails';
+}
+
+interface Remedy {
+  readonly hint: string;
+  readonly command: string;
+}
+
+const OVERLOADED = 'the gateway is slow or refuses calls: it may get more than it can take';
+const HINTS: Partial<Record<GatewayFailure, string>> = {
+  connect:
+    'no connection: is the gateway running, is gateway.url right, and does the network let the connection through?',
+  network: 'the gateway or a device before it breaks the connection: ask the operator of the gateway',
+  timeout: OVERLOADED,
+  backpressure: OVERLOADED,
+  auth: "the gateway does not accept the credentials: compare them with the gateway operator's",
+  http: 'the gateway reports an error of its own: ask its operator',
+  business: 'the gateway answers, but not for these cards: compare their iccids with what the gateway knows',
+};
+const OTHER = 'compare gateway.url and gateway.interfaces with what the gateway offers';
+
+/** What an operator can do, by the cause. @param failure null: unknown. @param url base URL of the gateway, without credentials */
+export function gatewayRemedy(failure: GatewayFailure | null, url: string): Remedy {
+  const hint = (failure === null ? undefined : HINTS[failure]) ?? OTHER;
+  const command = hint === OVERLOADED ? 'cardpoll concurrency advise' : `curl -siv ${url}`;
+  return { hint, command };
 }

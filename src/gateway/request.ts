@@ -1,6 +1,8 @@
-// Makes the requests of one interface from its profile: the template is compiled once, and a call only fills in the card.
-// Used by the client. Knows nothing of credentials (credentials.ts) and answers (answer.ts).
-import type { GatewayInterface } from '../config/daemon-config.ts';
+// Makes the requests of one interface from its profile: the template is compiled once, and a call only fills in the card. Then
+// it shows who makes the call, by credentials and a signature. Used by the client. Tokens of OAuth are from oauth-tokens.ts.
+
+import { createHmac } from 'node:crypto';
+import type { GatewayConfig, GatewayInterface } from '../config/daemon-config.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { type Placeholder, partsOf } from '../domain/gateway/placeholders.ts';
 import type { GatewayMethod } from '../domain/gateway-interface.ts';
@@ -132,4 +134,64 @@ function jsonBody(body: Readonly<Record<string, unknown>>, join: string): Fill {
 /** As within a JSON text. */
 function quoted(value: string): string {
   return JSON.stringify(value).slice(1, -1);
+}
+
+/** What is added to a request to show who makes it. */
+export interface Proof {
+  /** Name, value, name, value. */
+  readonly headers: readonly string[];
+  /** `name=value`, or empty. */
+  readonly query: string;
+}
+
+const NOTHING: Proof = { headers: [], query: '' };
+
+/** The proof of every kind of credentials that does not change; tokens of OAuth do. */
+export function fixedProof(config: Pick<GatewayConfig, 'auth' | 'token' | 'username' | 'password'>): Proof {
+  const { auth, token, username, password } = config;
+  const given = token ?? '';
+  const name = auth.name ?? '';
+  switch (auth.kind ?? (token === null ? 'none' : 'bearer')) {
+    case 'bearer':
+      return { ...NOTHING, headers: ['authorization', `Bearer ${given}`] };
+    case 'basic':
+      return { ...NOTHING, headers: ['authorization', basicAuthorization(username ?? '', password ?? '')] };
+    case 'header':
+      return { ...NOTHING, headers: [name.toLowerCase(), given] };
+    case 'query':
+      return { ...NOTHING, query: `${encodeURIComponent(name)}=${encodeURIComponent(given)}` };
+    case 'oauth2':
+    case 'hmac':
+    case 'none':
+      return NOTHING;
+  }
+}
+
+export function basicAuthorization(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+export const SIGNATURE_HEADER = 'x-cardpoll-signature';
+
+type Signed = Pick<GatewayRequest, 'path' | 'headers' | 'body'> & { readonly method: string };
+
+export function withProof(request: GatewayRequest, { headers, query }: Proof): GatewayRequest {
+  const separator = request.path.includes('?') ? '&' : '?';
+  return {
+    ...request,
+    path: query === '' ? request.path : `${request.path}${separator}${query}`,
+    headers: headers.length === 0 ? request.headers : [...request.headers, ...headers],
+  };
+}
+
+/**
+ * Adds the signature header: `t=<unix seconds>,v1=<hex>`, where <hex> is HMAC-SHA256 under the shared key of
+ * "<t>.<METHOD>.<path as sent, with query>.<body>". The gateway should refuse a `t` more than five minutes away from its
+ * own clock, so that a recorded call cannot be replayed.
+ */
+export function withSignature<R extends Signed>(request: R, key: string, atMs: number): R {
+  const t = Math.floor(atMs / 1000);
+  const text = `${t}.${request.method}.${request.path}.${request.body ?? ''}`;
+  const signature = `t=${t},v1=${createHmac('sha256', key).update(text).digest('hex')}`;
+  return { ...request, headers: [...request.headers, SIGNATURE_HEADER, signature] };
 }

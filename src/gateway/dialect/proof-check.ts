@@ -1,8 +1,8 @@
 // Checks the credentials of a call as the profile's kind asks, and issues tokens of OAuth 2. Credentials that the simulator has
-// must be the same; those it does not have may be any. The inverse of credentials.ts and oauth-tokens.ts.
+// must be the same; those it does not have may be any. The inverse of request.ts and oauth-tokens.ts.
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import type { GatewayConfig } from '../../config/daemon-config.ts';
-import { SIGNATURE_HEADER, withSignature } from '../credentials.ts';
+import { SIGNATURE_HEADER, withSignature } from '../request.ts';
 import type { ReceivedCall, Reply } from './dialect.ts';
 import { queryOf } from './template-match.ts';
 

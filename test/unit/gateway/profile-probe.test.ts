@@ -1,7 +1,7 @@
-// Whether a gateway speaks the profile: gateways that do, real sockets that do not.
-import { afterEach, expect, it } from 'vitest';
+// Whether a gateway speaks the profile: gateways that do, real sockets that do not. And what the doctor advises.
+import { afterEach, describe, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
-import { probeProfile } from '../../../src/gateway/profile-probe.ts';
+import { gatewayRemedy, probeProfile } from '../../../src/gateway/profile-probe.ts';
 import { startSimulator } from '../../../src/gateway/simulator.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { answer, type BadGateway, startBadGateway } from '../../support/bad-gateway.ts';
@@ -103,4 +103,28 @@ it.each([
 it('tells why the calls failed', async () => {
   const { url } = await bad(401, '');
   expect((await probe(url)).results[0]?.failure).toBe('auth');
+});
+
+describe('the advice', () => {
+  const url = 'http://gateway:8080';
+
+  it('for a connection that is refused is no matter of credentials', () => {
+    const { hint, command } = gatewayRemedy('connect', url);
+    expect(hint).toMatch(/is the gateway running/);
+    expect(hint).not.toMatch(/credential/);
+    expect(command).toBe(`curl -siv ${url}`);
+  });
+
+  it('names credentials when they are refused', () => {
+    expect(gatewayRemedy('auth', url).hint).toMatch(/credentials/);
+  });
+
+  it('for calls that take too long leads to the limits', () => {
+    expect(gatewayRemedy('timeout', url).command).toBe('cardpoll concurrency advise');
+  });
+
+  it('for answers in another form leads to the profile', () => {
+    expect(gatewayRemedy('malformed', url)).toEqual(gatewayRemedy(null, url));
+    expect(gatewayRemedy(null, url).hint).toMatch(/gateway\.interfaces/);
+  });
 });

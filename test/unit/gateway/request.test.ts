@@ -1,8 +1,15 @@
-// Requests by profile: where the card goes, and what may not leave its place.
-import { expect, it } from 'vitest';
+// Requests by profile: where the card goes, what may not leave its place, and how a gateway receives credentials.
+
+import { createHmac } from 'node:crypto';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayInterface } from '../../../src/config/daemon-config.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { GatewayClient } from '../../../src/gateway/client.ts';
 import { RequestMaker } from '../../../src/gateway/request.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { answer, type ReceivedRequest, startBadGateway } from '../../support/bad-gateway.ts';
+import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
 
 const NEW_YEAR_IN_SHANGHAI = Date.UTC(2026, 11, 31, 16, 30);
 const CARD = { cardId: 42, iccid: '89860000000000000042', carrierId: 7 };
@@ -75,3 +82,137 @@ it.each(['../../admin', '1/stop?x=', 'a b', '1"2', '1\\', '卡', '1\r\nx: y', '%
     }
   },
 );
+
+describe('credentials that do not change', () => {
+  const card = { cardId: 7, iccid: '89860000000000000071', carrierId: 3 };
+  const AUTH = {
+    kind: null,
+    name: null,
+    tokenUrl: null,
+    scope: null,
+    clientAuth: 'basic',
+    tokenRequest: 'form',
+  } as const;
+  const ODD = 'pä:ss wörd&x=1%#?';
+
+  const opened: Array<() => Promise<void>> = [];
+  let log = '';
+  afterEach(async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+    expect(log).toContain('网关调用');
+    for (const secret of [ODD, encodeURIComponent(ODD), 'tok-1', btoa('user')])
+      expect(log).not.toContain(secret);
+  });
+
+  function addToLog(line: string): void {
+    log += line;
+  }
+
+  async function open(changes: Omit<GatewayChanges, 'url'>, status = 200) {
+    const gateway = await startBadGateway(answer(status, '{"code":200,"data":{"used":1}}'));
+    opened.push(() => gateway.close());
+    log = '';
+    const lines = pino({ base: null }, { write: addToLog });
+    const profile = gatewayConfig({ url: gateway.url, ...changes });
+    const client = new GatewayClient(profile, {
+      log: lines,
+      clock: systemClock,
+      calendar: new MonthCalendar('Asia/Shanghai'),
+    });
+    opened.push(() => client.close());
+    return { gateway, client, profile };
+  }
+
+  async function received(changes: Omit<GatewayChanges, 'url'>, status = 200): Promise<ReceivedRequest> {
+    const { gateway, client } = await open(changes, status);
+    await client.call('flow', card, 60_000).catch(() => {});
+    const [request] = gateway.requests;
+    expect(gateway.requests).toHaveLength(1);
+    return request as ReceivedRequest;
+  }
+
+  it('none: nothing', async () => {
+    const { path, headers } = await received({ auth: { ...AUTH, kind: 'none' } });
+    expect(path).toBe('/card/flow');
+    expect(Object.keys(headers).sort()).toEqual([
+      'accept',
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
+      'user-agent',
+    ]);
+  });
+
+  it('bearer, which a token alone means as well', async () => {
+    for (const kind of ['bearer', null] as const) {
+      const { headers } = await received({ token: 'tok-1', auth: { ...AUTH, kind } });
+      expect(headers.authorization).toBe('Bearer tok-1');
+    }
+  });
+
+  it.each([200, 401, 500])('basic, in UTF-8, also when the answer is %d', async (status) => {
+    const basic = { username: 'user', password: ODD, auth: { ...AUTH, kind: 'basic' as const } };
+    const { headers } = await received(basic, status);
+    const [scheme, encoded = ''] = headers.authorization?.split(' ') ?? [];
+    expect([scheme, Buffer.from(encoded, 'base64').toString()]).toEqual(['Basic', `user:${ODD}`]);
+  });
+
+  it('header', async () => {
+    const { headers } = await received({
+      token: 'tok-1',
+      auth: { ...AUTH, kind: 'header', name: 'X-Api-Key' },
+    });
+    expect([headers['x-api-key'], headers.authorization]).toEqual(['tok-1', undefined]);
+  });
+
+  it('query, after the parameters of the profile', async () => {
+    const flow = { method: 'GET', path: '/flow', query: { iccid: '{iccid}' }, body: null } as const;
+    const auth = { ...AUTH, kind: 'query', name: 'api-key' } as const;
+    const { path } = await received({ token: ODD, auth, interfaces: { flow } });
+    const { pathname, searchParams } = new URL(path, 'http://gateway');
+    expect(pathname).toBe('/flow');
+    expect([...searchParams]).toEqual([
+      ['iccid', card.iccid],
+      ['api-key', ODD],
+    ]);
+  });
+
+  it('query, for a call without other parameters', async () => {
+    const { path } = await received({ token: 'tok-1', auth: { ...AUTH, kind: 'query', name: 'token' } });
+    expect(path).toBe('/card/flow?token=tok-1');
+  });
+
+  it.each(['hmac', 'basic'] as const)(
+    'hmac signs what is sent, credentials in the path included: kind %s',
+    async (kind) => {
+      const changes = kind === 'basic' ? { username: 'user', password: ODD } : {};
+      const { method, path, headers, body } = await received({
+        ...changes,
+        hmacKey: 'shared-key',
+        auth: { ...AUTH, kind },
+      });
+      const [, t = '', v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(headers['x-cardpoll-signature'] ?? '') ?? [];
+      const signed = createHmac('sha256', 'shared-key')
+        .update(`${t}.${method}.${path}.${body}`)
+        .digest('hex');
+      expect(v1).toBe(signed);
+    },
+  );
+
+  it('may be replaced: the next call has the new ones', async () => {
+    const { gateway, client, profile } = await open({ token: 'tok-1' });
+    await client.call('flow', card, 60_000);
+    client.replaceCredentials(profile);
+    await client.call('flow', card, 60_000);
+    client.replaceCredentials({ ...profile, token: 'tok-2', hmacKey: 'key' });
+    await client.call('flow', card, 60_000);
+    expect(
+      gateway.requests.map(({ headers }) => [headers.authorization, 'x-cardpoll-signature' in headers]),
+    ).toEqual([
+      ['Bearer tok-1', false],
+      ['Bearer tok-1', false],
+      ['Bearer tok-2', true],
+    ]);
+  });
+});
