@@ -23,18 +23,17 @@ import type { Audit } from './operations/audit.ts';
 import type { Stores } from './operations/doctor/examine.ts';
 import { rateLimitFindings } from './operations/doctor/rate-limits.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
-import { systemClock } from './platform/clock.ts';
+import { systemClock, withTimeout } from './platform/clock.ts';
 import type { CardpollError } from './platform/errors.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import type { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
-import { withTimeout } from './platform/with-timeout.ts';
 import { Reloader } from './reload.ts';
 import { accessOf, startServer, stateOf } from './serve.ts';
 import { type Hangups, run } from './signals.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
 import { migrate, openStores, watchFleet } from './stores.ts';
-import type { Condition, Overseer } from './supervision/condition.ts';
+import type { Condition, Overseer } from './supervision/messages.ts';
 import type { SupervisorLink } from './supervision/supervisor-link.ts';
 
 /** Time limit for the last audit entries at shutdown, in milliseconds. */

@@ -10,9 +10,8 @@ import {
   perInterface,
 } from '../domain/gateway-interface.ts';
 import { callLimitsOf } from '../domain/limits/rate-limit.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
-import { withTimeout } from '../platform/with-timeout.ts';
 import { DeadlineSweep, Exchange } from './exchange.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
 import { statusError, withCode } from './http-status.ts';

@@ -10,10 +10,9 @@ import {
 } from '../domain/gateway-interface.ts';
 import type { BreakerReport } from '../domain/limits/breaker.ts';
 import { TASK_TYPES, TASKS } from '../domain/task-type.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Meter } from '../platform/meter.ts';
-import { withTimeout } from '../platform/with-timeout.ts';
 import { CardBatch } from './card-batch.ts';
 import {
   type CalledCard,

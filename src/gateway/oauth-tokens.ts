@@ -3,10 +3,9 @@
 // gateway could not be reached, and flow control holds them back. Used by the client. No token is ever logged.
 import { errors, Pool } from 'undici';
 import type { GatewayConfig } from '../config/daemon-config.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
-import { withTimeout } from '../platform/with-timeout.ts';
 import { GatewayError } from './gateway.ts';
 import { basicAuthorization, type Proof } from './request.ts';
 

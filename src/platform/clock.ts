@@ -1,5 +1,6 @@
 // Time as a dependency, so that rules about time are tested without waiting. Loops and services also sleep through it; a
 // deadline for an answer from elsewhere is a timer of its own (test/unit/architecture.test.ts lists them).
+
 export interface Clock {
   /** Wall clock, epoch milliseconds. */
   now(): number;
@@ -27,3 +28,22 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', end);
     }),
 };
+
+/**
+ * Waits for `work`, at most `ms` milliseconds: where a shutdown, for example, must not depend on an answer from elsewhere.
+ * @returns whether `work` ended in time. If not it goes on, and its result is ignored.
+ * @throws what `work` throws in time.
+ */
+export async function withTimeout(
+  ms: number,
+  work: Promise<unknown>,
+  clock: Pick<Clock, 'sleep'>,
+): Promise<boolean> {
+  const timer = new AbortController();
+  const late = clock.sleep(ms, timer.signal).then(() => false);
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    timer.abort();
+  }
+}

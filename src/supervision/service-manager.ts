@@ -4,7 +4,7 @@
 // The watchdog signal is honest: it stops when the event loop is blocked, since a timer sends it, and when the process
 // reports that a part of it is stuck. It continues while stores are unavailable, polling is paused or nothing is due: a
 // restart would not help then.
-import type { Condition, Overseer } from './condition.ts';
+import type { Condition, Overseer } from './messages.ts';
 import { type NotifySocket, openNotifySocket } from './notify-socket.ts';
 
 /** How often the condition is checked, unless the watchdog needs it more often. */

@@ -2,8 +2,7 @@
 // pauses when it exits unexpectedly. supervisor.ts decides when.
 import type { ChildProcess } from 'node:child_process';
 import type { Logger } from '../platform/logger.ts';
-import type { Condition } from './condition.ts';
-import type { FromProcess, Numbers, ToProcess } from './messages.ts';
+import type { Condition, FromProcess, Numbers, ToProcess } from './messages.ts';
 
 export interface Ending {
   readonly code: number | null;

@@ -1,7 +1,13 @@
 // The link from a process to its supervisor: reports the condition every second, obeys messages, and shuts down when the
 // supervisor is gone. Only the supervisor talks to the service manager.
-import type { Condition, Overseer } from './condition.ts';
-import { type FromProcess, type Numbers, REPORT_EVERY_MS, type ToProcess } from './messages.ts';
+import {
+  type Condition,
+  type FromProcess,
+  type Numbers,
+  type Overseer,
+  REPORT_EVERY_MS,
+  type ToProcess,
+} from './messages.ts';
 
 /** The part of `process` that a child with a channel has. */
 export type Channel = Pick<NodeJS.Process, 'pid' | 'kill' | 'on' | 'send' | 'channel'>;

@@ -3,8 +3,7 @@
 // that nothing keeps it from supervising.
 import type { ChildProcess } from 'node:child_process';
 import type { Logger } from '../platform/logger.ts';
-import type { Condition, Overseer } from './condition.ts';
-import { REPORT_EVERY_MS } from './messages.ts';
+import { type Condition, type Overseer, REPORT_EVERY_MS } from './messages.ts';
 import { type Ending, SupervisedProcess } from './supervised-process.ts';
 
 interface SupervisorDeps {

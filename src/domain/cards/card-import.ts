@@ -1,5 +1,5 @@
 // What an import sets of a card: THE declaration of its columns, their defaults and bounds. From it follow the columns of
-// files and exports (operations/cards/card-import-format.ts) and of the statements (store/sql/cards/card-columns.ts). The checks
+// files and exports (operations/cards/card-file.ts) and of the statements (store/sql/cards/card-columns.ts). The checks
 // are written by hand, without a schema, because an import has millions of rows and the checks are most of its work.
 
 /** What an import sets and nothing else changes. */

@@ -6,7 +6,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { OverPackage, type OverPackageDeps } from '../results/over-package.ts';
-import { groupByRing } from './ring-membership.ts';
+import { groupByRing } from './ring-loader.ts';
 import { ringOf } from './scheduler.ts';
 
 const CHANGES_A_CALL = 10_000;
@@ -53,7 +53,8 @@ export class CardSync {
   /** Puts each card into the ring that polls it, and removes it from the other rings of that task type. */
   async #place(cards: readonly CardMembership[]): Promise<void> {
     if (cards.length === 0) return;
-    for (const [config, members] of groupByRing(cards, this.deps.configs(), this.deps.matcher())) {
+    const view = { configs: this.deps.configs(), matcher: this.deps.matcher() };
+    for (const [config, members] of groupByRing(cards, view)) {
       if (members.length > 0) await this.deps.live.rings.add(ringOf(config), members);
       const belongs = new Set(members);
       const others = cards.filter((card) => !belongs.has(card.cardId)).map((card) => card.cardId);

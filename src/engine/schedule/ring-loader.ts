@@ -1,8 +1,12 @@
-// Loads cards into rings that are being built. Used by initialiser.ts, which stores the progress.
+// Groups cards by the rings of every task type they belong to, and loads cards into rings that are being built. Used by initialiser.ts, which stores
+// the progress, and by card-sync.ts.
+
+import type { CardMembership } from '../../domain/cards/card.ts';
+import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
+import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { groupByRing } from './ring-membership.ts';
 import type { RingView } from './ring-repair.ts';
 import { ringKey, ringOf } from './scheduler.ts';
 
@@ -31,7 +35,7 @@ export class RingLoader {
     while (count < limit) {
       const wanted = Math.min(PAGE_CARDS, limit - count);
       const cards = await this.deps.records.cards.page(lastCardId, wanted);
-      for (const [config, cardIds] of groupByRing(cards, view.configs, view.matcher)) {
+      for (const [config, cardIds] of groupByRing(cards, view)) {
         if (!loading.has(ringKey(ringOf(config)))) continue;
         this.deps.requireLead();
         await this.deps.live.rings.add(ringOf(config), cardIds);
@@ -42,4 +46,19 @@ export class RingLoader {
     }
     return { count, lastCardId };
   }
+}
+
+/** @returns card ids by the config that polls them; every config has an entry, even without cards. */
+export function groupByRing(
+  cards: readonly CardMembership[],
+  { configs, matcher }: RingView,
+): Map<PollingConfig, number[]> {
+  const groups = new Map<PollingConfig, number[]>(configs.map((config) => [config, []]));
+  for (const card of cards) {
+    for (const taskType of TASK_TYPES) {
+      const config = matcher.match(taskType, card);
+      if (config !== null) groups.get(config)?.push(card.cardId);
+    }
+  }
+  return groups;
 }

@@ -2,9 +2,8 @@
 // batch; these are then cached. A read takes a second at most, because the slots of the cards are held meanwhile: on a
 // network that drops packets they would be held until the client's timeout.
 import type { Card } from '../../domain/cards/card.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, withTimeout } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { withTimeout } from '../../platform/with-timeout.ts';
 import type { CardCache } from '../../store/ports/live/card-cache.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 

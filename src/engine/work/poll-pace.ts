@@ -3,9 +3,8 @@
 // late. No type that has nothing to poll asks for calls.
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, withTimeout } from '../../platform/clock.ts';
 import type { LoopErrorHandler } from '../../platform/loop.ts';
-import { withTimeout } from '../../platform/with-timeout.ts';
 import type { WorkItem } from '../../store/ports/live/work-queue.ts';
 import type { CallPace } from '../limits/call-pace.ts';
 import type { Deadline } from './task.ts';

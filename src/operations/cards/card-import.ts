@@ -1,18 +1,17 @@
 // Imports cards from a CSV or NDJSON stream: reads, checks and writes in chunks, in constant memory. Used by cards.ts
 // for the admin API. Reads one chunk while it writes the chunk before.
 //
-// Columns and defaults are in card-import-format.ts. Bad rows are reported by line, and the good rows are kept. Importing
+// Columns and defaults are in card-file.ts. Bad rows are reported by line, and the good rows are kept. Importing
 // the same file again changes nothing.
 import type { Readable } from 'node:stream';
 import { type CardImport, RowProblem, TOO_MANY_OVER_PACKAGE } from '../../domain/cards/card-import.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { CardImportSession, CardRecords } from '../../store/ports/records/card-records.ts';
-import { type ImportFormat, rowReader, toCardImport } from './card-import-format.ts';
-import { type ImportLine, readLines } from './card-import-lines.ts';
+import { type ImportFormat, type ImportLine, readLines, rowReader, toCardImport } from './card-file.ts';
 import type { ImportReport } from './card-report.ts';
 import { SeenNumbers } from './seen-numbers.ts';
 
-export type { ImportFormat } from './card-import-format.ts';
+export type { ImportFormat } from './card-file.ts';
 
 type ImportProgress = Omit<ImportReport, 'errors' | 'errorsTruncated' | 'ignoredColumns'>;
 

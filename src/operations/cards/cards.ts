@@ -9,18 +9,18 @@ import { nextDueAt } from '../../domain/schedule/phase.ts';
 import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { messageOf } from '../../platform/errors.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { CardFilter } from '../../store/ports/records/card-records.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { dateOf } from '../date-of.ts';
-import { exportCards, jsonLine } from './card-export.ts';
+import { exportCards, jsonLine } from './card-file.ts';
 import { type ImportFormat, type ImportOptions, importCards } from './card-import.ts';
-import { ImportTrace } from './card-import-trace.ts';
 import type { CardListReport, CardReport, ImportReport } from './card-report.ts';
 import type { CardTotal } from './card-total.ts';
-import { findCard } from './find-card.ts';
+import { findCard } from './named-cards.ts';
 
 export type { CardFilter } from '../../store/ports/records/card-records.ts';
 
@@ -63,21 +63,29 @@ export class CardOperations {
     const { calendar, clock } = this.deps;
     const options = { ...how, month: calendar.monthOf(clock.now()) };
     if (options.dryRun === true) return importCards(this.deps.records.cards, input, options);
-    const trace = new ImportTrace(this.deps.audit, actor, options.format);
+    // One entry before the first card is written, and one with the result. An import that writes nothing leaves no entry.
+    const record = (verb: string, after: object) =>
+      this.deps.audit.record(actor, { action: `cards.import.${verb}`, object: 'cards', before: null, after });
+    let begun = false;
     let counted = 0;
     try {
       const report = await importCards(this.deps.records.cards, input, {
         ...options,
-        beforeFirstWrite: () => trace.begin(),
+        beforeFirstWrite: async () => {
+          await record('begin', { format: options.format });
+          begun = true;
+        },
         onProgress: ({ inserted }) => {
           this.deps.cardTotal.imported(inserted - counted);
           counted = inserted;
         },
       });
-      await trace.end(report);
+      const { errors: _, errorsTruncated: __, ignoredColumns: ___, ...counts } = report;
+      if (begun) await record('end', counts);
       return report;
     } catch (error) {
-      await trace.fail(error);
+      // The caller gets the error of the import, even if this entry cannot be written.
+      if (begun) await record('failed', { error: messageOf(error) }).catch(() => {});
       throw error;
     }
   }

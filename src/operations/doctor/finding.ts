@@ -1,5 +1,7 @@
-// Turns an error that ended a check into a finding. Used by everything in this folder and by src/doctor.ts.
-import { type Finding, failed, unknown } from '../../domain/finding.ts';
+// Findings that several checks make: of an error that ended a check, and of the clock of a server, compared with that of this
+// machine. Used by everything in this folder and by src/doctor.ts.
+import { type Finding, failed, ok, unknown, warning } from '../../domain/finding.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 
 /** A check that ended with an error: its message becomes the finding. */
@@ -18,4 +20,29 @@ export async function answered(check: string, look: () => Promise<Finding[]>): P
 
 function hintOf(error: unknown): string | null {
   return error instanceof CardpollError ? (error.hint ?? null) : null;
+}
+
+/** A difference up to the first is harmless, up to the second a warning. */
+const SKEW_OK_MS = 1_000;
+const SKEW_BEARABLE_MS = 10_000;
+
+export async function clockFinding(
+  check: string,
+  read: () => Promise<number>,
+  clock: Clock,
+): Promise<Finding> {
+  try {
+    const askedMs = clock.now();
+    const theirsMs = await read();
+    const skewMs = Math.round(theirsMs - (askedMs + clock.now()) / 2);
+    const detail = `${skewMs >= 0 ? '+' : ''}${skewMs} ms against this machine`;
+    if (Math.abs(skewMs) <= SKEW_OK_MS) return ok(check, detail);
+    const judge = Math.abs(skewMs) <= SKEW_BEARABLE_MS ? warning : failed;
+    return judge(check, `${detail}: readings, leases and alerts of instances would be dated differently`, {
+      hint: 'synchronise the clocks of both machines, with chrony or',
+      command: 'timedatectl set-ntp true',
+    });
+  } catch (error) {
+    return failure(check, error);
+  }
 }

@@ -9,7 +9,7 @@ import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RunningCount } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { databaseOutagesOf } from '../health/database-outages.ts';
+import { databaseOutagesOf } from '../health/instance-faults.ts';
 import { readStopFigures, type StopFigures } from '../health/stop-figures.ts';
 import type { Overview } from '../stats/stats-report.ts';
 import { answered } from './finding.ts';

@@ -3,8 +3,7 @@ import { type Finding, failed, ok, skipped, unknown, warning } from '../../domai
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { LiveServer, LiveStore, MissingRights } from '../../store/ports/live/live-store.ts';
-import { clockFinding } from './clock-skew.ts';
-import { failure } from './finding.ts';
+import { clockFinding, failure } from './finding.ts';
 
 const RIGHTS = 'redis rights';
 const POLICY = 'redis maxmemory-policy';

@@ -4,8 +4,7 @@ import { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import { type Finding, failed, ok, skipped, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MigrationState, RecordServer, RecordStore } from '../../store/ports/records/record-store.ts';
-import { clockFinding } from './clock-skew.ts';
-import { failure } from './finding.ts';
+import { clockFinding, failure } from './finding.ts';
 
 const LEAST_MAJOR_VERSION = 14;
 const MONTHS_AHEAD = 3;

@@ -21,7 +21,7 @@ import type { InterfaceReport } from '../health/health-report.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
 import { awaitedWords } from '../limits/pace-share.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
-import { InitReporter } from '../schedule/init-report.ts';
+import { InitReporter } from '../schedule/init.ts';
 import type { InitReport } from '../schedule/schedule-report.ts';
 import type { CardExplanation, TaskExplanation } from './explain.ts';
 import { stopEntries } from './stop-entries.ts';

@@ -1,5 +1,5 @@
 // Why one card is or is not polled for one task type, from the facts looked up about it. Used by explainer.ts. Pure. All
-// sentences of an explanation are in this file, but those about readings (reading-doubts.ts).
+// sentences of an explanation are in this file, but those about readings (health/reading-reasons.ts).
 
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
@@ -7,18 +7,18 @@ import { notOfferedWords, type Offers } from '../../domain/gateway-interface.ts'
 import { carrierWords, outlyingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import { nextDueAt, stepOf, stepsOf } from '../../domain/schedule/phase.ts';
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
+import { schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { CardPlace, QueueCounts } from '../../store/ports/live/work-queue.ts';
 import { dateOf } from '../date-of.ts';
 import type { InterfaceReport } from '../health/health-report.ts';
+import { doubtWords } from '../health/reading-reasons.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
 import type { InitReport } from '../schedule/schedule-report.ts';
 import { countWords, spanWords } from '../span-words.ts';
 import type { PollingState, TaskExplanation } from './explain.ts';
-import { overdueBefore, presentRate, secondsToPoll } from './queue-position.ts';
-import { doubtWords } from './reading-doubts.ts';
 import { otherConfigsOf } from './unmatched-configs.ts';
 
 export interface TaskFacts {
@@ -243,8 +243,8 @@ function onSchedule(facts: TaskFacts): Verdict {
   if (dueMs > nowMs) {
     return { state: 'scheduled', text: `is due in ${spanWords((dueMs - nowMs) / 1000)}`, command: null };
   }
-  const cardsBefore = place.queued?.before ?? counts.due + overdueBefore(rings, dueMs);
-  const seconds = secondsToPoll(cardsBefore, counts.manualLength, presentRate(reading));
+  const cardsBefore = place.queued?.before ?? counts.due + schedulePaceOf(rings, dueMs).overdueCards;
+  const seconds = secondsToPoll(cardsBefore, counts.manualLength, reading);
   const late = Math.floor((nowMs - dueMs) / 1000);
   const since = late === 0 ? 'is due now' : `is overdue ${spanWords(late)}`;
   const wait = { cardsBefore, seconds };
@@ -258,6 +258,16 @@ function onSchedule(facts: TaskFacts): Verdict {
   const text = `${since}: ${before}, about ${spanWords(Math.max(1, seconds))}`;
   const advice = facts.paceWords === null ? 'cardpoll concurrency advise' : 'cardpoll configs';
   return { state: 'due', text, command: seconds > 1 ? advice : null, wait };
+}
+
+/**
+ * Seconds until `cards` scheduled cards are polled, at the present rate; null when nothing was polled lately. Manual work takes
+ * half of the polls as long as there is any.
+ */
+function secondsToPoll(cards: number, manualLength: number, { recent }: StatsReading): number | null {
+  if (cards === 0) return 0;
+  if (recent.polls === 0) return null;
+  return (cards + Math.min(cards, manualLength)) / (recent.polls / recent.seconds);
 }
 
 function manualWords(facts: TaskFacts): string[] {

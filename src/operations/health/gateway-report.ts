@@ -1,11 +1,20 @@
 // The state of the gateway for the whole fleet. Each instance has its own breakers and reports those that hold calls
-// back with its heartbeat; this file combines them. Used by stats.ts and, through it, by health-reasons.ts. Pure.
+// back with its heartbeat; this file combines them, and says in a few words what holds a task type back. Used by stats.ts,
+// explainer.ts, health-reasons.ts and the capacity, which cannot be computed meanwhile. Pure.
 import { INTERFACE_NAMES, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { dateOf } from '../date-of.ts';
-import type { TaskHealthInputs } from './health-reasons.ts';
 import type { GatewayReport, InterfaceReport } from './health-report.ts';
+
+/** A breaker that holds calls back, of an interface or of the whole gateway. */
+export interface HeldBreaker {
+  readonly name: string;
+  /** false: calls succeed again, and their number grows. */
+  readonly isOpen: boolean;
+  readonly reason: string | null;
+  readonly instances: number;
+}
 
 export function gatewayReportOf(instances: readonly Pick<InstanceInfo, 'breakers'>[]): GatewayReport {
   const all = instances.flatMap((instance) => instance.breakers);
@@ -40,11 +49,24 @@ export function heldInterfacesOf(taskType: TaskType, { interfaces }: GatewayRepo
 }
 
 /** The same breakers for the reasons of its health. */
-export function breakersOf(taskType: TaskType, gateway: GatewayReport): TaskHealthInputs['breakers'] {
+export function breakersOf(taskType: TaskType, gateway: GatewayReport): HeldBreaker[] {
   return heldInterfacesOf(taskType, gateway).map(({ interface: name, breaker, reason, instances }) => ({
     name,
     isOpen: breaker === 'open',
     reason,
     instances,
   }));
+}
+
+type Breaker = Pick<HeldBreaker, 'name' | 'isOpen'>;
+
+/** @returns what holds a task type back, an open breaker or a pause; null: nothing does. */
+export function heldBackBy(breakers: readonly Breaker[], pauses: readonly unknown[]): string | null {
+  const worst = breakers.find(({ isOpen }) => isOpen) ?? breakers[0];
+  if (worst !== undefined) return breakerWords(worst);
+  return pauses.length === 0 ? null : 'polling is paused';
+}
+
+export function breakerWords({ name, isOpen }: Breaker): string {
+  return `${name === WHOLE_GATEWAY ? 'the gateway' : `interface ${name}`} is ${isOpen ? 'dead' : 'recovering'}`;
 }

@@ -9,15 +9,14 @@ import { carrierWords, type FailingCarrier } from '../../domain/results/carrier-
 import type { TaskType } from '../../domain/task-type.ts';
 import { dateOf } from '../date-of.ts';
 import { adviceOf, type Remedy } from '../limits/capacity.ts';
-import { breakerWords } from '../limits/held-back.ts';
 import { type PaceNeed, paceShortText } from '../limits/pace-share.ts';
 import { spanWords } from '../span-words.ts';
 import { CLOCK_GAP_MS, type ClockGap, gapWords } from './clock-gap.ts';
-import { type DatabaseOutages, outageWords } from './database-outages.ts';
+import { breakerWords, type HeldBreaker } from './gateway-report.ts';
 import type { HealthReason } from './health-report.ts';
+import { type DatabaseOutages, outageWords } from './instance-faults.ts';
 import { type ReadingCode, type ReadingCounts, readingReasons } from './reading-reasons.ts';
-import type { StopFigures } from './stop-figures.ts';
-import { type StopCode, stopReasons } from './stop-reasons.ts';
+import { type StopCode, type StopFigures, stopReasons } from './stop-figures.ts';
 
 /** A reason before its task type and its start are added. */
 type Cause = Omit<HealthReason, 'taskType' | 'since'> & {
@@ -79,14 +78,8 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed {
     readonly reason: string;
     readonly secondsLeft: number;
   }>;
-  /** Breakers that hold calls back, of the interfaces this task type calls and of the whole gateway. */
-  readonly breakers: ReadonlyArray<{
-    readonly name: string;
-    /** false: calls succeed again, and their number grows. */
-    readonly isOpen: boolean;
-    readonly reason: string | null;
-    readonly instances: number;
-  }>;
+  /** Of the interfaces this task type calls and of the whole gateway. */
+  readonly breakers: readonly HeldBreaker[];
   readonly since: ReasonsSince;
 }
 
@@ -132,7 +125,7 @@ interface FleetHealthInputs {
   readonly databaseOutages: DatabaseOutages | null;
   /** null: not known. */
   readonly clockGap: ClockGap | null;
-  /** See reload-failures.ts. */
+  /** See instance-faults.ts. */
   readonly reloads: readonly HealthReason[];
   readonly since: ReasonsSince;
 }

@@ -1,7 +1,6 @@
 // A number from the stores for the health of the fleet. It is read every few seconds at most. While a store is away, callers
 // get null at once instead of waiting. Used by stats.ts.
-import type { Clock } from '../../platform/clock.ts';
-import { withTimeout } from '../../platform/with-timeout.ts';
+import { type Clock, withTimeout } from '../../platform/clock.ts';
 
 const ASK_EVERY_MS = 5_000;
 const PATIENCE_MS = 50;

@@ -1,6 +1,13 @@
-// What the readings of usage add to the reasons of health-reasons.ts: readings that are not believed. They count nothing, so no
-// other number shows them, and they are believed as soon as enough time has passed to carry them. Pure.
+// Readings of usage that are not believed. They count nothing, so no other number shows them, and they are believed as soon as
+// enough time has passed to carry them. For the health of the fleet (health-reasons.ts), and for a card whose usage may stand
+// still although it is polled (explain/task-explanation.ts). Pure.
+//
+// A reading that grew by more than a card can transfer is stored nowhere; only the log has it. So the explanation of a card says
+// how many such readings the fleet has, and where to look for those of the card.
+
+import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import type { StopMode } from '../../domain/stops/stop.ts';
+import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { HealthReason } from './health-report.ts';
 
 export type ReadingCode = 'implausible_readings';
@@ -39,4 +46,24 @@ export function readingReasons({ total, implausible, stopMode }: ReadingCounts):
 
 function figure(count: number): string {
   return count.toLocaleString('en-US');
+}
+
+/** @param usage null: no reading yet, or a task type that reads no usage. */
+export function doubtWords(usage: UsageMonth | null, { window }: Pick<StatsReading, 'window'>): string[] {
+  return [...suspectedWords(usage), ...implausibleWords(window)];
+}
+
+function suspectedWords(usage: UsageMonth | null): string[] {
+  if (usage === null || usage.suspectedMb === null) return [];
+  const { suspectedMb, lastReadingMb, readAtMs } = usage;
+  return [
+    `its reading of ${new Date(readAtMs).toISOString()} is not believed yet: ${suspectedMb} MB after ${lastReadingMb} MB, which the next reading must confirm`,
+  ];
+}
+
+function implausibleWords({ succeeded: total, implausible }: StatsReading['window']): string[] {
+  if (readingReasons({ total, implausible, stopMode: null }).length === 0) return [];
+  return [
+    `${implausible} of ${total} readings of the fleet were not believed in the last five minutes: if its own are among them, its log lines have implausible_mb`,
+  ];
 }

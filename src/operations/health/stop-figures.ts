@@ -1,9 +1,10 @@
 // The stops of the fleet in numbers: the mode in force, the budget, and how many stops were made or wait. Read every few
-// seconds for the overview (stats.ts) and the health of the task type that stops cards (stop-reasons.ts).
+// seconds for the overview (stats.ts). Says what they add to the reasons of health-reasons.ts: stops without effect, stops that
+// wait for an operator, and readings that grow too fast to be believed.
 import { type StopMode, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { StopControl } from '../../store/ports/records/stop-records.ts';
-import type { StopNumbers } from './health-report.ts';
+import type { HealthReason, StopNumbers } from './health-report.ts';
 
 export interface StopFigures extends StopControl {
   /** The mode in force. */
@@ -46,4 +47,67 @@ export function stopNumbersOf(figures: StopFigures | null): StopNumbers {
     unconfirmed: figures?.unconfirmed ?? null,
     resumedDay: figures?.resumedDay ?? null,
   };
+}
+
+export type StopCode = 'stop_unconfirmed' | 'stops_held' | 'usage_jump';
+
+interface StopCause extends Pick<HealthReason, 'severity' | 'text' | 'command'> {
+  readonly code: StopCode;
+  readonly sinceMs?: number;
+}
+
+/** @param stops null: not known, or the task type stops no cards. */
+export function stopReasons(stops: StopFigures | null): StopCause[] {
+  return stops === null ? [] : [...jumpReasons(stops), ...heldReasons(stops), ...unconfirmedReasons(stops)];
+}
+
+/**
+ * An alert: a metric is one at four or five times its normal value (operations interface, section 8), and readings jump at
+ * twenty times. Either the gateway is wrong about the whole fleet, or no card over its package is stopped.
+ */
+function jumpReasons({ jump, mode }: StopFigures): StopCause[] {
+  if (jump === null || jump.acceptedAtMs !== null) return [];
+  const { factor, recentMbPerHour: recent, baselineMbPerHour: before, sinceMs } = jump;
+  const effect = mode === 'observe' ? 'stops are only observed' : 'all stops are held';
+  const text =
+    `the readings of the fleet grow ${figure(factor)} times as fast as before ` +
+    `(${figure(recent)} instead of ${figure(before)} MB an hour): ${effect}; if the readings are right, accept them`;
+  const command = "cardpoll stops mode enforce --reason 'the readings are right'";
+  return [{ code: 'usage_jump', severity: 'alert', text, command, sinceMs }];
+}
+
+function heldReasons(stops: StopFigures): StopCause[] {
+  const { held } = stops;
+  if (held === 0) return [];
+  const [are, them] = held === 1 ? ['stop is', 'it'] : ['stops are', 'them'];
+  const text = `${figure(held)} ${are} held: ${holdWords(stops)}; release or dismiss ${them}`;
+  return [{ code: 'stops_held', severity: 'warning', text, command: 'cardpoll stops list --state held' }];
+}
+
+function holdWords({ doneHour, budgetHour, doneDay, budgetDay, jump }: StopFigures): string {
+  if (jump !== null && jump.acceptedAtMs === null) return 'the readings of the fleet jumped';
+  const usedUp = [
+    ...(budgetHour !== null && doneHour >= budgetHour
+      ? [`${figure(doneHour)} of ${figure(budgetHour)} in the last hour`]
+      : []),
+    ...(budgetDay !== null && doneDay >= budgetDay
+      ? [`${figure(doneDay)} of ${figure(budgetDay)} in the last day`]
+      : []),
+  ];
+  return usedUp.length > 0
+    ? `the stop budget is used up (${usedUp.join(', ')})`
+    : 'an operator must decide, although the stop budget is free again';
+}
+
+function unconfirmedReasons({ unconfirmed: cards }: StopFigures): StopCause[] {
+  if (cards === 0) return [];
+  const text = `the gateway acknowledged the stop of ${cards} ${cards === 1 ? 'card' : 'cards'} but did not stop ${cards === 1 ? 'it' : 'them'}`;
+  return [{ code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stats failures' }];
+}
+
+/** Two significant digits below ten, otherwise whole and grouped: 0.052, 1,024. */
+function figure(value: number): string {
+  return value !== 0 && value < 10
+    ? String(Number(value.toPrecision(2)))
+    : Math.round(value).toLocaleString('en-US');
 }

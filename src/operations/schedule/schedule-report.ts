@@ -1,4 +1,4 @@
-// The reports of polling configs and of initialisation. Made by configs.ts, init.ts and init-report.ts.
+// The reports of polling configs and of initialisation. Made by configs.ts and init.ts.
 import { z } from 'zod';
 import { CARD_CONDITIONS } from '../../domain/schedule/polling-config.ts';
 import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';

@@ -1,5 +1,5 @@
 // Statistics of the fleet: overview, queues, tasks, initialisation. Used by the admin API and, through it, by the
-// command line. Reads the stores; task-stats.ts computes the numbers of a task type, init-report.ts those of
+// command line. Reads the stores; task-stats.ts computes the numbers of a task type, init.ts those of
 // initialisation.
 import type { TaskConditions } from '../../domain/alerts/alert-rule.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
@@ -11,19 +11,18 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
 import type { ClockGap } from '../health/clock-gap.ts';
-import { databaseOutagesOf } from '../health/database-outages.ts';
 import { breakersOf, gatewayReportOf } from '../health/gateway-report.ts';
 import { fleetReasons, healthOfReasons, type ReasonsSince } from '../health/health-reasons.ts';
 import type { GatewayReport } from '../health/health-report.ts';
+import { databaseOutagesOf, reloadReasons } from '../health/instance-faults.ts';
 import type { PatientReading } from '../health/patient-reading.ts';
-import { reloadReasons } from '../health/reload-failures.ts';
 import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
 import { adviceOf, fleetCapacityOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
 import { paceShareOf } from '../limits/pace-share.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
-import { InitReporter } from '../schedule/init-report.ts';
+import { InitReporter } from '../schedule/init.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
 import { taskConditionsOf } from './task-conditions.ts';
 import { type MeasuredTask, queueStatsOf, taskStatsOf } from './task-stats.ts';

@@ -8,10 +8,10 @@ import type { SchedulePace } from '../../domain/schedule/schedule-pace.ts';
 import { percentileOf } from '../../domain/stats/durations.ts';
 import { callMsOf } from '../../domain/stats/task-metrics.ts';
 import type { TaskReading } from '../../store/ports/live/fleet-reading.ts';
+import { heldBackBy } from '../health/gateway-report.ts';
 import { healthOfReasons, type TaskHealthInputs, taskReasons } from '../health/health-reasons.ts';
 import { type Capacity, capacityOf, roundedCapacity } from '../limits/capacity.ts';
 import type { LimitedCounts } from '../limits/concurrency.ts';
-import { heldBackBy } from '../limits/held-back.ts';
 import type { QueueStats, TaskStats } from './stats-report.ts';
 
 /** Its capacity has the remedy too, which the fleet's advice is made of. */
@@ -61,7 +61,7 @@ export function taskStatsOf(
     maxConcurrency: concurrency.max,
     effectiveConcurrency,
     callMs: callMsOf(window),
-    heldBy: heldBackBy(surroundings),
+    heldBy: heldBackBy(surroundings.breakers, surroundings.pauses),
     allowedPerSecond: surroundings.paceShare?.perSecond ?? null,
   });
   // Judged before rounding, so that 89.999 % does not count as 90 %.

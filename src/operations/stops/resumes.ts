@@ -8,10 +8,9 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { ResumeRun, ResumeSelection } from '../../store/ports/records/resume-records.ts';
 import type { Audit } from '../audit.ts';
-import { findCard } from '../cards/find-card.ts';
+import { type CardList, distinctCards, findCard, wrongCards } from '../cards/named-cards.ts';
 import { dated } from '../date-of.ts';
 import { requireOffered } from '../require-offered.ts';
-import { type CardList, distinctCards, wrongCards } from './card-list.ts';
 import type { ResumePreview, ResumeRunReport } from './stop-reports.ts';
 
 /** A list of cards, or what cardpoll stopped since a time; null: not given. */

@@ -9,10 +9,9 @@ import { CardpollError } from '../../platform/errors.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { StopFilter, StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { Audit } from '../audit.ts';
-import { findCard } from '../cards/find-card.ts';
+import { type CardList, distinctCards, findCard, wrongCards } from '../cards/named-cards.ts';
 import { dated } from '../date-of.ts';
 import { requireOffered } from '../require-offered.ts';
-import { type CardList, distinctCards, wrongCards } from './card-list.ts';
 import type { StopModeOperations } from './stop-mode.ts';
 import type { DismissReport, OrderedStopReport, ReleaseReport, StopReport } from './stop-reports.ts';
 

@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/platform/clock.ts';
-import { withTimeout } from '../../../src/platform/with-timeout.ts';
+import { systemClock, withTimeout } from '../../../src/platform/clock.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
 import { startRedisCluster, startRedisSentinel } from '../../support/redis-topologies.ts';

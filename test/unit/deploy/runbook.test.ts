@@ -83,7 +83,7 @@ function checksOfTheDoctor(): string[] {
     ...text.matchAll(/\b(?:ok|warning|failed|unknown|skipped|failure|answered)\('([^']+)'/g),
     ...text.matchAll(/(?:check|CHECK) = `(\w+) \$\{/g),
   ];
-  const reasonFiles = ['health-reasons.ts', 'stop-reasons.ts', 'reading-reasons.ts'].map((name) =>
+  const reasonFiles = ['health-reasons.ts', 'stop-figures.ts', 'reading-reasons.ts'].map((name) =>
     read(`src/operations/health/${name}`),
   );
   const codes = [...reasonFiles.join('\n').matchAll(/type (?:Health|Stop|Reading)Code =([^;]*);/g)].join(

@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { systemClock, withTimeout } from '../../../src/platform/clock.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 
 it('tells the time of the machine, and one that never goes back', () => {
   const before = Date.now();
@@ -28,4 +30,27 @@ it('wakes at once when the signal is aborted, before or meanwhile', async () => 
 
 it('refuses to sleep for NaN, which a timer takes for no time at all', async () => {
   await expect(systemClock.sleep(Number.NaN)).rejects.toThrow(RangeError);
+});
+
+describe('withTimeout', () => {
+  it('work in time', async () => {
+    const clock = new FakeClock();
+    expect(await withTimeout(1_000, Promise.resolve(), clock)).toBe(true);
+    expect(clock.sleepers).toBe(0);
+  });
+
+  it('work that takes longer goes on without anybody', async () => {
+    const clock = new FakeClock();
+    const ended = withTimeout(1_000, new Promise(() => {}), clock);
+    clock.advance(999);
+    expect(await Promise.race([ended, nextTurn('not yet')])).toBe('not yet');
+    clock.advance(1);
+    expect(await ended).toBe(false);
+  });
+
+  it('work that fails', async () => {
+    const clock = new FakeClock();
+    await expect(withTimeout(1_000, Promise.reject(new Error('broken')), clock)).rejects.toThrow('broken');
+    expect(clock.sleepers).toBe(0);
+  });
 });

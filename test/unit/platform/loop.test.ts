@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { LoopService } from '../../../src/platform/loop.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LoopService, Pulse } from '../../../src/platform/loop.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -124,4 +124,23 @@ it('stops in the middle of a rest, before the start, twice, and can begin anew',
   await subject.start();
   await clock.run(0);
   expect(subject.begunAtMs).toEqual([0, 10]);
+});
+
+describe('the pulse of loops', () => {
+  it('names a loop that made no pass for more than 15 s, until it makes one', () => {
+    const clock = new FakeClock();
+    const [idle, stuck] = [
+      { name: 'idle', passes: 0 },
+      { name: 'stuck', passes: 0 },
+    ];
+    const pulse = new Pulse([idle, stuck], clock);
+    for (let second = 0; second <= 15; second += 1) {
+      expect(pulse.stuck()).toEqual([]);
+      clock.advance(1_000);
+      idle.passes += 1;
+    }
+    expect(pulse.stuck()).toEqual(['stuck']);
+    stuck.passes += 1;
+    expect(pulse.stuck()).toEqual([]);
+  });
 });

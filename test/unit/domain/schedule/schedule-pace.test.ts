@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { achievedIntervalMsOf } from '../../../../src/domain/schedule/schedule-pace.ts';
+import { achievedIntervalMsOf, schedulePaceOf } from '../../../../src/domain/schedule/schedule-pace.ts';
 import type { RingState } from '../../../../src/store/ports/live/rings.ts';
 
 const NOW_MS = 1_800_000_000_000;
@@ -35,4 +35,22 @@ it.each([
   ['it was never built', { generation: 0 }, null],
 ])('when %s', (_, changes, expected) => {
   expect(achievedIntervalMsOf({ ...ring, ...changes }, NOW_MS)).toBe(expected);
+});
+
+/** 1,000 cards in 100 s; a quarter of them is queued. */
+const RING = {
+  ...{ enabled: true, generation: 1, members: 1_000, intervalMs: 100_000 },
+  ...{ anchorMs: 0, cursor: 256, buckets: 1_024, split: 0 },
+} as RingState;
+
+it.each([
+  ['as many as fell due since', [RING], 35_000, 100],
+  ['none of what is still to come', [RING], 20_000, 0],
+  ['those of every ring', [RING, { ...RING, members: 500 }], 35_000, 150],
+  ['each card once, however late the ring', [RING], 1_000_000, 1_000],
+  ['none of a ring that is off', [{ ...RING, enabled: false }], 35_000, 0],
+  ['none of a ring that was never built', [{ ...RING, generation: 0 }], 35_000, 0],
+  ['whole cards', [{ ...RING, members: 7 }], 60_000, 2],
+])('owes %s', (_, rings, dueMs, cards) => {
+  expect(schedulePaceOf(rings, dueMs).overdueCards).toBe(cards);
 });

@@ -1,7 +1,7 @@
 // Loading cards into rings, on the live store of this process and a table of cards in memory.
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
-import { RingLoader } from '../../../../src/engine/schedule/ring-loader.ts';
+import { groupByRing, RingLoader } from '../../../../src/engine/schedule/ring-loader.ts';
 import { ringKey, ringOf } from '../../../../src/engine/schedule/scheduler.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
@@ -77,4 +77,32 @@ it('adds to no further ring once another instance leads', async () => {
   lead.looksLeft = 1;
   await expect(loader.load(0, 10, await ringsOf(ALL, USAGE), VIEW)).rejects.toThrow('lead lost');
   expect(await members()).toEqual({ 1: 2, 2: 0 });
+});
+
+describe('groupByRing', () => {
+  const card = (cardId: number, carrierId: number) => ({ cardId, carrierId, realNameVerified: false });
+
+  it('gives each card to one config of every task type that polls it', () => {
+    const all = configOf(1);
+    const own = configOf(2, { carrierId: 7, priority: 1 });
+    const usage = configOf(3, { taskType: 'carddata' });
+    const groups = groupByRing([card(1, 7), card(2, 0), card(3, 7)], viewOf([all, own, usage]));
+    expect([...groups]).toEqual([
+      [all, [2]],
+      [own, [1, 3]],
+      [usage, [1, 2, 3]],
+    ]);
+  });
+
+  it('names a config without cards too, and leaves out cards that no config polls', () => {
+    const own = configOf(2, { carrierId: 7 });
+    expect([...groupByRing([card(1, 0)], viewOf([own]))]).toEqual([[own, []]]);
+  });
+
+  it('leaves out cards of a config that is not asked for', () => {
+    const all = configOf(1);
+    const usage = configOf(3, { taskType: 'carddata' });
+    const view = { configs: [usage], matcher: viewOf([all, usage]).matcher };
+    expect([...groupByRing([card(1, 0)], view)]).toEqual([[usage, [1]]]);
+  });
 });

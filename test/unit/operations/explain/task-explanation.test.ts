@@ -475,3 +475,20 @@ describe('the sentences about a card', () => {
     expect(explain().lastFailure).toBeNull();
   });
 });
+
+it.each([
+  ['nothing to wait for', 0, 50, 0, 0],
+  ['nothing that moves', 10, 0, 0, null],
+  ['the schedule alone', 100, 0, 20, 5],
+  ['some manual work, polled in between', 100, 40, 20, 7],
+  ['much manual work, which takes half of the polls', 100, 4_000, 20, 10],
+])('expects a poll in its time with %s', (_, before, manualLength, perSecond, seconds) => {
+  const queued = { dueAtMs: NOW - 1_000, before };
+  const recent = { ...READING.recent, polls: 10 * perSecond, seconds: 10 };
+  const { expectedInSeconds } = explain({
+    place: place({ queued }),
+    counts: counts({ manualLength }),
+    reading: { ...READING, recent },
+  });
+  expect(expectedInSeconds).toBe(seconds);
+});

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type ReadingCounts, readingReasons } from '../../../../src/operations/health/reading-reasons.ts';
+import type { UsageMonth } from '../../../../src/domain/cards/usage-month.ts';
+import {
+  doubtWords,
+  type ReadingCounts,
+  readingReasons,
+} from '../../../../src/operations/health/reading-reasons.ts';
+import type { StatsReading } from '../../../../src/store/ports/live/poll-stats.ts';
 
 const reasons = (over: Partial<ReadingCounts>) =>
   readingReasons({ total: 2_000, implausible: 0, stopMode: 'enforce', ...over });
@@ -39,5 +45,37 @@ describe('readings that are not believed', () => {
 
   it('are one among ten readings', () => {
     expect(reasons({ total: 10, implausible: 1 })).toMatchObject([{ severity: 'warning' }]);
+  });
+});
+
+describe('the doubts about the readings of a card', () => {
+  const USAGE: UsageMonth = {
+    month: '2026-11',
+    usedMb: 900,
+    lastReadingMb: 900,
+    suspectedMb: null,
+    jump: null,
+    readAtMs: Date.UTC(2026, 10, 24, 10, 5),
+  };
+
+  const readings = (succeeded: number, implausible: number) => ({
+    window: { succeeded, implausible } as StatsReading['window'],
+  });
+
+  it('says nothing about readings that are believed', () => {
+    expect(doubtWords(USAGE, readings(1_000, 50))).toEqual([]);
+    expect(doubtWords(null, readings(0, 0))).toEqual([]);
+  });
+
+  it('says which reading of the card waits to be confirmed', () => {
+    expect(doubtWords({ ...USAGE, suspectedMb: 0 }, readings(1_000, 0))).toEqual([
+      'its reading of 2026-11-24T10:05:00.000Z is not believed yet: 0 MB after 900 MB, which the next reading must confirm',
+    ]);
+  });
+
+  it('says where to look when many readings of the fleet are not believed', () => {
+    expect(doubtWords(USAGE, readings(1_000, 51))).toEqual([
+      '51 of 1000 readings of the fleet were not believed in the last five minutes: if its own are among them, its log lines have implausible_mb',
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InitReporter, initReportOf } from '../../../../src/operations/schedule/init-report.ts';
+import { InitReporter, initReportOf } from '../../../../src/operations/schedule/init.ts';
 import type { InitProgress } from '../../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 

@@ -1,8 +1,13 @@
-// The rows of a card import or export: the names of the columns, the two file formats, which are parsed line by line, and
-// the card that the fields of a row make. Used by card-import.ts and card-export.ts.
+// The file of a card import or export: cut into lines in constant memory, the names of the columns, the two formats, which are
+// parsed line by line, the card that the fields of a row make, and the text that an export makes of cards. Used by
+// card-import.ts and cards.ts.
 //
 // No column can contain a line break, so a row is a line in CSV too. A stray quote then spoils only its own line; with
 // a parser of whole files it would spoil everything up to the next quote.
+
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import {
   CARD_DEFAULTS,
@@ -15,6 +20,53 @@ import {
 import { CardpollError } from '../../platform/errors.ts';
 import { jsonFault } from '../../platform/json-fault.ts';
 import { snakeCase } from '../../platform/snake-keys.ts';
+import type { CardFilter, CardRecords } from '../../store/ports/records/card-records.ts';
+
+/** Far longer than any valid row. In UTF-16 units, which are bytes for digits and names. */
+const MAX_LINE_LENGTH = 64 * 1024;
+
+export interface ImportLine {
+  /** Number of the line, from 1. */
+  readonly number: number;
+  /** The line without its end (LF or CRLF); null for a line longer than 64 KiB. */
+  readonly text: string | null;
+}
+
+/**
+ * Yields the lines of each piece of input together, which is much cheaper than one by one. A byte order mark is
+ * dropped.
+ */
+export async function* readLines(input: Readable): AsyncGenerator<ImportLine[]> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  let restTooLong = false;
+  let number = 0;
+
+  function cut(piece: string): ImportLine[] {
+    const parts = (rest + piece).split('\n');
+    rest = parts.pop() as string;
+    const lines = parts.map((part, i): ImportLine => {
+      number += 1;
+      return { number, text: toText(part, number, i === 0 && restTooLong) };
+    });
+    if (parts.length > 0) restTooLong = false;
+    if (rest.length > MAX_LINE_LENGTH) {
+      rest = '';
+      restTooLong = true;
+    }
+    return lines;
+  }
+
+  for await (const chunk of input) yield cut(typeof chunk === 'string' ? chunk : decoder.write(chunk));
+  const last = cut(decoder.end());
+  yield rest === '' && !restTooLong ? last : [...last, ...cut('\n')];
+}
+
+function toText(part: string, number: number, tooLong: boolean): string | null {
+  if (tooLong || part.length > MAX_LINE_LENGTH) return null;
+  const text = part.endsWith('\r') ? part.slice(0, -1) : part;
+  return number === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text;
+}
 
 export type ImportFormat = 'csv' | 'ndjson';
 
@@ -31,7 +83,7 @@ const COLUMNS = IMPORT_FIELDS.map((field) => ({
 }));
 
 type ImportColumn = (typeof COLUMNS)[number]['column'];
-export const IMPORT_COLUMNS = COLUMNS.map(({ column }) => column);
+const IMPORT_COLUMNS = COLUMNS.map(({ column }) => column);
 const REQUIRED_COLUMNS = COLUMNS.filter(({ byDefault }) => byDefault === undefined).map(
   ({ column }) => column,
 );
@@ -165,4 +217,42 @@ function parseJson(line: string): unknown {
   } catch {
     throw new RowProblem('not valid JSON');
   }
+}
+
+const STRETCH = 1_000;
+
+/**
+ * Exports the cards that match a filter as text: CSV with the columns of an import, or one JSON object a line. Reads the next
+ * cards only when the reader wants more, so memory does not depend on their number. Cards that change meanwhile appear as they
+ * are when they are read. @throws the store's errors, even after the first lines.
+ */
+export async function* exportCards(
+  cards: Pick<CardRecords, 'list'>,
+  filter: CardFilter,
+  format: ImportFormat,
+): AsyncGenerator<string> {
+  const line = format === 'csv' ? csvLine : jsonLine;
+  if (format === 'csv') yield `${IMPORT_COLUMNS.join(',')}\n`;
+  let afterId: number | null = 0;
+  while (afterId !== null) {
+    const stretch: Awaited<ReturnType<CardRecords['list']>> = await cards.list(filter, afterId, STRETCH);
+    if (stretch.cards.length > 0) yield stretch.cards.map(line).join('');
+    afterId = stretch.nextAfterId;
+    // Let polls of the same process run in between.
+    await nextTurn();
+  }
+}
+
+function csvLine(card: CardImport): string {
+  return `${IMPORT_FIELDS.map((field) => csvField(card[field])).join(',')}\n`;
+}
+
+function csvField(value: CardImport[keyof CardImport]): string {
+  const text = String(value ?? '');
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export function jsonLine(card: CardImport): string {
+  const row = IMPORT_FIELDS.map((field, i) => [IMPORT_COLUMNS[i], card[field]] as const);
+  return `${JSON.stringify(Object.fromEntries(row))}\n`;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StopFigures } from '../../../../src/operations/health/stop-figures.ts';
-import { stopReasons } from '../../../../src/operations/health/stop-reasons.ts';
+import { type StopFigures, stopReasons } from '../../../../src/operations/health/stop-figures.ts';
 import { CALM_STOPS } from '../../../support/stop-figures.ts';
 
 const JUMP = {
