@@ -1,7 +1,8 @@
 // Task types that share one gateway, each at its limit, second by second: EffectiveLimit and StrainTrials together, as
 // engine/limits/concurrency-controller.ts runs them, against a model of a gateway. No store, no clock.
 import { EffectiveLimit, type LimitMemory } from '../../src/domain/limits/effective-limit.ts';
-import type { FleetTick, Situation } from '../../src/domain/limits/fleet-tick.ts';
+import type { FleetTick } from '../../src/domain/limits/fleet-tick.ts';
+import { judgeLimits } from '../../src/domain/limits/judge-limits.ts';
 import { StrainTrials } from '../../src/domain/limits/strain-trials.ts';
 import { TASK_TYPES, type TaskType } from '../../src/domain/task-type.ts';
 
@@ -74,39 +75,12 @@ export class ModelledFleet {
       const inForce = Math.min(most, limit.under(this.configured));
       const seen = { ...QUIET, ...bearing(inForce, total) };
       const durationMs = seen.durationMs === 0 && seen.limitReached ? 1_000 * inForce : seen.durationMs;
-      return { taskType, limit, inForce, tick: { ...seen, durationMs } };
+      return { taskType, limit, configured: this.configured, inForce, tick: { ...seen, durationMs } };
     });
-    for (const verdict of this.#strain.observe(ticks, this.nowMs)) {
-      this.limits.get(verdict.taskType)?.obey(verdict, this.nowMs);
-      this.#note(verdict.reason);
-    }
-    if (!this.#strain.isTrying) this.#adapt(ticks);
+    judgeLimits(this.#strain, ticks, this.nowMs, (_, reason) =>
+      this.log.push({ second: this.nowMs / 1_000, inFlight: this.inFlight, reason }),
+    );
     return ticks.reduce((sum, { tick }) => sum + tick.succeeded, 0);
-  }
-
-  #adapt(
-    ticks: ReadonlyArray<{ taskType: TaskType; limit: EffectiveLimit; inForce: number; tick: FleetTick }>,
-  ): void {
-    const { configured, nowMs } = this;
-    const fairLimit = ticks.reduce((sum, { inForce }) => sum + inForce, 0) / ticks.length;
-    const situation = (taskType: TaskType, inForce: number): Situation => ({
-      configured,
-      inForce,
-      nowMs,
-      fairLimit,
-      strained: this.#strain.isStrained(taskType, nowMs),
-    });
-    for (const { taskType, limit, inForce, tick } of ticks) {
-      this.#note(limit.observe(tick, situation(taskType, inForce)));
-    }
-    if (!ticks.some(({ limit }) => limit.wantsTrial)) return;
-    for (const { taskType, limit, inForce } of ticks) {
-      this.#note(limit.joinTrial(situation(taskType, inForce)));
-    }
-  }
-
-  #note(reason: string | null): void {
-    if (reason !== null) this.log.push({ second: this.nowMs / 1_000, inFlight: this.inFlight, reason });
   }
 }
 

@@ -1,12 +1,13 @@
 // Sets the effective limit of every task type once a second, for the whole fleet. Runs on the leader; workers learn the
-// limit with their next claim. The rules are in domain/limits: strain-trials.ts and effective-limit.ts (what the
-// gateway can take), gateway-ceiling.ts (how the task types share it). This file reads what the fleet counted, applies
-// the decision and logs the reason. It never changes a configured limit (operations/limits/concurrency.ts).
+// limit with their next claim. The rules are in domain/limits: judge-limits.ts (what the gateway can take) and
+// gateway-ceiling.ts (how the task types share it). This file reads what the fleet counted, applies the decision and logs the
+// reason. It never changes a configured limit (operations/limits/concurrency.ts).
 
 import { type CurvePoint, withPoint } from '../../domain/limits/concurrency-curve.ts';
 import { EffectiveLimit } from '../../domain/limits/effective-limit.ts';
-import { type FleetTick, type Situation, tickBetween } from '../../domain/limits/fleet-tick.ts';
+import { type FleetTick, tickBetween } from '../../domain/limits/fleet-tick.ts';
 import { divideCeiling, grantWithin, type PerType } from '../../domain/limits/gateway-ceiling.ts';
+import { judgeLimits } from '../../domain/limits/judge-limits.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/max-concurrency.ts';
 import { StrainTrials } from '../../domain/limits/strain-trials.ts';
 import { askPerTaskType, perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
@@ -114,33 +115,11 @@ export class ConcurrencyController extends LoopService {
     return { taskType, watched, counts, tick, configured, inForce };
   }
 
-  /** Judges the strain for all types together, then each limit on its own. */
   #judge(sights: readonly Counted[]): void {
-    const nowMs = this.deps.clock.monotonic();
-    for (const verdict of this.#strain.observe(sights, nowMs)) {
-      const watched = this.#watched.get(verdict.taskType) as Watched;
-      watched.limit.obey(verdict, nowMs);
-      watched.reason = verdict.reason;
-    }
-    if (this.#strain.isTrying) return;
-    const usedUp = sights.filter(({ tick }) => tick.limitReached);
-    const sum = usedUp.reduce((total, { inForce }) => total + inForce, 0);
-    const situationOf = ({ taskType, configured, inForce }: Sight): Situation => ({
-      configured,
-      inForce,
-      nowMs,
-      fairLimit: usedUp.length === 0 ? inForce : sum / usedUp.length,
-      strained: this.#strain.isStrained(taskType, nowMs),
+    const judged = sights.map(({ watched: { limit }, ...sight }) => ({ ...sight, limit }));
+    judgeLimits(this.#strain, judged, this.deps.clock.monotonic(), (taskType, reason) => {
+      (this.#watched.get(taskType) as Watched).reason = reason;
     });
-    for (const sight of sights) {
-      const { watched, tick } = sight;
-      watched.reason = watched.limit.observe(tick, situationOf(sight)) ?? watched.reason;
-    }
-    if (!sights.some(({ watched }) => watched.limit.wantsTrial)) return;
-    for (const sight of sights) {
-      const { watched } = sight;
-      watched.reason = watched.limit.joinTrial(situationOf(sight)) ?? watched.reason;
-    }
   }
 
   /** Adds a point to the curve if the limit was reached and did not change. */
