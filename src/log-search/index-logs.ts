@@ -71,13 +71,8 @@ export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
 function isAtRest(task: FileTask, nowMs: number): boolean {
   if (nowMs - task.mtimeMs >= AT_REST_MS) return true;
   try {
-    const bytes = FileBytes.open(task.path);
-    if (bytes === null) return false;
-    try {
-      return isGzip(bytes.readAt(0, Buffer.alloc(2)));
-    } finally {
-      bytes.close();
-    }
+    using bytes = FileBytes.open(task.path);
+    return bytes !== null && isGzip(bytes.readAt(0, Buffer.alloc(2)));
   } catch {
     // Indexing the file will report the error.
     return true;

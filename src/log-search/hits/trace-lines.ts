@@ -69,8 +69,6 @@ interface TraceResult {
   readonly file: number;
   readonly lines: readonly TracedLine[];
   readonly problems: readonly FileProblem[];
-  readonly bytesRead: number;
-  readonly bytesSearched: number;
   /** Ids with more lines than were kept. */
   readonly truncated: readonly string[];
 }
@@ -89,14 +87,13 @@ export async function findTraceLines(
   { query, targets }: TraceWork,
   control: ScanControl,
 ): Promise<TraceResult> {
-  const { sink, problems, bytesRead, bytesSearched } = await scanFile(task, query, control, {
+  const { sink, problems } = await scanFile(task, query, control, {
     matcher: new IdMatcher(targets.map(({ id }) => id)),
     timed: true,
     begin: () => new TraceLines(task.number, targets),
     forget: () => {},
   });
-  const truncated = [...sink.truncated];
-  return { file: task.number, lines: sink.lines, problems, bytesRead, bytesSearched, truncated };
+  return { file: task.number, lines: sink.lines, problems, truncated: [...sink.truncated] };
 }
 
 /** Matches lines that contain one of the ids as a whole word. */

@@ -21,8 +21,6 @@ export interface IndexResult {
   readonly state: 'indexed' | 'current' | 'left_out';
   /** Why it was left out. */
   readonly reason: string;
-  readonly problems: readonly FileProblem[];
-  readonly bytesRead: number;
 }
 
 interface IndexWork {
@@ -37,9 +35,9 @@ export async function indexFile(
 ): Promise<IndexResult> {
   const zone = new Zone(query.zone);
   const identity = currentIdentity(task, zone.name, cacheDirectory);
-  const result = { file: task.number, reason: '', problems: [], bytesRead: 0 };
+  const result = { file: task.number, reason: '' };
   if (identity === 'indexed') return { ...result, state: 'current' };
-  const { sink, problems, bytesRead, bytesSearched } = await scanFile(task, query, control, {
+  const { sink, problems, bytesSearched } = await scanFile(task, query, control, {
     matcher: EVERY_LINE,
     timed: false,
     begin: () => new FileFacts(zone),
@@ -47,26 +45,21 @@ export async function indexFile(
   });
   const reason = control.isStopped() ? 'interrupted' : reasonAgainst(task, identity, sink, problems);
   if (reason !== null || identity === null) {
-    return { ...result, state: 'left_out', reason: reason ?? 'cannot be read', problems, bytesRead };
+    return { ...result, state: 'left_out', reason: reason ?? 'cannot be read' };
   }
   const { firstMs, lastMs, lines } = sink;
   const facts = { zone: zone.name, firstMs, lastMs, lines, bytes: bytesSearched };
   writeIndex(cacheDirectory, task, identity, facts, sink.filter.build());
-  return { ...result, state: 'indexed', bytesRead };
+  return { ...result, state: 'indexed' };
 }
 
 /** Null when the file cannot be read or was replaced. */
 function currentIdentity(task: FileTask, zone: string, cacheDirectory: string): string | 'indexed' | null {
   try {
-    const bytes = FileBytes.open(task.path);
+    using bytes = FileBytes.open(task.path);
     if (bytes === null) return null;
-    try {
-      const known = readIndex(cacheDirectory, task, bytes, null);
-      if (known !== null && known.facts.zone === zone) return 'indexed';
-      return identityOf(task, bytes);
-    } finally {
-      bytes.close();
-    }
+    const known = readIndex(cacheDirectory, task, bytes, null);
+    return known?.facts.zone === zone ? 'indexed' : identityOf(task, bytes);
   } catch {
     return null;
   }

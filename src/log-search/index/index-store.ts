@@ -85,13 +85,8 @@ export function readIndex(
 /** Also null when the sidecar does not exist or cannot be read. */
 function readSidecar<T>(path: string, read: (sidecar: FileBytes) => T): T | null {
   try {
-    const sidecar = FileBytes.open(path);
-    if (sidecar === null) return null;
-    try {
-      return read(sidecar);
-    } finally {
-      sidecar.close();
-    }
+    using sidecar = FileBytes.open(path);
+    return sidecar && read(sidecar);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return null;

@@ -109,7 +109,7 @@ function lookInto(candidate: Candidate, { query, cacheDirectory, zone }: Look): 
   if (window === null ? cacheDirectory === null : isOld(candidate, window)) return;
   const { file } = candidate;
   try {
-    const bytes = FileBytes.open(file.path);
+    using bytes = FileBytes.open(file.path);
     if (bytes === null) return;
     try {
       if (cacheDirectory !== null) candidate.index = readIndex(cacheDirectory, file, bytes, query.card);
@@ -119,7 +119,6 @@ function lookInto(candidate: Candidate, { query, cacheDirectory, zone }: Look): 
       else if (window !== null) Object.assign(candidate, peek(bytes, zone));
     } finally {
       candidate.peekedBytes = bytes.read;
-      bytes.close();
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;

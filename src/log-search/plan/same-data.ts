@@ -14,8 +14,8 @@ export async function holdSameData(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   try {
-    using files = openBoth(plainPath, gzipPath);
-    const { plain, compressed } = files;
+    using plain = FileBytes.open(plainPath);
+    using compressed = FileBytes.open(gzipPath);
     if (plain === null || compressed === null) return false;
     // Nothing is written yet; the data will be that of the plain file.
     if (compressed.size === 0) return true;
@@ -25,25 +25,6 @@ export async function holdSameData(
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return false;
   }
-}
-
-function openBoth(plainPath: string, gzipPath: string) {
-  const plain = FileBytes.open(plainPath);
-  let compressed: FileBytes | null = null;
-  try {
-    compressed = FileBytes.open(gzipPath);
-  } catch (error) {
-    plain?.close();
-    throw error;
-  }
-  return {
-    plain,
-    compressed,
-    [Symbol.dispose]: () => {
-      plain?.close();
-      compressed?.close();
-    },
-  };
 }
 
 async function compare(

@@ -53,6 +53,10 @@ export class FileBytes {
   close(): void {
     closeSync(this.fd);
   }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
 }
 
 export function isMissing(error: unknown): boolean {

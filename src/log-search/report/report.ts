@@ -2,6 +2,7 @@
 // snake_case; instants are RFC 3339 in the search's zone.
 
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
+import { snakeKeys } from '../../platform/snake-keys.ts';
 import type { InterfaceCounts } from '../hits/find-hits.ts';
 import { type Hit, textOf } from '../model/hit.ts';
 import { isIncomplete, type Notice } from '../model/notice.ts';
@@ -101,16 +102,8 @@ export function reportToJson(report: Report): Record<string, unknown> {
     first_hit: time(report.firstMs),
     last_hit: time(report.lastMs),
     hits_by_interface: report.byInterface,
-    files: {
-      considered: files.considered,
-      pruned: files.pruned,
-      pruned_by_index: files.prunedByIndex,
-      searched: files.searched,
-      damaged: files.damaged,
-      denied: files.denied,
-      special: files.special,
-    },
-    bytes: { read: bytes.read, searched: bytes.searched },
+    files: snakeKeys(files),
+    bytes,
     matching_files: report.matching.map(({ path, hits, firstMs, lastMs }) => ({
       ...{ path, hits, first_hit: time(firstMs), last_hit: time(lastMs) },
     })),

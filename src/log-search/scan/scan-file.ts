@@ -55,9 +55,8 @@ export async function scanFile<Sink extends LineSink>(
     bytesRead: 0,
     bytesSearched: 0,
   });
-  let file: FileBytes | null = null;
   try {
-    file = openTask(task);
+    using file = openTask(task);
     if (file === null) return failed('vanished', 'gone before it was read');
     return await new FileScan(file, task, query, control, job).run();
   } catch (error) {
@@ -66,8 +65,6 @@ export async function scanFile<Sink extends LineSink>(
     if (isDenied(error)) return failed('denied', 'permission denied');
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return failed('read_error', messageOf(error));
-  } finally {
-    file?.close();
   }
 }
 
