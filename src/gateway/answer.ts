@@ -1,5 +1,5 @@
 // Reads the body of a gateway's answer: success, error code and value, as the profile describes them, become a value or a
-// GatewayError. Used by the client, one for each interface. Pure: no I/O, no clock; http-status.ts judges the HTTP status.
+// GatewayError. Used by the client, one for each interface. Pure: no I/O, no clock; exchange.ts judges the HTTP status.
 import type { ErrorRules, GatewayConfig, Reading } from '../config/daemon-config.ts';
 import type { BatchRule } from '../config/gateway/profile-kinds.ts';
 import { megabytes } from '../domain/gateway/data-unit.ts';

@@ -12,9 +12,8 @@ import {
 import { callLimitsOf } from '../domain/limits/rate-limit.ts';
 import { type Clock, withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
-import { DeadlineSweep, Exchange } from './exchange.ts';
+import { DeadlineSweep, Exchange, statusError, withCode } from './exchange.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
-import { statusError, withCode } from './http-status.ts';
 import { readByModule } from './module-calls.ts';
 import { OAuthTokens } from './oauth-tokens.ts';
 import type { GatewayRequest, Proof } from './request.ts';

@@ -1,5 +1,5 @@
-// One HTTP request and its answer, as an undici handler, and the sweep that ends exchanges at their deadline. Used by
-// the client only; it knows nothing of envelopes, cards or logs.
+// One HTTP request and its answer, as an undici handler, the sweep that ends exchanges at their deadline, and what a status that
+// is no 2xx means. Used by the client only; it knows nothing of envelopes, cards or logs.
 //
 // undici's dispatch() with a handler of its own costs about a fifth less than request(): no body stream, no abort signal.
 // One coarse timer for all exchanges replaces a timer per call; it runs only while something is in flight, and an
@@ -8,8 +8,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { messageOf } from '../platform/errors.ts';
+import type { ErrorSaid } from './answer.ts';
 import { GatewayError } from './gateway.ts';
-import type { RetryAfter } from './http-status.ts';
 
 const SWEEP_MS = 20;
 const NO_BYTES = Buffer.alloc(0);
@@ -186,4 +186,60 @@ export class DeadlineSweep {
       if (exchange.deadlineAt <= now) exchange.expire();
     }
   }
+}
+
+/** The headers that say when to call again. */
+interface RetryAfter {
+  /** The Retry-After header. */
+  readonly value: string | null;
+  /** The Date header: the gateway's clock, which a date in Retry-After refers to. */
+  readonly date: string | null;
+}
+
+/**
+ * The pause of a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date), in milliseconds, at most `maxMs`. Null
+ * when the header is absent or unreadable, or asks for no pause (zero, negative, a date in the past).
+ */
+function parseRetryAfter({ value, date }: RetryAfter, nowMs: number, maxMs: number): number | null {
+  const text = value?.trim() ?? '';
+  const askedMs = /^\d{1,20}$/.test(text)
+    ? Number(text) * 1000
+    : httpDate(text) - (Number.isNaN(httpDate(date ?? '')) ? nowMs : httpDate(date ?? ''));
+  return askedMs > 0 ? Math.min(maxMs, askedMs) : null;
+}
+
+/** Date.parse also reads "5.5" and the like; an HTTP date begins with the name of a day. */
+function httpDate(text: string): number {
+  return /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+/**
+ * The error of an HTTP status outside 2xx.
+ * 401 and 403 mean wrong credentials, so every card would fail: the gateway's fault, not the card's. So are 408 and
+ * redirects, which are never followed. 404 is the card's fault: the gateway does not know the card.
+ */
+export function statusError(
+  status: number,
+  retryAfter: RetryAfter,
+  nowMs: number,
+  maxRetryAfterMs: number,
+): GatewayError {
+  if (status === 429 || status === 503) {
+    const retryAfterMs = parseRetryAfter(retryAfter, nowMs, maxRetryAfterMs);
+    return new GatewayError('backpressure', `HTTP ${status}`, retryAfterMs === null ? {} : { retryAfterMs });
+  }
+  if (status === 401 || status === 403) {
+    return new GatewayError('auth', `HTTP ${status}: the gateway does not accept our credentials`);
+  }
+  if (status >= 300 && status < 400)
+    return new GatewayError('http', `HTTP ${status}: redirects are not followed`);
+  const cardProblem = status >= 400 && status < 500 && status !== 408;
+  return new GatewayError(cardProblem ? 'card' : 'http', `HTTP ${status}`);
+}
+
+/** @param said by the body; a code that the profile lists says more than the status. null: nothing. */
+export function withCode(byStatus: GatewayError, said: ErrorSaid | null): GatewayError {
+  if (said === null) return byStatus;
+  const failure = said.failure ?? byStatus.failure;
+  return new GatewayError(failure, `${byStatus.message}: ${said.reason}`, byStatus.details);
 }
