@@ -11,7 +11,7 @@ import { gatewayRemedy, probeProfile } from './gateway/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
 import { failure } from './operations/doctor/finding.ts';
 import { fleetFindings } from './operations/doctor/fleet.ts';
-import { tokenFindings } from './operations/doctor/tokens.ts';
+import { tokenFindings } from './operations/doctor/upkeep.ts';
 import { openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
 import { diskSpaceOf } from './platform/disk-space.ts';
@@ -82,7 +82,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     clock: systemClock,
     random: Math.random,
     settle: () => systemClock.sleep(SETTLE_MS),
-    upkeep: { cleanupSchedule: config.cleanup.schedule },
+    cleanupSchedule: config.cleanup.schedule,
     stops: config.stops,
     rateLimits: config.gateway.rateLimits,
     offers: offersOf(config.gateway),

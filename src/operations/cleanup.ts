@@ -11,9 +11,9 @@ import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { CleanupPlan } from '../store/ports/records/cleanup-records.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { Audit } from './audit.ts';
-import { requireWithin } from './bounds.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from './cleanup-report.ts';
 import { dated } from './date-of.ts';
+import { requireWithin } from './requirements.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
 /** The error of the targets that a cancelled run has not cleaned. */

@@ -33,27 +33,7 @@ import { StopModeOperations } from './stops/stop-mode.ts';
 import { StopOperations } from './stops/stops.ts';
 import { TriggerOperations } from './triggers.ts';
 
-export interface Operations {
-  readonly audit: Audit;
-  readonly stats: StatsOperations;
-  readonly history: HistoryOperations;
-  readonly failures: FailureOperations;
-  readonly concurrency: ConcurrencyOperations;
-  readonly pauses: PauseOperations;
-  readonly configs: ConfigOperations;
-  readonly init: InitOperations;
-  readonly triggers: TriggerOperations;
-  readonly alerts: AlertOperations;
-  readonly alertHistory: AlertHistoryOperations;
-  readonly silences: SilenceOperations;
-  readonly cards: CardOperations;
-  readonly stops: StopOperations;
-  readonly stopMode: StopModeOperations;
-  readonly resumes: ResumeOperations;
-  readonly explainer: Explainer;
-  readonly cleanup: CleanupOperations;
-  readonly requests: RepeatableRequests;
-}
+export type Operations = Readonly<ReturnType<typeof openOperations>>;
 
 /** Limits for the objects that callers can create. */
 export interface OperationLimits {
@@ -108,7 +88,7 @@ export function openOperations({
   auditLog,
   limits = NO_LIMITS,
   exactTotals = true,
-}: OperationsOptions): Operations {
+}: OperationsOptions) {
   const calendar = new MonthCalendar(timeZone);
   const records = connections === null ? all : all.bounded(connections);
   const estimate = () => records.cards.estimate();

@@ -22,9 +22,8 @@ import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { EarlyCards, NewTrigger, TriggerRecords } from '../store/ports/records/trigger-records.ts';
 import type { Audit } from './audit.ts';
-import { requireWithin } from './bounds.ts';
 import { dated } from './date-of.ts';
-import { requireOffered } from './require-offered.ts';
+import { requireOffered, requireWithin } from './requirements.ts';
 import type { BatchReport, CancelledTriggers, SelectionCount, TriggerReport } from './trigger-report.ts';
 
 const BATCH_BOUNDS = { min: 1, max: MAX_BATCH_CARDS } as const;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CARD_ID_BOUNDS } from '../../domain/manual-trigger.ts';
 import { ONE_LINE } from '../../domain/one-line.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import { type Bounds, wholeNumberWithin } from '../../operations/bounds.ts';
+import { type Bounds, wholeNumberWithin } from '../../operations/requirements.ts';
 
 /** A required JSON integer within bounds, ends included. */
 export function wholeNumber(bounds: Bounds) {

@@ -16,8 +16,8 @@ import type {
   HistoryFilter,
 } from '../../store/ports/records/alert-records.ts';
 import type { Audit } from '../audit.ts';
-import { isWithin } from '../bounds.ts';
 import { dated } from '../date-of.ts';
+import { isWithin } from '../requirements.ts';
 import type { AlertReport } from './alert-reports.ts';
 
 /** Firing alerts by rule type and task type; combinations without any are left out. */

@@ -20,8 +20,8 @@ import { CardpollError, type FieldProblem } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { AlertRecords } from '../../store/ports/records/alert-records.ts';
 import type { Audit } from '../audit.ts';
-import { isWithin, wholeNumberWithin } from '../bounds.ts';
 import { dated } from '../date-of.ts';
+import { isWithin, wholeNumberWithin } from '../requirements.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
 import type { AlertRuleReport, WebhookTrialReport } from './alert-reports.ts';
 

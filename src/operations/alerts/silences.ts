@@ -2,16 +2,15 @@
 // kept in the history like any other. If it still fires when the silence ends, its notification is sent then. If it
 // resolves first, no notification is sent for either event. When the firing was already sent, the resolution is always
 // sent.
-import type { SilenceScope } from '../../domain/alerts/alert-silence.ts';
-import { SILENCE_SECONDS_BOUNDS } from '../../domain/alerts/alert-silence.ts';
+import { SILENCE_SECONDS_BOUNDS, type SilenceScope } from '../../domain/alerts/alert-silence.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { AlertRecords, NewSilence } from '../../store/ports/records/alert-records.ts';
 import type { Audit } from '../audit.ts';
-import { isWithin, requireWithin } from '../bounds.ts';
 import { dated } from '../date-of.ts';
+import { isWithin, requireWithin } from '../requirements.ts';
 import type { SilenceReport } from './alert-reports.ts';
 
 /** What to silence (at least one of the three scope fields), and either for how long or until when. */

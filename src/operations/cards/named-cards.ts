@@ -5,7 +5,7 @@ import { CARD_ID_BOUNDS } from '../../domain/manual-trigger.ts';
 import { MAX_ORDERED_CARDS } from '../../domain/stops/stop.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
-import { requireWithin } from '../bounds.ts';
+import { requireWithin } from '../requirements.ts';
 
 /** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`. */
 export async function findCard(cards: Pick<CardRecords, 'find'>, cardIdOrIccid: string) {

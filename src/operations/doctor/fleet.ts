@@ -15,7 +15,7 @@ import type { Overview } from '../stats/stats-report.ts';
 import { answered } from './finding.ts';
 import { rateLimitFindings } from './rate-limits.ts';
 import { ringSampleFindings } from './ring-sample.ts';
-import { type UpkeepSettings, upkeepFindings } from './upkeep.ts';
+import { upkeepFindings } from './upkeep.ts';
 
 interface FleetFacts {
   readonly live: LiveStore;
@@ -24,7 +24,8 @@ interface FleetFacts {
   readonly random: () => number;
   /** Waits as long as a changed card needs to reach its rings. */
   readonly settle: () => Promise<void>;
-  readonly upkeep: UpkeepSettings;
+  /** Cron expression, or `off`. */
+  readonly cleanupSchedule: string;
   readonly stops: StopSettings;
   readonly rateLimits: readonly RateLimit[];
   readonly offers: Offers;
@@ -33,7 +34,7 @@ interface FleetFacts {
 }
 
 export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
-  const { live, records, clock, random, settle, upkeep, stops, rateLimits, offers } = facts;
+  const { live, records, clock, random, settle, cleanupSchedule, stops, rateLimits, offers } = facts;
   const progress = await live.coordination.initProgress();
   const instances = await live.coordination.instances();
   const isLed = databaseOutagesOf(instances)?.leaderless !== true;
@@ -43,7 +44,7 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
     answered('cards in rings', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
     answered('stop mode', () => stopModeFindings(records, stops)),
     answered('rate limits', () => rateLimitFindings(records, rateLimits, offers)),
-    answered('alert rules', () => upkeepFindings(records, clock, upkeep)),
+    answered('alert rules', () => upkeepFindings(records, clock, cleanupSchedule)),
     answered('fleet', () => aliveFindings(facts, instances.length)),
   ]);
   return groups.flat();

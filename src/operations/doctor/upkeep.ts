@@ -1,4 +1,6 @@
-// Checks of alert rules and of the cleanup, whose absence is noticed only when they are needed. Used by fleet.ts.
+// Checks of what an operator keeps up: alert rules and the cleanup, whose absence is noticed only when they are needed, and
+// admin tokens of the configuration, which expire. Used by fleet.ts and, for the tokens, by src/doctor.ts.
+import type { AdminToken } from '../../domain/admin-token.ts';
 import { type Finding, ok, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
@@ -7,17 +9,13 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 const CLEANUP_EXPECTED_AFTER_MS = 2 * 86_400_000;
 const RULES_LOOKED_AT = 1_000;
 
-export interface UpkeepSettings {
-  /** Cron expression, or `off`. */
-  readonly cleanupSchedule: string;
-}
-
+/** @param cleanupSchedule cron expression, or `off`. */
 export async function upkeepFindings(
   records: RecordStore,
   clock: Clock,
-  settings: UpkeepSettings,
+  cleanupSchedule: string,
 ): Promise<Finding[]> {
-  return [await alertFinding(records), await cleanupFinding(records, clock, settings)];
+  return [await alertFinding(records), await cleanupFinding(records, clock, cleanupSchedule)];
 }
 
 async function alertFinding({ alerts }: RecordStore): Promise<Finding> {
@@ -47,11 +45,7 @@ async function alertFinding({ alerts }: RecordStore): Promise<Finding> {
       });
 }
 
-async function cleanupFinding(
-  records: RecordStore,
-  clock: Clock,
-  { cleanupSchedule }: UpkeepSettings,
-): Promise<Finding> {
+async function cleanupFinding(records: RecordStore, clock: Clock, cleanupSchedule: string): Promise<Finding> {
   const check = 'cleanup';
   const command = 'cardpoll cleanup run --yes --wait';
   const [last, migrations] = await Promise.all([records.cleanup.latest(), records.migrations.status()]);
@@ -80,4 +74,26 @@ async function cleanupFinding(
       command,
     },
   );
+}
+
+const DAY_MS = 86_400_000;
+const SOON_DAYS = 14;
+
+/** One finding for each token that has expired or expires soon; none without tokens. */
+export function tokenFindings(tokens: ReadonlyArray<Omit<AdminToken, 'hash'>>, nowMs: number): Finding[] {
+  if (tokens.length === 0) return [];
+  const ending = tokens.filter(({ expiresAtMs }) => (expiresAtMs ?? Infinity) - nowMs < SOON_DAYS * DAY_MS);
+  if (ending.length === 0) {
+    return [ok('admin tokens', `${tokens.length} known, none expires within ${SOON_DAYS} days`)];
+  }
+  return ending.map(({ name, role, expiresAtMs }) => {
+    const endsMs = expiresAtMs ?? nowMs;
+    const lastDay = new Date(endsMs - 1).toISOString().slice(0, 10);
+    const is =
+      endsMs <= nowMs ? `expired: ${lastDay} was its last day` : `expires: ${lastDay} is its last day`;
+    return warning('admin tokens', `the token of ${name} ${is}`, {
+      hint: 'add the line of a new token, reload, and remove the old line when the new token is in use',
+      command: `cardpoll token new --name ${name} --role ${role}`,
+    });
+  });
 }

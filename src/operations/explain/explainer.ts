@@ -1,7 +1,7 @@
 // Looks up why a card is or is not polled. Used by the admin API. It makes a fixed number of look-ups by key, however
 // many cards there are; task-explanation.ts interprets them.
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
-import { type Offers, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import type { Offers } from '../../domain/gateway-interface.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
@@ -16,7 +16,7 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { CardReport } from '../cards/card-report.ts';
 import type { CardOperations } from '../cards/cards.ts';
 import { dated } from '../date-of.ts';
-import { gatewayReportOf } from '../health/gateway-report.ts';
+import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import type { InterfaceReport } from '../health/health-report.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
 import { awaitedWords } from '../limits/pace-share.ts';
@@ -178,8 +178,7 @@ function failureOf({ failuresInARow, ...failure }: NotedFailure) {
 
 /** Breakers that are open on every polling instance: while one instance has it closed, the card may be polled there. */
 function holdingAll(taskType: TaskType, polling: readonly InstanceInfo[]): InterfaceReport[] {
-  const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];
-  return gatewayReportOf(polling).interfaces.filter(
-    (one) => concerned.includes(one.interface) && one.breaker === 'open' && one.instances === polling.length,
+  return heldInterfacesOf(taskType, gatewayReportOf(polling)).filter(
+    ({ breaker, instances }) => breaker === 'open' && instances === polling.length,
   );
 }

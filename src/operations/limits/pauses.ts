@@ -6,8 +6,8 @@ import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Pause, PauseSource } from '../../store/ports/live/work-queue.ts';
 import type { Audit } from '../audit.ts';
-import { requireWithin } from '../bounds.ts';
 import { dated } from '../date-of.ts';
+import { requireWithin } from '../requirements.ts';
 import type { PauseReport } from './limits-report.ts';
 
 interface OperatorPause {

@@ -2,22 +2,25 @@
 // created step by step, and with plain SQL.
 import { notOfferedWords, type Offers } from '../../domain/gateway-interface.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
-import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
+import {
+  ConfigMatcher,
+  INTERVAL_SECONDS_BOUNDS,
+  type PollingConfig,
+} from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
-import { type Bounds, wholeNumberWithin } from '../bounds.ts';
+import { isWithin, wholeNumberWithin } from '../requirements.ts';
 
 interface ConfigSurroundings {
   readonly all: readonly PollingConfig[];
   /** Number of members of the config's ring; null if not known (yet). */
   readonly members: number | null;
-  readonly intervalSecondsBounds: Bounds;
   readonly rateLimits: readonly RateLimit[];
   readonly offers: Offers;
 }
 
 export function problemsOf(
   config: PollingConfig,
-  { all, members, intervalSecondsBounds, rateLimits, offers }: ConfigSurroundings,
+  { all, members, rateLimits, offers }: ConfigSurroundings,
 ): string[] {
   const problems: string[] = [];
   const needed = TASKS[config.taskType].interface;
@@ -27,8 +30,8 @@ export function problemsOf(
     problems.push(`every card it matches is polled by config ${covering.map(({ id }) => id).join(' and ')}`);
   } else if (members === 0) problems.push('no card matches it');
   const { intervalSeconds } = config;
-  if (intervalSeconds < intervalSecondsBounds.min || intervalSeconds > intervalSecondsBounds.max) {
-    problems.push(`interval_seconds ${wholeNumberWithin(intervalSecondsBounds)}`);
+  if (!isWithin(INTERVAL_SECONDS_BOUNDS, intervalSeconds)) {
+    problems.push(`interval_seconds ${wholeNumberWithin(INTERVAL_SECONDS_BOUNDS)}`);
   }
   const frequent = tooFrequent(config.taskType, intervalSeconds, rateLimits);
   if (frequent !== null) problems.push(`interval_seconds ${frequent}`);

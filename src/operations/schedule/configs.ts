@@ -21,7 +21,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
-import { type Bounds, isWithin, wholeNumberWithin } from '../bounds.ts';
+import { type Bounds, isWithin, wholeNumberWithin } from '../requirements.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
 import { problemsOf, tooFrequent } from './config-problems.ts';
 import type { ConfigReport } from './schedule-report.ts';
@@ -136,7 +136,6 @@ export class ConfigOperations {
       problems: problemsOf(config, {
         all,
         members: isLoaded ? members : null,
-        intervalSecondsBounds: INTERVAL_SECONDS_BOUNDS,
         rateLimits: this.deps.rateLimits,
         offers: this.deps.offers,
       }),

@@ -10,7 +10,7 @@ import type { ResumeRun, ResumeSelection } from '../../store/ports/records/resum
 import type { Audit } from '../audit.ts';
 import { type CardList, distinctCards, findCard, wrongCards } from '../cards/named-cards.ts';
 import { dated } from '../date-of.ts';
-import { requireOffered } from '../require-offered.ts';
+import { requireOffered } from '../requirements.ts';
 import type { ResumePreview, ResumeRunReport } from './stop-reports.ts';
 
 /** A list of cards, or what cardpoll stopped since a time; null: not given. */

@@ -11,7 +11,7 @@ import type { StopFilter, StopRecords } from '../../store/ports/records/stop-rec
 import type { Audit } from '../audit.ts';
 import { type CardList, distinctCards, findCard, wrongCards } from '../cards/named-cards.ts';
 import { dated } from '../date-of.ts';
-import { requireOffered } from '../require-offered.ts';
+import { requireOffered } from '../requirements.ts';
 import type { StopModeOperations } from './stop-mode.ts';
 import type { DismissReport, OrderedStopReport, ReleaseReport, StopReport } from './stop-reports.ts';
 

@@ -43,7 +43,7 @@ async function look(over: Partial<Facts> = {}) {
     clock,
     random: () => 0,
     settle: async () => {},
-    upkeep: { cleanupSchedule: '0 3 * * *' },
+    cleanupSchedule: '0 3 * * *',
     stops: DEFAULT_STOPS,
     rateLimits: [],
     offers: () => true,
@@ -230,8 +230,7 @@ describe('the cleanup', () => {
   }
 
   it('without a schedule never runs', async () => {
-    const upkeep = { cleanupSchedule: 'off' };
-    expect(await found('cleanup', { upkeep })).toMatchObject([
+    expect(await found('cleanup', { cleanupSchedule: 'off' })).toMatchObject([
       {
         status: 'warning',
         detail: 'it has never run and has no schedule: expired data is never removed',

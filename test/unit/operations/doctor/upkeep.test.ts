@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { tokenFindings } from '../../../../src/operations/doctor/tokens.ts';
+import { tokenFindings } from '../../../../src/operations/doctor/upkeep.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00Z');
 const token = (name: string, endOf: string | null) => ({
   name,
-  role: 'operator',
+  role: 'operator' as const,
   expiresAtMs: endOf === null ? null : Date.parse(`${endOf}T00:00:00Z`) + 86_400_000,
 });
 
@@ -33,7 +33,7 @@ it.each([
   [1, 'expires'],
   [14 * 86_400_000 - 1, 'expires'],
 ])('that ends in %i ms %s', (inMs, is) => {
-  const ending = { name: 'a', role: 'admin', expiresAtMs: NOW + inMs };
+  const ending = { name: 'a', role: 'admin' as const, expiresAtMs: NOW + inMs };
   expect(tokenFindings([ending], NOW)).toMatchObject([
     { check: 'admin tokens', status: 'warning', detail: expect.stringContaining(`the token of a ${is}: `) },
   ]);

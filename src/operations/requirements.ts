@@ -1,4 +1,7 @@
-// Refuses numbers that are out of bounds, all fields in one error, with the same words in the API and the CLI.
+// Refuses what cannot be: numbers out of bounds, all fields in one error, with the same words in the API and the CLI; and what
+// the gateway does not offer.
+
+import { type InterfaceName, notOfferedWords, type Offers } from '../domain/gateway-interface.ts';
 import { CardpollError } from '../platform/errors.ts';
 
 export interface Bounds {
@@ -21,4 +24,12 @@ export function requireWithin(bounds: Bounds, values: Readonly<Record<string, nu
     .map(([field]) => ({ field, message: wholeNumberWithin(bounds) }));
   if (fields.length > 0)
     throw new CardpollError('invalid', 'invalid_field', 'a value is out of bounds', { fields });
+}
+
+/** @throws CardpollError `conflict`. */
+export function requireOffered(offers: Offers, name: InterfaceName): void {
+  if (offers(name)) return;
+  throw new CardpollError('conflict', 'not_offered', notOfferedWords(name), {
+    hint: `if the gateway has such a call, describe it in gateway.interfaces.${name}`,
+  });
 }

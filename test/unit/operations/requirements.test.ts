@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requireWithin } from '../../../src/operations/bounds.ts';
+import { requireWithin } from '../../../src/operations/requirements.ts';
 
 const BOUNDS = { min: 1, max: 100 };
 
