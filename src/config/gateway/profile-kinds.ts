@@ -42,8 +42,12 @@ function isCode(raw: unknown): raw is Code {
   return (typeof raw === 'string' && raw !== '') || typeof raw === 'boolean' || Number.isFinite(raw);
 }
 
+const UNCLOSED = new RegExp(`\\{(?:${PLACEHOLDERS.join('|')})\\b(?!\\})`);
+
 /** @returns what is wrong with the placeholders of a text; null: nothing. */
 function placeholderProblem(text: string): string | null {
+  const unclosed = UNCLOSED.exec(text);
+  if (unclosed !== null) return `${unclosed[0]} has no closing brace`;
   const unknown = namesInBraces(text).find((name) => !(PLACEHOLDERS as readonly string[]).includes(name));
   const known = PLACEHOLDERS.map((name) => `{${name}}`).join(', ');
   return unknown === undefined ? null : `{${unknown}} is no placeholder; there are ${known}`;

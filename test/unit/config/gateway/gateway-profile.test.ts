@@ -203,6 +203,16 @@ describe('a profile that cannot work is refused, with the place', () => {
       flow('method: POST, path: "/{iccid}", body: { a: ["{x}"] }'),
       /\{x\} is no placeholder/,
     ],
+    [
+      'a placeholder without its end',
+      flow('path: "/{iccid}?to={date", value: a'),
+      /\{date has no closing brace/,
+    ],
+    [
+      'a placeholder in a body without its end',
+      flow('method: POST, path: "/{iccid}", body: { a: "{card_id" }'),
+      /\{card_id has no closing brace/,
+    ],
     ['a body with GET', flow('method: GET, path: "/{iccid}", value: a, body: { a: 1 }'), /GET has no body/],
     [
       'body and form',
