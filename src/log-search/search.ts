@@ -2,9 +2,10 @@
 
 import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
+import { sumOfCounts } from '../domain/stats/counts.ts';
 import { FILE_WORK } from './file-work.ts';
 import { findTraces } from './find-traces.ts';
-import type { FileHits, InterfaceCounts } from './hits/find-hits.ts';
+import type { FileHits } from './hits/find-hits.ts';
 import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
 import type { FileTask } from './model/file-task.ts';
 import { compareHits, type Hit } from './model/hit.ts';
@@ -92,7 +93,7 @@ class Search {
       hits: sum(results, ({ count }) => count),
       firstMs: least(results.map(({ firstMs }) => firstMs)),
       lastMs: greatest(results.map(({ lastMs }) => lastMs)),
-      byInterface: addCounts(results),
+      byInterface: sumOfCounts<string>(results.map(({ byInterface }) => byInterface)),
       matching: this.#matching(results),
       samples: this.#samples(results),
       notices,
@@ -212,15 +213,4 @@ function least(values: readonly (number | null)[]): number | null {
 
 function greatest(values: readonly (number | null)[]): number | null {
   return values.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null);
-}
-
-function addCounts(results: readonly FileHits[]): InterfaceCounts {
-  const total: InterfaceCounts = {};
-  for (const { byInterface } of results) {
-    for (const [name, count] of Object.entries(byInterface)) {
-      const key = name as keyof InterfaceCounts;
-      total[key] = (total[key] ?? 0) + count;
-    }
-  }
-  return total;
 }

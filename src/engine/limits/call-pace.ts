@@ -5,10 +5,8 @@
 // stalled, finds it expired and sends nothing. What is granted and not used is given back or lost, never used later.
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { callLimitsOf, type RateLimit, rateLimitWords } from '../../domain/limits/rate-limit.ts';
-import type { TaskType } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { Pace, PaceGrant, PaceLimit, PaceParticipant } from '../../store/ports/live/pace.ts';
 
 /** A bucket for which no one asks is taken for one that lost its state; a limit may count stops only, which are rare. */
@@ -26,12 +24,10 @@ interface CallGrant {
   giveBack(calls: number): void;
 }
 
-interface CallPaceDeps {
+interface CallPaceDeps extends LoopMeans {
   readonly limits: readonly PaceLimit[];
   readonly pace: Pick<Pace, 'take' | 'giveBack' | 'states'>;
-  readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'info'>;
-  readonly onError: LoopErrorHandler;
 }
 
 /** @returns null without a limit that counts calls: then nothing is asked. */
@@ -79,11 +75,6 @@ export class CallPace extends LoopService {
     return this.deps.limits.some(({ interfaces }) => interfaces?.includes(interfaceName) !== false);
   }
 
-  /** Asks for calls that polls begin with. */
-  forPolls(taskType: TaskType, interfaceName: InterfaceName, calls: number): Promise<CallGrant> {
-    return this.#take(taskType, interfaceName, calls);
-  }
-
   /**
    * Waits until a call that follows a poll may be made: at once, within the next milliseconds.
    * @returns false when none was granted within the time.
@@ -99,7 +90,7 @@ export class CallPace extends LoopService {
   async #await(interfaceName: InterfaceName, until: number): Promise<boolean> {
     const { clock } = this.deps;
     while (clock.monotonic() < until) {
-      const grant = await this.#take('follow_up', interfaceName, 1);
+      const grant = await this.take('follow_up', interfaceName, 1);
       const now = clock.monotonic();
       if (grant.calls > 0 && now <= Math.min(grant.expiresAt, until)) return true;
       grant.giveBack(grant.calls);
@@ -109,7 +100,8 @@ export class CallPace extends LoopService {
     return false;
   }
 
-  async #take(participant: PaceParticipant, interfaceName: InterfaceName, calls: number): Promise<CallGrant> {
+  /** Asks for calls: those that polls of a task type begin with, or those that follow polls. */
+  async take(participant: PaceParticipant, interfaceName: InterfaceName, calls: number): Promise<CallGrant> {
     const { limits, pace, clock } = this.deps;
     const askedAt = clock.monotonic();
     const grant = await pace.take({ participant, interfaceName, calls, limits });

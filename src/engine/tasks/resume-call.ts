@@ -10,8 +10,7 @@ import { CardpollError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { FailedResume, ResumeRecords } from '../../store/ports/records/resume-records.ts';
-import type { Deadline } from '../work/task.ts';
-import { followUpCall } from './follow-up-call.ts';
+import { type Deadline, followUpCall } from '../work/task.ts';
 
 export interface ResumeCallDeps {
   readonly gateway: Gateway;

@@ -13,8 +13,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { CardReader } from '../work/card-reader.ts';
-import type { Deadline } from '../work/task.ts';
-import { followUpCall } from './follow-up-call.ts';
+import { type Deadline, followUpCall } from '../work/task.ts';
 
 /**
  * A claim is judged by the mode of its moment. The call is made within this time or not at all, so that mode observe is in

@@ -5,10 +5,9 @@ import type { Card } from '../../domain/cards/card.ts';
 import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { type FlowControl, GatewayError } from '../../gateway/gateway.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { LoopErrorHandler } from '../../platform/loop.ts';
+import type { LoopMeans } from '../../platform/loop.ts';
 import type { FailureNote } from '../../store/ports/live/failure-log.ts';
 import type { WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { StatsRecorder } from '../stats/stats-recorder.ts';
@@ -30,15 +29,13 @@ const RETRY_CAP_MS = 60_000;
 /** Characters kept of an error message: a gateway may answer with a page of HTML. */
 const MAX_MESSAGE = 200;
 
-interface CardPollerDeps {
+interface CardPollerDeps extends LoopMeans {
   readonly task: Task;
   readonly instanceId: string;
   readonly work: Pick<WorkQueue, 'pause'>;
   readonly stats: StatsRecorder;
   readonly flow: Pick<FlowControl, 'refusesAll'>;
-  readonly clock: Clock;
   readonly log: Logger;
-  readonly onError: LoopErrorHandler;
 }
 
 export class CardPoller {

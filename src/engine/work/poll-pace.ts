@@ -3,8 +3,8 @@
 // late. No type that has nothing to poll asks for calls.
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import { type Clock, withTimeout } from '../../platform/clock.ts';
-import type { LoopErrorHandler } from '../../platform/loop.ts';
+import { withTimeout } from '../../platform/clock.ts';
+import type { LoopMeans } from '../../platform/loop.ts';
 import type { WorkItem } from '../../store/ports/live/work-queue.ts';
 import type { CallPace } from '../limits/call-pace.ts';
 import type { Deadline } from './task.ts';
@@ -30,18 +30,16 @@ interface Waiting {
   readonly end: (mayCall: boolean) => void;
 }
 
-interface PollPaceDeps {
+interface PollPaceDeps extends LoopMeans {
   readonly taskType: TaskType;
   readonly interfaceName: InterfaceName;
-  readonly pace: Pick<CallPace, 'forPolls'>;
+  readonly pace: Pick<CallPace, 'take'>;
   /** Waits until a call could be sent at once. */
   readonly ready: () => Promise<void>;
   /** Most cards that one call is for. */
   readonly cardsPerCall: number;
-  readonly clock: Clock;
   /** Called when calls were granted: the worker may claim again. */
   readonly onGranted: () => void;
-  readonly onError: LoopErrorHandler;
 }
 
 export class PollPace {
@@ -118,7 +116,7 @@ export class PollPace {
     // Calls that are granted while a token is waited for would all be sent when it comes.
     if (!(await withTimeout(MAX_REST_MS, this.deps.ready(), clock))) return 0;
     const callsFor = (cards: number) => Math.ceil(cards / cardsPerCall);
-    const grant = await pace.forPolls(taskType, interfaceName, callsFor(this.#waiting.length));
+    const grant = await pace.take(taskType, interfaceName, callsFor(this.#waiting.length));
     // The store answered too late, or this process was stopped meanwhile: the calls would come on top of later ones.
     const calls = clock.monotonic() > grant.expiresAt ? 0 : grant.calls;
     const granted = this.#waiting.splice(0, calls * cardsPerCall);

@@ -1,8 +1,10 @@
 // The interface of a task: poll one card within a deadline and return what was found. Implementations: realname, carddata,
-// package.
+// package. And what tasks share: the deadline, and calls that follow from a poll.
 import type { Card } from '../../domain/cards/card.ts';
+import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
 import type { TaskType } from '../../domain/task-type.ts';
+import type { CalledCard, Gateway, GatewayAnswer } from '../../gateway/gateway.ts';
 import type { Clock } from '../../platform/clock.ts';
 
 export interface TaskResult {
@@ -53,4 +55,18 @@ export class Deadline {
   nowMs(): number {
     return Math.floor(this.claimedAtMs + this.clock.monotonic() - this.claimedAt);
   }
+}
+
+/** Half of the time that is left is for the call itself. */
+const SHARE_FOR_PACE = 0.5;
+
+/** Makes a call that follows from a poll: it draws from the rate limits by itself. */
+export function followUpCall(
+  gateway: Gateway,
+  interfaceName: InterfaceName,
+  card: CalledCard,
+  deadline: Deadline,
+): Promise<GatewayAnswer> {
+  const leftMs = deadline.remainingMs();
+  return gateway.call(interfaceName, card, leftMs, SHARE_FOR_PACE * leftMs);
 }

@@ -9,9 +9,8 @@ import type { Card } from '../../domain/cards/card.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { FlowControl } from '../../gateway/gateway.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { FleetClock } from '../fleet-clock.ts';
 import type { CallPace } from '../limits/call-pace.ts';
@@ -46,7 +45,7 @@ const ORDER_RETRIED_MS = 60_000;
 /** The end of a poll. */
 type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure' | 'alsoFor'>> & { readonly retry?: Retry };
 
-interface WorkerDeps {
+interface WorkerDeps extends LoopMeans {
   readonly task: Task;
   readonly instanceId: string;
   readonly work: Pick<WorkQueue, 'claim' | 'release' | 'pause' | 'onWork'>;
@@ -56,16 +55,14 @@ interface WorkerDeps {
   readonly stats: StatsRecorder;
   readonly flow: FlowControl;
   /** Absent without a rate limit. */
-  readonly pace?: Pick<CallPace, 'counts' | 'forPolls'> | null;
+  readonly pace?: Pick<CallPace, 'counts' | 'take'> | null;
   /** Absent unless the gateway limits the polls of one card: such a card is left to its ring when it fails. */
   readonly cardPace?: CardPace | null;
   readonly matcher: () => ConfigMatcher;
   readonly fleetClock: Pick<FleetClock, 'timeOf'>;
-  readonly clock: Clock;
   readonly leaseMs: number;
   readonly claimBatch: number;
   readonly log: Logger;
-  readonly onError: LoopErrorHandler;
 }
 
 export class Worker extends LoopService {

@@ -1,8 +1,7 @@
 // Notes the health reasons every few seconds, so that reports can show since when each has existed. Started by wiring
 // on instances that serve the API; several instances note the same. The reasons come from health-reasons.ts; the live
 // store keeps their beginning.
-import type { Clock } from '../../platform/clock.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { HealthLog } from '../../store/ports/live/history-log.ts';
 import { reasonName } from '../health/health-reasons.ts';
 import type { StatsOperations } from './stats.ts';
@@ -13,11 +12,9 @@ const HOLDS_MS = 6 * LOOK_EVERY_MS;
 
 export class HealthWatch extends LoopService {
   constructor(
-    private readonly deps: {
+    private readonly deps: LoopMeans & {
       readonly stats: Pick<StatsOperations, 'overview'>;
       readonly health: Pick<HealthLog, 'note'>;
-      readonly clock: Clock;
-      readonly onError: LoopErrorHandler;
     },
   ) {
     super('health-watch', deps);

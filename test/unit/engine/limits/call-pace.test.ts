@@ -89,7 +89,7 @@ it('makes a stop within a second of its claim while all types want more than is 
   let ended = false;
   const types = TASK_TYPES.map(async (taskType) => {
     while (!ended) {
-      const { calls, waitMs } = await pace.forPolls(taskType, TASKS[taskType].interface, 50);
+      const { calls, waitMs } = await pace.take(taskType, TASKS[taskType].interface, 50);
       polls[taskType] += calls;
       await clock.sleep(Math.max(1, waitMs));
     }

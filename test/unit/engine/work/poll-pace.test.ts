@@ -32,7 +32,7 @@ function paceOf(cardsPerCall: number): PollPace {
     taskType: 'realname',
     interfaceName: 'realname',
     pace: {
-      forPolls: async (_, __, wanted) => {
+      take: async (_, __, wanted) => {
         const expiresAt = clock.monotonic() + LIFE_MS;
         const next = grants.shift() ?? { calls: 0 };
         asked.push(wanted);
