@@ -1,5 +1,5 @@
 // What a process and its overseer (the service manager, or the supervisor of several processes) tell each other. The messages of
-// a supervisor go over Node's channel between parent and child. Data only.
+// a supervisor go over Node's channel between parent and child. Types and constants only.
 
 /** The condition of a process, for its overseer. */
 export interface Condition {

@@ -25,7 +25,7 @@ function isSecret(text: string): boolean {
   return length >= KEY_BYTES.min && length <= KEY_BYTES.max;
 }
 
-/** Scheme, host and port: path and query often hold secrets. null when the text is not a URL, which plain SQL may have written. */
+/** Scheme, host and port: path and query often hold secrets. null: no URL, which plain SQL may have written. */
 export function receiverOf(webhookUrl: string): string | null {
   return URL.canParse(webhookUrl) ? new URL(webhookUrl).origin : null;
 }

@@ -1,5 +1,5 @@
-// Groups cards by the rings of every task type they belong to, and loads cards into rings that are being built. Used by initialiser.ts, which stores
-// the progress, and by card-sync.ts.
+// Groups cards by the rings of every task type they belong to, and loads cards into rings that are being built. Used by
+// initialiser.ts, which stores the progress, and by card-sync.ts.
 
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
