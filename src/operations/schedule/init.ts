@@ -22,26 +22,17 @@ export class InitReporter {
   }
 
   report(progress: InitProgress): InitReport {
-    const now = this.clock.now();
-    this.#pendingSinceMs = progress.status === 'pending' ? (this.#pendingSinceMs ?? now) : null;
-    return initReportOf(progress, now, this.#pendingSinceMs);
+    const nowMs = this.clock.now();
+    this.#pendingSinceMs = progress.status === 'pending' ? (this.#pendingSinceMs ?? nowMs) : null;
+    const { lastCardId: _, changeMark: __, ...reported } = progress;
+    const status = isStuck(progress, nowMs, this.#pendingSinceMs) ? 'stuck' : progress.status;
+    return {
+      ...dated(reported),
+      status,
+      percent: percentOf(progress),
+      etaSeconds: status === 'running' ? etaSecondsOf(progress, nowMs) : null,
+    };
   }
-}
-
-/** @param pendingSinceMs null: not known */
-export function initReportOf(
-  progress: InitProgress,
-  nowMs: number,
-  pendingSinceMs: number | null = null,
-): InitReport {
-  const { lastCardId: _, changeMark: __, ...reported } = progress;
-  const status = isStuck(progress, nowMs, pendingSinceMs) ? 'stuck' : progress.status;
-  return {
-    ...dated(reported),
-    status,
-    percent: percentOf(progress),
-    etaSeconds: status === 'running' ? etaSecondsOf(progress, nowMs) : null,
-  };
 }
 
 function isStuck(progress: InitProgress, nowMs: number, pendingSinceMs: number | null): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InitReporter, initReportOf } from '../../../../src/operations/schedule/init.ts';
+import { InitReporter } from '../../../../src/operations/schedule/init.ts';
 import type { InitProgress } from '../../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -19,9 +19,12 @@ const running: InitProgress = {
   reason: 'build',
 };
 
-describe('initReportOf', () => {
+const reportAt = (progress: InitProgress, nowMs: number) =>
+  new InitReporter(new FakeClock(new Date(nowMs).toISOString())).report(progress);
+
+describe('the report of the progress', () => {
   it('reports a running initialisation with percent and time left', () => {
-    expect(initReportOf(running, START_MS + 10_000)).toEqual({
+    expect(reportAt(running, START_MS + 10_000)).toEqual({
       status: 'running',
       reason: 'build',
       total: 1_000_000,
@@ -37,12 +40,12 @@ describe('initReportOf', () => {
   });
 
   it('calls it stuck only after a minute without progress', () => {
-    expect(initReportOf(running, START_MS + 70_000).status).toBe('running');
-    expect(initReportOf(running, START_MS + 70_001)).toMatchObject({
+    expect(reportAt(running, START_MS + 70_000).status).toBe('running');
+    expect(reportAt(running, START_MS + 70_001)).toMatchObject({
       status: 'stuck',
       etaSeconds: null,
     });
-    expect(initReportOf({ ...running, updatedAtMs: null }, START_MS + 60_001).status).toBe('stuck');
+    expect(reportAt({ ...running, updatedAtMs: null }, START_MS + 60_001).status).toBe('stuck');
   });
 
   it('has nothing to say about time before it starts or before the first card', () => {
@@ -54,12 +57,12 @@ describe('initReportOf', () => {
       startedAtMs: null,
       updatedAtMs: null,
     };
-    expect(initReportOf(pending, START_MS)).toMatchObject({
+    expect(reportAt(pending, START_MS)).toMatchObject({
       status: 'pending',
       percent: 0,
       etaSeconds: null,
     });
-    expect(initReportOf({ ...running, loaded: 0 }, START_MS + 1_000).etaSeconds).toBeNull();
+    expect(reportAt({ ...running, loaded: 0 }, START_MS + 1_000).etaSeconds).toBeNull();
   });
 
   it('is complete at 100 percent, also for an empty fleet', () => {
@@ -70,7 +73,7 @@ describe('initReportOf', () => {
       loaded: 0,
       finishedAtMs: START_MS,
     };
-    expect(initReportOf(done, START_MS + 900_000)).toMatchObject({
+    expect(reportAt(done, START_MS + 900_000)).toMatchObject({
       status: 'completed',
       percent: 100,
       etaSeconds: null,
@@ -78,7 +81,7 @@ describe('initReportOf', () => {
   });
 
   it('never exceeds 100 percent when cards arrive while it runs', () => {
-    const report = initReportOf({ ...running, loaded: 1_000_100 }, START_MS + 10_000);
+    const report = reportAt({ ...running, loaded: 1_000_100 }, START_MS + 10_000);
     expect(report).toMatchObject({ percent: 100, etaSeconds: 0 });
   });
 });
