@@ -1,6 +1,6 @@
-// Statistics of the fleet: overview, queues, tasks, initialisation. Used by the admin API and, through it, by the
-// command line. Reads the stores; task-stats.ts computes the numbers of a task type, init.ts those of
-// initialisation.
+// Statistics of the fleet: overview, queues, tasks, initialisation, and what alert rules watch besides the polls. Used by the
+// admin API and, through it, by the command line. Reads the stores; task-stats.ts computes the numbers of a task type, init.ts
+// those of initialisation.
 import type { TaskConditions } from '../../domain/alerts/alert-rule.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
 import { perTaskType, TASKS } from '../../domain/task-type.ts';
@@ -11,8 +11,13 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
 import type { ClockGap } from '../health/clock-gap.ts';
-import { breakersOf, gatewayReportOf } from '../health/gateway-report.ts';
-import { fleetReasons, healthOfReasons, type ReasonsSince } from '../health/health-reasons.ts';
+import { breakersOf, gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
+import {
+  fleetReasons,
+  type HealthCode,
+  healthOfReasons,
+  type ReasonsSince,
+} from '../health/health-reasons.ts';
 import type { GatewayReport } from '../health/health-report.ts';
 import { databaseOutagesOf, reloadReasons } from '../health/instance-faults.ts';
 import type { PatientReading } from '../health/patient-reading.ts';
@@ -24,7 +29,6 @@ import { paceShareOf } from '../limits/pace-share.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import { InitReporter } from '../schedule/init.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
-import { taskConditionsOf } from './task-conditions.ts';
 import { type MeasuredTask, queueStatsOf, taskStatsOf } from './task-stats.ts';
 
 interface StatsDependencies {
@@ -172,4 +176,24 @@ function instanceReportOf(instance: InstanceInfo): InstanceReport {
     ...dated(rest),
     cacheHitRatio: lookUps === 0 ? null : Math.round((10_000 * instance.cacheHits) / lookUps) / 10_000,
   };
+}
+
+const NO_FAULT: HealthCode = 'concurrency_usage';
+
+/** What alert rules watch of each task type besides its polls, taken from the overview that operators see. */
+export function taskConditionsOf({ generatedAt, gateway, healthReasons, pauses }: Overview): TaskConditions {
+  return perTaskType((taskType) => {
+    const reasons = healthReasons.filter(
+      (reason) => reason.code !== NO_FAULT && (reason.taskType ?? taskType) === taskType,
+    );
+    const opened = heldInterfacesOf(taskType, gateway).flatMap(({ breaker, since }) =>
+      breaker === 'open' && since !== null ? since.getTime() : [],
+    );
+    return {
+      health: healthOfReasons(reasons),
+      breakerOpenSeconds:
+        opened.length === 0 ? 0 : Math.max(0, generatedAt.getTime() - Math.min(...opened)) / 1000,
+      pausedByOperator: pauses.some((pause) => pause.taskType === taskType && pause.source === 'operator'),
+    };
+  });
 }

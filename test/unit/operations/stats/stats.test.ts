@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { TaskType } from '../../../../src/domain/task-type.ts';
 import type { GatewayReport, HealthReason } from '../../../../src/operations/health/health-report.ts';
+import { taskConditionsOf } from '../../../../src/operations/stats/stats.ts';
 import type { Overview } from '../../../../src/operations/stats/stats-report.ts';
-import { taskConditionsOf } from '../../../../src/operations/stats/task-conditions.ts';
 
 const NOW = new Date('2026-11-24T10:00:00Z');
 const CALM = { health: 'normal', breakerOpenSeconds: 0, pausedByOperator: false };
