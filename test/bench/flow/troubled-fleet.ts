@@ -55,7 +55,7 @@ export function sumOf(
 }
 
 export class TroubledFleet {
-  /** The healthy pace, over a revolution of the rings. */
+  /** The healthy pace, over a revolution of the rings; of good answers at most what comes due, since more of them were late. */
   before: Rates = { good: new Map(), calls: new Map() };
   readonly #pace = new Pace();
   readonly #daemons: RunningBinary[] = [];
@@ -166,10 +166,12 @@ export class TroubledFleet {
     const revolutionMs = this.setUp.intervalSeconds * 1_000;
     const sampling = setInterval(() => this.#pace.add(performance.now(), this.gateway.good), SAMPLE_MS);
     this.#pace.add(performance.now(), this.gateway.good);
-    this.before = await this.rates(revolutionMs);
+    const { good, calls } = await this.rates(revolutionMs);
     clearInterval(sampling);
     this.#pace.add(performance.now(), this.gateway.good);
-    const pace = sumOf(this.before.good);
+    const most = this.#due / POLLED.length;
+    this.before = { good: new Map([...good].map(([name, rate]) => [name, Math.min(rate, most)])), calls };
+    const pace = sumOf(good);
     if (pace < BUSY * this.#due) {
       const rates = `${pace.toFixed(0)} of ${this.#due.toFixed(0)}`;
       process.stderr.write(`  the machine is too busy: healthy, ${rates} polls a second are done\n`);
