@@ -4,7 +4,7 @@
 -- Records a manual trigger and hands out its first cards, atomically. $1 trigger id, $2 kind, $3 task type, $4 carrier,
 -- $5 status (NULL: open), $6 total, $7 whether that is an estimate, $8 all cards of a list that is not handed out in
 -- full here, otherwise NULL, $9 the cards handed out, $10 whether there may be more.
--- Returns the trigger's row (trigger-row.ts). A trigger without cards is completed.
+-- Returns the trigger's row. A trigger without cards is completed.
 WITH owed AS (
   INSERT INTO manual_trigger_cards (trigger_id, card_id) SELECT $1::text, unnest($9::bigint[])
 )
@@ -18,7 +18,7 @@ RETURNING trigger_id, kind, task_type, status, carrier_id, card_status, total, t
   created_at, finished_at
 
 -- name: triggers.find
--- $1 trigger id. Returns the trigger's row (trigger-row.ts).
+-- $1 trigger id. Returns the trigger's row.
 SELECT trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
   created_at, finished_at
 FROM manual_triggers
