@@ -5,11 +5,11 @@ import { redisCardCache } from './cards/card-cache.ts';
 import type { RedisClient } from './client/client.ts';
 import { type ConnectionLog, connectRedis, type RedisAccess } from './client/connect.ts';
 import { missingRightsOf } from './client/rights.ts';
-import { RedisCoordination } from './instances/coordination.ts';
+import { redisCoordination } from './instances/coordination.ts';
 import { redisRequestClaims } from './instances/request-claims.ts';
 import { Keys } from './keys.ts';
 import { redisPace } from './limits/pace.ts';
-import { RedisRings } from './schedule/rings.ts';
+import { redisRings } from './schedule/rings.ts';
 import { redisHealthLog, redisHistoryLog } from './stats/history-log.ts';
 import { redisPollStats } from './stats/stats.ts';
 import { redisFailureLog } from './work/failure-log.ts';
@@ -30,7 +30,7 @@ export async function openRedisLiveStore({
   const work = redisWorkQueue(client, keys);
   return {
     kind: 'redis',
-    rings: new RedisRings(client, keys),
+    rings: redisRings(client, keys),
     work,
     manual: redisManualList(client, keys),
     stats: redisPollStats(client, keys),
@@ -38,7 +38,7 @@ export async function openRedisLiveStore({
     history: redisHistoryLog(client, keys),
     health: redisHealthLog(client, keys),
     pace: redisPace(client, keys),
-    coordination: new RedisCoordination(client, keys),
+    coordination: redisCoordination(client, keys),
     cards: redisCardCache(client, keys),
     requests: redisRequestClaims(client, keys),
     async ping() {

@@ -15,93 +15,20 @@ import type { Keys } from '../keys.ts';
 
 const KEYS_A_SCAN = 1_000;
 
-export class RedisCoordination implements Coordination {
-  constructor(
-    private readonly client: RedisClient,
-    private readonly keys: Keys,
-  ) {}
-
-  async lead(lease: string, holder: string, ttlMs: number): Promise<number | null> {
-    const fence = await this.client.script('leaseTake', [this.keys.lease(lease)], [holder, ttlMs]);
-    return fence === null ? null : Number(fence);
-  }
-
-  async resign(lease: string, holder: string): Promise<void> {
-    await this.client.script('leaseResign', [this.keys.lease(lease)], [holder]);
-  }
-
-  async fleet(): Promise<Fleet | null> {
-    const text = (await this.client.command('GET', this.keys.fleet)) as string | null;
+export function redisCoordination(client: RedisClient, keys: Keys): Coordination {
+  async function fleetOf(): Promise<Fleet | null> {
+    const text = (await client.command('GET', keys.fleet)) as string | null;
     if (text === null) return null;
     const [id = '', ...name] = text.split(' ');
     return { id, name: name.join(' ') };
   }
 
-  async claimFleet(fleet: Fleet): Promise<Fleet> {
-    const holder = await this.fleet();
-    if (holder !== null) return holder;
-    await this.client.command('SET', this.keys.fleet, `${fleet.id} ${fleet.name}`, 'NX');
-    return (await this.fleet()) ?? fleet;
-  }
-
-  /** Deletes one key at a time: in a Cluster the keys are in different slots. */
-  async forgetFleet(): Promise<void> {
-    for (const master of this.client.masters) {
-      let cursor = '0';
-      do {
-        const [next, found] = await master.scan(cursor, 'MATCH', this.keys.all, 'COUNT', KEYS_A_SCAN);
-        await Promise.all(found.map((key) => this.client.command('UNLINK', key)));
-        cursor = next;
-      } while (cursor !== '0');
-    }
-  }
-
-  async heartbeat(instance: InstanceInfo, ttlMs: number): Promise<void> {
-    const args = [instance.instanceId, ttlMs, packInstance(instance)];
-    await this.client.script('workersHeartbeat', [this.keys.workers], args);
-  }
-
-  async instances(): Promise<InstanceInfo[]> {
-    const found = (await this.client.script('workersList', [this.keys.workers], ['live'])) as string[];
-    return found.map(unpackInstance).sort((a, b) => (a.instanceId < b.instanceId ? -1 : 1));
-  }
-
-  async leave(instanceId: string): Promise<void> {
-    await this.#forgetBookkeeping([instanceId]);
-    await this.client.command('HDEL', this.keys.workers, instanceId);
-  }
-
-  async reapInstances(): Promise<string[]> {
-    const dead = (await this.client.script('workersList', [this.keys.workers], ['dead'])) as string[];
-    if (dead.length === 0) return [];
-    // Remove what is stored for the instance first: after a crash in between, the next reaper still finds the instance.
-    await this.#forgetBookkeeping(dead);
-    return ((await this.client.script('workersRemoveDead', [this.keys.workers], dead)) as string[]).sort();
-  }
-
-  async initProgress(): Promise<InitProgress> {
-    return this.#read(this.keys.initProgress, PROGRESS, INIT_NOT_STARTED);
-  }
-
-  async saveInitProgress(progress: InitProgress): Promise<void> {
-    await this.#save(this.keys.initProgress, PROGRESS, progress);
-  }
-
-  async reconciliation(): Promise<Reconciliation> {
-    return this.#read(this.keys.reconciliation, RECONCILIATION, NEVER_RECONCILED);
-  }
-
-  async saveReconciliation(state: Reconciliation): Promise<void> {
-    const { requestedMs: _, ...names } = RECONCILIATION;
-    await this.#save(this.keys.reconciliation, names, state);
-  }
-
-  async requestReconciliation(atMs: number): Promise<void> {
-    await this.client.command('HSET', this.keys.reconciliation, RECONCILIATION.requestedMs, atMs);
-  }
-
-  async #read<State extends object>(key: string, names: FieldNames<State>, initial: State): Promise<State> {
-    const texts = await this.client.hash(key);
+  async function read<State extends object>(
+    key: string,
+    names: FieldNames<State>,
+    initial: State,
+  ): Promise<State> {
+    const texts = await client.hash(key);
     const fields = Object.entries<unknown>(initial as Record<string, unknown>).map(([field, value]) => {
       const name = names[field as keyof State];
       return [field, parsed(name, texts.get(name), value)];
@@ -109,20 +36,88 @@ export class RedisCoordination implements Coordination {
     return Object.fromEntries(fields);
   }
 
-  async #save<State extends object>(
+  async function save<State extends object>(
     key: string,
     names: Partial<FieldNames<State>>,
     state: State,
   ): Promise<void> {
     const fields = Object.entries<string>(names as FieldNames<State>);
     const texts = fields.flatMap(([field, name]) => [name, packed(name, state[field as keyof State])]);
-    await this.client.command('HSET', key, ...texts);
+    await client.command('HSET', key, ...texts);
   }
 
-  async #forgetBookkeeping(instanceIds: readonly string[]): Promise<void> {
-    const hashes = TASK_TYPES.flatMap((type) => [this.keys.claims(type), this.keys.statsFlushes(type)]);
-    await Promise.all(hashes.map((key) => this.client.command('HDEL', key, ...instanceIds)));
+  async function forgetBookkeeping(instanceIds: readonly string[]): Promise<void> {
+    const hashes = TASK_TYPES.flatMap((type) => [keys.claims(type), keys.statsFlushes(type)]);
+    await Promise.all(hashes.map((key) => client.command('HDEL', key, ...instanceIds)));
   }
+
+  return {
+    async lead(lease, holder, ttlMs) {
+      const fence = await client.script('leaseTake', [keys.lease(lease)], [holder, ttlMs]);
+      return fence === null ? null : Number(fence);
+    },
+
+    async resign(lease, holder) {
+      await client.script('leaseResign', [keys.lease(lease)], [holder]);
+    },
+
+    fleet: fleetOf,
+
+    async claimFleet(fleet) {
+      const holder = await fleetOf();
+      if (holder !== null) return holder;
+      await client.command('SET', keys.fleet, `${fleet.id} ${fleet.name}`, 'NX');
+      return (await fleetOf()) ?? fleet;
+    },
+
+    /** Deletes one key at a time: in a Cluster the keys are in different slots. */
+    async forgetFleet() {
+      for (const master of client.masters) {
+        let cursor = '0';
+        do {
+          const [next, found] = await master.scan(cursor, 'MATCH', keys.all, 'COUNT', KEYS_A_SCAN);
+          await Promise.all(found.map((key) => client.command('UNLINK', key)));
+          cursor = next;
+        } while (cursor !== '0');
+      }
+    },
+
+    async heartbeat(instance, ttlMs) {
+      const args = [instance.instanceId, ttlMs, packInstance(instance)];
+      await client.script('workersHeartbeat', [keys.workers], args);
+    },
+
+    async instances() {
+      const found = (await client.script('workersList', [keys.workers], ['live'])) as string[];
+      return found.map(unpackInstance).sort((a, b) => (a.instanceId < b.instanceId ? -1 : 1));
+    },
+
+    async leave(instanceId) {
+      await forgetBookkeeping([instanceId]);
+      await client.command('HDEL', keys.workers, instanceId);
+    },
+
+    async reapInstances() {
+      const dead = (await client.script('workersList', [keys.workers], ['dead'])) as string[];
+      if (dead.length === 0) return [];
+      // Remove what is stored for the instance first: after a crash in between, the next reaper still finds the instance.
+      await forgetBookkeeping(dead);
+      return ((await client.script('workersRemoveDead', [keys.workers], dead)) as string[]).sort();
+    },
+
+    initProgress: () => read(keys.initProgress, PROGRESS, INIT_NOT_STARTED),
+    saveInitProgress: (progress) => save(keys.initProgress, PROGRESS, progress),
+    reconciliation: () => read(keys.reconciliation, RECONCILIATION, NEVER_RECONCILED),
+
+    async saveReconciliation(state) {
+      const { requestedMs: _, ...names } = RECONCILIATION;
+      await save(keys.reconciliation, names, state);
+    },
+
+    async requestReconciliation(atMs) {
+      await client.command('HSET', keys.reconciliation, RECONCILIATION.requestedMs, atMs);
+    },
+  };
 }
 
 /** The fields of a state, and their names in its hash. A time is RFC 3339 in a name that ends in `_at`, otherwise a number. */

@@ -8,8 +8,8 @@ import {
   stepsOf,
 } from '../../../domain/schedule/phase.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import type { RingGeneration, RingId, RingState } from '../../ports/live/rings.ts';
-import type { RedisArgument, RedisClient } from '../client/client.ts';
+import type { RingGeneration, RingId, RingState, Rings } from '../../ports/live/rings.ts';
+import { inChunks, type RedisArgument, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 import type { RingResizer } from './ring-resizer.ts';
 import { generationsOf, type RingReader } from './ring-state.ts';
@@ -32,95 +32,33 @@ interface BucketGroup {
   readonly positions: number[];
 }
 
-export class RingMembers {
-  readonly #reader: RingReader;
-  readonly #resizer: RingResizer;
-
-  constructor(
-    private readonly client: RedisClient,
-    private readonly keys: Keys,
-    parts: { readonly reader: RingReader; readonly resizer: RingResizer },
-  ) {
-    this.#reader = parts.reader;
-    this.#resizer = parts.resizer;
-  }
-
-  async add(ring: RingId, cardIds: readonly number[]): Promise<number> {
-    let added = 0;
-    for (let from = 0; from < cardIds.length; from += CARDS_PER_GROWTH) {
-      const ids = cardIds.slice(from, from + CARDS_PER_GROWTH);
-      const state = await this.#resizer.makeRoom(await this.#reader.require(ring), ids.length);
-      if (state.generation === 0 && state.building === null) throw neverBuilt(ring);
-      await this.#send('SADD', state, ids, (reply, _groups, prefix) => {
-        if (prefix === '') added += reply as number;
-      });
-    }
-    return added;
-  }
-
-  async remove(ring: RingId, cardIds: readonly number[]): Promise<number> {
-    const state = await this.#reader.read(ring);
-    if (state === null) return 0;
-    let removed = 0;
-    await this.#send('SREM', state, cardIds, (reply, _groups, prefix) => {
-      if (prefix === '') removed += reply as number;
-    });
-    return removed;
-  }
-
-  async contains(ring: RingId, cardIds: readonly number[]): Promise<boolean[]> {
-    const found = new Array<boolean>(cardIds.length).fill(false);
-    const state = await this.#reader.read(ring);
-    if (state === null) return found;
-    await this.#send('SMISMEMBER', state, cardIds, (reply, groups) => {
-      const positions = groups.flatMap((group) => group.positions);
-      for (const [i, flag] of (reply as number[]).entries()) found[positions[i] as number] = flag === 1;
-    });
-    return found;
-  }
-
-  async page(ring: RingId, fromPhase: number, maxBuckets: number) {
-    const state = await this.#reader.read(ring);
-    if (state === null || state.generation === 0) return { cardIds: [], nextPhase: null };
-    const numbers: number[] = [];
-    let step = stepAtPhase(state, fromPhase);
-    for (const bucket of bucketsFrom(state, step)) {
-      if (numbers.length === maxBuckets) break;
-      numbers.push(bucket.number);
-      step = bucket.nextStep;
-    }
-    const members = await this.#ofBuckets('SMEMBERS', state, numbers);
-    const nextPhase = step >= stepsOf(state) ? null : step / stepsOf(state);
-    return { cardIds: (members as string[][]).flat().map(Number), nextPhase };
-  }
-
-  async recount(ring: RingId): Promise<number> {
-    const state = await this.#reader.read(ring);
-    if (state === null || state.generation === 0) return 0;
-    const numbers = [...bucketsFrom(state, 0)].map(({ number }) => number);
-    const sizes = (await this.#ofBuckets('SCARD', state, numbers)) as number[];
-    const members = sizes.reduce((sum, size) => sum + size, 0);
-    const { generation, buckets, split, members: before } = state;
-    const args = [generation, buckets, split, before, members];
-    const reply = await this.client.script('ringRecount', [this.keys.ring(ring)], args);
-    return Number(reply ?? 0);
-  }
-
-  #ofBuckets(
-    command: 'SMEMBERS' | 'SCARD',
+export function ringMembers(
+  client: RedisClient,
+  keys: Keys,
+  { reader, resizer }: { readonly reader: RingReader; readonly resizer: RingResizer },
+): Pick<Rings, 'add' | 'remove' | 'contains' | 'page' | 'recount'> {
+  function call(
+    command: MembersCommand,
     state: RingState,
-    numbers: readonly number[],
-  ): Promise<unknown[]> {
-    return someAtOnce(numbers, (number) =>
-      this.client.command(command, this.keys.bucket(state, state.generation, number)),
-    );
+    { prefix, build }: { prefix: string; build: RingGeneration },
+    groups: readonly BucketGroup[],
+  ): Promise<unknown> {
+    const names = [keys.ring(state)];
+    const generations = [state.generation, state.building?.generation ?? 0];
+    const args: RedisArgument[] = [...generations, prefix, command];
+    for (const group of groups) {
+      names.push(keys.bucket(state, build.generation, group.number));
+      args.push(group.number, group.ids.length);
+      for (const id of group.ids) args.push(id);
+    }
+    return client.script('ringMembers', names, args);
   }
 
   /**
    * Sends the ids to their buckets, in each generation, in short calls. When generations or buckets have changed
    * meanwhile, sends the ids of that call again with the current state.
    */
-  async #send(
+  async function send(
     command: MembersCommand,
     seen: RingState,
     cardIds: readonly number[],
@@ -131,14 +69,14 @@ export class RingMembers {
     let positions: readonly number[] | null = null;
     for (let attempt = 0; ids.length > 0; attempt += 1) {
       if (attempt === MAX_ATTEMPTS) throw changing(state);
-      if (attempt > 0) state = await this.#reader.require(state);
+      if (attempt > 0) state = await reader.require(state);
       const again = new Map<number, number>();
       for (const part of generationsOf(state)) {
         if (command === 'SMISMEMBER' && part.prefix !== '') continue;
         const calls = splitIntoCalls(groupByBucket(ids, positions, part.build));
         const present = state;
         await someAtOnce(calls, async (groups) => {
-          const reply = await this.#call(command, present, part, groups);
+          const reply = await call(command, present, part, groups);
           if (reply !== null) return onReply(reply, groups, part.prefix);
           for (const { ids, positions } of groups) {
             for (const [i, id] of ids.entries()) again.set(positions[i] as number, id);
@@ -150,22 +88,77 @@ export class RingMembers {
     }
   }
 
-  #call(
-    command: MembersCommand,
+  function ofBuckets(
+    command: 'SMEMBERS' | 'SCARD',
     state: RingState,
-    { prefix, build }: { prefix: string; build: RingGeneration },
-    groups: readonly BucketGroup[],
-  ): Promise<unknown> {
-    const keys = [this.keys.ring(state)];
-    const generations = [state.generation, state.building?.generation ?? 0];
-    const args: RedisArgument[] = [...generations, prefix, command];
-    for (const group of groups) {
-      keys.push(this.keys.bucket(state, build.generation, group.number));
-      args.push(group.number, group.ids.length);
-      for (const id of group.ids) args.push(id);
-    }
-    return this.client.script('ringMembers', keys, args);
+    numbers: readonly number[],
+  ): Promise<unknown[]> {
+    return someAtOnce(numbers, (number) =>
+      client.command(command, keys.bucket(state, state.generation, number)),
+    );
   }
+
+  return {
+    async add(ring, cardIds) {
+      let added = 0;
+      await inChunks(cardIds, CARDS_PER_GROWTH, async (ids) => {
+        const state = await resizer.makeRoom(await reader.require(ring), ids.length);
+        if (state.generation === 0 && state.building === null) throw neverBuilt(ring);
+        await send('SADD', state, ids, (reply, _groups, prefix) => {
+          if (prefix === '') added += reply as number;
+        });
+      });
+      return added;
+    },
+
+    async remove(ring, cardIds) {
+      const state = await reader.read(ring);
+      if (state === null) return 0;
+      let removed = 0;
+      await send('SREM', state, cardIds, (reply, _groups, prefix) => {
+        if (prefix === '') removed += reply as number;
+      });
+      return removed;
+    },
+
+    async contains(ring, cardIds) {
+      const found = new Array<boolean>(cardIds.length).fill(false);
+      const state = await reader.read(ring);
+      if (state === null) return found;
+      await send('SMISMEMBER', state, cardIds, (reply, groups) => {
+        const positions = groups.flatMap((group) => group.positions);
+        for (const [i, flag] of (reply as number[]).entries()) found[positions[i] as number] = flag === 1;
+      });
+      return found;
+    },
+
+    async page(ring, fromPhase, maxBuckets) {
+      const state = await reader.read(ring);
+      if (state === null || state.generation === 0) return { cardIds: [], nextPhase: null };
+      const numbers: number[] = [];
+      let step = stepAtPhase(state, fromPhase);
+      for (const bucket of bucketsFrom(state, step)) {
+        if (numbers.length === maxBuckets) break;
+        numbers.push(bucket.number);
+        step = bucket.nextStep;
+      }
+      const members = await ofBuckets('SMEMBERS', state, numbers);
+      const nextPhase = step >= stepsOf(state) ? null : step / stepsOf(state);
+      return { cardIds: (members as string[][]).flat().map(Number), nextPhase };
+    },
+
+    async recount(ring) {
+      const state = await reader.read(ring);
+      if (state === null || state.generation === 0) return 0;
+      const numbers = [...bucketsFrom(state, 0)].map(({ number }) => number);
+      const sizes = (await ofBuckets('SCARD', state, numbers)) as number[];
+      const members = sizes.reduce((sum, size) => sum + size, 0);
+      const { generation, buckets, split, members: before } = state;
+      const args = [generation, buckets, split, before, members];
+      const reply = await client.script('ringRecount', [keys.ring(ring)], args);
+      return Number(reply ?? 0);
+    },
+  };
 }
 
 /** @param positions the index of each id in the caller's list; null when `cardIds` has the caller's order */

@@ -22,7 +22,7 @@ export class RingResizer {
       for (;;) {
         const part = generationsOf(state)[i];
         if (part === undefined || nextResize(part.build, part.build.members + more) !== 'split') break;
-        state = await this.#step(state, part, 'split', part.build.members + more, BUCKETS_PER_CALL);
+        state = await this.#step(state, part, 'split', part.build.members + more);
       }
     }
     return state;
@@ -36,7 +36,7 @@ export class RingResizer {
       const direction = part && nextResize(part.build, part.build.members);
       if (part === undefined || direction == null) return false;
       if (left <= 0) return true;
-      const after = await this.#step(state, part, direction, part.build.members, BUCKETS_PER_CALL);
+      const after = await this.#step(state, part, direction, part.build.members);
       // The cursor is between the two halves: merge them later.
       if (direction === 'merge' && sameShapes(after, state)) return true;
       state = after;
@@ -48,10 +48,9 @@ export class RingResizer {
     { prefix, build }: { prefix: string; build: RingGeneration },
     direction: 'split' | 'merge',
     cards: number,
-    max: number,
   ): Promise<RingState> {
     const keys = [this.keys.ring(state)];
-    for (const number of plan(build, direction, cards, max)) {
+    for (const number of plan(build, direction, cards)) {
       for (const one of [number, 2 * number, 2 * number + 1]) {
         keys.push(this.keys.bucket(state, build.generation, one));
       }
@@ -65,9 +64,9 @@ export class RingResizer {
 }
 
 /** @returns the numbers of the whole buckets in the next steps of one direction. */
-function plan(shape: RingShape, direction: 'split' | 'merge', cards: number, max: number): number[] {
+function plan(shape: RingShape, direction: 'split' | 'merge', cards: number): number[] {
   const numbers: number[] = [];
-  for (let at = shape; numbers.length < max && nextResize(at, cards) === direction; ) {
+  for (let at = shape; numbers.length < BUCKETS_PER_CALL && nextResize(at, cards) === direction; ) {
     const next = direction === 'split' ? afterSplit(at) : afterMerge(at);
     const { buckets, split } = direction === 'split' ? at : next;
     numbers.push(buckets + split);

@@ -6,10 +6,10 @@
 // the call is repeated with the current state.
 import { bucketAt } from '../../../domain/schedule/phase.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
-import type { AdvanceResult, RingId, RingSettings, RingState, Rings } from '../../ports/live/rings.ts';
+import type { RingState, Rings } from '../../ports/live/rings.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
-import { RingMembers } from './ring-members.ts';
+import { ringMembers } from './ring-members.ts';
 import { RingResizer } from './ring-resizer.ts';
 import { missingRing, RingReader, type StateReply, stateOf } from './ring-state.ts';
 
@@ -18,145 +18,99 @@ const BUCKETS_PER_CALL = 16;
 const MAX_ATTEMPTS = 20;
 const KEYS_PER_UNLINK = 512;
 
-export class RedisRings implements Rings {
-  readonly #reader: RingReader;
-  readonly #resizer: RingResizer;
-  readonly #members: RingMembers;
-  readonly #trash: RingTrash;
+export function redisRings(client: RedisClient, keys: Keys): Rings {
+  const reader = new RingReader(client, keys);
+  const resizer = new RingResizer(client, keys);
+  const trash = new RingTrash(client, keys);
 
-  constructor(
-    private readonly client: RedisClient,
-    private readonly keys: Keys,
-  ) {
-    this.#reader = new RingReader(client, keys);
-    this.#resizer = new RingResizer(client, keys);
-    this.#members = new RingMembers(client, keys, { reader: this.#reader, resizer: this.#resizer });
-    this.#trash = new RingTrash(client, keys);
-  }
-
-  async list(): Promise<RingState[]> {
-    const found = await Promise.all(
-      TASK_TYPES.map(async (taskType) => {
-        const ids = (await this.client.command('SMEMBERS', this.keys.rings(taskType))) as string[];
-        const rings = ids.map(Number).sort((a, b) => a - b);
-        return Promise.all(rings.map((configId) => this.#reader.read({ configId, taskType })));
-      }),
-    );
-    return found.flat().filter((ring) => ring !== null);
-  }
-
-  async configure(ring: RingId, settings: RingSettings): Promise<RingState> {
-    const keys = [this.keys.ring(ring), this.keys.rings(ring.taskType)];
-    const args = [ring.configId, settings.intervalMs, settings.enabled ? 1 : 0, settings.staggerMs ?? 0];
-    return stateOf(ring, (await this.client.script('ringConfigure', keys, args)) as StateReply);
-  }
-
-  async startGeneration(
-    ring: RingId,
-    buckets: number,
-    options: { activate: boolean; selection?: string },
-  ): Promise<RingState> {
-    const seen = await this.#reader.require(ring);
-    const { taskType } = ring;
-    const keys = [this.keys.ring(ring), this.keys.ringGenerations(taskType), this.keys.ringTrash(taskType)];
-    const args = [
-      ring.configId,
-      buckets,
-      options.activate ? 1 : 0,
-      seen.generation,
-      seen.building?.generation ?? 0,
-      options.selection ?? '',
-    ];
-    const reply = (await this.client.script('ringStartGeneration', keys, args)) as StateReply | null;
-    await this.#trash.empty(taskType);
-    return stateOf(ring, reply ?? missingRing(ring));
-  }
-
-  async activate(ring: RingId): Promise<RingState> {
-    const keys = [this.keys.ring(ring), this.keys.ringTrash(ring.taskType)];
-    const reply = (await this.client.script('ringActivate', keys, [ring.configId])) as StateReply | null;
-    await this.#trash.empty(ring.taskType);
-    return stateOf(ring, reply ?? missingRing(ring));
-  }
-
-  async drop(ring: RingId): Promise<void> {
-    const { taskType } = ring;
-    const keys = [this.keys.ring(ring), this.keys.rings(taskType), this.keys.ringTrash(taskType)];
-    await this.client.script('ringDrop', keys, [ring.configId]);
-    await this.#trash.empty(taskType);
-  }
-
-  async resize(ring: RingId, maxSteps: number): Promise<boolean> {
-    const state = await this.#reader.read(ring);
-    return state !== null && this.#resizer.resize(state, maxSteps);
-  }
-
-  add(ring: RingId, cardIds: readonly number[]): Promise<number> {
-    return this.#members.add(ring, cardIds);
-  }
-
-  remove(ring: RingId, cardIds: readonly number[]): Promise<number> {
-    return this.#members.remove(ring, cardIds);
-  }
-
-  contains(ring: RingId, cardIds: readonly number[]): Promise<boolean[]> {
-    return this.#members.contains(ring, cardIds);
-  }
-
-  page(ring: RingId, fromPhase: number, maxBuckets: number) {
-    return this.#members.page(ring, fromPhase, maxBuckets);
-  }
-
-  recount(ring: RingId): Promise<number> {
-    return this.#members.recount(ring);
-  }
-
-  /** A few buckets in each short script call. */
-  async advance(
-    ring: RingId,
-    limits: { maxBuckets: number; queueCap: number; fence: number },
-  ): Promise<AdvanceResult> {
-    let state = await this.#reader.require(ring);
-    let moved = 0;
-    let left = limits.maxBuckets;
-    for (let attempt = 0; ; ) {
-      const count = Math.min(left, BUCKETS_PER_CALL);
-      const step = await this.#advanceOnce(state, count, limits);
-      state = step.ring;
-      moved += step.moved;
-      left -= step.movedBuckets;
-      attempt = step.stale ? attempt + 1 : 0;
-      // A stale call has moved nothing and returned the current state: repeat it with that state.
-      if (step.stale && attempt < MAX_ATTEMPTS) continue;
-      if (left <= 0 || step.movedBuckets < count)
-        return { ring: state, moved, queueLength: step.queueLength };
-    }
-  }
-
-  async #advanceOnce(state: RingState, count: number, limits: { queueCap: number; fence: number }) {
-    const { taskType } = state;
-    const keys = [
-      this.keys.ring(state),
-      this.keys.queue(taskType),
-      this.keys.retry(taskType),
-      this.keys.failures(taskType),
-    ];
+  async function advanceOnce(state: RingState, count: number, limits: { queueCap: number; fence: number }) {
+    const { taskType, generation, cursor } = state;
+    const names = [keys.ring(state), keys.queue(taskType), keys.retry(taskType), keys.failures(taskType)];
     const numbers: number[] = [];
-    for (let step = state.cursor; numbers.length < count && state.generation > 0; ) {
+    for (let step = cursor; numbers.length < count && generation > 0; ) {
       const bucket = bucketAt(state, step);
       numbers.push(bucket.number);
-      keys.push(this.keys.bucket(state, state.generation, bucket.number));
+      names.push(keys.bucket(state, generation, bucket.number));
       step += bucket.steps;
     }
-    const channel = this.keys.workChannel(taskType);
-    const args = [state.generation, state.cursor, limits.queueCap, limits.fence, channel, ...numbers];
-    const reply = (await this.client.script('ringAdvance', keys, args)) as
+    const args = [generation, cursor, limits.queueCap, limits.fence, keys.workChannel(taskType), ...numbers];
+    const reply = (await client.script('ringAdvance', names, args)) as
       | [number, number, number, number, StateReply]
       | null;
     if (reply === null) return missingRing(state);
     const [stale, movedBuckets, moved, queueLength, after] = reply;
     return { stale: stale === 1, movedBuckets, moved, queueLength, ring: stateOf(state, after) };
   }
+
+  return {
+    ...ringMembers(client, keys, { reader, resizer }),
+
+    async list() {
+      const found = await Promise.all(
+        TASK_TYPES.map(async (taskType) => {
+          const ids = (await client.command('SMEMBERS', keys.rings(taskType))) as string[];
+          const rings = ids.map(Number).sort((a, b) => a - b);
+          return Promise.all(rings.map((configId) => reader.read({ configId, taskType })));
+        }),
+      );
+      return found.flat().filter((ring) => ring !== null);
+    },
+
+    async configure(ring, { intervalMs, enabled, staggerMs = 0 }) {
+      const names = [keys.ring(ring), keys.rings(ring.taskType)];
+      const args = [ring.configId, intervalMs, enabled ? 1 : 0, staggerMs];
+      return stateOf(ring, (await client.script('ringConfigure', names, args)) as StateReply);
+    },
+
+    async startGeneration(ring, buckets, { activate, selection = '' }) {
+      const { generation, building } = await reader.require(ring);
+      const { taskType } = ring;
+      const names = [keys.ring(ring), keys.ringGenerations(taskType), keys.ringTrash(taskType)];
+      const seen = [generation, building?.generation ?? 0];
+      const args = [ring.configId, buckets, activate ? 1 : 0, ...seen, selection];
+      const reply = (await client.script('ringStartGeneration', names, args)) as StateReply | null;
+      await trash.empty(taskType);
+      return stateOf(ring, reply ?? missingRing(ring));
+    },
+
+    async activate(ring) {
+      const names = [keys.ring(ring), keys.ringTrash(ring.taskType)];
+      const reply = (await client.script('ringActivate', names, [ring.configId])) as StateReply | null;
+      await trash.empty(ring.taskType);
+      return stateOf(ring, reply ?? missingRing(ring));
+    },
+
+    async drop(ring) {
+      const { taskType } = ring;
+      const names = [keys.ring(ring), keys.rings(taskType), keys.ringTrash(taskType)];
+      await client.script('ringDrop', names, [ring.configId]);
+      await trash.empty(taskType);
+    },
+
+    async resize(ring, maxSteps) {
+      const state = await reader.read(ring);
+      return state !== null && resizer.resize(state, maxSteps);
+    },
+
+    /** A few buckets in each short script call. */
+    async advance(ring, limits) {
+      let state = await reader.require(ring);
+      let moved = 0;
+      let left = limits.maxBuckets;
+      for (let attempt = 0; ; ) {
+        const count = Math.min(left, BUCKETS_PER_CALL);
+        const step = await advanceOnce(state, count, limits);
+        state = step.ring;
+        moved += step.moved;
+        left -= step.movedBuckets;
+        attempt = step.stale ? attempt + 1 : 0;
+        // A stale call has moved nothing and returned the current state: repeat it with that state.
+        if (step.stale && attempt < MAX_ATTEMPTS) continue;
+        if (left <= 0 || step.movedBuckets < count)
+          return { ring: state, moved, queueLength: step.queueLength };
+      }
+    },
+  };
 }
 
 /** The buckets of abandoned generations, which the scripts ring-*.lua put into the trash. */
