@@ -2,15 +2,15 @@
 // rings are built again from the record store. Opened by wiring when no Redis is configured.
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../ports/live/live-store.ts';
-import { EmbeddedCardCache } from './cards/card-cache.ts';
-import { EmbeddedCoordination } from './instances/coordination.ts';
-import { EmbeddedRequestClaims } from './instances/request-claims.ts';
+import { embeddedCardCache } from './cards/card-cache.ts';
+import { embeddedCoordination } from './instances/coordination.ts';
+import { embeddedRequestClaims } from './instances/request-claims.ts';
 import { EmbeddedPace } from './limits/pace.ts';
 import { EmbeddedRings } from './schedule/rings.ts';
-import { EmbeddedHealthLog, EmbeddedHistoryLog } from './stats/history-log.ts';
+import { embeddedHealthLog, embeddedHistoryLog } from './stats/history-log.ts';
 import { EmbeddedPollStats } from './stats/stats.ts';
-import { EmbeddedFailureLog } from './work/failure-log.ts';
-import { EmbeddedManualList } from './work/manual-list.ts';
+import { embeddedFailureLog } from './work/failure-log.ts';
+import { embeddedManualList } from './work/manual-list.ts';
 import { EmbeddedWorkQueue } from './work/work-queue.ts';
 
 export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
@@ -25,15 +25,15 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
     kind: 'embedded',
     rings: new EmbeddedRings(clock, (taskType) => work.stateOf(taskType)),
     work,
-    manual: new EmbeddedManualList((taskType) => work.stateOf(taskType)),
+    manual: embeddedManualList((taskType) => work.stateOf(taskType)),
     stats,
-    failures: new EmbeddedFailureLog(clock, (taskType) => work.stateOf(taskType).failures),
-    history: new EmbeddedHistoryLog(),
-    health: new EmbeddedHealthLog(clock),
+    failures: embeddedFailureLog(clock, (taskType) => work.stateOf(taskType).failures),
+    history: embeddedHistoryLog(),
+    health: embeddedHealthLog(clock),
     pace: new EmbeddedPace(clock),
-    coordination: new EmbeddedCoordination(clock, forgetBookkeeping),
-    cards: new EmbeddedCardCache(clock),
-    requests: new EmbeddedRequestClaims(clock),
+    coordination: embeddedCoordination(clock, forgetBookkeeping),
+    cards: embeddedCardCache(clock),
+    requests: embeddedRequestClaims(clock),
     async ping() {},
     now: async () => clock.now(),
     // Constant, because the data ends with this process and is built again in the next one.

@@ -5,36 +5,36 @@ import type { CardCache } from '../../ports/live/card-cache.ts';
 
 const MAX_CARDS = 200_000;
 
-export class EmbeddedCardCache implements CardCache {
-  readonly #entries = new Map<number, { card: Card; expiresMs: number }>();
+export function embeddedCardCache(clock: Clock): CardCache {
+  const entries = new Map<number, { card: Card; expiresMs: number }>();
 
-  constructor(private readonly clock: Clock) {}
+  return {
+    async get(cardIds) {
+      const now = clock.now();
+      const found = new Map<number, Card>();
+      for (const cardId of cardIds) {
+        const entry = entries.get(cardId);
+        if (entry === undefined) continue;
+        if (entry.expiresMs > now) found.set(cardId, entry.card);
+        else entries.delete(cardId);
+      }
+      return found;
+    },
 
-  async get(cardIds: readonly number[]): Promise<Map<number, Card>> {
-    const now = this.clock.now();
-    const found = new Map<number, Card>();
-    for (const cardId of cardIds) {
-      const entry = this.#entries.get(cardId);
-      if (entry === undefined) continue;
-      if (entry.expiresMs > now) found.set(cardId, entry.card);
-      else this.#entries.delete(cardId);
-    }
-    return found;
-  }
+    async put(cards, ttlMs) {
+      const expiresMs = clock.now() + ttlMs;
+      for (const card of cards) {
+        entries.delete(card.cardId);
+        entries.set(card.cardId, { card, expiresMs });
+      }
+      for (const cardId of entries.keys()) {
+        if (entries.size <= MAX_CARDS) break;
+        entries.delete(cardId);
+      }
+    },
 
-  async put(cards: readonly Card[], ttlMs: number): Promise<void> {
-    const expiresMs = this.clock.now() + ttlMs;
-    for (const card of cards) {
-      this.#entries.delete(card.cardId);
-      this.#entries.set(card.cardId, { card, expiresMs });
-    }
-    for (const cardId of this.#entries.keys()) {
-      if (this.#entries.size <= MAX_CARDS) break;
-      this.#entries.delete(cardId);
-    }
-  }
-
-  async drop(cardIds: readonly number[]): Promise<void> {
-    for (const cardId of cardIds) this.#entries.delete(cardId);
-  }
+    async drop(cardIds) {
+      for (const cardId of cardIds) entries.delete(cardId);
+    },
+  };
 }

@@ -4,27 +4,25 @@ import type { TaskType } from '../../../domain/task-type.ts';
 import type { ManualList } from '../../ports/live/work-queue.ts';
 import type { WorkState } from './work-state.ts';
 
-export class EmbeddedManualList implements ManualList {
-  constructor(private readonly stateOf: (taskType: TaskType) => WorkState) {}
+export function embeddedManualList(stateOf: (taskType: TaskType) => WorkState): ManualList {
+  return {
+    async push(taskType, entries) {
+      const state = stateOf(taskType);
+      for (const entry of entries) state.manual.append(entry);
+      state.wakeListeners();
+    },
 
-  async push(taskType: TaskType, entries: readonly string[]): Promise<void> {
-    const state = this.stateOf(taskType);
-    for (const entry of entries) state.manual.append(entry);
-    state.wakeListeners();
-  }
+    async remove(taskType, triggerIds) {
+      const removed = new Set<string | null>(triggerIds);
+      return stateOf(taskType).manual.remove((entry) => removed.has(triggerIdOf(entry)));
+    },
 
-  async remove(taskType: TaskType, triggerIds: readonly string[]): Promise<number> {
-    const removed = new Set<string | null>(triggerIds);
-    return this.stateOf(taskType).manual.remove((entry) => removed.has(triggerIdOf(entry)));
-  }
+    running: async (taskType) => [...stateOf(taskType).manualLeases.entries()].map(({ member }) => member),
 
-  async running(taskType: TaskType): Promise<string[]> {
-    return [...this.stateOf(taskType).manualLeases.entries()].map(({ member }) => member);
-  }
-
-  async missing(taskType: TaskType, entries: readonly string[]): Promise<string[]> {
-    const { manual, manualLeases } = this.stateOf(taskType);
-    const waiting = new Set(manual.entries());
-    return entries.filter((entry) => !waiting.has(entry) && manualLeases.scoreOf(entry) === undefined);
-  }
+    async missing(taskType, entries) {
+      const { manual, manualLeases } = stateOf(taskType);
+      const waiting = new Set(manual.entries());
+      return entries.filter((entry) => !waiting.has(entry) && manualLeases.scoreOf(entry) === undefined);
+    },
+  };
 }
