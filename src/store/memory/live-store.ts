@@ -5,32 +5,32 @@ import type { LiveStore } from '../ports/live/live-store.ts';
 import { embeddedCardCache } from './cards/card-cache.ts';
 import { embeddedCoordination } from './instances/coordination.ts';
 import { embeddedRequestClaims } from './instances/request-claims.ts';
-import { EmbeddedPace } from './limits/pace.ts';
-import { EmbeddedRings } from './schedule/rings.ts';
+import { embeddedPace } from './limits/pace.ts';
+import { embeddedRings } from './schedule/rings.ts';
 import { embeddedHealthLog, embeddedHistoryLog } from './stats/history-log.ts';
-import { EmbeddedPollStats } from './stats/stats.ts';
+import { embeddedPollStats } from './stats/stats.ts';
 import { embeddedFailureLog } from './work/failure-log.ts';
 import { embeddedManualList } from './work/manual-list.ts';
-import { EmbeddedWorkQueue } from './work/work-queue.ts';
+import { embeddedWorkQueue } from './work/work-queue.ts';
 
 export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
   const { clock } = options;
-  const work = new EmbeddedWorkQueue(clock);
-  const stats = new EmbeddedPollStats(clock);
+  const work = embeddedWorkQueue(clock);
+  const stats = embeddedPollStats(clock);
   const forgetBookkeeping = (instanceId: string): void => {
     work.forgetInstance(instanceId);
     stats.forgetInstance(instanceId);
   };
   return {
     kind: 'embedded',
-    rings: new EmbeddedRings(clock, (taskType) => work.stateOf(taskType)),
+    rings: embeddedRings(clock, (taskType) => work.stateOf(taskType)),
     work,
     manual: embeddedManualList((taskType) => work.stateOf(taskType)),
     stats,
     failures: embeddedFailureLog(clock, (taskType) => work.stateOf(taskType).failures),
     history: embeddedHistoryLog(),
     health: embeddedHealthLog(clock),
-    pace: new EmbeddedPace(clock),
+    pace: embeddedPace(clock),
     coordination: embeddedCoordination(clock, forgetBookkeeping),
     cards: embeddedCardCache(clock),
     requests: embeddedRequestClaims(clock),

@@ -5,10 +5,8 @@ import type { Clock } from '../../../platform/clock.ts';
 import {
   LIMIT_KEPT_MS,
   type Pace,
-  type PaceGrant,
   type PaceLimit,
   type PaceParticipant,
-  type PaceRequest,
   type PaceState,
 } from '../../ports/live/pace.ts';
 import { CLOCK_STEP_MS } from '../../ports/live/work-queue.ts';
@@ -37,58 +35,56 @@ interface Offer {
   readonly needed: number;
 }
 
-export class EmbeddedPace implements Pace {
-  readonly #limits = new Map<string, PaceLimitState>();
+export function embeddedPace(clock: Pick<Clock, 'now'>): Pace {
+  const buckets = new Map<string, PaceLimitState>();
 
-  constructor(private readonly clock: Pick<Clock, 'now'>) {}
-
-  async take({ participant, interfaceName, calls, limits }: PaceRequest): Promise<PaceGrant> {
-    const nowMs = this.clock.now();
-    for (const limit of limits) {
-      const known = this.#limits.get(limit.id) ?? new PaceLimitState(limit, nowMs);
-      known.see(limit, nowMs);
-      this.#limits.set(limit.id, known);
-    }
-    this.#refill(nowMs);
-    const counting = [...this.#limits.values()]
-      .filter(({ inForce }) => inForce.interfaces?.includes(interfaceName) !== false)
-      .map((limit) => ({ limit, offer: limit.offer(participant, calls, nowMs) }));
-    const granted = Math.min(calls, ...counting.map(({ offer }) => offer.got));
-    const waits = counting.map(({ limit, offer }) => limit.grant(participant, calls, granted, offer, nowMs));
-    return {
-      calls: granted,
-      waitMs: Math.max(0, ...waits),
-      lifeMs: Math.floor(Math.min(MOST_LIFE_MS, ...counting.map(({ limit }) => limit.lifeMs))),
-      inForce: counting.map(({ limit: { inForce } }) => inForce),
-      receipt: counting.flatMap(({ limit }) => [limit.inForce.id, String(limit.taken)]),
-    };
-  }
-
-  async giveBack(
-    { participant }: Pick<PaceRequest, 'participant'>,
-    { receipt }: PaceGrant,
-    calls: number,
-  ): Promise<void> {
-    this.#refill(this.clock.now());
-    for (let i = 0; i < receipt.length; i += 2) {
-      this.#limits.get(receipt[i] as string)?.giveBack(participant, calls, Number(receipt[i + 1]));
-    }
-  }
-
-  async states(): Promise<PaceState[]> {
-    const nowMs = this.clock.now();
-    const states = [...this.#limits.values()]
-      .filter((limit) => !limit.isForgotten(nowMs))
-      .map((limit) => limit.state(nowMs));
-    return states.sort((a, b) => (a.id < b.id ? -1 : 1));
-  }
-
-  #refill(nowMs: number): void {
-    for (const [id, limit] of this.#limits) {
-      if (limit.isForgotten(nowMs)) this.#limits.delete(id);
+  function refill(nowMs: number): void {
+    for (const [id, limit] of buckets) {
+      if (limit.isForgotten(nowMs)) buckets.delete(id);
       else limit.refill(nowMs);
     }
   }
+
+  return {
+    async take({ participant, interfaceName, calls, limits }) {
+      const nowMs = clock.now();
+      for (const limit of limits) {
+        const known = buckets.get(limit.id) ?? new PaceLimitState(limit, nowMs);
+        known.see(limit, nowMs);
+        buckets.set(limit.id, known);
+      }
+      refill(nowMs);
+      const counting = [...buckets.values()]
+        .filter(({ inForce }) => inForce.interfaces?.includes(interfaceName) !== false)
+        .map((limit) => ({ limit, offer: limit.offer(participant, calls, nowMs) }));
+      const granted = Math.min(calls, ...counting.map(({ offer }) => offer.got));
+      const waits = counting.map(({ limit, offer }) =>
+        limit.grant(participant, calls, granted, offer, nowMs),
+      );
+      return {
+        calls: granted,
+        waitMs: Math.max(0, ...waits),
+        lifeMs: Math.floor(Math.min(MOST_LIFE_MS, ...counting.map(({ limit }) => limit.lifeMs))),
+        inForce: counting.map(({ limit: { inForce } }) => inForce),
+        receipt: counting.flatMap(({ limit }) => [limit.inForce.id, String(limit.taken)]),
+      };
+    },
+
+    async giveBack({ participant }, { receipt }, calls) {
+      refill(clock.now());
+      for (let i = 0; i < receipt.length; i += 2) {
+        buckets.get(receipt[i] as string)?.giveBack(participant, calls, Number(receipt[i + 1]));
+      }
+    },
+
+    async states() {
+      const nowMs = clock.now();
+      const states = [...buckets.values()]
+        .filter((limit) => !limit.isForgotten(nowMs))
+        .map((limit) => limit.state(nowMs));
+      return states.sort((a, b) => (a.id < b.id ? -1 : 1));
+    },
+  };
 }
 
 /** One rate limit: a token bucket that task types share fairly. */

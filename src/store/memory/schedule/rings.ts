@@ -3,7 +3,7 @@ import { bucketAt, dueAt, nextResize, stepAtPhase, stepsOf } from '../../../doma
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import type { AdvanceResult, RingId, RingSettings, RingState, Rings } from '../../ports/live/rings.ts';
+import type { RingId, RingState, Rings } from '../../ports/live/rings.ts';
 import type { WorkState } from '../work/work-state.ts';
 import { Generation } from './ring-generation.ts';
 
@@ -26,181 +26,14 @@ interface Ring extends RingId {
 /** After this many added cards the ring checks again whether buckets must be split. */
 const CARDS_PER_GROWTH = 20_000;
 
-export class EmbeddedRings implements Rings {
-  readonly #rings = new Map<string, Ring>();
-
-  constructor(
-    private readonly clock: Clock,
-    private readonly workOf: (taskType: TaskType) => WorkState,
-  ) {}
-
-  async list(): Promise<RingState[]> {
-    return [...this.#rings.values()].map(stateOf);
-  }
-
-  async configure(id: RingId, { staggerMs = 0, ...settings }: RingSettings): Promise<RingState> {
-    const now = this.#now();
-    let ring = this.#rings.get(keyOf(id));
-    if (ring === undefined) {
-      ring = {
-        configId: id.configId,
-        taskType: id.taskType,
-        ...settings,
-        anchorMs: now,
-        staggerMs,
-        cursor: 0,
-        fence: 0,
-        lastGeneration: 0,
-        inUse: null,
-        loaded: false,
-        building: null,
-        skippedRevolutions: 0,
-        achievedMs: 0,
-        lapStartedMs: 0,
-      };
-      this.#rings.set(keyOf(id), ring);
-    } else if (ring.intervalMs !== settings.intervalMs || ring.enabled !== settings.enabled) {
-      reanchor(ring, settings, now);
-    }
-    ring.staggerMs = staggerMs;
-    return stateOf(ring);
-  }
-
-  async startGeneration(
-    id: RingId,
-    buckets: number,
-    options: { activate: boolean; selection?: string },
-  ): Promise<RingState> {
-    const ring = this.#require(id);
-    ring.lastGeneration += 1;
-    ring.building = new Generation(ring.lastGeneration, buckets, options.selection ?? '');
-    if (options.activate) {
-      this.#switch(ring, ring.building);
-      ring.loaded = false;
-    }
-    return stateOf(ring);
-  }
-
-  async activate(id: RingId): Promise<RingState> {
-    const ring = this.#require(id);
-    if (ring.building !== null) this.#switch(ring, ring.building);
-    ring.loaded = ring.inUse !== null;
-    return stateOf(ring);
-  }
-
-  async add(id: RingId, cardIds: readonly number[]): Promise<number> {
-    const ring = this.#require(id);
-    if (cardIds.length > 0 && ring.inUse === null && ring.building === null) {
-      throw new CardpollError(
-        'conflict',
-        'ring_not_built',
-        `the ring of config ${id.configId} was never built`,
-      );
-    }
-    let added = 0;
-    for (const [i, cardId] of cardIds.entries()) {
-      if (i % CARDS_PER_GROWTH === 0) makeRoom(ring, Math.min(CARDS_PER_GROWTH, cardIds.length - i));
-      if (ring.inUse?.add(cardId)) added += 1;
-      ring.building?.add(cardId);
-    }
-    return added;
-  }
-
-  async resize(id: RingId, maxSteps: number): Promise<boolean> {
-    const ring = this.#rings.get(keyOf(id));
-    if (ring === undefined) return false;
-    for (let left = maxSteps; ; left -= 1) {
-      const build = generationsOf(ring).find((one) => nextResize(one.shape, one.members) !== null);
-      if (build === undefined) return false;
-      if (left <= 0) return true;
-      if (nextResize(build.shape, build.members) === 'split') split(ring, build);
-      else if (!merge(ring, build)) return true;
-    }
-  }
-
-  async remove(id: RingId, cardIds: readonly number[]): Promise<number> {
-    const ring = this.#rings.get(keyOf(id));
-    let removed = 0;
-    for (const cardId of cardIds) {
-      if (ring?.inUse?.remove(cardId)) removed += 1;
-      ring?.building?.remove(cardId);
-    }
-    return removed;
-  }
-
-  async contains(id: RingId, cardIds: readonly number[]): Promise<boolean[]> {
-    const inUse = this.#rings.get(keyOf(id))?.inUse;
-    return cardIds.map((cardId) => inUse?.has(cardId) ?? false);
-  }
-
-  async page(id: RingId, fromPhase: number, maxBuckets: number) {
-    const inUse = this.#rings.get(keyOf(id))?.inUse ?? null;
-    if (inUse === null) return { cardIds: [], nextPhase: null };
-    const { shape } = inUse;
-    const cardIds: number[] = [];
-    let step = stepAtPhase(shape, fromPhase);
-    for (let left = maxBuckets; left > 0 && step < stepsOf(shape); left -= 1) {
-      const bucket = inUse.at(step);
-      cardIds.push(...bucket.cards);
-      step += bucket.steps;
-    }
-    return { cardIds, nextPhase: step >= stepsOf(shape) ? null : step / stepsOf(shape) };
-  }
-
-  /** No bucket is ever lost here, so the count is always right. */
-  async recount(id: RingId): Promise<number> {
-    return this.#rings.get(keyOf(id))?.inUse?.members ?? 0;
-  }
-
-  async drop(id: RingId): Promise<void> {
-    this.#rings.delete(keyOf(id));
-  }
-
-  async advance(
-    id: RingId,
-    limits: { maxBuckets: number; queueCap: number; fence: number },
-  ): Promise<AdvanceResult> {
-    const ring = this.#require(id);
-    const work = this.workOf(id.taskType);
-    const { queue } = work;
-    const now = this.#now();
-    const { inUse } = ring;
-    let moved = 0;
-    if (ring.enabled && inUse !== null && limits.fence >= ring.fence) {
-      ring.fence = limits.fence;
-      const { shape } = inUse;
-      const stepMs = ring.intervalMs / stepsOf(shape);
-      const lateMs = now - dueAt({ ...ring, ...shape }, ring.cursor);
-      if (lateMs < -2 * stepMs - ring.staggerMs) {
-        ring.anchorMs = now - (ring.cursor - 1) * stepMs;
-        ring.achievedMs = 0;
-        ring.lapStartedMs = 0;
-      } else if (lateMs > ring.intervalMs) {
-        const skipped = Math.floor(lateMs / ring.intervalMs);
-        ring.skippedRevolutions += skipped;
-        ring.cursor += skipped * stepsOf(shape);
-      }
-      const clock = { ...ring, ...shape };
-      for (let left = limits.maxBuckets; left > 0 && queue.size < limits.queueCap; left -= 1) {
-        const due = dueAt(clock, ring.cursor);
-        if (due > now) break;
-        if (ring.cursor % stepsOf(shape) === 0) {
-          if (ring.lapStartedMs > 0) ring.achievedMs = now - ring.lapStartedMs;
-          ring.lapStartedMs = now;
-        }
-        const { cards, steps } = inUse.at(ring.cursor);
-        moved += work.makeDue(cards, Math.floor(due), limits.queueCap);
-        ring.cursor += steps;
-      }
-    }
-    return { ring: stateOf(ring), moved, queueLength: queue.size };
-  }
+export function embeddedRings(clock: Clock, workOf: (taskType: TaskType) => WorkState): Rings {
+  const rings = new Map<string, Ring>();
 
   /** Switches to the next generation. Every card keeps its phase, and the scaled cursor is due at the same instant. */
-  #switch(ring: Ring, next: Generation): void {
+  function switchTo(ring: Ring, next: Generation): void {
     if (ring.inUse === null) {
       ring.cursor = 0;
-      ring.anchorMs = this.#now() + ring.staggerMs;
+      ring.anchorMs = nowMs() + ring.staggerMs;
     } else {
       const scaled = Math.floor((ring.cursor * stepsOf(next.shape)) / stepsOf(ring.inUse.shape));
       // In the second half of a whole bucket: go back to its beginning.
@@ -212,8 +45,8 @@ export class EmbeddedRings implements Rings {
     ring.building = null;
   }
 
-  #require(id: RingId): Ring {
-    const ring = this.#rings.get(keyOf(id));
+  function requireRing(id: RingId): Ring {
+    const ring = rings.get(keyOf(id));
     if (ring !== undefined) return ring;
     throw new CardpollError(
       'not_found',
@@ -222,9 +55,162 @@ export class EmbeddedRings implements Rings {
     );
   }
 
-  #now(): number {
-    return Math.floor(this.clock.now());
+  function nowMs(): number {
+    return Math.floor(clock.now());
   }
+
+  return {
+    list: async () => [...rings.values()].map(stateOf),
+
+    async configure(id, { staggerMs = 0, ...settings }) {
+      const now = nowMs();
+      let ring = rings.get(keyOf(id));
+      if (ring === undefined) {
+        ring = {
+          configId: id.configId,
+          taskType: id.taskType,
+          ...settings,
+          anchorMs: now,
+          staggerMs,
+          cursor: 0,
+          fence: 0,
+          lastGeneration: 0,
+          inUse: null,
+          loaded: false,
+          building: null,
+          skippedRevolutions: 0,
+          achievedMs: 0,
+          lapStartedMs: 0,
+        };
+        rings.set(keyOf(id), ring);
+      } else if (ring.intervalMs !== settings.intervalMs || ring.enabled !== settings.enabled) {
+        reanchor(ring, settings, now);
+      }
+      ring.staggerMs = staggerMs;
+      return stateOf(ring);
+    },
+
+    async startGeneration(id, buckets, options) {
+      const ring = requireRing(id);
+      ring.lastGeneration += 1;
+      ring.building = new Generation(ring.lastGeneration, buckets, options.selection ?? '');
+      if (options.activate) {
+        switchTo(ring, ring.building);
+        ring.loaded = false;
+      }
+      return stateOf(ring);
+    },
+
+    async activate(id) {
+      const ring = requireRing(id);
+      if (ring.building !== null) switchTo(ring, ring.building);
+      ring.loaded = ring.inUse !== null;
+      return stateOf(ring);
+    },
+
+    async add(id, cardIds) {
+      const ring = requireRing(id);
+      if (cardIds.length > 0 && ring.inUse === null && ring.building === null) {
+        throw new CardpollError(
+          'conflict',
+          'ring_not_built',
+          `the ring of config ${id.configId} was never built`,
+        );
+      }
+      let added = 0;
+      for (const [i, cardId] of cardIds.entries()) {
+        if (i % CARDS_PER_GROWTH === 0) makeRoom(ring, Math.min(CARDS_PER_GROWTH, cardIds.length - i));
+        if (ring.inUse?.add(cardId)) added += 1;
+        ring.building?.add(cardId);
+      }
+      return added;
+    },
+
+    async resize(id, maxSteps) {
+      const ring = rings.get(keyOf(id));
+      if (ring === undefined) return false;
+      for (let left = maxSteps; ; left -= 1) {
+        const build = generationsOf(ring).find((one) => nextResize(one.shape, one.members) !== null);
+        if (build === undefined) return false;
+        if (left <= 0) return true;
+        if (nextResize(build.shape, build.members) === 'split') split(ring, build);
+        else if (!merge(ring, build)) return true;
+      }
+    },
+
+    async remove(id, cardIds) {
+      const ring = rings.get(keyOf(id));
+      let removed = 0;
+      for (const cardId of cardIds) {
+        if (ring?.inUse?.remove(cardId)) removed += 1;
+        ring?.building?.remove(cardId);
+      }
+      return removed;
+    },
+
+    async contains(id, cardIds) {
+      const inUse = rings.get(keyOf(id))?.inUse;
+      return cardIds.map((cardId) => inUse?.has(cardId) ?? false);
+    },
+
+    async page(id, fromPhase, maxBuckets) {
+      const inUse = rings.get(keyOf(id))?.inUse ?? null;
+      if (inUse === null) return { cardIds: [], nextPhase: null };
+      const { shape } = inUse;
+      const cardIds: number[] = [];
+      let step = stepAtPhase(shape, fromPhase);
+      for (let left = maxBuckets; left > 0 && step < stepsOf(shape); left -= 1) {
+        const bucket = inUse.at(step);
+        cardIds.push(...bucket.cards);
+        step += bucket.steps;
+      }
+      return { cardIds, nextPhase: step >= stepsOf(shape) ? null : step / stepsOf(shape) };
+    },
+
+    /** No bucket is ever lost here, so the count is always right. */
+    recount: async (id) => rings.get(keyOf(id))?.inUse?.members ?? 0,
+
+    async drop(id) {
+      rings.delete(keyOf(id));
+    },
+
+    async advance(id, limits) {
+      const ring = requireRing(id);
+      const work = workOf(id.taskType);
+      const { queue } = work;
+      const now = nowMs();
+      const { inUse } = ring;
+      let moved = 0;
+      if (ring.enabled && inUse !== null && limits.fence >= ring.fence) {
+        ring.fence = limits.fence;
+        const { shape } = inUse;
+        const stepMs = ring.intervalMs / stepsOf(shape);
+        const lateMs = now - dueAt({ ...ring, ...shape }, ring.cursor);
+        if (lateMs < -2 * stepMs - ring.staggerMs) {
+          ring.anchorMs = now - (ring.cursor - 1) * stepMs;
+          ring.achievedMs = 0;
+          ring.lapStartedMs = 0;
+        } else if (lateMs > ring.intervalMs) {
+          const skipped = Math.floor(lateMs / ring.intervalMs);
+          ring.skippedRevolutions += skipped;
+          ring.cursor += skipped * stepsOf(shape);
+        }
+        const clock = { ...ring, ...shape };
+        for (let left = limits.maxBuckets; left > 0 && queue.size < limits.queueCap; left -= 1) {
+          const due = dueAt(clock, ring.cursor);
+          if (due > now) break;
+          if (ring.cursor % stepsOf(shape) === 0) {
+            if (ring.lapStartedMs > 0) ring.achievedMs = now - ring.lapStartedMs;
+            ring.lapStartedMs = now;
+          }
+          const { cards, steps } = inUse.at(ring.cursor);
+          moved += work.makeDue(cards, Math.floor(due), limits.queueCap);
+          ring.cursor += steps;
+        }
+      }
+      return { ring: stateOf(ring), moved, queueLength: queue.size };
+    },
+  };
 }
 
 function keyOf(id: RingId): string {

@@ -1,19 +1,14 @@
 // Statistics in this process's memory, in ten-second slots.
-import {
-  GROWTH_MINUTES,
-  type GrowthCounts,
-  type GrowthMinutes,
-  minuteOf,
-} from '../../../domain/results/usage-growth.ts';
+
+import type { GrowthCounts, } from '../../../domain/results/usage-growth.ts';
+import { GROWTH_MINUTES, minuteOf } from '../../../domain/results/usage-growth.ts';
 import { sumOfCounts } from '../../../domain/stats/counts.ts';
-import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
+import { perTaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
   type PollStats,
   STATS_CARRIERS_MAX,
   STATS_TOTALS,
-  type StatsDelta,
-  type StatsReading,
   type StatsTotals,
 } from '../../ports/live/poll-stats.ts';
 import { oldestSlot, type StatsSlot, slotAt, sumOfSlots, windowsOf } from '../../ports/live/stats-reading.ts';
@@ -27,63 +22,58 @@ interface TypeState {
 
 const NOTHING = Object.fromEntries(STATS_TOTALS.map((name) => [name, 0])) as unknown as StatsTotals;
 
-export class EmbeddedPollStats implements PollStats {
-  readonly #types = perTaskType(
+/** `forgetInstance` forgets the flush numbers of an instance that has left. */
+export function embeddedPollStats(clock: Clock): PollStats & { forgetInstance(instanceId: string): void } {
+  const types = perTaskType(
     (): TypeState => ({ totals: { ...NOTHING }, sinceMs: null, flushes: new Map(), slots: new Map() }),
   );
+  const growth = new Map<number, GrowthCounts>();
 
-  readonly #growth = new Map<number, GrowthCounts>();
-
-  constructor(private readonly clock: Clock) {}
-
-  /** Forgets the flush numbers of an instance that has left. */
-  forgetInstance(instanceId: string): void {
-    for (const type of Object.values(this.#types)) type.flushes.delete(instanceId);
-  }
-
-  async record(
-    taskType: TaskType,
-    instanceId: string,
-    flushNumber: number,
-    delta: StatsDelta,
-  ): Promise<void> {
-    const type = this.#types[taskType];
-    const last = type.flushes.get(instanceId) ?? 0;
-    // Number 1 after higher numbers means that a restarted instance uses the same id.
-    if (flushNumber === last || (flushNumber < last && flushNumber > 1)) return;
-    type.flushes.set(instanceId, flushNumber);
-    const now = this.clock.now();
-    type.sinceMs ??= now;
-    for (const name of STATS_TOTALS) type.totals[name] += delta[name] ?? 0;
-    const slot = slotAt(now);
-    const { succeeded, failed, durationMs, succeededMs = 0, implausible = 0 } = delta;
-    const { durations = {}, reasons = {}, carriers = new Map() } = delta;
-    const added = { succeeded, failed, durationMs, succeededMs, implausible, durations, reasons, carriers };
-    const counted = type.slots.get(slot);
-    type.slots.set(slot, sumOfSlots(counted === undefined ? [added] : [counted, added], STATS_CARRIERS_MAX));
-    for (const index of type.slots.keys())
-      if (index < oldestSlot(now) || index > slot) type.slots.delete(index);
-    if (delta.usageGrowth !== undefined) this.#addGrowth(minuteOf(now), delta.usageGrowth);
-  }
-
-  async usageGrowth(): Promise<GrowthMinutes> {
-    return new Map(this.#growth);
-  }
-
-  async forgetUsageGrowth(sinceMs: number): Promise<void> {
-    for (const minute of this.#growth.keys()) if (minute >= minuteOf(sinceMs)) this.#growth.delete(minute);
-  }
-
-  #addGrowth(now: number, counts: GrowthCounts): void {
+  function addGrowth(now: number, counts: GrowthCounts): void {
     if (Object.keys(counts).length === 0) return;
-    this.#growth.set(now, sumOfCounts([this.#growth.get(now) ?? {}, counts]));
-    for (const minute of this.#growth.keys())
-      if (minute <= now - GROWTH_MINUTES || minute > now) this.#growth.delete(minute);
+    growth.set(now, sumOfCounts([growth.get(now) ?? {}, counts]));
+    for (const minute of growth.keys())
+      if (minute <= now - GROWTH_MINUTES || minute > now) growth.delete(minute);
   }
 
-  async read(taskType: TaskType): Promise<StatsReading> {
-    const { totals, slots, sinceMs } = this.#types[taskType];
-    const windows = windowsOf(slots, sinceMs ?? 0, this.clock.now());
-    return { total: totals.succeeded + totals.failed, ...totals, ...windows };
-  }
+  return {
+    forgetInstance(instanceId) {
+      for (const type of Object.values(types)) type.flushes.delete(instanceId);
+    },
+
+    async record(taskType, instanceId, flushNumber, delta) {
+      const type = types[taskType];
+      const last = type.flushes.get(instanceId) ?? 0;
+      // Number 1 after higher numbers means that a restarted instance uses the same id.
+      if (flushNumber === last || (flushNumber < last && flushNumber > 1)) return;
+      type.flushes.set(instanceId, flushNumber);
+      const now = clock.now();
+      type.sinceMs ??= now;
+      for (const name of STATS_TOTALS) type.totals[name] += delta[name] ?? 0;
+      const slot = slotAt(now);
+      const { succeeded, failed, durationMs, succeededMs = 0, implausible = 0 } = delta;
+      const { durations = {}, reasons = {}, carriers = new Map() } = delta;
+      const added = { succeeded, failed, durationMs, succeededMs, implausible, durations, reasons, carriers };
+      const counted = type.slots.get(slot);
+      type.slots.set(
+        slot,
+        sumOfSlots(counted === undefined ? [added] : [counted, added], STATS_CARRIERS_MAX),
+      );
+      for (const index of type.slots.keys())
+        if (index < oldestSlot(now) || index > slot) type.slots.delete(index);
+      if (delta.usageGrowth !== undefined) addGrowth(minuteOf(now), delta.usageGrowth);
+    },
+
+    usageGrowth: async () => new Map(growth),
+
+    async forgetUsageGrowth(sinceMs) {
+      for (const minute of growth.keys()) if (minute >= minuteOf(sinceMs)) growth.delete(minute);
+    },
+
+    async read(taskType) {
+      const { totals, slots, sinceMs } = types[taskType];
+      const windows = windowsOf(slots, sinceMs ?? 0, clock.now());
+      return { total: totals.succeeded + totals.failed, ...totals, ...windows };
+    },
+  };
 }

@@ -3,15 +3,7 @@
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
-  type CardPlace,
-  type Claim,
-  type ClaimRequest,
-  type LimitRecord,
   MAX_RETRIES_WAITING,
-  type Pause,
-  type PauseRequest,
-  type QueueCounts,
-  type RunningCount,
   type Settlement,
   type WorkItem,
   type WorkQueue,
@@ -19,206 +11,199 @@ import {
 import { claimNew } from './claim.ts';
 import { manualEntryOf, WorkState } from './work-state.ts';
 
-export class EmbeddedWorkQueue implements WorkQueue {
-  readonly #types = perTaskType(() => new WorkState());
-
-  constructor(private readonly clock: Clock) {}
-
+interface EmbeddedWork extends WorkQueue {
   /** The work of a task type; the rings move due cards into it. */
-  stateOf(taskType: TaskType): WorkState {
-    return this.#types[taskType];
-  }
-
+  stateOf(taskType: TaskType): WorkState;
   /** Forgets the claims of an instance that has left. */
-  forgetInstance(instanceId: string): void {
-    for (const type of Object.values(this.#types)) type.lastClaims.delete(instanceId);
-  }
+  forgetInstance(instanceId: string): void;
+}
 
-  async claim(taskType: TaskType, request: ClaimRequest): Promise<Claim> {
-    const type = this.#types[taskType];
-    const now = this.#now();
-    type.takeBackExpired(now);
-    const limit = type.limitInForce;
-    const pausedMs = Math.max(0, ...type.pausesInForce(now).map((pause) => pause.untilMs - now));
-    const last = type.lastClaims.get(request.instanceId);
-    let items: readonly WorkItem[] = [];
-    let lateMs: readonly number[] = [];
-    let claimedAtMs: number | null = null;
-    if (last !== undefined && last.claimNumber === request.claimNumber && last.token > now) {
-      items = last.items.filter((item) => type.leaseOf(item) === last.token);
-      claimedAtMs = Math.floor(last.token) - request.leaseMs;
-    } else if (pausedMs === 0) {
-      ({ items, lateMs } = claimNew(type, request, limit, now));
-      claimedAtMs = now;
-    }
-    if (items.length === 0) claimedAtMs = null;
-    return { items, claimedAtMs, lateMs, freeSlots: Math.max(0, limit - type.slots.size), pausedMs };
-  }
-
-  async release(taskType: TaskType, items: readonly WorkItem[]): Promise<void> {
-    for (const item of items) this.#types[taskType].releaseSlot(item);
-  }
-
-  async settle(
-    taskType: TaskType,
-    settlements: readonly Settlement[],
-    backoff: { baseMs: number; capMs: number },
-  ): Promise<{ fenced: number }> {
-    const type = this.#types[taskType];
-    const now = this.#now();
-    const returned: string[] = [];
-    let fenced = 0;
-    for (const settlement of settlements) {
-      const { item, verdict } = settlement;
-      type.releaseSlot(item);
-      if (type.leaseOf(item) !== Number(item.token)) {
-        fenced += 1;
-      } else if (item.lane === 'manual') {
-        type.manualLeases.delete(item.member);
-        if (verdict === 'returned') returned.push(item.member);
-      } else {
-        settleCard(type, settlement, backoff, now);
-      }
-    }
-    type.manual.prepend(returned);
-    return { fenced };
-  }
-
-  async makeDue(taskType: TaskType, cardIds: readonly number[], cap: number): Promise<void> {
-    const type = this.#types[taskType];
-    const now = this.#now();
-    const waiting: number[] = [];
-    for (const cardId of cardIds) {
-      const score = type.queue.scoreOf(cardId);
-      const runs = score !== undefined && score > now && score % 1 > 0;
-      if (score === undefined && type.queue.size + waiting.length < cap) waiting.push(cardId);
-      else if ((runs || score === undefined) && type.retry.size < cap) {
-        if (runs) type.retry.delete(cardId);
-        type.retry.addNew(cardId, Math.ceil(score ?? now));
-      }
-    }
-    type.makeDue(waiting, now, cap);
-  }
-
-  async forgetCards(cardIds: readonly number[]): Promise<void> {
-    for (const type of Object.values(this.#types)) {
-      for (const cardId of cardIds) {
-        type.failures.delete(cardId);
-        type.retry.delete(cardId);
-      }
-    }
-  }
-
-  onWork(taskType: TaskType, listener: () => void): () => void {
-    const { listeners } = this.#types[taskType];
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  }
-
-  async counts(taskType: TaskType): Promise<QueueCounts> {
-    const type = this.#types[taskType];
-    const now = this.#now();
-    let inFlight = 0;
-    for (const slot of type.slots.entries()) if (slot.score > now) inFlight += 1;
-    return {
-      queueLength: type.queue.size,
-      due: type.queue.dueCount(now),
-      retryDue: type.retry.dueCount(now),
-      backoff: type.retry.size - type.retry.dueCount(now),
-      inFlight,
-      manualLength: type.manual.length,
-      maxConcurrency: type.limit,
-      effectiveConcurrency: type.limitInForce,
-    };
-  }
-
-  async place(taskType: TaskType, cardId: number, manualEntries: readonly string[]): Promise<CardPlace> {
-    return this.#types[taskType].placeOf(cardId, manualEntries, this.#now());
-  }
-
-  /** The running count is computed from the slots, so it cannot differ from them. */
-  async runningCount(taskType: TaskType): Promise<RunningCount> {
-    const { slots } = this.#types[taskType];
-    const { inFlight } = await this.counts(taskType);
-    return { shown: String(slots.size), held: slots.size, live: inFlight };
-  }
-
-  async setMaxConcurrency(taskType: TaskType, max: number): Promise<void> {
-    this.#types[taskType].limit = max;
-  }
-
-  async seedMaxConcurrency(taskType: TaskType, max: number): Promise<void> {
-    this.#types[taskType].limit ??= max;
-  }
-
-  async setEffectiveConcurrency(taskType: TaskType, limit: number | null): Promise<void> {
-    this.#types[taskType].effectiveLimit = limit;
-  }
-
-  async seedEffectiveConcurrency(taskType: TaskType, limit: number): Promise<void> {
-    this.#types[taskType].effectiveLimit ??= limit;
-  }
-
-  async limitRecord(taskType: TaskType): Promise<LimitRecord | null> {
-    return this.#types[taskType].limitRecord;
-  }
-
-  async saveLimitRecord(taskType: TaskType, record: LimitRecord): Promise<void> {
-    this.#types[taskType].limitRecord = record;
-  }
-
-  async resetSlots(taskType: TaskType): Promise<{ previous: number; current: number }> {
-    const type = this.#types[taskType];
-    const now = this.#now();
-    const cleared = type.slots.takeUpTo(Number.POSITIVE_INFINITY);
-    type.retrySlots.takeUpTo(Number.POSITIVE_INFINITY);
-    const returned: string[] = [];
-    for (const { member: slot, score } of cleared) {
-      const entry = manualEntryOf(slot);
-      if (entry === null) {
-        if (type.queue.scoreOf(Number(slot)) === score) type.queue.move(Number(slot), now);
-      } else if (type.manualLeases.scoreOf(entry) === score) {
-        type.manualLeases.delete(entry);
-        returned.push(entry);
-      }
-    }
-    type.manual.prepend(returned);
-    return { previous: cleared.length, current: 0 };
-  }
-
-  async followClock(taskType: TaskType, leaseMs: number): Promise<number> {
-    return this.#types[taskType].followClock(leaseMs, this.#now());
-  }
-
-  /** The running count is always the number of slots held, so it never needs a correction. */
-  async reap(taskType: TaskType): Promise<{ expiredSlots: number; healedFrom: number | null }> {
-    return { expiredSlots: this.#types[taskType].takeBackExpired(this.#now()), healedFrom: null };
-  }
-
-  async pause(taskType: TaskType, { source, ms, reason, by }: PauseRequest): Promise<void> {
-    const type = this.#types[taskType];
-    const now = this.#now();
-    const untilMs = now + Math.ceil(ms);
-    const [inForce] = type.pausesInForce(now).filter((pause) => pause.source === source);
-    if (source === 'gateway' && inForce !== undefined && inForce.untilMs >= untilMs) return;
-    const sinceMs = source === 'gateway' ? (inForce?.sinceMs ?? now) : now;
-    type.pauses.set(source, { taskType, source, reason, by, sinceMs, untilMs });
-  }
-
-  async resume(taskType: TaskType): Promise<Pause[]> {
-    const ended = this.#types[taskType].pausesInForce(this.#now());
-    this.#types[taskType].pauses.clear();
-    return ended;
-  }
-
-  async pauses(): Promise<Pause[]> {
-    return Object.values(this.#types).flatMap((type) => type.pausesInForce(this.#now()));
-  }
+export function embeddedWorkQueue(clock: Clock): EmbeddedWork {
+  const types = perTaskType(() => new WorkState());
 
   /** @returns the time in whole milliseconds: only tokens have a fraction. */
-  #now(): number {
-    return Math.floor(this.clock.now());
+  function nowMs(): number {
+    return Math.floor(clock.now());
   }
+
+  function inFlightOf({ slots }: WorkState): number {
+    const now = nowMs();
+    return [...slots.entries()].filter(({ score }) => score > now).length;
+  }
+
+  return {
+    stateOf: (taskType) => types[taskType],
+
+    forgetInstance(instanceId) {
+      for (const type of Object.values(types)) type.lastClaims.delete(instanceId);
+    },
+
+    async claim(taskType, request) {
+      const type = types[taskType];
+      const now = nowMs();
+      type.takeBackExpired(now);
+      const limit = type.limitInForce;
+      const pausedMs = Math.max(0, ...type.pausesInForce(now).map((pause) => pause.untilMs - now));
+      const last = type.lastClaims.get(request.instanceId);
+      let items: readonly WorkItem[] = [];
+      let lateMs: readonly number[] = [];
+      let claimedAtMs: number | null = null;
+      if (last !== undefined && last.claimNumber === request.claimNumber && last.token > now) {
+        items = last.items.filter((item) => type.leaseOf(item) === last.token);
+        claimedAtMs = Math.floor(last.token) - request.leaseMs;
+      } else if (pausedMs === 0) {
+        ({ items, lateMs } = claimNew(type, request, limit, now));
+        claimedAtMs = now;
+      }
+      if (items.length === 0) claimedAtMs = null;
+      return { items, claimedAtMs, lateMs, freeSlots: Math.max(0, limit - type.slots.size), pausedMs };
+    },
+
+    async release(taskType, items) {
+      for (const item of items) types[taskType].releaseSlot(item);
+    },
+
+    async settle(taskType, settlements, backoff) {
+      const type = types[taskType];
+      const now = nowMs();
+      const returned: string[] = [];
+      let fenced = 0;
+      for (const settlement of settlements) {
+        const { item, verdict } = settlement;
+        type.releaseSlot(item);
+        if (type.leaseOf(item) !== Number(item.token)) {
+          fenced += 1;
+        } else if (item.lane === 'manual') {
+          type.manualLeases.delete(item.member);
+          if (verdict === 'returned') returned.push(item.member);
+        } else {
+          settleCard(type, settlement, backoff, now);
+        }
+      }
+      type.manual.prepend(returned);
+      return { fenced };
+    },
+
+    async makeDue(taskType, cardIds, cap) {
+      const type = types[taskType];
+      const now = nowMs();
+      const waiting: number[] = [];
+      for (const cardId of cardIds) {
+        const score = type.queue.scoreOf(cardId);
+        const runs = score !== undefined && score > now && score % 1 > 0;
+        if (score === undefined && type.queue.size + waiting.length < cap) waiting.push(cardId);
+        else if ((runs || score === undefined) && type.retry.size < cap) {
+          if (runs) type.retry.delete(cardId);
+          type.retry.addNew(cardId, Math.ceil(score ?? now));
+        }
+      }
+      type.makeDue(waiting, now, cap);
+    },
+
+    async forgetCards(cardIds) {
+      for (const type of Object.values(types)) {
+        for (const cardId of cardIds) {
+          type.failures.delete(cardId);
+          type.retry.delete(cardId);
+        }
+      }
+    },
+
+    onWork(taskType, listener) {
+      const { listeners } = types[taskType];
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+
+    async counts(taskType) {
+      const type = types[taskType];
+      const now = nowMs();
+      return {
+        queueLength: type.queue.size,
+        due: type.queue.dueCount(now),
+        retryDue: type.retry.dueCount(now),
+        backoff: type.retry.size - type.retry.dueCount(now),
+        inFlight: inFlightOf(type),
+        manualLength: type.manual.length,
+        maxConcurrency: type.limit,
+        effectiveConcurrency: type.limitInForce,
+      };
+    },
+
+    place: async (taskType, cardId, manualEntries) => types[taskType].placeOf(cardId, manualEntries, nowMs()),
+
+    /** The running count is computed from the slots, so it cannot differ from them. */
+    async runningCount(taskType) {
+      const { size } = types[taskType].slots;
+      return { shown: String(size), held: size, live: inFlightOf(types[taskType]) };
+    },
+
+    async setMaxConcurrency(taskType, max) {
+      types[taskType].limit = max;
+    },
+
+    async seedMaxConcurrency(taskType, max) {
+      types[taskType].limit ??= max;
+    },
+
+    async setEffectiveConcurrency(taskType, limit) {
+      types[taskType].effectiveLimit = limit;
+    },
+
+    async seedEffectiveConcurrency(taskType, limit) {
+      types[taskType].effectiveLimit ??= limit;
+    },
+
+    limitRecord: async (taskType) => types[taskType].limitRecord,
+
+    async saveLimitRecord(taskType, record) {
+      types[taskType].limitRecord = record;
+    },
+
+    async resetSlots(taskType) {
+      const type = types[taskType];
+      const now = nowMs();
+      const cleared = type.slots.takeUpTo(Number.POSITIVE_INFINITY);
+      type.retrySlots.takeUpTo(Number.POSITIVE_INFINITY);
+      const returned: string[] = [];
+      for (const { member: slot, score } of cleared) {
+        const entry = manualEntryOf(slot);
+        if (entry === null) {
+          if (type.queue.scoreOf(Number(slot)) === score) type.queue.move(Number(slot), now);
+        } else if (type.manualLeases.scoreOf(entry) === score) {
+          type.manualLeases.delete(entry);
+          returned.push(entry);
+        }
+      }
+      type.manual.prepend(returned);
+      return { previous: cleared.length, current: 0 };
+    },
+
+    followClock: async (taskType, leaseMs) => types[taskType].followClock(leaseMs, nowMs()),
+
+    /** The running count is always the number of slots held, so it never needs a correction. */
+    async reap(taskType) {
+      return { expiredSlots: types[taskType].takeBackExpired(nowMs()), healedFrom: null };
+    },
+
+    async pause(taskType, { source, ms, reason, by }) {
+      const type = types[taskType];
+      const now = nowMs();
+      const untilMs = now + Math.ceil(ms);
+      const [inForce] = type.pausesInForce(now).filter((pause) => pause.source === source);
+      if (source === 'gateway' && inForce !== undefined && inForce.untilMs >= untilMs) return;
+      const sinceMs = source === 'gateway' ? (inForce?.sinceMs ?? now) : now;
+      type.pauses.set(source, { taskType, source, reason, by, sinceMs, untilMs });
+    },
+
+    async resume(taskType) {
+      const ended = types[taskType].pausesInForce(nowMs());
+      types[taskType].pauses.clear();
+      return ended;
+    },
+
+    pauses: async () => Object.values(types).flatMap((type) => type.pausesInForce(nowMs())),
+  };
 }
 
 function settleCard(

@@ -19,7 +19,7 @@ export interface PaceLimit {
   readonly burst: number;
 }
 
-export interface PaceRequest {
+interface PaceRequest {
   readonly participant: PaceParticipant;
   readonly interfaceName: InterfaceName;
   /** Most calls to grant. */

@@ -28,14 +28,14 @@ export interface RingState extends RingId, PacedRing, RingGeneration {
   readonly building: RingGeneration | null;
 }
 
-export interface AdvanceResult {
+interface AdvanceResult {
   readonly ring: RingState;
   /** Number of cards moved into the queue or the retry lane; cards that were already there do not count. */
   readonly moved: number;
   readonly queueLength: number;
 }
 
-export interface RingSettings {
+interface RingSettings {
   readonly intervalMs: number;
   readonly enabled: boolean;
   /** The first revolution begins this much later, so that rings that are built together stay apart; 0 when absent. */

@@ -51,7 +51,7 @@ export interface Claim {
 /** The source of a pause. */
 export type PauseSource = 'gateway' | 'operator';
 
-export interface PauseRequest {
+interface PauseRequest {
   readonly source: PauseSource;
   readonly ms: number;
   readonly reason: string;

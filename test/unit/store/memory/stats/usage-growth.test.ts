@@ -1,12 +1,12 @@
 // The growth of usage in this process's memory is bounded, as it is in Redis (test/contract/live-store).
 import { expect, it } from 'vitest';
 import { GROWTH_MINUTES, minuteOf } from '../../../../../src/domain/results/usage-growth.ts';
-import { EmbeddedPollStats } from '../../../../../src/store/memory/stats/stats.ts';
+import { embeddedPollStats } from '../../../../../src/store/memory/stats/stats.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
 it('keeps the growth of the last minutes, also after the clock was set back', async () => {
   const clock = new FakeClock();
-  const stats = new EmbeddedPollStats(clock);
+  const stats = embeddedPollStats(clock);
   let flush = 0;
   const record = () =>
     stats.record('carddata', 'w', ++flush, {
