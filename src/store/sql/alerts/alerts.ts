@@ -66,10 +66,12 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
   async function withNotifications(rows: readonly HistoryRow[]): Promise<AlertHistoryItem[]> {
     const ids = rows.map(({ id }) => id);
     const sent = ids.length === 0 ? [] : await client.query<NotificationRow>(SQL.notifications, [ids]);
-    return rows.map((row) => {
-      const own = sent.filter(({ alertId }) => alertId === row.id).map(toNotification);
-      return { ...row, notifications: own };
-    });
+    const byAlert = new Map<number, AlertNotification[]>();
+    for (const { alertId, ...notification } of sent) {
+      const own = byAlert.get(alertId) ?? [];
+      byAlert.set(alertId, [...own, { channel: 'webhook', ...notification }]);
+    }
+    return rows.map((row) => ({ ...row, notifications: byAlert.get(row.id) ?? [] }));
   }
 
   return {
@@ -168,10 +170,6 @@ function sqlSilences(client: SqlClient): SilenceRecords {
 
     remove: (id) => firstOf(client.query<Silence>(SQL.removeSilence, [id])),
   };
-}
-
-function toNotification({ alertId: _, ...notification }: NotificationRow): AlertNotification {
-  return { channel: 'webhook', ...notification };
 }
 
 function valuesOf(fields: AlertRuleFields): SqlValue[] {
