@@ -21,7 +21,6 @@ const KEYS_PER_UNLINK = 512;
 export function redisRings(client: RedisClient, keys: Keys): Rings {
   const reader = new RingReader(client, keys);
   const resizer = new RingResizer(client, keys);
-  const trash = new RingTrash(client, keys);
 
   async function advanceOnce(state: RingState, count: number, limits: { queueCap: number; fence: number }) {
     const { taskType, generation, cursor } = state;
@@ -69,14 +68,14 @@ export function redisRings(client: RedisClient, keys: Keys): Rings {
       const seen = [generation, building?.generation ?? 0];
       const args = [ring.configId, buckets, activate ? 1 : 0, ...seen, selection];
       const reply = (await client.script('ringStartGeneration', names, args)) as StateReply | null;
-      await trash.empty(taskType);
+      await emptyTrash(client, keys, taskType);
       return stateOf(ring, reply ?? missingRing(ring));
     },
 
     async activate(ring) {
       const names = [keys.ring(ring), keys.ringTrash(ring.taskType)];
       const reply = (await client.script('ringActivate', names, [ring.configId])) as StateReply | null;
-      await trash.empty(ring.taskType);
+      await emptyTrash(client, keys, ring.taskType);
       return stateOf(ring, reply ?? missingRing(ring));
     },
 
@@ -84,7 +83,7 @@ export function redisRings(client: RedisClient, keys: Keys): Rings {
       const { taskType } = ring;
       const names = [keys.ring(ring), keys.rings(taskType), keys.ringTrash(taskType)];
       await client.script('ringDrop', names, [ring.configId]);
-      await trash.empty(taskType);
+      await emptyTrash(client, keys, taskType);
     },
 
     async resize(ring, maxSteps) {
@@ -113,26 +112,21 @@ export function redisRings(client: RedisClient, keys: Keys): Rings {
   };
 }
 
-/** The buckets of abandoned generations, which the scripts ring-*.lua put into the trash. */
-class RingTrash {
-  constructor(
-    private readonly client: RedisClient,
-    private readonly keys: Keys,
-  ) {}
-
-  /** Removes the buckets; the next call continues after a crash. */
-  async empty(taskType: TaskType): Promise<void> {
-    const trash = this.keys.ringTrash(taskType);
-    for (const [abandoned, end] of await this.client.hash(trash)) {
-      const [configId = 0, generation = 0] = abandoned.split(':').map(Number);
-      for (let from = 0; from < Number(end); from += KEYS_PER_UNLINK) {
-        const count = Math.min(KEYS_PER_UNLINK, Number(end) - from);
-        const names = Array.from({ length: count }, (_, b) =>
-          this.keys.bucket({ configId, taskType }, generation, from + b),
-        );
-        await this.client.command('UNLINK', ...names);
-      }
-      await this.client.command('HDEL', trash, abandoned);
+/**
+ * Removes the buckets of abandoned generations, which the scripts ring-*.lua put into the trash; the next call continues
+ * after a crash.
+ */
+async function emptyTrash(client: RedisClient, keys: Keys, taskType: TaskType): Promise<void> {
+  const trash = keys.ringTrash(taskType);
+  for (const [abandoned, end] of await client.hash(trash)) {
+    const [configId = 0, generation = 0] = abandoned.split(':').map(Number);
+    for (let from = 0; from < Number(end); from += KEYS_PER_UNLINK) {
+      const count = Math.min(KEYS_PER_UNLINK, Number(end) - from);
+      const names = Array.from({ length: count }, (_, b) =>
+        keys.bucket({ configId, taskType }, generation, from + b),
+      );
+      await client.command('UNLINK', ...names);
     }
+    await client.command('HDEL', trash, abandoned);
   }
 }

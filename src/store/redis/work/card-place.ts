@@ -1,7 +1,6 @@
 // Finds one card in the work of a task type. Used by work-queue.ts. The script work-place.lua reads the keys; this file
 // interprets its answer. Changes nothing.
-import type { TaskType } from '../../../domain/task-type.ts';
-import type { CardPlace } from '../../ports/live/work-queue.ts';
+import type { WorkQueue } from '../../ports/live/work-queue.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 
@@ -20,35 +19,34 @@ type PlaceReply = [
   manualRuns: number,
 ];
 
-export async function placeOf(
-  client: RedisClient,
-  keys: Keys,
-  taskType: TaskType,
-  cardId: number,
-  manualEntries: readonly string[],
-): Promise<CardPlace> {
-  const names = [
-    keys.queue(taskType),
-    keys.retry(taskType),
-    keys.failures(taskType),
-    keys.slots(taskType),
-    keys.manual(taskType),
-    keys.manualLeases(taskType),
-  ];
-  const reply = await client.script('workPlace', names, [cardId, MANUAL_ENTRIES_SEARCHED, ...manualEntries]);
-  const [now, queueScore, queueRank, slot, retryScore, retryRank, failures, manualBefore, manualRuns] =
-    reply as PlaceReply;
-  const score = queueScore === null ? null : Number(queueScore);
-  // Only tokens have a fraction, and a card whose token has ended is due again.
-  const leased = score !== null && !Number.isInteger(score) && score > Number(now);
+export function redisCardPlace(client: RedisClient, keys: Keys): Pick<WorkQueue, 'place'> {
   return {
-    queued: score === null || leased ? null : { dueAtMs: Math.floor(score), before: queueRank },
-    running: leased ? { leaseEndsAtMs: Math.floor(score), calling: slot === queueScore } : null,
-    retry: retryScore === null ? null : { atMs: Number(retryScore), before: retryRank },
-    failuresInARow: Number(failures ?? 0),
-    manual: {
-      waiting: manualBefore < 0 ? null : { before: manualBefore },
-      running: manualRuns === 1,
+    async place(taskType, cardId, manualEntries) {
+      const names = [
+        keys.queue(taskType),
+        keys.retry(taskType),
+        keys.failures(taskType),
+        keys.slots(taskType),
+        keys.manual(taskType),
+        keys.manualLeases(taskType),
+      ];
+      const args = [cardId, MANUAL_ENTRIES_SEARCHED, ...manualEntries];
+      const reply = (await client.script('workPlace', names, args)) as PlaceReply;
+      const [now, queueScore, queueRank, slot, retryScore, retryRank, failures, manualBefore, manualRuns] =
+        reply;
+      const score = queueScore === null ? null : Number(queueScore);
+      // Only tokens have a fraction, and a card whose token has ended is due again.
+      const leased = score !== null && !Number.isInteger(score) && score > Number(now);
+      return {
+        queued: score === null || leased ? null : { dueAtMs: Math.floor(score), before: queueRank },
+        running: leased ? { leaseEndsAtMs: Math.floor(score), calling: slot === queueScore } : null,
+        retry: retryScore === null ? null : { atMs: Number(retryScore), before: retryRank },
+        failuresInARow: Number(failures ?? 0),
+        manual: {
+          waiting: manualBefore < 0 ? null : { before: manualBefore },
+          running: manualRuns === 1,
+        },
+      };
     },
   };
 }

@@ -14,7 +14,7 @@ import {
 import { inChunks, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 import { redisPauses } from '../limits/pauses.ts';
-import { placeOf } from './card-place.ts';
+import { redisCardPlace } from './card-place.ts';
 import { CLAIM_REPLY, COUNTS_REPLY, namedReply, settleGroups } from './script-values.ts';
 import { WorkSignal } from './work-signal.ts';
 
@@ -37,6 +37,7 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
 
   return {
     ...redisPauses(client, keys),
+    ...redisCardPlace(client, keys),
 
     async claim(taskType, { instanceId, claimNumber, max, leaseMs, trickle = false }) {
       const reply = await client.script(
@@ -136,8 +137,6 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
         ),
       };
     },
-
-    place: (taskType, cardId, manualEntries) => placeOf(client, keys, taskType, cardId, manualEntries),
 
     async runningCount(taskType) {
       const names = [keys.runningCount(taskType), keys.slots(taskType)];

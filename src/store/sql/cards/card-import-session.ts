@@ -29,22 +29,16 @@ interface ChunkRow {
   readonly former: string | null;
 }
 
-export class SqlCardImportSession implements CardImportSession {
-  constructor(
-    private readonly client: SqlClient,
-    private readonly options: ImportSessionOptions,
-  ) {}
-
-  write(rows: readonly CardImport[], mostOverPackage: number | null = null): Promise<ImportedChunk> {
-    // The next attempt sees, and reports, a card or iccid that another session inserts at this moment.
-    return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION], () =>
-      this.client.transaction((tx) => writeChunk(tx, rows, this.options, mostOverPackage)),
-    );
-  }
-
-  async close(): Promise<void> {
+export function sqlCardImportSession(client: SqlClient, options: ImportSessionOptions): CardImportSession {
+  return {
+    write: (rows, mostOverPackage = null) =>
+      // The next attempt sees, and reports, a card or iccid that another session inserts at this moment.
+      retryConflicts([DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION], () =>
+        client.transaction((tx) => writeChunk(tx, rows, options, mostOverPackage)),
+      ),
     // Nothing is held between chunks.
-  }
+    async close() {},
+  };
 }
 
 async function writeChunk(

@@ -9,7 +9,7 @@ import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { cardChangesSince, currentMark } from './card-changes.ts';
 import { withColumns } from './card-columns.ts';
-import { SqlCardImportSession } from './card-import-session.ts';
+import { sqlCardImportSession } from './card-import-session.ts';
 import file from './cards.sql';
 
 const SQL = statements(
@@ -115,7 +115,7 @@ export function sqlCards(client: SqlClient): CardRecords {
     },
 
     lastId: async () => (await firstOf(client.query<{ last: number | null }>(SQL.lastId)))?.last ?? 0,
-    openImport: async (options = { dryRun: false }) => new SqlCardImportSession(client, options),
+    openImport: async (options = { dryRun: false }) => sqlCardImportSession(client, options),
     changeMark: () => currentMark(client),
     changesSince: (mark, limit) => cardChangesSince(client, mark, limit),
   };
