@@ -1,6 +1,6 @@
 // Statistics in this process's memory, in ten-second slots.
 
-import type { GrowthCounts, } from '../../../domain/results/usage-growth.ts';
+import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
 import { GROWTH_MINUTES, minuteOf } from '../../../domain/results/usage-growth.ts';
 import { sumOfCounts } from '../../../domain/stats/counts.ts';
 import { perTaskType } from '../../../domain/task-type.ts';
