@@ -1,6 +1,6 @@
 // The listening servers under the framework (two where a name has two addresses): plain or TLS, with a bound on
 // connections and on the time a head may take, and a shutdown that silent clients cannot delay. Used by server.ts. What
-// a request may take once its head is there is body-time.ts.
+// a request may take once its head is there is guard/bodies.ts.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';

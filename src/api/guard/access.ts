@@ -12,8 +12,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { RATE_LIMITED, UNAUTHENTICATED } from '../problem.ts';
 import { type Authenticator, authenticator, LOCAL } from './auth.ts';
-import { RefusalBudget } from './refusal-budget.ts';
-import type { Refusals } from './refusals.ts';
+import { RefusalBudget, type Refusals } from './refusals.ts';
 
 const WINDOW_MS = 60_000;
 const FORWARDED_FOR = 'x-forwarded-for';

@@ -2,7 +2,7 @@
 // loses one: first a connection that never carried a valid token, then one without a running request, the longest
 // silent first. So no client can lock out another, however many connections it opens. Used by http-server.ts.
 import type { Socket } from 'node:net';
-import { networkOf } from './refusal-budget.ts';
+import { networkOf } from './refusals.ts';
 
 interface Connection {
   readonly socket: Socket;

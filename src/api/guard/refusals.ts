@@ -1,5 +1,6 @@
-// What the HTTP server turns away: counts by reason, which every part that refuses adds to and metrics.ts reads, and
-// answers with 429 that are held back.
+// What the HTTP server turns away: counts by reason, which every part that refuses adds to and metrics.ts reads; answers with
+// 429 that are held back; and how many refused requests an address may send.
+import { isIPv6 } from 'node:net';
 import type { Clock } from '../../platform/clock.ts';
 
 export const REFUSAL_REASONS = [
@@ -48,4 +49,55 @@ export class HeldRefusals {
     this.#held -= 1;
     return true;
   }
+}
+
+const WINDOW_MS = 60_000;
+/** Addresses counted apart in a window; further ones share one budget, so that no flood of addresses fills the memory. */
+const MAX_ADDRESSES = 10_000;
+const ALL_OTHERS = '';
+
+/** What an address has left. */
+interface Budget {
+  readonly exceeded: boolean;
+  readonly limit: number;
+  /** Until it may try again. */
+  readonly seconds: number;
+}
+
+/**
+ * How many refused requests an address may send a minute: without a valid token, to what a token may not do, to paths that
+ * do not exist. Used by access.ts. Beyond it refusals become 429, which reveals nothing about the request; a caller with a
+ * valid token is still let in, whatever others at its address do.
+ */
+export class RefusalBudget {
+  #spent = new Map<string, number>();
+  #windowEndsMs = 0;
+
+  constructor(private readonly clock: Pick<Clock, 'monotonic'>) {}
+
+  /** @param limit 0: any number. */
+  spend(address: string, limit: number): Budget {
+    const nowMs = this.clock.monotonic();
+    if (nowMs >= this.#windowEndsMs) {
+      this.#spent = new Map();
+      this.#windowEndsMs = nowMs + WINDOW_MS;
+    }
+    const network = networkOf(address);
+    const key = this.#spent.has(network) || this.#spent.size < MAX_ADDRESSES ? network : ALL_OTHERS;
+    const spent = (this.#spent.get(key) ?? 0) + 1;
+    this.#spent.set(key, spent);
+    const seconds = Math.ceil((this.#windowEndsMs - nowMs) / 1_000);
+    return { exceeded: limit > 0 && spent > limit, limit, seconds };
+  }
+}
+
+/** Who has one IPv6 address has the other 2^64 of its network too. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address) || address.includes('.')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head.split(':');
+  // `::` means zeros; the tail matters if the head is shorter than the network part.
+  const behind = tail === undefined ? [] : tail.split(':');
+  const zeros = Array(Math.max(0, 8 - groups.length - behind.length)).fill('0');
+  return [...groups, ...zeros, ...behind].slice(0, 4).join(':');
 }

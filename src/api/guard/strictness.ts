@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CardpollError } from '../../platform/errors.ts';
 import { UNKNOWN_FIELD } from '../problem.ts';
-import { hasBody } from './body-time.ts';
+import { hasBody } from './bodies.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

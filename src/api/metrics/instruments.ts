@@ -1,6 +1,6 @@
 // What this instance counted and timed since it began: requests, polls, gateway calls, webhooks, changes. Opened by wiring, which
 // hands it to the parts that report; own-numbers.ts shows it. Series with few labels exist from the start, at zero.
-import { Counter, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { INTERFACE_NAMES } from '../../domain/gateway-interface.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import {
@@ -114,5 +114,22 @@ export class Instruments implements Meter {
     const labels = route === null ? NOWHERE : { method, route };
     this.#requests.inc({ ...labels, status });
     this.#requestSeconds.observe(labels, durationMs / 1000);
+  }
+}
+
+/** One scrape's worth of metrics: totals are set, not counted here, so every scrape begins anew. */
+export class Page {
+  readonly registry = new Registry();
+
+  gauge<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []): Gauge<Label> {
+    return new Gauge({ name: PREFIX + name, help, labelNames, registers: [this.registry] });
+  }
+
+  counter<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[] = [],
+  ): Counter<Label> {
+    return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.registry] });
   }
 }

@@ -6,7 +6,7 @@ import type { AlertCounts, AlertHistoryOperations } from '../../operations/alert
 import type { CleanupOperations } from '../../operations/cleanup.ts';
 import type { CleanupProgress, Retention } from '../../operations/cleanup-report.ts';
 import type { Overview } from '../../operations/stats/stats-report.ts';
-import type { Page } from './metrics-page.ts';
+import type { Page } from './instruments.ts';
 
 export interface UpkeepSources {
   readonly alertHistory: Pick<AlertHistoryOperations, 'counts'>;

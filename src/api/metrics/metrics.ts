@@ -14,8 +14,7 @@ import { type StatsOperations, taskConditionsOf } from '../../operations/stats/s
 import type { Overview, TaskFailures, TaskStats } from '../../operations/stats/stats-report.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { REFUSAL_REASONS, type Refusals } from '../guard/refusals.ts';
-import type { Instruments } from './instruments.ts';
-import { Page } from './metrics-page.ts';
+import { type Instruments, Page } from './instruments.ts';
 import { addStops, addUpkeep, readUpkeep, type Upkeep, type UpkeepSources } from './metrics-upkeep.ts';
 import { type InstanceState, OwnNumbers } from './own-numbers.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../operations/stats/stats-report.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { toWire } from '../../platform/snake-keys.ts';
-import { PacedReads } from '../guard/paced-reads.ts';
+import { PacedReads } from '../guard/expensive-reads.ts';
 import { queryNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';

@@ -5,8 +5,7 @@ import { z } from 'zod';
 import { systemClock } from '../../platform/clock.ts';
 import { sendProblem } from '../error-handling.ts';
 import { etagOf } from '../etag.ts';
-import type { ExpensiveReads } from '../guard/expensive-reads.ts';
-import { PacedReads } from '../guard/paced-reads.ts';
+import { type ExpensiveReads, PacedReads } from '../guard/expensive-reads.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 
 /** Whether this instance works. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PacedReads } from '../../../../src/api/guard/paced-reads.ts';
+import { PacedReads } from '../../../../src/api/guard/expensive-reads.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 

@@ -1,0 +1,86 @@
+// Bodies of requests. They must arrive in time and uncompressed: no route reads compressed ones, and they could expand a
+// thousandfold. JSON that is malformed, would touch prototypes, names a field twice or is nested deeply is refused. Used by
+// server.ts; the card import reads its own body.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { CardpollError } from '../../platform/errors.ts';
+import { jsonFault } from '../../platform/json-fault.ts';
+import { sendProblem } from '../error-handling.ts';
+import { UNSUPPORTED_ENCODING } from '../problem.ts';
+import type { Refusals } from './refusals.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The handler reads the body itself, as it arrives. */
+    streamedBody?: boolean;
+  }
+}
+
+const LEAST_PROGRESS_BYTES = 1_024;
+
+/**
+ * Bounds how long the body of a request may take to arrive, even if the answer has already been sent. Imports have no total
+ * limit, but must deliver at least 1 KiB per timeout, unless the import itself makes the sender wait. Call before any hook
+ * that may refuse a request: what it leaves unread counts too.
+ */
+export function limitBodyTime(app: FastifyInstance, ms: number, refusals: Refusals): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { raw } = request;
+    if (!hasBody(request) || raw.complete) return;
+    const isStreamed = request.routeOptions.config.streamedBody === true;
+    let received = raw.socket.bytesRead;
+    const timer = setInterval(() => {
+      const progress = raw.socket.bytesRead - received;
+      received = raw.socket.bytesRead;
+      if (isStreamed && (raw.isPaused() || progress >= LEAST_PROGRESS_BYTES)) return;
+      clearInterval(timer);
+      refusals.add('body_timeout');
+      giveUp(request, reply, ms);
+    }, ms);
+    raw.once('end', () => clearInterval(timer));
+    raw.once('close', () => clearInterval(timer));
+  });
+}
+
+export function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function giveUp(request: FastifyRequest, reply: FastifyReply, ms: number): void {
+  if (reply.sent) {
+    request.raw.destroy();
+    return;
+  }
+  reply.header('connection', 'close');
+  const detail = `the body did not arrive within ${ms} ms`;
+  sendProblem(request, reply, { status: 408, code: 'request_timeout', detail });
+}
+
+/**
+ * The framework's own reading, but for one thing: routes that take no body take an empty one with the content type of
+ * JSON, which many clients send with every POST.
+ */
+export function acceptJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
+    if (text.length === 0 && request.routeOptions.schema?.body === undefined) done(null, undefined);
+    else parse(request, text as string, (error, body) => done(error ?? faultIn(text as string), body));
+  });
+}
+
+function faultIn(json: string): CardpollError | null {
+  const fault = jsonFault(json);
+  return fault === null ? null : new CardpollError('bad_data', fault.code, `the JSON ${fault.detail}`);
+}
+
+/** Covers every route, after authentication and before the body is read. */
+export function refuseEncodedBodies(app: FastifyInstance): void {
+  app.addHook('preParsing', async ({ headers }, reply) => {
+    const encoding = headers['content-encoding'];
+    if (encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding)) return;
+    reply.header('accept-encoding', 'identity');
+    throw new CardpollError('bad_data', UNSUPPORTED_ENCODING, 'the body is compressed or otherwise encoded', {
+      hint: 'send it as it is, without Content-Encoding',
+    });
+  });
+}
