@@ -1,5 +1,6 @@
 // Makes checked configurations from flags, environment and config file. Called by the commands, each for its own scope.
 // Knows the settings and the shapes; rules.ts has the rules between settings.
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { CardpollError } from '../platform/errors.ts';
@@ -18,7 +19,6 @@ import { checkDaemonRules, checkGatewayUrl, checkStoreRules } from './rules.ts';
 import { LOG_SEARCH, type SignSettings } from './settings/log-search-settings.ts';
 import { waysToSet } from './settings/setting.ts';
 import { SETTINGS } from './settings/settings.ts';
-import { stateHome } from './state-home.ts';
 import { readRedisTlsFiles, readTlsFiles } from './tls-files.ts';
 
 /** @throws CardpollError kind `config` with all problems at once. */
@@ -207,6 +207,11 @@ function readStores(reader: SettingReader, env: ConfigInputs['env']): StoresConf
   return redisUrl !== null && databaseUrl !== null
     ? { kind: 'external', redisUrl, redisTls, redisSentinelPassword, databaseUrl, databaseMaxConnections }
     : { kind: 'embedded', dataDir: dataDir ?? defaultDataDir(env) };
+}
+
+/** Where programs of this user keep state, by the XDG base directory specification. */
+export function stateHome(env: NodeJS.ProcessEnv): string {
+  return env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state');
 }
 
 function defaultDataDir(env: ConfigInputs['env']): string {

@@ -31,7 +31,6 @@ export const WEBHOOKS = {
     yaml: 'webhooks.allow_cidrs',
     kind: listOf(addressRange()),
     default: [],
-    defaultText: 'none',
     doc: 'Address ranges that webhooks may call even though they are not public.',
   }),
   secrets: withDefault<readonly string[]>({
@@ -39,7 +38,6 @@ export const WEBHOOKS = {
     file: { flag: null, env: 'CARDPOLL_WEBHOOKS_SECRET_FILE', credential: 'webhooks.secret' },
     kind: webhookSecrets(),
     default: [],
-    defaultText: 'none',
     doc: 'Default webhook signing key (Standard Webhooks), for rules without their own; give two during rotation.',
   }),
 } as const;

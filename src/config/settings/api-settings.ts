@@ -13,7 +13,6 @@ export const ACCESS = {
     file: { flag: null, env: 'CARDPOLL_ADMIN_TOKENS_FILE', credential: 'admin_tokens' },
     kind: adminTokens(),
     default: [],
-    defaultText: 'none',
     doc: 'Who may use the admin API: [name:]role:token entries, roles viewer, operator and admin.',
   }),
   rateLimitPerMinute: withDefault({
@@ -58,7 +57,6 @@ export const API = {
     yaml: 'api.trusted_proxies',
     kind: listOf(addressRange()),
     default: [],
-    defaultText: 'none',
     doc: 'Addresses of reverse proxies whose X-Forwarded-For is trusted. Needs admin tokens.',
   }),
   maxConnections: withDefault({

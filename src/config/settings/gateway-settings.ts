@@ -110,7 +110,6 @@ export const RATE_LIMITS = {
     yaml: 'gateway.rate_limits',
     kind: rateLimits(),
     default: [],
-    defaultText: 'none',
     doc: 'What the gateway allows, from all instances together: calls per second, minute or hour, of all interfaces or of some, and how often one card may be polled. Set the same on every instance.',
   }),
 } as const;

@@ -29,7 +29,6 @@ export const POLLING = {
     yaml: 'polling.adaptive_concurrency',
     kind: onOff(),
     default: true,
-    defaultText: 'on',
     doc: 'Lower the concurrency limits automatically while the gateway refuses calls or slows down under load.',
   }),
   writeBuffer: withDefault({

@@ -1,7 +1,6 @@
 // THE table of what a gateway's profile says (docs/gateways.md): how calls are made, what their answers mean, who calls. A
 // profile is a YAML file with these keys, without the leading `gateway.`; the config file may have them too, and wins.
 // Part of the settings table (settings.ts).
-
 import { DATA_UNITS, type DataUnit } from '../../domain/gateway/data-unit.ts';
 import {
   type AnswerKind,
@@ -159,11 +158,7 @@ const ANY_ANSWER: readonly AnswerKind[] = ['verified', 'megabytes', 'status'];
 const INTERFACE_FIELDS: {
   readonly [K in InterfaceKey]: InterfaceField<NonNullable<InterfaceValues[K]>>;
 } = {
-  enabled: {
-    yaml: 'enabled',
-    kind: onOff(),
-    doc: 'off: the gateway does not offer this; nothing calls it.',
-  },
+  enabled: { yaml: 'enabled', kind: onOff(), doc: 'off: the gateway does not offer this; nothing calls it.' },
   method: { yaml: 'method', kind: oneOf(GATEWAY_METHODS), doc: 'HTTP method; GET by default.' },
   path: {
     yaml: 'path',

@@ -66,7 +66,8 @@ export function optional<V>(
 }
 
 function asText(value: unknown): string {
-  if (Array.isArray(value)) return value.join(',');
+  if (Array.isArray(value)) return value.join(',') || 'none';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value === 'object' && value !== null && 'host' in value && 'port' in value) {
     return `${value.host}:${value.port}`;
   }

@@ -56,7 +56,6 @@ export const STOPS = {
     yaml: 'stops.resume_at_month_start',
     kind: onOff(),
     default: false,
-    defaultText: 'off',
     doc: 'Whether cards that cardpoll stopped by itself last month, and that are still stopped, are resumed when a month begins: once, spread over four hours. It has to be on at some time of the first 24 hours of the month.',
   }),
 } as const;

@@ -44,11 +44,7 @@ export const STORES = {
   }),
   redisSentinelPassword: optional({
     env: 'CARDPOLL_REDIS_SENTINEL_PASSWORD',
-    file: {
-      flag: null,
-      env: 'CARDPOLL_REDIS_SENTINEL_PASSWORD_FILE',
-      credential: 'redis_sentinel_password',
-    },
+    file: { flag: null, env: 'CARDPOLL_REDIS_SENTINEL_PASSWORD_FILE', credential: 'redis_sentinel_password' },
     kind: secretText(),
     doc: 'Password of the sentinels. The password of the Redis servers is part of the Redis URL.',
   }),

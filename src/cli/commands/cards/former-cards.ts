@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stateHome } from '../../../config/state-home.ts';
+import { stateHome } from '../../../config/load-config.ts';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
 import type { Io } from '../../io.ts';
 
