@@ -67,12 +67,7 @@ export const resume = defineCommand<[Pausable?], unknown>({
 
 const pauseTable = listTable<PauseBody>((style) => [
   { header: 'TASK', cell: (row) => style.text(row.task_type) },
-  {
-    header: 'ASKED FOR BY',
-    cell: (row) => style.text(`${row.source} (${row.by})`),
-    least: 12,
-    drop: 2,
-  },
+  { header: 'ASKED FOR BY', cell: (row) => style.text(`${row.source} (${row.by})`), least: 12, drop: 2 },
   { header: 'SINCE', cell: (row) => style.time(row.since), drop: 1 },
   { header: 'UNTIL', cell: (row) => style.time(row.until) },
   { header: 'REASON', cell: (row) => style.text(row.reason), least: 12 },

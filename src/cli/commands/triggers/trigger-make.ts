@@ -9,9 +9,8 @@ import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE } from '../../exit-codes.ts';
-import { showTrigger, WAIT_OPTION, type WaitOptions } from '../../follow-trigger.ts';
+import { selectionText, showTrigger, WAIT_OPTION, type WaitOptions } from '../../follow-trigger.ts';
 import { answerFields, failureFields } from '../../output/reports/card-fields.ts';
-import { selectionText } from '../../output/reports/trigger-tables.ts';
 import { cardCount } from '../../output/style.ts';
 import type { FieldsOf } from '../../output/table.ts';
 

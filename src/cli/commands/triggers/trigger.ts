@@ -5,8 +5,14 @@ import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
-import { showTrigger, WAIT_OPTION, type WaitOptions } from '../../follow-trigger.ts';
-import { cancelledFields, triggerFields, triggerTable } from '../../output/reports/trigger-tables.ts';
+import {
+  cancelledFields,
+  showTrigger,
+  triggerFields,
+  triggerTable,
+  WAIT_OPTION,
+  type WaitOptions,
+} from '../../follow-trigger.ts';
 import { cardCount } from '../../output/style.ts';
 import { type PageOptions, pageOptions, showAnswer, showPages, unlessOver } from '../../show.ts';
 import { batch, byCondition, single } from './trigger-make.ts';
