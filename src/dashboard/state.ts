@@ -193,25 +193,19 @@ export function failingCards({ data, taskType }: Pick<State, 'data' | 'taskType'
   return data.failures.body?.items.find(({ task_type }) => task_type === taskType)?.cards ?? [];
 }
 
+const SOURCES: Readonly<Record<View, readonly Source[]>> = {
+  overview: ['overview', 'history', 'firing', 'cleanup'],
+  task: ['overview', 'history', 'failures'],
+  alerts: ['overview', 'firing', 'alerts'],
+  triggers: ['overview', 'triggers'],
+  instances: ['overview'],
+  health: ['overview'],
+  stops: ['overview', 'stops'],
+  configs: ['overview', 'configs'],
+  card: ['overview', 'card'],
+};
+
 /** The sources that the open view needs. The overview is always one of them. */
 export function sourcesOf({ view }: Pick<State, 'view'>): readonly Source[] {
-  switch (view) {
-    case 'overview':
-      return ['overview', 'history', 'firing', 'cleanup'];
-    case 'task':
-      return ['overview', 'history', 'failures'];
-    case 'alerts':
-      return ['overview', 'firing', 'alerts'];
-    case 'triggers':
-      return ['overview', 'triggers'];
-    case 'instances':
-    case 'health':
-      return ['overview'];
-    case 'stops':
-      return ['overview', 'stops'];
-    case 'configs':
-      return ['overview', 'configs'];
-    case 'card':
-      return ['overview', 'card'];
-  }
+  return SOURCES[view];
 }

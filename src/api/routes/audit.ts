@@ -51,10 +51,7 @@ export function whoamiRoute(): FastifyPluginAsyncZod {
     app.get(
       '/whoami',
       answersOf('access')('Name and role of the token', caller),
-      async ({ actor: { name, role } }) => ({
-        name,
-        role: role as z.output<typeof caller>['role'],
-      }),
+      async ({ actor: { name, role } }) => ({ name, role: role as z.output<typeof caller>['role'] }),
     );
   };
 }

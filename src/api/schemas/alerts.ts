@@ -48,10 +48,7 @@ const extras = {
 
 export const newAlertRule = body({ ...fields, ...extras }).transform(camelKeys);
 
-export const rulePatch = body({
-  ...z.object(fields).partial().shape,
-  ...extras,
-})
+export const rulePatch = body({ ...z.object(fields).partial().shape, ...extras })
   .refine((patch) => Object.values(patch).some((value) => value !== undefined), {
     error: 'must name at least one field to change',
   })

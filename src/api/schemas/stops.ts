@@ -33,10 +33,7 @@ export const stopQuery = pageQuery.extend({
   carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
 });
 
-export const modeChange = body({
-  mode: oneOf(STOP_MODES),
-  reason,
-});
+export const modeChange = body({ mode: oneOf(STOP_MODES), reason });
 
 export const heldStops = body({
   card_ids: cardIds,

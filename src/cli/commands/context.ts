@@ -109,29 +109,20 @@ async function show(context: CommandContext): Promise<number> {
     current: name === current,
   }));
   await printList(context, ownAnswer({ items }), {
-    table,
+    table: listTable((style) => [
+      { header: 'NAME', cell: ({ name }) => style.text(name) },
+      {
+        header: 'IN USE',
+        cell: (row) => style.text(row.current ? 'yes' : 'no', row.current ? 'green' : undefined),
+      },
+      { header: 'URL', cell: ({ url }) => style.text(url) },
+      { header: 'TOKEN FILE', cell: (row) => style.text(row.token_file), drop: 1 },
+    ]),
     noun: 'contexts',
     empty: 'no contexts yet: cardpoll context add NAME --url https://HOST',
   });
   return EXIT_OK;
 }
-
-interface Row {
-  readonly name: string;
-  readonly url: string;
-  readonly token_file: string | null;
-  readonly current: boolean;
-}
-
-const table = listTable<Row>((style) => [
-  { header: 'NAME', cell: ({ name }) => style.text(name) },
-  {
-    header: 'IN USE',
-    cell: ({ current }) => style.text(current ? 'yes' : 'no', current ? 'green' : undefined),
-  },
-  { header: 'URL', cell: ({ url }) => style.text(url) },
-  { header: 'TOKEN FILE', cell: (row) => style.text(row.token_file), drop: 1 },
-]);
 
 export const contextCommand = defineCommand({
   name: 'context',

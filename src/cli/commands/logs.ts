@@ -113,11 +113,7 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
     ['cardpoll logs --iccid 8986001234567890123 --since 2h --trace', 'with the other lines of its requests'],
   ],
   options: [
-    {
-      flags: '--iccid <digits>',
-      doc: 'iccid to search for, or any part of it',
-      kind: text('digits'),
-    },
+    { flags: '--iccid <digits>', doc: 'iccid to search for, or any part of it', kind: text('digits') },
     ...ROOT_OPTIONS,
     { flags: '--date <day>', doc: 'day to search: 2026-02-01, today or yesterday', kind: text('day') },
     {

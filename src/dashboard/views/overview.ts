@@ -24,12 +24,7 @@ const CHARTS_HEADING_ROWS = 2;
 export function overviewLines(state: State, { columns, rows }: Room): Line[] {
   const overview = state.data.overview.body;
   if (overview === null) return [missing('overview', state.data.overview.problem)];
-  const tables = {
-    tasks: overview.tasks,
-    history: state.data.history.body,
-    picked: state.taskType,
-    columns,
-  };
+  const tables = { tasks: overview.tasks, history: state.data.history.body, picked: state.taskType, columns };
   const isShort = rows < TWO_TABLES_FROM_ROWS;
   const taskParts = isShort ? [paceTable(tables, true)] : [paceTable(tables, false), queueTable(tables)];
   const facts = factLines(overview, state);

@@ -54,12 +54,7 @@ export function queueTable({ tasks, picked, columns }: TaskTables): Line[] {
       align: 'right',
     },
     { header: 'MANUAL', cell: ({ manual_length }) => span(count(manual_length)), align: 'right' },
-    {
-      header: 'CARDS',
-      cell: ({ scheduled_cards }) => span(count(scheduled_cards)),
-      align: 'right',
-      drop: 2,
-    },
+    { header: 'CARDS', cell: ({ scheduled_cards }) => span(count(scheduled_cards)), align: 'right', drop: 2 },
     lagColumn,
     { header: 'POLLED EVERY', cell: intervalCell },
     { header: 'DRAINS IN', cell: drainCell, drop: 1 },

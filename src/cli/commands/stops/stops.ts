@@ -36,11 +36,7 @@ const list = defineCommand<[], ListOptions>({
   run: async (context, { options }) => {
     const { state, carrierId } = options;
     const { since, said } = await pastRange(context, options);
-    const filter = {
-      state,
-      since,
-      carrier_id: carrierId,
-    };
+    const filter = { state, since, carrier_id: carrierId };
     return showPages(context, options, {
       label: 'reading stops',
       read: (client, page, pageSize) => client.stops(filter, page, pageSize),

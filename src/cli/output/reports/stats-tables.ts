@@ -14,7 +14,8 @@ export function taskTable(
   style: Style,
   columns: number | null = style.layout.columns,
 ): string {
-  return renderTable(tasks, taskColumns(style), style, columns);
+  const shown = style.forPeople ? readableTaskColumns(style) : recordTaskColumns(style);
+  return renderTable(tasks, shown, style, columns);
 }
 
 export const queueTable = listTable<QueueBody>((style) => [
@@ -59,10 +60,6 @@ function initCells(init: InitBody, style: Style): [string, Cell][] {
     ['finished', style.time(init.finished_at)],
     ['time left', style.seconds(init.eta_seconds)],
   ];
-}
-
-function taskColumns(style: Style): Column<TaskBody>[] {
-  return style.forPeople ? readableTaskColumns(style) : recordTaskColumns(style);
 }
 
 function readableTaskColumns(style: Style): Column<TaskBody>[] {
