@@ -6,7 +6,7 @@ import type { CommandContext } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';
 import { selectionText } from '../../output/reports/config-tables.ts';
 import { cardCount, span } from '../../output/style.ts';
-import { isFarOver, rate, roomOf, roomText } from '../limits/concurrency.ts';
+import { isFarOver, rate, roomOf, roomText } from '../limits/room.ts';
 
 type Planned = Pick<
   ConfigBody,
