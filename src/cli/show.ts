@@ -69,6 +69,13 @@ export function pageOptions(pageSize: number): readonly OptionSpec[] {
   ];
 }
 
+/** Shows the answer to a request that ends something. */
+export function showUnlessOver<Body>(
+  ...[context, ...shown]: Parameters<typeof showAnswer<Body>>
+): Promise<number> {
+  return unlessOver(context, showAnswer(context, ...shown));
+}
+
 type ReadPage<Item> = (client: ApiClient, page: number, pageSize: number) => Promise<Answer<PageBody<Item>>>;
 
 interface Pages<Item> extends ListLook<Item> {

@@ -134,7 +134,7 @@ export class ApiClient {
 
   /** @param filter what is left out is not asked for. */
   alertHistory = (
-    filter: { readonly rule_id?: number; readonly state?: AlertState },
+    filter: { readonly rule_id?: number | undefined; readonly state?: AlertState | undefined },
     page: number,
     pageSize: number,
   ) => this.#page<AlertBody>(ALERTS, page, pageSize, filter);

@@ -12,7 +12,7 @@ import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { historyTable } from '../../output/reports/alert-tables.ts';
 import { fieldList, ofOne } from '../../output/table.ts';
-import { type PageOptions, pageOptions, showAnswer, showPages, unlessOver } from '../../show.ts';
+import { type PageOptions, pageOptions, showPages, showUnlessOver, unlessOver } from '../../show.ts';
 import { RULE, rules, show } from './alert-rules.ts';
 import { silence, silences, unsilence } from './alert-silences.ts';
 import { recommended } from './alerts-recommended.ts';
@@ -38,10 +38,7 @@ const history = defineCommand<[], HistoryOptions>({
   ],
   run: (context, { options }) => {
     const { ruleId, state } = options;
-    const filter = {
-      ...(ruleId === undefined ? {} : { rule_id: ruleId }),
-      ...(state === undefined ? {} : { state }),
-    };
+    const filter = { rule_id: ruleId, state };
     return showPages(context, options, {
       label: 'reading the alert history',
       read: (client, page, pageSize) => client.alertHistory(filter, page, pageSize),
@@ -72,10 +69,7 @@ const acknowledge = defineCommand<[number], { readonly reason: string }>({
   arguments: [ALERT],
   options: [{ flags: '--reason <text>', doc: 'shown with the alert', kind: text('reason'), default: '' }],
   run: (context, { args: [id], options: { reason } }) =>
-    unlessOver(
-      context,
-      showAnswer(context, 'acknowledging', (client) => client.acknowledgeAlert(id, reason), asTable),
-    ),
+    showUnlessOver(context, 'acknowledging', (client) => client.acknowledgeAlert(id, reason), asTable),
 });
 
 const redeliver = defineCommand<[number], unknown>({
@@ -88,10 +82,7 @@ const redeliver = defineCommand<[number], unknown>({
   ],
   arguments: [ALERT],
   run: (context, { args: [id] }) =>
-    unlessOver(
-      context,
-      showAnswer(context, 'asking the leader', (client) => client.redeliverAlert(id), asTable),
-    ),
+    showUnlessOver(context, 'asking the leader', (client) => client.redeliverAlert(id), asTable),
 });
 
 const test = defineCommand<[string], unknown>({

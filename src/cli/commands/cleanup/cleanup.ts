@@ -9,7 +9,7 @@ import { findRetention } from '../../named.ts';
 import { type Change, printChange } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
 import { listTable, ofOne } from '../../output/table.ts';
-import { showAnswer, showList, unlessOver } from '../../show.ts';
+import { showAnswer, showList, showUnlessOver } from '../../show.ts';
 import { cleanupRun, preview, progressTable } from './cleanup-run.ts';
 
 const EXAMPLES = [
@@ -132,11 +132,7 @@ const cancel = defineCommand<[], unknown>({
     ['cardpoll cleanup progress', 'what it has removed'],
     ['cardpoll cleanup cancel -o json', 'what the API says'],
   ],
-  run: (context) =>
-    unlessOver(
-      context,
-      showAnswer(context, 'cancelling', (client) => client.cancelCleanup(), progressTable),
-    ),
+  run: (context) => showUnlessOver(context, 'cancelling', (client) => client.cancelCleanup(), progressTable),
 });
 
 export const cleanup: CommandSpec = {

@@ -15,7 +15,7 @@ import { RUN_WAIT_OPTION, resumeRunFields, resumeRunTable, showRun } from '../..
 import type { WaitOptions } from '../../follow-trigger.ts';
 import { cardCount } from '../../output/style.ts';
 import { type PastTime, pastRange } from '../../past-time.ts';
-import { showAnswer, showList, unlessOver } from '../../show.ts';
+import { showList, showUnlessOver } from '../../show.ts';
 import {
   CARDS_ARGUMENT,
   CARRIER_OPTION,
@@ -152,10 +152,7 @@ const cancel = defineCommand<[string], unknown>({
   examples: EXAMPLES,
   arguments: [RUN_ID],
   run: (context, { args: [id] }) =>
-    unlessOver(
-      context,
-      showAnswer(context, 'cancelling', (client) => client.cancelResumeRun(id), resumeRunFields),
-    ),
+    showUnlessOver(context, 'cancelling', (client) => client.cancelResumeRun(id), resumeRunFields),
 });
 
 export const runs: CommandSpec = {

@@ -14,7 +14,7 @@ import {
   type WaitOptions,
 } from '../../follow-trigger.ts';
 import { cardCount } from '../../output/style.ts';
-import { type PageOptions, pageOptions, showAnswer, showPages, unlessOver } from '../../show.ts';
+import { type PageOptions, pageOptions, showAnswer, showPages, showUnlessOver } from '../../show.ts';
 import { batch, byCondition, single } from './trigger-make.ts';
 
 const EXAMPLES = [
@@ -61,10 +61,7 @@ const cancel = defineCommand<[string?], CancelOptions>({
     if (options.task !== undefined || options.dryRun === true) {
       throw new CardpollError('usage', 'trigger_named', '--task and --dry-run need --all');
     }
-    return unlessOver(
-      context,
-      showAnswer(context, 'cancelling', (client) => client.cancelTrigger(triggerId), triggerFields),
-    );
+    return showUnlessOver(context, 'cancelling', (client) => client.cancelTrigger(triggerId), triggerFields);
   },
 });
 
