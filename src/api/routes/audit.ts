@@ -8,7 +8,7 @@ import { instant } from '../schemas/fields.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
 import { answersOf } from './answers.ts';
 
-const answers = answersOf('audit');
+const { answers } = answersOf('audit');
 
 const MAX_WORD_CHARS = 200;
 const wordError = `must have 1 to ${MAX_WORD_CHARS} printable characters`;
@@ -50,7 +50,7 @@ export function whoamiRoute(): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       '/whoami',
-      answersOf('access')('Name and role of the token', caller),
+      answersOf('access').answers('Name and role of the token', caller),
       async ({ actor: { name, role } }) => ({ name, role: role as z.output<typeof caller>['role'] }),
     );
   };

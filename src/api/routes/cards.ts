@@ -13,10 +13,9 @@ import type { Bulkhead } from '../../platform/bulkhead.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { queryNumber } from '../schemas/fields.ts';
-import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
-const answers = answersOf('cards');
+const { reports } = answersOf('cards');
 
 const params = z.object({ card: z.string() });
 const CONTENT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
@@ -47,9 +46,9 @@ export function cardRoutes(cards: CardOperations, explainer: Explainer): Fastify
   return async (app) => {
     app.get(
       '/cards',
-      answers(
+      reports(
         'List cards in id order, a stretch a call: fewer than limit, even none, unless next_after_id is null',
-        wireSchema(cardListReport),
+        cardListReport,
         { querystring: cardListQuery },
       ),
       async ({ query }) => toWire(await cards.list(cardFilterOf(query), query.after_id, query.limit)),
@@ -57,13 +56,13 @@ export function cardRoutes(cards: CardOperations, explainer: Explainer): Fastify
 
     app.get(
       '/cards/:card',
-      answers('Show a card by card_id or iccid', wireSchema(cardReport), { params }),
+      reports('Show a card by card_id or iccid', cardReport, { params }),
       async (request) => toWire(await cards.show(request.params.card)),
     );
 
     app.get(
       '/cards/:card/explain',
-      answers('Why a card is or is not polled, for each task type', wireSchema(cardExplanation), { params }),
+      reports('Why a card is or is not polled, for each task type', cardExplanation, { params }),
       async (request) => toWire(await explainer.explain(request.params.card)),
     );
   };

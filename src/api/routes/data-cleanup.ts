@@ -11,7 +11,6 @@ import { ADMIN_ONLY } from '../guard/access.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { body, idOf, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
-import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
 const configPatch = body({
@@ -24,7 +23,7 @@ const configPatch = body({
 
 const params = z.object({ id: idOf('a cleanup config') });
 
-const answers = answersOf('data-cleanup');
+const { answers, reports } = answersOf('data-cleanup');
 
 export function dataCleanupRoutes(
   cleanup: CleanupOperations,
@@ -34,7 +33,7 @@ export function dataCleanupRoutes(
     await app.register(configRoutes(cleanup));
     app.get(
       '/data-cleanup/preview',
-      answers('Preview what a cleanup would remove', wireSchema(cleanupPreview)),
+      reports('Preview what a cleanup would remove', cleanupPreview),
       async () => toWire(await expensive.count('cleanup', () => cleanup.preview())),
     );
     app.post(
@@ -42,15 +41,11 @@ export function dataCleanupRoutes(
       answers('Start a cleanup run', z.object({ run_id: z.string() }), {}, 202),
       async ({ actor }) => toWire(await cleanup.trigger(actor)),
     );
-    app.post(
-      '/data-cleanup/cancel',
-      answers('End the cleanup run', wireSchema(cleanupProgress)),
-      async ({ actor }) => toWire(await cleanup.cancel(actor)),
+    app.post('/data-cleanup/cancel', reports('End the cleanup run', cleanupProgress), async ({ actor }) =>
+      toWire(await cleanup.cancel(actor)),
     );
-    app.get(
-      '/data-cleanup/progress',
-      answers('Follow the cleanup run', wireSchema(cleanupProgress)),
-      async () => toWire(await cleanup.progress()),
+    app.get('/data-cleanup/progress', reports('Follow the cleanup run', cleanupProgress), async () =>
+      toWire(await cleanup.progress()),
     );
   };
 }
@@ -64,14 +59,14 @@ function configRoutes(cleanup: CleanupOperations): FastifyPluginAsyncZod {
     );
     app.get(
       '/data-cleanup-configs/:id',
-      answers('Show a cleanup config', wireSchema(retention), { params }),
+      reports('Show a cleanup config', retention, { params }),
       async ({ params }, reply) => withVersion(reply, await cleanup.config(params.id), retentionVersion),
     );
     app.put(
       '/data-cleanup-configs/:id',
       {
         config: ADMIN_ONLY,
-        ...answers('Change how long data is kept, or whether it is cleaned', wireSchema(retention), {
+        ...reports('Change how long data is kept, or whether it is cleaned', retention, {
           params,
           headers: ifMatchHeader,
           body: configPatch,

@@ -8,10 +8,9 @@ import { toWire } from '../../platform/snake-keys.ts';
 import { acknowledgement, alertState, ruleId } from '../schemas/alerts.ts';
 import { idOf } from '../schemas/fields.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
-import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
-const answers = answersOf('polling-alerts');
+const { answers, reports } = answersOf('polling-alerts');
 const HISTORY = '/polling-alert-history';
 const params = z.object({ id: idOf('an alert', 16) });
 
@@ -30,7 +29,7 @@ export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): Fasti
     app.post(
       `${HISTORY}/:id/acknowledge`,
       {
-        ...answers('Acknowledge a firing alert; the first acknowledgement wins', wireSchema(alertReport), {
+        ...reports('Acknowledge a firing alert; the first acknowledgement wins', alertReport, {
           params,
           body: acknowledgement,
         }),
@@ -43,7 +42,7 @@ export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): Fasti
     );
     app.post(
       `${HISTORY}/:id/redeliver`,
-      answers("Retry an alert's failed notifications now", wireSchema(alertReport), { params }, 202),
+      reports("Retry an alert's failed notifications now", alertReport, { params }, 202),
       async ({ actor, params: { id } }) => toWire(await alerts.redeliver(actor, id)),
     );
   };

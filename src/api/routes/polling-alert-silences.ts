@@ -9,7 +9,6 @@ import type { SilenceOperations } from '../../operations/alerts/silences.ts';
 import { camelKeys, toWire } from '../../platform/snake-keys.ts';
 import { body, idOf, oneOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
-import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
 // That something is silenced at all, and either for so long or until a time, is checked by the operation.
@@ -24,7 +23,7 @@ const newSilence = body({
   reason,
 });
 
-const answers = answersOf('polling-alerts');
+const { answers, reports } = answersOf('polling-alerts');
 const SILENCES = '/polling-alert-silences';
 
 export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyPluginAsyncZod {
@@ -34,9 +33,9 @@ export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyP
     }));
     app.post(
       SILENCES,
-      answers(
+      reports(
         'Silence the alerts of a rule, a rule type or a task type for a time',
-        wireSchema(silenceReport),
+        silenceReport,
         { body: newSilence },
         201,
       ),
@@ -48,7 +47,7 @@ export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyP
     );
     app.delete(
       `${SILENCES}/:id`,
-      answers('End a silence; returns the ended one', wireSchema(silenceReport), {
+      reports('End a silence; returns the ended one', silenceReport, {
         params: z.object({ id: idOf('a silence') }),
       }),
       async ({ actor, params }) => toWire(await silences.remove(actor, params.id)),

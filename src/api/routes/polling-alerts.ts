@@ -15,10 +15,9 @@ import { etagOf, expectedVersion, ifMatchHeader, withVersion } from '../etag.ts'
 import { ADMIN_ONLY } from '../guard/access.ts';
 import { newAlertRule, ruleId, rulePatch } from '../schemas/alerts.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
-import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
-const answers = answersOf('polling-alerts');
+const { answers, reports } = answersOf('polling-alerts');
 const params = z.object({ id: ruleId });
 const RULES = '/polling-alert-rules';
 const RULE = `${RULES}/:id`;
@@ -36,21 +35,17 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
     );
     app.post(
       RULES,
-      answers('Create an alert rule', wireSchema(alertRuleReport), { body: newAlertRule }, 201),
+      reports('Create an alert rule', alertRuleReport, { body: newAlertRule }, 201),
       async ({ actor, body }) => toWire(await alerts.create(actor, body)),
     );
-    app.get(
-      RULE,
-      answers('Show an alert rule', wireSchema(alertRuleReport), { params }),
-      async (request, reply) => {
-        const rule = await alerts.show(request.params.id);
-        reply.header('etag', etagOf(alertRuleVersion(rule)));
-        return toWire(readableBy(request, rule));
-      },
-    );
+    app.get(RULE, reports('Show an alert rule', alertRuleReport, { params }), async (request, reply) => {
+      const rule = await alerts.show(request.params.id);
+      reply.header('etag', etagOf(alertRuleVersion(rule)));
+      return toWire(readableBy(request, rule));
+    });
     app.put(
       RULE,
-      answers('Change an alert rule; fields left out stay as they are', wireSchema(alertRuleReport), {
+      reports('Change an alert rule; fields left out stay as they are', alertRuleReport, {
         params,
         headers: ifMatchHeader,
         body: rulePatch,
@@ -79,11 +74,7 @@ export function alertTestRoute(alerts: AlertOperations): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(
       `${RULE}/test`,
-      answers(
-        'Send a test webhook for an alert rule, and return the result',
-        wireSchema(webhookTrialReport),
-        { params },
-      ),
+      reports('Send a test webhook for an alert rule, and return the result', webhookTrialReport, { params }),
       async ({ actor, params }) => toWire(await alerts.test(actor, params.id)),
     );
   };

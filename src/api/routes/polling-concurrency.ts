@@ -9,10 +9,9 @@ import { toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { body, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
-import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
-const answers = answersOf('polling-concurrency');
+const { answers, reports } = answersOf('polling-concurrency');
 
 export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): FastifyPluginAsyncZod {
   return async (app) => {
@@ -23,14 +22,14 @@ export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): Fa
     );
     app.get(
       '/polling-concurrency/:task_type',
-      answers('Show the limit of a task type', wireSchema(concurrencyLimit), {
+      reports('Show the limit of a task type', concurrencyLimit, {
         params: z.object({ task_type: taskType }),
       }),
       async ({ params }, reply) => withVersion(reply, await concurrency.show(params.task_type), limitVersion),
     );
     app.put(
       '/polling-concurrency/:task_type',
-      answers('Set the limit of a task type', wireSchema(concurrencyLimit), {
+      reports('Set the limit of a task type', concurrencyLimit, {
         params: z.object({ task_type: taskType }),
         headers: ifMatchHeader,
         body: body({ max_concurrency: wholeNumber(MAX_CONCURRENCY_BOUNDS) }),
@@ -42,7 +41,7 @@ export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): Fa
     );
     app.post(
       '/polling-concurrency/reset',
-      answers('Reset the running count of a task type', wireSchema(slotReset), {
+      reports('Reset the running count of a task type', slotReset, {
         body: body({ task_type: taskType }),
       }),
       async ({ actor, body }) => toWire(await concurrency.reset(actor, body.task_type)),

@@ -20,7 +20,6 @@ import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
 import { body, idOf, oneOf, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
-import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
 const nameRule = `must have 1 to ${CONFIG_NAME_LENGTH} printable characters`;
@@ -53,7 +52,7 @@ const configPatch = body(z.object(fields).partial().shape).refine(
 
 const params = z.object({ id: idOf('a polling config') });
 
-const answers = answersOf('polling-configs');
+const { answers, reports } = answersOf('polling-configs');
 
 export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsyncZod {
   return async (app) => {
@@ -66,7 +65,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
       '/polling-configs/:id',
       {
         config: ADMIN_ONLY,
-        ...answers('Change a polling config; fields left out stay as they are', wireSchema(configReport), {
+        ...reports('Change a polling config; fields left out stay as they are', configReport, {
           params,
           headers: ifMatchHeader,
           body: configPatch,
@@ -86,7 +85,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
       '/polling-configs',
       {
         config: ADMIN_ONLY,
-        ...answers('Create a polling config', wireSchema(configReport), { body: newConfig }, 201),
+        ...reports('Create a polling config', configReport, { body: newConfig }, 201),
       },
       async ({ actor, body }) => {
         return toWire(await configs.create(actor, camelKeys(body)));
@@ -94,18 +93,16 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
     );
     app.get(
       '/polling-configs/:id',
-      answers('Show a polling config', wireSchema(configReport), { params }),
+      reports('Show a polling config', configReport, { params }),
       async ({ params }, reply) => withVersion(reply, await configs.show(params.id), configVersion),
     );
     app.delete(
       '/polling-configs/:id',
       {
         config: ADMIN_ONLY,
-        ...answers(
-          'Delete a polling config; the next matching config takes its cards',
-          wireSchema(configReport),
-          { params },
-        ),
+        ...reports('Delete a polling config; the next matching config takes its cards', configReport, {
+          params,
+        }),
       },
       async ({ actor, params }) => toWire(await configs.remove(actor, params.id)),
     );

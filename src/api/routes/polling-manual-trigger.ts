@@ -14,10 +14,9 @@ import { toWire } from '../../platform/snake-keys.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { body, listOfCards, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
-import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
-const answers = answersOf('polling-manual-trigger');
+const { answers, reports } = answersOf('polling-manual-trigger');
 const PATH = '/polling-manual-trigger';
 
 const cardIds = listOfCards(MAX_BATCH_CARDS);
@@ -35,25 +34,23 @@ export function pollingManualTriggerRoutes(
     );
     app.get(
       `${PATH}/:trigger_id`,
-      answers('Follow a manual trigger', wireSchema(triggerReport), {
+      reports('Follow a manual trigger', triggerReport, {
         params: z.object({ trigger_id: z.string() }),
       }),
       async ({ params }) => toWire(await triggers.show(params.trigger_id)),
     );
     app.post(
       `${PATH}/cancel`,
-      answers(
-        'Cancel a manual trigger; cards that are being polled are finished',
-        wireSchema(triggerReport),
-        { body: body({ trigger_id: z.string({ error: requiredOr('must be a text') }).min(1) }) },
-      ),
+      reports('Cancel a manual trigger; cards that are being polled are finished', triggerReport, {
+        body: body({ trigger_id: z.string({ error: requiredOr('must be a text') }).min(1) }),
+      }),
       async ({ actor, body }) => toWire(await triggers.cancel(actor, body.trigger_id)),
     );
     app.post(
       `${PATH}/cancel-all`,
-      answers(
+      reports(
         'Cancel all open manual triggers, of one task type or of all; dry_run only counts them',
-        wireSchema(cancelledTriggers),
+        cancelledTriggers,
         { body: body({ task_type: taskType.optional(), dry_run: z.boolean().default(false) }) },
       ),
       async ({ actor, body: { task_type: type = null, dry_run: isDryRun } }) =>
@@ -66,9 +63,9 @@ function makingRoutes(triggers: TriggerOperations, expensive: ExpensiveReads): F
   return async (app) => {
     app.post(
       `${PATH}/single`,
-      answers(
+      reports(
         'Queue one card',
-        wireSchema(triggerReport),
+        triggerReport,
         { body: body({ card_id: wholeNumber(CARD_ID_BOUNDS), task_type: taskType }) },
         202,
       ),
@@ -76,9 +73,9 @@ function makingRoutes(triggers: TriggerOperations, expensive: ExpensiveReads): F
     );
     app.post(
       `${PATH}/batch`,
-      answers(
+      reports(
         'Queue several cards',
-        wireSchema(batchReport),
+        batchReport,
         { body: body({ card_ids: cardIds, task_type: taskType }) },
         202,
       ),
@@ -86,9 +83,9 @@ function makingRoutes(triggers: TriggerOperations, expensive: ExpensiveReads): F
     );
     app.post(
       `${PATH}/by-condition`,
-      answers(
+      reports(
         'Queue all matching cards; without a condition, the whole fleet',
-        wireSchema(triggerReport),
+        triggerReport,
         {
           body: body({
             task_type: taskType,
@@ -105,7 +102,7 @@ function makingRoutes(triggers: TriggerOperations, expensive: ExpensiveReads): F
     );
     app.get(
       `${PATH}/preview`,
-      answers('Count the cards that a condition selects', wireSchema(selectionCount), {
+      reports('Count the cards that a condition selects', selectionCount, {
         querystring: z.object({
           carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
           status: queryNumber(SELECTION_BOUNDS).optional(),

@@ -9,7 +9,7 @@ import { body, oneOf, reason, wholeNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
 import { answersOf } from './answers.ts';
 
-const answers = answersOf('polling-pauses');
+const { answers } = answersOf('polling-pauses');
 const PAUSES = '/polling-pauses';
 const items = itemsOf(pauseReport);
 const pausedTypes = oneOf(PAUSABLE);

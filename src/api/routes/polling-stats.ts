@@ -17,10 +17,9 @@ import { toWire } from '../../platform/snake-keys.ts';
 import { PacedReads } from '../guard/expensive-reads.ts';
 import { queryNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
-import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
-const answers = answersOf('polling-stats');
+const { answers, reports } = answersOf('polling-stats');
 
 const { seconds, samples } = HISTORY_STEPS.minute;
 const MINUTES = { min: 1, max: (seconds * samples) / 60 };
@@ -37,7 +36,7 @@ export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsync
   const paced = <T>(what: string, read: () => Promise<T>) =>
     pace.read(what, async () => toWire(await read()));
   return async (app) => {
-    app.get('/polling-stats', answers('Overall statistics', wireSchema(overview)), () =>
+    app.get('/polling-stats', reports('Overall statistics', overview), () =>
       paced('overview', () => stats.overview()),
     );
     app.get('/polling-stats/queues', answers('Queue state', itemsOf(queueStats)), async () => ({
@@ -48,11 +47,9 @@ export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsync
     }));
     app.get(
       '/polling-stats/history',
-      answers(
-        'Samples of the last minutes: one a second up to 15 minutes, else one a minute',
-        wireSchema(history),
-        { querystring: z.object({ minutes: queryNumber(MINUTES).default(DEFAULT_MINUTES) }) },
-      ),
+      reports('Samples of the last minutes: one a second up to 15 minutes, else one a minute', history, {
+        querystring: z.object({ minutes: queryNumber(MINUTES).default(DEFAULT_MINUTES) }),
+      }),
       ({ query: { minutes } }) => paced(`history ${minutes}`, () => operations.history.read(minutes)),
     );
     app.get(
@@ -60,17 +57,12 @@ export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsync
       answers('Why polls fail, of which carriers, and for which cards', itemsOf(taskFailures)),
       async () => ({ items: await paced('failures', () => failures.list()) }),
     );
-    app.get('/polling-stats/init-progress', answers('Initialisation progress', wireSchema(initState)), () =>
+    app.get('/polling-stats/init-progress', reports('Initialisation progress', initState), () =>
       paced('init-progress', () => init.progress()),
     );
     app.post(
       '/polling-init/rebuild',
-      answers(
-        'Compare every ring with the cards and repair what differs, in place',
-        wireSchema(initState),
-        {},
-        202,
-      ),
+      reports('Compare every ring with the cards and repair what differs, in place', initState, {}, 202),
       async ({ actor }) => toWire(await init.rebuild(actor)),
     );
   };

@@ -9,9 +9,8 @@ import { CARD_LIST_BYTES, cardResume, resumeRequest } from '../schemas/stops.ts'
 import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
-const answers = answersOf('stops');
+const { answers, reports } = answersOf('stops');
 const RUNS = '/stops/resume';
-const run = wireSchema(resumeRunReport);
 const params = z.object({ id: z.string() });
 
 export function stopResumeRoutes(resumes: ResumeOperations): FastifyPluginAsyncZod {
@@ -21,19 +20,19 @@ export function stopResumeRoutes(resumes: ResumeOperations): FastifyPluginAsyncZ
       answers('List the latest runs that resume cards, newest first', itemsOf(resumeRunReport)),
       async () => ({ items: toWire(await resumes.latest()) }),
     );
-    app.get(`${RUNS}/:id`, answers('Follow a run', run, { params }), async (request) =>
+    app.get(`${RUNS}/:id`, reports('Follow a run', resumeRunReport, { params }), async (request) =>
       toWire(await resumes.show(request.params.id)),
     );
     app.post(
       `${RUNS}/:id/cancel`,
-      answers('Cancel a run; calls that are being made end normally', run, { params }),
+      reports('Cancel a run; calls that are being made end normally', resumeRunReport, { params }),
       async ({ actor, params: { id } }) => toWire(await resumes.cancel(actor, id)),
     );
     app.post(
       '/cards/:card/resume',
-      answers(
+      reports(
         'Resume a card by card_id or iccid',
-        run,
+        resumeRunReport,
         { params: z.object({ card: z.string() }), body: cardResume },
         202,
       ),
@@ -54,7 +53,7 @@ export function newResumeRoute(resumes: ResumeOperations): FastifyPluginAsyncZod
           tags: ['stops'],
           summary: 'Resume a list of cards, or what cardpoll stopped since a time and is stopped now',
           body: resumeRequest,
-          response: { 200: wireSchema(resumePreview), 202: run },
+          response: { 200: wireSchema(resumePreview), 202: wireSchema(resumeRunReport) },
         },
       },
       async ({ actor, body }, reply) => {

@@ -14,10 +14,9 @@ import { toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { onPage, pageOf, pageRequestOf } from '../schemas/page.ts';
 import { CARD_LIST_BYTES, cardOrder, heldStops, modeChange, stopQuery } from '../schemas/stops.ts';
-import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
 
-const answers = answersOf('stops');
+const { answers, reports } = answersOf('stops');
 
 export function stopRoutes(stops: StopOperations, mode: StopModeOperations): FastifyPluginAsyncZod {
   return async (app) => {
@@ -32,9 +31,9 @@ export function stopRoutes(stops: StopOperations, mode: StopModeOperations): Fas
     );
     app.post(
       '/cards/:card/stop',
-      answers(
+      reports(
         'Stop a card by card_id or iccid, whatever it has used',
-        wireSchema(orderedStopReport),
+        orderedStopReport,
         { params: z.object({ card: z.string() }), body: cardOrder },
         202,
       ),
@@ -50,9 +49,9 @@ export function heldStopRoutes(stops: StopOperations): FastifyPluginAsyncZod {
       '/stops/release',
       {
         bodyLimit: CARD_LIST_BYTES,
-        ...answers(
+        ...reports(
           'Let held stops go on: each card is judged anew, and the budget does not hold it',
-          wireSchema(releaseReport),
+          releaseReport,
           { body: heldStops },
         ),
       },
@@ -62,7 +61,7 @@ export function heldStopRoutes(stops: StopOperations): FastifyPluginAsyncZod {
       '/stops/dismiss',
       {
         bodyLimit: CARD_LIST_BYTES,
-        ...answers('Give held stops up: the cards are not stopped in that month', wireSchema(dismissReport), {
+        ...reports('Give held stops up: the cards are not stopped in that month', dismissReport, {
           body: heldStops,
         }),
       },
@@ -75,17 +74,14 @@ function modeRoutes(mode: StopModeOperations): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       '/stops/mode',
-      answers(
-        'Show whether cards over their package are stopped, and since when',
-        wireSchema(stopModeReport),
-      ),
+      reports('Show whether cards over their package are stopped, and since when', stopModeReport),
       async (_, reply) => withVersion(reply, await mode.show(), modeVersion),
     );
     app.put(
       '/stops/mode',
-      answers(
+      reports(
         'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
-        wireSchema(stopModeReport),
+        stopModeReport,
         { headers: ifMatchHeader, body: modeChange },
       ),
       async ({ actor, body, headers }, reply) => {
