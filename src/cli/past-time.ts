@@ -1,5 +1,5 @@
 // A time in the past as an operator types it. Used by options of commands that look back.
-import type { Kind } from '../config/kinds.ts';
+import { bad, good, type Kind } from '../config/kinds.ts';
 import { loadTimeZone } from '../config/load-config.ts';
 import { TYPED_TIMES, typedTime } from '../log-search/time/typed-time.ts';
 import { Zone } from '../log-search/time/zone.ts';
@@ -14,8 +14,8 @@ export function pastTime(): Kind<PastTime> {
     parse: (raw) => {
       const given = String(raw).trim();
       if (typedTime(given, new Zone('UTC'), 0) === null)
-        return { ok: false, problem: `${JSON.stringify(given)} is not a time: type ${TYPED_TIMES}` };
-      return { ok: true, value: (nowMs, zone) => typedTime(given, zone, nowMs) ?? Number.NaN };
+        return bad(`${JSON.stringify(given)} is not a time: type ${TYPED_TIMES}`);
+      return good((nowMs, zone) => typedTime(given, zone, nowMs) ?? Number.NaN);
     },
   };
 }

@@ -2,7 +2,7 @@
 // hash of an admin token is kept. Messages never quote a value. The API compares tokens.
 import { createHash } from 'node:crypto';
 import { type AdminToken, TOKEN_ROLES, type TokenRole } from '../domain/admin-token.ts';
-import type { Kind, Parsed } from './kinds.ts';
+import { bad, good, type Kind, type Parsed } from './kinds.ts';
 
 const MIN_TOKEN_LENGTH = 16;
 const HASHED = /^sha256:([0-9a-f]{64})$/;
@@ -19,10 +19,10 @@ export const TOKEN_NAME: Kind<string> = {
   parse: (raw) => {
     const name = String(raw);
     if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) {
-      return { ok: false, problem: `is not a ${TOKEN_NAME.accepts}` };
+      return bad(`is not a ${TOKEN_NAME.accepts}`);
     }
-    if (TAKEN.includes(name)) return { ok: false, problem: 'is reserved: choose another name' };
-    return { ok: true, value: name };
+    if (TAKEN.includes(name)) return bad('is reserved: choose another name');
+    return good(name);
   },
 };
 
@@ -33,8 +33,8 @@ export const LAST_DAY: Kind<number> = {
     const startMs = Date.parse(`${raw}T00:00:00Z`);
     const exists = !Number.isNaN(startMs) && new Date(startMs).toISOString().startsWith(String(raw));
     return exists && /^\d{4}-\d{2}-\d{2}$/.test(String(raw))
-      ? { ok: true, value: startMs + DAY_MS }
-      : { ok: false, problem: `is not a ${LAST_DAY.accepts}` };
+      ? good(startMs + DAY_MS)
+      : bad(`is not a ${LAST_DAY.accepts}`);
   },
 };
 
@@ -52,20 +52,17 @@ function parseEntry(entry: string): Parsed<AdminToken> {
   const nameless = roleOf(first);
   const role = nameless ?? roleOf(rest[0] ?? '');
   if (role === undefined) {
-    return {
-      ok: false,
-      problem: `does not begin with ${TOKEN_ROLES.join(':, ')}: or a name and one of these`,
-    };
+    return bad(`does not begin with ${TOKEN_ROLES.join(':, ')}: or a name and one of these`);
   }
   const name = nameless === undefined ? TOKEN_NAME.parse(first) : null;
-  if (name?.ok === false) return { ok: false, problem: `begins with a name that ${name.problem}` };
+  if (name?.ok === false) return bad(`begins with a name that ${name.problem}`);
   const secret = parseSecret(rest.slice(nameless === undefined ? 1 : 0).join(':'));
   if (!secret.ok) return secret;
-  if (name !== null) return { ok: true, value: { name: name.value, role, ...secret.value } };
+  if (name !== null) return good({ name: name.value, role, ...secret.value });
   // Before the role admin existed, operators could do everything; entries from that time keep their rights.
   const rights = role === 'operator' ? 'admin' : role;
   const fingerprint = secret.value.hash.slice(0, FINGERPRINT_CHARS);
-  return { ok: true, value: { name: `${role}-${fingerprint}`, role: rights, ...secret.value } };
+  return good({ name: `${role}-${fingerprint}`, role: rights, ...secret.value });
 }
 
 function roleOf(word: string): TokenRole | undefined {
@@ -76,17 +73,16 @@ function roleOf(word: string): TokenRole | undefined {
 function parseSecret(text: string): Parsed<Pick<AdminToken, 'hash' | 'expiresAtMs'>> {
   const [, token = text, lastDay] = EXPIRING.exec(text) ?? [];
   const expires = lastDay === undefined ? null : LAST_DAY.parse(lastDay);
-  if (expires?.ok === false) return { ok: false, problem: `has an expiry that ${expires.problem}` };
+  if (expires?.ok === false) return bad(`has an expiry that ${expires.problem}`);
   const expiresAtMs = expires?.value ?? null;
   const hash = HASHED.exec(token)?.[1];
-  if (hash !== undefined) return { ok: true, value: { hash, expiresAtMs } };
-  if (token.startsWith('sha256:'))
-    return { ok: false, problem: 'has a hash that is not 64 hexadecimal digits' };
+  if (hash !== undefined) return good({ hash, expiresAtMs });
+  if (token.startsWith('sha256:')) return bad('has a hash that is not 64 hexadecimal digits');
   if (token.length < MIN_TOKEN_LENGTH || !/^[\x21-\x7e]+$/.test(token)) {
     const problem = `has a token that is not at least ${MIN_TOKEN_LENGTH} printable characters without spaces`;
-    return { ok: false, problem };
+    return bad(problem);
   }
-  return { ok: true, value: { hash: hashOf(token), expiresAtMs } };
+  return good({ hash: hashOf(token), expiresAtMs });
 }
 
 /** `[name:]role:token` entries, separated by commas or line ends; a hash may replace the token. */
@@ -101,13 +97,13 @@ export function adminTokens(): Kind<readonly AdminToken[]> {
       const tokens: AdminToken[] = [];
       for (const [index, entry] of entries.entries()) {
         const parsed = parseEntry(entry);
-        if (!parsed.ok) return { ok: false, problem: `entry ${index + 1} ${parsed.problem}` };
+        if (!parsed.ok) return bad(`entry ${index + 1} ${parsed.problem}`);
         if (tokens.some(({ hash }) => hash === parsed.value.hash)) {
-          return { ok: false, problem: `entry ${index + 1} repeats the token of an earlier entry` };
+          return bad(`entry ${index + 1} repeats the token of an earlier entry`);
         }
         tokens.push(parsed.value);
       }
-      return tokens.length > 0 ? { ok: true, value: tokens } : { ok: false, problem: 'there is no entry' };
+      return tokens.length > 0 ? good(tokens) : bad('there is no entry');
     },
   };
 }
@@ -119,8 +115,8 @@ export function secretLine(): Kind<string> {
     parse: (raw) => {
       const value = String(raw);
       return value !== '' && value.length <= 4_096 && !/\p{Cc}/u.test(value)
-        ? { ok: true, value }
-        : { ok: false, problem: 'must be one line of text' };
+        ? good(value)
+        : bad('must be one line of text');
     },
   };
 }
@@ -131,9 +127,7 @@ export function secretText(): Kind<string> {
     accepts: 'printable characters without spaces',
     parse: (raw) => {
       const value = String(raw).trim();
-      return /^[\x21-\x7e]+$/.test(value)
-        ? { ok: true, value }
-        : { ok: false, problem: 'must be printable characters without spaces' };
+      return /^[\x21-\x7e]+$/.test(value) ? good(value) : bad('must be printable characters without spaces');
     },
   };
 }

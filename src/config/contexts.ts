@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { makeDirectory } from '../platform/make-directory.ts';
 import { readSmallFile } from '../platform/small-file.ts';
-import { baseUrl, type Kind } from './kinds.ts';
+import { bad, baseUrl, good, type Kind } from './kinds.ts';
 
 export interface Context {
   readonly name: string;
@@ -31,8 +31,8 @@ export const CONTEXT_NAME: Kind<string> = {
   accepts: 'letters, digits, . _ and -, at most 64',
   parse: (raw) =>
     typeof raw === 'string' && NAME.test(raw)
-      ? { ok: true, value: raw }
-      : { ok: false, problem: `${JSON.stringify(raw)} is not a context name: ${CONTEXT_NAME.accepts}` },
+      ? good(raw)
+      : bad(`${JSON.stringify(raw)} is not a context name: ${CONTEXT_NAME.accepts}`),
 };
 
 function contextsPath(env: Environment): string {

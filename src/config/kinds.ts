@@ -27,8 +27,9 @@ interface Bounds {
   readonly max: number;
 }
 
-const good = <T>(value: T): Parsed<T> => ({ ok: true, value });
-const bad = (problem: string): Parsed<never> => ({ ok: false, problem });
+/** What a kind answers. */
+export const good = <T>(value: T): Parsed<T> => ({ ok: true, value });
+export const bad = (problem: string): Parsed<never> => ({ ok: false, problem });
 const shown = (raw: unknown): string => JSON.stringify(raw) ?? String(raw);
 
 /** Any non-empty text. */

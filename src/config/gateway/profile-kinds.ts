@@ -2,7 +2,7 @@
 // the table of a profile's settings. What a request needs as a whole is checked in gateway-rules.ts.
 import { namesInBraces, PLACEHOLDERS } from '../../domain/gateway/placeholders.ts';
 import { parseValuePath } from '../../domain/gateway/value-path.ts';
-import type { Kind, Parsed } from '../kinds.ts';
+import { bad, good, type Kind } from '../kinds.ts';
 
 /** Longest request body or list of fields, in characters of JSON. */
 const MAX_TEMPLATE_CHARS = 16_384;
@@ -30,8 +30,6 @@ export interface BatchRule {
   readonly join: string;
 }
 
-const good = <T>(value: T): Parsed<T> => ({ ok: true, value });
-const bad = (problem: string): Parsed<never> => ({ ok: false, problem });
 const shown = (raw: unknown): string => (JSON.stringify(raw) ?? String(raw)).slice(0, 100);
 
 function isMap(raw: unknown): raw is Record<string, unknown> {

@@ -12,7 +12,7 @@ import {
   stricterOf,
 } from '../../domain/limits/rate-limit.ts';
 import { TASK_TYPES, TASKS } from '../../domain/task-type.ts';
-import { duration, integer, type Kind } from '../kinds.ts';
+import { bad, duration, good, integer, type Kind } from '../kinds.ts';
 import { didYouMean } from '../suggest.ts';
 
 /** A gateway that takes more is not limited by a rate; the same bound holds for a minute and for an hour of it. */
@@ -36,17 +36,15 @@ export function rateLimits(): Kind<readonly RateLimit[]> {
     accepts:
       'list of {per_second, per_minute or per_hour, burst, interfaces} and {per_card, every_seconds, interfaces}',
     parse: (raw) => {
-      if (!Array.isArray(raw)) return { ok: false, problem: 'is not a list of limits, each with `- `' };
-      if (raw.length > MAX_LIMITS) return { ok: false, problem: `has more than ${MAX_LIMITS} limits` };
+      if (!Array.isArray(raw)) return bad('is not a list of limits, each with `- `');
+      if (raw.length > MAX_LIMITS) return bad(`has more than ${MAX_LIMITS} limits`);
       const problems: string[] = [];
       const read = raw.map((item, i) =>
         limitOf(item, (problem) => problems.push(`limit ${i + 1}: ${problem}`)),
       );
       const limits = read.filter((limit) => limit !== null);
       problems.push(...repeated(limits));
-      return problems.length === 0
-        ? { ok: true, value: limits }
-        : { ok: false, problem: problems.join('; ') };
+      return problems.length === 0 ? good(limits) : bad(problems.join('; '));
     },
   };
 }

@@ -1,7 +1,7 @@
 // Settings about alerts and the webhooks they call. Part of the settings table (settings.ts).
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook.ts';
 import type { AddressRange } from '../../platform/ssrf-guard.ts';
-import { addressRange, duration, type Kind, listOf } from '../kinds.ts';
+import { addressRange, bad, duration, good, type Kind, listOf } from '../kinds.ts';
 import { withDefault } from './setting.ts';
 
 export const ALERTS = {
@@ -20,7 +20,7 @@ export function webhookSecrets(): Kind<readonly string[]> {
     accepts: WEBHOOK_SECRET_FORM,
     parse: (raw) => {
       const value = webhookSecretsIn(String(raw).trim());
-      return value === null ? { ok: false, problem: `must be ${WEBHOOK_SECRET_FORM}` } : { ok: true, value };
+      return value === null ? bad(`must be ${WEBHOOK_SECRET_FORM}`) : good(value);
     },
   };
 }

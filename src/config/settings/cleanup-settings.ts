@@ -1,7 +1,7 @@
 // Settings of the cleanup. Part of the settings table (settings.ts).
 import { Cron } from 'croner';
 import { messageOf } from '../../platform/errors.ts';
-import { duration, type Kind } from '../kinds.ts';
+import { bad, duration, good, type Kind } from '../kinds.ts';
 import { withDefault } from './setting.ts';
 
 /** A cron expression, or `off`. Five fields (minute, hour, day, month, weekday), or six with seconds in front. An expression that never matches is refused. */
@@ -12,8 +12,8 @@ export function cronSchedule(): Kind<string> {
       const value = raw === false ? 'off' : String(raw).trim(); // YAML reads a bare `off` as false
       const problem = value === 'off' ? null : problemOf(value);
       return problem === null
-        ? { ok: true, value }
-        : { ok: false, problem: `${JSON.stringify(raw)} is not a cron expression or off: ${problem}` };
+        ? good(value)
+        : bad(`${JSON.stringify(raw)} is not a cron expression or off: ${problem}`);
     },
   };
 }

@@ -1,6 +1,17 @@
 // Settings of one instance: what it does, where it listens and logs. Part of the settings table (settings.ts).
 import { availableParallelism } from 'node:os';
-import { type HostPort, hostPort, integer, type Kind, listOf, oneOf, text, timeZone } from '../kinds.ts';
+import {
+  bad,
+  good,
+  type HostPort,
+  hostPort,
+  integer,
+  type Kind,
+  listOf,
+  oneOf,
+  text,
+  timeZone,
+} from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
 export const ROLES = ['worker', 'api', 'scheduler'] as const;
@@ -23,9 +34,9 @@ const processCount = (): Kind<number> => {
   return {
     accepts,
     parse: (raw) => {
-      if (raw === 'auto') return { ok: true, value: availableParallelism() };
+      if (raw === 'auto') return good(availableParallelism());
       const parsed = count.parse(raw);
-      return parsed.ok ? parsed : { ok: false, problem: `${JSON.stringify(raw)} is not a ${accepts}` };
+      return parsed.ok ? parsed : bad(`${JSON.stringify(raw)} is not a ${accepts}`);
     },
   };
 };

@@ -1,7 +1,7 @@
 // Settings of `cardpoll logs`: additional signs that a line belongs to an interface. Part of the settings table
 // (settings.ts).
 import { type InterfaceName, perInterface } from '../../domain/gateway-interface.ts';
-import { type Kind, listOf } from '../kinds.ts';
+import { bad, good, type Kind, listOf } from '../kinds.ts';
 import { optional, type Setting } from './setting.ts';
 
 const logs = ['logs'] as const;
@@ -44,8 +44,8 @@ function matching(accepts: string, pattern: RegExp): Kind<string> {
     accepts,
     parse: (raw) =>
       typeof raw === 'string' && raw.trim() !== '' && pattern.test(raw)
-        ? { ok: true, value: raw.trim() }
-        : { ok: false, problem: `${JSON.stringify(raw)} is not a ${accepts}` },
+        ? good(raw.trim())
+        : bad(`${JSON.stringify(raw)} is not a ${accepts}`),
   };
 }
 
@@ -57,8 +57,8 @@ function pathSegments(): Kind<string> {
     accepts,
     parse: (raw) =>
       typeof raw === 'string' && raw.split('/').every((part) => segment.test(part))
-        ? { ok: true, value: raw }
-        : { ok: false, problem: `${JSON.stringify(raw)} is not a ${accepts}` },
+        ? good(raw)
+        : bad(`${JSON.stringify(raw)} is not a ${accepts}`),
   };
 }
 

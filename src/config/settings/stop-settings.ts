@@ -1,6 +1,6 @@
 // Settings of the stops of cards. Part of the settings table (settings.ts).
 import { STOP_MODES, type StopLimit, type StopMode } from '../../domain/stops/stop.ts';
-import { type Kind, oneOf, onOff } from '../kinds.ts';
+import { bad, good, type Kind, oneOf, onOff } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
 const ACCEPTS = 'number of cards, share of the fleet (2%), or none';
@@ -12,19 +12,16 @@ function stopLimit(): Kind<StopLimit> {
     accepts: ACCEPTS,
     parse: (raw) => {
       const text = String(raw).trim();
-      if (text === 'none') return { ok: true, value: { unit: 'none' } };
+      if (text === 'none') return good({ unit: 'none' });
       const [, digits, share] = /^(\d{1,10}(?:\.\d{1,6})?)\s*(%)?$/.exec(text) ?? [];
       const value = Number(digits);
       if (share === undefined && Number.isInteger(value) && value <= MOST_CARDS) {
-        return { ok: true, value: { unit: 'cards', cards: value } };
+        return good({ unit: 'cards', cards: value });
       }
       if (share !== undefined && value > 0 && value <= 100) {
-        return { ok: true, value: { unit: 'percent', percent: value } };
+        return good({ unit: 'percent', percent: value });
       }
-      return {
-        ok: false,
-        problem: `${JSON.stringify(raw)} is not a ${ACCEPTS}, more than 0% and up to 100%`,
-      };
+      return bad(`${JSON.stringify(raw)} is not a ${ACCEPTS}, more than 0% and up to 100%`);
     },
   };
 }

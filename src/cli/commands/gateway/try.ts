@@ -1,6 +1,6 @@
 // `cardpoll gateway try`: calls the gateway for one card, as the daemon would, and shows what was sent, what came back and what
 // was read. Needs no daemon and no stores. Stops or resumes a card only if told to by name, and after a confirmation.
-import { integer, type Kind, oneOf, text } from '../../../config/kinds.ts';
+import { bad, good, integer, type Kind, oneOf, text } from '../../../config/kinds.ts';
 import { loadGatewayConfig } from '../../../config/load-config.ts';
 import { SETTINGS } from '../../../config/settings/settings.ts';
 import { ICCID } from '../../../domain/cards/card-import.ts';
@@ -18,8 +18,8 @@ const CARD: Kind<string> = {
   accepts: 'ICCID of 18 to 22 digits',
   parse: (raw) =>
     typeof raw === 'string' && ICCID.test(raw)
-      ? { ok: true, value: raw }
-      : { ok: false, problem: `"${raw}" is not an ICCID of 18 to 22 digits` },
+      ? good(raw)
+      : bad(`"${raw}" is not an ICCID of 18 to 22 digits`),
 };
 
 interface TryOptions extends ConfirmOptions {

@@ -1,7 +1,6 @@
 // Arguments and options that commands about stops share: which cards, since when, and why.
 import type { ResumeOrderBody } from '../../../api/client/client-bodies.ts';
-import type { Kind } from '../../../config/kinds.ts';
-import { integer } from '../../../config/kinds.ts';
+import { bad, good, integer, type Kind } from '../../../config/kinds.ts';
 import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { isReason, REASON_RULE } from '../../../domain/stops/stop.ts';
 import { ask } from '../../ask.ts';
@@ -12,7 +11,7 @@ const REASON: Kind<string> = {
   accepts: 'text',
   parse: (raw) => {
     const reason = String(raw).trim();
-    return isReason(reason) ? { ok: true, value: reason } : { ok: false, problem: REASON_RULE };
+    return isReason(reason) ? good(reason) : bad(REASON_RULE);
   },
 };
 const REASON_FLAG = {
@@ -52,8 +51,8 @@ const CARD: Kind<string> = {
   parse: (raw) => {
     const given = String(raw);
     return /^\d{1,22}$/.test(given)
-      ? { ok: true, value: given }
-      : { ok: false, problem: `${JSON.stringify(given)} is not a card id or an iccid` };
+      ? good(given)
+      : bad(`${JSON.stringify(given)} is not a card id or an iccid`);
   },
 };
 export const CARDS_ARGUMENT: ArgumentSpec = {
