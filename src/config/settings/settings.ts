@@ -11,7 +11,7 @@ import { INSTANCE } from './instance-settings.ts';
 import { LOG_SEARCH } from './log-search-settings.ts';
 import { POLLING, USAGE } from './polling-settings.ts';
 import { ALL_INTERFACE_SETTINGS, ANSWERS, ANY_INTERFACE, AUTH, ERRORS } from './profile-settings.ts';
-import { optional, type Setting } from './setting.ts';
+import { optional, type Section, type Setting } from './setting.ts';
 import { STOPS } from './stop-settings.ts';
 import { STORES } from './store-settings.ts';
 
@@ -29,8 +29,8 @@ export const SETTINGS = {
   stores: STORES,
   gateway: GATEWAY,
   auth: AUTH,
-  errors: ERRORS,
   answers: ANSWERS,
+  errors: ERRORS,
   pace: RATE_LIMITS,
   polling: POLLING,
   stops: STOPS,
@@ -44,29 +44,20 @@ export const SETTINGS = {
   client: CLIENT,
 } as const;
 
+const inSections = (...sections: readonly Section[]) => sections.flatMap((section) => Object.values(section));
+
 /** @param interfaces the settings of the interfaces of the gateway. */
-const all = (interfaces: readonly Setting<unknown>[]): readonly Setting<unknown>[] => [
-  CONFIG_FILE,
-  ...Object.values(INSTANCE),
-  ...Object.values(STORES),
-  ...Object.values(GATEWAY),
-  ...Object.values(AUTH),
-  ...Object.values(ANSWERS),
-  ...Object.values(ERRORS),
-  ...interfaces,
-  ...Object.values(RATE_LIMITS),
-  ...Object.values(POLLING),
-  ...Object.values(STOPS),
-  ...Object.values(USAGE),
-  ...Object.values(ALERTS),
-  ...Object.values(WEBHOOKS),
-  ...Object.values(CLEANUP),
-  ...Object.values(ACCESS),
-  ...Object.values(TLS),
-  ...Object.values(API),
-  ...Object.values(LOG_SEARCH).flatMap(({ paths, fields, phrases }) => [paths, fields, phrases]),
-  ...Object.values(CLIENT),
-];
+const all = (interfaces: readonly Setting<unknown>[]): readonly Setting<unknown>[] => {
+  const { instance, stores, gateway, auth, answers, errors, client, ...others } = SETTINGS;
+  return [
+    CONFIG_FILE,
+    ...inSections(instance, stores, gateway, auth, answers, errors),
+    ...interfaces,
+    ...inSections(...Object.values(others)),
+    ...Object.values(LOG_SEARCH).flatMap(({ paths, fields, phrases }) => [paths, fields, phrases]),
+    ...inSections(client),
+  ];
+};
 
 /** Every setting. */
 export const ALL_SETTINGS = all(ALL_INTERFACE_SETTINGS);
