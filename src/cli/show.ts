@@ -8,7 +8,7 @@ import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest } from '../domain/page.
 import { CardpollError } from '../platform/errors.ts';
 import { ask } from './ask.ts';
 import type { CommandContext, OptionSpec } from './command.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from './exit-codes.ts';
+import { EXIT_NEGATIVE } from './exit-codes.ts';
 import { type ListLook, printAll, printAnswer, printList } from './output/print.ts';
 import type { Style } from './output/style.ts';
 
@@ -21,8 +21,7 @@ export async function showAnswer<Body>(
   exchange: Exchange<Body>,
   asTable: (body: Body, style: Style) => string,
 ): Promise<number> {
-  await printAnswer(context, await ask(context, label, exchange), asTable);
-  return EXIT_OK;
+  return printAnswer(context, await ask(context, label, exchange), asTable);
 }
 
 /** For a list without pages. */
@@ -32,8 +31,7 @@ export async function showList<Item>(
   exchange: Exchange<ItemsBody<Item>>,
   look: ListLook<Item>,
 ): Promise<number> {
-  await printList(context, await ask(context, label, exchange), look);
-  return EXIT_OK;
+  return printList(context, await ask(context, label, exchange), look);
 }
 
 /**
@@ -91,12 +89,9 @@ export async function showPages<Item>(
   { all, page, pageSize }: PageOptions,
   pages: Pages<Item>,
 ): Promise<number> {
-  if (all === true) await printAll(context, everyPage(context, pages), pages);
-  else {
-    const answer = await ask(context, pages.label, (client) => pages.read(client, page, pageSize));
-    await printList(context, answer, pages);
-  }
-  return EXIT_OK;
+  if (all === true) return printAll(context, everyPage(context, pages), pages);
+  const answer = await ask(context, pages.label, (client) => pages.read(client, page, pageSize));
+  return printList(context, answer, pages);
 }
 
 /** New items move the others to later pages, so that the first ones of a page may have been on the page before. */

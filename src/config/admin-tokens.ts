@@ -18,9 +18,7 @@ export const TOKEN_NAME: Kind<string> = {
   accepts: 'name of at most 64 letters, digits, dots, dashes and underscores',
   parse: (raw) => {
     const name = String(raw);
-    if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) {
-      return bad(`is not a ${TOKEN_NAME.accepts}`);
-    }
+    if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) return bad(`is not a ${TOKEN_NAME.accepts}`);
     if (TAKEN.includes(name)) return bad('is reserved: choose another name');
     return good(name);
   },

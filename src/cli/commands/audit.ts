@@ -5,7 +5,6 @@ import { text } from '../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
-import { EXIT_OK } from '../exit-codes.ts';
 import { valueText } from '../output/change.ts';
 import { printAll, printList } from '../output/print.ts';
 import { listTable } from '../output/table.ts';
@@ -63,9 +62,8 @@ export const audit = defineCommand<[], AuditOptions>({
         ? 'no change matches: cardpoll audit shows all'
         : 'nothing has been changed yet',
     };
-    if (all === true) await printAll(context, everyChange(context, query), look);
-    else await printList(context, await read(context, query, page, pageSize), look);
-    return EXIT_OK;
+    if (all === true) return printAll(context, everyChange(context, query), look);
+    return printList(context, await read(context, query, page, pageSize), look);
   },
 });
 

@@ -108,7 +108,7 @@ async function show(context: CommandContext): Promise<number> {
     token_file: tokenFile,
     current: name === current,
   }));
-  await printList(context, ownAnswer({ items }), {
+  return printList(context, ownAnswer({ items }), {
     table: listTable((style) => [
       { header: 'NAME', cell: ({ name }) => style.text(name) },
       {
@@ -121,7 +121,6 @@ async function show(context: CommandContext): Promise<number> {
     noun: 'contexts',
     empty: 'no contexts yet: cardpoll context add NAME --url https://HOST',
   });
-  return EXIT_OK;
 }
 
 export const contextCommand = defineCommand({

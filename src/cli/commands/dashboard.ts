@@ -42,8 +42,7 @@ async function once(context: CommandContext): Promise<number> {
     nowMs: io.clock.monotonic(),
   });
   await styleFor(io); // it decides whether there are colours
-  await printAnswer(context, ownAnswer(shown.data), () => onceText(shown));
-  return EXIT_OK;
+  return printAnswer(context, ownAnswer(shown.data), () => onceText(shown));
 }
 
 function sizeOf({ io }: CommandContext): { readonly columns: number; readonly rows: number } {

@@ -21,14 +21,13 @@ export const version = defineCommand({
       platform: `${process.platform}-${process.arch}`,
       daemon: await daemonVersion(context),
     });
-    await printAnswer(
+    return printAnswer(
       context,
       answer,
       ({ version: own, node, platform, daemon }) =>
         `cardpoll ${own} (node ${node}, ${platform})\n` +
         `daemon ${daemon.version ?? `not known: ${plainText(daemon.error ?? '')}`}\n`,
     );
-    return 0;
   },
 });
 

@@ -1,9 +1,10 @@
 // Prints an API answer in the format asked for: JSON as the API sent it (indented on a terminal), YAML of the same, one
-// item a line, or a table. Every reading command ends here.
+// item a line, or a table. Every reading command ends here: what prints a whole answer returns the exit code.
 
 import type { ItemsBody, PageBody } from '../../api/client/client-bodies.ts';
 import type { Answer } from '../../api/client/client-calls.ts';
 import type { CommandContext } from '../command.ts';
+import { EXIT_OK } from '../exit-codes.ts';
 import { inLocale, type Style, sentenceLines, styleFor } from './style.ts';
 import { writeAllAsync } from './write-all.ts';
 
@@ -11,8 +12,9 @@ export async function printAnswer<Body>(
   context: CommandContext,
   answer: Answer<Body>,
   asTable: (body: Body, style: Style) => string,
-): Promise<void> {
+): Promise<number> {
   context.io.stdout.write(await rendered(context, answer, asTable));
+  return EXIT_OK;
 }
 
 /** What a command has found out itself, as the answer that a daemon would send. */
@@ -35,7 +37,7 @@ export async function printList<Item>(
   context: CommandContext,
   answer: Answer<ItemsBody<Item>>,
   { table, noun, empty, heading }: ListLook<Item>,
-): Promise<void> {
+): Promise<number> {
   const page = pageOf(answer.body);
   await printAnswer(context, answer, (body, style) => {
     if (!style.forPeople) return table(body.items, style);
@@ -45,6 +47,7 @@ export async function printList<Item>(
     return `there is no page ${page.number}: ${page.total} ${noun} on ${page.pages} pages\n`;
   });
   noteCut(context, isPart(page) ? partText(page, noun) : null);
+  return EXIT_OK;
 }
 
 /**
@@ -60,7 +63,7 @@ export async function printAll<Item>(
   context: CommandContext,
   pages: AsyncIterable<readonly Item[]>,
   look: ListLook<Item>,
-): Promise<void> {
+): Promise<number> {
   if (context.format === 'json' || context.format === 'yaml') {
     const items: Item[] = [];
     for await (const page of pages) items.push(...page);
@@ -68,6 +71,7 @@ export async function printAll<Item>(
     return printAnswer(context, ownAnswer(body), () => '');
   }
   await writeAllAsync(context.io, blocks(context, pages, look));
+  return EXIT_OK;
 }
 
 /** Every page of a table has its own header and widths. */

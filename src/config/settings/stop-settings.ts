@@ -18,9 +18,7 @@ function stopLimit(): Kind<StopLimit> {
       if (share === undefined && Number.isInteger(value) && value <= MOST_CARDS) {
         return good({ unit: 'cards', cards: value });
       }
-      if (share !== undefined && value > 0 && value <= 100) {
-        return good({ unit: 'percent', percent: value });
-      }
+      if (share !== undefined && value > 0 && value <= 100) return good({ unit: 'percent', percent: value });
       return bad(`${JSON.stringify(raw)} is not a ${ACCEPTS}, more than 0% and up to 100%`);
     },
   };

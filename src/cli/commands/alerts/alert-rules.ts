@@ -187,8 +187,7 @@ const update = defineCommand<[string], RuleOptions & Switches>({
     );
     const what = `alert rule ${before.id} "${before.name}"`;
     printChange(context.io, what, changesBetween(before, answer.body), null);
-    await printAnswer(context, answer, ruleFields);
-    return EXIT_OK;
+    return printAnswer(context, answer, ruleFields);
   },
 });
 

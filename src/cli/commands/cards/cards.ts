@@ -65,16 +65,14 @@ const stopCard = defineCommand<[string], StopOptions>({
   run: async (context, { args: [card], options }) => {
     const answer = await ask(context, 'ordering the stop', (client) => client.stopCard(card, options.reason));
     if (options.wait !== true) {
-      await printAnswer(context, answer, orderedStopFields);
-      return EXIT_OK;
+      return printAnswer(context, answer, orderedStopFields);
     }
     const stopped = await follow(context, {
       read: (client) => client.card(card),
       isDone: (body) => body.stopped,
       goesOn: `the stop of card ${card} stays ordered: \`cardpoll cards show ${card}\` shows whether it is stopped`,
     });
-    await printAnswer(context, stopped, cardFields);
-    return EXIT_OK;
+    return printAnswer(context, stopped, cardFields);
   },
 });
 

@@ -54,8 +54,7 @@ export const cleanupRun = defineCommand<[], RunOptions>({
     if (!(await confirm(context, () => planOf(context), options))) return declined(options);
     const begun = await ask(context, 'starting the cleanup', (client) => client.triggerCleanup());
     if (options.wait !== true) {
-      await printAnswer(context, begun, ({ run_id }) => `${run_id}\n`);
-      return EXIT_OK;
+      return printAnswer(context, begun, ({ run_id }) => `${run_id}\n`);
     }
     const runId = begun.body.run_id;
     return showResult(context, runId, await waitFor(context, runId), options);

@@ -60,8 +60,7 @@ async function update(
     ['enabled', before.enabled, answer.body.enabled],
   ];
   printChange(context.io, before.target, changes, null);
-  await printAnswer(context, answer, ofOne(configTable));
-  return 0;
+  return printAnswer(context, answer, ofOne(configTable));
 }
 
 const setRetention = defineCommand<[string, number], ConfirmOptions>({

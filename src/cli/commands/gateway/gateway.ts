@@ -27,7 +27,7 @@ const listProfiles = defineCommand({
   isDefault: true,
   run: async (context) => {
     const items = SHIPPED_PROFILES.map(({ name, text }) => ({ name, summary: summaryOf(text) }));
-    await printList(context, ownAnswer({ items }), {
+    return printList(context, ownAnswer({ items }), {
       table: listTable((style) => [
         { header: 'name', cell: ({ name }) => style.text(name) },
         { header: 'summary', cell: ({ summary }) => style.text(summary), drop: 1 },
@@ -35,7 +35,6 @@ const listProfiles = defineCommand({
       noun: 'profiles',
       empty: 'no profile is shipped',
     });
-    return EXIT_OK;
   },
 });
 

@@ -59,8 +59,7 @@ const set = defineCommand<[TaskType, number], ConfirmOptions>({
     );
     const change = ['limit', task?.concurrency.max ?? null, answer.body.max_concurrency] as const;
     printChange(context.io, taskType, [change], task?.scheduled_cards ?? null);
-    await printAnswer(context, answer, ofOne(limitTable));
-    return 0;
+    return printAnswer(context, answer, ofOne(limitTable));
   },
 });
 
@@ -108,8 +107,7 @@ const advise = defineCommand({
         limits.body.items.find((item) => item.task_type === task.task_type),
       ),
     );
-    await printAnswer(context, ownAnswer({ items }), ofItems(adviceText));
-    return 0;
+    return printAnswer(context, ownAnswer({ items }), ofItems(adviceText));
   },
 });
 

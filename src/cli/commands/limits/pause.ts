@@ -60,8 +60,7 @@ export const resume = defineCommand<[Pausable?], unknown>({
   run: async (context, { args: [taskType = 'all'] }) => {
     const answer = await ask(context, 'resuming', (client) => client.resume(taskType));
     context.io.stderr.write(answer.body.items.length === 0 ? 'nothing was paused\n' : 'no longer paused:\n');
-    await printAnswer(context, answer, ofItems(pauseTable));
-    return 0;
+    return printAnswer(context, answer, ofItems(pauseTable));
   },
 });
 

@@ -6,7 +6,6 @@ import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
 import { findConfig } from '../../named.ts';
 import { type Change, printChange } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
@@ -60,8 +59,7 @@ async function update(
   );
   const what = `config ${before.id} "${before.name}"`;
   printChange(context.io, what, changesBetween(before, answer.body), before.members);
-  await printAnswer(context, answer, ofOne(configTable));
-  return EXIT_OK;
+  return printAnswer(context, answer, ofOne(configTable));
 }
 
 function changesBetween(before: ConfigBody, after: ConfigBody): Change[] {
@@ -197,8 +195,7 @@ const remove = defineCommand<[string], ConfirmOptions>({
     const { id } = config;
     const answer = await ask(context, 'deleting the polling config', (client) => client.deleteConfig(id));
     context.io.stderr.write(`polling config ${id} is deleted\n`);
-    await printAnswer(context, answer, ofOne(configTable));
-    return EXIT_OK;
+    return printAnswer(context, answer, ofOne(configTable));
   },
 });
 

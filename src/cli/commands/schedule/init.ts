@@ -6,7 +6,6 @@ import { fleetText } from '../../../domain/fleet.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
 import type { AdoptionPlan } from '../../launchers.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { initStateFields } from '../../output/reports/stats-tables.ts';
@@ -58,12 +57,11 @@ const adopt = defineCommand<[], ConfirmOptions>({
     const done = await context.launchers.adopt(config, goAhead);
     if (done === null) return declined(options);
     const answer = ownAnswer({ fleet: done.fleet, before: done.holder });
-    await printAnswer(
+    return printAnswer(
       context,
       answer,
       ({ fleet }, style) => `${style.text(`The Redis belongs to the fleet ${fleetText(fleet)}.`)}\n`,
     );
-    return EXIT_OK;
   },
 });
 
