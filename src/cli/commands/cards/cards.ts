@@ -1,14 +1,15 @@
 // `cardpoll cards`: shows, stops and resumes one card. cards-import.ts imports cards, cards-list.ts lists them.
+import type { ApiClient } from '../../../api/client/client.ts';
 import type { OrderedStopBody } from '../../../api/client/client-bodies.ts';
 import { ask } from '../../ask.ts';
 import { type CommandSpec, defineCommand, type OptionSpec } from '../../command.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
 import { follow } from '../../follow.ts';
 import { RUN_WAIT_OPTION, showRun } from '../../follow-resume.ts';
 import type { WaitOptions } from '../../follow-trigger.ts';
 import { printAnswer } from '../../output/print.ts';
 import { cardFields } from '../../output/reports/card-fields.ts';
 import { fieldList } from '../../output/table.ts';
+import { showAnswer } from '../../show.ts';
 import {
   REASON_OPTION,
   type ResumeOrderOptions,
@@ -31,18 +32,14 @@ const show = defineCommand<[string], { readonly verbose?: boolean }>({
   examples: EXAMPLES,
   arguments: [CARD_ARGUMENT],
   options: [{ flags: '-v, --verbose', doc: 'show why it is or is not polled, as explain does' }],
-  run: async (context, { args: [card], options }) => {
+  run: (context, { args: [card], options }) => {
     if (options.verbose === true) return explainCard(context, card);
     const doing = 'reading the card';
-    if (context.format === 'table') {
-      // Only the explanation has the stops of the card, and what the gateway offers.
-      const answer = await ask(context, doing, (client) => client.explain(card));
-      await printAnswer(context, answer, (body, style) => cardFields(body.card, style, body));
-    } else {
-      const answer = await ask(context, doing, (client) => client.card(card));
-      await printAnswer(context, answer, cardFields);
-    }
-    return EXIT_OK;
+    if (context.format !== 'table')
+      return showAnswer(context, doing, (client) => client.card(card), cardFields);
+    // Only the explanation has the stops of the card, and what the gateway offers.
+    const read = (client: ApiClient) => client.explain(card);
+    return showAnswer(context, doing, read, (body, style) => cardFields(body.card, style, body));
   },
 });
 
