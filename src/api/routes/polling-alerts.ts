@@ -1,11 +1,13 @@
-// /api/admin/polling-alert-rules (operations interface, sections 2.3 and 4). PUT changes the fields it names; those
-// left out stay as they are. What rules fired is polling-alert-history.ts.
+// /api/admin/polling-alert-rules, and what the rules fired: /api/admin/polling-alert-history with acknowledgement and
+// redelivery (operations interface, sections 2.3, 2.4 and 4). PUT changes the fields it names; those left out stay as they are.
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { receiverOf } from '../../domain/alerts/webhook.ts';
+import type { AlertHistoryOperations } from '../../operations/alerts/alert-history.ts';
 import {
   type AlertRuleReport,
+  alertReport,
   alertRuleReport,
   webhookTrialReport,
 } from '../../operations/alerts/alert-reports.ts';
@@ -13,7 +15,8 @@ import { type AlertOperations, alertRuleVersion } from '../../operations/alerts/
 import { toWire } from '../../platform/snake-keys.ts';
 import { etagOf, expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
-import { newAlertRule, ruleId, rulePatch } from '../schemas/alerts.ts';
+import { acknowledgement, alertState, newAlertRule, ruleId, rulePatch } from '../schemas/alerts.ts';
+import { idOf } from '../schemas/fields.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
 import { answersOf } from './answers.ts';
 
@@ -86,4 +89,41 @@ function readableBy({ actor }: FastifyRequest, rule: AlertRuleReport): AlertRule
   if (webhookUrl === null || actor.role !== 'viewer') return rule;
   const receiver = receiverOf(webhookUrl);
   return { ...rule, webhookUrl: receiver === null ? '…' : `${receiver}/…` };
+}
+
+const HISTORY = '/polling-alert-history';
+const alertParams = z.object({ id: idOf('an alert', 16) });
+
+export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      HISTORY,
+      answers('List fired alerts, newest first', pageOf(alertReport), {
+        querystring: pageQuery.extend({ rule_id: ruleId.optional(), state: alertState.optional() }),
+      }),
+      async ({ query }) => {
+        const { rule_id: ruleId = null, state = null } = query;
+        return onPage(await alerts.list({ ruleId, state }, pageRequestOf(query)), query);
+      },
+    );
+    app.post(
+      `${HISTORY}/:id/acknowledge`,
+      {
+        ...reports('Acknowledge a firing alert; the first acknowledgement wins', alertReport, {
+          params: alertParams,
+          body: acknowledgement,
+        }),
+        // The reason is optional.
+        preValidation: async (request) => {
+          if (request.body === undefined) request.body = { reason: '' };
+        },
+      },
+      async ({ actor, params: { id }, body }) => toWire(await alerts.acknowledge(actor, id, body.reason)),
+    );
+    app.post(
+      `${HISTORY}/:id/redeliver`,
+      reports("Retry an alert's failed notifications now", alertReport, { params: alertParams }, 202),
+      async ({ actor, params: { id } }) => toWire(await alerts.redeliver(actor, id)),
+    );
+  };
 }

@@ -1,4 +1,4 @@
-// What requests about alert rules and alerts may say. Used by routes/polling-alerts.ts and routes/polling-alert-history.ts. What needs more than one field
+// What requests about alert rules and alerts may say. Used by routes/polling-alerts.ts. What needs more than one field
 // to be judged (threshold by rule type, webhook_url by channels) is checked in operations/alerts/alerts.ts.
 import { z } from 'zod';
 import {
