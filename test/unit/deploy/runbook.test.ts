@@ -72,6 +72,12 @@ it.each([
   }
 });
 
+it('names the config file for every command that calls the gateway without a daemon', () => {
+  const lines = [...RUNBOOK.matchAll(/cardpoll gateway try [^`\n]*/g)].map(([line]) => line);
+  expect(lines).not.toEqual([]);
+  for (const line of lines) expect(line).toContain(' --config /etc/cardpoll/cardpoll.yaml ');
+});
+
 /** As the sources spell them: what names a finding, and the codes of the fleet's health. */
 function checksOfTheDoctor(): string[] {
   const folder = 'src/operations/doctor/';
