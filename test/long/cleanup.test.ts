@@ -75,7 +75,7 @@ describe('the API', () => {
 
   it('lists and changes retention, and says which field is wrong', async () => {
     const list = await fleet.get<{ items: object[]; total: number }>(CONFIGS);
-    expect(list.total).toBe(9);
+    expect(list.total).toBe(10);
     expect(list.items[0]).toEqual({
       id: 1,
       target: 'usage_records',
@@ -190,7 +190,7 @@ describe('cardpoll cleanup', () => {
     expect((await cli('run', '--yes')).stdout).toMatch(/^[0-9a-f-]{36}\n$/);
     expect(await cli('run', '--yes', '--wait')).toMatchObject({
       code: 75,
-      stderr: expect.stringContaining('running already'),
+      stderr: expect.stringContaining('already running'),
     });
     await untilEnded();
   });

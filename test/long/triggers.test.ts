@@ -82,6 +82,8 @@ describe('single', () => {
       running: 0,
       succeeded: 0,
       failed: 0,
+      early: 0,
+      early_until: null,
       created_at: expect.stringMatching(/Z$/),
       finished_at: null,
     });
