@@ -94,6 +94,7 @@ describe('a fleet that is well', () => {
       'instances',
       'running counts',
       'cards in rings',
+      'stop mode',
       'alert rules',
       'cleanup',
       'daemon',
@@ -243,7 +244,7 @@ describe('surroundings', () => {
     const { code, found } = await examine(env);
     expect([code, found('redis rights')?.detail]).toEqual([
       1,
-      'its user lacks +hset: without, nothing is polled',
+      'its user lacks +hset: without them, nothing is polled',
     ]);
     type(found('redis rights')?.command);
     expect((await examine(env)).statusOf('redis rights')).toBe('ok');
@@ -251,7 +252,7 @@ describe('surroundings', () => {
 });
 
 describe('a fleet that is not well', () => {
-  it('no alert rules: the command makes them', async () => {
+  it('no alert rules: the command makes them, and the hint gives them a webhook', async () => {
     const { items } = await fleet.get<{ items: { id: number }[] }>(
       '/api/admin/polling-alert-rules?page_size=100',
     );
@@ -259,6 +260,10 @@ describe('a fleet that is not well', () => {
     const { code, found } = await examine();
     expect([code, found('alert rules')?.status]).toEqual([0, 'warning']);
     type(found('alert rules')?.command);
+    const silent = (await examine()).found('alert rules');
+    expect(silent).toMatchObject({ status: 'warning', detail: expect.stringMatching(/none has a webhook/) });
+    const [, printed] = /^`(.*)` gives them one$/.exec(`${silent?.hint}`) ?? [];
+    type(printed?.replace('URL', 'https://hooks.example/cardpoll'));
     expect((await examine()).statusOf('alert rules')).toBe('ok');
   });
 
@@ -325,7 +330,7 @@ describe('a fleet that is not well', () => {
       await fleet.redis.set('polling:concurrency:current:package', 500);
       const { code, found } = await examine({ CARDPOLL_TIMEOUT_MS: '1000' });
       expect([code, found('running count of package')?.status]).toEqual([1, 'failed']);
-      expect(found('running count of package')?.detail).toMatch(/^shows 500 and 0 calls run/);
+      expect(found('running count of package')?.detail).toMatch(/^shows 500, but 0 calls run/);
       expect(found('daemon')?.status, 'a daemon that is there and silent').toBe('failed');
       daemon.process.signal('SIGCONT');
       type(found('running count of package')?.command);
@@ -382,12 +387,12 @@ describe('a gateway that fails many calls', () => {
       const item = await waitFor(
         async () => {
           const { found } = await runDoctor({ CARDPOLL_URL: daemon.url });
-          return found('success_rate');
+          // In the first minute of a fleet it is a warning.
+          return found('success_rate')?.status === 'failed' ? found('success_rate') : null;
         },
         { what: 'the success rate to fall' },
       );
       expect(item).toMatchObject({
-        status: 'failed',
         detail: expect.stringMatching(/^\w+: [\d.]+ % of polls succeed; failures: http \d+/),
         command: 'cardpoll stats failures',
       });
