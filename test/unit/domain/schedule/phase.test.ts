@@ -5,11 +5,13 @@ import {
   bucketAt,
   bucketNumberOf,
   bucketOf,
+  bucketsFrom,
   dueAt,
   MIN_BUCKETS,
   nextDueAt,
   nextResize,
   type RingShape,
+  stepAtPhase,
   stepsOf,
 } from '../../../../src/domain/schedule/phase.ts';
 
@@ -127,6 +129,35 @@ describe('bucketAt', () => {
   });
 });
 
+describe('stepAtPhase', () => {
+  it.each(SHAPES)('is the first step at or after each phase at which a bucket of %o begins', (shape) => {
+    const steps = stepsOf(shape);
+    const begins = [0, ...[...bucketsFrom(shape, 0)].map(({ nextStep }) => nextStep)];
+    for (let eighth = 0; eighth <= 8 * steps; eighth += 1) {
+      const first = begins.find((step) => step >= eighth / 8);
+      expect(stepAtPhase(shape, eighth / 8 / steps)).toBe(first);
+    }
+  });
+});
+
+describe('bucketsFrom', () => {
+  it.each(SHAPES)(
+    'gives the buckets of %o to the end of the revolution, each with the step after it',
+    (shape) => {
+      const all = [...bucketsFrom(shape, 0)];
+      expect(all).toHaveLength(shape.buckets + shape.split);
+      let step = 0;
+      for (const [index, { number, nextStep }] of all.entries()) {
+        const bucket = bucketAt(shape, step);
+        expect({ number, nextStep }).toEqual({ number: bucket.number, nextStep: step + bucket.steps });
+        expect([...bucketsFrom(shape, step)]).toEqual(all.slice(index));
+        step = nextStep;
+      }
+      expect(step).toBe(stepsOf(shape));
+    },
+  );
+});
+
 describe('nextDueAt', () => {
   it.each(SHAPES)(
     'is the due time of the first bucket at or after the cursor that holds the card in %o',
@@ -145,6 +176,8 @@ describe('nextDueAt', () => {
         expect(step).toBeLessThan(ring.cursor + steps);
         expect(bucketAt(shape, step).number).toBe(bucketNumberOf(id, shape));
         expect(dueAt(ring, step)).toBe(due);
+        // At its beginning: the step before belongs to another one.
+        expect(bucketAt(shape, step - 1).number).not.toBe(bucketNumberOf(id, shape));
       }
     },
   );
