@@ -122,6 +122,7 @@ describe('the Debian package', () => {
     const [redis, databaseUrl, port] = await Promise.all([freshRedis(), emptyDatabase(), freePort()]);
     url = `http://127.0.0.1:${port}`;
     await sh(`printf '%s\n' 'listen: 127.0.0.1:${port}' 'redis_url: ${redis.url}' 'gateway: { url: "${gateway.url}" }' \
+        'stops: { max_per_hour: ${2 * OVER}, max_per_day: ${2 * OVER} }' \
         '${ADMINS_LINE}' >>${CONFIG}
       printf '%s' '${databaseUrl}' >/etc/credstore/cardpoll.database_url
       printf '%s' 'ann:admin:${TOKEN}' >/etc/credstore/cardpoll.admin_tokens
