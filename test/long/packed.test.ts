@@ -26,7 +26,8 @@ function npm(cwd: string, args: readonly string[], node = join(PATH, 'node')): s
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
   const { status, stderr } = spawnSync(node, [realpathSync(programPath('npm')), ...args, ...flags], {
     cwd,
-    env: { HOME: process.env.HOME, PATH },
+    // The authority of a proxy before the registry: this Node does not read the npmrc that names it for the other one.
+    env: { HOME: process.env.HOME, NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS, PATH },
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`npm ${args.join(' ')}: ${stderr}`);
