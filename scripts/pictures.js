@@ -11,8 +11,8 @@ import { ansiToSvg } from './ansi-to-svg.js';
 const ROOT = new URL('..', import.meta.url).pathname;
 const BINARY = join(ROOT, 'bin/cardpoll.js');
 const SIZE = { columns: 100, rows: 30 };
-/** Until the charts of a task type are worth looking at. */
-const WARM_UP_MS = Number(process.env.WARM_UP_SECONDS ?? 240) * 1000;
+/** Until the charts are worth looking at, and the card was polled for everything: at least every five minutes. */
+const WARM_UP_MS = Number(process.env.WARM_UP_SECONDS ?? 310) * 1000;
 const FRAME_MS = 3_000;
 
 /** Name of the picture -> keys that lead to it from the one before. */
