@@ -59,7 +59,7 @@ it('every command of the adapters and scripts is tried', () => {
     .filter((name) => /\.(lua|ts)$/.test(name) && name !== 'rights.ts')
     .map((name) => readFileSync(join(folder, name), 'utf8'));
   const used = sources.flatMap((text) =>
-    [...text.matchAll(/(?:\bp?call|\bcommand)\(\s*'([A-Z]+)'/g)].map(([, name]) => name),
+    [...text.matchAll(/(?:\bp?call|\bcommand|\bsend)\(\s*'([A-Z]+)'/g)].map(([, name]) => name),
   );
   const tried = [...Object.keys(COMMANDS_OF_A_KEY), ...OTHER_COMMANDS('k').map(([name]) => name)];
   expect(new Set(used).size).toBeGreaterThan(30);
