@@ -1,5 +1,5 @@
 // Reads gateway.rate_limits, a list of limits in the config file, with all its problems at once. Used by the settings
-// table and by load-config.ts, which adds the short form.
+// table and by load-gateway.ts, which adds the short form.
 import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import {
   type CallRateLimit,

@@ -1,6 +1,6 @@
-// The effective limit of one task type: how much of the configured concurrency the gateway can take now. Used by the
-// leader (engine/limits/concurrency-controller.ts), which passes it one tick a second. Pure: time is passed in. Why the rules are
-// these: docs/decisions/0028-flow-control.md.
+// The effective limit of one task type: how much of the configured concurrency the gateway can take now. Used by
+// judge-limits.ts, which passes it one tick a second, and by the leader (engine/limits/concurrency-controller.ts), which keeps
+// what it knows. Pure: time is passed in. Why the rules are these: docs/decisions/0028-flow-control.md.
 //
 // Lowered for calls that are refused (strain-trials.ts finds out whether load is the reason), for latency, and by half
 // while nothing succeeds. Per window (one tick, or several until enough calls were seen):

@@ -1,4 +1,4 @@
-// The checks of the fleet when both stores answer, whether or not an instance is alive. Used by examine.ts.
+// The checks of the fleet when both stores answer, whether or not an instance is alive. Used by src/doctor.ts.
 import { type Finding, failed, ok, reasonFinding, skipped, warning } from '../../domain/finding.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
 import type { RateLimit } from '../../domain/limits/rate-limit.ts';

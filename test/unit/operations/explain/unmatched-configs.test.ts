@@ -1,4 +1,4 @@
-// Why the other configs of a task type do not poll a card: other-configs.ts. Carriers and priorities are in
+// Why the other configs of a task type do not poll a card: unmatched-configs.ts. Carriers and priorities are in
 // task-explanation.test.ts.
 import { expect, it } from 'vitest';
 import { otherConfigsOf } from '../../../../src/operations/explain/unmatched-configs.ts';
