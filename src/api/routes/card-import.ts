@@ -2,7 +2,6 @@
 // as it takes: neither the body limit nor the time limit of the other routes holds here; the import's own pace holds
 // the sender back. POST cards/import/preview reads a file in the same way, writes nothing, and answers while it reads.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-
 import { PassThrough, type Readable } from 'node:stream';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';

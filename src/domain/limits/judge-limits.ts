@@ -5,22 +5,27 @@ import type { EffectiveLimit } from './effective-limit.ts';
 import type { FleetTick, Situation } from './fleet-tick.ts';
 import type { StrainTrials } from './strain-trials.ts';
 
-/** A limit, and the second that it is judged by. */
-interface JudgedLimit extends Pick<Situation, 'configured' | 'inForce'> {
+interface Limit extends Pick<Situation, 'configured' | 'inForce'> {
   readonly taskType: TaskType;
   readonly limit: EffectiveLimit;
+  /** The second that it is judged by; null: not counted. It is still told how a trial ended that it took part in. */
+  readonly tick: FleetTick | null;
+}
+
+interface JudgedLimit extends Limit {
   readonly tick: FleetTick;
 }
 
 /** @param onChange gets why a limit changed. */
 export function judgeLimits(
   strain: StrainTrials,
-  judged: readonly JudgedLimit[],
+  limits: readonly Limit[],
   nowMs: number,
   onChange: (taskType: TaskType, reason: string) => void,
 ): void {
+  const judged = limits.filter((one): one is JudgedLimit => one.tick !== null);
   for (const verdict of strain.observe(judged, nowMs)) {
-    judged.find(({ taskType }) => taskType === verdict.taskType)?.limit.obey(verdict, nowMs);
+    limits.find(({ taskType }) => taskType === verdict.taskType)?.limit.obey(verdict, nowMs);
     onChange(verdict.taskType, verdict.reason);
   }
   if (strain.isTrying) return;

@@ -87,7 +87,7 @@ export class ConcurrencyController extends LoopService {
       return TICK_MS;
     }
     const sights = await askPerTaskType((taskType) => this.#look(taskType));
-    if (this.deps.adaptiveConcurrency) this.#judge(Object.values(sights).filter(isCounted));
+    if (this.deps.adaptiveConcurrency) this.#judge(Object.values(sights));
     const wanted = mapTypes(sights, ({ watched, configured }) => watched.limit.under(configured));
     const granted = this.#grant(sights, wanted);
     for (const taskType of TASK_TYPES) {
@@ -115,9 +115,9 @@ export class ConcurrencyController extends LoopService {
     return { taskType, watched, counts, tick, configured, inForce };
   }
 
-  #judge(sights: readonly Counted[]): void {
-    const judged = sights.map(({ watched: { limit }, ...sight }) => ({ ...sight, limit }));
-    judgeLimits(this.#strain, judged, this.deps.clock.monotonic(), (taskType, reason) => {
+  #judge(sights: readonly Sight[]): void {
+    const limits = sights.map(({ watched: { limit }, ...sight }) => ({ ...sight, limit }));
+    judgeLimits(this.#strain, limits, this.deps.clock.monotonic(), (taskType, reason) => {
       (this.#watched.get(taskType) as Watched).reason = reason;
     });
   }
@@ -182,9 +182,6 @@ export class ConcurrencyController extends LoopService {
     watched.saved = text;
   }
 }
-
-type Counted = Sight & { readonly tick: FleetTick };
-const isCounted = (sight: Sight): sight is Counted => sight.tick !== null;
 
 /** Reads one value of every task type. */
 function mapTypes<T>(sights: Sights, read: (sight: Sight) => T): Record<TaskType, T> {

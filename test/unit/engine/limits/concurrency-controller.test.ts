@@ -133,6 +133,22 @@ it('restores the limit where strain stayed whatever the load, and says why', asy
   expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: null, reason: null });
 });
 
+it('restores every limit of a trial, also that of a type whose counters were lost meanwhile', async () => {
+  const fleet = leader();
+  const fewer = { ...REFUSED, succeeded: 360, failed: 40, durationMs: 40_000, backpressure: 40 };
+  await fleet.passes(5, { realname: REFUSED, carddata: fewer });
+  expect(await fleet.inForce()).toEqual([47, 47, 100]);
+  const { stats } = fleet.live;
+  const read = stats.read.bind(stats);
+  let total = 0;
+  vi.spyOn(stats, 'read').mockImplementation(async (type) => {
+    const reading = await read(type);
+    return type === 'carddata' ? { ...reading, total: --total } : reading;
+  });
+  await fleet.passes(4, { realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+});
+
 it('gives equal limits to the types that take part in a trial, and leaves the others alone', async () => {
   const fleet = leader();
   const fewer = { ...REFUSED, succeeded: 360, failed: 40, durationMs: 40_000, backpressure: 40 };
