@@ -40,7 +40,8 @@ function isCode(raw: unknown): raw is Code {
   return (typeof raw === 'string' && raw !== '') || typeof raw === 'boolean' || Number.isFinite(raw);
 }
 
-const UNCLOSED = new RegExp(`\\{(?:${PLACEHOLDERS.join('|')})\\b(?!\\})`);
+/** A query of GraphQL may have a field of such a name behind a brace. */
+const UNCLOSED = new RegExp(`\\{(?:${PLACEHOLDERS.join('|')})(?=$|[/?&"])`);
 
 /** @returns what is wrong with the placeholders of a text; null: nothing. */
 function placeholderProblem(text: string): string | null {

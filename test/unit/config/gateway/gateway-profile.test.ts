@@ -53,6 +53,14 @@ interfaces:
 `;
 
 describe('a profile', () => {
+  it('may send a query of GraphQL, whose fields are named as placeholders are', async () => {
+    const query = '{ card(no: "{iccid}") {date total} }';
+    const { interfaces } = await load({
+      profile: `interfaces: { flow: { method: POST, path: /graphql, body: { query: '${query}' }, value: a } }`,
+    });
+    expect(interfaces.flow).toMatchObject({ body: { query } });
+  });
+
   it('says everything about the gateway but its address and its secrets', async () => {
     const gateway = await load({ profile: VENDOR, env: BASIC });
     expect(gateway).toMatchObject({
