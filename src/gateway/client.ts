@@ -18,6 +18,7 @@ import { readByModule } from './module-calls.ts';
 import { OAuthTokens } from './oauth-tokens.ts';
 import type { GatewayRequest, Proof } from './request.ts';
 import { type Route, type RouteDeps, routeOf } from './route.ts';
+import { maskFor } from './secrets.ts';
 
 const GATEWAY_CALL = '网关调用';
 
@@ -254,7 +255,7 @@ export class GatewayClient implements UpstreamGateway {
     { proof, status, durationMs }: Ended,
     cause: unknown,
   ): GatewayError {
-    const reason = messageOf(cause);
+    const reason = maskFor(this.#profile, proof?.headers ?? [])(messageOf(cause));
     const { failure, details } =
       cause instanceof GatewayError ? cause : new GatewayError('malformed', reason);
     if (failure === 'auth' && proof !== null) this.#tokens?.refused(proof);

@@ -9,11 +9,11 @@ import { silentLogger } from '../platform/logger.ts';
 import { type CallTrace, GatewayClient } from './client.ts';
 import { type CalledCard, GatewayError } from './gateway.ts';
 import type { GatewayRequest } from './request.ts';
+import { MASK, maskFor, pairs, SECRET_HEADERS } from './secrets.ts';
 import { adviceFor } from './trial-advice.ts';
 
 /** Longest answer that is shown. */
 const MAX_ANSWER_CHARS = 4_000;
-const MASK = '***';
 
 /** The interfaces that read something and are offered. */
 function readingInterfaces({ interfaces }: Pick<GatewayConfig, 'interfaces'>): InterfaceName[] {
@@ -55,7 +55,7 @@ function trialOf(
   outcome: unknown,
   trace: CallTrace | null,
 ): CallTrial {
-  const mask = maskFor(profile, trace);
+  const mask = maskFor(profile, trace?.request.headers ?? []);
   const called = {
     interface: name,
     request: trace && shownRequest(profile, trace.request, mask),
@@ -99,23 +99,6 @@ function placeOf(reading: Reading | null): string | null {
   }
 }
 
-/** Headers whose value is a credential, besides that of gateway.auth.name. */
-const SECRET_HEADERS = ['authorization', 'x-cardpoll-signature'];
-/** A secret of fewer characters is found in places that have nothing to do with it. */
-const LEAST_SECRET_CHARS = 6;
-
-/** @returns a function that replaces every secret of the profile, and the token that a call carried, wherever they are. */
-function maskFor(profile: GatewayConfig, trace: CallTrace | null): (text: string) => string {
-  const { token, password, clientSecret, hmacKey } = profile;
-  const carried = pairs(trace?.request.headers ?? [])
-    .filter(([name]) => SECRET_HEADERS.includes(name))
-    .map(([, value]) => value.replace(/^\w+ /, ''));
-  const secrets = [token, password, clientSecret, hmacKey, ...carried].flatMap((secret) =>
-    secret === null || secret.length < LEAST_SECRET_CHARS ? [] : [secret, encodeURIComponent(secret)],
-  );
-  return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
-}
-
 /** Masks the places where credentials go, however short they are. */
 function shownRequest(
   profile: GatewayConfig,
@@ -136,10 +119,4 @@ function shownRequest(
     ),
     body: body === null ? null : mask(body),
   };
-}
-
-function pairs(headers: readonly string[]): Array<[string, string]> {
-  return headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] ?? '']] : [])) as Array<
-    [string, string]
-  >;
 }

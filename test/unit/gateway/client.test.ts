@@ -66,6 +66,19 @@ async function hungUp(gateway: BadGateway): Promise<void> {
   await expect.poll(() => gateway.waiting(), { interval: 5 }).toBe(0);
 }
 
+it('neither logs nor reports a token that the gateway quotes', async () => {
+  const token = 'sk_live_0123456789';
+  for (const status of [200, 401]) {
+    const { client, lines } = await against(answer(status, `{"code":4711,"msg":"token ${token} expired"}`), {
+      token,
+      errors: { path: 'code', message: 'msg', throttled: [], unknownCard: [], auth: [] },
+    });
+    const error = await failureOf(client.call('flow', CARD, LONG_MS));
+    expect(error.message).toMatch(/code 4711: token \*\*\* expired$/);
+    expect(JSON.stringify(lines)).not.toContain(token);
+  }
+});
+
 describe('a call that works', () => {
   const cases: Array<[InterfaceName, string, string, unknown, Record<string, unknown>]> = [
     ['realname', '/card/realname', '{"realStatus":true}', true, { realStatus: true }],
