@@ -61,7 +61,7 @@ const ACTIONS: { readonly [K in Kind]: Doing<Subjects[K]> } = {
       effects: [
         `For ${cardCount(scheduled_cards)}, on every instance within a second.`,
         ...(effective_concurrency < concurrency.max
-          ? [`In force are ${effective_concurrency}: the gateway takes no more.`]
+          ? [`The limit in force stays at ${effective_concurrency} while the gateway can handle no more.`]
           : []),
       ],
       command: `cardpoll concurrency set ${task_type} ${to}`,

@@ -221,7 +221,7 @@ describe('the Debian package', () => {
     await furtherTurns(1);
   });
 
-  it('says so when the configuration cannot work, and starts again when it is mended', async () => {
+  it('says so when the configuration cannot work, and starts again once it is corrected', async () => {
     await sh(`echo 'nonsense: 1' >>${CONFIG}`);
     expect(await install(debs.next)).toContain('cardpoll: not all that ran before runs again');
     expect(await states()).toEqual(['failed', 'failed', 'active']);

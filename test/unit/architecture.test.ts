@@ -87,7 +87,7 @@ const RULES: ReadonlyArray<{ what: string; pattern: RegExp; allowedIn: RegExp }>
   },
 ];
 
-/** Who rests rests by its clock. A timer of one's own is left to these, each for its reason. */
+/** Services pause by the clock that they are given. Only these have a timer of their own, each for its reason. */
 const OWN_TIMERS: ReadonlyArray<readonly [reason: string, files: RegExp]> = [
   ['it is the clock', /^platform\/clock\.ts$/],
   [
@@ -153,7 +153,7 @@ describe('src', () => {
     expect(tree.filter((file) => breaks(rule, file)).map((file) => file.path)).toEqual([]);
   });
 
-  it('rests by its clock: no timer of its own beside the listed ones', () => {
+  it('pauses by the given clock: only the listed files have a timer of their own', () => {
     const isListed = ({ path }: SourceFile) => OWN_TIMERS.some(([, files]) => files.test(path));
     expect(tree.filter((file) => setsTimer(file) && !isListed(file)).map((file) => file.path)).toEqual([]);
   });

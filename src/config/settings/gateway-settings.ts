@@ -36,7 +36,7 @@ export const GATEWAY = {
     env: 'CARDPOLL_GATEWAY_MAX_CONCURRENCY',
     yaml: 'gateway.max_concurrency',
     kind: integer({ min: TASK_TYPES.length, max: 300_000 }),
-    doc: 'Maximum number of concurrent gateway calls of all task types together, divided by need; set the same on every instance.',
+    doc: 'Maximum number of concurrent gateway calls of all task types together; each type gets what it needs of them. Set the same number on every instance.',
   }),
   maxResponseBytes: withDefault({
     env: 'CARDPOLL_GATEWAY_MAX_RESPONSE_BYTES',

@@ -97,7 +97,7 @@ function capacityFact(overview: OverviewBody): Fact {
 function gatewayFacts({ gateway }: OverviewBody, nowMs: number): Fact[] {
   const held = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
   if (held.length === 0)
-    return [calm('gateway', span('● closed', 'good'), span('  no breaker holds calls back'))];
+    return [calm('gateway', span('● closed', 'good'), span('  no interface is throttled'))];
   return held.map(({ interface: name, breaker, since: from, reason, next_probe_at, instances }) => {
     const state = breaker === 'open' ? span(`✖ ${name} open`, 'bad') : span(`▲ ${name} half open`, 'warn');
     const how = [

@@ -149,7 +149,7 @@ describeRecordStore('alert care', (db) => {
     expect(await claim()).toEqual(['alert.resolved']);
   });
 
-  it('notes the first one who is at an alert, while it fires', async () => {
+  it('notes who acknowledged an alert first, while it fires', async () => {
     const { id } = await fire();
     await alerts().acknowledge(id, 'ann', 'on it');
     await alerts().acknowledge(id, 'bob', 'me too');

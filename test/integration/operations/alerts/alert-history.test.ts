@@ -142,7 +142,7 @@ describe('the history', () => {
 });
 
 describe('an acknowledgement', () => {
-  it('says who is at an alert; the first one stays', async () => {
+  it('says who acknowledged an alert; the first one stays', async () => {
     const { id } = await fired();
     const said = await history.acknowledge(ANNA, id, 'on it');
     expect(said).toMatchObject({
