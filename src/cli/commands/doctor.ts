@@ -2,7 +2,7 @@
 // any daemon setting it checks only what a client can see. The launcher checks the surroundings. Exit code 1 when a check
 // failed, 2 when a check could not run.
 import { oneOf } from '../../config/kinds.ts';
-import { loadDaemonConfig } from '../../config/load-config.ts';
+import { loadClientConfig, loadDaemonConfig } from '../../config/load-config.ts';
 import type { ConfigInputs } from '../../config/reader.ts';
 import { ALL_SETTINGS, CONFIG_FILE, DAEMON_FLAGS } from '../../config/settings/settings.ts';
 import { type Finding, failed, ok, skipped } from '../../domain/finding.ts';
@@ -10,7 +10,9 @@ import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { type DaemonFindings, daemonFindings } from '../daemon-findings.ts';
 import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../exit-codes.ts';
+import { flagOf, GLOBAL_SETTINGS } from '../global-options.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
+import { shellWord } from '../output/shell-word.ts';
 import { type Colour, labelledLines, type Style, sentenceLines } from '../output/style.ts';
 import { ofItems } from '../output/table.ts';
 
@@ -58,12 +60,11 @@ export const doctor = defineCommand<[], DoctorOptions>({
 });
 
 async function examine(context: CommandContext): Promise<Finding[]> {
-  if (!isForDaemon(context.configInputs)) return [...(await daemonFindings(context, null)).items];
-  const file = context.configInputs.flags['--config'];
-  const withFile = file === undefined ? '' : ` --config ${file}`;
-  const daemon = await daemonFindings(context, `cardpoll daemon${withFile}`);
-  const surroundings = await surroundingFindings(context, daemon);
-  return [...surroundings.map((finding) => withConfig(finding, withFile)), ...daemon.items];
+  const forDaemon = isForDaemon(context.configInputs);
+  const daemon = await daemonFindings(context, forDaemon ? 'cardpoll daemon' : null);
+  const surroundings = forDaemon ? await surroundingFindings(context, daemon) : [];
+  const flags = await flagsToRepeat(context.configInputs);
+  return [...surroundings, ...daemon.items].map((finding) => withFlags(finding, flags));
 }
 
 /** Whether any setting shows that a daemon is meant to run here. */
@@ -95,11 +96,31 @@ async function surroundingFindings(
   }
 }
 
-/** Adds `--config` to a suggested command that reads the configuration, so that it reads the same file. */
-function withConfig(finding: Finding, withFile: string): Finding {
+/** What a suggested command needs besides its own words, as text to append. */
+interface FlagsToRepeat {
+  /** For a command that reads the configuration. */
+  readonly config: string;
+  /** For a command that asks the daemon; empty where it finds the same daemon without flags. */
+  readonly daemon: string;
+}
+
+async function flagsToRepeat({ flags, env }: ConfigInputs): Promise<FlagsToRepeat> {
+  const given = (flag: string) => (flags[flag] === undefined ? '' : ` ${flag} ${shellWord(flags[flag])}`);
+  const usable = (inputs: ConfigInputs) => loadClientConfig(inputs).catch(() => null);
+  const [here, bare] = [await usable({ flags, env }), await usable({ flags: {}, env })];
+  const isSame = here?.url === bare?.url && here?.token === bare?.token;
+  return {
+    config: given('--config'),
+    daemon: isSame ? '' : GLOBAL_SETTINGS.map((setting) => given(flagOf(setting))).join(''),
+  };
+}
+
+/** Suggests a command with the flags that lead it to the same configuration or the same daemon. */
+function withFlags(finding: Finding, { config, daemon }: FlagsToRepeat): Finding {
   const { command } = finding;
-  const reads = command !== null && /^cardpoll (daemon|migrate|init adopt)\b/.test(command);
-  return reads ? { ...finding, command: `${command}${withFile}` } : finding;
+  if (command === null || !command.startsWith('cardpoll ')) return finding;
+  const readsConfig = /^cardpoll (daemon|migrate|init adopt)\b/.test(command);
+  return { ...finding, command: `${command}${readsConfig ? config : daemon}` };
 }
 
 /** The checks have no common way to be ended; the process ends when they have. */

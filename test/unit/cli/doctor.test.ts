@@ -1,8 +1,11 @@
 // `cardpoll doctor`: what it prints and how it ends, with prepared findings and a prepared daemon.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Interruption } from '../../../src/cli/io.ts';
 import { VERSION } from '../../../src/cli/version.ts';
 import type { Finding } from '../../../src/domain/finding.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { OVERVIEW } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
@@ -145,6 +148,49 @@ it('does not mind that no daemon runs yet, and says what starts it', async () =>
     status: 'warning',
     command: 'cardpoll daemon',
   });
+});
+
+describe('a suggested command', () => {
+  const MIGRATIONS: Finding = { ...SKEW, check: 'migrations', command: 'cardpoll migrate up' };
+  const RULES: Finding = { ...SKEW, check: 'alert rules', command: 'cardpoll alerts rules' };
+  const gateway = ['--gateway-url', 'http://gateway:8080', '-o', 'json'];
+  const launchers = examined(MIGRATIONS, RULES, SKEW);
+
+  it('names the config file as one word of a shell', async () => {
+    const file = join(temporaryDirectory('doctor'), 'card poll.yaml');
+    writeFileSync(file, '{}');
+    const env = { CARDPOLL_URL: 'http://127.0.0.1:1' };
+    const { stdout } = await cli(['doctor', '--config', file, ...gateway], { env, launchers });
+    expect(commandsIn(stdout)).toEqual([
+      `cardpoll migrate up --config '${file}'`,
+      'cardpoll alerts rules',
+      SKEW.command,
+      `cardpoll daemon --config '${file}'`,
+    ]);
+  });
+
+  it('reaches the same daemon, which commands without flags would not find', async () => {
+    const { env: daemon } = await daemonThatSays(json(OVERVIEW));
+    const { CARDPOLL_URL: url = '' } = daemon;
+    const file = join(temporaryDirectory('doctor'), 'cardpoll.yaml');
+    writeFileSync(file, JSON.stringify({ listen: new URL(url).host }));
+    const byFile = await cli(['doctor', '--config', file, ...gateway], { launchers });
+    expect(commandsIn(byFile.stdout)).toEqual([
+      `cardpoll migrate up --config ${file}`,
+      `cardpoll alerts rules --config ${file}`,
+      SKEW.command,
+      `cardpoll resume package --config ${file}`,
+    ]);
+    const byUrl = await cli(['doctor', '--url', url, '-o', 'json']);
+    expect(commandsIn(byUrl.stdout)).toEqual([`cardpoll resume package --url ${url}`]);
+    const byVariable = await cli(['doctor', '-o', 'json'], { env: daemon });
+    expect(commandsIn(byVariable.stdout)).toEqual(['cardpoll resume package']);
+  });
+
+  function commandsIn(stdout: string): unknown[] {
+    const { items } = JSON.parse(stdout) as { items: Finding[] };
+    return items.flatMap(({ command }) => command ?? []);
+  }
 });
 
 // Nothing says that a daemon is to run: a launcher that is called fails the test.
