@@ -157,7 +157,7 @@ export class AlertOperations {
     if (total < this.deps.maxRules) return;
     const message = `there are already ${this.deps.maxRules} alert rules`;
     throw new CardpollError('conflict', 'too_many_alert_rules', message, {
-      hint: 'delete some (`cardpoll alerts delete`); the limit is api.max_alert_rules',
+      hint: 'delete some (`cardpoll alerts rules delete`); the limit is api.max_alert_rules',
     });
   }
 

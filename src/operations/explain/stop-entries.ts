@@ -48,7 +48,7 @@ function wordsOf(stop: CardStop, cardId: number, runs: boolean): Omit<Entry, 'at
         'stop held',
         used,
         `not stopped${why}`,
-        `cardpoll stops release ${cardId} stops it, cardpoll stops dismiss ${cardId} gives it up`,
+        `cardpoll stops release ${cardId} --reason TEXT stops it, cardpoll stops dismiss ${cardId} --reason TEXT gives it up`,
       );
     }
     case 'observed':

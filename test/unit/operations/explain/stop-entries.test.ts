@@ -59,7 +59,7 @@ it.each([
 ] as const)('says why a stop is held, and what to type: %s', (heldBy, why) => {
   expect(entryOf({ state: 'held', heldBy, completedAtMs: null })).toEqual({
     ...{ at: new Date(1_000), action: 'stop held' },
-    detail: `${USED}; not stopped, because ${why}; cardpoll stops release 42 stops it, cardpoll stops dismiss 42 gives it up`,
+    detail: `${USED}; not stopped, because ${why}; cardpoll stops release 42 --reason TEXT stops it, cardpoll stops dismiss 42 --reason TEXT gives it up`,
   });
 });
 
