@@ -45,6 +45,7 @@ export type HealthCode =
   | StopCode
   | ReadingCode
   | 'no_worker'
+  | 'no_scheduler'
   | 'database_outage'
   | 'init_stuck'
   | 'clocks_differ'
@@ -118,7 +119,7 @@ interface FleetHealthInputs {
   readonly tasks: ReadonlyArray<{ readonly taskType: TaskType; readonly reasons: readonly HealthReason[] }>;
   /** Live instances that poll. */
   readonly workers: number;
-  /** Live instances that may lead, and therefore initialise. */
+  /** Live instances that may lead, and therefore schedule and initialise. */
   readonly schedulers: number;
   readonly initStuck: boolean;
   /** null: all live instances can use the database. */
@@ -137,6 +138,10 @@ export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
   if (workers === 0) {
     const text = 'no instance polls: none with the role worker is alive';
     causes.push({ code: 'no_worker', severity: 'alert', text, command: 'cardpoll daemon --roles worker' });
+  } else if (schedulers === 0) {
+    const text = 'no instance leads: none with the role scheduler is alive, so no card comes due';
+    const command = 'cardpoll daemon --roles scheduler';
+    causes.push({ code: 'no_scheduler', severity: 'alert', text, command });
   }
   if (initStuck) {
     const leaderless = schedulers === 0;

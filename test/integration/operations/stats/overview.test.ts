@@ -147,7 +147,10 @@ describe('a fleet', () => {
 
   it.each([
     [['scheduler'], ['no_worker cardpoll daemon --roles worker', 'init_stuck cardpoll doctor']],
-    [['worker'], ['init_stuck cardpoll daemon --roles scheduler']],
+    [
+      ['worker'],
+      ['no_scheduler cardpoll daemon --roles scheduler', 'init_stuck cardpoll daemon --roles scheduler'],
+    ],
     [['worker', 'scheduler'], ['init_stuck cardpoll doctor']],
   ])('of nothing but %j that is not initialised after a minute', async (roles, found) => {
     await fleet.alive(instanceOf('a', { roles }));

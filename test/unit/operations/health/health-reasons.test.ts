@@ -256,6 +256,22 @@ describe('reasons of the fleet', () => {
     expect(led).toMatchObject([{ code: 'init_stuck', command: 'cardpoll doctor' }]);
   });
 
+  it('say that workers have no instance that leads them, which makes every queue look empty', () => {
+    const idle = { tasks: [], initStuck: false, databaseOutages: null, clockGap: null, reloads: [] };
+    const since = new Map([['no_scheduler', 7]]);
+    expect(fleetReasons({ ...idle, workers: 2, schedulers: 0, since })).toEqual([
+      {
+        code: 'no_scheduler',
+        taskType: null,
+        severity: 'alert',
+        text: 'no instance leads: none with the role scheduler is alive, so no card comes due',
+        command: 'cardpoll daemon --roles scheduler',
+        since: new Date(7),
+      },
+    ]);
+    expect(fleetReasons({ ...idle, workers: 2, schedulers: 1, since })).toEqual([]);
+  });
+
   it('name the instances without the database, and say that none leads when all candidates are cut off', () => {
     const healthy = {
       tasks: [],
