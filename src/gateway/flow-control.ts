@@ -112,7 +112,7 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     const askedAt = clock.monotonic();
     if (startWithinMs !== undefined) await this.#awaitPace(interfaceName, startWithinMs);
     if (!POLLED.has(interfaceName) && calls.throttle.permit(calls.inFlight).calls < 1) {
-      throw held(interfaceName, `calls to ${interfaceName} are held back: it fails at the gateway`);
+      throw held(interfaceName, `calls to ${interfaceName} are held back: ${calls.throttle.why}`);
     }
     calls.inFlight += 1;
     const startedAt = clock.monotonic();

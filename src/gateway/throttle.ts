@@ -70,6 +70,13 @@ export class Throttle {
     return this.#state === 'open' && this.#refusalsInARow >= REFUSALS_IN_A_ROW;
   }
 
+  /** Why a call that it does not permit has to wait. */
+  get why(): string {
+    return this.#failuresInARow > 0
+      ? 'it fails at the gateway'
+      : `their number grows with each success, from ${FIRST_ALLOWANCE} at a time`;
+  }
+
   /** @param inFlight calls of this instance to the interface */
   permit(inFlight: number): Permit {
     if (this.#allowance >= AMPLE_ALLOWANCE) return UNLIMITED;

@@ -123,12 +123,24 @@ it('lets one stop a second pass while stops fail, and reports the others as cert
   expect(asked, 'the trickle').toBe(1);
   const held = await gateway.call('stop', CARD, 1_000).catch((error: unknown) => error);
   expect(held).toMatchObject({ failure: 'held', isRefusal: true, isGatewayFault: false });
+  expect(held).toMatchObject({ message: 'calls to stop are held back: it fails at the gateway' });
   expect(asked).toBe(1);
   clock.advance(1_000);
   answers = {};
   await call('stop', 12);
   expect(gateway.breakers().find((breaker) => breaker.interface === 'stop')).toMatchObject({
     state: 'closed',
+  });
+});
+
+it('does not say that an interface fails that was not called before', async () => {
+  const made = Array.from({ length: 11 }, () => gateway.call('start', CARD, 1_000));
+  const [held] = (await Promise.allSettled(made)).filter(({ status }) => status === 'rejected');
+  expect(held).toMatchObject({
+    reason: {
+      failure: 'held',
+      message: 'calls to start are held back: their number grows with each success, from 10 at a time',
+    },
   });
 });
 
