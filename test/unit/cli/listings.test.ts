@@ -354,6 +354,18 @@ describe('pages', () => {
     expect(await listed({ ...page, total: 3 })).not.toMatch(/ of 3 rules/);
   });
 
+  it.each([[['alerts', 'rules']], [['configs']]])(
+    'are chosen as the last line of %j suggests',
+    async (words) => {
+      const { env, requests } = await daemonThatSays(
+        json({ items: [], page: 2, page_size: 100, total: 120 }),
+      );
+      expect(await cli([...words, '--page', '2'], { env })).toMatchObject({ code: 0, stderr: '' });
+      expect(await cli([...words, '--all'], { env })).toMatchObject({ code: 0, stderr: '' });
+      expect(requests.map(({ line }) => /[?&]page=(\d+)/.exec(line)?.[1])).toEqual(['2', '1']);
+    },
+  );
+
   it('that do not exist, and empty lists, say so', async () => {
     const page = { items: [], page: 7, page_size: 20, total: 53 };
     expect(await listed(page)).toBe('there is no page 7: 53 rules on 3 pages\n');

@@ -15,7 +15,13 @@ import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
-import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
+import {
+  type ArgumentSpec,
+  type CommandContext,
+  type CommandSpec,
+  defineCommand,
+  type OptionSpec,
+} from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
@@ -273,7 +279,7 @@ function contradiction(flags: string): CardpollError {
   return new CardpollError('usage', 'contradiction', `${flags} contradict each other: keep one`);
 }
 
-export const rules = defineCommand<[], unknown>({
+export const rules: CommandSpec = {
   name: 'rules',
   summary: 'Show and change the alert rules (default: list)',
   examples: EXAMPLES,
@@ -281,6 +287,7 @@ export const rules = defineCommand<[], unknown>({
     defineCommand<[], PageOptions>({
       name: 'list',
       summary: 'Show all alert rules',
+      isDefault: true,
       examples: EXAMPLES,
       options: pageOptions(PAGE_SIZE_BOUNDS.max),
       run: (context, { options }) => list(context, options),
@@ -290,5 +297,4 @@ export const rules = defineCommand<[], unknown>({
     update,
     remove,
   ],
-  run: (context) => list(context, { page: 1, pageSize: PAGE_SIZE_BOUNDS.max }),
-});
+};

@@ -4,7 +4,7 @@ import { text } from '../../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
-import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
+import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { findConfig } from '../../named.ts';
 import { type Change, printChange } from '../../output/change.ts';
@@ -208,7 +208,7 @@ function deletionPlan(config: ConfigBody): string[] {
   ];
 }
 
-export const configs = defineCommand({
+export const configs: CommandSpec = {
   name: 'configs',
   summary: 'Show and change the polling configs (default: list)',
   examples: EXAMPLES,
@@ -216,6 +216,7 @@ export const configs = defineCommand({
     defineCommand<[], PageOptions>({
       name: 'list',
       summary: 'Show all polling configs',
+      isDefault: true,
       examples: EXAMPLES,
       options: pageOptions(PAGE_SIZE_BOUNDS.max),
       run: (context, { options }) => list(context, options),
@@ -226,5 +227,4 @@ export const configs = defineCommand({
     create,
     remove,
   ],
-  run: (context) => list(context, { page: 1, pageSize: PAGE_SIZE_BOUNDS.max }),
-});
+};
