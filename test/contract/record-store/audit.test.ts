@@ -72,6 +72,7 @@ describeRecordStore('audit', (db) => {
     expect(await objects({ action: '%' })).toEqual([]);
     const { items, total } = await db.store.audit.list(ALL, { offset: 1, limit: 2 });
     expect([items.map(({ object }) => object), total]).toEqual([['d', 'b'], 5]);
+    expect(await db.store.audit.list(ALL, { offset: 100, limit: 2 })).toEqual({ items: [], total: 5 });
   });
 
   it('lists by object, or by the first word of it', async () => {

@@ -24,7 +24,9 @@ export function sqlAudit(client: SqlClient): AuditRecords {
       const filter = [sinceMs, untilMs, actor, action, object];
       const items = await client.query<AuditRecord>(SQL.page, [...filter, offset, limit]);
       const { rows: total } = await countWithin(client, SQL.matching.text, filter);
-      return { items, total: Math.max(total, offset + items.length) };
+      // The count may be an estimate. The page knows better: what it has is there, and after an empty one comes nothing.
+      const isPastEnd = items.length === 0;
+      return { items, total: isPastEnd ? Math.min(total, offset) : Math.max(total, offset + items.length) };
     },
   };
 }
