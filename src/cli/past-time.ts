@@ -3,6 +3,7 @@ import { bad, good, type Kind } from '../config/kinds.ts';
 import { loadTimeZone } from '../config/load-config.ts';
 import { TYPED_TIMES, typedTime } from '../log-search/time/typed-time.ts';
 import { Zone } from '../log-search/time/zone.ts';
+import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext } from './command.ts';
 
 /** @returns epoch milliseconds */
@@ -28,7 +29,11 @@ interface PastRange {
   readonly said: string | null;
 }
 
-/** Times are typed in the configured zone, or in that of the process if none is configured. */
+/**
+ * Times are typed in the configured zone, or in that of the process if none is configured.
+ *
+ * @throws CardpollError kind `usage` for a range that ends before it begins: nothing would be found in it.
+ */
 export async function pastRange(
   { io, configInputs }: CommandContext,
   { since, until }: { readonly since?: PastTime | undefined; readonly until?: PastTime | undefined },
@@ -41,7 +46,13 @@ export async function pastRange(
     ...(from === undefined ? [] : [`since ${zone.format(from)}`]),
     ...(to === undefined ? [] : [`until ${zone.format(to)}`]),
   ];
-  return { since: instant(from), until: instant(to), said: `${words.join(' ')} (${zone.name})` };
+  const said = `${words.join(' ')} (${zone.name})`;
+  if (from !== undefined && to !== undefined && from >= to) {
+    throw new CardpollError('usage', 'empty_range', `the range is empty: ${said}`, {
+      hint: '--until is the first instant after the range and must be later than --since',
+    });
+  }
+  return { since: instant(from), until: instant(to), said };
 }
 
 function instant(ms: number | undefined): string | undefined {

@@ -47,6 +47,16 @@ describe('--since', () => {
   });
 });
 
+it('refuses a range that ends before it begins, in which no change would be found', async () => {
+  const { env, requests } = await daemonThatSays(page());
+  const argv = ['audit', '--since', '08:00', '--until', '02:00'];
+  const zone = { CARDPOLL_TIME_ZONE: 'UTC' };
+  const { code, stderr } = await cli(argv, { env: { ...env, ...zone } });
+  expect([code, requests]).toEqual([64, []]);
+  expect(stderr).toContain('the range is empty: since 2026-11-21T08:00:00+00:00 until 2026-11-21T02:00:00');
+  expect(stderr).toContain('--until is the first instant after the range');
+});
+
 describe('a change', () => {
   it.each([
     [{ limit: 1, same: [1] }, { limit: 2, same: [1] }, 'limit 1 -> 2'],
