@@ -23,7 +23,8 @@ const AUTH_HINT = 'give the token with CARDPOLL_TOKEN or --token-file';
 /** The error an answer stands for: its problem body where there is one, its status otherwise. */
 export function errorOfAnswer(url: string, status: number, text: string): CardpollError {
   const problem = problemIn(text);
-  if (status < 400) return notCardpoll(url);
+  // Another server has no such page; a daemon says in a problem what it does not have.
+  if (status < 400 || (status === 404 && problem === null)) return notCardpoll(url);
   const kind = KINDS[status] ?? 'internal';
   const message = problem?.message ?? `the daemon at ${url} answered with status ${status}`;
   const hint = problem?.hint ?? (kind === 'auth' ? AUTH_HINT : undefined);
@@ -41,6 +42,19 @@ export function notCardpoll(url: string, cause?: unknown): CardpollError {
   });
 }
 
+/** Its message is a line of OpenSSL's. */
+function noTls(url: string, cause: unknown): CardpollError {
+  return new CardpollError(
+    'unavailable',
+    'daemon_without_tls',
+    `what answers at ${url} does not speak HTTPS`,
+    {
+      hint: 'a daemon without tls_cert is reached at http://, or another program listens there',
+      cause,
+    },
+  );
+}
+
 function untrusted(url: string, cause: unknown): CardpollError {
   const message = `the certificate of ${url} is not trusted here: ${messageOf(cause)}`;
   const hint = 'name the file of the authority that signed it in NODE_EXTRA_CA_CERTS';
@@ -51,6 +65,7 @@ function untrusted(url: string, cause: unknown): CardpollError {
 export function unreachable(url: string, cause: unknown): CardpollError {
   const { code = '' } = cause as NodeJS.ErrnoException;
   // Something listens, and speaks no HTTP, or another dialect than the URL says.
+  if (code === 'EPROTO') return noTls(url, cause);
   if (code.startsWith('HPE_') || code.startsWith('ERR_SSL')) return notCardpoll(url, cause);
   if (isUntrusted(code)) return untrusted(url, cause);
   const hint =

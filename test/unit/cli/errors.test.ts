@@ -38,6 +38,7 @@ describe('the daemon', () => {
     ['text', json('hello')],
     ['a page', json('<html><body>it works</body></html>')],
     ['a redirect', json('', 302)],
+    ['that it has no such page', json('<html><body>404 Not Found</body></html>', 404)],
     ['a list', json('[]')],
     ['an object of something else', json({ hello: 'world' })],
   ])('is something else that says %s: 69', async (_, reply) => {
@@ -46,6 +47,14 @@ describe('the daemon', () => {
     expect(stderr).toMatch(ONE_LINE);
     expect(stderr).toContain('is not cardpoll');
     expect([code, stdout]).toEqual([69, '']);
+  });
+
+  it('does not speak HTTPS: 69, and how the URL may begin', async () => {
+    const { url } = await daemonThatSays(json({}));
+    const { code, stderr } = await cli(['stats', '--url', url.replace('http:', 'https:')]);
+    expect(code).toBe(69);
+    expect(stderr).toMatch(ONE_LINE);
+    expect(stderr).toMatch(/does not speak HTTPS.*reached at http:/);
   });
 
   it('does not speak HTTP: 69', async () => {
