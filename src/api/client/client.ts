@@ -101,6 +101,7 @@ export class ApiClient {
   resetConcurrency = (task_type: TaskType) =>
     this.#calls.post<ResetBody>('/polling-concurrency/reset', 'task_type', { task_type });
 
+  pauses = () => this.#calls.get<ItemsBody<PauseBody>>(PAUSES, 'items');
   pause = (task_type: string, seconds: number, reason: string) =>
     this.#calls.post<ItemsBody<PauseBody>>(PAUSES, 'items', { task_type, seconds, reason });
   resume = (task_type: string) =>

@@ -281,6 +281,19 @@ describe('pause and resume', () => {
     expect(requests).toEqual([]);
   });
 
+  it('says which pause of another operator it replaces: that one may have been longer', async () => {
+    const byGateway = { ...PAUSE, source: 'gateway', by: 'instance x' };
+    const ofAnna = { ...PAUSE, by: 'anna', until: '2026-11-21T12:00:00.000Z' };
+    const { env } = await daemonThatSays((request, response) => {
+      const before = [byGateway, ofAnna, { ...ofAnna, task_type: 'package' }];
+      json({ items: request.line.startsWith('GET') ? before : [PAUSE] })(request, response);
+    });
+    expect(await cli(['pause', 'realname', '--for', '10s'], { env })).toMatchObject({
+      code: 0,
+      stderr: 'realname: replaces the pause by anna until 2026-11-21T12:00:00.000Z: gateway maintenance\n',
+    });
+  });
+
   it('shows who asked, why, and until when', async () => {
     const { env } = await daemonThatSays(json({ items: [PAUSE] }));
     const { stdout } = await cli(['pause', 'realname'], { env, tty: true });

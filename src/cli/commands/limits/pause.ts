@@ -9,10 +9,11 @@ import {
 } from '../../../domain/limits/pause.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, defineCommand } from '../../command.ts';
+import type { Io } from '../../io.ts';
+import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { span } from '../../output/style.ts';
 import { listTable, ofItems } from '../../output/table.ts';
-import { showAnswer } from '../../show.ts';
 
 const TASK_TYPE: ArgumentSpec = {
   name: '[task_type]',
@@ -39,14 +40,24 @@ export const pause = defineCommand<[Pausable?], { readonly for: number; readonly
     },
     { flags: '--reason <text>', doc: 'shown with the pause', kind: text('reason'), default: '' },
   ],
-  run: (context, { args: [taskType = 'all'], options }) =>
-    showAnswer(
-      context,
-      'pausing',
-      (client) => client.pause(taskType, options.for, options.reason),
-      ofItems(pauseTable),
-    ),
+  run: async (context, { args: [taskType = 'all'], options }) => {
+    const [before, answer] = await ask(context, 'pausing', async (client) => [
+      (await client.pauses()).body.items,
+      await client.pause(taskType, options.for, options.reason),
+    ]);
+    for (const { task_type } of answer.body.items) sayReplaced(context.io, before, task_type);
+    return printAnswer(context, answer, ofItems(pauseTable));
+  },
 });
+
+/** Another operator may have paused for longer, and count on it. */
+function sayReplaced({ stderr }: Io, before: readonly PauseBody[], taskType: string): void {
+  const replaced = before.find((one) => one.task_type === taskType && one.source === 'operator');
+  if (replaced === undefined) return;
+  const { by, until, reason } = replaced;
+  const why = reason === '' ? '' : `: ${reason}`;
+  stderr.write(plainText(`${taskType}: replaces the pause by ${by} until ${until}${why}`).concat('\n'));
+}
 
 export const resume = defineCommand<[Pausable?], unknown>({
   name: 'resume',
