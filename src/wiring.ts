@@ -117,7 +117,8 @@ export async function startDaemon(
   await watchFleet(stores, logs.worker, teardown, refuse);
   await prepare(stores.records);
   const instruments = new Instruments();
-  const operations = buildOperations(config, stores, logs, instruments);
+  let built: Engine | null = null;
+  const operations = buildOperations(config, stores, logs, instruments, () => built?.silence ?? null);
   if (link === null || link.number === 0) await warnOfRateLimits(config, stores.records, logs.worker);
   digest = await startDigest(operations.audit, logs.worker, teardown);
   const conditions = () => operations.stats.conditions();
@@ -125,6 +126,7 @@ export async function startDaemon(
   const parts = { ...stores, audit: operations.audit, conditions, reloadFailure, digest, meter: instruments };
   client = openGateway(config, logs, teardown);
   const engine = buildEngine(config, client, parts, logs, teardown, () => server?.address ?? null);
+  built = engine;
   // The server opens before the engine starts and closes after it has drained, so that readyz reports both phases.
   if (link === null || link.number === 0) {
     server = await startServer(config, { ...stores, operations, instruments }, engine, logs, teardown, link);
@@ -173,6 +175,7 @@ function buildOperations(
   stores: Stores,
   logs: Logs,
   instruments: Instruments,
+  silence: () => string | null,
 ): Operations {
   const guard = new SsrfGuard(config.webhooks.allowCidrs);
   return openOperations({
@@ -194,6 +197,7 @@ function buildOperations(
     },
     limits: config.api,
     exactTotals: config.roles.includes('api'),
+    silence,
   });
 }
 

@@ -84,18 +84,22 @@ export class Engine implements Service {
     if (this.#phase !== 'running') return [this.#phase];
     const { outage } = this.#configs;
     const unread = this.#reader.failingMs;
-    // An instance with workers is judged by their claims: they show whether the needed servers answer.
-    const silent = this.#workers.length === 0 ? this.#heartbeat.silentMs : 0;
+    const stalled = this.#workers.filter((worker) => worker.stalledMs > STALLED_MS);
+    const { silence } = this;
     return [
-      ...this.#workers
-        .filter((worker) => worker.stalledMs > STALLED_MS)
-        .map((worker) => `${worker.name}: no answer to a claim for ${seconds(worker.stalledMs)} s`),
+      ...stalled.map((worker) => `${worker.name}: no answer to a claim for ${seconds(worker.stalledMs)} s`),
       ...(outage !== null && outage.lastsMs > STALLED_MS
         ? [`the database could not be used for ${seconds(outage.lastsMs)} s: ${outage.reason}`]
         : []),
-      ...(silent > STALLED_MS ? [`heartbeat: no answer for ${seconds(silent)} s`] : []),
+      // Claims of an empty queue pass at a Redis that refuses writes, because it is full or cannot save.
+      ...(silence !== null && stalled.length === 0 ? [silence] : []),
       ...(unread > STALLED_MS ? [`cards could not be read for ${seconds(unread)} s`] : []),
     ];
+  }
+
+  /** Why the fleet does not know this instance any more, a sentence; null: it does. */
+  get silence(): string | null {
+    return this.#heartbeat.silence;
   }
 
   /** @returns loops that only a restart of the process can help; empty before the start and during the drain. */

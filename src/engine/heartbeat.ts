@@ -1,4 +1,5 @@
 // Reports to the live store, every two seconds, that this instance is alive and what it does.
+import { messageOf } from '../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
 import type { Coordination, InstanceInfo } from '../store/ports/live/coordination.ts';
 
@@ -7,6 +8,7 @@ const TTL_MS = 10_000;
 
 export class Heartbeat extends LoopService {
   #beatAt: number;
+  #failure: string | null = null;
 
   constructor(
     private readonly coordination: Coordination,
@@ -22,8 +24,22 @@ export class Heartbeat extends LoopService {
     return this.loopMeans.clock.monotonic() - this.#beatAt;
   }
 
+  /** Why the fleet counts this instance as gone, a sentence; null: it does not. */
+  get silence(): string | null {
+    const { silentMs } = this;
+    if (silentMs <= TTL_MS) return null;
+    const because = this.#failure === null ? '' : `: ${this.#failure}`;
+    return `heartbeat: no answer for ${Math.round(silentMs / 1000)} s${because}`;
+  }
+
   async runOnce(): Promise<number> {
-    await this.coordination.heartbeat(this.describe(), TTL_MS);
+    try {
+      await this.coordination.heartbeat(this.describe(), TTL_MS);
+      this.#failure = null;
+    } catch (error) {
+      this.#failure = messageOf(error);
+      throw error;
+    }
     this.#beatAt = this.loopMeans.clock.monotonic();
     return BEAT_EVERY_MS;
   }

@@ -71,6 +71,8 @@ interface OperationsOptions {
    * If false, the number of cards is the planner's estimate. Instances without the API do not count: there are many.
    */
   readonly exactTotals?: boolean;
+  /** Why the live store does not know this instance; absent: this process is none. */
+  readonly silence?: () => string | null;
 }
 
 export function openOperations({
@@ -88,6 +90,7 @@ export function openOperations({
   auditLog,
   limits = NO_LIMITS,
   exactTotals = true,
+  silence = () => null,
 }: OperationsOptions) {
   const calendar = new MonthCalendar(timeZone);
   const records = connections === null ? all : all.bounded(connections);
@@ -112,6 +115,7 @@ export function openOperations({
       clockGap: new PatientReading(() => clockGapOf(live, records), clock),
       clock,
       version,
+      silence,
     }),
     history: new HistoryOperations(live, clock),
     failures: new FailureOperations(live),

@@ -14,7 +14,7 @@ import { spanWords } from '../span-words.ts';
 import { CLOCK_GAP_MS, type ClockGap, gapWords } from './clock-gap.ts';
 import { breakerWords, type HeldBreaker } from './gateway-report.ts';
 import type { HealthReason } from './health-report.ts';
-import { type DatabaseOutages, outageWords } from './instance-faults.ts';
+import { type DatabaseOutages, noWorkerWords, outageWords } from './instance-faults.ts';
 import { type ReadingCode, type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import { type StopCode, type StopFigures, stopReasons } from './stop-figures.ts';
 
@@ -122,6 +122,8 @@ interface FleetHealthInputs {
   /** Live instances that may lead, and therefore schedule and initialise. */
   readonly schedulers: number;
   readonly initStuck: boolean;
+  /** Why the instance that reports this is not among the live ones itself; null: it is, or is none. */
+  readonly silence: string | null;
   /** null: all live instances can use the database. */
   readonly databaseOutages: DatabaseOutages | null;
   /** null: not known. */
@@ -133,11 +135,11 @@ interface FleetHealthInputs {
 
 /** Why the fleet is not normal: first reasons of the whole fleet, then those of its task types. */
 export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
-  const { tasks, workers, schedulers, initStuck, databaseOutages, clockGap, reloads, since } = inputs;
+  const { tasks, workers, schedulers, silence, initStuck, databaseOutages, clockGap, reloads, since } =
+    inputs;
   const causes: Cause[] = [];
   if (workers === 0) {
-    const text = 'no instance polls: none with the role worker is alive';
-    causes.push({ code: 'no_worker', severity: 'alert', text, command: 'cardpoll daemon --roles worker' });
+    causes.push({ code: 'no_worker', severity: 'alert', ...noWorkerWords(silence) });
   } else if (schedulers === 0) {
     const text = 'no instance leads: none with the role scheduler is alive, so no card comes due';
     const command = 'cardpoll daemon --roles scheduler';

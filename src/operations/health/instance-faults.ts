@@ -40,6 +40,18 @@ export function outageWords({ instances, cutOff, leaderless, reason }: DatabaseO
   return leaderless ? `no instance leads: ${who}: ${reason}` : `${who} (${cutOff.join(', ')}): ${reason}`;
 }
 
+/**
+ * Says that no worker is alive, and what to run.
+ *
+ * @param silence why the instance that reports this is not among the live ones itself; null: it is, or is none
+ */
+export function noWorkerWords(silence: string | null): { readonly text: string; readonly command: string } {
+  if (silence !== null)
+    return { text: `no instance is known to poll: ${silence}`, command: 'cardpoll doctor' };
+  const text = 'no instance polls: none with the role worker is alive';
+  return { text, command: 'cardpoll daemon --roles worker' };
+}
+
 /** A configuration with many mistakes is described in the log in full. */
 const MAX_REASON_CHARS = 200;
 

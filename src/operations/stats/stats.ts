@@ -41,6 +41,8 @@ interface StatsDependencies {
   readonly clockGap: PatientReading<ClockGap>;
   readonly clock: Clock;
   readonly version: string;
+  /** Why this instance is not among the live ones; null: it is, or this process is no instance. */
+  readonly silence: () => string | null;
 }
 
 /** All methods throw CardpollError `unavailable` when a store that they need does not answer. */
@@ -63,6 +65,7 @@ export class StatsOperations {
       tasks: tasks.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
       workers: surroundings.instances.filter(({ roles }) => roles.includes('worker')).length,
       schedulers: surroundings.instances.filter(({ roles }) => roles.includes('scheduler')).length,
+      silence: this.deps.silence(),
       initStuck: init.status === 'stuck',
       databaseOutages: databaseOutagesOf(surroundings.instances),
       clockGap: surroundings.clockGap,

@@ -1,5 +1,6 @@
 // Two engines on one real Redis and PostgreSQL, one of them by links that the test breaks: only an instance that reaches
 // both stores leads, and what it does to rings follows from configs it has read under its lead.
+import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Instruments } from '../../../src/api/metrics/instruments.ts';
@@ -19,6 +20,7 @@ import { BreakableLink } from '../../support/breakable-link.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { defaultsOf } from '../../support/gateway-config.ts';
 import { ONE_CARD_A_CALL } from '../../support/one-card-calls.ts';
+import type { RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const NEW_CONFIG = {
@@ -41,6 +43,7 @@ let teardown: Teardown;
 /** What the test sees, by ways of its own. */
 let live: LiveStore;
 let records: RecordStore;
+let redis: RedisServer;
 let toRedis: BreakableLink;
 let toPostgres: BreakableLink;
 /** The first reaches the stores by the links. */
@@ -57,7 +60,7 @@ afterAll(() => suite.run());
 
 beforeEach(async () => {
   teardown = new Teardown();
-  const redis = await freshRedis();
+  redis = await freshRedis();
   toRedis = await BreakableLink.to(redis.port);
   toPostgres = await BreakableLink.to(Number(new URL(databaseUrl).port));
   teardown.add(() => toRedis.close());
@@ -201,7 +204,22 @@ it('Redis swallows packets of the leader: another instance leads, and the leader
   await changeConfigs();
   await ringsOfConfigs();
   await waitFor(() => linked.problems().length > 0, { what: 'the instance to be unready' });
-  expect(linked.problems()).toEqual([expect.stringMatching(/^heartbeat: no answer for 1\d s$/)]);
+  expect(linked.problems()).toEqual([expect.stringMatching(/^heartbeat: no answer for 1\d s: Redis at /)]);
   toRedis.restore();
   await waitFor(() => linked.problems().length === 0, { what: 'the instance to be ready again' });
+});
+
+it('Redis is full: a worker is unready and says so, although Redis answers the claims of its empty queues', async () => {
+  await otherLeads();
+  const client = new Redis(redis.url);
+  teardown.add(() => void client.disconnect());
+  await client.config('SET', 'maxmemory', '1mb');
+  await waitFor(() => other.problems().length > 0, { what: 'the instance to be unready' });
+  expect(other.problems()).toEqual([
+    expect.stringMatching(/^heartbeat: no answer for 1\d s: Redis at .* refuses work: OOM/),
+  ]);
+  expect(other.silence).toBe(other.problems()[0]);
+  await client.config('SET', 'maxmemory', '0');
+  await waitFor(() => other.problems().length === 0, { what: 'the instance to be ready again' });
+  expect(other.silence).toBeNull();
 });

@@ -226,6 +226,7 @@ describe('reasons of the fleet', () => {
         tasks: [{ taskType: 'realname', reasons }],
         workers: 1,
         schedulers: 1,
+        silence: null,
         initStuck: false,
         databaseOutages: null,
         reloads: [],
@@ -246,7 +247,8 @@ describe('reasons of the fleet', () => {
 
   it('say that no instance polls, and that the initialisation is stuck', () => {
     const since = new Map([['init_stuck', 5]]);
-    const stuck = { tasks: [], initStuck: true, databaseOutages: null, clockGap: null, reloads: [], since };
+    const fleet = { tasks: [], silence: null, databaseOutages: null, clockGap: null, reloads: [], since };
+    const stuck = { ...fleet, initStuck: true };
     const reasons = fleetReasons({ ...stuck, workers: 0, schedulers: 0 });
     expect(reasons).toMatchObject([{ since: null }, { since: new Date(5), taskType: null }]);
     expect(reasons.map(({ code }) => code)).toEqual(['no_worker', 'init_stuck']);
@@ -256,8 +258,21 @@ describe('reasons of the fleet', () => {
     expect(led).toMatchObject([{ code: 'init_stuck', command: 'cardpoll doctor' }]);
   });
 
+  it('do not tell to start a worker where the live store refuses this one', () => {
+    const fleet = { tasks: [], initStuck: false, databaseOutages: null, clockGap: null, reloads: [] };
+    const silence = 'heartbeat: no answer for 12 s: Redis at redis://r refuses work: OOM';
+    const none = { workers: 0, schedulers: 0, since: new Map() };
+    expect(fleetReasons({ ...fleet, ...none, silence })).toMatchObject([
+      { code: 'no_worker', text: `no instance is known to poll: ${silence}`, command: 'cardpoll doctor' },
+    ]);
+    expect(fleetReasons({ ...fleet, ...none, silence: null })).toMatchObject([
+      { code: 'no_worker', command: 'cardpoll daemon --roles worker' },
+    ]);
+  });
+
   it('say that workers have no instance that leads them, which makes every queue look empty', () => {
-    const idle = { tasks: [], initStuck: false, databaseOutages: null, clockGap: null, reloads: [] };
+    const fleet = { tasks: [], silence: null, databaseOutages: null, clockGap: null, reloads: [] };
+    const idle = { ...fleet, initStuck: false };
     const since = new Map([['no_scheduler', 7]]);
     expect(fleetReasons({ ...idle, workers: 2, schedulers: 0, since })).toEqual([
       {
@@ -277,6 +292,7 @@ describe('reasons of the fleet', () => {
       tasks: [],
       workers: 2,
       schedulers: 2,
+      silence: null,
       initStuck: false,
       clockGap: null,
       reloads: [],
@@ -334,6 +350,7 @@ describe('reasons of the fleet', () => {
         tasks: [],
         workers: 1,
         schedulers: 1,
+        silence: null,
         initStuck: false,
         databaseOutages: null,
         reloads: [],
