@@ -4,10 +4,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { InflateChoice } from '../../model/query.ts';
 import type { FileBytes } from '../file-bytes.ts';
-import { libraryFor } from './choose-library.ts';
 import { FileWindow } from './file-window.ts';
 import { crc32, findMember, readHeader, trailerOf } from './gzip-format.ts';
-import { type InflateLibrary, type Inflater, OUTPUT_BYTES } from './inflate-library.ts';
+import { type InflateLibrary, type Inflater, libraryFor, OUTPUT_BYTES } from './inflate-library.ts';
 
 /** A slice of a zip bomb inflates to a thousand times its size. */
 const MAX_SLICE_BYTES = 32_768;
