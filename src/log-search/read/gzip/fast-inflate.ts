@@ -3,8 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { InflateChoice } from '../../model/query.ts';
-import type { FileBytes } from '../file-bytes.ts';
-import { FileWindow } from './file-window.ts';
+import { type FileBytes, FileWindow } from '../file-bytes.ts';
 import { crc32, findMember, readHeader, trailerOf } from './gzip-format.ts';
 import { type InflateLibrary, type Inflater, libraryFor, OUTPUT_BYTES } from './inflate-library.ts';
 

@@ -1,12 +1,7 @@
 // The framing of gzip (RFC 1952): headers, trailers and finding the next member behind damage. No inflating here.
 import { createRequire } from 'node:module';
 import * as zlib from 'node:zlib';
-
-/** The source of headers. */
-export interface ByteSource {
-  /** All `wanted` bytes at `offset`; fewer only at the end. */
-  all(offset: number, wanted: number): Buffer;
-}
+import type { FileWindow } from '../file-bytes.ts';
 
 const GZIP_TRAILER_BYTES = 8;
 /** Headers with longer names or comments count as damage. */
@@ -33,9 +28,9 @@ type Header =
   | { readonly kind: 'none' };
 
 /** The member header at `offset`; `cut` when the file ends before it does. */
-export function readHeader(source: ByteSource, offset: number): Header {
-  const usual = parseHeader(source.all(offset, USUAL_HEADER_BYTES));
-  return usual.kind === 'cut' ? parseHeader(source.all(offset, MAX_HEADER_BYTES)) : usual;
+export function readHeader(file: FileWindow, offset: number): Header {
+  const usual = parseHeader(file.all(offset, USUAL_HEADER_BYTES));
+  return usual.kind === 'cut' ? parseHeader(file.all(offset, MAX_HEADER_BYTES)) : usual;
 }
 
 /** `cut`: the bytes end before the header does. */

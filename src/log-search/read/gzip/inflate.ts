@@ -4,10 +4,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FileProblem, NoticeCode } from '../../model/notice.ts';
 import type { InflateChoice } from '../../model/query.ts';
-import type { FileBytes } from '../file-bytes.ts';
+import { type FileBytes, FileWindow } from '../file-bytes.ts';
 import { inflateMember } from './careful-inflate.ts';
 import { type InflateSink, inflateFast } from './fast-inflate.ts';
-import { FileWindow } from './file-window.ts';
 import { crc32, findMember, HEADER_BYTES, readHeader, trailerOf } from './gzip-format.ts';
 
 type InflateResult =
