@@ -1,10 +1,12 @@
-// Writes a report in the requested format, piece by piece, because the hits of `--all` may not fit in memory. Used by the
-// command, which writes the pieces to standard output.
+// Writes a report in the requested format: text for people, or JSON. Used by the command, which writes the pieces to
+// standard output: piece by piece, because the hits of `--all` may not fit in memory. Text has no colour and no width,
+// because it is often piped.
 
+import { textOf } from '../model/hit.ts';
+import { isIncomplete } from '../model/notice.ts';
 import type { LogFormat } from '../model/query.ts';
 import { Zone } from '../time/zone.ts';
-import { lineToJson, type Report, reportToJson } from './report.ts';
-import { reportToText, summaryToText } from './report-text.ts';
+import { type FoundLine, isComplete, lineToJson, type Report, reportToJson } from './report.ts';
 
 interface PrintOptions {
   readonly format: LogFormat;
@@ -61,4 +63,116 @@ function* wholeJson(report: Report, all: boolean): Generator<string> {
     separator = ',\n';
   }
   yield `${separator === '\n' ? '' : '\n  '}]\n}\n`;
+}
+
+const SHOWN_FILES = 50;
+const SHOWN_NOTICES = 20;
+const SHOWN_CHARACTERS = 1_000;
+
+/** Summary, matching files, samples or traces. */
+function reportToText(report: Report): string {
+  const zone = new Zone(report.query.zone);
+  const parts = [summaryToText(report), matchingFiles(report)];
+  if (report.traces !== null) parts.push(traces(report, zone));
+  else if (report.samples.length > 0) parts.push(samples(report, zone));
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+/** For standard error, too, when standard output has only a number or the hits. Ends with the notices, if there are any. */
+function summaryToText(report: Report): string {
+  const { query, files, bytes } = report;
+  const zone = new Zone(query.zone);
+  const time = (ms: number) => (Number.isFinite(ms) ? zone.format(ms) : '…');
+  const rows: [string, string][] = [
+    ['card', query.card],
+    [
+      'interface',
+      query.interface === null ? 'any' : `${query.interface}${query.strict ? ' (by path only)' : ''}`,
+    ],
+    [
+      'window',
+      query.window === null
+        ? 'all times'
+        : `${time(query.window.fromMs)} to ${time(query.window.toMs)} (${zone.name})`,
+    ],
+    ['hits', report.hits.toLocaleString('en')],
+  ];
+  if (report.firstMs !== null && report.lastMs !== null) {
+    rows.push(['first hit', time(report.firstMs)], ['last hit', time(report.lastMs)]);
+  }
+  const counts = Object.entries(report.byInterface);
+  if (counts.length > 0)
+    rows.push(['by interface', counts.map(([name, count]) => `${name} ${count}`).join(', ')]);
+  const index = files.prunedByIndex > 0 ? ` (${files.prunedByIndex} by index)` : '';
+  rows.push(
+    [
+      'files',
+      `${files.considered} considered, ${files.pruned} pruned${index}, ${files.searched} searched, ` +
+        `${files.damaged} damaged, ${files.denied} denied`,
+    ],
+    ['bytes', `${size(bytes.read)} read, ${size(bytes.searched)} of log text searched`],
+    [
+      'time',
+      `${(report.elapsedMs / 1000).toFixed(2)} s, ${report.threads} ${report.threads === 1 ? 'thread' : 'threads'}`,
+    ],
+    ['complete', isComplete(report) ? 'yes' : 'NO: something could not be read whole, see below'],
+  );
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+  return `${[...lines, ...notices(report)].join('\n')}\n`;
+}
+
+function notices(report: Report): string[] {
+  const sorted = [...report.notices].sort((a, b) => Number(isIncomplete(b)) - Number(isIncomplete(a)));
+  const lines = sorted
+    .slice(0, SHOWN_NOTICES)
+    .map(({ path, code, detail }) => `${code.padEnd(16)}  ${path}: ${detail}`);
+  if (sorted.length > SHOWN_NOTICES) lines.push(`and ${sorted.length - SHOWN_NOTICES} more notices`);
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+function matchingFiles({ matching }: Report): string {
+  if (matching.length === 0) return '';
+  const width = Math.max(...matching.map(({ hits }) => String(hits).length));
+  const lines = matching
+    .slice(0, SHOWN_FILES)
+    .map(({ path, hits }) => `${String(hits).padStart(width)}  ${path}`);
+  if (matching.length > SHOWN_FILES) lines.push(`and ${matching.length - SHOWN_FILES} more files`);
+  return `${lines.join('\n')}\n`;
+}
+
+function samples({ samples: found }: Report, zone: Zone): string {
+  return found.map((sample) => `${sampleToText(sample, zone)}\n`).join('');
+}
+
+function sampleToText(found: FoundLine, zone: Zone): string {
+  const names = found.interfaces.length === 0 ? '' : ` [${found.interfaces.join(', ')}]`;
+  return `${zone.format(found.timeMs)} ${found.path}${names}\n    ${shorten(printable(textOf(found.line)), found.cut)}`;
+}
+
+function shorten(text: string, cut: boolean): string {
+  return text.length > SHOWN_CHARACTERS || cut ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text;
+}
+
+/** What is shown on a terminal must not drive it. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, (char) => (char === '\t' ? char : '\uFFFD'));
+}
+
+function traces(report: Report, zone: Zone): string {
+  const groups = (report.traces ?? []).map(({ id, lines, truncated }) => {
+    const shown = lines.map(
+      (line) =>
+        `  ${line.isHit ? '>' : ' '} ${zone.format(line.timeMs)} ${line.path}\n      ${shorten(printable(textOf(line.line)), line.cut)}\n`,
+    );
+    return `request ${id}\n${shown.join('')}${truncated ? '    and more lines\n' : ''}`;
+  });
+  if (report.tracesTruncated) groups.push('and more requests: narrow the search with --since and --until\n');
+  return groups.length === 0 ? 'no request or trace id in the hits\n' : groups.join('\n');
+}
+
+function size(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
 }
