@@ -4,7 +4,7 @@ import { FILE_WORK } from './file-work.ts';
 import { MAX_LINES_A_TRACE, type TracedLine, TraceTargets } from './hits/trace-lines.ts';
 import { CardMatcher, holds } from './match/card-matcher.ts';
 import { compareHits, type Hit } from './model/hit.ts';
-import type { Notice } from './model/notice.ts';
+import type { Notice } from './model/log-file.ts';
 import type { Query, SearchOptions } from './model/query.ts';
 import { makePlan } from './plan/plan.ts';
 import type { Trace } from './report/report.ts';

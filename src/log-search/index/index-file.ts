@@ -3,8 +3,7 @@
 
 import { statSync } from 'node:fs';
 import { EVERY_LINE } from '../match/card-matcher.ts';
-import type { FileTask } from '../model/file-task.ts';
-import { type FileProblem, isIncomplete } from '../model/notice.ts';
+import { type FileProblem, type FileTask, isIncomplete } from '../model/log-file.ts';
 import type { Query } from '../model/query.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';

@@ -4,8 +4,7 @@
 // Reads only the ends of a file, except to compare `x` with `x.gz`.
 
 import { type IndexEntry, readIndex } from '../index/index-store.ts';
-import type { FileTask, FoundFile } from '../model/file-task.ts';
-import type { Notice } from '../model/notice.ts';
+import type { FileTask, FoundFile, Notice } from '../model/log-file.ts';
 import { type Query, SLACK_MS } from '../model/query.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import type { TimeSpan } from '../time/line-clock.ts';

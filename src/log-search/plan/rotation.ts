@@ -2,7 +2,7 @@
 // search. A name is only a hint: logrotate's dateext has the day after, lumberjack the end in UTC, pino-roll the start.
 // plan.ts uses it for the order, never as a time; only a file without any time in it is dated by its name. Pure.
 import { dirname } from 'node:path';
-import { type FileTask, type FoundFile, fileId } from '../model/file-task.ts';
+import { type FileTask, type FoundFile, fileId } from '../model/log-file.ts';
 
 export interface RotationName {
   /** The same for all files of one log in one directory. */

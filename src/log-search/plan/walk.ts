@@ -3,8 +3,7 @@
 import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import { type FoundFile, fileId } from '../model/file-task.ts';
-import type { Notice } from '../model/notice.ts';
+import { type FoundFile, fileId, type Notice } from '../model/log-file.ts';
 import { isDenied, isMissing } from '../read/file-bytes.ts';
 
 interface Found {

@@ -3,7 +3,7 @@
 // because it is often piped.
 
 import { textOf } from '../model/hit.ts';
-import { isIncomplete } from '../model/notice.ts';
+import { isIncomplete } from '../model/log-file.ts';
 import type { LogFormat } from '../model/query.ts';
 import { Zone } from '../time/zone.ts';
 import { type FoundLine, isComplete, lineToJson, type Report, reportToJson } from './report.ts';

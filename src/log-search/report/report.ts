@@ -5,7 +5,7 @@ import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { snakeKeys } from '../../platform/snake-keys.ts';
 import type { InterfaceCounts } from '../hits/find-hits.ts';
 import { type Hit, textOf } from '../model/hit.ts';
-import { isIncomplete, type Notice } from '../model/notice.ts';
+import { isIncomplete, type Notice } from '../model/log-file.ts';
 import type { Query } from '../model/query.ts';
 import type { PrunedFile } from '../plan/plan.ts';
 import { Zone } from '../time/zone.ts';

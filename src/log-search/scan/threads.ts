@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { setInterval } from 'node:timers';
 import { Worker } from 'node:worker_threads';
 import { CardpollError } from '../../platform/errors.ts';
-import type { FileTask } from '../model/file-task.ts';
+import type { FileTask } from '../model/log-file.ts';
 import type { Progress } from '../model/query.ts';
 import type { ScanControl } from './scan-file.ts';
 

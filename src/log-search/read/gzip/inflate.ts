@@ -2,7 +2,7 @@
 // that can be inflated is passed on; after damage it looks for the next member.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { FileProblem, NoticeCode } from '../../model/notice.ts';
+import type { FileProblem, NoticeCode } from '../../model/log-file.ts';
 import type { InflateChoice } from '../../model/query.ts';
 import { type FileBytes, FileWindow } from '../file-bytes.ts';
 import { inflateMember } from './careful-inflate.ts';
