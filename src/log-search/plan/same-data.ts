@@ -35,7 +35,7 @@ async function compare(
   let offset = 0;
   let same = true;
   let room = Buffer.alloc(0);
-  const result = await inflateFile(
+  const problems = await inflateFile(
     compressed,
     {
       data: (chunk) => {
@@ -51,8 +51,7 @@ async function compare(
     'node',
   );
   signal?.throwIfAborted();
-  if (!same || result.kind === 'redo') return false;
-  const codes = result.problems.map(({ code }) => code);
-  if (codes.length === 0) return offset === plain.size;
-  return codes.length === 1 && codes[0] === 'truncated';
+  if (!same || problems === null) return false;
+  if (problems.length === 0) return offset === plain.size;
+  return problems.length === 1 && problems[0]?.code === 'truncated';
 }

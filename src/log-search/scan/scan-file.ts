@@ -177,13 +177,10 @@ class FileScan<Sink extends LineSink> {
     };
     let problems: readonly FileProblem[] = [];
     if (gzip) {
-      const result = await inflateFile(
-        this.file,
-        { data, isStopped: () => this.control.isStopped(), gap: () => scanner.endLine() },
-        inflate,
-      );
-      if (result.kind === 'redo') return null;
-      problems = result.problems;
+      const sink = { data, isStopped: () => this.control.isStopped(), gap: () => scanner.endLine() };
+      const found = await inflateFile(this.file, sink, inflate);
+      if (found === null) return null;
+      problems = found;
     } else {
       const buffer = scanBuffer();
       for (let offset = 0; offset < this.file.size; offset += buffer.length) {

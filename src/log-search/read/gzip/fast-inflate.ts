@@ -25,20 +25,17 @@ export interface InflateSink {
   gap(): void;
 }
 
-/** `reached`: everything before the offset is verified; `redo`: the data so far may be wrong. */
-type FastResult =
-  | { readonly kind: 'reached'; readonly offset: number }
-  | { readonly kind: 'redo' }
-  | { readonly kind: 'stopped' };
+/** A number: everything before this offset is verified; `redo`: the data so far may be wrong. */
+type Reached = number | 'redo' | 'stopped';
 
 /** Passes on the data of the members from the start of the file, as far as possible. */
 export async function inflateFast(
   file: FileBytes,
   sink: InflateSink,
   choice: InflateChoice,
-): Promise<FastResult> {
+): Promise<Reached> {
   const library = libraryFor(choice);
-  return library === null ? { kind: 'reached', offset: 0 } : new FastInflate(library, file, sink).run();
+  return library === null ? 0 : new FastInflate(library, file, sink).run();
 }
 
 class FastInflate {
@@ -53,7 +50,7 @@ class FastInflate {
     this.#window = new FileWindow(file);
   }
 
-  async run(): Promise<FastResult> {
+  async run(): Promise<Reached> {
     let offset = 0;
     while (this.file.size - offset > this.library.minBytes) {
       const header = readHeader(this.#window, offset);
@@ -61,17 +58,17 @@ class FastInflate {
       if (header.kind !== 'header' || inflater === null) break;
       try {
         const end = await this.#member(inflater, offset + header.length);
-        if (typeof end === 'string') return { kind: end };
+        if (typeof end === 'string') return end;
         offset = end;
       } finally {
         inflater.close();
       }
     }
-    return { kind: 'reached', offset };
+    return offset;
   }
 
   /** @returns where the next member would begin. */
-  async #member(inflater: Inflater, start: number): Promise<number | 'redo' | 'stopped'> {
+  async #member(inflater: Inflater, start: number): Promise<Reached> {
     let [offset, length, crc] = [start, 0, 0];
     let sliceBytes = MIN_SLICE_BYTES;
     const emit = (data: Buffer) => {

@@ -1,31 +1,29 @@
 // Inflates a gzip file with any number of members and any damage, and reports its problems. Used by scan-file.ts. All data
-// that can be inflated is passed on; after damage it looks for the next member.
-
+// that can be inflated is passed on; after damage it looks for the next member. Members that fast-inflate.ts cannot inflate
+// or verify are inflated with node:zlib, to the last readable byte.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createInflateRaw, type InflateRaw } from 'node:zlib';
 import type { FileProblem, NoticeCode } from '../../model/log-file.ts';
 import type { InflateChoice } from '../../model/query.ts';
 import { type FileBytes, FileWindow } from '../file-bytes.ts';
-import { inflateMember } from './careful-inflate.ts';
 import { type InflateSink, inflateFast } from './fast-inflate.ts';
 import { crc32, findMember, HEADER_BYTES, readHeader, trailerOf } from './gzip-format.ts';
 
-type InflateResult =
-  | { readonly kind: 'done'; readonly problems: readonly FileProblem[] }
-  /** The fast way failed: drop the data so far and call again without it. */
-  | { readonly kind: 'redo' };
-
-/** @param choice `node` never results in a `redo`. */
+/**
+ * @returns the problems of the file; null when the fast way failed: drop the data so far and call again with the choice
+ * `node`, which never fails.
+ */
 export async function inflateFile(
   file: FileBytes,
   sink: InflateSink,
   choice: InflateChoice,
-): Promise<InflateResult> {
-  const fast = await inflateFast(file, sink, choice);
-  if (fast.kind === 'redo') return { kind: 'redo' };
-  if (fast.kind === 'stopped') return { kind: 'done', problems: [] };
-  const walk = new MemberWalk(file, sink, fast.offset);
+): Promise<readonly FileProblem[] | null> {
+  const reached = await inflateFast(file, sink, choice);
+  if (reached === 'redo') return null;
+  if (reached === 'stopped') return [];
+  const walk = new MemberWalk(file, sink, reached);
   await walk.run();
-  return { kind: 'done', problems: [...walk.problems].map(([code, detail]) => ({ code, detail })) };
+  return [...walk.problems].map(([code, detail]) => ({ code, detail }));
 }
 
 const SEARCH_BYTES = 1_048_576;
@@ -136,5 +134,121 @@ class MemberWalk {
 
   #problem(code: NoticeCode, detail: string): void {
     if (!this.problems.has(code)) this.problems.set(code, detail);
+  }
+}
+
+const BLOCK_BYTES = 32_768;
+const OUTPUT_BYTES = 524_288;
+const BEFORE_THE_START = Buffer.alloc(32_768);
+
+type MemberEnd =
+  /** `offset`: the first byte after the deflate data. */
+  | { readonly kind: 'ended'; readonly offset: number }
+  /** The file ended first. */
+  | { readonly kind: 'cut' }
+  /** No deflate data from about `offset` on. */
+  | { readonly kind: 'corrupt'; readonly offset: number; readonly reason: string }
+  | { readonly kind: 'stopped' };
+
+/**
+ * Inflates the deflate data of one member. node:zlib drops the output of a write that fails. So a failing member is inflated
+ * again up to the failing block, and that block is fed byte by byte. Distances that reach before the start of the member (a
+ * flipped bit) are not an error here but yield NUL bytes, as in gzip: the data after them is still readable.
+ * @param emit gets the data, valid only during the call; returns false to stop.
+ */
+async function inflateMember(
+  file: FileBytes,
+  start: number,
+  emit: (data: Buffer) => boolean,
+): Promise<MemberEnd> {
+  let emitted = 0;
+  const counted = (data: Buffer) => {
+    emitted += data.length;
+    return emit(data);
+  };
+  const end = await inflateBlocks(file, start, counted, Number.POSITIVE_INFINITY);
+  if (end.kind !== 'corrupt') return end;
+  let toSkip = emitted;
+  const unseen = (data: Buffer) => {
+    const fresh = data.subarray(Math.min(toSkip, data.length));
+    toSkip -= data.length - fresh.length;
+    return fresh.length === 0 || emit(fresh);
+  };
+  return inflateBlocks(file, start, unseen, end.offset);
+}
+
+/** Feeds blocks, and single bytes from the block that reaches `carefulFrom` on. */
+async function inflateBlocks(
+  file: FileBytes,
+  start: number,
+  emit: (data: Buffer) => boolean,
+  carefulFrom: number,
+): Promise<MemberEnd> {
+  const inflater = new BlockInflater(emit);
+  try {
+    for (let offset = start; ; ) {
+      const bytes = offset >= carefulFrom ? 1 : BLOCK_BYTES;
+      // Each block needs a new buffer: zlib may still use the previous one.
+      const block = file.readAt(offset, Buffer.allocUnsafe(bytes));
+      if (block.length === 0) return { kind: 'cut' };
+      const state = await inflater.push(block);
+      if (state === 'stopped') return { kind: 'stopped' };
+      if (state === 'ended') return { kind: 'ended', offset: start + inflater.consumed };
+      if (state === 'failed') return { kind: 'corrupt', offset, reason: inflater.reason };
+      offset += block.length;
+    }
+  } finally {
+    inflater.close();
+  }
+}
+
+/** One deflate stream, a block at a time. */
+class BlockInflater {
+  reason = '';
+  readonly #stream: InflateRaw;
+  #state: 'open' | 'ended' | 'failed' | 'stopped' = 'open';
+  #settle: () => void = () => {};
+  #thrown: { readonly error: unknown } | null = null;
+
+  constructor(emit: (data: Buffer) => boolean) {
+    this.#stream = createInflateRaw({ chunkSize: OUTPUT_BYTES, dictionary: BEFORE_THE_START });
+    this.#stream.on('data', (data: Buffer) => {
+      try {
+        if (this.#state !== 'stopped' && !emit(data)) this.#become('stopped');
+      } catch (error) {
+        // An error thrown in this callback would be lost.
+        this.#thrown = { error };
+        this.#become('stopped');
+      }
+    });
+    this.#stream.on('end', () => this.#become('ended'));
+    this.#stream.on('error', (error) => {
+      this.reason = error.message;
+      this.#become('failed');
+    });
+  }
+
+  /** Number of bytes that belonged to the stream. */
+  get consumed(): number {
+    return this.#stream.bytesWritten;
+  }
+
+  /** Resolves when all the block's data has been emitted. */
+  async push(block: Buffer): Promise<'open' | 'ended' | 'failed' | 'stopped'> {
+    await new Promise<void>((resolve) => {
+      this.#settle = resolve;
+      this.#stream.write(block, () => resolve());
+    });
+    if (this.#thrown !== null) throw this.#thrown.error;
+    return this.#state;
+  }
+
+  close(): void {
+    this.#stream.destroy();
+  }
+
+  #become(state: 'ended' | 'failed' | 'stopped'): void {
+    if (this.#state === 'open') this.#state = state;
+    this.#settle();
   }
 }
