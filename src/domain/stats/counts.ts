@@ -1,4 +1,5 @@
-// Adds up counts by name or number, and says what a share is at least when few calls were counted. Pure.
+// Adds up counts by name or number, says what a share is at least when few calls were counted, and counts durations by
+// bucket, for percentiles. Pure.
 
 /** Key -> count. */
 export type Counts<Key extends string | number> = Readonly<Record<Key, number>>;
@@ -20,4 +21,36 @@ export function lowerBoundOfShare(share: number, calls: number): number {
   const z2 = Z * Z;
   const spread = Z * Math.sqrt((share * (1 - share)) / calls + z2 / (4 * calls * calls));
   return Math.max(0, (share + z2 / (2 * calls) - spread) / (1 + z2 / calls));
+}
+
+/**
+ * Durations of polls: bucket -> count. Buckets grow by a quarter (the cube root of two), so a percentile is never wrong by
+ * more than that, and a minute takes no more than 49 of them.
+ */
+export type Durations = Counts<number>;
+
+const BUCKETS_A_DOUBLING = 3;
+
+/** @param ms not negative. Bucket 0 is below a millisecond. */
+export function durationBucketOf(ms: number): number {
+  return ms < 1 ? 0 : 1 + Math.floor(BUCKETS_A_DOUBLING * Math.log2(ms));
+}
+
+/** The percentile of a share (0 to 1), in milliseconds; null without a poll. */
+export function percentileOf(durations: Durations, share: number): number | null {
+  // Integer keys of an object are in ascending order.
+  const buckets = Object.entries(durations).map(([bucket, count]) => ({ bucket: Number(bucket), count }));
+  let left = share * buckets.reduce((total, { count }) => total + count, 0);
+  for (const { bucket, count } of buckets) {
+    if (left <= count) return within(bucket, left / count);
+    left -= count;
+  }
+  return null;
+}
+
+/** Assumes that the polls of a bucket are spread evenly over it. */
+function within(bucket: number, share: number): number {
+  const from = bucket === 0 ? 0 : 2 ** ((bucket - 1) / BUCKETS_A_DOUBLING);
+  const to = 2 ** (bucket / BUCKETS_A_DOUBLING);
+  return from + share * (to - from);
 }

@@ -3,7 +3,7 @@
 
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/max-concurrency.ts';
 import { rounded, roundedOrNull } from '../../domain/rounded.ts';
-import { percentileOf } from '../../domain/stats/durations.ts';
+import { percentileOf } from '../../domain/stats/counts.ts';
 import { type HistorySample, meanOf, type TaskSample } from '../../domain/stats/history.ts';
 import { perTaskType } from '../../domain/task-type.ts';
 import { LoopService } from '../../platform/loop.ts';

@@ -2,7 +2,7 @@
 // sent is sent again with the same flush number, so it counts exactly once.
 import type { CarrierPolls } from '../../domain/results/carrier-polls.ts';
 import { growthBucketOf } from '../../domain/results/usage-growth.ts';
-import { bucketOf } from '../../domain/stats/durations.ts';
+import { durationBucketOf } from '../../domain/stats/counts.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { Meter } from '../../platform/meter.ts';
@@ -34,7 +34,7 @@ const zero = (): Counter => ({
 });
 
 function addDuration(counter: Counter, durationMs: number): void {
-  const bucket = bucketOf(durationMs);
+  const bucket = durationBucketOf(durationMs);
   counter.durationMs += durationMs;
   counter.durations[bucket] = (counter.durations[bucket] ?? 0) + 1;
 }

@@ -5,7 +5,7 @@
 import { outlyingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import { rounded, roundedOrNull } from '../../domain/rounded.ts';
 import type { SchedulePace } from '../../domain/schedule/schedule-pace.ts';
-import { percentileOf } from '../../domain/stats/durations.ts';
+import { percentileOf } from '../../domain/stats/counts.ts';
 import { callMsOf } from '../../domain/stats/task-metrics.ts';
 import type { TaskReading } from '../../store/ports/live/fleet-reading.ts';
 import { heldBackBy } from '../health/gateway-report.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { nextDueAt } from '../../../src/domain/schedule/phase.ts';
-import { bucketOf } from '../../../src/domain/stats/durations.ts';
+import { durationBucketOf } from '../../../src/domain/stats/counts.ts';
 import { perTaskType } from '../../../src/domain/task-type.ts';
 import type { InitProgress } from '../../../src/store/ports/live/coordination.ts';
 import type { RingState } from '../../../src/store/ports/live/rings.ts';
@@ -56,7 +56,7 @@ describe('polling-stats', () => {
       succeeded: 9,
       failed: 1,
       durationMs: 1_000,
-      durations: { [bucketOf(100)]: 10 },
+      durations: { [durationBucketOf(100)]: 10 },
       reasons: { timeout: 1 },
       carriers: new Map([[7, { polls: 3, failed: 1 }]]),
     });

@@ -2,8 +2,7 @@
 
 import type { PollsByCarrier } from '../../../domain/results/carrier-polls.ts';
 import type { GrowthCounts, GrowthMinutes } from '../../../domain/results/usage-growth.ts';
-import type { Counts } from '../../../domain/stats/counts.ts';
-import type { Durations } from '../../../domain/stats/durations.ts';
+import type { Counts, Durations } from '../../../domain/stats/counts.ts';
 import type { PollWindow } from '../../../domain/stats/task-metrics.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 

@@ -1,8 +1,7 @@
 // Sums ten-second slots into the rolling windows of the statistics. Used by both implementations of PollStats, which
 // count in the same slots. Pure.
 import { type PollsByCarrier, sumOfCarriers } from '../../../domain/results/carrier-polls.ts';
-import { sumOfCounts } from '../../../domain/stats/counts.ts';
-import type { Durations } from '../../../domain/stats/durations.ts';
+import { type Durations, sumOfCounts } from '../../../domain/stats/counts.ts';
 import type { PollWindow } from '../../../domain/stats/task-metrics.ts';
 import {
   type FailureReasons,

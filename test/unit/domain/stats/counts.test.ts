@@ -1,6 +1,11 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rounded, roundedOrNull } from '../../../../src/domain/rounded.ts';
-import { lowerBoundOfShare, sumOfCounts } from '../../../../src/domain/stats/counts.ts';
+import {
+  durationBucketOf,
+  lowerBoundOfShare,
+  percentileOf,
+  sumOfCounts,
+} from '../../../../src/domain/stats/counts.ts';
 
 it('counts are added up by name', () => {
   expect(sumOfCounts<string>([{ timeout: 2 }, {}, { timeout: 3, refused: 1 }])).toEqual({
@@ -36,4 +41,43 @@ it('the lower bound comes closer to the share with more calls', () => {
   const bounds = [8, 80, 800, 8_000].map((calls) => lowerBoundOfShare(0.25, calls));
   expect(bounds).toEqual([...bounds].sort((a, b) => a - b));
   expect(bounds.at(-1)).toBeGreaterThan(0.23);
+});
+
+describe('a percentile of durations', () => {
+  function countsOf(values: readonly number[]): Record<number, number> {
+    const counts: Record<number, number> = {};
+    for (const ms of values) counts[durationBucketOf(ms)] = (counts[durationBucketOf(ms)] ?? 0) + 1;
+    return counts;
+  }
+
+  it('stays within its bucket, whatever the durations', () => {
+    const shapes: Record<string, (i: number) => number> = {
+      uniform: (i) => i,
+      long_tail: (i) => 5 * 1.01 ** i,
+      two_humps: (i) => (i < 900 ? 20 + i / 100 : 10_000 + i),
+    };
+    for (const [name, at] of Object.entries(shapes)) {
+      const values = Array.from({ length: 1_000 }, (_, i) => at(i + 1));
+      for (const share of [0.05, 0.5, 0.95, 0.99]) {
+        const truth = values[share * 1_000 - 1] as number;
+        const ratio = (percentileOf(countsOf(values), share) as number) / truth;
+        expect(Math.abs(Math.log2(ratio)), `${name} ${share}`).toBeLessThan(Math.log2(1.27));
+      }
+    }
+  });
+
+  it('takes buckets in whatever order they were counted', () => {
+    const [fast, slow] = [durationBucketOf(10), durationBucketOf(1_000)];
+    expect(percentileOf({ [slow]: 1, [fast]: 9 }, 0.5)).toBeLessThan(13);
+  });
+
+  it('knows nothing without a poll, and has no holes between buckets', () => {
+    expect(percentileOf({}, 0.5)).toBeNull();
+    expect(durationBucketOf(0)).toBe(0);
+    expect(durationBucketOf(0.99)).toBe(0);
+    expect(durationBucketOf(1)).toBe(1);
+    expect(durationBucketOf(60_000)).toBeLessThan(49);
+    expect(percentileOf({ [durationBucketOf(100)]: 1 }, 1)).toBeGreaterThanOrEqual(100);
+    expect(percentileOf({ 0: 4 }, 0.5)).toBe(0.5);
+  });
 });

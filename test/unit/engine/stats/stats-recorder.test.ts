@@ -2,7 +2,7 @@
 // store is the real one of this process; a wrapper in front of it loses or refuses flushes.
 import { beforeEach, expect, it } from 'vitest';
 import { growthBucketOf, minuteOf } from '../../../../src/domain/results/usage-growth.ts';
-import { bucketOf } from '../../../../src/domain/stats/durations.ts';
+import { durationBucketOf } from '../../../../src/domain/stats/counts.ts';
 import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
@@ -71,7 +71,12 @@ it('counts polls by how they went, how long they took and why they failed', asyn
     limitReached: 1,
     window: {
       durationMs: 3_421,
-      durations: { [bucketOf(100)]: 2, [bucketOf(3_000)]: 1, [bucketOf(200)]: 1, [bucketOf(10)]: 2 },
+      durations: {
+        [durationBucketOf(100)]: 2,
+        [durationBucketOf(3_000)]: 1,
+        [durationBucketOf(200)]: 1,
+        [durationBucketOf(10)]: 2,
+      },
       reasons: { timeout: 1, http: 2 },
     },
   });
