@@ -1,8 +1,8 @@
 // Task types that share one gateway, each at its limit, second by second: EffectiveLimit and StrainTrials together, as
 // engine/limits/concurrency-controller.ts runs them, against a model of a gateway. No store, no clock.
 import { EffectiveLimit, type LimitMemory } from '../../src/domain/limits/effective-limit.ts';
+import { judgeLimits } from '../../src/domain/limits/fleet-limits.ts';
 import type { FleetTick } from '../../src/domain/limits/fleet-tick.ts';
-import { judgeLimits } from '../../src/domain/limits/judge-limits.ts';
 import { StrainTrials } from '../../src/domain/limits/strain-trials.ts';
 import { TASK_TYPES, type TaskType } from '../../src/domain/task-type.ts';
 

@@ -1,5 +1,5 @@
 // The effective limit of one task type: how much of the configured concurrency the gateway can take now. Used by
-// judge-limits.ts, which passes it one tick a second, and by the leader (engine/limits/concurrency-controller.ts), which keeps
+// fleet-limits.ts, which passes it one tick a second, and by the leader (engine/limits/concurrency-controller.ts), which keeps
 // what it knows. Pure: time is passed in. Why the rules are these: docs/decisions/0028-flow-control.md.
 //
 // Lowered for calls that are refused (strain-trials.ts finds out whether load is the reason), for latency, and by half

@@ -1,4 +1,4 @@
-// Finds out whether the gateway is strained by our load. Used by judge-limits.ts, which passes it the counts of every task
+// Finds out whether the gateway is strained by our load. Used by fleet-limits.ts, which passes it the counts of every task
 // type once a second. Pure: time is passed in. Why the rules are these: docs/decisions/0028-flow-control.md.
 //
 // STRAIN is the share of the calls that are refused (429, 503). That alone says little: a gateway may refuse some cards,

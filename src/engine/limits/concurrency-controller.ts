@@ -1,13 +1,12 @@
 // Sets the effective limit of every task type once a second, for the whole fleet. Runs on the leader; workers learn the
-// limit with their next claim. The rules are in domain/limits: judge-limits.ts (what the gateway can take) and
-// gateway-ceiling.ts (how the task types share it). This file reads what the fleet counted, applies the decision and logs the
+// limit with their next claim. The rules are in domain/limits/fleet-limits.ts: what the gateway can take, and
+// how the task types share it. This file reads what the fleet counted, applies the decision and logs the
 // reason. It never changes a configured limit (operations/limits/concurrency.ts).
 
 import { type CurvePoint, withPoint } from '../../domain/limits/concurrency-curve.ts';
 import { EffectiveLimit } from '../../domain/limits/effective-limit.ts';
+import { divideCeiling, grantWithin, judgeLimits, type PerType } from '../../domain/limits/fleet-limits.ts';
 import { type FleetTick, tickBetween } from '../../domain/limits/fleet-tick.ts';
-import { divideCeiling, grantWithin, type PerType } from '../../domain/limits/gateway-ceiling.ts';
-import { judgeLimits } from '../../domain/limits/judge-limits.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/max-concurrency.ts';
 import { StrainTrials } from '../../domain/limits/strain-trials.ts';
 import { askPerTaskType, perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { divideCeiling, grantWithin, type PerType } from '../../../../src/domain/limits/gateway-ceiling.ts';
+import { divideCeiling, grantWithin, type PerType } from '../../../../src/domain/limits/fleet-limits.ts';
 import { perTaskType, TASK_TYPES } from '../../../../src/domain/task-type.ts';
 
 /** Task types these tests have no number of their own for. */
