@@ -62,7 +62,7 @@ describe('polling-stats', () => {
     });
     const now = Date.now();
     const host = { hostname: 'h', pid: 42, probeAddress: '127.0.0.1:7481' };
-    const worker = { ...host, version: '1.2.3', roles: ['worker'], inFlight: 1 };
+    const worker = { ...host, version: '1.2.3', roles: ['worker', 'scheduler'], inFlight: 1 };
     const times = { startedAtMs: now - 60_000, heartbeatAtMs: now };
     await api.live.coordination.heartbeat(
       { ...instanceOf('w1'), ...worker, ...times, cacheHits: 3, cacheMisses: 1 },
@@ -207,7 +207,7 @@ describe('polling-stats', () => {
           worker_id: 'w1',
           hostname: 'h',
           pid: 42,
-          roles: ['worker'],
+          roles: ['worker', 'scheduler'],
           probe_address: '127.0.0.1:7481',
           in_flight: 1,
           cache_hits: 3,
