@@ -1,6 +1,15 @@
-// Runs one exchange with the daemon for a command: opens the client, and shows a spinner when the answer takes long.
+// Runs one exchange with the daemon for a command: opens the client, and shows a spinner when the answer takes long. Most
+// commands then print the answer and do nothing else: one object, a short list, or a long list, the latest first.
 import type { ApiClient } from '../api/client/client.ts';
-import type { CommandContext } from './command.ts';
+import type { ItemsBody, PageBody } from '../api/client/client-bodies.ts';
+import type { Answer } from '../api/client/client-calls.ts';
+import { integer } from '../config/kinds.ts';
+import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest } from '../domain/page.ts';
+import { CardpollError } from '../platform/errors.ts';
+import type { CommandContext, OptionSpec } from './command.ts';
+import { EXIT_NEGATIVE } from './exit-codes.ts';
+import { type ListLook, printAll, printAnswer, printList } from './output/print.ts';
+import type { Style } from './output/style.ts';
 
 const SPINNER_AFTER_MS = 300;
 
@@ -34,4 +43,98 @@ function spinLater({ io }: CommandContext, label: string): () => Promise<void> {
     clearTimeout(timer);
     (await spinner)?.stop();
   };
+}
+
+type Exchange<Body> = (client: ApiClient) => Promise<Answer<Body>>;
+
+/** @param label what the spinner says. */
+export async function showAnswer<Body>(
+  context: CommandContext,
+  label: string,
+  exchange: Exchange<Body>,
+  asTable: (body: Body, style: Style) => string,
+): Promise<number> {
+  return printAnswer(context, await ask(context, label, exchange), asTable);
+}
+
+/** For a list without pages. */
+export async function showList<Item>(
+  context: CommandContext,
+  label: string,
+  exchange: Exchange<ItemsBody<Item>>,
+  look: ListLook<Item>,
+): Promise<number> {
+  return printList(context, await ask(context, label, exchange), look);
+}
+
+/**
+ * For commands that end something: work that is already over cannot be ended, and a retry would change nothing, so the
+ * answer is no. Throws every other error.
+ */
+export async function unlessOver({ io }: CommandContext, work: Promise<number>): Promise<number> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof CardpollError) || error.kind !== 'conflict') throw error;
+    io.stderr.write(`cardpoll: ${error.message}\n`);
+    return EXIT_NEGATIVE;
+  }
+}
+
+export interface PageOptions extends PageRequest {
+  /** All pages, whatever the other two say. */
+  readonly all?: boolean;
+}
+
+/** @param pageSize default number of lines per page. */
+export function pageOptions(pageSize: number): readonly OptionSpec[] {
+  return [
+    { flags: '--page <n>', doc: 'page number, from 1', kind: integer(PAGE_BOUNDS), default: 1 },
+    {
+      flags: '--page-size <n>',
+      doc: `lines per page, 1 to ${PAGE_SIZE_BOUNDS.max}`,
+      kind: integer(PAGE_SIZE_BOUNDS),
+      default: pageSize,
+    },
+    { flags: '--all', doc: 'all pages' },
+  ];
+}
+
+/** Shows the answer to a request that ends something. */
+export function showUnlessOver<Body>(
+  ...[context, ...shown]: Parameters<typeof showAnswer<Body>>
+): Promise<number> {
+  return unlessOver(context, showAnswer(context, ...shown));
+}
+
+type ReadPage<Item> = (client: ApiClient, page: number, pageSize: number) => Promise<Answer<PageBody<Item>>>;
+
+interface Pages<Item> extends ListLook<Item> {
+  /** What the spinner says. */
+  readonly label: string;
+  readonly read: ReadPage<Item>;
+  readonly keyOf: (item: Item) => string | number;
+}
+
+/** One page of a long list, or with --all every page. */
+export async function showPages<Item>(
+  context: CommandContext,
+  { all, page, pageSize }: PageOptions,
+  pages: Pages<Item>,
+): Promise<number> {
+  if (all === true) return printAll(context, everyPage(context, pages), pages);
+  const answer = await ask(context, pages.label, (client) => pages.read(client, page, pageSize));
+  return printList(context, answer, pages);
+}
+
+/** New items move the others to later pages, so that the first ones of a page may have been on the page before. */
+async function* everyPage<Item>(context: CommandContext, { label, read, keyOf }: Pages<Item>) {
+  let before = new Set<string | number>();
+  for (let page = 1; ; page += 1) {
+    const { items } = (await ask(context, label, (client) => read(client, page, PAGE_SIZE_BOUNDS.max))).body;
+    const known = before;
+    yield items.filter((item) => !known.has(keyOf(item)));
+    if (items.length < PAGE_SIZE_BOUNDS.max) return;
+    before = new Set(items.map(keyOf));
+  }
 }

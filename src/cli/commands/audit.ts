@@ -3,13 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AuditBody } from '../../api/client/client-bodies.ts';
 import { text } from '../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
-import { ask } from '../ask.ts';
+import { ask, type PageOptions, pageOptions } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { valueText } from '../output/change.ts';
 import { printAll, printList } from '../output/print.ts';
 import { listTable } from '../output/table.ts';
 import { type PastTime, pastRange, pastTime } from '../past-time.ts';
-import { type PageOptions, pageOptions } from '../show.ts';
 
 interface AuditOptions extends PageOptions {
   readonly since?: PastTime;

@@ -14,7 +14,7 @@ import {
 import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import { ask } from '../../ask.ts';
+import { ask, type PageOptions, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import {
   type ArgumentSpec,
   type CommandContext,
@@ -30,7 +30,6 @@ import { printAnswer } from '../../output/print.ts';
 import { conditionText, ruleFields, ruleTable } from '../../output/reports/alert-tables.ts';
 import { span } from '../../output/style.ts';
 import { readSecretFile } from '../../secret-file.ts';
-import { type PageOptions, pageOptions, showAnswer, showPages } from '../../show.ts';
 
 export const RULE: ArgumentSpec = {
   name: '<rule>',

@@ -6,11 +6,11 @@ import { SILENCE_SECONDS_BOUNDS } from '../../../domain/alerts/alert-silence.ts'
 import { RECORD_ID_BOUNDS } from '../../../domain/page.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import { showAnswer, showList } from '../../ask.ts';
 import { defineCommand } from '../../command.ts';
 import { findAlertRule } from '../../named.ts';
 import { span } from '../../output/style.ts';
 import { listTable, ofOne } from '../../output/table.ts';
-import { showAnswer, showList } from '../../show.ts';
 import { RULE } from './alert-rules.ts';
 
 const DEFAULT_SECONDS = 3_600;

@@ -1,7 +1,7 @@
 // `cardpoll cards`: shows, stops and resumes one card. cards-import.ts imports cards, cards-list.ts lists them.
 import type { ApiClient } from '../../../api/client/client.ts';
 import type { OrderedStopBody } from '../../../api/client/client-bodies.ts';
-import { ask } from '../../ask.ts';
+import { ask, showAnswer } from '../../ask.ts';
 import { type CommandSpec, defineCommand, type OptionSpec } from '../../command.ts';
 import { follow } from '../../follow.ts';
 import { RUN_WAIT_OPTION, showRun } from '../../follow-resume.ts';
@@ -9,7 +9,6 @@ import type { WaitOptions } from '../../follow-trigger.ts';
 import { printAnswer } from '../../output/print.ts';
 import { cardFields } from '../../output/reports/card-fields.ts';
 import { fieldList } from '../../output/table.ts';
-import { showAnswer } from '../../show.ts';
 import {
   REASON_OPTION,
   type ResumeOrderOptions,

@@ -1,10 +1,10 @@
 // `cardpoll explain`: why a card is or is not polled. `cards show -v` prints the same.
 import type { ExplanationBody } from '../../../api/client/client-bodies.ts';
 import { text } from '../../../config/kinds.ts';
+import { showAnswer } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
 import { offersRealname } from '../../output/reports/card-fields.ts';
 import { type Colour, type Style, sentenceLines, span } from '../../output/style.ts';
-import { showAnswer } from '../../show.ts';
 
 export const CARD_ARGUMENT: ArgumentSpec = {
   name: '<card>',

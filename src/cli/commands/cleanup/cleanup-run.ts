@@ -2,7 +2,7 @@
 // success, exit code 75 while another run is active, 1 when the run failed.
 import type { CleanupPreviewBody, CleanupProgressBody } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
-import { ask } from '../../ask.ts';
+import { ask, showList } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
@@ -11,7 +11,6 @@ import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
 import type { Style } from '../../output/style.ts';
 import { fieldList, listTable } from '../../output/table.ts';
-import { showList } from '../../show.ts';
 
 export const preview = defineCommand({
   name: 'preview',

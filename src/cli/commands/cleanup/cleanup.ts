@@ -2,14 +2,13 @@
 import type { RetentionBody } from '../../../api/client/client-bodies.ts';
 import { integer, text } from '../../../config/kinds.ts';
 import { RETENTION_DAYS_BOUNDS } from '../../../domain/cleanup.ts';
-import { ask } from '../../ask.ts';
+import { ask, showAnswer, showList, showUnlessOver } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { findRetention } from '../../named.ts';
 import { type Change, printChange } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
 import { listTable, ofOne } from '../../output/table.ts';
-import { showAnswer, showList, showUnlessOver } from '../../show.ts';
 import { cleanupRun, preview, progressTable } from './cleanup-run.ts';
 
 const EXAMPLES = [

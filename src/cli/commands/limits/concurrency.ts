@@ -3,14 +3,13 @@ import type { ConcurrencyBody, ResetBody } from '../../../api/client/client-bodi
 import { integer, oneOf } from '../../../config/kinds.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/max-concurrency.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
-import { ask } from '../../ask.ts';
+import { ask, showAnswer } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { printChange } from '../../output/change.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.ts';
 import { listTable, ofItems, ofOne } from '../../output/table.ts';
-import { showAnswer } from '../../show.ts';
 import { limitPlan } from './room.ts';
 
 const TASK_TYPE: ArgumentSpec = {

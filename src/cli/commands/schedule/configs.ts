@@ -3,7 +3,7 @@ import type { ConfigBody, ConfigRequest } from '../../../api/client/client-bodie
 import { text } from '../../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import { ask } from '../../ask.ts';
+import { ask, type PageOptions, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { findConfig } from '../../named.ts';
@@ -12,7 +12,6 @@ import { printAnswer } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { cardCount, enabledWord, span } from '../../output/style.ts';
 import { ofOne } from '../../output/table.ts';
-import { type PageOptions, pageOptions, showAnswer, showPages } from '../../show.ts';
 import { type ConfigOptions, configOptions, type NewConfigOptions, requestOf } from './config-options.ts';
 import { approved } from './demand-plan.ts';
 

@@ -3,13 +3,12 @@ import type { InitStateBody } from '../../../api/client/client-bodies.ts';
 import { loadAdoptConfig } from '../../../config/load-config.ts';
 import { SETTINGS } from '../../../config/settings/settings.ts';
 import { fleetText } from '../../../domain/fleet.ts';
-import { ask } from '../../ask.ts';
+import { ask, showAnswer } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import type { AdoptionPlan } from '../../launchers.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { initStateFields } from '../../output/reports/stats-tables.ts';
-import { showAnswer } from '../../show.ts';
 
 const EXAMPLES = [
   ['cardpoll init', 'progress, and what was repaired'],

@@ -3,11 +3,10 @@ import type { StopModeBody } from '../../../api/client/client-bodies.ts';
 import { oneOf } from '../../../config/kinds.ts';
 import { STOP_MODES, type StopMode } from '../../../domain/stops/stop.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import { ask } from '../../ask.ts';
+import { ask, showAnswer } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { fieldList } from '../../output/table.ts';
-import { showAnswer } from '../../show.ts';
 import { OPTIONAL_REASON } from './stop-options.ts';
 
 interface ModeOptions extends ConfirmOptions {

@@ -7,7 +7,7 @@ import type {
 } from '../../../api/client/client-bodies.ts';
 import { text } from '../../../config/kinds.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import { ask } from '../../ask.ts';
+import { ask, showList, showUnlessOver } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE } from '../../exit-codes.ts';
@@ -15,7 +15,6 @@ import { RUN_WAIT_OPTION, resumeRunFields, resumeRunTable, showRun } from '../..
 import type { WaitOptions } from '../../follow-trigger.ts';
 import { cardCount } from '../../output/style.ts';
 import { type PastTime, pastRange } from '../../past-time.ts';
-import { showList, showUnlessOver } from '../../show.ts';
 import {
   CARDS_ARGUMENT,
   CARRIER_OPTION,

@@ -2,11 +2,11 @@
 import type { StopBody } from '../../../api/client/client-bodies.ts';
 import { oneOf } from '../../../config/kinds.ts';
 import { STOP_STATES, type StopState } from '../../../domain/stops/stop.ts';
+import { type PageOptions, pageOptions, showPages } from '../../ask.ts';
 import { type CommandSpec, defineCommand } from '../../command.ts';
 import type { Colour } from '../../output/style.ts';
 import { listTable } from '../../output/table.ts';
 import { type PastTime, pastRange } from '../../past-time.ts';
-import { type PageOptions, pageOptions, showPages } from '../../show.ts';
 import { CARRIER_OPTION, SINCE_OPTION } from './stop-options.ts';
 import { dismiss, release } from './stops-held.ts';
 import { mode } from './stops-mode.ts';

@@ -2,7 +2,7 @@
 import { oneOf, text } from '../../../config/kinds.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import { ask } from '../../ask.ts';
+import { ask, type PageOptions, pageOptions, showAnswer, showPages, showUnlessOver } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import {
@@ -14,7 +14,6 @@ import {
   type WaitOptions,
 } from '../../follow-trigger.ts';
 import { cardCount } from '../../output/style.ts';
-import { type PageOptions, pageOptions, showAnswer, showPages, showUnlessOver } from '../../show.ts';
 import { batch, byCondition, single } from './trigger-make.ts';
 
 const EXAMPLES = [
