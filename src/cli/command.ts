@@ -1,11 +1,12 @@
-// How a command is declared, and what it gets when it runs. Declarations are cheap data; a command loads slow modules (the
-// API client, YAML, colours) when it runs. program.ts turns declarations into a parser.
+// How a command is declared, and what it gets when it runs, first of all the process that it runs in. Declarations are cheap
+// data; a command loads slow modules (the API client, YAML, colours) when it runs. program.ts turns declarations into a parser.
+import type { Readable, Writable } from 'node:stream';
 import type { ApiClient } from '../api/client/client.ts';
 import type { Kind } from '../config/kinds.ts';
 import type { ClientConfig } from '../config/load-config.ts';
 import type { ConfigInputs } from '../config/reader.ts';
 import type { Setting } from '../config/settings/setting.ts';
-import type { Io } from './io.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Launchers } from './launchers.ts';
 
 /**
@@ -109,4 +110,26 @@ export function defineCommand<Args extends readonly unknown[], Options>(
   },
 ): CommandSpec {
   return { ...spec, run: (context, input) => spec.run(context, input as TypedInput<Args, Options>) };
+}
+
+/** The process that a command runs in. main.ts makes the real one; tests make their own. */
+export interface Io {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /**
+   * Takes over Ctrl-C, SIGTERM and the closing of stdout from the system. From then on they abort the signal, with an
+   * Interruption as reason. Commands that run a daemon do not call it.
+   */
+  onInterrupt(): AbortSignal;
+}
+
+/** Why a command was ended from outside. Nothing is printed for it. */
+export class Interruption extends Error {
+  override readonly name = 'Interruption';
+  constructor(readonly exitCode: number) {
+    super('interrupted');
+  }
 }

@@ -1,9 +1,8 @@
 // Asks for confirmation of a destructive or fleet-wide action, after showing the plan. Used by every command that needs it.
 import { createInterface } from 'node:readline';
 import { CardpollError } from '../platform/errors.ts';
-import type { CommandContext, OptionSpec } from './command.ts';
+import type { CommandContext, Io, OptionSpec } from './command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from './exit-codes.ts';
-import type { Io } from './io.ts';
 import { plainText } from './output/line.ts';
 
 export interface ConfirmOptions {

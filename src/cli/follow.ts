@@ -3,9 +3,8 @@
 import type { ApiClient } from '../api/client/client.ts';
 import type { Answer } from '../api/client/client-calls.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { CommandContext } from './command.ts';
+import { type CommandContext, Interruption } from './command.ts';
 import { EXIT_OK } from './exit-codes.ts';
-import { Interruption } from './io.ts';
 
 const READ_EVERY_MS = 500;
 const ABSENCE_MS = 30_000;

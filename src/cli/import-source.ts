@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import { CardpollError, unreadableText } from '../platform/errors.ts';
-import type { Io } from './io.ts';
+import type { Io } from './command.ts';
 
 export const STANDARD_INPUT = '-';
 

@@ -3,10 +3,15 @@
 import { CommanderError } from 'commander';
 import { loadClientConfig } from '../config/load-config.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
-import type { CommandContext, CommandSpec, OutputFormat } from './command.ts';
+import {
+  type CommandContext,
+  type CommandSpec,
+  Interruption,
+  type Io,
+  type OutputFormat,
+} from './command.ts';
 import { ROOT } from './commands/root.ts';
 import { EXIT_BUG, EXIT_OK, exitCodeOf } from './exit-codes.ts';
-import { Interruption, type Io } from './io.ts';
 import type { Launchers } from './launchers.ts';
 import { optionsAfterCommand } from './option-order.ts';
 import { plainText } from './output/line.ts';

@@ -3,8 +3,7 @@
 import type { ApiClient } from '../api/client/client.ts';
 import { duration } from '../config/kinds.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { CommandContext, OptionSpec } from './command.ts';
-import type { Io } from './io.ts';
+import type { CommandContext, Io, OptionSpec } from './command.ts';
 import { inLocale, type Style, sentenceLines, span, styleFor } from './output/style.ts';
 
 export interface WatchOptions {

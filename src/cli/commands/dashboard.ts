@@ -2,9 +2,8 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { ClientConfig } from '../../config/load-config.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
+import { type CommandContext, type CommandSpec, defineCommand, Interruption, type Io } from '../command.ts';
 import { EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT } from '../exit-codes.ts';
-import { Interruption, type Io } from '../io.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
 import { inLocale, styleFor } from '../output/style.ts';
 

@@ -2,9 +2,8 @@
 // there is no terminal prints one status line every two seconds. Both read through the API like any client.
 import { type HostPort, hostPort, integer, text } from '../../config/kinds.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
+import { type CommandContext, defineCommand, Interruption } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
-import { Interruption } from '../io.ts';
 import { statusLine } from '../output/status-line.ts';
 import { inLocale, styleFor } from '../output/style.ts';
 import { isOnTerminal, watch } from './dashboard.ts';

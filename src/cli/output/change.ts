@@ -1,5 +1,5 @@
 // Reports on stderr what a command has changed, old -> new. The answer itself has the new values only.
-import type { Io } from '../io.ts';
+import type { Io } from '../command.ts';
 import { plainText } from './line.ts';
 import { cardCount } from './style.ts';
 

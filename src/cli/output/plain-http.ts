@@ -1,7 +1,7 @@
 // Warns of a token that would cross a network in clear text. Used by run.ts.
 import type { ClientConfig } from '../../config/load-config.ts';
 import { isLoopback } from '../../platform/loopback.ts';
-import type { Io } from '../io.ts';
+import type { Io } from '../command.ts';
 import { plainText } from './line.ts';
 
 /** @returns a check that warns once, however many requests a command sends. */

@@ -1,6 +1,6 @@
 // Progress of long work on stderr, only on a terminal: a bar with percent and time left, drawn over itself. It never goes
 // back, and it never wraps, because a wrapped line cannot be drawn over.
-import type { Io } from '../io.ts';
+import type { Io } from '../command.ts';
 import { inLocale, span } from './style.ts';
 
 const WIDTH = 30;

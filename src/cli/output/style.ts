@@ -2,7 +2,7 @@
 // the one shared chalk instance.
 import type { ChalkInstance } from 'chalk';
 import type { Health } from '../../domain/health.ts';
-import type { Io } from '../io.ts';
+import type { Io } from '../command.ts';
 import { plainText, type Toned, type WidthOf, wordWrap } from './line.ts';
 
 export type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold';

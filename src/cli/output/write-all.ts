@@ -1,7 +1,7 @@
 // Writes output of any size without holding all of it in memory: waits for the reader. Used by commands with long output.
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Io } from '../io.ts';
+import type { Io } from '../command.ts';
 
 const BATCH_BYTES = 65_536;
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Interruption } from '../../../src/cli/io.ts';
+import { Interruption } from '../../../src/cli/command.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { reading } from '../../contract/record-store/stores.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';

@@ -1,7 +1,7 @@
 // `cardpoll stops`, `cards stop` and `cards resume` against the real API over real stores. No worker carries anything out
 // here: where a run ends, the test ends its cards in the records.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Interruption } from '../../../src/cli/io.ts';
+import { Interruption } from '../../../src/cli/command.ts';
 import { type StopsUnderTest, startStopsApi } from '../../support/held-stops.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type CliOptions, cli } from '../../unit/cli/cli-under-test.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import type { Io } from '../../../src/cli/io.ts';
+import type { Io } from '../../../src/cli/command.ts';
 import type { Launchers } from '../../../src/cli/launchers.ts';
 import { run } from '../../../src/cli/run.ts';
 import { systemClock } from '../../../src/platform/clock.ts';

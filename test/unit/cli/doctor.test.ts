@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Interruption } from '../../../src/cli/io.ts';
+import { Interruption } from '../../../src/cli/command.ts';
 import { VERSION } from '../../../src/cli/version.ts';
 import type { Finding } from '../../../src/domain/finding.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';

@@ -1,7 +1,7 @@
 // A token in clear text on the network: when a command warns of it.
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import type { Io } from '../../../src/cli/io.ts';
+import type { Io } from '../../../src/cli/command.ts';
 import { plainHttpWarning } from '../../../src/cli/output/plain-http.ts';
 import { cli } from './cli-under-test.ts';
 

@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { Interruption } from '../../../src/cli/io.ts';
+import { Interruption } from '../../../src/cli/command.ts';
 import { CARD, CONFIG, INIT_STATE, OVERVIEW, task } from './bodies.ts';
 import { cli, daemonThatSays, json, NOW } from './cli-under-test.ts';
 

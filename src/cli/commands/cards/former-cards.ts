@@ -6,7 +6,7 @@ import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path';
 import { stateHome } from '../../../config/load-config.ts';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
-import type { Io } from '../../io.ts';
+import type { Io } from '../../command.ts';
 
 const KEPT_FILES = 20;
 const OWN_NAME = /^before-[\dTZa-f-]+\.csv$/;

@@ -8,8 +8,7 @@ import {
   type Pausable,
 } from '../../../domain/limits/pause.ts';
 import { ask } from '../../ask.ts';
-import { type ArgumentSpec, defineCommand } from '../../command.ts';
-import type { Io } from '../../io.ts';
+import { type ArgumentSpec, defineCommand, type Io } from '../../command.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { span } from '../../output/style.ts';
