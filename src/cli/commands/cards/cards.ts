@@ -4,7 +4,6 @@ import type { OrderedStopBody } from '../../../api/client/client-bodies.ts';
 import { ask, showAnswer } from '../../ask.ts';
 import { type CommandSpec, defineCommand, type OptionSpec } from '../../command.ts';
 import { follow } from '../../follow.ts';
-import { RUN_WAIT_OPTION, showRun } from '../../follow-resume.ts';
 import type { WaitOptions } from '../../follow-trigger.ts';
 import { printAnswer } from '../../output/print.ts';
 import { cardFields } from '../../output/reports/card-fields.ts';
@@ -15,6 +14,7 @@ import {
   resumeOrderOf,
   STOP_AGAIN_OPTION,
 } from '../stops/stop-options.ts';
+import { RUN_WAIT_OPTION, showRun } from '../stops/stops-resume.ts';
 import { importCards } from './cards-import.ts';
 import { exportCards, list } from './cards-list.ts';
 import { CARD_ARGUMENT, explainCard } from './explain.ts';
