@@ -9,6 +9,10 @@ import { EXIT_OK } from './exit-codes.ts';
 const READ_EVERY_MS = 500;
 const ABSENCE_MS = 30_000;
 
+export interface WaitOptions {
+  readonly wait?: boolean;
+}
+
 interface Followed<Body> {
   readonly read: (client: ApiClient) => Promise<Answer<Body>>;
   readonly isDone: (body: Body) => boolean;

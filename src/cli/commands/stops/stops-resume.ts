@@ -19,8 +19,7 @@ import {
 } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
-import { follow } from '../../follow.ts';
-import type { WaitOptions } from '../../follow-trigger.ts';
+import { follow, type WaitOptions } from '../../follow.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';

@@ -1,126 +1,232 @@
-// `cardpoll trigger`: manual triggers. trigger-make.ts creates them; this file lists, follows and cancels them.
-import { oneOf, text } from '../../../config/kinds.ts';
+// `cardpoll trigger`: `single`, `batch` and `by-condition` poll cards now; trigger-progress.ts lists, follows and cancels triggers.
+import { readFile } from 'node:fs/promises';
+import type { BatchBody, Selection, TriggerBody } from '../../../api/client/client-bodies.ts';
+import { integer, listOf, oneOf, text } from '../../../config/kinds.ts';
+import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
-import { CardpollError } from '../../../platform/errors.ts';
-import { ask, type PageOptions, pageOptions, showAnswer, showPages, showUnlessOver } from '../../ask.ts';
-import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
+import { CardpollError, unreadableText } from '../../../platform/errors.ts';
+import { ask } from '../../ask.ts';
+import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
-import {
-  cancelledFields,
-  showTrigger,
-  triggerFields,
-  triggerTable,
-  WAIT_OPTION,
-  type WaitOptions,
-} from '../../follow-trigger.ts';
+import { EXIT_NEGATIVE } from '../../exit-codes.ts';
+import type { WaitOptions } from '../../follow.ts';
+import { answerFields, failureFields } from '../../output/reports/card-fields.ts';
 import { cardCount } from '../../output/style.ts';
-import { batch, byCondition, single } from './trigger-make.ts';
+import type { FieldsOf } from '../../output/table.ts';
+import { cancel, list, selectionText, showTrigger, status, WAIT_OPTION } from './trigger-progress.ts';
 
-const EXAMPLES = [
-  ['cardpoll trigger single --card-id 42 --task realname --wait', 'poll one card now'],
-  ['cardpoll trigger by-condition --task carddata --carrier-id 7', 'all cards of a carrier; asks first'],
-  ['cardpoll trigger list', 'recent triggers and their progress'],
-] as const;
-
-const TRIGGER_ID: ArgumentSpec = {
-  name: '<trigger_id>',
-  doc: 'id of the trigger, from `cardpoll trigger list`',
-  kind: text('trigger id'),
-  names: 'triggers',
+const TASK: OptionSpec = {
+  flags: '--task <task_type>',
+  doc: TASK_TYPES.join(', '),
+  kind: oneOf(TASK_TYPES),
+  required: true,
 };
+const CARD_ID = integer(CARD_ID_BOUNDS);
 
-interface CancelOptions extends ConfirmOptions {
-  readonly all?: boolean;
-  readonly task?: TaskType;
+interface SingleOptions extends WaitOptions {
+  readonly cardId?: number;
+  readonly iccid?: string;
+  readonly task: TaskType;
 }
 
-const cancel = defineCommand<[string?], CancelOptions>({
-  name: 'cancel',
-  summary: 'Cancel a trigger, or all: drop the waiting cards; exit code 1 if it has already finished',
+const single = defineCommand<[], SingleOptions>({
+  name: 'single',
+  summary: 'Poll one card now',
   examples: [
-    ['cardpoll trigger cancel 5f0c2a9be17d4c33', 'its waiting cards leave the manual list at once'],
-    ['cardpoll trigger cancel --all', 'shows how many are open, then asks'],
-    ['cardpoll trigger cancel --all --task carddata --yes', 'those of one task type, for scripts'],
+    ['cardpoll trigger single --card-id 42 --task realname', 'check its verification now'],
+    [
+      'cardpoll trigger single --iccid 89860012345678901234 --task carddata --wait',
+      'and wait for the answer',
+    ],
+    ['cardpoll trigger single --card-id 42 --task package -o json', 'the trigger for programs'],
   ],
-  arguments: [{ ...TRIGGER_ID, name: '[trigger_id]' }],
   options: [
-    { flags: '--all', doc: 'cancel all open triggers' },
-    {
-      flags: '--task <task_type>',
-      doc: 'with --all: only triggers of this task type',
-      kind: oneOf(TASK_TYPES),
-    },
-    ...CONFIRM_OPTIONS,
+    { flags: '--card-id <n>', doc: 'card id', kind: CARD_ID },
+    { flags: '--iccid <digits>', doc: 'iccid instead of the card id, 18 to 22 digits', kind: text('iccid') },
+    TASK,
+    WAIT_OPTION,
   ],
-  run: async (context, { args: [triggerId], options }) => {
-    if ((triggerId === undefined) !== (options.all === true)) {
-      throw new CardpollError('usage', 'trigger_missing', 'give either a trigger id or --all');
-    }
-    if (triggerId === undefined) return cancelAll(context, options);
-    if (options.task !== undefined || options.dryRun === true) {
-      throw new CardpollError('usage', 'trigger_named', '--task and --dry-run need --all');
-    }
-    return showUnlessOver(context, 'cancelling', (client) => client.cancelTrigger(triggerId), triggerFields);
+  run: async (context, { options }) => {
+    const cardId = await cardIdOf(context, options);
+    const trigger = await ask(context, 'queueing the card', (client) =>
+      client.triggerSingle(options.task, cardId),
+    );
+    return showTrigger(context, trigger, options, (body) => outcomeIfKnown(context, cardId, body));
   },
 });
 
-async function cancelAll(context: CommandContext, options: CancelOptions): Promise<number> {
-  if (!(await confirm(context, () => cancellationPlan(context, options.task), options)))
-    return declined(options);
-  return showAnswer(
-    context,
-    'cancelling',
-    (client) => client.cancelTriggers(options.task, false),
-    cancelledFields,
-  );
+async function cardIdOf(context: CommandContext, { cardId, iccid }: SingleOptions): Promise<number> {
+  if ((cardId === undefined) === (iccid === undefined)) {
+    throw new CardpollError('usage', 'card_missing', 'give either --card-id or --iccid');
+  }
+  if (cardId !== undefined) return cardId;
+  const { body } = await ask(context, 'reading the card', (client) => client.card(iccid ?? ''));
+  return body.card_id;
 }
 
-async function cancellationPlan(context: CommandContext, task: TaskType | undefined): Promise<string[]> {
-  const { body } = await ask(context, 'counting', (client) => client.cancelTriggers(task, true));
-  const counts = `${body.triggers.toLocaleString('en-US')}, with ${cardCount(body.cards)} to poll`;
-  const of = task === undefined ? '' : ` of ${task}`;
-  return [`Cancel all open triggers${of}: ${counts}.`, 'Cards that are being polled are finished.'];
+/** The poll is over even if this request fails: then only the trigger is shown. */
+async function outcomeIfKnown(
+  context: CommandContext,
+  cardId: number,
+  trigger: TriggerBody,
+): Promise<FieldsOf> {
+  try {
+    return await outcomeOf(context, cardId, trigger);
+  } catch (error) {
+    if (!(error instanceof CardpollError)) throw error;
+    context.io.stderr.write(`cardpoll: the result of the poll cannot be shown: ${error.message}\n`);
+    return () => [];
+  }
 }
 
-const status = defineCommand<[string], WaitOptions>({
-  name: 'status',
-  summary: 'Show the progress of a trigger',
+/** What the gateway reported about the card, or why the poll failed. */
+async function outcomeOf(
+  context: CommandContext,
+  cardId: number,
+  { task_type: task, failed, succeeded }: TriggerBody,
+): Promise<FieldsOf> {
+  if (succeeded > 0) {
+    const { body } = await ask(context, 'reading the card', (client) => client.card(String(cardId)));
+    return (style) => answerFields(task, body, style);
+  }
+  if (failed === 0) return () => [];
+  const { body } = await ask(context, 'reading the failure', (client) => client.explain(String(cardId)));
+  const failure = body.tasks.find((one) => one.task_type === task)?.last_failure ?? null;
+  return (style) => failureFields(failure, style);
+}
+
+interface BatchOptions extends WaitOptions {
+  readonly task: TaskType;
+  readonly cardIds?: readonly number[];
+  readonly file?: string;
+}
+
+const batch = defineCommand<[], BatchOptions>({
+  name: 'batch',
+  summary: `Poll up to ${MAX_BATCH_CARDS} cards now; exit code 1 if a card does not exist`,
   examples: [
-    ['cardpoll trigger status 5f0c2a9be17d4c33', 'counts of waiting, succeeded and failed cards'],
-    ['cardpoll trigger status 5f0c2a9be17d4c33 --wait', 'wait until it has finished'],
-    ['cardpoll trigger status 5f0c2a9be17d4c33 -o json', 'what the API says'],
+    ['cardpoll trigger batch --card-ids 1,2,3 --task package', 'three cards'],
+    ['cardpoll trigger batch --file ids.txt --task package', 'card ids from a file'],
+    ['cardpoll trigger batch --file ids.txt --task package --wait', 'and wait: exit code 1 if a poll failed'],
   ],
-  arguments: [TRIGGER_ID],
-  options: [WAIT_OPTION],
-  run: async (context, { args: [triggerId], options }) => {
-    const trigger = await ask(context, 'reading the trigger', (client) => client.trigger(triggerId));
+  options: [
+    { flags: '--card-ids <ids>', doc: 'card ids, comma separated', kind: listOf(CARD_ID) },
+    {
+      flags: '--file <path>',
+      doc: 'file with card ids, one per line or comma separated',
+      kind: text('path'),
+    },
+    TASK,
+    WAIT_OPTION,
+  ],
+  run: async (context, { options }) => {
+    const cardIds = await cardIdsOf(options);
+    const answer = await ask(context, 'queueing the cards', (client) =>
+      client.triggerBatch(options.task, cardIds),
+    );
+    printUnknown(context, answer.body);
+    const code = await showTrigger(context, answer, options);
+    return answer.body.unknown_card_ids.length > 0 ? EXIT_NEGATIVE : code;
+  },
+});
+
+async function cardIdsOf({ cardIds, file }: BatchOptions): Promise<readonly number[]> {
+  if ((cardIds === undefined) === (file === undefined)) {
+    throw new CardpollError('usage', 'card_ids_missing', 'give either --card-ids or --file');
+  }
+  const ids = cardIds ?? (await readIds(file ?? ''));
+  if (ids.length > MAX_BATCH_CARDS) {
+    throw new CardpollError(
+      'bad_data',
+      'too_many_cards',
+      `${ids.length} card ids are more than ${MAX_BATCH_CARDS}`,
+      { hint: 'split the list, or select the cards with `cardpoll trigger by-condition`' },
+    );
+  }
+  return ids;
+}
+
+async function readIds(file: string): Promise<number[]> {
+  let content: string;
+  try {
+    content = await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CardpollError('input_missing', 'file_unreadable', unreadableText(file, error), {
+      cause: error,
+    });
+  }
+  const ids = new Set<number>();
+  for (const [index, line] of content
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    for (const word of line.split(/[\s,;]+/).filter((part) => part !== '')) {
+      const id = CARD_ID.parse(word);
+      if (!id.ok)
+        throw new CardpollError('bad_data', 'bad_card_id', `${file}, line ${index + 1}: ${id.problem}`);
+      ids.add(id.value);
+    }
+  }
+  if (ids.size === 0) throw new CardpollError('bad_data', 'no_card_ids', `there are no card ids in ${file}`);
+  return [...ids];
+}
+
+/** Unknown card ids are not part of the result, so they go to stderr. */
+function printUnknown({ io }: CommandContext, { unknown_card_ids: unknown }: BatchBody): void {
+  if (unknown.length === 0) return;
+  const shown = unknown.slice(0, 20).join(', ');
+  const more = unknown.length > 20 ? ` and ${unknown.length - 20} more` : '';
+  io.stderr.write(`cardpoll: there is no card ${shown}${more}\n`);
+}
+
+interface ConditionOptions extends WaitOptions, ConfirmOptions {
+  readonly task: TaskType;
+  readonly carrierId?: number;
+  readonly status?: number;
+}
+
+const byCondition = defineCommand<[], ConditionOptions>({
+  name: 'by-condition',
+  summary: 'Poll all cards of a carrier, a status or both now; without a condition, the whole fleet',
+  examples: [
+    ['cardpoll trigger by-condition --task carddata --carrier-id 7', 'shows how many cards, then asks'],
+    ['cardpoll trigger by-condition --task carddata --status 1 --dry-run', 'shows how many cards'],
+    ['cardpoll trigger by-condition --task realname --carrier-id 7 --status 1 --yes --wait', 'for scripts'],
+  ],
+  options: [
+    TASK,
+    { flags: '--carrier-id <n>', doc: 'cards of this carrier', kind: integer(SELECTION_BOUNDS) },
+    { flags: '--status <n>', doc: 'cards with this status', kind: integer(SELECTION_BOUNDS) },
+    ...CONFIRM_OPTIONS,
+    WAIT_OPTION,
+  ],
+  run: async (context, { options }) => {
+    const selection = { carrier_id: options.carrierId ?? null, status: options.status ?? null };
+    const plan = () => planOf(context, options.task, selection);
+    if (!(await confirm(context, plan, options))) return declined(options);
+    const trigger = await ask(context, 'queueing the cards', (client) =>
+      client.triggerByCondition(options.task, selection),
+    );
     return showTrigger(context, trigger, options);
   },
 });
 
-const list = defineCommand<[], PageOptions>({
-  name: 'list',
-  summary: 'Show manual triggers, newest first',
-  examples: [
-    ['cardpoll trigger list', 'the latest 20'],
-    ['cardpoll trigger list --page 2', 'the 20 before them'],
-    ['cardpoll trigger list --page 2 --page-size 100 -o json', 'further back, for programs'],
-  ],
-  options: pageOptions(20),
-  run: (context, { options }) =>
-    showPages(context, options, {
-      label: 'reading triggers',
-      read: (client, page, pageSize) => client.triggers(page, pageSize),
-      keyOf: ({ trigger_id }) => trigger_id,
-      table: triggerTable,
-      noun: 'triggers',
-      empty: 'no triggers yet: cardpoll trigger single --card-id 42 --task realname --wait',
-    }),
-});
+async function planOf(context: CommandContext, task: TaskType, selection: Selection): Promise<string[]> {
+  const { body } = await ask(context, 'counting', (client) => client.countSelected(selection));
+  const count = `${body.estimated ? 'about ' : ''}${cardCount(body.matching)}`;
+  return [
+    `Poll ${task} of ${selectionText(selection)} now: ${count}.`,
+    'They share the concurrency limit of the task type with the schedule, half and half.',
+  ];
+}
 
 export const trigger: CommandSpec = {
   name: 'trigger',
   summary: 'Poll cards now, outside the schedule',
-  examples: EXAMPLES,
+  examples: [
+    ['cardpoll trigger single --card-id 42 --task realname --wait', 'poll one card now'],
+    ['cardpoll trigger by-condition --task carddata --carrier-id 7', 'all cards of a carrier; asks first'],
+    ['cardpoll trigger list', 'recent triggers and their progress'],
+  ],
   subcommands: [single, batch, byCondition, cancel, status, list],
 };

@@ -1,0 +1,230 @@
+// `cardpoll trigger list`, `status` and `cancel`: shows manual triggers, many as a table, one as fields; with --wait, after it
+// has finished.
+import type { CancelledTriggersBody, TriggerBody } from '../../../api/client/client-bodies.ts';
+import type { Answer } from '../../../api/client/client-calls.ts';
+import { oneOf, text } from '../../../config/kinds.ts';
+import { EARLY_COUNTED } from '../../../domain/manual-trigger.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { CardpollError } from '../../../platform/errors.ts';
+import { ask, type PageOptions, pageOptions, showAnswer, showPages, showUnlessOver } from '../../ask.ts';
+import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
+import { follow, type WaitOptions } from '../../follow.ts';
+import { printAnswer } from '../../output/print.ts';
+import { ProgressBar } from '../../output/progress-bar.ts';
+import { type Colour, cardCount, type Style } from '../../output/style.ts';
+import { type Field, type FieldsOf, fieldList, listTable, renderFields } from '../../output/table.ts';
+
+const TRIGGER_ID: ArgumentSpec = {
+  name: '<trigger_id>',
+  doc: 'id of the trigger, from `cardpoll trigger list`',
+  kind: text('trigger id'),
+  names: 'triggers',
+};
+
+export const WAIT_OPTION: OptionSpec = {
+  flags: '--wait',
+  doc: 'wait until all cards are polled; exit code 1 if one failed or the trigger was cancelled',
+};
+
+interface CancelOptions extends ConfirmOptions {
+  readonly all?: boolean;
+  readonly task?: TaskType;
+}
+
+export const cancel = defineCommand<[string?], CancelOptions>({
+  name: 'cancel',
+  summary: 'Cancel a trigger, or all: drop the waiting cards; exit code 1 if it has already finished',
+  examples: [
+    ['cardpoll trigger cancel 5f0c2a9be17d4c33', 'its waiting cards leave the manual list at once'],
+    ['cardpoll trigger cancel --all', 'shows how many are open, then asks'],
+    ['cardpoll trigger cancel --all --task carddata --yes', 'those of one task type, for scripts'],
+  ],
+  arguments: [{ ...TRIGGER_ID, name: '[trigger_id]' }],
+  options: [
+    { flags: '--all', doc: 'cancel all open triggers' },
+    {
+      flags: '--task <task_type>',
+      doc: 'with --all: only triggers of this task type',
+      kind: oneOf(TASK_TYPES),
+    },
+    ...CONFIRM_OPTIONS,
+  ],
+  run: async (context, { args: [triggerId], options }) => {
+    if ((triggerId === undefined) !== (options.all === true)) {
+      throw new CardpollError('usage', 'trigger_missing', 'give either a trigger id or --all');
+    }
+    if (triggerId === undefined) return cancelAll(context, options);
+    if (options.task !== undefined || options.dryRun === true) {
+      throw new CardpollError('usage', 'trigger_named', '--task and --dry-run need --all');
+    }
+    return showUnlessOver(context, 'cancelling', (client) => client.cancelTrigger(triggerId), triggerFields);
+  },
+});
+
+async function cancelAll(context: CommandContext, options: CancelOptions): Promise<number> {
+  if (!(await confirm(context, () => cancellationPlan(context, options.task), options)))
+    return declined(options);
+  return showAnswer(
+    context,
+    'cancelling',
+    (client) => client.cancelTriggers(options.task, false),
+    cancelledFields,
+  );
+}
+
+async function cancellationPlan(context: CommandContext, task: TaskType | undefined): Promise<string[]> {
+  const { body } = await ask(context, 'counting', (client) => client.cancelTriggers(task, true));
+  const counts = `${body.triggers.toLocaleString('en-US')}, with ${cardCount(body.cards)} to poll`;
+  const of = task === undefined ? '' : ` of ${task}`;
+  return [`Cancel all open triggers${of}: ${counts}.`, 'Cards that are being polled are finished.'];
+}
+
+export const status = defineCommand<[string], WaitOptions>({
+  name: 'status',
+  summary: 'Show the progress of a trigger',
+  examples: [
+    ['cardpoll trigger status 5f0c2a9be17d4c33', 'counts of waiting, succeeded and failed cards'],
+    ['cardpoll trigger status 5f0c2a9be17d4c33 --wait', 'wait until it has finished'],
+    ['cardpoll trigger status 5f0c2a9be17d4c33 -o json', 'what the API says'],
+  ],
+  arguments: [TRIGGER_ID],
+  options: [WAIT_OPTION],
+  run: async (context, { args: [triggerId], options }) => {
+    const trigger = await ask(context, 'reading the trigger', (client) => client.trigger(triggerId));
+    return showTrigger(context, trigger, options);
+  },
+});
+
+export const list = defineCommand<[], PageOptions>({
+  name: 'list',
+  summary: 'Show manual triggers, newest first',
+  examples: [
+    ['cardpoll trigger list', 'the latest 20'],
+    ['cardpoll trigger list --page 2', 'the 20 before them'],
+    ['cardpoll trigger list --page 2 --page-size 100 -o json', 'further back, for programs'],
+  ],
+  options: pageOptions(20),
+  run: (context, { options }) =>
+    showPages(context, options, {
+      label: 'reading triggers',
+      read: (client, page, pageSize) => client.triggers(page, pageSize),
+      keyOf: ({ trigger_id }) => trigger_id,
+      table: triggerTable,
+      noun: 'triggers',
+      empty: 'no triggers yet: cardpoll trigger single --card-id 42 --task realname --wait',
+    }),
+});
+
+/**
+ * @param trigger the latest answer of the daemon.
+ * @param outcomeOf called when the trigger has finished. @returns the exit code.
+ */
+export async function showTrigger(
+  context: CommandContext,
+  trigger: Answer<TriggerBody>,
+  { wait }: WaitOptions,
+  outcomeOf: (trigger: TriggerBody) => Promise<FieldsOf> = async () => () => [],
+): Promise<number> {
+  const answer = wait === true && !isOver(trigger.body) ? await untilOver(context, trigger.body) : trigger;
+  const outcome = wait === true && context.format === 'table' ? await outcomeOf(answer.body) : () => [];
+  await printAnswer(context, answer, (body, style) => triggerFields(body, style, outcome(style)));
+  const { status, failed } = answer.body;
+  return wait === true && (failed > 0 || status === 'cancelled') ? EXIT_NEGATIVE : EXIT_OK;
+}
+
+async function untilOver(
+  context: CommandContext,
+  { trigger_id: triggerId, total }: TriggerBody,
+): Promise<Answer<TriggerBody>> {
+  const bar = new ProgressBar(context.io, 'polling', total);
+  try {
+    return await follow(context, {
+      read: (client) => client.trigger(triggerId),
+      isDone: (body) => {
+        bar.update(body.succeeded + body.failed, earlyNote(body));
+        return isOver(body);
+      },
+      goesOn:
+        `trigger ${triggerId} continues: \`cardpoll trigger status ${triggerId} --wait\` follows it, ` +
+        `\`cardpoll trigger cancel ${triggerId}\` cancels it`,
+    });
+  } finally {
+    bar.clear();
+  }
+}
+
+/** Why nothing seems to happen while the gateway does not allow the polls yet. */
+function earlyNote({ early, early_until: until }: TriggerBody): string {
+  if (until === null) return '';
+  const time = new Date(until).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  return `${early.toLocaleString('en-US')} too early until ${time}`;
+}
+
+function isOver({ status }: TriggerBody): boolean {
+  return status === 'completed' || status === 'cancelled';
+}
+
+const COLOURS: Partial<Record<TriggerBody['status'], Colour>> = { completed: 'green', cancelled: 'yellow' };
+
+const triggerTable = listTable<TriggerBody>((style) => [
+  { header: 'TRIGGER', cell: (row) => style.text(row.trigger_id), least: 16 },
+  { header: 'KIND', cell: (row) => style.text(row.kind), drop: 2 },
+  { header: 'TASK', cell: (row) => style.text(row.task_type), drop: 6 },
+  { header: 'STATUS', cell: (row) => style.text(row.status, COLOURS[row.status]) },
+  { header: 'TOTAL', cell: (row) => style.estimate(row.total, row.total_estimated), drop: 7 },
+  { header: 'WAITING', cell: (row) => style.number(row.waiting), drop: 3 },
+  { header: 'SUCCEEDED', cell: (row) => style.number(row.succeeded), drop: 4 },
+  { header: 'FAILED', cell: (row) => style.failures(row.failed), drop: 8 },
+  { header: 'CREATED', cell: (row) => style.time(row.created_at), drop: 5 },
+  { header: 'FINISHED', cell: (row) => style.time(row.finished_at), drop: 1 },
+]);
+
+/** @param outcome the result of the poll, once it is known. */
+function triggerFields(trigger: TriggerBody, style: Style, outcome: readonly Field[] = []): string {
+  return renderFields(
+    [
+      ['trigger', style.text(trigger.trigger_id)],
+      ['kind', style.text(trigger.kind)],
+      ['task', style.text(trigger.task_type)],
+      ...(trigger.selection === null
+        ? []
+        : [['cards', style.text(selectionText(trigger.selection))] as const]),
+      ['status', style.text(trigger.status, COLOURS[trigger.status])],
+      ['total', style.estimate(trigger.total, trigger.total_estimated)],
+      ['waiting', style.number(trigger.waiting)],
+      ...(trigger.early === 0 ? [] : earlyFields(trigger, style)),
+      ['running', style.number(trigger.running)],
+      ['succeeded', style.number(trigger.succeeded)],
+      ['failed', style.failures(trigger.failed)],
+      ['created', style.time(trigger.created_at)],
+      ['finished', style.time(trigger.finished_at)],
+      ...outcome,
+    ],
+    style,
+  );
+}
+
+const cancelledFields = fieldList<CancelledTriggersBody>(({ triggers, cards }, style) => [
+  ['cancelled triggers', style.number(triggers)],
+  ['cards not polled', style.number(cards)],
+]);
+
+/** The selection in words. */
+export function selectionText(selection: NonNullable<TriggerBody['selection']>): string {
+  const parts = [
+    ...(selection.carrier_id === null ? [] : [`carrier ${selection.carrier_id}`]),
+    ...(selection.status === null ? [] : [`status ${selection.status}`]),
+  ];
+  return parts.length === 0 ? 'the whole fleet' : `every card with ${parts.join(' and ')}`;
+}
+
+function earlyFields({ early, early_until: until }: TriggerBody, style: Style): Field[] {
+  const cards = style.number(early);
+  const isMore = early === EARLY_COUNTED && style.forPeople;
+  return [
+    ['too early', isMore ? { ...cards, text: `${cards.text} or more` } : cards],
+    ['the last until', style.time(until)],
+  ];
+}
