@@ -1,10 +1,16 @@
-// `cardpoll completion`: the completion script of a shell, made from the declarations of the commands.
+// `cardpoll completion`: the completion script of a shell, made from the declarations of the commands. `cardpoll
+// complete-names`: the names the daemon knows, one per line. The scripts run it at every TAB, so it answers quickly: without a
+// daemon, a token or an answer in time it prints no names.
+import { readContexts } from '../../config/contexts.ts';
 import { oneOf } from '../../config/kinds.ts';
-import { defineCommand } from '../command.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import { type CommandContext, defineCommand, NAMED_THINGS, type NamedThing } from '../command.ts';
 import { bashCompletion } from '../completion/bash.ts';
 import { fishCompletion } from '../completion/fish.ts';
 import { placesOf } from '../completion/word-list.ts';
 import { zshCompletion } from '../completion/zsh.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
+import { plainText } from '../output/line.ts';
 
 const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 type Shell = keyof typeof SCRIPTS;
@@ -24,3 +30,58 @@ export const completion = defineCommand<[Shell], unknown>({
     return 0;
   },
 });
+
+const PATIENCE_MS = 800;
+
+export const completeNames = defineCommand<[NamedThing], unknown>({
+  name: 'complete-names',
+  summary: 'Print the names a shell may offer',
+  examples: [
+    ['cardpoll complete-names configs', 'polling configs'],
+    ['cardpoll complete-names triggers', 'the latest triggers'],
+    ['cardpoll complete-names contexts', 'needs no daemon'],
+  ],
+  hidden: true,
+  arguments: [
+    { name: '<thing>', doc: NAMED_THINGS.join(', '), kind: oneOf(NAMED_THINGS), choices: NAMED_THINGS },
+  ],
+  run: async (context, { args: [thing] }) => {
+    try {
+      const names = await namesOf(context, thing);
+      // A name with control characters cannot be typed, so it is not offered.
+      const typable = names.filter((name) => plainText(name) === name);
+      context.io.stdout.write(typable.map((name) => `${name}\n`).join(''));
+      return EXIT_OK;
+    } catch (error) {
+      if (error instanceof CardpollError) return EXIT_NEGATIVE;
+      throw error;
+    }
+  },
+});
+
+async function namesOf(context: CommandContext, thing: NamedThing): Promise<string[]> {
+  if (thing === 'contexts') return (await readContexts(context.configInputs.env)).all.map(({ name }) => name);
+  const client = await quickClient(context);
+  switch (thing) {
+    case 'configs':
+      return (await client.configs()).body.items.map(({ name }) => name);
+    case 'alert_rules':
+      return (await client.alertRules(1, 100)).body.items.map(({ name }) => name);
+    case 'cleanup_configs':
+      return (await client.cleanupConfigs()).body.items.map(({ target }) => target);
+    case 'triggers':
+      return (await client.triggers(1, 20)).body.items.map(({ trigger_id }) => trigger_id);
+    case 'resume_runs':
+      return (await client.resumeRuns()).body.items.map(({ id }) => id);
+  }
+}
+
+async function quickClient(context: CommandContext) {
+  const [config, { ApiClient }] = await Promise.all([
+    context.clientConfig(),
+    import('../../api/client/client.ts'),
+  ]);
+  const timeoutMs = Math.min(config.timeoutMs, PATIENCE_MS);
+  const { io } = context;
+  return new ApiClient({ ...config, timeoutMs, signal: io.onInterrupt(), clock: io.clock });
+}
