@@ -5,10 +5,7 @@ import { readContexts } from '../../config/contexts.ts';
 import { oneOf } from '../../config/kinds.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, defineCommand, NAMED_THINGS, type NamedThing } from '../command.ts';
-import { bashCompletion } from '../completion/bash.ts';
-import { fishCompletion } from '../completion/fish.ts';
-import { placesOf } from '../completion/word-list.ts';
-import { zshCompletion } from '../completion/zsh.ts';
+import { bashCompletion, fishCompletion, placesOf, zshCompletion } from '../completion-scripts.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { plainText } from '../output/line.ts';
 

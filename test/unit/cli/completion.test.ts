@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../../src/cli/commands/root.ts';
-import { placesOf } from '../../../src/cli/completion/word-list.ts';
+import { placesOf } from '../../../src/cli/completion-scripts.ts';
 import { cli } from './cli-under-test.ts';
 
 async function script(shell: string): Promise<string> {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { CommandSpec } from '../../../src/cli/command.ts';
 import { ROOT } from '../../../src/cli/commands/root.ts';
-import { placesOf } from '../../../src/cli/completion/word-list.ts';
+import { placesOf } from '../../../src/cli/completion-scripts.ts';
 import { manualPages } from '../../../src/cli/man/pages.ts';
 import { VERSION } from '../../../src/cli/version.ts';
 import { DOCUMENTED_SETTINGS } from '../../../src/config/settings/settings.ts';

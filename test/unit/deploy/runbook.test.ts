@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ROOT } from '../../../src/cli/commands/root.ts';
-import { placesOf } from '../../../src/cli/completion/word-list.ts';
+import { placesOf } from '../../../src/cli/completion-scripts.ts';
 
 const read = (path: string) =>
   readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
