@@ -1,6 +1,9 @@
-// All pages of the manual by file name: one for each command with all its subcommands and one for `cardpoll` itself, from
-// the declarations that also make help and completion; config-page.ts is that of the settings. scripts/man.js writes them
+// All pages of the manual by file name: one for each command with all its subcommands, one for `cardpoll` itself, from the
+// declarations that also make help and completion, and one for the settings, from their table. scripts/man.js writes them
 // (`npm run man`); the binary has none of this.
+import { configurationRules } from '../../config/reference.ts';
+import type { Setting } from '../../config/settings/setting.ts';
+import { DOCUMENTED_SETTINGS } from '../../config/settings/settings.ts';
 import type { CommandSpec, OptionSpec } from '../command.ts';
 import { EXIT_STATUS } from '../exit-codes.ts';
 import {
@@ -13,9 +16,7 @@ import {
   VERSION_OPTION,
 } from '../global-options.ts';
 import { statedDefault } from '../help.ts';
-import { configPage } from './config-page.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
-import { DIRECTORIES, environmentOf, FILES } from './places.ts';
 import { bold, item, page, prose, roff, section, subsection, verbatim } from './roff.ts';
 
 export function manualPages(root: CommandSpec, version: string): ReadonlyMap<string, string> {
@@ -153,4 +154,105 @@ const CONFIG_REFERENCE = `${bold('cardpoll.yaml')}(5)`;
 /** Summaries and the like end without a full stop. */
 function sentence(text: string): string {
   return prose(/[.!?]$/.test(text) ? text : `${text}.`);
+}
+
+const EXAMPLE = [
+  'redis_url: redis://10.0.0.4:6379',
+  'database_url: postgres://cardpoll@10.0.0.4/cardpoll',
+  'log_dir: /var/log/cardpoll',
+  'gateway:',
+  '  url: https://gateway.example',
+  '  max_concurrency: 600',
+  'polling:',
+  '  retry_base_ms: 2000',
+];
+
+function configPage(release: string): string {
+  const inFile = DOCUMENTED_SETTINGS.filter(({ yaml }) => yaml !== null);
+  const elsewhere = DOCUMENTED_SETTINGS.filter(({ yaml }) => yaml === null);
+  return page('cardpoll.yaml', 5, release, [
+    ...section('NAME', 'cardpoll.yaml \\- configuration of cardpoll'),
+    ...section('SYNOPSIS', `${bold('cardpoll daemon --config')} /etc/cardpoll/cardpoll.yaml`),
+    ...section(
+      'DESCRIPTION',
+      prose(
+        `A YAML file with settings, read by every command that is given \`--config\` or \`CARDPOLL_CONFIG\`. Where a setting is
+        given more than once, the first of these wins: flag, environment variable, this file, default. A dot in a name
+        below means a level of the file.`,
+      ),
+      ...configurationRules().flatMap((rule) => ['.IP \\(bu 2', prose(rule)]),
+    ),
+    ...section('OPTIONS', ...inFile.flatMap((setting) => item(bold(setting.yaml ?? ''), meaningOf(setting)))),
+    ...section(
+      'SECRETS AND FLAGS',
+      prose('These are never in the file.'),
+      ...elsewhere.flatMap((setting) => item(bold(waysOf(setting).join(', ')), meaningOf(setting))),
+    ),
+    ...section('EXAMPLES', ...verbatim(EXAMPLE)),
+    ...section('FILES', ...FILES),
+    ...section('ENVIRONMENT', ...environmentOf(DOCUMENTED_SETTINGS)),
+    ...section(
+      'EXIT STATUS',
+      ...EXIT_STATUS.filter(([code]) => code === 78).flatMap(([code, meaning]) =>
+        item(bold(String(code)), prose(`${meaning}: all problems are reported at once.`)),
+      ),
+    ),
+    ...section(
+      'SEE ALSO',
+      `${bold('cardpoll')}(1), ${bold('cardpoll-daemon')}(8), ${bold('cardpoll-doctor')}(1)`,
+    ),
+  ]);
+}
+
+function meaningOf(setting: Setting<unknown>): string {
+  const ways = setting.yaml === null ? [] : waysOf(setting);
+  const also = ways.length === 0 ? '' : ` Also ${ways.map((way) => `\`${way}\``).join(', ')}.`;
+  return prose(`${setting.doc} Value: ${setting.kind.accepts}. Default: ${setting.defaultText}.${also}`);
+}
+
+/** Flags and variables. */
+function waysOf(setting: Setting<unknown>): string[] {
+  return [setting.flag, setting.file?.flag, setting.env, setting.file?.env].filter(
+    (way) => way !== null && way !== undefined,
+  );
+}
+
+const PATHS: readonly (readonly [string, string])[] = [
+  [
+    '/etc/cardpoll/cardpoll.yaml',
+    'The configuration of the daemon that the service starts. Elsewhere `--config` names the file.',
+  ],
+  [
+    '~/.config/cardpoll/contexts.yaml',
+    'The daemons that `cardpoll context` has named. It contains no tokens.',
+  ],
+  ['~/.local/state/cardpoll', 'The embedded stores, used when neither Redis nor PostgreSQL is configured.'],
+  ['~/.local/state/cardpoll-imports', 'Cards as they were before the last twenty imports of files.'],
+  ['~/.cache/cardpoll', 'Indexes of `cardpoll logs`.'],
+  ['/var/log/cardpoll', 'worker.log, api.log and access.log of the service, and their rotated files.'],
+];
+
+const VARIABLES: readonly (readonly [string, string])[] = [
+  ['NO_COLOR', 'Any value turns colours off.'],
+  [
+    'XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME',
+    'Replace ~/.config, ~/.local/state and ~/.cache in the paths above.',
+  ],
+];
+
+const FILES: readonly string[] = PATHS.flatMap(([path, meaning]) => item(bold(path), prose(meaning)));
+const DIRECTORIES: readonly string[] = VARIABLES.flatMap(([name, meaning]) =>
+  item(bold(name), prose(meaning)),
+);
+
+/** The variables that set these settings. A flag wins over them. */
+function environmentOf(settings: readonly Setting<unknown>[]): string[] {
+  return [...new Set(settings)].flatMap((setting) =>
+    [
+      [setting.env, setting.doc],
+      [setting.file?.env, `File with the value of \`${setting.env}\`; only its owner may have access.`],
+    ].flatMap(([variable, meaning]) =>
+      variable === null || variable === undefined ? [] : item(bold(variable), prose(meaning ?? '')),
+    ),
+  );
 }
