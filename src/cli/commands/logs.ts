@@ -16,8 +16,8 @@ import {
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
+import { writeAll } from '../output/print.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
-import { writeAll } from '../output/write-all.ts';
 
 interface RootOptions {
   readonly roots?: string;

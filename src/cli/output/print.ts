@@ -1,12 +1,13 @@
 // Prints an API answer in the format asked for: JSON as the API sent it (indented on a terminal), YAML of the same, one
-// item a line, or a table. Every reading command ends here: what prints a whole answer returns the exit code.
-
+// item a line, or a table. Every reading command ends here: what prints a whole answer returns the exit code. Long output is
+// written as its reader takes it.
+import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ItemsBody, PageBody } from '../../api/client/client-bodies.ts';
 import type { Answer } from '../../api/client/client-calls.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, Io } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { inLocale, type Style, sentenceLines, styleFor } from './style.ts';
-import { writeAllAsync } from './write-all.ts';
 
 export async function printAnswer<Body>(
   context: CommandContext,
@@ -151,4 +152,39 @@ export async function rendered<Body>(
 function jsonLines(body: unknown): string {
   const { items } = body as Partial<ItemsBody<unknown>>;
   return (Array.isArray(items) ? items : [body]).map((item) => `${JSON.stringify(item)}\n`).join('');
+}
+
+const BATCH_BYTES = 65_536;
+
+/** Writes output of any size without holding all of it in memory. Rejects with the reason of io's interrupt signal. */
+export async function writeAll(io: Io, pieces: Iterable<string | Buffer>): Promise<void> {
+  let batch: Buffer[] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    const part = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    batch.push(part);
+    bytes += part.length;
+    if (bytes < BATCH_BYTES) continue;
+    await write(io, Buffer.concat(batch));
+    batch = [];
+    bytes = 0;
+  }
+  await write(io, Buffer.concat(batch));
+}
+
+/** Writes pieces as they arrive. */
+export async function writeAllAsync(io: Io, pieces: AsyncIterable<string | Buffer>): Promise<void> {
+  for await (const piece of pieces) await write(io, Buffer.from(piece));
+}
+
+async function write({ stdout, onInterrupt }: Io, bytes: Buffer): Promise<void> {
+  const signal = onInterrupt();
+  signal.throwIfAborted();
+  try {
+    if (!stdout.write(bytes)) await once(stdout, 'drain', { signal });
+    // Files and pipes are written synchronously. Without a turn of the event loop Ctrl-C would wait for the end.
+    await nextTurn();
+  } finally {
+    signal.throwIfAborted();
+  }
 }

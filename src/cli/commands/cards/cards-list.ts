@@ -6,10 +6,9 @@ import { LIST_LIMIT_BOUNDS } from '../../../domain/page.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
-import { dimmed, noteCut, printAnswer } from '../../output/print.ts';
+import { dimmed, noteCut, printAnswer, writeAllAsync } from '../../output/print.ts';
 import { cardTable } from '../../output/reports/card-fields.ts';
 import type { Style } from '../../output/style.ts';
-import { writeAllAsync } from '../../output/write-all.ts';
 
 const YES_NO = ['yes', 'no'] as const;
 const EXPORT_FORMATS = ['csv', 'jsonl'] as const;
