@@ -1,6 +1,6 @@
 // The room of a view, how its parts share it, and the parts that several views have: tables, named facts, and the line for
 // missing data.
-import { type ColumnRules, layTable } from '../../cli/output/columns.ts';
+import { type ColumnRules, layTable } from '../../cli/output/table.ts';
 import { widthOf } from '../../cli/output/width.ts';
 import { EMPTY, type Line, type Span, span } from '../line.ts';
 
