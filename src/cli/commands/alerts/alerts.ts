@@ -1,19 +1,36 @@
-// `cardpoll alerts`: fired alerts and what is done about them: history, ack, redeliver, and a test of a webhook before any
-// alert fires. The subcommands about rules and silences are in the other files of this folder.
-import type { WebhookTrialBody } from '../../../api/client/client-bodies.ts';
-import { integer, oneOf, text } from '../../../config/kinds.ts';
-import { ALERT_STATES, type AlertState } from '../../../domain/alerts/alert-rule.ts';
+// `cardpoll alerts`: fired alerts and what is done about them: history, ack, redeliver, silences that suppress notifications for
+// a time, and a test of a webhook before any alert fires. The subcommands about rules are in the other files of this folder.
+import type { SilenceBody, WebhookTrialBody } from '../../../api/client/client-bodies.ts';
+import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
+import {
+  ALERT_STATES,
+  type AlertState,
+  RULE_TYPES,
+  type RuleType,
+} from '../../../domain/alerts/alert-rule.ts';
+import { SILENCE_SECONDS_BOUNDS } from '../../../domain/alerts/alert-silence.ts';
 import { ALERT_ID_BOUNDS, RECORD_ID_BOUNDS } from '../../../domain/page.ts';
-import { ask, type PageOptions, pageOptions, showPages, showUnlessOver, unlessOver } from '../../ask.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { CardpollError } from '../../../platform/errors.ts';
+import {
+  ask,
+  type PageOptions,
+  pageOptions,
+  showAnswer,
+  showList,
+  showPages,
+  showUnlessOver,
+  unlessOver,
+} from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { historyTable } from '../../output/reports/alert-tables.ts';
-import { fieldList, ofOne } from '../../output/table.ts';
+import { span } from '../../output/style.ts';
+import { fieldList, listTable, ofOne } from '../../output/table.ts';
 import { RULE, rules, show } from './alert-rules.ts';
-import { silence, silences, unsilence } from './alert-silences.ts';
 import { recommended } from './alerts-recommended.ts';
 
 type HistoryOptions = PageOptions & { readonly ruleId?: number; readonly state?: AlertState };
@@ -108,6 +125,95 @@ const trialFields = fieldList<WebhookTrialBody>(({ delivered, status, error, dur
   ['answer', style.text(status)],
   ['error', style.text(error === null ? null : plainText(error))],
   ['took', style.text(`${duration_ms} ms`)],
+]);
+
+const DEFAULT_SILENCE_SECONDS = 3_600;
+const SILENCE_EXAMPLES = [
+  ['cardpoll alerts silence 3 --for 2h --reason "import runs"', 'one rule, by number or name'],
+  ['cardpoll alerts silence --type avg_duration --for 30m', 'every rule of a type'],
+  ['cardpoll alerts silences', 'active silences'],
+] as const;
+
+interface SilenceOptions {
+  readonly type?: RuleType;
+  readonly task?: TaskType;
+  readonly for: number;
+  readonly reason: string;
+}
+
+const silence = defineCommand<[string?], SilenceOptions>({
+  name: 'silence',
+  summary: 'Suppress notifications for a time; alerts stay in the history',
+  examples: SILENCE_EXAMPLES,
+  arguments: [{ ...RULE, name: '[rule]' }],
+  options: [
+    { flags: '--type <rule_type>', doc: 'every rule of this type', kind: oneOf(RULE_TYPES) },
+    { flags: '--task <task_type>', doc: 'every rule of this task type', kind: oneOf(TASK_TYPES) },
+    {
+      flags: '--for <duration>',
+      doc: `how long: 90s, 10m, 2h (default: ${span(DEFAULT_SILENCE_SECONDS)})`,
+      kind: duration('s', SILENCE_SECONDS_BOUNDS),
+      default: DEFAULT_SILENCE_SECONDS,
+    },
+    { flags: '--reason <text>', doc: 'shown with the silence', kind: text('reason'), default: '' },
+  ],
+  run: async (context, { args: [given], options: { type, task, for: seconds, reason } }) => {
+    if (given === undefined && type === undefined && task === undefined) {
+      throw new CardpollError(
+        'usage',
+        'nothing_to_silence',
+        'nothing to silence: give a rule, --type or --task',
+      );
+    }
+    return showAnswer(
+      context,
+      'silencing',
+      async (client) =>
+        client.createSilence({
+          ...(given === undefined ? {} : { rule_id: (await findAlertRule(client, given)).id }),
+          ...(type === undefined ? {} : { rule_type: type }),
+          ...(task === undefined ? {} : { task_type: task }),
+          ...{ seconds, reason },
+        }),
+      ofOne(silenceTable),
+    );
+  },
+});
+
+const silences = defineCommand({
+  name: 'silences',
+  summary: 'Show active silences',
+  examples: SILENCE_EXAMPLES,
+  run: (context) =>
+    showList(context, 'reading the silences', (client) => client.silences(), {
+      table: silenceTable,
+      noun: 'silences',
+      empty: 'nothing is silenced: cardpoll alerts silence --help',
+    }),
+});
+
+const unsilence = defineCommand<[number], unknown>({
+  name: 'unsilence',
+  summary: 'End a silence; alerts still firing are sent now',
+  examples: [
+    ['cardpoll alerts unsilence 5', 'number from `cardpoll alerts silences`'],
+    ['cardpoll alerts silences', 'active silences'],
+    ['cardpoll alerts history --state firing', 'firing alerts'],
+  ],
+  arguments: [{ name: '<silence_id>', doc: 'number of the silence', kind: integer(RECORD_ID_BOUNDS) }],
+  run: (context, { args: [id] }) =>
+    showAnswer(context, 'ending the silence', (client) => client.deleteSilence(id), ofOne(silenceTable)),
+});
+
+const silenceTable = listTable<SilenceBody>((style) => [
+  { header: 'ID', cell: (row) => style.id(row.id) },
+  { header: 'RULE', cell: (row) => style.id(row.rule_id) },
+  { header: 'TYPE', cell: (row) => style.text(row.rule_type), drop: 4 },
+  { header: 'TASK', cell: (row) => style.text(row.task_type), drop: 5 },
+  { header: 'BY', cell: (row) => style.text(row.by), least: 8, drop: 2 },
+  { header: 'SINCE', cell: (row) => style.time(row.since), drop: 1 },
+  { header: 'UNTIL', cell: (row) => style.time(row.until) },
+  { header: 'REASON', cell: (row) => style.text(row.reason), least: 12, drop: 3 },
 ]);
 
 export const alerts: CommandSpec = {
