@@ -10,7 +10,7 @@ import { printChange } from '../../output/change.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.ts';
 import { listTable, ofItems, ofOne } from '../../output/table.ts';
-import { limitPlan } from './room.ts';
+import { limitApproved } from './demand-plan.ts';
 
 const TASK_TYPE: ArgumentSpec = {
   name: '<task_type>',
@@ -48,11 +48,7 @@ const set = defineCommand<[TaskType, number], ConfirmOptions>({
   run: async (context, { args: [taskType, limit], options }) => {
     const before = await ask(context, 'reading statistics', (client) => client.tasks());
     const task = before.body.items.find((item) => item.task_type === taskType);
-    if (task !== undefined) {
-      const { lines, asksFirst } = limitPlan(task, limit);
-      if ((asksFirst || options.dryRun === true) && !(await confirm(context, lines, options)))
-        return declined(options);
-    }
+    if (task !== undefined && !(await limitApproved(context, task, limit, options))) return declined(options);
     const answer = await ask(context, 'setting the limit', (client) =>
       client.setConcurrency(taskType, limit),
     );

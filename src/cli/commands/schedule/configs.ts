@@ -12,8 +12,8 @@ import { printAnswer } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { cardCount, enabledWord, span } from '../../output/style.ts';
 import { ofOne } from '../../output/table.ts';
+import { configApproved } from '../limits/demand-plan.ts';
 import { type ConfigOptions, configOptions, type NewConfigOptions, requestOf } from './config-options.ts';
-import { approved } from './demand-plan.ts';
 
 const CONFIG: ArgumentSpec = {
   name: '<config>',
@@ -81,7 +81,7 @@ const enable = defineCommand<[string], ConfirmOptions>({
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
     const config = await find(context, given);
-    if (!(await approved(context, config, { ...config, status: 1 }, options))) return declined(options);
+    if (!(await configApproved(context, config, { ...config, status: 1 }, options))) return declined(options);
     return update(context, config, { status: 1 });
   },
 });
@@ -137,7 +137,7 @@ const set = defineCommand<[string], ConfigOptions & ConfirmOptions>({
       );
     }
     const config = await find(context, given);
-    if (!(await approved(context, config, { ...config, ...patch }, options))) return declined(options);
+    if (!(await configApproved(context, config, { ...config, ...patch }, options))) return declined(options);
     return update(context, config, patch);
   },
 });
@@ -168,7 +168,7 @@ const create = defineCommand<[], NewConfigOptions & ConfirmOptions>({
       ...{ name, task_type: task, interval_seconds: intervalSeconds, carrier_id: null, status: 1 as const },
       ...config,
     };
-    if (!(await approved(context, null, planned, options))) return declined(options);
+    if (!(await configApproved(context, null, planned, options))) return declined(options);
     return showAnswer(
       context,
       'creating the polling config',

@@ -1,0 +1,139 @@
+// Asks before a change demands far more than can be polled, or sends the gateway far more calls: a new limit, and a polling
+// config that is created, changed or enabled. Compares demand and capacity.
+import type { ConfigBody, TaskBody } from '../../../api/client/client-bodies.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/max-concurrency.ts';
+import { ask } from '../../ask.ts';
+import type { CommandContext } from '../../command.ts';
+import { type ConfirmOptions, confirm } from '../../confirm.ts';
+import { selectionText } from '../../output/reports/config-tables.ts';
+import { cardCount, span } from '../../output/style.ts';
+
+/** A limit that is raised further at once sends the gateway more calls than anyone has seen it handle. */
+const MOST_TIMES_RAISED = 10;
+
+const BACKLOG = 'A backlog will grow, and cards will be polled less often than configured.';
+
+interface DemandPlan {
+  readonly lines: readonly string[];
+  readonly asksFirst: boolean;
+}
+
+/** @returns whether to go ahead. */
+export function limitApproved(
+  context: CommandContext,
+  task: TaskBody,
+  limit: number,
+  options: ConfirmOptions,
+): Promise<boolean> {
+  return confirmed(context, limitPlan(task, limit), options);
+}
+
+async function confirmed(
+  context: CommandContext,
+  { lines, asksFirst }: DemandPlan,
+  options: ConfirmOptions,
+): Promise<boolean> {
+  return asksFirst || options.dryRun === true ? confirm(context, lines, options) : true;
+}
+
+/** Demand against capacity under the new limit, and whether to ask first. */
+function limitPlan(task: TaskBody, limit: number): DemandPlan {
+  const { task_type, demand_per_second: demand, concurrency, scheduled_cards } = task;
+  const before = concurrency.max;
+  const starves = limit < before && isFarOver(demand, roomOf(task, limit));
+  const isNeeded = demand >= roomOf(task, limit) / 2;
+  const floods = limit > MOST_TIMES_RAISED * Math.max(before, DEFAULT_MAX_CONCURRENCY) && !isNeeded;
+  const number = (value: number) => value.toLocaleString('en-US');
+  return {
+    lines: [
+      `Set the limit of ${task_type}, with ${number(scheduled_cards)} cards: ${number(before)} -> ${number(limit)}.`,
+      `The polling configs need ${rate(demand)}; ${roomText(task, limit)}.`,
+      ...(starves ? [BACKLOG] : []),
+      ...(floods ? [`The gateway may get ${number(limit)} calls at a time.`] : []),
+    ],
+    asksFirst: starves || floods,
+  };
+}
+
+type Measured = Pick<TaskBody, 'capacity' | 'effective_concurrency'>;
+
+/** Assumed duration of a poll before one was measured. */
+const ASSUMED_MS = 100;
+/** Up to this multiple of what a limit allows, the measurement may be off. */
+const FAR_OVER = 2;
+
+/** @returns polls a second. */
+function roomOf({ capacity, effective_concurrency }: Measured, limit: number): number {
+  const { capacity_per_second: measured } = capacity;
+  return measured === null
+    ? (limit * 1000) / ASSUMED_MS
+    : (limit * measured) / Math.max(1, effective_concurrency);
+}
+
+function isFarOver(demandPerSecond: number, room: number): boolean {
+  return demandPerSecond > FAR_OVER * room;
+}
+
+/** `the limit of 100 allows about 1,000 a second (assuming 100 ms a poll)`. */
+function roomText(task: Measured, limit: number): string {
+  const assumed = task.capacity.capacity_per_second === null ? ` (assuming ${ASSUMED_MS} ms a poll)` : '';
+  return `a limit of ${limit.toLocaleString('en-US')} allows about ${rate(roomOf(task, limit))}${assumed}`;
+}
+
+/** `1,000 polls a second`, with a digit after the point below ten. */
+function rate(perSecond: number): string {
+  const digits = perSecond < 10 ? 1 : 0;
+  return `${perSecond.toLocaleString('en-US', { maximumFractionDigits: digits })} polls a second`;
+}
+
+type Planned = Pick<
+  ConfigBody,
+  'name' | 'task_type' | 'card_condition' | 'carrier_id' | 'interval_seconds' | 'status'
+>;
+
+/** @returns whether to go ahead. */
+export async function configApproved(
+  context: CommandContext,
+  before: ConfigBody | null,
+  after: Planned,
+  options: ConfirmOptions,
+): Promise<boolean> {
+  if (options.yes === true && options.dryRun !== true) return true;
+  const { body } = await ask(context, 'reading statistics', (client) => client.tasks());
+  const task = body.items.find(({ task_type }) => task_type === after.task_type);
+  if (task === undefined) return true;
+  const sameCards = before?.carrier_id === after.carrier_id && before.card_condition === after.card_condition;
+  const cards = (sameCards ? before.members : null) ?? (await cardsOf(context, after));
+  return confirmed(context, configPlan(task, before, after, cards), options);
+}
+
+/** All cards of the carrier: how many of them are verified changes with every poll. */
+async function cardsOf(context: CommandContext, { carrier_id }: Planned): Promise<number> {
+  const selection = { carrier_id, status: null };
+  return (await ask(context, 'counting cards', (client) => client.countSelected(selection))).body.matching;
+}
+
+/**
+ * @param before null: the config is new
+ * @param cards that it may poll; a config of higher priority may keep some of them
+ */
+function configPlan(task: TaskBody, before: ConfigBody | null, after: Planned, cards: number): DemandPlan {
+  const replaced = before?.task_type === task.task_type ? demandOf(before, before.members ?? 0) : 0;
+  const demand = Math.max(0, task.demand_per_second - replaced) + demandOf(after, cards);
+  const limit = task.effective_concurrency;
+  const asksFirst = demand > task.demand_per_second && isFarOver(demand, roomOf(task, limit));
+  const what = before === null ? 'Create' : 'Change';
+  return {
+    lines: [
+      `${what} polling config "${after.name}": ${task.task_type}, ${selectionText(after)}, every ${span(after.interval_seconds)}.`,
+      `With up to ${cardCount(cards)}, ${task.task_type} needs ${rate(demand)} (now: ${rate(task.demand_per_second)}); ` +
+        `${roomText(task, limit)}.`,
+      ...(asksFirst ? [BACKLOG] : []),
+    ],
+    asksFirst,
+  };
+}
+
+function demandOf({ status, interval_seconds }: Pick<Planned, 'status' | 'interval_seconds'>, cards: number) {
+  return status === 1 ? cards / interval_seconds : 0;
+}
