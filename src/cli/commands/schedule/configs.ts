@@ -1,10 +1,24 @@
 // `cardpoll configs`: which cards are polled, and how often.
 import type { ConfigBody, ConfigRequest } from '../../../api/client/client-bodies.ts';
-import { text } from '../../../config/kinds.ts';
+import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
+import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
+import {
+  CARD_CONDITIONS,
+  type CardCondition,
+  INTERVAL_SECONDS_BOUNDS,
+  PRIORITY_BOUNDS,
+} from '../../../domain/schedule/polling-config.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask, type PageOptions, pageOptions, showAnswer, showPages } from '../../ask.ts';
-import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
+import {
+  type ArgumentSpec,
+  type CommandContext,
+  type CommandSpec,
+  defineCommand,
+  type OptionSpec,
+} from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { findConfig } from '../../named.ts';
 import { type Change, printChange } from '../../output/change.ts';
@@ -13,7 +27,6 @@ import { configTable, selectionText } from '../../output/reports/config-tables.t
 import { cardCount, enabledWord, span } from '../../output/style.ts';
 import { ofOne } from '../../output/table.ts';
 import { configApproved } from '../limits/demand-plan.ts';
-import { type ConfigOptions, configOptions, type NewConfigOptions, requestOf } from './config-options.ts';
 
 const CONFIG: ArgumentSpec = {
   name: '<config>',
@@ -32,17 +45,23 @@ const EXAMPLES = [
   ['cardpoll configs delete 5', 'asks first'],
 ] as const;
 
-function list(context: CommandContext, options: PageOptions): Promise<number> {
-  return showPages(context, options, {
-    label: 'reading polling configs',
-    read: (client, page, pageSize) => client.configs(page, pageSize),
-    keyOf: ({ id }) => id,
-    table: configTable,
-    noun: 'configs',
-    empty:
-      'no polling configs, so nothing is polled: cardpoll configs create --name All --task carddata --interval-seconds 1h',
-  });
-}
+const list = defineCommand<[], PageOptions>({
+  name: 'list',
+  summary: 'Show all polling configs',
+  isDefault: true,
+  examples: EXAMPLES,
+  options: pageOptions(PAGE_SIZE_BOUNDS.max),
+  run: (context, { options }) =>
+    showPages(context, options, {
+      label: 'reading polling configs',
+      read: (client, page, pageSize) => client.configs(page, pageSize),
+      keyOf: ({ id }) => id,
+      table: configTable,
+      noun: 'configs',
+      empty:
+        'no polling configs, so nothing is polled: cardpoll configs create --name All --task carddata --interval-seconds 1h',
+    }),
+});
 
 function find(context: CommandContext, given: string): Promise<ConfigBody> {
   return ask(context, 'reading the polling config', (client) => findConfig(client, given));
@@ -207,23 +226,67 @@ function deletionPlan(config: ConfigBody): string[] {
   ];
 }
 
+interface ConfigOptions {
+  readonly name?: string;
+  readonly task?: TaskType;
+  readonly cards?: CardCondition;
+  readonly carrierId?: number;
+  readonly allCarriers?: boolean;
+  readonly intervalSeconds?: number;
+  readonly priority?: number;
+}
+
+type NewConfigOptions = ConfigOptions &
+  Required<Pick<ConfigOptions, 'name' | 'task' | 'intervalSeconds'>> & { readonly disabled?: boolean };
+
+function configOptions(required: boolean): readonly OptionSpec[] {
+  return [
+    { flags: '--name <text>', doc: 'name of the config', kind: text('name'), required },
+    { flags: '--task <task_type>', doc: TASK_TYPES.join(', '), kind: oneOf(TASK_TYPES), required },
+    {
+      flags: '--cards <condition>',
+      doc: `${CARD_CONDITIONS.join(', ')}${required ? ' (default: any)' : ''}`,
+      kind: oneOf(CARD_CONDITIONS),
+    },
+    {
+      flags: '--carrier-id <n>',
+      doc: `only cards of this carrier${required ? ' (default: all carriers)' : ''}`,
+      kind: integer(SELECTION_BOUNDS),
+    },
+    {
+      flags: '--interval-seconds <n>',
+      doc: 'time between two polls of a card, in seconds or as 15m, 1h',
+      kind: duration('s', INTERVAL_SECONDS_BOUNDS),
+      required,
+    },
+    {
+      flags: '--priority <n>',
+      doc: `if several configs match a card, the highest priority wins, then the lowest id${required ? ' (default: 0)' : ''}`,
+      kind: integer(PRIORITY_BOUNDS),
+    },
+  ];
+}
+
+function requestOf(options: ConfigOptions): Partial<ConfigRequest> {
+  const { name, task, cards, carrierId, allCarriers, intervalSeconds, priority } = options;
+  if (carrierId !== undefined && allCarriers === true) {
+    const message = '--carrier-id and --all-carriers contradict each other: keep one';
+    throw new CardpollError('usage', 'contradiction', message);
+  }
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(task === undefined ? {} : { task_type: task }),
+    ...(cards === undefined ? {} : { card_condition: cards }),
+    ...(carrierId === undefined ? {} : { carrier_id: carrierId }),
+    ...(allCarriers === true ? { carrier_id: null } : {}),
+    ...(intervalSeconds === undefined ? {} : { interval_seconds: intervalSeconds }),
+    ...(priority === undefined ? {} : { priority }),
+  };
+}
+
 export const configs: CommandSpec = {
   name: 'configs',
   summary: 'Show and change the polling configs (default: list)',
   examples: EXAMPLES,
-  subcommands: [
-    defineCommand<[], PageOptions>({
-      name: 'list',
-      summary: 'Show all polling configs',
-      isDefault: true,
-      examples: EXAMPLES,
-      options: pageOptions(PAGE_SIZE_BOUNDS.max),
-      run: (context, { options }) => list(context, options),
-    }),
-    enable,
-    disable,
-    set,
-    create,
-    remove,
-  ],
+  subcommands: [list, enable, disable, set, create, remove],
 };
