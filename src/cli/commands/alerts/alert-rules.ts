@@ -86,16 +86,22 @@ function ruleOptions(required: boolean): readonly OptionSpec[] {
   ];
 }
 
-function list(context: CommandContext, options: PageOptions): Promise<number> {
-  return showPages(context, options, {
-    label: 'reading alert rules',
-    read: (client, page, pageSize) => client.alertRules(page, pageSize),
-    keyOf: ({ id }) => id,
-    table: ruleTable,
-    noun: 'rules',
-    empty: 'no rules yet: cardpoll alerts recommended --apply',
-  });
-}
+const list = defineCommand<[], PageOptions>({
+  name: 'list',
+  summary: 'Show all alert rules',
+  isDefault: true,
+  examples: EXAMPLES,
+  options: pageOptions(PAGE_SIZE_BOUNDS.max),
+  run: (context, { options }) =>
+    showPages(context, options, {
+      label: 'reading alert rules',
+      read: (client, page, pageSize) => client.alertRules(page, pageSize),
+      keyOf: ({ id }) => id,
+      table: ruleTable,
+      noun: 'rules',
+      empty: 'no rules yet: cardpoll alerts recommended --apply',
+    }),
+});
 
 function find(context: CommandContext, given: string): Promise<AlertRuleBody> {
   return ask(context, 'reading the alert rule', (client) => findAlertRule(client, given));
@@ -282,18 +288,5 @@ export const rules: CommandSpec = {
   name: 'rules',
   summary: 'Show and change the alert rules (default: list)',
   examples: EXAMPLES,
-  subcommands: [
-    defineCommand<[], PageOptions>({
-      name: 'list',
-      summary: 'Show all alert rules',
-      isDefault: true,
-      examples: EXAMPLES,
-      options: pageOptions(PAGE_SIZE_BOUNDS.max),
-      run: (context, { options }) => list(context, options),
-    }),
-    show,
-    create,
-    update,
-    remove,
-  ],
+  subcommands: [list, show, create, update, remove],
 };
