@@ -11,7 +11,7 @@ import { daemon } from './daemon.ts';
 import { dashboard, top } from './dashboard.ts';
 import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
-import { gateway } from './gateway/gateway.ts';
+import { gateway } from './gateway.ts';
 import { concurrency } from './limits/concurrency.ts';
 import { pause, resume } from './limits/pause.ts';
 import { logs } from './logs.ts';

@@ -1,0 +1,260 @@
+// `cardpoll gateway`: try calls the gateway for one card, as the daemon would, and shows what was sent, what came back and what
+// was read; it stops or resumes a card only if told to by name, and after a confirmation. profiles lists the shipped profiles, to
+// be used by name or to be copied and changed. simulate simulates a gateway to test against. None of them needs a daemon.
+import { SHIPPED_PROFILES } from '../../config/gateway/profile.ts';
+import { bad, fraction, good, hostPort, integer, type Kind, oneOf, text } from '../../config/kinds.ts';
+import { loadGatewayConfig, loadSimulatedGateway } from '../../config/load-config.ts';
+import { SETTINGS } from '../../config/settings/settings.ts';
+import { didYouMean } from '../../config/suggest.ts';
+import { ICCID } from '../../domain/cards/card-import.ts';
+import type { CallTrial } from '../../domain/gateway/call-trial.ts';
+import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import { type CommandSpec, defineCommand } from '../command.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
+import type { SimulateOptions } from '../launchers.ts';
+import { ownAnswer, printAnswer, printList } from '../output/print.ts';
+import { type Style, sentenceLines } from '../output/style.ts';
+import { listTable, ofItems } from '../output/table.ts';
+
+/** The gateway would answer a mistyped card as one that it does not know. */
+const CARD: Kind<string> = {
+  accepts: 'ICCID of 18 to 22 digits',
+  parse: (raw) =>
+    typeof raw === 'string' && ICCID.test(raw)
+      ? good(raw)
+      : bad(`"${raw}" is not an ICCID of 18 to 22 digits`),
+};
+
+interface TryOptions extends ConfirmOptions {
+  readonly iccid: string;
+  readonly interface?: InterfaceName;
+  readonly profile?: string;
+  readonly cardId: number;
+  readonly carrierId: number;
+}
+
+const id = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+
+const tryProfile = defineCommand<[], TryOptions>({
+  name: 'try',
+  summary: 'Call the gateway for one card, and show what was sent, answered and read',
+  examples: [
+    [
+      'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123',
+      'every interface that reads something',
+    ],
+    [
+      'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123 --interface flow',
+      'one interface',
+    ],
+    [
+      'cardpoll gateway try --gateway-url https://gateway.example --profile ./our-gateway.yaml --iccid 8986001234567890123',
+      'a profile, before there is a config file',
+    ],
+  ],
+  options: [
+    { flags: '--iccid <digits>', doc: 'card to ask about', kind: CARD, required: true },
+    {
+      flags: '--interface <name>',
+      doc: 'only this one; stop and start change the card, so they are called only if named here',
+      kind: oneOf(INTERFACE_NAMES),
+    },
+    {
+      flags: '--profile <name|file>',
+      doc: 'profile, instead of the configured one',
+      kind: text('name or file'),
+    },
+    { flags: '--card-id <n>', doc: 'what {card_id} stands for', kind: id, default: 0 },
+    { flags: '--carrier-id <n>', doc: 'what {carrier_id} stands for', kind: id, default: 0 },
+    ...CONFIRM_OPTIONS,
+  ],
+  settings: [SETTINGS.gateway.url],
+  run: async (context, { options }) => {
+    const { configInputs, launchers } = context;
+    const { iccid, cardId, carrierId, profile, interface: only = null } = options;
+    const flags = {
+      ...configInputs.flags,
+      ...(profile === undefined ? {} : { '--gateway-profile': profile }),
+    };
+    const config = await loadGatewayConfig({ ...configInputs, flags });
+    if (only !== null && INTERFACES[only].answer === null) {
+      const plan = [`${only === 'stop' ? 'Stops' : 'Resumes'} card ${iccid} at ${config.gateway.url}.`];
+      if (!(await confirm(context, plan, options, 'gateway'))) return declined(options);
+    }
+    const items = await launchers.tryGateway(config, { iccid, cardId, carrierId }, only);
+    await printAnswer(context, ownAnswer({ items }), ofItems(trialText));
+    return items.length > 0 && items.every(({ ok }) => ok) ? EXIT_OK : EXIT_NEGATIVE;
+  },
+});
+
+const INDENT = '  ';
+
+function trialText(trials: readonly CallTrial[], style: Style): string {
+  return trials.map((trial) => `${linesOf(trial, style).join('\n')}\n`).join('\n');
+}
+
+function linesOf(trial: CallTrial, style: Style): string[] {
+  const { interface: name, ok, request, status, answer, duration_ms: ms, hint } = trial;
+  const mark = ok ? style.paint('● ok', 'green') : style.paint('✖ failed', 'red');
+  const took = ms === null ? '' : `, ${ms} ms`;
+  return [
+    `${mark}  ${style.paint(name, 'bold')}${took}`,
+    ...(request === null
+      ? []
+      : [
+          `${request.method} ${request.url}`,
+          ...request.headers,
+          ...(request.body === null ? [] : [request.body]),
+        ]
+    ).map((line) => entry('sent', line, style)),
+    ...(answer === null ? [] : [entry('answer', `${status ?? 'none'} ${answer}`, style)]),
+    ...sentenceLines(conclusionOf(trial), style, INDENT),
+    ...(hint === null ? [] : sentenceLines(hint, style, INDENT)),
+  ];
+}
+
+function entry(label: string, text: string, style: Style): string {
+  return `${INDENT}${style.paint(label.padEnd(8), 'dim')}${style.text(text).text}`;
+}
+
+function conclusionOf({ ok, value, read_from: from, error, reason }: CallTrial): string {
+  if (!ok) return `${error}: ${reason}`;
+  if (from === null) return 'the call succeeded';
+  return `read ${typeof value === 'number' ? `${value} MB` : JSON.stringify(value)} from ${from}`;
+}
+
+type SimulationOptions = Omit<SimulateOptions, 'profile'> & { readonly profile?: string };
+
+const simulate = defineCommand<[], SimulationOptions>({
+  name: 'simulate',
+  summary: 'Serve a simulated gateway with generated cards; GET /stats counts the calls',
+  examples: [
+    ['cardpoll gateway simulate --listen 127.0.0.1:8090', 'answers at once'],
+    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --profile 1nce', "answers as a vendor's gateway"],
+    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50', 'answers after 50 ms'],
+    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --failure-rate 0.1', 'fails every tenth call'],
+    [
+      'cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50 --capacity 40',
+      'slows down under load',
+    ],
+  ],
+  options: [
+    { flags: '--listen <host:port>', doc: 'address to serve on', kind: hostPort(), required: true },
+    {
+      flags: '--profile <name|file>',
+      doc: 'profile to serve (default: the default profile); credentials that are set are checked, any others are accepted',
+      kind: text('name or file'),
+    },
+    {
+      flags: '--cards <n>',
+      doc: 'number of different cards (default: no limit)',
+      kind: integer({ min: 1, max: 100_000_000 }),
+    },
+    {
+      flags: '--latency-ms <n>',
+      doc: 'milliseconds that one call takes (default: 0; 20 with --capacity)',
+      kind: integer({ min: 0, max: 600_000 }),
+    },
+    {
+      flags: '--failure-rate <share>',
+      doc: 'share of calls that fail, 0 to 1 (default: 0)',
+      kind: fraction({ min: 0, max: 1 }),
+    },
+    {
+      flags: '--max-concurrency <n>',
+      doc: 'calls served at a time; more are refused (default: no limit)',
+      kind: integer({ min: 1, max: 1_000_000 }),
+    },
+    {
+      flags: '--capacity <n>',
+      doc: 'calls served at full speed at a time; above it all calls slow down, above twice as many calls are refused (default: no limit)',
+      kind: integer({ min: 1, max: 1_000_000 }),
+    },
+  ],
+  run: async ({ io, launchers, configInputs }, { options: { profile: name, ...options } }) => {
+    const flags = { ...configInputs.flags, '--gateway-profile': name };
+    const profile =
+      name === undefined ? {} : { profile: await loadSimulatedGateway({ ...configInputs, flags }) };
+    return launchers.simulate({ ...options, ...profile }, (url) => {
+      io.stderr.write(`simulated gateway: ${url} (counts: ${url}/stats)\n`);
+    });
+  },
+});
+
+const PROFILE_EXAMPLES = [
+  ['cardpoll gateway profiles', 'their names'],
+  [
+    'cardpoll gateway profiles show default > our-gateway.yaml',
+    'a copy to change; gateway.profile then names the file',
+  ],
+  ['cardpoll gateway profiles -o json', 'for programs'],
+] as const;
+
+const listProfiles = defineCommand({
+  name: 'list',
+  summary: 'List the shipped profiles',
+  examples: PROFILE_EXAMPLES,
+  isDefault: true,
+  run: async (context) => {
+    const items = SHIPPED_PROFILES.map(({ name, text }) => ({ name, summary: summaryOf(text) }));
+    return printList(context, ownAnswer({ items }), {
+      table: listTable((style) => [
+        { header: 'name', cell: ({ name }) => style.text(name) },
+        { header: 'summary', cell: ({ summary }) => style.text(summary), drop: 1 },
+      ]),
+      noun: 'profiles',
+      empty: 'no profile is shipped',
+    });
+  },
+});
+
+const showProfile = defineCommand<[string], unknown>({
+  name: 'show',
+  summary: 'Print a shipped profile',
+  examples: PROFILE_EXAMPLES,
+  arguments: [{ name: '<name>', doc: 'name of the profile', kind: text('name') }],
+  formats: [],
+  run: async ({ io }, { args: [name] }) => {
+    const names = SHIPPED_PROFILES.map((profile) => profile.name);
+    const found = SHIPPED_PROFILES.find((profile) => profile.name === name);
+    if (found === undefined) {
+      throw new CardpollError(
+        'usage',
+        'unknown_profile',
+        `there is no profile ${name}${didYouMean(name, names)}`,
+        { hint: `there are ${names.join(', ')}` },
+      );
+    }
+    io.stdout.write(found.text);
+    return EXIT_OK;
+  },
+});
+
+/** The first sentence of the comment at its head. */
+function summaryOf(profile: string): string {
+  const head = /^(#.*\n)+/.exec(profile)?.[0].replaceAll(/^# ?/gm, '').replaceAll('\n', ' ') ?? '';
+  return /^.*?\.(?= )/.exec(head)?.[0] ?? head;
+}
+
+const profiles: CommandSpec = {
+  name: 'profiles',
+  summary: 'List the shipped profiles, or print one',
+  examples: PROFILE_EXAMPLES,
+  subcommands: [listProfiles, showProfile],
+};
+
+export const gateway: CommandSpec = {
+  name: 'gateway',
+  summary: 'Try the profile of a gateway, list the shipped ones, or simulate a gateway',
+  examples: [
+    [
+      'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123',
+      'calls it for one card and shows what was read',
+    ],
+    ['cardpoll gateway profiles', 'the shipped profiles'],
+    ['cardpoll gateway simulate --listen 127.0.0.1:8090', 'a gateway for trials'],
+  ],
+  subcommands: [tryProfile, profiles, simulate],
+};
