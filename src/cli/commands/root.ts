@@ -4,7 +4,7 @@ import { alerts } from './alerts/alerts.ts';
 import { audit } from './audit.ts';
 import { cards } from './cards/cards.ts';
 import { explain } from './cards/explain.ts';
-import { cleanup } from './cleanup/cleanup.ts';
+import { cleanup } from './cleanup.ts';
 import { completeNames, completion } from './completion.ts';
 import { contextCommand } from './context.ts';
 import { daemon } from './daemon.ts';
