@@ -30,8 +30,8 @@ const launchersFor = (hangups: Hangups | null): Launchers => ({
   tryGateway: async (...args) => (await import('./wiring.ts')).tryGateway(...args),
   simulate: async (options, listening) => (await import('./wiring.ts')).runSimulator(options, listening),
   doctor: async (config, daemonAnswers) => (await import('./doctor.ts')).runDoctor(config, daemonAnswers),
-  adopt: async (config, goAhead) => (await import('./adopt.ts')).runAdopt(config, goAhead),
-  migrate: async (...args) => (await import('./migrate.ts')).runMigrate(...args),
+  adopt: async (config, goAhead) => (await import('./store-commands.ts')).runAdopt(config, goAhead),
+  migrate: async (...args) => (await import('./store-commands.ts')).runMigrate(...args),
 });
 
 export async function main(): Promise<void> {

@@ -1,5 +1,5 @@
-// Opens and migrates the stores of a daemon, and checks them before anything uses them. Used by wiring.ts; doctor, migrate
-// and adopt open their stores here too.
+// Opens and migrates the stores of a daemon, and checks them before anything uses them. Used by wiring.ts; doctor and the
+// commands that need only the stores open them here too.
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig, ExternalStoresConfig } from './config/daemon-config.ts';
 import { ErrorReporter } from './engine/error-reporter.ts';

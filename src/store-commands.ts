@@ -1,7 +1,9 @@
-// The composition root of `cardpoll init adopt`: gives a Redis that another fleet used to the fleet of this database.
-// Called by main.ts. A daemon cannot do it: the daemons of this fleet refuse to start.
-import type { AdoptionPlan } from './cli/launchers.ts';
-import type { AdoptConfig } from './config/daemon-config.ts';
+// The composition roots of the commands that need only the stores: `cardpoll init adopt`, which gives a Redis that another fleet
+// used to the fleet of this database, and `cardpoll migrate`. Called by main.ts.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AdoptionPlan, MigrateAction, MigrateResult } from './cli/launchers.ts';
+import type { AdoptConfig, MigrateConfig } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { fleetText } from './domain/fleet.ts';
 import { requireOwnFleet } from './engine/fleet-watch.ts';
@@ -10,13 +12,17 @@ import { systemClock } from './platform/clock.ts';
 import { CardpollError } from './platform/errors.ts';
 import { silentLogger } from './platform/logger.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
+import { MIGRATIONS } from './store/sql/migrations/migration-list.ts';
 import { APPLICATION_NAME } from './store/sql/sql-record-store.ts';
-import { openRedis } from './stores.ts';
+import { openEmbedded, openRedis } from './stores.ts';
 
 /** The actor in the audit trail: anyone who has the passwords of both stores. */
 const LOCAL = { name: 'local', role: 'admin', address: null, requestId: null };
 
-/** @param goAhead confirms the plan, if there is something to do. @returns the plan; null if it was not confirmed */
+/**
+ * Gives the Redis to the fleet of this database. A daemon cannot do it: the daemons of this fleet refuse to start.
+ * @param goAhead confirms the plan, if there is something to do. @returns the plan; null if it was not confirmed
+ */
 export async function runAdopt(
   { stores, timeZone }: AdoptConfig,
   goAhead: (plan: AdoptionPlan) => Promise<boolean>,
@@ -58,6 +64,37 @@ export async function runAdopt(
     } finally {
       await live.close();
     }
+  } finally {
+    await records.close();
+  }
+}
+
+/** Opens the record store alone. @returns every migration, and the ids applied now. */
+export async function runMigrate(
+  config: MigrateConfig,
+  action: MigrateAction,
+  onBegin: (id: string) => void,
+): Promise<MigrateResult> {
+  const { database } = config;
+  // Opening an embedded database would create it, which a query must not do.
+  if (
+    action === 'status' &&
+    database.kind === 'embedded' &&
+    !existsSync(join(database.dataDir, 'PG_VERSION'))
+  ) {
+    return { applied: [], migrations: MIGRATIONS.map(({ id }) => ({ id, appliedAtMs: null, newer: false })) };
+  }
+  const records =
+    database.kind === 'postgres'
+      ? await openPostgresRecordStore({
+          url: database.databaseUrl,
+          applicationName: APPLICATION_NAME,
+          readsOnly: action === 'status',
+        })
+      : await openEmbedded(database.dataDir);
+  try {
+    const applied = action === 'up' ? await records.migrations.up(onBegin) : [];
+    return { applied, migrations: await records.migrations.status() };
   } finally {
     await records.close();
   }
