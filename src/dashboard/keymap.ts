@@ -41,7 +41,7 @@ export type Command =
   | 'enter';
 
 export interface Binding {
-  /** As keys.ts names them: a character, or `up`, `return`, `ctrl-c` ... */
+  /** As terminal.ts names them: a character, or `up`, `return`, `ctrl-c` ... */
   readonly keys: readonly string[];
   readonly shown: string;
   readonly label: string;

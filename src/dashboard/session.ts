@@ -5,11 +5,10 @@ import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { perform } from './actions.ts';
 import { FrameRenderer } from './frames.tsx';
-import { keyOfPending, keysIn } from './keys.ts';
 import { reduce } from './model.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
 import { type Event, type Job, type State, sourcesOf } from './state.ts';
-import type { Terminal } from './terminal.ts';
+import { keyOfPending, keysIn, type Terminal } from './terminal.ts';
 import { frameLines } from './views/frame.ts';
 
 interface SessionDependencies {

@@ -1,6 +1,6 @@
 // Bytes of a keyboard -> keys, in whatever pieces they arrive.
 import { describe, expect, it } from 'vitest';
-import { keyOfPending, keysIn } from '../../../src/dashboard/keys.ts';
+import { keyOfPending, keysIn } from '../../../src/dashboard/terminal.ts';
 
 const namesIn = (text: string) =>
   keysIn(text).keys.map((one) => ('key' in one ? one.key : { pasted: one.pasted }));
