@@ -2,7 +2,7 @@
 // not look as if it went on.
 import { abbreviated, healthText, relativeTime, span as timeSpan } from '../cli/output/style.ts';
 import type { Health } from '../domain/health.ts';
-import type { Span, Tone } from './line.ts';
+import type { Span, Tone } from './layout.ts';
 
 export const NOTHING = '-';
 

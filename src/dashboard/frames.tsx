@@ -1,7 +1,7 @@
 // Renders lines with Ink to the text that a terminal gets. Used by the session for each frame, and by --once.
 import { Box, renderToString, Text, type TextProps } from 'ink';
 import type { ReactElement } from 'react';
-import type { Line, Tone } from './line.ts';
+import type { Line, Tone } from './layout.ts';
 
 /** Colours that every terminal has, without black and white, so that they can be read on light and dark backgrounds. */
 const TONES: Record<Tone, TextProps> = {

@@ -1,9 +1,18 @@
 // The view of alerts, firing ones first: who has acknowledged them, which are silenced, which notifications were sent.
 import type { AlertBody } from '../../api/client/client-bodies.ts';
 import { relative, since } from '../format.ts';
-import { type Line, plain, type Span, span } from '../line.ts';
+import {
+  type Line,
+  missing,
+  plain,
+  type Room,
+  type Span,
+  type SpanColumn,
+  span,
+  stacked,
+  tableLines,
+} from '../layout.ts';
 import { dataTimeMs, listedAlerts, type State } from '../state.ts';
-import { missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
 
 export function alertsLines(state: State, { columns, rows }: Room): Line[] {
   const { alerts, firing } = state.data;

@@ -1,9 +1,20 @@
 // The view of a card: for each task type why it is or is not polled, as `cardpoll explain` shows it.
 import type { ExplanationBody } from '../../api/client/client-bodies.ts';
 import { grouped, measure, relative, seconds } from '../format.ts';
-import { type Line, plain, type Span, span, type Tone, wrapped } from '../line.ts';
+import {
+  fact,
+  hint,
+  type Line,
+  missing,
+  plain,
+  type Room,
+  type Span,
+  span,
+  stacked,
+  type Tone,
+  wrapped,
+} from '../layout.ts';
 import type { State } from '../state.ts';
-import { fact, hint, missing, type Room, stacked } from './layout.ts';
 
 type Task = ExplanationBody['tasks'][number];
 

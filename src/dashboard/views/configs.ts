@@ -1,9 +1,19 @@
 // The view of polling configs: which cards they match, how often those are polled, and what is wrong with them.
 import type { ConfigBody } from '../../api/client/client-bodies.ts';
 import { count, seconds } from '../format.ts';
-import { type Line, plain, type Span, span } from '../line.ts';
+import {
+  hint,
+  type Line,
+  missing,
+  plain,
+  type Room,
+  type Span,
+  type SpanColumn,
+  span,
+  stacked,
+  tableLines,
+} from '../layout.ts';
 import type { State } from '../state.ts';
-import { hint, missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
 
 export function configsLines(state: State, { columns, rows }: Room): Line[] {
   const { body, problem } = state.data.configs;

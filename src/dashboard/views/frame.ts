@@ -3,7 +3,7 @@
 import { widthOf } from '../../cli/output/width.ts';
 import { seconds } from '../format.ts';
 import { refusalOf } from '../keymap.ts';
-import { EMPTY, fitted, type Line, plain, type Span, span, spread, wrapped } from '../line.ts';
+import { EMPTY, fitted, type Line, plain, type Room, type Span, span, spread, wrapped } from '../layout.ts';
 import { questionOf, subjectOf } from '../prompts.ts';
 import { ageMsOf, dataTimeMs, isStale, type State, type View } from '../state.ts';
 import { alertsLines } from './alerts.ts';
@@ -12,7 +12,6 @@ import { configsLines } from './configs.ts';
 import { healthViewLines } from './health.ts';
 import { helpLine, helpLines } from './help.ts';
 import { instancesLines } from './instances.ts';
-import type { Room } from './layout.ts';
 import { overviewLines } from './overview.ts';
 import { stopsLines } from './stops.ts';
 import { taskLines } from './task.ts';

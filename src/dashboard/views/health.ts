@@ -4,9 +4,19 @@ import type { HealthReasonBody, OverviewBody } from '../../api/client/client-bod
 import { cardCount } from '../../cli/output/style.ts';
 import { widthOf } from '../../cli/output/width.ts';
 import { healthSpan, healthTone, since as sinceWords } from '../format.ts';
-import { EMPTY, fitted, type Line, lineWidth, span, wrapped } from '../line.ts';
+import {
+  EMPTY,
+  fitted,
+  hint,
+  type Line,
+  lineWidth,
+  MARK,
+  missing,
+  type Room,
+  span,
+  wrapped,
+} from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
-import { hint, MARK, missing, type Room } from './layout.ts';
 
 const INDENT = 2;
 

@@ -1,9 +1,8 @@
 // The help page and the help line, both made from the keymap.
 import { widthOf } from '../../cli/output/width.ts';
 import { type Binding, bindingsOf, KEYMAP, refusalOf } from '../keymap.ts';
-import { EMPTY, fitted, type Line, lineWidth, plain, sideBySide, span } from '../line.ts';
+import { EMPTY, fitted, type Line, lineWidth, plain, type Room, sideBySide, span } from '../layout.ts';
 import type { State } from '../state.ts';
-import type { Room } from './layout.ts';
 
 const KEY_COLUMNS = 11;
 const COLUMN_COLUMNS = 36;

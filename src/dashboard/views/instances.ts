@@ -1,9 +1,19 @@
 // The view of live instances: what each of them runs, and the age of its heartbeat.
 import type { OverviewBody } from '../../api/client/client-bodies.ts';
 import { count, relative, since } from '../format.ts';
-import { type Line, plain, type Span, span } from '../line.ts';
+import {
+  hint,
+  type Line,
+  missing,
+  plain,
+  type Room,
+  type Span,
+  type SpanColumn,
+  span,
+  stacked,
+  tableLines,
+} from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
-import { hint, missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
 
 type Instance = OverviewBody['workers'][number];
 

@@ -4,11 +4,10 @@ import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts'
 import { capacityLine, stopsLine } from '../../cli/output/fleet-lines.ts';
 import { gauge } from '../charts.ts';
 import { count, grouped, relative, seconds, since } from '../format.ts';
-import { type Line, type Span, span } from '../line.ts';
+import { fact, type Line, missing, type Room, type Span, span, stacked, stackedRows } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { alertText } from './alerts.ts';
 import { calmWords, healthLines } from './health.ts';
-import { fact, missing, type Room, stacked, stackedRows } from './layout.ts';
 import { chartLines, fittingChartRows, LEAST_ROWS_OF_CHARTS } from './task-charts.ts';
 import { paceTable, queueTable } from './task-tables.ts';
 

@@ -4,10 +4,22 @@ import type { OverviewBody, StopBody } from '../../api/client/client-bodies.ts';
 import { cardCount } from '../../cli/output/style.ts';
 import { gauge } from '../charts.ts';
 import { count, megabytes, NOTHING, relative } from '../format.ts';
-import { type Line, plain, type Span, span, type Tone } from '../line.ts';
+import {
+  fact,
+  hint,
+  type Line,
+  missing,
+  plain,
+  type Room,
+  type Span,
+  type SpanColumn,
+  span,
+  stacked,
+  type Tone,
+  tableLines,
+} from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { healthLines } from './health.ts';
-import { fact, hint, missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
 
 type Stops = OverviewBody['stops'];
 

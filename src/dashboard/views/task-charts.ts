@@ -4,10 +4,9 @@ import type { HistoryBody } from '../../api/client/client-bodies.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { extentOf, lineChart, type Series, type Summary } from '../charts.ts';
 import { measure } from '../format.ts';
-import { fitted, type Line, plain, type Span, sideBySide, span } from '../line.ts';
+import { fitted, type Line, missing, plain, type Span, sideBySide, span } from '../layout.ts';
 import { minutesOf, type SampleBody, seriesOf } from '../series.ts';
 import type { State } from '../state.ts';
-import { missing } from './layout.ts';
 
 const GAP = 2;
 const SMALLEST_CHART_ROWS = 2;

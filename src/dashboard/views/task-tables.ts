@@ -3,9 +3,8 @@ import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { gauge, sparkline } from '../charts.ts';
 import { count, healthSpan, measure, percent, seconds } from '../format.ts';
-import { type Line, type Span, span, type Tone } from '../line.ts';
+import { type Line, type Span, type SpanColumn, span, type Tone, tableLines } from '../layout.ts';
 import { minutesOf, seriesOf } from '../series.ts';
-import { type SpanColumn, tableLines } from './layout.ts';
 
 interface TaskTables {
   readonly tasks: readonly TaskBody[];

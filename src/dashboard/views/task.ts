@@ -1,10 +1,19 @@
 // The view of a task type: its numbers, charts of fifteen minutes, why polls fail and for which cards.
 import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { count, measure, percent, relative, seconds } from '../format.ts';
-import { fitted, type Line, plain, sideBySide, span } from '../line.ts';
+import {
+  fitted,
+  type Line,
+  missing,
+  plain,
+  type Room,
+  sideBySide,
+  span,
+  stacked,
+  tableLines,
+} from '../layout.ts';
 import { dataTimeMs, failingCards, type State } from '../state.ts';
 import { calmWords, healthLines } from './health.ts';
-import { missing, type Room, stacked, tableLines } from './layout.ts';
 import { chartLines, fittingChartRows } from './task-charts.ts';
 import { durations, limitCells } from './task-tables.ts';
 

@@ -2,9 +2,18 @@
 import type { TriggerBody } from '../../api/client/client-bodies.ts';
 import { gauge } from '../charts.ts';
 import { count, relative } from '../format.ts';
-import { type Line, plain, span, type Tone } from '../line.ts';
+import {
+  type Line,
+  missing,
+  plain,
+  type Room,
+  type SpanColumn,
+  span,
+  stacked,
+  type Tone,
+  tableLines,
+} from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
-import { missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
 
 const TONES: Partial<Record<TriggerBody['status'], Tone>> = {
   completed: 'good',

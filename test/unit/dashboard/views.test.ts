@@ -5,7 +5,7 @@ import { widthOf } from '../../../src/cli/output/width.ts';
 import type { Action } from '../../../src/dashboard/actions.ts';
 import { renderLines } from '../../../src/dashboard/frames.tsx';
 import { KEYMAP } from '../../../src/dashboard/keymap.ts';
-import type { Line } from '../../../src/dashboard/line.ts';
+import type { Line } from '../../../src/dashboard/layout.ts';
 import { type Bodies, type State, VIEWS } from '../../../src/dashboard/state.ts';
 import { frameLines, stillLines } from '../../../src/dashboard/views/frame.ts';
 import { CARD } from '../cli/bodies.ts';

@@ -1,8 +1,58 @@
-// The room of a view, how its parts share it, and the parts that several views have: tables, named facts, and the line for
-// missing data.
-import { type ColumnRules, layTable } from '../../cli/output/table.ts';
-import { widthOf } from '../../cli/output/width.ts';
-import { EMPTY, type Line, type Span, span } from '../line.ts';
+// What a screen is made of: lines of spans, each a text in one tone. The room of a view, how its parts share it, and the parts
+// that several views have: tables, named facts, and the line for missing data. Views make lines, frames.tsx renders them.
+import * as lines from '../cli/output/line.ts';
+import { type ColumnRules, layTable } from '../cli/output/table.ts';
+import { widthOf } from '../cli/output/width.ts';
+
+/** Colours show these. None of them is the only sign of anything. */
+export type Tone = 'good' | 'warn' | 'bad' | 'accent' | 'dim' | 'bold' | 'picked';
+export type Span = lines.Toned<Tone>;
+export type Line = readonly Span[];
+
+export const EMPTY: Line = [];
+
+export function span(text: string | number, tone?: Tone): Span {
+  return { text: String(text), tone };
+}
+
+export function plain(text: string, tone?: Tone): Line {
+  return [span(text, tone)];
+}
+
+export function lineWidth(line: Line): number {
+  return lines.lineWidth(line, widthOf);
+}
+
+export function fitted(line: Line, columns: number): Line {
+  return lines.fitted(line, columns, widthOf);
+}
+
+/** Left and right part on one line. Where both do not fit, the left one is cut. */
+export function spread(left: Line, right: Line, columns: number): Line {
+  const shown = fitted(right, columns);
+  const room = columns - lineWidth(shown) - 1;
+  return room < 1 ? shown : [...lines.padded(left, room, 'left', widthOf), span(' '), ...shown];
+}
+
+/** Two blocks of lines next to each other, `gap` columns between them. */
+export function sideBySide(
+  left: readonly Line[],
+  right: readonly Line[],
+  leftColumns: number,
+  gap = 2,
+): Line[] {
+  const height = Math.max(left.length, right.length);
+  return Array.from({ length: height }, (_, i) => [
+    ...lines.padded(left[i] ?? EMPTY, leftColumns + gap, 'left', widthOf),
+    ...(right[i] ?? EMPTY),
+  ]);
+}
+
+/** A long text over several lines, broken between words. */
+export function wrapped(text: string, columns: number, tone?: Tone): Line[] {
+  const sentence = lines.plainText(text).replace(/ +/g, ' ');
+  return lines.wordWrap(sentence, columns, widthOf).map((line) => plain(line, tone));
+}
 
 export interface Room {
   readonly columns: number;
@@ -13,15 +63,15 @@ export interface Room {
 export function stacked(parts: readonly (readonly Line[])[], rows: number): Line[] {
   const filled = parts.filter((part) => part.length > 0);
   let spare = rows - filled.reduce((sum, part) => sum + part.length, 0);
-  const lines: Line[] = [];
+  const stack: Line[] = [];
   for (const [i, part] of filled.entries()) {
     if (i > 0 && spare > 0) {
-      lines.push(EMPTY);
+      stack.push(EMPTY);
       spare -= 1;
     }
-    lines.push(...part);
+    stack.push(...part);
   }
-  return lines.slice(0, Math.max(0, rows));
+  return stack.slice(0, Math.max(0, rows));
 }
 
 /** The rows that parts take, with a blank line between each two. */
@@ -63,9 +113,9 @@ export function tableLines<Row>(
   const { first, visible } = windowOf(rows, height - 1, selected);
   const header = columns.map(({ header: text }) => [span(text, 'dim')]);
   const cells = visible.map((row) => columns.map(({ cell }) => [cell(row)].flat()));
-  const { lines } = layTable(columns, [header, ...cells], { columns: room - MARK.length, widthOf });
+  const table = layTable(columns, [header, ...cells], { columns: room - MARK.length, widthOf });
   const at = selected === null ? -1 : selected - first + 1;
-  return lines.map((line, i) => [i === at ? span(MARK, 'picked') : span('  '), ...line]);
+  return table.lines.map((line, i) => [i === at ? span(MARK, 'picked') : span('  '), ...line]);
 }
 
 /** A command that helps. */

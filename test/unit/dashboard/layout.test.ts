@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { padded, plainText } from '../../../src/cli/output/line.ts';
 import { widthOf } from '../../../src/cli/output/width.ts';
-import { fitted, type Line, lineWidth, sideBySide, spread, wrapped } from '../../../src/dashboard/line.ts';
+import { fitted, type Line, lineWidth, sideBySide, spread, wrapped } from '../../../src/dashboard/layout.ts';
 
 const textOf = (line: Line) => line.map(({ text }) => text).join('');
 const of = (...texts: string[]): Line => texts.map((text) => ({ text }));
