@@ -6,16 +6,13 @@ import { refusalOf } from '../keymap.ts';
 import { EMPTY, fitted, type Line, plain, type Room, type Span, span, spread, wrapped } from '../layout.ts';
 import { questionOf, subjectOf } from '../prompts.ts';
 import { ageMsOf, dataTimeMs, isStale, type State, type View } from '../state.ts';
-import { alertsLines } from './alerts.ts';
 import { cardLines } from './card.ts';
-import { configsLines } from './configs.ts';
 import { healthViewLines } from './health.ts';
 import { helpLine, helpLines } from './help.ts';
-import { instancesLines } from './instances.ts';
+import { alertsLines, configsLines, instancesLines, triggersLines } from './lists.ts';
 import { overviewLines } from './overview.ts';
 import { stopsLines } from './stops.ts';
 import { taskLines } from './task.ts';
-import { triggersLines } from './triggers.ts';
 
 const SMALLEST = { columns: 60, rows: 15 } as const;
 /** The title of a plan gets so many rows, to leave room for its effects. */

@@ -6,8 +6,8 @@ import { gauge } from '../charts.ts';
 import { count, grouped, relative, seconds, since } from '../format.ts';
 import { fact, type Line, missing, type Room, type Span, span, stacked, stackedRows } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
-import { alertText } from './alerts.ts';
 import { calmWords, healthLines } from './health.ts';
+import { alertText } from './lists.ts';
 import { chartLines, fittingChartRows, LEAST_ROWS_OF_CHARTS } from './task-charts.ts';
 import { paceTable, queueTable } from './task-tables.ts';
 
