@@ -1,8 +1,9 @@
 // One run of the command line: arguments -> command -> exit code. Called by main.ts. Every error becomes one line on stderr
 // and an exit code here; nothing below prints errors or ends the process.
 import { CommanderError } from 'commander';
-import { loadClientConfig } from '../config/load-config.ts';
+import { type ClientConfig, loadClientConfig } from '../config/load-config.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
+import { isLoopback } from '../platform/loopback.ts';
 import {
   type CommandContext,
   type CommandSpec,
@@ -15,7 +16,6 @@ import { EXIT_BUG, EXIT_OK, exitCodeOf } from './exit-codes.ts';
 import type { Launchers } from './launchers.ts';
 import { optionsAfterCommand } from './option-order.ts';
 import { plainText } from './output/line.ts';
-import { plainHttpWarning } from './output/plain-http.ts';
 import { buildProgram, type ParsedInput } from './program.ts';
 import { VERSION } from './version.ts';
 
@@ -55,6 +55,23 @@ function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput
       const { ApiClient } = await import('../api/client/client.ts');
       return new ApiClient({ ...config, signal, clock: io.clock });
     },
+  };
+}
+
+/**
+ * Warns of a token that would cross a network in clear text.
+ * @returns a check that warns once, however many requests a command sends.
+ */
+export function plainHttpWarning(io: Io): (config: ClientConfig) => void {
+  let hasWarned = false;
+  return ({ url, token }) => {
+    const { protocol, hostname, host } = new URL(url);
+    if (hasWarned || token === null || protocol !== 'http:' || isLoopback(hostname.replace(/^\[|\]$/g, '')))
+      return;
+    hasWarned = true;
+    io.stderr.write(
+      `cardpoll: warning: the token is sent to ${plainText(host)} over plain HTTP; use https://\n`,
+    );
   };
 }
 

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import type { Io } from '../../../src/cli/command.ts';
-import { plainHttpWarning } from '../../../src/cli/output/plain-http.ts';
+import { plainHttpWarning } from '../../../src/cli/run.ts';
 import { cli } from './cli-under-test.ts';
 
 function warnings(url: string, token: string | null, times = 1): string {
