@@ -1,14 +1,25 @@
-// The whole screen: a header with the fleet and the age of its data, the open view, and at the bottom questions, results
-// and keys.
+// The whole screen: a header with the fleet and the age of its data, the open view or the help page, and at the bottom questions,
+// results and keys. Both lists of keys are made from the keymap.
 import { widthOf } from '../../cli/output/width.ts';
 import { seconds } from '../format.ts';
-import { refusalOf } from '../keymap.ts';
-import { EMPTY, fitted, type Line, plain, type Room, type Span, span, spread, wrapped } from '../layout.ts';
+import { type Binding, bindingsOf, KEYMAP, refusalOf } from '../keymap.ts';
+import {
+  EMPTY,
+  fitted,
+  type Line,
+  lineWidth,
+  plain,
+  type Room,
+  type Span,
+  sideBySide,
+  span,
+  spread,
+  wrapped,
+} from '../layout.ts';
 import { questionOf, subjectOf } from '../prompts.ts';
 import { ageMsOf, dataTimeMs, isStale, type State, type View } from '../state.ts';
 import { cardLines } from './card.ts';
 import { healthViewLines } from './health.ts';
-import { helpLine, helpLines } from './help.ts';
 import { alertsLines, configsLines, instancesLines, triggersLines } from './lists.ts';
 import { overviewLines } from './overview.ts';
 import { stopsLines } from './stops.ts';
@@ -35,7 +46,7 @@ export function frameLines(state: State): Line[] {
   const { columns } = state;
   const rows = Math.max(1, state.rows - 1);
   if (columns < SMALLEST.columns || state.rows < SMALLEST.rows) return tooSmall(state, rows);
-  const bottom = bottomLines(state);
+  const bottom = [...dialogLines(state), helpLine(state)];
   const body = bodyLines(state, { columns, rows: rows - 1 - bottom.length });
   return [headerLine(state, freshness(state)), ...body, ...bottom].map((line) => fitted(line, columns));
 }
@@ -95,10 +106,6 @@ function faded(line: Line): Line {
   return line.map(({ text }): Span => ({ text, tone: 'dim' }));
 }
 
-function bottomLines(state: State): Line[] {
-  return [...dialogLines(state), helpLine(state, state.columns)];
-}
-
 function dialogLines(state: State): Line[] {
   const { confirm, prompt, notice, columns } = state;
   if (confirm !== null) {
@@ -140,4 +147,58 @@ function atMost(lines: readonly Line[], rows: number): readonly Line[] {
 function trimmed(lines: readonly Line[]): Line[] {
   const last = lines.findLastIndex((line) => line.some(({ text }) => text.trim() !== ''));
   return lines.slice(0, last + 1);
+}
+
+const KEY_COLUMNS = 11;
+const COLUMN_COLUMNS = 36;
+
+/** All keys. Those that change something have a heading of their own. */
+function helpLines({ columns, rows }: Room): Line[] {
+  const keys = KEYMAP.filter(({ mode }) => mode === undefined);
+  const lines = [
+    plain('Keys', 'bold'),
+    ...joined(keys.filter(({ changes }) => changes !== true)).map(bindingLine),
+    EMPTY,
+    plain('Keys that change something, after asking', 'bold'),
+    ...keys.filter(({ changes }) => changes === true).map(bindingLine),
+  ];
+  if (lines.length <= rows || columns < 2 * COLUMN_COLUMNS) return lines.slice(0, rows);
+  const half = Math.ceil(lines.length / 2);
+  return sideBySide(lines.slice(0, half), lines.slice(half), COLUMN_COLUMNS).slice(0, rows);
+}
+
+/** Keys with the same meaning share a line. */
+function joined(bindings: readonly Binding[]): readonly Binding[] {
+  const byLabel = new Map<string, Binding>();
+  for (const one of bindings) {
+    const same = byLabel.get(one.label);
+    byLabel.set(one.label, same === undefined ? one : { ...same, shown: `${same.shown}, ${one.shown}` });
+  }
+  return [...byLabel.values()];
+}
+
+function bindingLine({ shown, label, views, changes }: Binding): Line {
+  const where = views === undefined || changes !== true ? '' : `  in ${views.join(', ')}`;
+  return [
+    span(`${shown}${' '.repeat(Math.max(1, KEY_COLUMNS - widthOf(shown)))}`, 'accent'),
+    span(label),
+    span(where, 'dim'),
+  ];
+}
+
+/** As many keys as fit. Those that change something are grey while they are refused. */
+function helpLine(state: State): Line {
+  const isRefused = refusalOf(state) !== null;
+  let line: Line = [];
+  for (const { shown, label, changes } of bindingsOf(state).filter(({ inLine }) => inLine?.(state))) {
+    const grey = changes === true && isRefused;
+    const part: Line = [
+      ...(line.length === 0 ? [] : [span('  ')]),
+      span(shown, grey ? 'dim' : 'accent'),
+      span(` ${label}`, grey ? 'dim' : undefined),
+    ];
+    if (lineWidth(line) + lineWidth(part) > state.columns) break;
+    line = [...line, ...part];
+  }
+  return fitted(line, state.columns);
 }
