@@ -200,5 +200,5 @@ function helpLine(state: State): Line {
     if (lineWidth(line) + lineWidth(part) > state.columns) break;
     line = [...line, ...part];
   }
-  return fitted(line, state.columns);
+  return line;
 }
