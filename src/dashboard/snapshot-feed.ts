@@ -1,7 +1,6 @@
 // Reads what the open view needs from the daemon at intervals, and emits answers and failures. Owns the dashboard's timer,
 // one tick a second. It retries a source that fails with growing pauses, and never asks a slow one twice at a time.
 import type { ApiClient } from '../api/client/client.ts';
-import type { Answer } from '../api/client/client-calls.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { CHART_MINUTES, merged } from './series.ts';
@@ -19,23 +18,30 @@ interface FeedDependencies {
 }
 
 const TICK_MS = 1_000;
-const EVERY_MS: Record<Source, number> = {
-  overview: 1_000,
-  history: 2_000,
-  failures: 2_000,
-  firing: 2_000,
-  alerts: 3_000,
-  triggers: 1_000,
-  configs: 2_000,
-  stops: 2_000,
-  cleanup: 3_000,
-  card: 1_000,
-};
 /** A tick may come a little early. Then a source must not wait for the next one. */
 const SLACK_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 /** How many alerts, triggers and stops are listed. */
 const LATEST = 100;
+
+/** How often each source is asked, and for what: all that the views show of it. */
+const ASKED: {
+  readonly [S in Source]: {
+    readonly everyMs: number;
+    readonly read: (client: ApiClient, card: string) => Promise<{ readonly body: Bodies[S] }>;
+  };
+} = {
+  overview: { everyMs: 1_000, read: (client) => client.overview() },
+  history: { everyMs: 2_000, read: (client) => client.history(CHART_MINUTES) },
+  failures: { everyMs: 2_000, read: (client) => client.failures() },
+  firing: { everyMs: 2_000, read: (client) => client.alertHistory({ state: 'firing' }, 1, LATEST) },
+  alerts: { everyMs: 3_000, read: (client) => client.alertHistory({}, 1, LATEST) },
+  triggers: { everyMs: 1_000, read: (client) => client.triggers(1, LATEST) },
+  configs: { everyMs: 2_000, read: (client) => client.configs() },
+  stops: { everyMs: 2_000, read: readStops },
+  cleanup: { everyMs: 3_000, read: (client) => client.cleanupProgress() },
+  card: { everyMs: 1_000, read: (client, card) => client.explain(card) },
+};
 
 interface Attempt {
   nextAtMs: number;
@@ -105,7 +111,7 @@ export class SnapshotFeed {
     const { clock, emit } = this.deps;
     const { card } = this.#wish;
     attempt.isUnderWay = true;
-    attempt.nextAtMs = startedMs + EVERY_MS[source];
+    attempt.nextAtMs = startedMs + ASKED[source].everyMs;
     try {
       const reading =
         source === 'history' ? await this.#readHistory() : await readSource(this.deps.client, source, card);
@@ -136,48 +142,24 @@ export class SnapshotFeed {
   }
 }
 
-/** Reads all that the views show of a source. @param card for the source `card` alone. */
+/** @param card for the source `card` alone. */
 export async function readSource(
   client: ApiClient,
   source: Source,
   card: string | null = null,
 ): Promise<Received> {
-  switch (source) {
-    case 'overview':
-      return tagged(source, client.overview());
-    case 'history':
-      return tagged(source, client.history(CHART_MINUTES));
-    case 'failures':
-      return tagged(source, client.failures());
-    case 'firing':
-      return tagged(source, client.alertHistory({ state: 'firing' }, 1, LATEST));
-    case 'alerts':
-      return tagged(source, client.alertHistory({}, 1, LATEST));
-    case 'triggers':
-      return tagged(source, client.triggers(1, LATEST));
-    case 'configs':
-      return tagged(source, client.configs());
-    case 'stops':
-      return { source, body: await readStops(client) };
-    case 'cleanup':
-      return tagged(source, client.cleanupProgress());
-    case 'card':
-      return tagged(source, client.explain(card ?? ''));
-  }
-}
-
-async function tagged<S extends Source>(source: S, answer: Promise<Answer<Bodies[S]>>): Promise<Received> {
-  return { source, body: (await answer).body } as Received;
+  const { body } = await ASKED[source].read(client, card ?? '');
+  return { source, body } as Received;
 }
 
 /** Stops that wait for an operator; where none does, those that were only observed; else the latest. */
-async function readStops(client: ApiClient): Promise<ListedStops> {
+async function readStops(client: ApiClient): Promise<{ readonly body: ListedStops }> {
   for (const state of ['held', 'observed'] as const) {
     const { body } = await client.stops({ state }, 1, LATEST);
-    if (body.items.length > 0) return { ...body, state };
+    if (body.items.length > 0) return { body: { ...body, state } };
   }
   const { body } = await client.stops({}, 1, LATEST);
-  return { ...body, state: null };
+  return { body: { ...body, state: null } };
 }
 
 function problemOf(error: unknown): string {
