@@ -1,51 +1,15 @@
 // The table of keys. model.ts carries out its commands, and the help line and the help page are drawn from it.
-import type { State, View } from './state.ts';
-import { failingCards, isStale } from './state.ts';
+import { failingCards, isStale, type State, type View } from './state.ts';
 
 type Dialog = 'help' | 'prompt' | 'confirm';
 
-export type Command =
-  | 'quit'
-  | 'interrupt'
-  | 'help'
-  | 'redraw'
-  | 'next-view'
-  | 'previous-view'
-  | `show-${Exclude<View, 'card'>}`
-  | 'up'
-  | 'down'
-  | 'left'
-  | 'right'
-  | 'open'
-  | 'back'
-  | 'search'
-  | 'limit'
-  | 'reset'
-  | 'pause'
-  | 'resume'
-  | 'switch'
-  | 'interval'
-  | 'cancel'
-  | 'poll'
-  | 'cleanup'
-  | 'acknowledge'
-  | 'silence'
-  | 'stop-mode'
-  | 'release'
-  | 'dismiss'
-  | 'release-all'
-  | 'accept'
-  | 'refuse'
-  | 'erase'
-  | 'erase-all'
-  | 'enter';
-
-export interface Binding {
+export interface Binding<Name extends string = Command> {
   /** As terminal.ts names them: a character, or `up`, `return`, `ctrl-c` ... */
   readonly keys: readonly string[];
   readonly shown: string;
   readonly label: string;
-  readonly command: Command;
+  /** model.ts carries it out. */
+  readonly command: Name;
   /** What is open over the view where it works; the view itself where it is missing. */
   readonly mode?: Dialog;
   /** The views where it works; all of them where it is missing. */
@@ -59,7 +23,7 @@ export interface Binding {
 const LISTS: readonly View[] = ['alerts', 'triggers', 'instances', 'configs', 'stops', 'health'];
 const TASKS: readonly View[] = ['overview', 'task'];
 
-export const KEYMAP: readonly Binding[] = [
+const BINDINGS = [
   { keys: ['q'], shown: 'q', label: 'quit', command: 'quit', inLine: always },
   { keys: ['?'], shown: '?', label: 'help', command: 'help', inLine: always },
   { keys: ['tab'], shown: 'Tab', label: 'view', command: 'next-view', inLine: always },
@@ -129,7 +93,10 @@ export const KEYMAP: readonly Binding[] = [
     inLine: always,
   },
   { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'confirm' },
-];
+] as const satisfies readonly Binding<string>[];
+
+export type Command = (typeof BINDINGS)[number]['command'];
+export const KEYMAP: readonly Binding[] = BINDINGS;
 
 function always(): boolean {
   return true;
@@ -153,7 +120,12 @@ function canOpen(state: State): boolean {
   return state.view !== 'task' || failingCards(state).length > 0;
 }
 
-function change(key: string, command: Command, views: readonly View[], label: string = command): Binding {
+function change<Name extends string>(
+  key: string,
+  command: Name,
+  views: readonly View[],
+  label: string = command,
+): Binding<Name> {
   return { keys: [key], shown: key, label, command, views, changes: true, inLine: always };
 }
 
