@@ -31,7 +31,7 @@ const MAY_IMPORT = table(`
   api            -> api client, operations, domain, platform
   dashboard      -> api client, cli style, config, domain, platform
   log-search     -> domain, platform
-  cli style      -> type of cli, domain
+  cli style      -> type of cli, type of api client, domain
   cli            -> api client, cli style, log-search, dynamic dashboard, config, domain, platform
   supervision    -> domain, platform
   wiring         -> everything

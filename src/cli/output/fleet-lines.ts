@@ -1,23 +1,9 @@
 // Facts about the fleet in words, for `stats` and the dashboard: its capacity by task type (what is demanded, how much of it
 // is possible, and when a backlog is gone), and its stops. Shows what the API says.
-import type { StopMode } from '../../domain/stops/stop.ts';
-import type { TaskType } from '../../domain/task-type.ts';
+import type { OverviewBody, TaskBody } from '../../api/client/client-bodies.ts';
 
-interface Capacity {
-  readonly demand_per_second: number;
-  readonly capacity_per_second: number | null;
-  readonly bound_by: 'concurrency' | 'rate_limits' | null;
-  readonly headroom_percent: number | null;
-  readonly drain_seconds: number | null;
-  readonly held_by: string | null;
-}
-
-interface Measured {
-  readonly tasks: ReadonlyArray<{ readonly task_type: TaskType; readonly capacity: Capacity }>;
-  readonly capacity: Capacity & {
-    readonly headroom_task_type: TaskType | null;
-    readonly advice: string | null;
-  };
+interface Measured extends Pick<OverviewBody, 'capacity'> {
+  readonly tasks: readonly Pick<TaskBody, 'task_type' | 'capacity'>[];
 }
 
 interface Numbers {
@@ -64,18 +50,6 @@ function backlogFact({ drain_seconds, held_by, advice }: Measured['capacity'], {
   return advice === null ? 'backlog: not known yet' : `backlog gone: never${then}`;
 }
 
-/** `stops` of polling-stats; null: not known, or a budget without a limit. */
-interface Stops {
-  readonly mode: StopMode | null;
-  readonly done_hour: number | null;
-  readonly done_day: number | null;
-  readonly budget_hour: number | null;
-  readonly budget_day: number | null;
-  readonly held: number | null;
-  readonly observed: number | null;
-  readonly resumed_day: number | null;
-}
-
 interface StopsLine {
   readonly text: string;
   /** An operator should look at it: stops wait, or none is made. */
@@ -86,7 +60,7 @@ interface StopsLine {
  * `enforce, 12 of 100 this hour, 340 of 500 today, 28 held`
  * @param number how a count is shown.
  */
-export function stopsLine(stops: Stops, number: (count: number) => string): StopsLine {
+export function stopsLine(stops: OverviewBody['stops'], number: (count: number) => string): StopsLine {
   const { mode, held, observed, resumed_day: resumed } = stops;
   if (mode === null) return { text: 'not known', isUrgent: false };
   const some = (count: number | null, word: string) => (count ? [`${number(count)} ${word}`] : []);
