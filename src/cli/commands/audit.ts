@@ -5,8 +5,7 @@ import { text } from '../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
 import { ask, type PageOptions, pageOptions } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
-import { valueText } from '../output/change.ts';
-import { printAll, printList } from '../output/print.ts';
+import { printAll, printList, valueText } from '../output/print.ts';
 import { listTable } from '../output/table.ts';
 import { type PastTime, pastRange, pastTime } from '../past-time.ts';
 

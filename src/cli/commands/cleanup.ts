@@ -14,8 +14,7 @@ import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../conf
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { follow } from '../follow.ts';
 import { findRetention } from '../named.ts';
-import { type Change, printChange } from '../output/change.ts';
-import { printAnswer } from '../output/print.ts';
+import { type Change, printAnswer, printChange } from '../output/print.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
 import type { Style } from '../output/style.ts';
 import { fieldList, listTable, ofOne } from '../output/table.ts';

@@ -1,13 +1,14 @@
 // Prints an API answer in the format asked for: JSON as the API sent it (indented on a terminal), YAML of the same, one
 // item a line, or a table. Every reading command ends here: what prints a whole answer returns the exit code. Long output is
-// written as its reader takes it.
+// written as its reader takes it. What a command has changed is reported on stderr, because an answer has only the new values.
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ItemsBody, PageBody } from '../../api/client/client-bodies.ts';
 import type { Answer } from '../../api/client/client-calls.ts';
 import type { CommandContext, Io } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
-import { inLocale, type Style, sentenceLines, styleFor } from './style.ts';
+import { plainText } from './line.ts';
+import { cardCount, inLocale, type Style, sentenceLines, styleFor } from './style.ts';
 
 export async function printAnswer<Body>(
   context: CommandContext,
@@ -187,4 +188,26 @@ async function write({ stdout, onInterrupt }: Io, bytes: Buffer): Promise<void> 
   } finally {
     signal.throwIfAborted();
   }
+}
+
+/** Name, old and new value of something that may have changed. */
+export type Change = readonly [name: string, before: unknown, after: unknown];
+
+/**
+ * `realname: limit 100 -> 150, 1,000,000 cards`
+ * @param cards how many cards it affects; null where that is not known.
+ */
+export function printChange(io: Io, what: string, changes: readonly Change[], cards: number | null): void {
+  const changed = changes.filter(([, before, after]) => before !== after);
+  const said = changed.map(([name, before, after]) => `${name} ${valueText(before)} -> ${valueText(after)}`);
+  const concerned = cards === null ? [] : [`concerns ${cardCount(cards)}`];
+  const facts = said.length === 0 ? ['nothing changed'] : [...said, ...concerned];
+  io.stderr.write(`${plainText(`${what}: ${facts.join(', ')}`)}\n`);
+}
+
+/** In the words of the fields. */
+export function valueText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined ? 'none' : JSON.stringify(value);
 }

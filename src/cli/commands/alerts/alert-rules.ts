@@ -25,8 +25,7 @@ import {
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
-import { type Change, printChange } from '../../output/change.ts';
-import { printAnswer } from '../../output/print.ts';
+import { type Change, printAnswer, printChange } from '../../output/print.ts';
 import { conditionText, ruleFields, ruleTable } from '../../output/reports/alert-tables.ts';
 import { span } from '../../output/style.ts';
 import { readSecretFile } from '../../secret-file.ts';

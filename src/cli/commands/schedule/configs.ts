@@ -21,8 +21,7 @@ import {
 } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { findConfig } from '../../named.ts';
-import { type Change, printChange } from '../../output/change.ts';
-import { printAnswer } from '../../output/print.ts';
+import { type Change, printAnswer, printChange } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { cardCount, enabledWord, span } from '../../output/style.ts';
 import { ofOne } from '../../output/table.ts';
