@@ -2,6 +2,7 @@
 // root knows how. A launcher that runs until it is stopped resolves with the exit code when all it started has ended.
 import type { AdoptConfig, DaemonConfig, GatewayConfig, MigrateConfig } from '../config/daemon-config.ts';
 import type { HostPort } from '../config/kinds.ts';
+import type { Card } from '../domain/cards/card.ts';
 import type { Finding } from '../domain/finding.ts';
 import type { Fleet } from '../domain/fleet.ts';
 import type { CallTrial } from '../domain/gateway/call-trial.ts';
@@ -30,13 +31,6 @@ export interface SimulateOptions {
   readonly maxConcurrency?: number;
   /** Calls served at full speed at a time; more slow all of them down. Default: no limit. */
   readonly capacity?: number;
-}
-
-/** The card of a trial. */
-interface TriedCard {
-  readonly iccid: string;
-  readonly cardId: number;
-  readonly carrierId: number;
 }
 
 export type MigrateAction = 'status' | 'up';
@@ -71,7 +65,7 @@ export interface Launchers {
   /** Calls the interfaces for one card, one after the other; null: those that read something. */
   tryGateway(
     config: Pick<DaemonConfig, 'gateway' | 'timeZone'>,
-    card: TriedCard,
+    card: Pick<Card, 'iccid' | 'cardId' | 'carrierId'>,
     only: InterfaceName | null,
   ): Promise<readonly CallTrial[]>;
   simulate(options: SimulateOptions, listening: Listening): Promise<number>;
