@@ -8,7 +8,7 @@ import { renderLines } from './frames.tsx';
 import { reduce } from './model.ts';
 import { Session } from './session.ts';
 import { readSource } from './snapshot-feed.ts';
-import { initialState, type State } from './state.ts';
+import { initialState } from './state.ts';
 import { Terminal } from './terminal.ts';
 import { stillLines } from './views/frame.ts';
 
@@ -47,23 +47,12 @@ export async function runDashboard(options: DashboardOptions): Promise<'quit' | 
   }
 }
 
-/** What `--once` prints: the overview as text or as data. */
-interface Once {
-  readonly data: OnceData;
-  readonly state: State;
-}
-
-/** A part is null where the daemon did not answer; `problems` has the reasons. */
-interface OnceData {
-  readonly overview: State['data']['overview']['body'];
-  readonly history: State['data']['history']['body'];
-  readonly firing: State['data']['firing']['body'];
-  readonly cleanup: State['data']['cleanup']['body'];
-  readonly problems: readonly string[];
-}
-
-/** Reads each source of the overview one time. Throws CardpollError when the daemon does not answer with an overview. */
-export async function readOnce(client: ApiClient, given: Parameters<typeof initialState>[0]): Promise<Once> {
+/**
+ * Reads each source of the overview one time. Throws CardpollError when the daemon does not answer with an overview.
+ * @returns what `--once` prints: the overview for text, and its data. A part of them is null where the daemon did not answer;
+ * `problems` has the reasons.
+ */
+export async function readOnce(client: ApiClient, given: Parameters<typeof initialState>[0]) {
   const problems: string[] = [];
   const atMs = given.nowMs;
   const parts = (['history', 'firing', 'cleanup'] as const).map((source) => readSource(client, source));
@@ -78,7 +67,7 @@ export async function readOnce(client: ApiClient, given: Parameters<typeof initi
   return { state, data: { overview: overview.body, ...bodies, problems } };
 }
 
-export function onceText({ state, data }: Once): string {
+export function onceText({ state, data }: Awaited<ReturnType<typeof readOnce>>): string {
   const lines = [
     ...renderLines(stillLines(state), state.columns),
     ...data.problems.map((problem) => `not known: ${problem}`),
