@@ -6,8 +6,13 @@ import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { ownAnswer, rendered } from '../output/print.ts';
-import { overviewText } from '../output/reports/overview.ts';
-import { initFields, instanceTable, queueTable, taskTable } from '../output/reports/stats-tables.ts';
+import {
+  initFields,
+  instanceTable,
+  overviewText,
+  queueTable,
+  taskTable,
+} from '../output/reports/stats-views.ts';
 import type { Style } from '../output/style.ts';
 import { listTable, ofItems } from '../output/table.ts';
 import { WATCH_OPTION, type WatchOptions, watch } from '../watch.ts';

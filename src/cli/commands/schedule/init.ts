@@ -8,7 +8,7 @@ import { type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import type { AdoptionPlan } from '../../launchers.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
-import { initStateFields } from '../../output/reports/stats-tables.ts';
+import { initStateFields } from '../../output/reports/stats-views.ts';
 
 const EXAMPLES = [
   ['cardpoll init', 'progress, and what was repaired'],
