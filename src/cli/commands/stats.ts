@@ -62,33 +62,25 @@ async function instances(context: CommandContext, client: ApiClient): Promise<st
   });
 }
 
-interface ReasonRow {
-  readonly task: string;
-  readonly reason: string;
-  readonly count: number;
-}
+type OfTask<Row> = Row & { readonly task: string };
 
-interface CarrierRow {
-  readonly task: string;
-  readonly carrier: FailuresBody['carriers'][number];
-}
-
-interface CardRow {
-  readonly task: string;
-  readonly card: FailuresBody['cards'][number];
+/** What was listed of each task type, in one list. */
+function inOneList<Row>(
+  items: readonly FailuresBody[],
+  pick: (item: FailuresBody) => readonly Row[],
+): OfTask<Row>[] {
+  return items.flatMap((item) => pick(item).map((row) => ({ ...row, task: item.task_type })));
 }
 
 /** Reasons, failing carriers and failing cards of each task type; as records the failing cards alone. */
 function failureText(items: readonly FailuresBody[], style: Style): string {
-  const cards = items.flatMap(({ task_type: task, cards: own }) => own.map((card) => ({ task, card })));
+  const cards = inOneList(items, (item) => item.cards);
   if (!style.forPeople) return cardTable(cards, style);
-  const reasons = items.flatMap(({ task_type: task, reasons: own }) => own.map((one) => ({ task, ...one })));
+  const reasons = inOneList(items, (item) => item.reasons);
   if (reasons.length === 0 && cards.length === 0) {
     return 'no poll failed in the last five minutes, and no card is failing\n';
   }
-  const carriers = items.flatMap(({ task_type: task, carriers: own }) =>
-    own.map((carrier) => ({ task, carrier })),
-  );
+  const carriers = inOneList(items, (item) => item.carriers);
   const failing = items.reduce((sum, { failing_cards: count }) => sum + count, 0);
   const shown = cards.length < failing ? `, the latest ${style.number(cards.length).text}` : '';
   return [
@@ -99,26 +91,26 @@ function failureText(items: readonly FailuresBody[], style: Style): string {
   ].join('\n');
 }
 
-const reasonTable = listTable<ReasonRow>((style) => [
+const reasonTable = listTable<OfTask<FailuresBody['reasons'][number]>>((style) => [
   { header: 'TASK', cell: ({ task }) => style.text(task) },
   { header: 'FAILURES 5MIN', cell: ({ count }) => style.number(count) },
   { header: 'REASON', cell: ({ reason }) => style.text(reason), least: 12 },
 ]);
 
-const carrierTable = listTable<CarrierRow>((style) => [
+const carrierTable = listTable<OfTask<FailuresBody['carriers'][number]>>((style) => [
   { header: 'TASK', cell: ({ task }) => style.text(task) },
-  { header: 'CARRIER', cell: ({ carrier }) => style.id(carrier.carrier_id) },
-  { header: 'POLLS 5MIN', cell: ({ carrier }) => style.number(carrier.polls) },
-  { header: 'FAILED', cell: ({ carrier }) => style.number(carrier.failed) },
-  { header: 'FAILED %', cell: ({ carrier }) => style.number(carrier.failed_percent, 1) },
+  { header: 'CARRIER', cell: (carrier) => style.id(carrier.carrier_id) },
+  { header: 'POLLS 5MIN', cell: (carrier) => style.number(carrier.polls) },
+  { header: 'FAILED', cell: (carrier) => style.number(carrier.failed) },
+  { header: 'FAILED %', cell: (carrier) => style.number(carrier.failed_percent, 1) },
 ]);
 
-const cardTable = listTable<CardRow>((style) => [
+const cardTable = listTable<OfTask<FailuresBody['cards'][number]>>((style) => [
   { header: 'TASK', cell: ({ task }) => style.text(task) },
-  { header: 'CARD', cell: ({ card }) => style.id(card.card_id) },
-  { header: 'FAILED', cell: ({ card }) => style.time(card.at), drop: 4 },
-  { header: 'REASON', cell: ({ card }) => style.text(card.reason), least: 10 },
-  { header: 'IN A ROW', cell: ({ card }) => style.number(card.attempts), drop: 2 },
-  { header: 'MS', cell: ({ card }) => style.number(card.duration_ms), drop: 1 },
-  { header: 'MESSAGE', cell: ({ card }) => style.text(card.message), least: 12, drop: 3 },
+  { header: 'CARD', cell: (card) => style.id(card.card_id) },
+  { header: 'FAILED', cell: (card) => style.time(card.at), drop: 4 },
+  { header: 'REASON', cell: (card) => style.text(card.reason), least: 10 },
+  { header: 'IN A ROW', cell: (card) => style.number(card.attempts), drop: 2 },
+  { header: 'MS', cell: (card) => style.number(card.duration_ms), drop: 1 },
+  { header: 'MESSAGE', cell: (card) => style.text(card.message), least: 12, drop: 3 },
 ]);
