@@ -47,7 +47,7 @@ function spinLater({ io }: CommandContext, label: string): () => Promise<void> {
 
 type Exchange<Body> = (client: ApiClient) => Promise<Answer<Body>>;
 
-/** @param label what the spinner says. */
+/** @param label what the spinner says. @returns the exit code, as all that show something. */
 export async function showAnswer<Body>(
   context: CommandContext,
   label: string,

@@ -167,6 +167,7 @@ const EXAMPLE = [
   '  retry_base_ms: 2000',
 ];
 
+/** cardpoll.yaml(5), from the settings table. */
 function configPage(release: string): string {
   const inFile = DOCUMENTED_SETTINGS.filter(({ yaml }) => yaml !== null);
   const elsewhere = DOCUMENTED_SETTINGS.filter(({ yaml }) => yaml === null);
@@ -217,6 +218,7 @@ function waysOf(setting: Setting<unknown>): string[] {
   );
 }
 
+/** The files that every page lists. */
 const PATHS: readonly (readonly [string, string])[] = [
   [
     '/etc/cardpoll/cardpoll.yaml',
@@ -232,6 +234,7 @@ const PATHS: readonly (readonly [string, string])[] = [
   ['/var/log/cardpoll', 'worker.log, api.log and access.log of the service, and their rotated files.'],
 ];
 
+/** The variables that every page lists besides those of settings. */
 const VARIABLES: readonly (readonly [string, string])[] = [
   ['NO_COLOR', 'Any value turns colours off.'],
   [

@@ -238,6 +238,7 @@ interface ConfigOptions {
 type NewConfigOptions = ConfigOptions &
   Required<Pick<ConfigOptions, 'name' | 'task' | 'intervalSeconds'>> & { readonly disabled?: boolean };
 
+/** The options that describe a polling config, for `set` and `create`. */
 function configOptions(required: boolean): readonly OptionSpec[] {
   return [
     { flags: '--name <text>', doc: 'name of the config', kind: text('name'), required },

@@ -177,7 +177,10 @@ export const runs: CommandSpec = {
   subcommands: [list, show, cancel],
 };
 
-/** @param run the latest answer of the daemon. @returns the exit code: a run without cards answers no. */
+/**
+ * Shows a run; with --wait, after it has ended.
+ * @param run the latest answer of the daemon. @returns the exit code: a run without cards answers no.
+ */
 export async function showRun(
   context: CommandContext,
   run: Answer<ResumeRunBody>,

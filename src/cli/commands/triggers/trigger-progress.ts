@@ -118,6 +118,7 @@ export const list = defineCommand<[], PageOptions>({
 });
 
 /**
+ * Shows a trigger; with --wait, after it has finished.
  * @param trigger the latest answer of the daemon.
  * @param outcomeOf called when the trigger has finished. @returns the exit code.
  */
