@@ -4,7 +4,7 @@ import type { ApiClient } from '../api/client/client.ts';
 import { duration } from '../config/kinds.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext, Io, OptionSpec } from './command.ts';
-import { inLocale, type Style, sentenceLines, span, styleFor } from './output/style.ts';
+import { inLocale, type Style, sentenceLines, span, styleFor, USUAL_SIZE } from './output/style.ts';
 
 export interface WatchOptions {
   /** Seconds. */
@@ -103,8 +103,6 @@ function isPassing(error: unknown): error is CardpollError {
   return error instanceof CardpollError && (error.kind === 'unavailable' || error.kind === 'busy');
 }
 
-const USUAL = { columns: 80, rows: 24 };
-
 /**
  * Draws a text over the one drawn before, in its place on the terminal, so that the lines above it and the scrollback stay.
  */
@@ -119,8 +117,8 @@ class Repaint {
   ) {}
 
   draw(text: string): void {
-    const columns = this.stdout.columns || USUAL.columns;
-    const rows = this.stdout.rows || USUAL.rows;
+    const columns = this.stdout.columns || USUAL_SIZE.columns;
+    const rows = this.stdout.rows || USUAL_SIZE.rows;
     const lines = this.#fitting(text.replace(/\n$/, '').split('\n'), columns, rows - 1);
     this.stdout.write(`${this.#back(columns)}${lines.map((line) => `${line}\x1b[K\n`).join('')}\x1b[J`);
     this.#height = this.#heightOf(lines, columns);

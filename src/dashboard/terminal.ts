@@ -4,6 +4,7 @@
 // Ink's own output is not used (docs/decisions/0015-dashboard-paints-itself.md): it draws relative to the cursor, and wipes
 // the scrollback when a terminal gets lower.
 import type { ReadStream, WriteStream } from 'node:tty';
+import { USUAL_SIZE } from '../cli/output/style.ts';
 
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[2J';
 const LEAVE = '\x1b[?2004l\x1b[?25h\x1b[?1049l';
@@ -12,7 +13,6 @@ const FRAME_BEGINS = '\x1b[?2026h';
 const FRAME_ENDS = '\x1b[?2026l';
 const CLEAR = '\x1b[2J';
 const LINE_ENDS = '\x1b[0m\x1b[K';
-const USUAL = { columns: 80, rows: 24 } as const;
 
 export class Terminal {
   #shown: readonly string[] = [];
@@ -28,7 +28,7 @@ export class Terminal {
 
   get size(): { readonly columns: number; readonly rows: number } {
     // A terminal that does not know its size reports 0 (script, expect, some containers).
-    return { columns: this.stdout.columns || USUAL.columns, rows: this.stdout.rows || USUAL.rows };
+    return { columns: this.stdout.columns || USUAL_SIZE.columns, rows: this.stdout.rows || USUAL_SIZE.rows };
   }
 
   open(onText: (text: string) => void): void {

@@ -5,14 +5,11 @@ import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand, Interruption, type Io } from '../command.ts';
 import { EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT } from '../exit-codes.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
-import { inLocale, styleFor } from '../output/style.ts';
+import { inLocale, styleFor, USUAL_SIZE } from '../output/style.ts';
 
 interface Options {
   readonly once?: boolean;
 }
-
-/** Size of a screen that goes to a file or a pipe, unless COLUMNS and LINES say otherwise. */
-const USUAL = { columns: 80, rows: 24 } as const;
 
 function declare(name: string, summary: string): CommandSpec {
   return defineCommand<[], Options>({
@@ -44,11 +41,12 @@ async function once(context: CommandContext): Promise<number> {
   return printAnswer(context, ownAnswer(shown.data), () => onceText(shown));
 }
 
+/** The size of the terminal; COLUMNS and LINES may give that of a file or a pipe. */
 function sizeOf({ io }: CommandContext): { readonly columns: number; readonly rows: number } {
   const { columns, rows } = io.stdout as Partial<WriteStream>;
   return {
-    columns: columns || sizeIn(io.env.COLUMNS) || USUAL.columns,
-    rows: rows || sizeIn(io.env.LINES) || USUAL.rows,
+    columns: columns || sizeIn(io.env.COLUMNS) || USUAL_SIZE.columns,
+    rows: rows || sizeIn(io.env.LINES) || USUAL_SIZE.rows,
   };
 }
 

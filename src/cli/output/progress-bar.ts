@@ -1,11 +1,9 @@
 // Progress of long work on stderr, only on a terminal: a bar with percent and time left, drawn over itself. It never goes
 // back, and it never wraps, because a wrapped line cannot be drawn over.
 import type { Io } from '../command.ts';
-import { inLocale, span } from './style.ts';
+import { inLocale, span, USUAL_SIZE } from './style.ts';
 
 const WIDTH = 30;
-/** For a terminal that does not report its width. */
-const COLUMNS = 80;
 /** The longest text around the bar, without the label. */
 const AROUND = '  100 %  59m 59s left ';
 const REDRAW_MS = 100;
@@ -31,7 +29,7 @@ export class ProgressBar {
     this.#first ??= { done, atMs: nowMs };
     if (this.io.stderr.isTTY !== true || nowMs - this.#drawnMs < REDRAW_MS) return;
     this.#drawnMs = nowMs;
-    const columns = this.io.stderr.columns || COLUMNS;
+    const columns = this.io.stderr.columns || USUAL_SIZE.columns;
     const line =
       this.total === null ? this.label : this.#bar(done, this.total, this.#first, columns - note.length);
     const noted = note === '' ? line : `${line}  ${note}`;

@@ -32,12 +32,12 @@ export interface Layout {
   readonly widthOf: WidthOf;
 }
 
-/** For a terminal that does not know its width, and for text without a terminal. */
-const USUAL_COLUMNS = 80;
+/** For a terminal that does not know its size, and for text without a terminal. */
+export const USUAL_SIZE = { columns: 80, rows: 24 } as const;
 const PLAIN: Layout = {
   columns: null,
   summaryColumns: null,
-  textColumns: USUAL_COLUMNS,
+  textColumns: USUAL_SIZE.columns,
   widthOf: ({ length }) => length,
 };
 /** In front of all lines of a sentence but the first. */
@@ -132,8 +132,8 @@ export async function styleFor(io: Io, format: 'table' | 'wide' | 'tsv' = 'table
   chalk.level = wanted ? (Math.max(1, chalk.level) as typeof chalk.level) : 0;
   if (format === 'tsv') return new Style('records', io.clock.now(), chalk);
   const { widthOf } = await import('./width.ts');
-  const room = isTerminal ? io.stdout.columns || USUAL_COLUMNS : columnsOf(io);
-  const textColumns = room ?? USUAL_COLUMNS;
+  const room = isTerminal ? io.stdout.columns || USUAL_SIZE.columns : columnsOf(io);
+  const textColumns = room ?? USUAL_SIZE.columns;
   const [columns, summaryColumns] = format === 'wide' ? [null, null] : [room, textColumns];
   const layout = { columns, summaryColumns, textColumns, widthOf };
   // `watch` shows the text now, and gives its width.
