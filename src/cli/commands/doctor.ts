@@ -13,7 +13,14 @@ import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../exit-codes.ts';
 import { flagOf, GLOBAL_SETTINGS } from '../global-options.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
 import { shellWord } from '../output/shell-word.ts';
-import { type Colour, labelledLines, type Style, sentenceLines } from '../output/style.ts';
+import {
+  type Colour,
+  commandLines,
+  INDENT,
+  labelledLines,
+  type Style,
+  sentenceLines,
+} from '../output/style.ts';
 import { ofItems } from '../output/table.ts';
 
 const EXIT_CODES = { ok: EXIT_OK, failed: EXIT_NEGATIVE, unknown: EXIT_UNKNOWN } as const;
@@ -147,7 +154,6 @@ const LOOKS: Record<Finding['status'], readonly [symbol: string, colour: Colour]
   skipped: ['-', 'dim'],
 };
 const STATUS_COLUMNS = 8;
-const INDENT = '  ';
 
 /** The findings, and how many there are of each status. */
 function findingText(items: readonly Finding[], style: Style): string {
@@ -170,9 +176,7 @@ function linesOf({ check, status, detail, hint, command }: Finding, style: Style
   const gap = ' '.repeat(STATUS_COLUMNS + 1 - status.length);
   const painted = labelledLines(label, gap, `${check}: ${detail}`, style);
   const advice = hint === null ? [] : sentenceLines(hint, style, INDENT);
-  // On one line, so that it can be copied.
-  const typed = command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, 'bold')}`];
-  return [...painted, ...advice, ...typed];
+  return [...painted, ...advice, ...commandLines(command, 'bold', style)];
 }
 
 function summaryOf(items: readonly Finding[]): string {

@@ -15,7 +15,7 @@ import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../conf
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import type { SimulateOptions } from '../launchers.ts';
 import { ownAnswer, printAnswer, printList } from '../output/print.ts';
-import { type Style, sentenceLines } from '../output/style.ts';
+import { INDENT, type Style, sentenceLines } from '../output/style.ts';
 import { listTable, ofItems } from '../output/table.ts';
 
 /** The gateway would answer a mistyped card as one that it does not know. */
@@ -88,8 +88,6 @@ const tryProfile = defineCommand<[], TryOptions>({
     return items.length > 0 && items.every(({ ok }) => ok) ? EXIT_OK : EXIT_NEGATIVE;
   },
 });
-
-const INDENT = '  ';
 
 function trialText(trials: readonly CallTrial[], style: Style): string {
   return trials.map((trial) => `${linesOf(trial, style).join('\n')}\n`).join('\n');

@@ -41,7 +41,7 @@ const PLAIN: Layout = {
   widthOf: ({ length }) => length,
 };
 /** In front of all lines of a sentence but the first. */
-const INDENT = '  ';
+export const INDENT = '  ';
 
 /** `terminal` and `text` are for people, who look now or later; `records` is for programs. */
 export type Look = 'terminal' | 'text' | 'records';
@@ -184,6 +184,11 @@ export function sentenceLines(text: string, { layout }: Style, before = ''): str
 export function labelledLines(label: Cell, gap: string, text: string, style: Style): string[] {
   const [first = '', ...more] = sentenceLines(text, style, `${label.text}${gap}`);
   return [`${style.paint(label.text, label.tone)}${first.slice(label.text.length)}`, ...more];
+}
+
+/** A command to type, on one line, so that it can be copied. @param command null: there is none, and no line. */
+export function commandLines(command: string | null, colour: Colour, style: Style): string[] {
+  return command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, colour)}`];
 }
 
 /** Symbol and word. */

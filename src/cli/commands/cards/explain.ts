@@ -4,7 +4,7 @@ import { text } from '../../../config/kinds.ts';
 import { showAnswer } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
 import { offersRealname } from '../../output/reports/card-fields.ts';
-import { type Colour, type Style, sentenceLines, span } from '../../output/style.ts';
+import { type Colour, commandLines, INDENT, type Style, sentenceLines, span } from '../../output/style.ts';
 
 export const CARD_ARGUMENT: ArgumentSpec = {
   name: '<card>',
@@ -29,8 +29,6 @@ export const explain = defineCommand<[string], unknown>({
 });
 
 type TaskBody = ExplanationBody['tasks'][number];
-
-const INDENT = '  ';
 
 const SYMBOLS: Record<TaskBody['state'], readonly [symbol: string, colour: Colour]> = {
   scheduled: ['●', 'green'],
@@ -87,7 +85,7 @@ function taskLines(task: TaskBody, style: Style): string {
     style.paint(first, colour),
     ...more,
     ...lines.flatMap((line) => sentenceLines(line, style, INDENT)),
-    ...(task.command === null ? [] : [`${INDENT}${commandText(task.command, style)}`]),
+    ...commandLines(task.command, 'bold', style),
   ]);
 }
 
@@ -127,13 +125,8 @@ function historyLines(body: ExplanationBody, style: Style): string {
   return textOf([
     ...lines.flatMap((line) => sentenceLines(line, style)),
     'log lines:',
-    `${INDENT}${commandText(body.logs_command, style)}`,
+    ...commandLines(body.logs_command, 'bold', style),
   ]);
-}
-
-/** On one line, so that it can be copied. */
-function commandText(command: string, style: Style): string {
-  return style.paint(style.text(command).text, 'bold');
 }
 
 function textOf(lines: readonly string[]): string {

@@ -10,13 +10,12 @@ import type {
 } from '../../../api/client/client-bodies.ts';
 import { capacityFacts, stopsLine } from '../fleet-lines.ts';
 import { flow } from '../line.ts';
-import { type Cell, labelledLines, type Style, sentenceLines } from '../style.ts';
+import { type Cell, commandLines, labelledLines, type Style, sentenceLines } from '../style.ts';
 import { type Column, fieldList, listTable, renderTable } from '../table.ts';
 
 type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'>;
 type InterfaceBody = OverviewBody['gateway']['interfaces'][number];
 
-const INDENT = '  ';
 const GAP = '   ';
 
 /** Heading, causes and a table; as records the task types alone. */
@@ -41,7 +40,11 @@ function causeLines(overview: OverviewBody, style: Style): string[] {
   const [worst, ...others] = causesOf(overview, style);
   if (worst === undefined) return [style.paint(health.text, health.tone)];
   const first = labelledLines(health, ': ', worst.text, style);
-  return [...first, ...commandLine(worst, style), ...others.flatMap((cause) => linesOf(cause, style))];
+  return [
+    ...first,
+    ...commandLines(worst.command, 'dim', style),
+    ...others.flatMap((cause) => linesOf(cause, style)),
+  ];
 }
 
 /** A gateway outage is shown once, not for each task type that it affects. */
@@ -80,12 +83,10 @@ function gatewayCause(one: InterfaceBody, style: Style): Cause {
 function linesOf(cause: Cause, style: Style): string[] {
   const { text, tone } = style.health(cause.severity);
   const symbol = text.split(' ')[0] ?? '';
-  return [...labelledLines({ text: symbol, tone }, ' ', cause.text, style), ...commandLine(cause, style)];
-}
-
-/** On one line, so that it can be copied. */
-function commandLine({ command }: Cause, style: Style): string[] {
-  return command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, 'dim')}`];
+  return [
+    ...labelledLines({ text: symbol, tone }, ' ', cause.text, style),
+    ...commandLines(cause.command, 'dim', style),
+  ];
 }
 
 function factsOf({ cards_total, init, workers }: OverviewBody, style: Style): string[] {
