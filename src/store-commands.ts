@@ -1,5 +1,5 @@
-// The composition roots of the commands that need only the stores: `cardpoll init adopt`, which gives a Redis that another fleet
-// used to the fleet of this database, and `cardpoll migrate`. Called by main.ts.
+// The composition roots of the commands that need only the stores: `cardpoll init adopt`, which gives a Redis that another
+// fleet used to the fleet of this database, and `cardpoll migrate`. Called by main.ts.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AdoptionPlan, MigrateAction, MigrateResult } from './cli/launchers.ts';

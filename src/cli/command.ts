@@ -1,5 +1,6 @@
-// How a command is declared, and what it gets when it runs, first of all the process that it runs in. Declarations are cheap
-// data; a command loads slow modules (the API client, YAML, colours) when it runs. program.ts turns declarations into a parser.
+// How a command is declared, and what it gets when it runs, first of all the process that it runs in. Declarations are
+// cheap data; a command loads slow modules (the API client, YAML, colours) when it runs. program.ts turns declarations into
+// a parser.
 import type { Readable, Writable } from 'node:stream';
 import type { ApiClient } from '../api/client/client.ts';
 import type { Kind } from '../config/kinds.ts';

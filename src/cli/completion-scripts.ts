@@ -1,5 +1,5 @@
-// The completion scripts of bash, zsh and fish, from the words that can be typed at each place, which are flattened from the
-// declarations of the commands.
+// The completion scripts of bash, zsh and fish, from the words that can be typed at each place, which are flattened from
+// the declarations of the commands.
 import type { Kind } from '../config/kinds.ts';
 import type { CommandSpec, NamedThing, OptionSpec } from './command.ts';
 import {

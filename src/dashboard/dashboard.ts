@@ -49,7 +49,7 @@ export async function runDashboard(options: DashboardOptions): Promise<'quit' | 
 
 /**
  * Reads each source of the overview one time. Throws CardpollError when the daemon does not answer with an overview.
- * @returns what `--once` prints: the overview for text, and its data. A part of them is null where the daemon did not answer;
+ * @returns what `--once` prints: the overview for text, and its data. A part is null where the daemon did not answer it;
  * `problems` has the reasons.
  */
 export async function readOnce(client: ApiClient, given: Parameters<typeof initialState>[0]) {

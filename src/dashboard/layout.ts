@@ -1,5 +1,6 @@
-// What a screen is made of: lines of spans, each a text in one tone. The room of a view, how its parts share it, and the parts
-// that several views have: tables, named facts, and the line for missing data. Views make lines, frames.tsx renders them.
+// What a screen is made of: lines of spans, each a text in one tone. The room of a view, how its parts share it, and the
+// parts that several views have: tables, named facts, and the line for missing data. Views make lines, frames.tsx renders
+// them.
 import * as lines from '../cli/output/line.ts';
 import { type ColumnRules, layTable } from '../cli/output/table.ts';
 import { widthOf } from '../cli/output/width.ts';

@@ -1,5 +1,5 @@
-// The terminal of the dashboard: alternate screen, no cursor, raw keys. Restores it however the dashboard ends, paints frames
-// line by line, and names the keys that are pressed. Used by session.ts.
+// The terminal of the dashboard: alternate screen, no cursor, raw keys. Restores it however the dashboard ends, paints
+// frames line by line, and names the keys that are pressed. Used by session.ts.
 //
 // Ink's own output is not used (docs/decisions/0015-dashboard-paints-itself.md): it draws relative to the cursor, and wipes
 // the scrollback when a terminal gets lower.

@@ -1,5 +1,5 @@
-// `cardpoll cleanup`: how long data is kept, what a cleanup would remove, and the runs that remove expired data. `run` is for cron:
-// silent on success, exit code 75 while another run is active, 1 when the run failed.
+// `cardpoll cleanup`: how long data is kept, what a cleanup would remove, and the runs that remove expired data. `run` is
+// for cron: silent on success, exit code 75 while another run is active, 1 when the run failed.
 import type {
   CleanupPreviewBody,
   CleanupProgressBody,

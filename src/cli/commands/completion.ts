@@ -1,6 +1,6 @@
 // `cardpoll completion`: the completion script of a shell, made from the declarations of the commands. `cardpoll
-// complete-names`: the names the daemon knows, one per line. The scripts run it at every TAB, so it answers quickly: without a
-// daemon, a token or an answer in time it prints no names.
+// complete-names`: the names the daemon knows, one per line. The scripts run it at every TAB, so it answers quickly:
+// without a daemon, a token or an answer in time it prints no names.
 import { readContexts } from '../../config/contexts.ts';
 import { oneOf } from '../../config/kinds.ts';
 import { CardpollError } from '../../platform/errors.ts';

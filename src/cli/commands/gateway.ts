@@ -1,6 +1,7 @@
-// `cardpoll gateway`: try calls the gateway for one card, as the daemon would, and shows what was sent, what came back and what
-// was read; it stops or resumes a card only if told to by name, and after a confirmation. profiles lists the shipped profiles, to
-// be used by name or to be copied and changed. simulate simulates a gateway to test against. None of them needs a daemon.
+// `cardpoll gateway`: try calls the gateway for one card, as the daemon would, and shows what was sent, what came back and
+// what was read; it stops or resumes a card only if told to by name, and after a confirmation. profiles lists the shipped
+// profiles, to be used by name or to be copied and changed. simulate simulates a gateway to test against. None of them
+// needs a daemon.
 import { SHIPPED_PROFILES } from '../../config/gateway/profile.ts';
 import { bad, fraction, good, hostPort, integer, type Kind, oneOf, text } from '../../config/kinds.ts';
 import { loadGatewayConfig, loadSimulatedGateway } from '../../config/load-config.ts';

@@ -1,6 +1,7 @@
 // Prints an API answer in the format asked for: JSON as the API sent it (indented on a terminal), YAML of the same, one
-// item a line, or a table. Every reading command ends here: what prints a whole answer returns the exit code. Long output is
-// written as its reader takes it. What a command has changed is reported on stderr, because an answer has only the new values.
+// item a line, or a table. Every reading command ends here: what prints a whole answer returns the exit code. Long output
+// is written as its reader takes it. What a command has changed is reported on stderr, because an answer has only the new
+// values.
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ItemsBody, PageBody } from '../../api/client/client-bodies.ts';

@@ -1,5 +1,6 @@
-// `cardpoll alerts`: fired alerts and what is done about them: history, ack, redeliver, silences that suppress notifications for
-// a time, and a test of a webhook before any alert fires. The subcommands about rules are in the other files of this folder.
+// `cardpoll alerts`: fired alerts and what is done about them: history, ack, redeliver, silences that suppress
+// notifications for a time, and a test of a webhook before any alert fires. The subcommands about rules are in the other
+// files of this folder.
 import type { SilenceBody, WebhookTrialBody } from '../../../api/client/client-bodies.ts';
 import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
 import {

@@ -1,5 +1,5 @@
-// `cardpoll stops resume`: resumes stopped cards, a list or what cardpoll stopped since a time; `stops runs`: the progress of
-// these runs, and how to cancel one. `cardpoll cards resume` shows its run in the same way.
+// `cardpoll stops resume`: resumes stopped cards, a list or what cardpoll stopped since a time; `stops runs`: the progress
+// of these runs, and how to cancel one. `cardpoll cards resume` shows its run in the same way.
 import type {
   ResumeOrderBody,
   ResumePreviewBody,

@@ -1,5 +1,5 @@
-// `cardpoll stops`: lists the stops of cards; `stops mode`: shows and sets whether cards over their package are stopped. The
-// other subcommands are in the other files of this folder.
+// `cardpoll stops`: lists the stops of cards; `stops mode`: shows and sets whether cards over their package are stopped.
+// The other subcommands are in the other files of this folder.
 import type { StopBody, StopModeBody } from '../../../api/client/client-bodies.ts';
 import { oneOf } from '../../../config/kinds.ts';
 import { STOP_MODES, STOP_STATES, type StopMode, type StopState } from '../../../domain/stops/stop.ts';

@@ -1,5 +1,5 @@
-// `cardpoll trigger list`, `status` and `cancel`: shows manual triggers, many as a table, one as fields; with --wait, after it
-// has finished.
+// `cardpoll trigger list`, `status` and `cancel`: shows manual triggers, many as a table, one as fields; with --wait, after
+// it has finished.
 import type { CancelledTriggersBody, TriggerBody } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { oneOf, text } from '../../../config/kinds.ts';

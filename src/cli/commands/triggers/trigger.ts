@@ -1,4 +1,5 @@
-// `cardpoll trigger`: `single`, `batch` and `by-condition` poll cards now; trigger-progress.ts lists, follows and cancels triggers.
+// `cardpoll trigger`: `single`, `batch` and `by-condition` poll cards now; trigger-progress.ts lists, follows and cancels
+// triggers.
 import { readFile } from 'node:fs/promises';
 import type { BatchBody, Selection, TriggerBody } from '../../../api/client/client-bodies.ts';
 import { integer, listOf, oneOf, text } from '../../../config/kinds.ts';

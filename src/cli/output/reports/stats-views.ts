@@ -1,5 +1,5 @@
-// What `cardpoll stats` shows: the fleet at a glance (health with its causes and the commands that help, the gateway first, then
-// capacity and the task types), and statistics as tables. Shows what the API says; computes nothing.
+// What `cardpoll stats` shows: the fleet at a glance (health with its causes and the commands that help, the gateway first,
+// then capacity and the task types), and statistics as tables. Shows what the API says; computes nothing.
 import type {
   HealthReasonBody,
   InitBody,
