@@ -31,14 +31,8 @@ export const version = defineCommand({
   },
 });
 
-interface DaemonVersion {
-  readonly version: string | null;
-  /** Why it is not known; null: it is. */
-  readonly error: string | null;
-}
-
-/** Without a daemon the command is still right about itself. */
-async function daemonVersion(context: CommandContext): Promise<DaemonVersion> {
+/** Without a daemon the command is still right about itself. @returns null for the version, and why it is not known. */
+async function daemonVersion(context: CommandContext) {
   try {
     const { body } = await ask(context, 'asking the daemon', (client) => client.overview());
     return { version: body.version, error: null };
