@@ -10,8 +10,7 @@ import { FileBytes } from '../read/file-bytes.ts';
 import type { TimeSpan } from '../time/line-clock.ts';
 import { Zone } from '../time/zone.ts';
 import { peek } from './peek.ts';
-import { follows, parseRotationName, type RotationName } from './rotation.ts';
-import { holdSameData } from './same-data.ts';
+import { follows, holdSameData, parseRotationName, type RotationName } from './rotation.ts';
 import { walk } from './walk.ts';
 
 /** A copy may have an old mtime from another time zone, so only files much older than the window are excluded. */
