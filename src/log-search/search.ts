@@ -1,12 +1,13 @@
-// `cardpoll logs`: plan -> scan each file -> report. Called by the command and by tests; needs no daemon, store or network.
-
+// `cardpoll logs`: plan -> scan each file -> report; with `--trace`, a second pass. Called by the command and by tests; needs no
+// daemon, store or network.
 import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { sumOfCounts } from '../domain/stats/counts.ts';
 import { FILE_WORK } from './file-work.ts';
-import { findTraces } from './find-traces.ts';
 import type { FileHits } from './hits/find-hits.ts';
 import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
+import { MAX_LINES_A_TRACE, type TracedLine, TraceTargets } from './hits/trace-lines.ts';
+import { CardMatcher, holds } from './match/card-matcher.ts';
 import { compareHits, type Hit } from './model/hit.ts';
 import type { FileTask, Notice } from './model/log-file.ts';
 import type { Query, SearchOptions } from './model/query.ts';
@@ -14,7 +15,7 @@ import { parseQuery } from './plan/parse-query.ts';
 import { makePlan, type Plan } from './plan/plan.ts';
 import { findMovedFiles } from './plan/rotation.ts';
 import { walk } from './plan/walk.ts';
-import { type Report, toFoundLine } from './report/report.ts';
+import { type Report, type Trace, toFoundLine } from './report/report.ts';
 import { forEachFile } from './scan/threads.ts';
 
 /**
@@ -195,6 +196,73 @@ class Search {
   #pathOf(file: number): string {
     return this.#tasks[file]?.path ?? '';
   }
+}
+
+interface FoundTraces {
+  readonly traces: readonly Trace[];
+  readonly truncated: boolean;
+  readonly notices: readonly Notice[];
+}
+
+/** The second pass of `--trace`: finds the other lines of the hits' requests. */
+async function findTraces(
+  hits: Iterable<Hit>,
+  roots: readonly string[],
+  query: Query,
+  { threads, signal }: SearchOptions,
+): Promise<FoundTraces> {
+  const targets = new TraceTargets();
+  for (const hit of hits) targets.add(hit);
+  const list = targets.list;
+  if (list.length === 0) return { traces: [], truncated: false, notices: [] };
+  const window = {
+    fromMs: list.reduce((least, { fromMs }) => Math.min(least, fromMs), Number.POSITIVE_INFINITY),
+    toMs: list.reduce((greatest, { toMs }) => Math.max(greatest, toMs), Number.NEGATIVE_INFINITY),
+  };
+  // The search is for lines without the card, so the index of the card does not help.
+  const wider: Query = { ...query, window };
+  const plan = await makePlan(roots, wider, null, signal);
+  const lines: TracedLine[] = [];
+  const cutShort = new Set<string>();
+  const notices: Notice[] = [];
+  const details = { query: wider, targets: list };
+  const spread = { threads, onProgress: undefined, signal };
+  await forEachFile(plan.tasks, FILE_WORK, 'findTraceLines', details, spread, (found) => {
+    lines.push(...found.lines);
+    for (const id of found.truncated) cutShort.add(id);
+    const path = plan.tasks[found.file]?.path ?? '';
+    notices.push(...found.problems.map((problem) => ({ path, ...problem })));
+  });
+  const paths = plan.tasks.map(({ path }) => path);
+  const traces = list.map(({ id }) => traceOf(id, lines, paths, query.card, cutShort));
+  return { traces, truncated: targets.truncated, notices };
+}
+
+function traceOf(
+  id: string,
+  lines: readonly TracedLine[],
+  paths: readonly string[],
+  card: string,
+  cutShort: ReadonlySet<string>,
+): Trace {
+  const own = lines.filter((line) => line.id === id).map((line) => ({ ...line, interfaces: [] }));
+  own.sort(compareHits);
+  const matcher = new CardMatcher(card);
+  return {
+    id,
+    lines: own.slice(0, MAX_LINES_A_TRACE).map(({ file, timeMs, line, cut }) => {
+      const bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
+      return {
+        path: paths[file] ?? '',
+        timeMs,
+        interfaces: [],
+        line: bytes,
+        cut,
+        isHit: holds(matcher, bytes),
+      };
+    }),
+    truncated: cutShort.has(id) || own.length > MAX_LINES_A_TRACE,
+  };
 }
 
 /** A second pass reports the same files again. */

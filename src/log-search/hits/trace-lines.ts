@@ -1,4 +1,4 @@
-// `--trace`: finds the other lines of the requests of a card's hits, also lines without the card. find-traces.ts collects
+// `--trace`: finds the other lines of the requests of a card's hits, also lines without the card. search.ts collects
 // the request ids of the hits with TraceTargets, then scans the files around them for lines with one of the ids.
 
 import { holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';

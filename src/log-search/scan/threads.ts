@@ -1,6 +1,6 @@
-// Spreads the files of a plan over threads: this one, and worker threads that begin in scan-worker.ts. Used by search.ts,
-// find-traces.ts and index-logs.ts. A thread takes the next file from a shared counter, so none waits for this thread to
-// hand out work while it scans. What is done with a file is the caller's (file-work.ts).
+// Spreads the files of a plan over threads: this one, and worker threads that begin in scan-worker.ts. Used by search.ts and
+// index-logs.ts. A thread takes the next file from a shared counter, so none waits for this thread to hand out work while it
+// scans. What is done with a file is the caller's (file-work.ts).
 import { availableParallelism } from 'node:os';
 import { setInterval } from 'node:timers';
 import { Worker } from 'node:worker_threads';
