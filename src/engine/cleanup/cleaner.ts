@@ -3,8 +3,8 @@
 //
 // The loop repeats a step that fails. An error that waiting does not cure, or one that lasts (such as a transaction of
 // another client that stays open), ends the work on that target: the run continues with the other targets and fails.
-
 import { randomUUID } from 'node:crypto';
+import { Cron } from 'croner';
 import { DAEMON } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import { cleanupBegun } from '../../domain/cleanup.ts';
@@ -15,13 +15,14 @@ import { LoopService } from '../../platform/loop.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { CleanupRecords, CleanupRun } from '../../store/ports/records/cleanup-records.ts';
 import type { LeaderMeans } from '../leadership.ts';
-import type { CleanupSchedule } from './cleanup-schedule.ts';
 
 const LOOK_EVERY_MS = 500;
 /** The pause is this many times as long as the batch, so cleanup uses at most a fifth of the time of a busy machine. */
 const PAUSE_PER_BATCH = 4;
 /** Timeouts in a row before a target is given up: about a minute with the loop's growing pauses. */
 const TIMEOUTS_A_TARGET = 15;
+/** A run that became due stays due this long for the next leader. */
+const HANDOVER_MS = 60_000;
 
 interface CleanerDeps extends LeaderMeans {
   readonly cleanup: CleanupRecords;
@@ -111,5 +112,42 @@ export class Cleaner extends LoopService {
       const errors = Object.fromEntries(failures.map((item) => [item.target, item.error]));
       this.deps.log.error({ ...fields, errors }, CLEANUP_FINISHED);
     }
+  }
+}
+
+/**
+ * When the next scheduled cleanup is due. Every instance with the role `scheduler` has one, leading or not.
+ *
+ * A run that became due while another instance led stays due for a minute, so that it is not lost between two leaders
+ * (the records refuse a second run for the same time). A run missed while no instance was up is skipped. A run missed
+ * while a store was unavailable starts once, when the store is back.
+ */
+export class CleanupSchedule {
+  readonly #cron: Cron | null;
+  #afterMs: number;
+  /** The first scheduled time after `#afterMs`, epoch milliseconds; null before it is computed. */
+  #nextMs: number | null = null;
+
+  /** @param expression cron expression, or `off`. @param timeZone IANA name of the time zone of the expression. */
+  constructor(expression: string, timeZone: string, nowMs: number) {
+    this.#cron = expression === 'off' ? null : new Cron(expression, { timezone: timeZone });
+    this.#afterMs = nowMs;
+  }
+
+  /** @returns the scheduled time of the run that is due, or null. The run stays due until `passed`. */
+  due(nowMs: number): number | null {
+    this.#nextMs ??= this.#cron?.nextRun(new Date(this.#afterMs))?.getTime() ?? Number.POSITIVE_INFINITY;
+    return this.#nextMs <= nowMs ? this.#nextMs : null;
+  }
+
+  /** Call when a run was begun, or found running: no earlier scheduled time is due any more. */
+  passed(nowMs: number): void {
+    this.#afterMs = Math.max(this.#afterMs, nowMs);
+    this.#nextMs = null;
+  }
+
+  /** Call while another instance leads and begins the runs. */
+  leftToOthers(nowMs: number): void {
+    this.passed(nowMs - HANDOVER_MS);
   }
 }
