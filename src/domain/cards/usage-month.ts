@@ -98,8 +98,8 @@ function isAhead(last: UsageMonth, atMs: number): boolean {
 
 /**
  * The state before a reading, in the month that the reading counts in. A month that was opened too early, by a clock that
- * was ahead or by another time zone, keeps the readings from before its start: the repair
- * (engine/results/usage-repair.ts) adds them to the present month.
+ * was ahead or by another time zone, keeps the readings from before its start: the repair (engine/work/reaper.ts) adds them
+ * to the present month.
  */
 function begun(last: UsageMonth, { month, atMs }: Reading): UsageMonth {
   const opensMonth = month > last.month;

@@ -1,19 +1,23 @@
 // The leader's housekeeping, twice a second: adjusts leases when the live store's clock is set back, takes back the
 // slots and entries of dead workers, forgets dead instances, creates usage partitions ahead of the calendar, and
-// repairs usage (usage-repair.ts). A lease also ends by itself at the next claim; the reaper keeps the counters right
+// repairs usage of months to come. A lease also ends by itself at the next claim; the reaper keeps the counters right
 // without claims.
-
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
+import type { CardCache } from '../../store/ports/live/card-cache.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
-import { UsageRepair } from '../results/usage-repair.ts';
 
 const REAP_EVERY_MS = 500;
 const PARTITIONS_EVERY_MS = 3_600_000;
+const REPAIR_EVERY_MS = 60_000;
+const ROWS_A_REPAIR = 5_000;
+/** A month begins this much earlier in some time zones: instances may have different zones during a change of it. */
+const ZONES_APART_MS = 26 * 3_600_000;
 
 export class Reaper extends LoopService {
   readonly #repair: UsageRepair;
@@ -65,5 +69,49 @@ export class Reaper extends LoopService {
     if (clock.monotonic() - this.#partitionsAt < PARTITIONS_EVERY_MS) return;
     await records.results.ensurePartitions(calendar.monthOf(await records.now()));
     this.#partitionsAt = clock.monotonic();
+  }
+}
+
+/**
+ * Moves usage from months that have not begun back to the present month. A clock that was ahead counted it there, and
+ * until it is moved it does not count against the card's package (docs/decisions/0004-usage-month.md). Asks by the record
+ * store's clock. Future months are otherwise empty, so the check is cheap.
+ */
+export class UsageRepair {
+  /** The repair continues after this card id; 0: from the start. */
+  #afterCardId = 0;
+  #repaired = 0;
+  #lookAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly deps: {
+      readonly records: Pick<RecordStore, 'now' | 'results'>;
+      readonly cards: Pick<CardCache, 'drop'>;
+      readonly calendar: MonthCalendar;
+      readonly clock: Pick<Clock, 'monotonic'>;
+      readonly log: Logger;
+    },
+  ) {}
+
+  /** Checks once a minute, and with every call while it finds cards. */
+  async run(): Promise<void> {
+    const { records, cards, calendar, clock, log } = this.deps;
+    if (clock.monotonic() < this.#lookAt) return;
+    const nowMs = await records.now();
+    const repaired = await records.results.foldBack({
+      present: calendar.monthOf(nowMs),
+      latest: calendar.monthOf(nowMs + ZONES_APART_MS),
+      afterCardId: this.#afterCardId,
+      limit: ROWS_A_REPAIR,
+    });
+    if (repaired.length > 0) await cards.drop(repaired);
+    this.#repaired += repaired.length;
+    this.#afterCardId = repaired.at(-1) ?? 0;
+    if (repaired.length > 0) return;
+    if (this.#repaired > 0) {
+      log.warn({ cards: this.#repaired }, 'usage of future months moved to the present month');
+    }
+    this.#repaired = 0;
+    this.#lookAt = clock.monotonic() + REPAIR_EVERY_MS;
   }
 }
