@@ -1,13 +1,17 @@
 // Makes cards with an order due for task package: a stop that an operator ordered or released, or a resume. The record store
 // gives a card again after a minute until its order is carried out, so an order survives a lost queue. Runs on the leader,
 // with what else becomes of stops as time passes: held stops that are not wanted any more are dropped (the allowance was
-// raised, the usage corrected, the month is over), and a month begins (month-start.ts).
+// raised, the usage corrected, the month is over), and a month begins.
+
+import { DAEMON } from '../../domain/audit.ts';
+import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
-import type { MonthStart } from './month-start.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /** Of each kind of order, in one turn: a run of resumes fills the queue only as fast as ordinary polling does. */
@@ -15,6 +19,11 @@ const CARDS_A_TURN = 2_000;
 /** All held stops are looked at this often, a bounded number in one turn. */
 const LOOK_AT_HELD_EVERY_MS = 10_000;
 const HELD_A_TURN = 2_000;
+const LOOK_AT_MONTH_EVERY_MS = 60_000;
+/** The cards are resumed at random times of these first hours, so that not all of them register in one moment. */
+const SPREAD_MS = 4 * 3_600_000;
+/** Later in the month no run is made: switching the setting on must not resume a fleet at once. */
+const BEGINS_WITHIN_MS = 24 * 3_600_000;
 
 export class OrderFeeder extends LoopService {
   /** The look at held stops continues after this card id; 0: from the start. */
@@ -71,5 +80,58 @@ export class OrderFeeder extends LoopService {
     if (this.#dropped > 0) log.info({ stops: this.#dropped }, 'held stops dropped: not wanted any more');
     this.#dropped = 0;
     this.#lookAtHeldAt = clock.monotonic() + LOOK_AT_HELD_EVERY_MS;
+  }
+}
+
+/**
+ * When a month begins, has the cards resumed that cardpoll stopped for the usage of the month before: the setting
+ * stops.resume_at_month_start. Once a month, by the record store's clock and the calendar of the configured time zone.
+ */
+export class MonthStart {
+  #lookAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly deps: {
+      readonly enabled: boolean;
+      readonly records: Pick<RecordStore, 'now'> & {
+        readonly resumes: Pick<RecordStore['resumes'], 'hasRunFor' | 'preview'>;
+      };
+      readonly audit: Pick<AuditTrail, 'change'>;
+      readonly calendar: MonthCalendar;
+      readonly clock: Pick<Clock, 'monotonic'>;
+      readonly log: Logger;
+    },
+  ) {}
+
+  /** Looks once a minute. */
+  async run(): Promise<void> {
+    const { enabled, records, calendar, clock } = this.deps;
+    if (!enabled || clock.monotonic() < this.#lookAt) return;
+    const nowMs = await records.now();
+    const month = calendar.monthOf(nowMs);
+    if (calendar.monthOf(nowMs - BEGINS_WITHIN_MS) !== month) await this.#resumeFor(month);
+    this.#lookAt = clock.monotonic() + LOOK_AT_MONTH_EVERY_MS;
+  }
+
+  async #resumeFor(month: string): Promise<void> {
+    const { records, audit, log } = this.deps;
+    const selection = { beginning: month };
+    if (await records.resumes.hasRunFor(selection)) return;
+    const expected = (await records.resumes.preview(selection)).total;
+    const run = await audit.change(DAEMON, async ({ resumes }, note) => {
+      const made = await resumes.createForMonth(selection, expected, SPREAD_MS);
+      if (made !== null) {
+        const { id, total, reason } = made;
+        note({
+          action: 'stops.resume',
+          object: `resume run ${id}`,
+          before: null,
+          after: { cards: total, reason },
+        });
+      }
+      return made;
+    });
+    if (run !== null)
+      log.info({ run_id: run.id, month, cards: run.total }, 'a month began: stopped cards are resumed');
   }
 }
