@@ -1,16 +1,94 @@
-// One attempt to deliver a webhook: a POST on a connection of its own to an address that the guard permits, with a
-// deadline, and its result in words. Used by webhook-sender.ts, which decides about retries, and webhook-tester.ts. It
-// follows no redirect, reads only the status of the answer, and ends with its signal whatever the receiver does. It uses
-// Node's own client: undici would keep connections open, and the guard would not check a kept connection again.
+// A webhook's message, and one attempt to deliver it. The message is the JSON body (contract, "Webhooks") and the headers of
+// Standard Webhooks; the body depends on the alert alone, so every attempt sends the same bytes. An attempt is a POST on a
+// connection of its own to an address that the guard permits, with a deadline, and its result in words. Used by
+// webhook-sender.ts, which decides about retries, and webhook-tester.ts. It follows no redirect, reads only the status of the
+// answer, and ends with its signal whatever the receiver does. It uses Node's own client: undici would keep connections open,
+// and the guard would not check a kept connection again.
+
+import { createHmac } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import type { NotificationEvent } from '../../domain/alerts/alert-rule.ts';
+import { keyOf } from '../../domain/alerts/webhook.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
-import type { WebhookMessage } from './webhook-message.ts';
+import type { Alert } from '../../store/ports/records/alert-records.ts';
 
 /** For name look-up, connection, request and answer together. */
 const CALL_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_HEAD_BYTES = 16 * 1024;
+const GONE = 410;
+
+interface WebhookMessage {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface WebhookEvent {
+  readonly event: NotificationEvent | 'alert.test';
+  /** The same in all attempts. */
+  readonly messageId: string;
+  /** The first of a group, or the only one. */
+  readonly alert: Alert;
+  /** All alerts of a group; null for a message about one alert. */
+  readonly group: readonly Alert[] | null;
+}
+
+/**
+ * @param secrets every secret adds a signature, so that a receiver can rotate them; if empty, there is no signature.
+ * @param atMs when this attempt is made, epoch milliseconds; receivers refuse messages that are too old.
+ */
+export function webhookMessage(
+  event: WebhookEvent,
+  secrets: readonly string[],
+  atMs: number,
+): WebhookMessage {
+  const body = JSON.stringify(bodyOf(event));
+  const id = `msg_${event.messageId}`;
+  const timestamp = String(Math.floor(atMs / 1000));
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'user-agent': 'cardpoll',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+  };
+  if (secrets.length === 0) return { body, headers };
+  const signed = `${id}.${timestamp}.${body}`;
+  const signatures = secrets.map(
+    (secret) => `v1,${createHmac('sha256', keyOf(secret)).update(signed).digest('base64')}`,
+  );
+  return { body, headers: { ...headers, 'webhook-signature': signatures.join(' ') } };
+}
+
+/** A receiver that knows no groups reads the first alert. */
+function bodyOf({ event, alert, group }: WebhookEvent): Record<string, unknown> {
+  const alerts = group === null ? {} : { alerts: group.map((each) => fieldsOf(event, each)) };
+  return { event, ...fieldsOf(event, alert), ...alerts };
+}
+
+function fieldsOf(event: WebhookEvent['event'], alert: Alert): Record<string, unknown> {
+  const common = {
+    id: alert.id,
+    rule: {
+      id: alert.ruleId,
+      name: alert.ruleName,
+      rule_type: alert.ruleType,
+      task_type: alert.taskType,
+      comparison: alert.comparison,
+      threshold: alert.threshold,
+    },
+    value: alert.value,
+    fired_at: new Date(alert.firedAtMs).toISOString(),
+  };
+  if (event !== 'alert.resolved' || alert.resolvedAtMs === null) return common;
+  return {
+    ...common,
+    resolved_at: new Date(alert.resolvedAtMs).toISOString(),
+    resolved_value: alert.resolvedValue,
+    resolution: alert.resolution,
+  };
+}
 
 interface AttemptResult {
   /** HTTP status of the answer; null without an answer. */
@@ -20,8 +98,6 @@ interface AttemptResult {
   /** True when a retry would fail in the same way. */
   readonly lasting: boolean;
 }
-
-const GONE = 410;
 
 /** @param stopped aborts the attempt. */
 export async function attemptWebhook(

@@ -18,8 +18,7 @@ import type {
   WebhookOutbox,
 } from '../../store/ports/records/alert-records.ts';
 import type { LeaderMeans } from '../leadership.ts';
-import { attemptWebhook } from './webhook-attempt.ts';
-import { webhookMessage } from './webhook-message.ts';
+import { attemptWebhook, webhookMessage } from './webhook-attempt.ts';
 
 const REST_MS = 500;
 const LEASE_MS = 30_000;

@@ -4,8 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { AlertRule } from '../../domain/alerts/alert-rule.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
-import { attemptWebhook } from './webhook-attempt.ts';
-import { webhookMessage } from './webhook-message.ts';
+import { attemptWebhook, webhookMessage } from './webhook-attempt.ts';
 
 export interface WebhookTrial {
   readonly delivered: boolean;

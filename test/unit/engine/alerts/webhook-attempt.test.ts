@@ -1,7 +1,7 @@
 // The bytes and headers a webhook receiver gets for an alert. How they travel: webhook-sender.test.ts.
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { webhookMessage } from '../../../../src/engine/alerts/webhook-message.ts';
+import { webhookMessage } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import type { Alert } from '../../../../src/store/ports/records/alert-records.ts';
 
 const [NEW_SECRET, OLD_SECRET] = ['the newer of the two keys, here', 'the older of the two keys, here'].map(
