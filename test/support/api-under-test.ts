@@ -8,7 +8,7 @@ import type { AdminToken } from '../../src/domain/admin-token.ts';
 import type { Offers } from '../../src/domain/gateway-interface.ts';
 import type { StopSettings } from '../../src/domain/stops/stop.ts';
 import { WebhookTester } from '../../src/engine/alerts/webhook-tester.ts';
-import { WorkCounts } from '../../src/engine/stats/work-counts.ts';
+import { WorkCounts } from '../../src/engine/stats/stats-recorder.ts';
 import { type OperationLimits, type Operations, openOperations } from '../../src/operations/operations.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { type AddressRange, SsrfGuard } from '../../src/platform/ssrf-guard.ts';

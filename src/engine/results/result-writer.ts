@@ -18,7 +18,7 @@ import type { FailureLog, FailureNote } from '../../store/ports/live/failure-log
 import type { Settlement, WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { ResultRecords } from '../../store/ports/records/result-records.ts';
 import type { TriggerRecords } from '../../store/ports/records/trigger-records.ts';
-import type { WorkCounts } from '../stats/work-counts.ts';
+import type { WorkCounts } from '../stats/stats-recorder.ts';
 import { BatchLane } from './batch-lane.ts';
 
 export interface FinishedItem {

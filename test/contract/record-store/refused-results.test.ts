@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { ResultWriter } from '../../../src/engine/results/result-writer.ts';
-import { WorkCounts } from '../../../src/engine/stats/work-counts.ts';
+import { WorkCounts } from '../../../src/engine/stats/stats-recorder.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Settlement } from '../../../src/store/ports/live/work-queue.ts';
 import { addCards, describeRecordStore, range } from './stores.ts';

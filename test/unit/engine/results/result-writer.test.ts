@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { PollOutcome } from '../../../../src/domain/results/poll-outcome.ts';
 import { type FinishedItem, ResultWriter } from '../../../../src/engine/results/result-writer.ts';
-import { WorkCounts } from '../../../../src/engine/stats/work-counts.ts';
+import { WorkCounts } from '../../../../src/engine/stats/stats-recorder.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import type { FailureNote } from '../../../../src/store/ports/live/failure-log.ts';
 import type { Settlement } from '../../../../src/store/ports/live/work-queue.ts';
