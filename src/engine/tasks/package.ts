@@ -9,12 +9,17 @@ import pLimit from 'p-limit';
 import type { Card } from '../../domain/cards/card.ts';
 import { type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
 import { CARD_RESUMED } from '../../domain/log-phrases.ts';
-import type { StopRules } from '../../domain/stops/stop.ts';
+import { type StopRules, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import type { CardRecords } from '../../store/ports/records/card-records.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { Deadline, Task, TaskResult } from '../work/task.ts';
 import { ResumeCall, type ResumeCallDeps } from './resume-call.ts';
 import { StopCall, type StopCallDeps, unconfirmedStop } from './stop-call.ts';
+
+/** How often the fleet is counted. */
+const COUNT_EVERY_MS = 60_000;
 
 export interface PackageTaskDeps extends StopCallDeps, ResumeCallDeps {
   readonly stops: StopCallDeps['stops'] & Pick<StopRecords, 'claim'>;
@@ -155,5 +160,32 @@ export class PackageTask implements Task {
     const { gateway } = this.deps;
     const { value } = await gateway.call('card_status', card, deadline.remainingMs());
     return gateway.isStoppedStatus(String(value));
+  }
+}
+
+/**
+ * The rules of stops of this instance, for every claim of a stop: its settings, with shares of the fleet as numbers of
+ * cards. The size of the fleet is asked once a minute.
+ */
+export class StopRulesWatch extends LoopService {
+  #rules: StopRules;
+
+  constructor(
+    private readonly stops: StopSettings,
+    private readonly cards: Pick<CardRecords, 'estimate'>,
+    means: LoopMeans,
+  ) {
+    super('stop-rules-watch', means);
+    // Until the fleet is counted, the smallest limits apply.
+    this.#rules = stopRulesOf(stops, 0);
+  }
+
+  get rules(): StopRules {
+    return this.#rules;
+  }
+
+  async runOnce(): Promise<number> {
+    this.#rules = stopRulesOf(this.stops, await this.cards.estimate());
+    return COUNT_EVERY_MS;
   }
 }
