@@ -1,18 +1,59 @@
-// Applies added, changed and removed cards to the rings, and drops them from the card cache. Called by the initialiser.
-// It keeps no state: the change mark it returns is saved with the initialiser's progress.
+// Puts cards into the rings of every task type that they belong to: page by page while rings are built, and later those that
+// were added, changed or removed, which it also drops from the card cache. Called by the initialiser. It keeps no state: the
+// change mark it returns is saved with the initialiser's progress.
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
+import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { OverPackage, type OverPackageDeps } from '../results/over-package.ts';
-import { groupByRing } from './ring-loader.ts';
-import { ringOf } from './scheduler.ts';
+import type { RingView } from './ring-repair.ts';
+import { ringKey, ringOf } from './scheduler.ts';
 
+const PAGE_CARDS = 20_000;
 const CHANGES_A_CALL = 10_000;
 /** At most this many calls in one pass: a million changed cards must not hold up the initialiser's batches. */
 const CALLS_A_PASS = 10;
 
+/** Loads cards into rings that are being built. */
+export class RingLoader {
+  constructor(
+    private readonly deps: {
+      readonly live: Pick<LiveStore, 'rings'>;
+      readonly records: Pick<RecordStore, 'cards'>;
+      /** Throws when this instance no longer leads. */
+      readonly requireLead: () => void;
+    },
+  ) {}
+
+  /** Adds up to `limit` cards with ids after `afterId` to their rings, page by page to bound the memory. */
+  async load(
+    afterId: number,
+    limit: number,
+    rings: readonly RingState[],
+    view: RingView,
+  ): Promise<{ count: number; lastCardId: number }> {
+    const loading = new Set(rings.map(ringKey));
+    let count = 0;
+    let lastCardId = afterId;
+    while (count < limit) {
+      const wanted = Math.min(PAGE_CARDS, limit - count);
+      const cards = await this.deps.records.cards.page(lastCardId, wanted);
+      for (const [config, cardIds] of groupByRing(cards, view)) {
+        if (!loading.has(ringKey(ringOf(config)))) continue;
+        this.deps.requireLead();
+        await this.deps.live.rings.add(ringOf(config), cardIds);
+      }
+      count += cards.length;
+      lastCardId = cards.at(-1)?.cardId ?? lastCardId;
+      if (cards.length < wanted) break;
+    }
+    return { count, lastCardId };
+  }
+}
+
+/** Applies added, changed and removed cards to the rings. */
 export class CardSync {
   readonly #overPackage: OverPackage;
 
@@ -68,4 +109,19 @@ export class CardSync {
   ): Promise<void> {
     if (cardIds.length > 0) await this.deps.live.rings.remove(ring, cardIds);
   }
+}
+
+/** @returns card ids by the config that polls them; every config has an entry, even without cards. */
+export function groupByRing(
+  cards: readonly CardMembership[],
+  { configs, matcher }: RingView,
+): Map<PollingConfig, number[]> {
+  const groups = new Map<PollingConfig, number[]>(configs.map((config) => [config, []]));
+  for (const card of cards) {
+    for (const taskType of TASK_TYPES) {
+      const config = matcher.match(taskType, card);
+      if (config !== null) groups.get(config)?.push(card.cardId);
+    }
+  }
+  return groups;
 }

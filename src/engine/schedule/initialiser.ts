@@ -29,9 +29,8 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
-import { CardSync } from './card-sync.ts';
+import { CardSync, RingLoader } from './card-sync.ts';
 import { Reconciler, type Suspicion } from './reconciler.ts';
-import { RingLoader } from './ring-loader.ts';
 import type { Repairs, RingView } from './ring-repair.ts';
 import { ringKey, ringOf } from './scheduler.ts';
 
