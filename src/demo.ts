@@ -9,7 +9,7 @@ import { loadDaemonConfig } from './config/load-config.ts';
 import type { AlertRuleFields } from './domain/alerts/alert-rule.ts';
 import type { CardImport } from './domain/cards/card-import.ts';
 import type { TaskType } from './domain/task-type.ts';
-import { demoCards } from './gateway/demo-fleet.ts';
+import { demoCards } from './gateway/simulated-fleet.ts';
 import { type Simulator, startSimulator } from './gateway/simulator.ts';
 import type { Teardown } from './platform/service.ts';
 import { Hangups, run } from './signals.ts';

@@ -1,7 +1,8 @@
-// The cards of the simulated gateway. Everything follows from a hash of the iccid and from how often the card was
-// polled, so ten million cards cost 8 bytes each and two runs over the same calls give the same answers.
-// Used by simulator.ts; no HTTP here.
+// Made-up cards: the fleet of `cardpoll demo` and of the benches, and the cards of the simulated gateway. There everything
+// follows from a hash of the iccid and from how often the card was polled, so ten million cards cost 8 bytes each and two
+// runs over the same calls give the same answers. Used by simulator.ts; no HTTP here.
 
+import { CARD_DEFAULTS, type CardImport } from '../domain/cards/card-import.ts';
 import { mix32 } from '../domain/schedule/phase.ts';
 
 const FNV_OFFSET = 0x811c9dc5;
@@ -12,6 +13,11 @@ const FIRST_CAPACITY = 1 << 16;
 const BASE_MB = 512;
 const STEP_MB = 0.5;
 const NOT_VERIFIED_ONE_IN = 10;
+const CARRIERS = 3;
+const ALLOWANCE_MB = 10_240;
+/** One card in a hundred has this allowance: at the simulator about half of these have used more, and are stopped. */
+const SMALL_ALLOWANCE_MB = 256;
+const SMALL_EVERY = 100;
 
 /** 32 bits, never 0. Cards that collide (one in a thousand at ten million) share only their flow counter. */
 function hashOf(iccid: string): number {
@@ -144,5 +150,35 @@ export class SimulatedFleet {
   /** The same for starts. */
   starts(): Record<string, number> {
     return Object.fromEntries(this.#starts);
+  }
+}
+
+/** Luhn check digit of a string of digits (ISO/IEC 7812-1), as ICCIDs carry it. */
+function luhnDigit(digits: string): number {
+  let sum = 0;
+  for (let i = digits.length - 1, double = true; i >= 0; i -= 1, double = !double) {
+    const digit = digits.charCodeAt(i) - 48;
+    const value = double ? digit * 2 : digit;
+    sum += value > 9 ? value - 9 : value;
+  }
+  return (10 - (sum % 10)) % 10;
+}
+
+/** The ICCID of a demo card: 20 digits, 8986 + the id in 15 digits + check digit. */
+export function demoIccid(cardId: number): string {
+  const digits = `8986${String(cardId).padStart(15, '0')}`;
+  return `${digits}${luhnDigit(digits)}`;
+}
+
+/** Cards 1 to `count`, ready to import. Polling finds out whether they are verified. */
+export function* demoCards(count: number): Generator<CardImport> {
+  for (let cardId = 1; cardId <= count; cardId += 1) {
+    // Not a spread, which is much slower here: a fleet has ten million cards.
+    yield Object.assign({}, CARD_DEFAULTS, {
+      cardId,
+      iccid: demoIccid(cardId),
+      carrierId: 1 + (cardId % CARRIERS),
+      allowanceMb: cardId % SMALL_EVERY === 0 ? SMALL_ALLOWANCE_MB : ALLOWANCE_MB,
+    });
   }
 }

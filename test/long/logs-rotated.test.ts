@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { demoIccid } from '../../src/gateway/demo-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
 import { type Simulator, startSimulator } from '../../src/gateway/simulator.ts';
 import { exitCodeOf } from '../../src/log-search/report/report.ts';
 import { searchLogs } from '../../src/log-search/search.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
-import { demoIccid } from '../../src/gateway/demo-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
 import { freePort } from './free-port.ts';
 import { freshDatabase, freshRedis } from './fresh-stores.ts';
 import type { PostgresServer } from './postgres-server.ts';

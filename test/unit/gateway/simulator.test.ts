@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { demoIccid } from '../../../src/gateway/demo-fleet.ts';
+import { demoIccid } from '../../../src/gateway/simulated-fleet.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/gateway/simulator.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
 

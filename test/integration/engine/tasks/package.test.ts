@@ -10,7 +10,7 @@ import { PackageTask, type PackageTaskDeps } from '../../../../src/engine/tasks/
 import { CardReader } from '../../../../src/engine/work/card-reader.ts';
 import { Deadline } from '../../../../src/engine/work/task.ts';
 import { GatewayClient } from '../../../../src/gateway/client.ts';
-import { demoIccid } from '../../../../src/gateway/demo-fleet.ts';
+import { demoIccid } from '../../../../src/gateway/simulated-fleet.ts';
 import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
