@@ -1,8 +1,9 @@
-// Tries a gateway's profile with one card: makes each call, and shows what was sent, what came back and what was read from it.
-// Used by `cardpoll gateway try`. Shows no secret.
+// Tries a gateway's profile with one card: makes each call, and shows what was sent, what came back and what was read from it,
+// or what to change when a call does not fit the profile. Used by `cardpoll gateway try`. Shows no secret.
 import type { GatewayConfig, Reading } from '../config/daemon-config.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import type { CallTrial } from '../domain/gateway/call-trial.ts';
+import { parseValuePath } from '../domain/gateway/value-path.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
 import { silentLogger } from '../platform/logger.ts';
@@ -10,10 +11,14 @@ import { type CallTrace, GatewayClient } from './client.ts';
 import { type CalledCard, GatewayError } from './gateway.ts';
 import type { GatewayRequest } from './request.ts';
 import { MASK, maskFor, pairs, SECRET_HEADERS } from './secrets.ts';
-import { adviceFor } from './trial-advice.ts';
 
 /** Longest answer that is shown. */
 const MAX_ANSWER_CHARS = 4_000;
+/** Places of an answer that an advice names. */
+const MAX_PLACES = 12;
+const MAX_DEPTH = 6;
+const EMPTY = ' (an empty list)';
+const UNNAMED = ' (only a module can read what is in it)';
 
 /** The interfaces that read something and are offered. */
 function readingInterfaces({ interfaces }: Pick<GatewayConfig, 'interfaces'>): InterfaceName[] {
@@ -119,4 +124,89 @@ function shownRequest(
     ),
     body: body === null ? null : mask(body),
   };
+}
+
+/** What to change when a call of a trial did not fit the profile. */
+export function adviceFor(
+  name: InterfaceName,
+  { failure, message }: Pick<GatewayError, 'failure' | 'message'>,
+  trace: CallTrace | null,
+): string {
+  const where = `gateway.interfaces.${name}`;
+  if (message.startsWith('module '))
+    return 'correct the module of gateway.module; it is loaded anew for every trial';
+  switch (failure) {
+    case 'connect':
+      return message.startsWith('no token')
+        ? 'check gateway.auth.token_url, and whether the token server can be reached from here'
+        : 'check gateway.url: nothing answers there, or no connection to it is allowed from here';
+    case 'auth':
+      return 'check gateway.auth and the credentials; if the code means something else, name it in gateway.errors';
+    case 'timeout':
+      return `the gateway is slow or hangs: try again, or raise ${where}.timeout_ms`;
+    case 'network':
+      return 'the connection broke: check gateway.url (http or https), and try again';
+    case 'backpressure':
+      return 'the gateway refuses calls for now: wait, and set gateway.rate_limits to what it allows';
+    case 'card':
+      return trace?.status === 404
+        ? `the gateway does not know this card, or ${where}.path is wrong`
+        : `the gateway refuses this request: compare ${where} with what it asks for`;
+    case 'business':
+      return 'if this code means success, add it to gateway.success.values; if it means throttling or an unknown card, name it in gateway.errors';
+    case 'not_offered':
+      return `the profile does not offer it: give ${where}.path`;
+    case 'http':
+      return 'the gateway failed; if the path is wrong, some gateways answer so, too';
+    case 'held':
+    case 'aborted':
+      return 'the call was not made: try again';
+    case 'malformed':
+      return placesAdvice(where, trace?.body ?? '');
+  }
+}
+
+function placesAdvice(where: string, body: string): string {
+  const places = placesIn(body);
+  if (places === null)
+    return `the answer is not JSON: compare ${where}.path and its headers with what the gateway offers`;
+  const all = places.slice(0, MAX_PLACES).join(', ');
+  if (places.length === 0) return 'the answer has no values';
+  const ifEmpty = all.includes(EMPTY)
+    ? '; if the list is empty because the gateway does not know the card, say so in gateway.errors (docs/gateways.md, step 4)'
+    : '';
+  return `name the place and the unit of the value under ${where}; the answer has ${all}${places.length > MAX_PLACES ? ', ...' : ''}${ifEmpty}`;
+}
+
+/** The places of all values of an answer, as a profile names them; of names that it cannot write, where they are. null: not JSON. */
+function placesIn(body: string): string[] | null {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return null;
+  }
+  const places: string[] = [];
+  const visit = (value: unknown, path: string, depth: number): void => {
+    if (places.length > MAX_PLACES || depth > MAX_DEPTH) return;
+    if (Array.isArray(value)) {
+      if (value.length > 0) visit(value[0], `${path}[0]`, depth + 1);
+      else places.push(`${path}${EMPTY}`);
+    } else if (typeof value === 'object' && value !== null) {
+      const parts = Object.entries(value);
+      for (const [key, part] of parts)
+        if (isName(key)) visit(part, path === '' ? key : `${path}.${key}`, depth + 1);
+      if (!parts.every(([key]) => isName(key))) places.push(`${path || 'the answer'}${UNNAMED}`);
+    } else if (path !== '') {
+      places.push(path);
+    }
+  };
+  visit(parsed, '', 0);
+  return places;
+}
+
+/** A name with a dot, a blank or a bracket cannot be written in a path. */
+function isName(key: string): boolean {
+  const path = parseValuePath(key);
+  return path?.length === 1 && path[0] === key;
 }
