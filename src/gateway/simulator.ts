@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
-import { DEFAULT_DIALECT } from './dialect/default-dialect.ts';
+import { DEFAULT_DIALECT } from './dialect/dialect.ts';
 import { ProfileDialect } from './dialect/profile-dialect.ts';
 import { type SimulatedBehaviour, SimulatedGateway, type SimulatorStats } from './simulated-gateway.ts';
 

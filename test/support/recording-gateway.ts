@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { INTERFACE_NAMES, type InterfaceName } from '../../src/domain/gateway-interface.ts';
-import { DEFAULT_DIALECT, INTERFACE_OF_PATH } from '../../src/gateway/dialect/default-dialect.ts';
+import { DEFAULT_DIALECT, INTERFACE_OF_PATH } from '../../src/gateway/dialect/dialect.ts';
 import {
   type SimulatedBehaviour,
   SimulatedGateway,

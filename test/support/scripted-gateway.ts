@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { INTERFACE_NAMES, type InterfaceName, perInterface } from '../../src/domain/gateway-interface.ts';
-import { INTERFACE_OF_PATH } from '../../src/gateway/dialect/default-dialect.ts';
+import { INTERFACE_OF_PATH } from '../../src/gateway/dialect/dialect.ts';
 import { HEALTHY } from './healthy-answers.ts';
 
 export interface ScriptedCall {
