@@ -1,9 +1,11 @@
 // The dialect of any profile, for `cardpoll gateway simulate --profile`: calls are understood by the profile's templates, and
 // answered where and as the profile reads.
-import type { GatewayConfig, GatewayInterface } from '../../config/daemon-config.ts';
+import type { GatewayConfig, GatewayInterface, Reading } from '../../config/daemon-config.ts';
+import type { Code } from '../../config/gateway/profile-kinds.ts';
+import { fromMegabytes } from '../../domain/gateway/data-unit.ts';
+import { parseValuePath } from '../../domain/gateway/value-path.ts';
 import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import type { SimulatedFleet } from '../simulated-fleet.ts';
-import { AnswerMaker } from './answer-maker.ts';
 import type { Asked, Dialect, ReceivedCall, Reply } from './dialect.ts';
 import { ProofCheck } from './proof-check.ts';
 import { type CallTemplate, callTemplate } from './template-match.ts';
@@ -90,4 +92,128 @@ function misunderstood(status: number, { method, url }: ReceivedCall, offered: r
     return { interface: name, method: its, path, query, headers, body: body ?? form };
   });
   return { status, body: JSON.stringify({ problem, calls }) };
+}
+
+/** What a gateway that tells what is left has for every card, in megabytes. */
+const TOTAL_MB = 10_240;
+
+type Profile = Pick<GatewayConfig, 'success' | 'errors' | 'stoppedStatuses'>;
+type Problem = 'throttled' | 'unknownCard' | 'auth';
+
+/**
+ * Makes the answers of a gateway from its profile: the inverse of answer.ts. The value goes where the profile says that it
+ * is, in its unit, with a code that means success; errors get the codes that the profile has for them.
+ */
+class AnswerMaker {
+  constructor(private readonly profile: Profile) {}
+
+  /** @param readings of the interfaces that the same call asks for. */
+  forCard(readings: readonly Reading[], card: string, fleet: SimulatedFleet): Reply {
+    return this.#ok(this.#values({}, readings, card, fleet));
+  }
+
+  forBatch(
+    readings: readonly Reading[],
+    { items, iccid }: NonNullable<GatewayInterface['batch']>,
+    cards: readonly string[],
+    fleet: SimulatedFleet,
+  ): Reply {
+    const list = cards
+      .filter((card) => fleet.knows(card))
+      .map((card) => this.#values(placed({}, iccid, card), readings, card, fleet));
+    return this.#ok(items === null ? list : placed({}, items, list));
+  }
+
+  /** @param status of the answer if the profile has no code for the problem, or judges by the status. */
+  refusal(problem: Problem, status: number, message: string): Reply {
+    const { success, errors } = this.profile;
+    const [code] = errors[problem];
+    if (code === undefined || errors.path === null) return { status, body: JSON.stringify({ message }) };
+    const body = placed({}, errors.path, this.#typed(code));
+    if (errors.message !== null) placed(body, errors.message, message);
+    return { status: success === null ? status : 200, body: JSON.stringify(body) };
+  }
+
+  #ok(body: unknown): Reply {
+    const { success } = this.profile;
+    const [code] = success?.values ?? [];
+    return { status: 200, body: JSON.stringify(success === null ? body : placed(body, success.path, code)) };
+  }
+
+  #values(body: unknown, readings: readonly Reading[], card: string, fleet: SimulatedFleet): unknown {
+    let made = body;
+    for (const reading of readings) {
+      for (const [path, value] of this.#places(reading, card, fleet)) made = placed(made, path, value);
+    }
+    return made;
+  }
+
+  #places(reading: Reading, card: string, fleet: SimulatedFleet): ReadonlyArray<[path: string, value: Code]> {
+    switch (reading.kind) {
+      case 'verified':
+        return [[reading.value, verifiedAs(fleet.realStatus(card), reading.trueValues)]];
+      case 'status':
+        return [[reading.value, this.#status(fleet.cardStatus(card) === 'stopped')]];
+      case 'megabytes':
+        return [[reading.value, fromMegabytes(fleet.readUsed(card), reading.unit)]];
+      case 'remainder': {
+        const { remaining, total, unit } = reading;
+        const left = TOTAL_MB - fleet.readUsed(card);
+        return [
+          [total, fromMegabytes(TOTAL_MB, unit)],
+          [remaining, fromMegabytes(left, unit)],
+        ];
+      }
+    }
+  }
+
+  #status(isStopped: boolean): string {
+    const { stoppedStatuses } = this.profile;
+    const [stopped = 'stopped'] = stoppedStatuses;
+    return isStopped ? stopped : stoppedStatuses.includes('active') ? 'running' : 'active';
+  }
+
+  /** Codes of errors are texts in the profile; a gateway with numbers for success has numbers for errors. */
+  #typed(code: string): Code {
+    const isNumber = typeof this.profile.success?.values[0] === 'number' && /^\d{1,15}$/.test(code);
+    return isNumber ? Number(code) : code;
+  }
+}
+
+/** A value that means verified, or one of the same kind that does not. */
+function verifiedAs(isVerified: boolean, trueValues: readonly Code[]): Code {
+  const [yes = true] = trueValues;
+  if (isVerified) return yes;
+  const candidates: readonly Code[] =
+    typeof yes === 'boolean' ? [!yes] : typeof yes === 'number' ? [0, 1, -1] : ['0', '1', `not ${yes}`];
+  return candidates.find((value) => !trueValues.includes(value)) ?? `not ${yes}`;
+}
+
+/** Puts a value at a place of a body, whose lists and maps are made on the way. @returns the body */
+function placed(body: unknown, path: string, value: unknown): unknown {
+  const [first, ...rest] = parseValuePath(path) ?? [];
+  return first === undefined ? value : placedAt(body, [first, ...rest], value);
+}
+
+function placedAt(body: unknown, path: readonly (string | number)[], value: unknown): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return value;
+  if (typeof step === 'number') {
+    const list: unknown[] = Array.isArray(body) ? body : [];
+    while (list.length < step) list.push({});
+    list[step] = placedAt(list[step], rest, value);
+    return list;
+  }
+  const map = (typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {}) as Record<
+    string,
+    unknown
+  >;
+  // A name such as __proto__ is a key as any other.
+  const made = placedAt(Object.hasOwn(map, step) ? map[step] : undefined, rest, value);
+  return Object.defineProperty(map, step, {
+    value: made,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 }
