@@ -10,8 +10,7 @@
 // During an upgrade instances of two versions share the cache. Each takes an entry of another layout for a missing card.
 // Releases before the letter split by commas; they find too few fields in an entry of this one.
 import type { Card } from '../../../domain/cards/card.ts';
-import type { ReadingJump } from '../../../domain/cards/reading-jump.ts';
-import type { UsageMonth } from '../../../domain/cards/usage-month.ts';
+import type { ReadingJump, UsageMonth } from '../../../domain/cards/usage-month.ts';
 
 const VERIFIED = 1;
 const STOPPED = 2;
