@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { DemoLaunched, DemoOptions } from './cli/launchers.ts';
 import { loadDaemonConfig } from './config/load-config.ts';
 import type { AlertRuleFields } from './domain/alerts/alert-rule.ts';
-import type { CardImport } from './domain/cards/card-import.ts';
+import type { CardImport } from './domain/cards/card.ts';
 import type { TaskType } from './domain/task-type.ts';
 import { demoCards } from './gateway/simulated-fleet.ts';
 import { type Simulator, startSimulator } from './gateway/simulator.ts';

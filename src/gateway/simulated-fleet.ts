@@ -2,7 +2,7 @@
 // follows from a hash of the iccid and from how often the card was polled, so ten million cards cost 8 bytes each and two
 // runs over the same calls give the same answers. Used by simulator.ts; no HTTP here.
 
-import { CARD_DEFAULTS, type CardImport } from '../domain/cards/card-import.ts';
+import { CARD_DEFAULTS, type CardImport } from '../domain/cards/card.ts';
 import { mix32 } from '../domain/schedule/phase.ts';
 
 const FNV_OFFSET = 0x811c9dc5;

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ACCEPTED_OVER_PACKAGE } from '../../domain/cards/card-import.ts';
+import { ACCEPTED_OVER_PACKAGE } from '../../domain/cards/card.ts';
 import type { ImportFormat } from '../../operations/cards/card-import.ts';
 import { importReport } from '../../operations/cards/card-report.ts';
 import type { CardOperations } from '../../operations/cards/cards.ts';

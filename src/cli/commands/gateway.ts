@@ -7,7 +7,7 @@ import { bad, fraction, good, hostPort, integer, type Kind, oneOf, text } from '
 import { loadGatewayConfig, loadSimulatedGateway } from '../../config/load-config.ts';
 import { SETTINGS } from '../../config/settings/settings.ts';
 import { didYouMean } from '../../config/suggest.ts';
-import { ICCID } from '../../domain/cards/card-import.ts';
+import { ICCID } from '../../domain/cards/card.ts';
 import type { CallTrial } from '../../domain/gateway/call-trial.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import { CardpollError } from '../../platform/errors.ts';

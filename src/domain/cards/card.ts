@@ -1,6 +1,20 @@
-// A SIM card as the engine sees it: what an import has set, and the state that polls and operators keep current.
-import type { CardAttributes } from './card-import.ts';
+// A SIM card: what an import sets, and the state that polls and operators keep current. THE declaration of an import's columns,
+// their defaults and bounds: from it follow the columns of files and exports (operations/cards/card-file.ts) and of the
+// statements (store/sql/cards/card-columns.ts). The checks are written by hand, without a schema, because an import has millions
+// of rows and the checks are most of its work.
 import type { UsageMonth } from './usage-month.ts';
+
+/** What an import sets and nothing else changes. */
+export interface CardAttributes {
+  readonly cardId: number;
+  /** 18 to 22 digits. */
+  readonly iccid: string;
+  readonly carrierId: number;
+  /** The fleet's own status number; selects cards in by-condition triggers (operations interface, section 2.8). */
+  readonly status: number;
+  /** Package allowance per calendar month in MB; null means unlimited. */
+  readonly allowanceMb: number | null;
+}
 
 /** What polls find out, besides the usage. */
 export interface CardState {
@@ -21,3 +35,103 @@ export interface Card extends CardAttributes, CardState {
 
 /** The attributes that decide in which rings a card is. */
 export type CardMembership = Pick<Card, 'cardId' | 'carrierId' | 'realNameVerified'>;
+
+/** One row of an import file. It replaces the whole card. */
+export interface CardImport extends CardAttributes {
+  /** null keeps the stored value (false for a new card), since polling finds it out. */
+  readonly realNameVerified: boolean | null;
+}
+
+/** What an absent or empty field means; the other fields are required. */
+export const CARD_DEFAULTS: Omit<CardImport, 'cardId' | 'iccid'> = {
+  carrierId: 0,
+  status: 1,
+  allowanceMb: null,
+  realNameVerified: null,
+};
+
+/** Reads text from CSV, or any JSON value from NDJSON. @throws RowProblem */
+type Reader<T> = (value: unknown, column: string) => T;
+
+const INT32 = [-(2 ** 31), 2 ** 31 - 1] as const;
+export const ICCID = /^\d{18,22}$/;
+const INTEGER = /^[+-]?\d{1,16}$/;
+const NUMBER = /^\+?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i;
+const BOOLEANS = new Map<unknown, boolean>([
+  ['true', true],
+  ['yes', true],
+  ['1', true],
+  ['false', false],
+  ['no', false],
+  ['0', false],
+]);
+
+/** In the order of an export (contract, "Import columns"). */
+export const CARD_READERS: { readonly [Field in keyof CardImport]: Reader<CardImport[Field]> } = {
+  cardId: integer(1, Number.MAX_SAFE_INTEGER),
+  iccid,
+  carrierId: integer(...INT32),
+  status: integer(...INT32),
+  allowanceMb: megabytes,
+  realNameVerified: boolean,
+};
+export const IMPORT_FIELDS = Object.keys(CARD_READERS) as ReadonlyArray<keyof CardImport>;
+
+/** A problem of one row, in words for its author. */
+export class RowProblem extends Error {}
+
+function integer(min: number, max: number): Reader<number> {
+  return (value, column) => {
+    const number = typeof value === 'string' && INTEGER.test(value) ? Number(value) : value;
+    if (typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max)
+      return number;
+    throw new RowProblem(`${column} ${show(value)} is not an integer from ${min} to ${max}`);
+  };
+}
+
+function iccid(value: unknown): string {
+  if (typeof value === 'string' && ICCID.test(value)) return value;
+  if (typeof value === 'number')
+    throw new RowProblem('iccid must be a string: a JSON number loses its last digits');
+  const padded = /^\d{18,22}F+$/i.test(String(value)) ? ': leave out the F at its end' : '';
+  throw new RowProblem(`iccid ${show(value)} is not 18 to 22 digits${padded}`);
+}
+
+function megabytes(value: unknown, column: string): number {
+  const number = typeof value === 'string' && NUMBER.test(value) ? Number(value) : value;
+  if (typeof number === 'number' && Number.isFinite(number) && number >= 0) return number;
+  throw new RowProblem(`${column} ${show(value)} is not a number of megabytes (0 or more)`);
+}
+
+function boolean(value: unknown, column: string): boolean {
+  if (typeof value === 'boolean') return value;
+  const known = typeof value === 'object' ? undefined : BOOLEANS.get(String(value).toLowerCase());
+  if (known !== undefined) return known;
+  throw new RowProblem(`${column} ${show(value)} is not true, false, yes, no, 1 or 0`);
+}
+
+/** Shows a value in an error. Nested values are not written out, because they may be very deep. */
+function show(value: unknown): string {
+  if (typeof value === 'object') return Array.isArray(value) ? '[...]' : '{...}';
+  return quoted(String(value));
+}
+
+/** The beginning of a text of the file, without control characters that could affect a terminal. */
+export function quoted(text: string): string {
+  const start = text.slice(0, 40).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
+  return `'${start}${text.length > 40 ? '...' : ''}'`;
+}
+
+/**
+ * So many running cards an import that says nothing may put over their package of the month, and so have stopped. The budget
+ * of stops limits how fast they are stopped, and this how many an unseen file stops at all.
+ */
+export const ACCEPTED_OVER_PACKAGE = 100;
+
+/** The code of the refusal of more. */
+export const TOO_MANY_OVER_PACKAGE = 'cards_over_package';
+
+/** @returns the most that an import may put over it when so many were counted before: polls find more until it is made. */
+export function acceptedAfter(counted: number): number {
+  return Math.ceil(counted * 1.1);
+}

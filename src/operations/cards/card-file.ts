@@ -16,7 +16,7 @@ import {
   IMPORT_FIELDS,
   quoted,
   RowProblem,
-} from '../../domain/cards/card-import.ts';
+} from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { jsonFault } from '../../platform/json-fault.ts';
 import { snakeCase } from '../../platform/snake-keys.ts';

@@ -4,7 +4,7 @@
 // Columns and defaults are in card-file.ts. Bad rows are reported by line, and the good rows are kept. Importing
 // the same file again changes nothing.
 import type { Readable } from 'node:stream';
-import { type CardImport, RowProblem, TOO_MANY_OVER_PACKAGE } from '../../domain/cards/card-import.ts';
+import { type CardImport, RowProblem, TOO_MANY_OVER_PACKAGE } from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { CardImportSession, CardRecords } from '../../store/ports/records/card-records.ts';
 import { type ImportFormat, type ImportLine, readLines, rowReader, toCardImport } from './card-file.ts';

@@ -2,7 +2,7 @@
 // gets migrated, empty tables. Also the few moves many suites share.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
-import { CARD_DEFAULTS, type CardImport } from '../../../src/domain/cards/card-import.ts';
+import { CARD_DEFAULTS, type CardImport } from '../../../src/domain/cards/card.ts';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { snakeKeys } from '../../../src/platform/snake-keys.ts';
 import { PgliteClient } from '../../../src/store/pglite/client.ts';

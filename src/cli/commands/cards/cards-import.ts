@@ -6,7 +6,7 @@
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
-import { TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card-import.ts';
+import { TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import type { ConfirmOptions } from '../../confirm.ts';

@@ -5,7 +5,7 @@ import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path';
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import { stateHome } from '../../../config/load-config.ts';
-import { acceptedAfter } from '../../../domain/cards/card-import.ts';
+import { acceptedAfter } from '../../../domain/cards/card.ts';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
 import type { CommandContext, Io } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';

@@ -1,6 +1,11 @@
 // Port section of record-store.ts: the cards themselves.
-import type { Card, CardMembership, CardState } from '../../../domain/cards/card.ts';
-import type { CardAttributes, CardImport } from '../../../domain/cards/card-import.ts';
+import type {
+  Card,
+  CardAttributes,
+  CardImport,
+  CardMembership,
+  CardState,
+} from '../../../domain/cards/card.ts';
 import type { CardSelection } from '../../../domain/manual-trigger.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 

@@ -1,8 +1,12 @@
 // The columns of a card, as lists in the statements of this folder: {*} are all of them, {attributes} those that an import
 // sets without real_name_verified, which has a rule of its own; {c.*} and {c.attributes} are those of c. Unlike c.* they are
 // the columns that this version knows, so a migration that adds one does not change a statement of the version before.
-import { STATE_FIELDS } from '../../../domain/cards/card.ts';
-import { type CardAttributes, type CardImport, IMPORT_FIELDS } from '../../../domain/cards/card-import.ts';
+import {
+  type CardAttributes,
+  type CardImport,
+  IMPORT_FIELDS,
+  STATE_FIELDS,
+} from '../../../domain/cards/card.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
 
 export const ATTRIBUTES = IMPORT_FIELDS.filter(

@@ -1,6 +1,6 @@
 // Writes the chunks of a card import: into a temporary table (COPY where the driver has it), then one statement that
 // touches only the cards that differ. Opened by cards.ts; parsing and validation are operations/cards/card-import.ts.
-import type { CardImport } from '../../../domain/cards/card-import.ts';
+import type { CardImport } from '../../../domain/cards/card.ts';
 import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type {
   CardImportSession,

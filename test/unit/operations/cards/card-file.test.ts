@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { CARD_DEFAULTS, RowProblem } from '../../../../src/domain/cards/card-import.ts';
+import { CARD_DEFAULTS, RowProblem } from '../../../../src/domain/cards/card.ts';
 import {
   exportCards,
   type RawRow,
