@@ -1,6 +1,6 @@
 // The shape of the configuration of `cardpoll daemon` and `cardpoll migrate`: plain, frozen data that the composition
 // root passes on in parts. It follows from the settings table, section by section; load-config.ts makes it.
-import type { DataUnit } from '../domain/gateway/data-unit.ts';
+import type { DataUnit } from '../domain/gateway/profile-syntax.ts';
 import type { GatewayMethod, InterfaceName, Offers } from '../domain/gateway-interface.ts';
 import type { RateLimit } from '../domain/limits/rate-limit.ts';
 import type { LoadedModule } from './gateway/load-module.ts';

@@ -2,8 +2,7 @@
 // GatewayError. Used by the client, one for each interface. Pure: no I/O, no clock; exchange.ts judges the HTTP status.
 import type { ErrorRules, GatewayConfig, Reading } from '../config/daemon-config.ts';
 import type { BatchRule } from '../config/gateway/profile-kinds.ts';
-import { megabytes } from '../domain/gateway/data-unit.ts';
-import { parseValuePath, type ValuePath, valueAt } from '../domain/gateway/value-path.ts';
+import { megabytes, parseValuePath, type ValuePath, valueAt } from '../domain/gateway/profile-syntax.ts';
 import type { AnswerKind } from '../domain/gateway-interface.ts';
 import { GatewayError, type GatewayFailure } from './gateway.ts';
 

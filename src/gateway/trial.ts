@@ -3,7 +3,7 @@
 import type { GatewayConfig, Reading } from '../config/daemon-config.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import type { CallTrial } from '../domain/gateway/call-trial.ts';
-import { parseValuePath } from '../domain/gateway/value-path.ts';
+import { parseValuePath } from '../domain/gateway/profile-syntax.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
 import { silentLogger } from '../platform/logger.ts';

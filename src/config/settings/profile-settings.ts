@@ -1,7 +1,7 @@
 // THE table of what a gateway's profile says (docs/gateways.md): how calls are made, what their answers mean, who calls. A
 // profile is a YAML file with these keys, without the leading `gateway.`; the config file may have them too, and wins.
 // Part of the settings table (settings.ts).
-import { DATA_UNITS, type DataUnit } from '../../domain/gateway/data-unit.ts';
+import { DATA_UNITS, type DataUnit } from '../../domain/gateway/profile-syntax.ts';
 import {
   type AnswerKind,
   GATEWAY_METHODS,

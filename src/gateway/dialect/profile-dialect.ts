@@ -2,8 +2,7 @@
 // answered where and as the profile reads.
 import type { GatewayConfig, GatewayInterface, Reading } from '../../config/daemon-config.ts';
 import type { Code } from '../../config/gateway/profile-kinds.ts';
-import { fromMegabytes } from '../../domain/gateway/data-unit.ts';
-import { parseValuePath } from '../../domain/gateway/value-path.ts';
+import { fromMegabytes, parseValuePath } from '../../domain/gateway/profile-syntax.ts';
 import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import type { SimulatedFleet } from '../simulated-fleet.ts';
 import type { Asked, Dialect, ReceivedCall, Reply } from './dialect.ts';

@@ -1,6 +1,11 @@
-// Places in an answer.
+// Places in an answer, and units of data volume.
 import { expect, it } from 'vitest';
-import { parseValuePath, valueAt } from '../../../../src/domain/gateway/value-path.ts';
+import {
+  DATA_UNITS,
+  megabytes,
+  parseValuePath,
+  valueAt,
+} from '../../../../src/domain/gateway/profile-syntax.ts';
 
 it.each([
   ['used', ['used']],
@@ -42,4 +47,21 @@ it('finds what is there, and nothing else', () => {
   }
   expect(valueAt([7], [0])).toBe(7);
   expect(valueAt(null, ['a'])).toBeUndefined();
+});
+
+it.each([
+  [12.5, 'MB', 12.5],
+  [1_500_000, 'bytes', 1.5],
+  [1, 'bytes', 0.000001],
+  [300, 'KB', 0.3],
+  [1.5, 'GB', 1_500],
+  [1_000, 'KiB', 1.024],
+  [1, 'MiB', 1.048576],
+  [2, 'GiB', 2_147.483648],
+] as const)('%d %s are %d MB', (value, unit, expected) => {
+  expect(megabytes(value, unit)).toBe(expected);
+});
+
+it('keeps nothing at nothing', () => {
+  for (const unit of DATA_UNITS) expect(megabytes(0, unit)).toBe(0);
 });

@@ -1,0 +1,65 @@
+// What a profile says of a value in the gateway's answer (docs/gateways.md): the place in the JSON, `data.used`,
+// `result.cards[0].usage` or `[0].value`, and the unit of a data volume. The configuration checks both, the client compiles each
+// path once.
+
+const STEP = /([^.[\]\s]+)|\[(\d{1,6})\]/y;
+
+export type ValuePath = readonly (string | number)[];
+
+/** @returns the steps of the path; null when it is none. */
+export function parseValuePath(text: string): ValuePath | null {
+  const steps: Array<string | number> = [];
+  let at = 0;
+  while (at < text.length) {
+    if (text[at] === '.' && steps.length > 0 && text[at + 1] !== '[') at += 1;
+    STEP.lastIndex = at;
+    const [step, name, index] = STEP.exec(text) ?? [];
+    // A name follows a dot, an index does not.
+    if (step === undefined || (name !== undefined && steps.length > 0 && text[at - 1] !== '.')) return null;
+    steps.push(name ?? Number(index));
+    at += step.length;
+  }
+  return steps.length === 0 ? null : steps;
+}
+
+/** @returns the value at the path; undefined when there is none. Only own properties count. */
+export function valueAt(body: unknown, path: ValuePath): unknown {
+  let value = body;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (typeof step === 'number' && !Array.isArray(value)) return undefined;
+    if (!Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}
+
+/**
+ * The units in which gateways report data volume. cardpoll counts megabytes: a million bytes. A card's allowance is in the
+ * same unit, so a gateway that counts in 1,024s has the unit KiB, MiB or GiB here, whatever it calls it itself.
+ */
+const MB_PER_UNIT = {
+  bytes: 1e-6,
+  KB: 1e-3,
+  MB: 1,
+  GB: 1e3,
+  KiB: 1_024 / 1e6,
+  MiB: 1_048_576 / 1e6,
+  GiB: 1_073_741_824 / 1e6,
+} as const;
+
+export type DataUnit = keyof typeof MB_PER_UNIT;
+
+export const DATA_UNITS = Object.keys(MB_PER_UNIT) as readonly DataUnit[];
+
+/** Thousandths of a byte: a sum of readings shows no digits that floating point made up. */
+const DIGITS = 1e9;
+
+/** The inverse, for a simulated gateway. */
+export function fromMegabytes(value: number, unit: DataUnit): number {
+  return unit === 'MB' ? value : Math.round((value / MB_PER_UNIT[unit]) * DIGITS) / DIGITS;
+}
+
+export function megabytes(value: number, unit: DataUnit): number {
+  return unit === 'MB' ? value : Math.round(value * MB_PER_UNIT[unit] * DIGITS) / DIGITS;
+}
