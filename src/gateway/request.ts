@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto';
 import type { GatewayConfig, GatewayInterface } from '../config/daemon-config.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
-import { type Placeholder, partsOf } from '../domain/gateway/placeholders.ts';
+import { type Placeholder, partsOf } from '../domain/gateway/profile-syntax.ts';
 import type { GatewayMethod } from '../domain/gateway-interface.ts';
 import type { CalledCard } from './gateway.ts';
 

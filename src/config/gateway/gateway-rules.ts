@@ -1,7 +1,7 @@
 // Rules between the settings of a gateway: a profile that cannot work is refused, with the place and what to change. Each
 // reports its problem to the reader; none throws. Used by load-gateway.ts.
 
-import { namesInBraces } from '../../domain/gateway/placeholders.ts';
+import { namesInBraces } from '../../domain/gateway/profile-syntax.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import type { GatewayConfig } from '../daemon-config.ts';
 import type { SettingReader } from '../reader.ts';

@@ -1,7 +1,6 @@
 // The kinds of value that only the profile of a gateway has: request templates, places in an answer, lists of codes. Used by
 // the table of a profile's settings. What a request needs as a whole is checked in gateway-rules.ts.
-import { namesInBraces, PLACEHOLDERS } from '../../domain/gateway/placeholders.ts';
-import { parseValuePath } from '../../domain/gateway/profile-syntax.ts';
+import { namesInBraces, PLACEHOLDERS, parseValuePath } from '../../domain/gateway/profile-syntax.ts';
 import { bad, good, type Kind } from '../kinds.ts';
 
 /** Longest request body or list of fields, in characters of JSON. */

@@ -1,7 +1,7 @@
 // Reads a call back into the card it is for: the inverse of request.ts. Compiled once for each interface of a profile. A call
 // fits if it is exactly what the profile's templates make, credentials aside.
 import type { GatewayInterface } from '../../config/daemon-config.ts';
-import { partsOf } from '../../domain/gateway/placeholders.ts';
+import { partsOf } from '../../domain/gateway/profile-syntax.ts';
 import type { ReceivedCall } from './dialect.ts';
 
 /** What the placeholders of a call stood for. */

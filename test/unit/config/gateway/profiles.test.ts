@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadDaemonConfig } from '../../../../src/config/load-config.ts';
-import { PLACEHOLDERS } from '../../../../src/domain/gateway/placeholders.ts';
+import { PLACEHOLDERS } from '../../../../src/domain/gateway/profile-syntax.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../../src/config/gateway/profiles/', import.meta.url));
 const VENDORS = readdirSync(FOLDER).filter((file) => file !== 'default.yaml');
