@@ -3,8 +3,11 @@
 import type { AlertBody, ConfigBody, TaskBody } from '../api/client/client-bodies.ts';
 import { duration, integer, type Parsed } from '../config/kinds.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../domain/alerts/alert-silence.ts';
-import { MAX_CONCURRENCY_BOUNDS } from '../domain/limits/max-concurrency.ts';
-import { DEFAULT_PAUSE_SECONDS, PAUSE_SECONDS_BOUNDS } from '../domain/limits/pause.ts';
+import {
+  DEFAULT_PAUSE_SECONDS,
+  MAX_CONCURRENCY_BOUNDS,
+  PAUSE_SECONDS_BOUNDS,
+} from '../domain/limits/operator-limits.ts';
 import { INTERVAL_SECONDS_BOUNDS } from '../domain/schedule/polling-config.ts';
 import { isReason, REASON_RULE } from '../domain/stops/stop.ts';
 import type { Action } from './actions.ts';

@@ -2,7 +2,7 @@
 // interface, sections 2.2 and 4).
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
+import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/operator-limits.ts';
 import { type ConcurrencyOperations, limitVersion } from '../../operations/limits/concurrency.ts';
 import { concurrencyLimit, slotReset } from '../../operations/limits/limits-report.ts';
 import { toWire } from '../../platform/snake-keys.ts';

@@ -1,7 +1,7 @@
 // /api/admin/polling-pauses: pauses of polling, by operators and by the gateway.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { PAUSABLE, PAUSE_SECONDS_BOUNDS } from '../../domain/limits/pause.ts';
+import { PAUSABLE, PAUSE_SECONDS_BOUNDS } from '../../domain/limits/operator-limits.ts';
 import { pauseReport } from '../../operations/limits/limits-report.ts';
 import type { PauseOperations } from '../../operations/limits/pauses.ts';
 import { toWire } from '../../platform/snake-keys.ts';

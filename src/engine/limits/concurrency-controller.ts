@@ -7,7 +7,7 @@ import { type CurvePoint, withPoint } from '../../domain/limits/concurrency-curv
 import { EffectiveLimit } from '../../domain/limits/effective-limit.ts';
 import { divideCeiling, grantWithin, judgeLimits, type PerType } from '../../domain/limits/fleet-limits.ts';
 import { type FleetTick, tickBetween } from '../../domain/limits/fleet-tick.ts';
-import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/max-concurrency.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/operator-limits.ts';
 import { StrainTrials } from '../../domain/limits/strain-trials.ts';
 import { askPerTaskType, perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Logger } from '../../platform/logger.ts';

@@ -1,7 +1,7 @@
 // Takes a sample of every task type each second, and one each minute, for the charts. Runs on the leader: without a
 // leader there is a gap. A sample consists of numbers that the live store counts anyway; it costs a few reads.
 
-import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/max-concurrency.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/operator-limits.ts';
 import { rounded, roundedOrNull } from '../../domain/rounded.ts';
 import { percentileOf } from '../../domain/stats/counts.ts';
 import { type HistorySample, meanOf, type TaskSample } from '../../domain/stats/history.ts';

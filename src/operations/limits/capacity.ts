@@ -4,7 +4,7 @@
 // Capacity follows Little's law: a limit of n calls of d seconds each allows n / d polls a second. It is computed from
 // the limit in force, so it falls when the fleet lowers that limit for a gateway that cannot take more. The rate limits of
 // the gateway (pace-share.ts) can allow less.
-import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
+import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/operator-limits.ts';
 import { rounded } from '../../domain/rounded.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { CapacityReport } from './limits-report.ts';

@@ -2,7 +2,7 @@
 // the durable limits. The live store has the limits in force, which workers read there with every claim.
 import type { Actor } from '../../domain/audit.ts';
 import { kneeOf } from '../../domain/limits/concurrency-curve.ts';
-import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
+import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/operator-limits.ts';
 import { askPerTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { PaceState } from '../../store/ports/live/pace.ts';

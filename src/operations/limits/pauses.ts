@@ -1,7 +1,7 @@
 // Pauses stop the polling of a task type for a time. Workers set a pause when the gateway asks for one (429, 503);
 // operators set one when the gateway's owner announces maintenance. Used by the admin API.
 import type { Actor } from '../../domain/audit.ts';
-import { PAUSE_SECONDS_BOUNDS, type Pausable } from '../../domain/limits/pause.ts';
+import { PAUSE_SECONDS_BOUNDS, type Pausable } from '../../domain/limits/operator-limits.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Pause, PauseSource } from '../../store/ports/live/work-queue.ts';

@@ -1,6 +1,6 @@
 // Claiming: limits, lanes, pauses, and claims that are sent twice.
 import { expect, it } from 'vitest';
-import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/limits/max-concurrency.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/limits/operator-limits.ts';
 import {
   cardIdsOf,
   claim,

@@ -1,6 +1,6 @@
 // The effective limit: in force in addition to the configured one, seeded once, its record kept; and its inputs.
 import { expect, it } from 'vitest';
-import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/limits/max-concurrency.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/limits/operator-limits.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.ts';
 
 describeLiveStore('effective limit', (live) => {

@@ -1,7 +1,7 @@
 // `cardpoll concurrency`: limits per task type, the limits in force, and advice (output/reports/concurrency-advice.ts).
 import type { ConcurrencyBody, ResetBody } from '../../../api/client/client-bodies.ts';
 import { integer, oneOf } from '../../../config/kinds.ts';
-import { MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/max-concurrency.ts';
+import { MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/operator-limits.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { ask, showAnswer } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';

@@ -1,7 +1,7 @@
 // Asks before a change demands far more than can be polled, or sends the gateway far more calls: a new limit, and a polling
 // config that is created, changed or enabled. Compares demand and capacity.
 import type { ConfigBody, TaskBody } from '../../../api/client/client-bodies.ts';
-import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/max-concurrency.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.ts';
 import { ask } from '../../ask.ts';
 import type { CommandContext } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';

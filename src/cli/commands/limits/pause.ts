@@ -6,7 +6,7 @@ import {
   PAUSABLE,
   PAUSE_SECONDS_BOUNDS,
   type Pausable,
-} from '../../../domain/limits/pause.ts';
+} from '../../../domain/limits/operator-limits.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, defineCommand, type Io } from '../../command.ts';
 import { plainText } from '../../output/line.ts';

@@ -1,7 +1,7 @@
 // What `cardpoll concurrency advise` says: the limit recommended (operations interface, section 8) for the measured
 // response time, with the curve the daemon measured. The rules are in the domain; this file words them.
 import type { ConcurrencyBody, TaskBody } from '../../../api/client/client-bodies.ts';
-import { recommendedConcurrency } from '../../../domain/limits/max-concurrency.ts';
+import { recommendedConcurrency } from '../../../domain/limits/operator-limits.ts';
 import { type Style, sentenceLines } from '../style.ts';
 import { type Column, renderTable } from '../table.ts';
 

@@ -1,7 +1,7 @@
 // The work of one task type in the embedded live store, and the operations that several files share: checking leases,
 // releasing slots, taking back expired leases, making cards due, and what work-queue.ts asks of the work as a whole. Used by
 // work-queue.ts, claim.ts and rings.ts.
-import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/max-concurrency.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.ts';
 import {
   type CardPlace,
   CLOCK_STEP_MS,

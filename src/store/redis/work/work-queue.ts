@@ -1,6 +1,6 @@
 // The work queue in Redis. Every method makes one script call (or several short ones for long lists). The scripts
 // work-*.lua contain the rules; this file builds their KEYS and ARGV.
-import { DEFAULT_MAX_CONCURRENCY, MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/max-concurrency.ts';
+import { DEFAULT_MAX_CONCURRENCY, MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/operator-limits.ts';
 import { cardIdOf } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { camelKeys, snakeKeys } from '../../../platform/snake-keys.ts';

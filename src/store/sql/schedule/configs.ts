@@ -1,6 +1,6 @@
 // Polling configs and durable concurrency limits: small tables, read as a whole.
 
-import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/max-concurrency.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.ts';
 import type { PollingConfig } from '../../../domain/schedule/polling-config.ts';
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { ConfigRecords } from '../../ports/records/config-records.ts';

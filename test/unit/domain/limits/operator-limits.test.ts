@@ -1,6 +1,6 @@
 // The concurrency recommended for a response time, at the borders of its ranges.
 import { describe, expect, it } from 'vitest';
-import { recommendedConcurrency } from '../../../../src/domain/limits/max-concurrency.ts';
+import { recommendedConcurrency } from '../../../../src/domain/limits/operator-limits.ts';
 
 describe('recommendedConcurrency', () => {
   it.each([

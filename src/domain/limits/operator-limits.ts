@@ -1,0 +1,21 @@
+// Limits that operators set. max_concurrency, the polls in flight of a task type: its default, its bounds and the recommended
+// range. Pauses of polling: their bounds, and the names of the operations interface. Used by operations, API and CLI.
+import { TASK_TYPES } from '../task-type.ts';
+
+/** The limit that a task type starts with: safe for a gateway whose response time has not been measured yet. */
+export const DEFAULT_MAX_CONCURRENCY = 100;
+export const MAX_CONCURRENCY_BOUNDS = { min: 1, max: 100_000 } as const;
+
+/** What operations interface, section 8, recommends for an average gateway response time; both ends included. */
+export function recommendedConcurrency(responseMs: number): { readonly min: number; readonly max: number } {
+  if (responseMs < 100) return { min: 100, max: 200 };
+  return responseMs <= 500 ? { min: 50, max: 100 } : { min: 20, max: 50 };
+}
+
+/** One second to a week; to stop polling for longer, disable its configs. */
+export const PAUSE_SECONDS_BOUNDS = { min: 1, max: 604_800 } as const;
+export const DEFAULT_PAUSE_SECONDS = 600;
+
+/** One task type, or all of them. */
+export const PAUSABLE = [...TASK_TYPES, 'all'] as const;
+export type Pausable = (typeof PAUSABLE)[number];
