@@ -2,12 +2,12 @@
 // commands that need only the stores open them here too.
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig, ExternalStoresConfig } from './config/daemon-config.ts';
-import { ErrorReporter } from './engine/error-reporter.ts';
 import { FleetWatch, requireOwnFleet } from './engine/fleet-watch.ts';
 import type { Stores } from './operations/doctor/examine.ts';
 import { systemClock } from './platform/clock.ts';
 import { CardpollError } from './platform/errors.ts';
 import type { Logger } from './platform/logger.ts';
+import { ErrorReporter } from './platform/loop.ts';
 import type { Teardown } from './platform/service.ts';
 import { openEmbeddedLiveStore } from './store/memory/live-store.ts';
 import { openEmbeddedRecordStore } from './store/pglite/record-store.ts';

@@ -3,13 +3,13 @@
 
 import { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { INITIALISING } from '../domain/log-phrases.ts';
+import type { ErrorReporter } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
 import type { InitProgress } from '../store/ports/live/coordination.ts';
 import { AlertEvaluator } from './alerts/alert-evaluator.ts';
 import { WebhookSender } from './alerts/webhook-sender.ts';
 import { Cleaner, CleanupSchedule } from './cleanup/cleaner.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
-import type { ErrorReporter } from './error-reporter.ts';
 import { type LeaderMeans, Leadership } from './leadership.ts';
 import { ConcurrencyController } from './limits/concurrency-controller.ts';
 import { LimitKeeper } from './limits/limit-keeper.ts';

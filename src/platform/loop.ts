@@ -1,7 +1,10 @@
 // A service that repeats one pass until it is stopped. A pass that throws is reported and retried with growing pauses:
-// code below a loop throws, and only the loop catches. And the pulse of loops, for the watchdog.
+// code below a loop throws, and only the loop catches. And what reports it: the log of failures, and the pulse of loops, for the
+// watchdog.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
+import { messageOf } from './errors.ts';
+import type { Logger } from './logger.ts';
 import type { Service } from './service.ts';
 
 export type LoopErrorHandler = (error: unknown, retryInMs: number) => void;
@@ -85,6 +88,36 @@ export abstract class LoopService implements Service {
     } finally {
       this.#passes += 1;
     }
+  }
+}
+
+const REPEAT_AFTER_MS = 10_000;
+/** Messages may vary without limit (ports, durations): past this many, all are forgotten. */
+const MAX_REMEMBERED = 1_000;
+
+/**
+ * Logs the failures of the engine's services: each failure at once and then every ten seconds at most, so that an outage of
+ * a store does not fill the disk with the same line.
+ */
+export class ErrorReporter {
+  readonly #reportedAt = new Map<string, number>();
+
+  constructor(
+    private readonly log: Logger,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @returns the error handler of one service; `part` is its name in the log. */
+  for(part: string): LoopErrorHandler {
+    return (error, retryInMs) => {
+      const reason = messageOf(error);
+      const key = `${part}: ${reason}`;
+      const now = this.clock.monotonic();
+      if (now - (this.#reportedAt.get(key) ?? Number.NEGATIVE_INFINITY) < REPEAT_AFTER_MS) return;
+      if (this.#reportedAt.size >= MAX_REMEMBERED) this.#reportedAt.clear();
+      this.#reportedAt.set(key, now);
+      this.log.error({ part, reason, retry_in_ms: retryInMs }, 'part of the engine failed');
+    };
   }
 }
 
