@@ -17,8 +17,8 @@ import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway
 import { readByModule } from './module-calls.ts';
 import { OAuthTokens } from './oauth-tokens.ts';
 import type { GatewayRequest, Proof } from './request.ts';
+import { maskFor } from './request.ts';
 import { type Route, type RouteDeps, routeOf } from './route.ts';
-import { maskFor } from './secrets.ts';
 
 const GATEWAY_CALL = '网关调用';
 

@@ -7,7 +7,15 @@ import { INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import { messageOf } from '../platform/errors.ts';
 import { type AnswerValue, checkedValue, cleanText } from './answer.ts';
 import { type CalledCard, GatewayError, type GatewayFailure } from './gateway.ts';
-import { fixedProof, type GatewayRequest, type Proof, withProof, withSignature } from './request.ts';
+import {
+  fixedProof,
+  type GatewayRequest,
+  MASK,
+  type Proof,
+  pairs,
+  withProof,
+  withSignature,
+} from './request.ts';
 
 const FAILURES: Readonly<Record<string, GatewayFailure>> = {
   unknown_card: 'card',
@@ -46,9 +54,7 @@ function signed(
     method: request.method,
     path,
     query: Object.fromEntries(new URLSearchParams(query)),
-    headers: Object.fromEntries(
-      request.headers.flatMap((header, i) => (i % 2 === 0 ? [[header, request.headers[i + 1] ?? '']] : [])),
-    ),
+    headers: Object.fromEntries(pairs(request.headers)),
     body: request.body,
     key,
     now,
@@ -134,7 +140,7 @@ function ask<T>(
     return run();
   } catch (error) {
     const text = reasonOf(error);
-    const reason = key === null ? text : text.replaceAll(key, '***');
+    const reason = key === null ? text : text.replaceAll(key, MASK);
     throw new GatewayError(failure, `module ${module}: ${what} failed: ${cleanText(reason)}`);
   }
 }

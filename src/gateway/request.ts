@@ -1,6 +1,6 @@
 // Makes the requests of one interface from its profile: the template is compiled once, and a call only fills in the card. Then
-// it shows who makes the call, by credentials and a signature. Used by the client. Tokens of OAuth are from oauth-tokens.ts.
-
+// it shows who makes the call, by credentials and a signature; and it masks these in text that comes from the gateway. Used by
+// the client, and by trials. Tokens of OAuth are from oauth-tokens.ts.
 import { createHmac } from 'node:crypto';
 import type { GatewayConfig, GatewayInterface } from '../config/daemon-config.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
@@ -25,6 +25,14 @@ type Values = Readonly<Record<Exclude<Placeholder, 'iccids'>, string>> & {
 
 type Fill = (values: Values) => string;
 
+export const SIGNATURE_HEADER = 'x-cardpoll-signature';
+export const MASK = '***';
+/** Headers whose value is a credential, besides that of gateway.auth.name. */
+export const SECRET_HEADERS = ['authorization', SIGNATURE_HEADER];
+/** A secret of fewer characters is found in places that have nothing to do with it. */
+const LEAST_SECRET_CHARS = 6;
+/** At the end of a text that was cut. */
+const CUT = '…';
 const FIXED_HEADERS = ['accept', 'application/json', 'user-agent', 'cardpoll'];
 
 export class RequestMaker {
@@ -171,8 +179,6 @@ export function basicAuthorization(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-export const SIGNATURE_HEADER = 'x-cardpoll-signature';
-
 type Signed = Pick<GatewayRequest, 'path' | 'headers' | 'body'> & { readonly method: string };
 
 export function withProof(request: GatewayRequest, { headers, query }: Proof): GatewayRequest {
@@ -194,4 +200,40 @@ export function withSignature<R extends Signed>(request: R, key: string, atMs: n
   const text = `${t}.${request.method}.${request.path}.${request.body ?? ''}`;
   const signature = `t=${t},v1=${createHmac('sha256', key).update(text).digest('hex')}`;
   return { ...request, headers: [...request.headers, SIGNATURE_HEADER, signature] };
+}
+
+type Secrets = Pick<GatewayConfig, 'token' | 'username' | 'password' | 'clientSecret' | 'hmacKey'>;
+
+/**
+ * Replaces the gateway's credentials in text that comes from it: a vendor may quote the token that it refuses.
+ * @param headers that a call carried: name, value, name, value.
+ * @returns a function that replaces every secret of the profile, and the token that the call carried, wherever they are.
+ */
+export function maskFor(profile: Secrets, headers: readonly string[]): (text: string) => string {
+  const { token, username, password, clientSecret, hmacKey } = profile;
+  const basic = username === null || password === null ? [] : [basicAuthorization(username, password)];
+  const carried = pairs(headers).flatMap(([name, value]) => (SECRET_HEADERS.includes(name) ? [value] : []));
+  const secrets = [token, password, clientSecret, hmacKey, ...[...basic, ...carried].map(withoutScheme)]
+    .filter((secret) => secret !== null && secret.length >= LEAST_SECRET_CHARS)
+    .flatMap((secret) => [secret as string, encodeURIComponent(secret as string)]);
+  return (text) =>
+    secrets.reduce((masked, secret) => maskedEnd(masked.replaceAll(secret, MASK), secret), text);
+}
+
+export function pairs(headers: readonly string[]): Array<[name: string, value: string]> {
+  return headers.flatMap((name, i) =>
+    i % 2 === 0 ? [[name, headers[i + 1] ?? ''] as [string, string]] : [],
+  );
+}
+
+const withoutScheme = (value: string): string => value.replace(/^\w+ /, '');
+
+/** Masks the beginning of a secret at the end of a text that was cut there. */
+function maskedEnd(text: string, secret: string): string {
+  if (!text.endsWith(CUT)) return text;
+  for (let length = secret.length - 1; length >= LEAST_SECRET_CHARS; length -= 1) {
+    const beginning = secret.slice(0, length) + CUT;
+    if (text.endsWith(beginning)) return text.slice(0, -beginning.length) + MASK + CUT;
+  }
+  return text;
 }

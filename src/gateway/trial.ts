@@ -10,7 +10,7 @@ import { silentLogger } from '../platform/logger.ts';
 import { type CallTrace, GatewayClient } from './client.ts';
 import { type CalledCard, GatewayError } from './gateway.ts';
 import type { GatewayRequest } from './request.ts';
-import { MASK, maskFor, pairs, SECRET_HEADERS } from './secrets.ts';
+import { MASK, maskFor, pairs, SECRET_HEADERS } from './request.ts';
 
 /** Longest answer that is shown. */
 const MAX_ANSWER_CHARS = 4_000;

@@ -1,12 +1,12 @@
-// Requests by profile: where the card goes, what may not leave its place, and how a gateway receives credentials.
-
+// Requests by profile: where the card goes, what may not leave its place, how a gateway receives credentials, and how these are
+// masked in what it says.
 import { createHmac } from 'node:crypto';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayInterface } from '../../../src/config/daemon-config.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
-import { RequestMaker } from '../../../src/gateway/request.ts';
+import { maskFor, RequestMaker } from '../../../src/gateway/request.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { answer, type ReceivedRequest, startBadGateway } from '../../support/bad-gateway.ts';
 import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
@@ -214,5 +214,38 @@ describe('credentials that do not change', () => {
       ['Bearer tok-1', false],
       ['Bearer tok-2', true],
     ]);
+  });
+});
+
+describe('a mask', () => {
+  const TOKEN = 'sk_live/0123456789';
+  const config = gatewayConfig({
+    url: 'http://gateway',
+    token: TOKEN,
+    username: 'fleet',
+    password: 'pass word 1',
+  });
+
+  it.each([
+    ['a token', `token ${TOKEN} expired`, 'token *** expired'],
+    ['a token of a query', `no ?key=${encodeURIComponent(TOKEN)}`, 'no ?key=***'],
+    [
+      'user and password',
+      `Basic ${Buffer.from('fleet:pass word 1').toString('base64')} is bad`,
+      'Basic *** is bad',
+    ],
+    ['a token that the call carried', 'granted-token is old', '*** is old'],
+    ['the beginning of a token where a text was cut', `token ${TOKEN.slice(0, 9)}…`, 'token ***…'],
+    ['nothing else', 'fleet is not known…', 'fleet is not known…'],
+  ])('masks %s', (_what, said, shown) => {
+    expect(
+      maskFor(config, ['authorization', 'Bearer granted-token', 'accept', 'application/json'])(said),
+    ).toBe(shown);
+  });
+
+  it('leaves text alone that happens to have a short secret in it', () => {
+    expect(
+      maskFor(gatewayConfig({ url: 'http://gateway', token: 'card' }), [])('this card is not known'),
+    ).toBe('this card is not known');
   });
 });
