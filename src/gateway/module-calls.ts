@@ -14,6 +14,7 @@ import {
   type Proof,
   pairs,
   withProof,
+  withQuery,
   withSignature,
 } from './request.ts';
 
@@ -68,10 +69,9 @@ function signed(
     const parameters = texts(added, 'query').map(
       ([parameter, value]) => `${encodeURIComponent(parameter)}=${encodeURIComponent(value)}`,
     );
-    const separator = request.path.includes('?') ? '&' : '?';
     return {
       ...request,
-      path: parameters.length === 0 ? request.path : request.path + separator + parameters.join('&'),
+      path: withQuery(request.path, parameters.join('&')),
       headers: [...request.headers, ...texts(headers, 'headers').flatMap(headerOf)],
       body,
     };

@@ -50,13 +50,7 @@ export class RequestMaker {
   ) {
     const { path, query, headers, body, form } = call;
     const join = call.batch?.join ?? ',';
-    const pairs = formText(query);
-    const separator = path.includes('?') ? '&' : '?';
-    this.#path = filled(
-      `${basePath}${path}${pairs === '' ? '' : separator + pairs}`,
-      join,
-      encodeURIComponent,
-    );
+    this.#path = filled(withQuery(basePath + path, formText(query)), join, encodeURIComponent);
     this.#headers = Object.entries(headers).map(([name, text]) => [
       name.toLowerCase(),
       filled(text, join, encodeURIComponent),
@@ -95,6 +89,11 @@ export class RequestMaker {
       body: this.#body?.(values) ?? null,
     };
   }
+}
+
+/** @param query `name=value`, several with `&` between them, or empty. */
+export function withQuery(path: string, query: string): string {
+  return query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
 }
 
 function contentTypeOf({ method, body, form }: GatewayInterface): string | null {
@@ -182,10 +181,9 @@ export function basicAuthorization(username: string, password: string): string {
 type Signed = Pick<GatewayRequest, 'path' | 'headers' | 'body'> & { readonly method: string };
 
 export function withProof(request: GatewayRequest, { headers, query }: Proof): GatewayRequest {
-  const separator = request.path.includes('?') ? '&' : '?';
   return {
     ...request,
-    path: query === '' ? request.path : `${request.path}${separator}${query}`,
+    path: withQuery(request.path, query),
     headers: headers.length === 0 ? request.headers : [...request.headers, ...headers],
   };
 }
