@@ -4,10 +4,8 @@
 // without claims.
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
-import type { CardCache } from '../../store/ports/live/card-cache.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
@@ -20,8 +18,11 @@ const ROWS_A_REPAIR = 5_000;
 const ZONES_APART_MS = 26 * 3_600_000;
 
 export class Reaper extends LoopService {
-  readonly #repair: UsageRepair;
   #partitionsAt = Number.NEGATIVE_INFINITY;
+  #repairAt = Number.NEGATIVE_INFINITY;
+  /** The repair of usage continues after this card id; 0: from the start. */
+  #repairedTo = 0;
+  #repaired = 0;
 
   constructor(
     private readonly deps: LeaderMeans & {
@@ -33,7 +34,6 @@ export class Reaper extends LoopService {
     },
   ) {
     super('reaper', deps);
-    this.#repair = new UsageRepair({ ...deps, cards: deps.live.cards });
   }
 
   async runOnce(): Promise<number> {
@@ -60,7 +60,7 @@ export class Reaper extends LoopService {
       log.warn({ worker_id: instanceId }, 'instance stopped sending heartbeats: forgotten');
     }
     await this.#keepPartitions();
-    await this.#repair.run();
+    await this.#repairUsage();
     return REAP_EVERY_MS;
   }
 
@@ -70,48 +70,30 @@ export class Reaper extends LoopService {
     await records.results.ensurePartitions(calendar.monthOf(await records.now()));
     this.#partitionsAt = clock.monotonic();
   }
-}
 
-/**
- * Moves usage from months that have not begun back to the present month. A clock that was ahead counted it there, and
- * until it is moved it does not count against the card's package (docs/decisions/0004-usage-month.md). Asks by the record
- * store's clock. Future months are otherwise empty, so the check is cheap.
- */
-export class UsageRepair {
-  /** The repair continues after this card id; 0: from the start. */
-  #afterCardId = 0;
-  #repaired = 0;
-  #lookAt = Number.NEGATIVE_INFINITY;
-
-  constructor(
-    private readonly deps: {
-      readonly records: Pick<RecordStore, 'now' | 'results'>;
-      readonly cards: Pick<CardCache, 'drop'>;
-      readonly calendar: MonthCalendar;
-      readonly clock: Pick<Clock, 'monotonic'>;
-      readonly log: Logger;
-    },
-  ) {}
-
-  /** Checks once a minute, and with every call while it finds cards. */
-  async run(): Promise<void> {
-    const { records, cards, calendar, clock, log } = this.deps;
-    if (clock.monotonic() < this.#lookAt) return;
+  /**
+   * Moves usage from months that have not begun back to the present month. A clock that was ahead counted it there, and
+   * until it is moved it does not count against the card's package (docs/decisions/0004-usage-month.md). Looks once a
+   * minute, and with every pass while it finds cards. Future months are otherwise empty, so the check is cheap.
+   */
+  async #repairUsage(): Promise<void> {
+    const { records, live, calendar, clock, log } = this.deps;
+    if (clock.monotonic() < this.#repairAt) return;
     const nowMs = await records.now();
     const repaired = await records.results.foldBack({
       present: calendar.monthOf(nowMs),
       latest: calendar.monthOf(nowMs + ZONES_APART_MS),
-      afterCardId: this.#afterCardId,
+      afterCardId: this.#repairedTo,
       limit: ROWS_A_REPAIR,
     });
-    if (repaired.length > 0) await cards.drop(repaired);
+    if (repaired.length > 0) await live.cards.drop(repaired);
     this.#repaired += repaired.length;
-    this.#afterCardId = repaired.at(-1) ?? 0;
+    this.#repairedTo = repaired.at(-1) ?? 0;
     if (repaired.length > 0) return;
     if (this.#repaired > 0) {
       log.warn({ cards: this.#repaired }, 'usage of future months moved to the present month');
     }
     this.#repaired = 0;
-    this.#lookAt = clock.monotonic() + REPAIR_EVERY_MS;
+    this.#repairAt = clock.monotonic() + REPAIR_EVERY_MS;
   }
 }

@@ -4,7 +4,7 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
-import { Reaper, UsageRepair } from '../../../../src/engine/work/reaper.ts';
+import { Reaper } from '../../../../src/engine/work/reaper.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
@@ -131,58 +131,63 @@ describe('the repair of usage', () => {
   let found: number[][];
   let dropped: number[];
   let lines: Array<Record<string, unknown>>;
-  let repair: UsageRepair;
+  let reaper: Reaper;
 
   beforeEach(() => {
     records = new FakeClock('2026-11-29T20:00:00Z');
     [asked, found, dropped, lines] = [[], [], [], []];
     // Whatever this machine's own says.
     clock = new FakeClock('2031-01-01T00:00:00Z');
-    repair = new UsageRepair({
+    live.cards.drop = async (cardIds) => void dropped.push(...cardIds);
+    reaper = new Reaper({
+      live,
       records: {
         now: async () => records.now(),
         results: {
+          ensurePartitions: async () => {},
           foldBack: async (request: FoldBackRequest) => {
             asked.push(request);
             return found.shift() ?? [];
           },
         } as unknown as ResultRecords,
       },
-      cards: { drop: async (cardIds) => void dropped.push(...cardIds) },
       calendar: new MonthCalendar('Asia/Shanghai'),
+      leaseMs: 15_000,
+      fence: () => 1,
       clock,
       log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+      onError: (error) => expect.unreachable(String(error)),
     });
   });
 
   it("looks for months that have begun nowhere, by the record store's clock, once a minute", async () => {
-    await repair.run();
+    await reaper.runOnce();
     records.advance(2 * 3_600_000);
     clock.advance(59_999);
-    await repair.run();
+    await reaper.runOnce();
     expect(asked).toHaveLength(1);
     clock.advance(1);
-    await repair.run();
+    await reaper.runOnce();
     expect(asked).toMatchObject([
       { present: '2026-11', latest: '2026-12', afterCardId: 0 },
       { present: '2026-11', latest: '2026-12', afterCardId: 0 },
     ]);
     records.set('2026-11-20T00:00:00Z');
     clock.advance(60_000);
-    await repair.run();
+    await reaper.runOnce();
     expect(asked.at(-1)).toMatchObject({ present: '2026-11', latest: '2026-11' });
   });
 
   it('continues at once while it finds cards, drops them from the cache, and logs their number', async () => {
     found = [[1, 2, 3], [9]];
-    await repair.run();
-    await repair.run();
+    await reaper.runOnce();
+    await reaper.runOnce();
     expect(lines).toEqual([]);
-    await repair.run();
+    await reaper.runOnce();
     expect(asked.map(({ afterCardId }) => afterCardId)).toEqual([0, 3, 9]);
     expect(dropped).toEqual([1, 2, 3, 9]);
     clock.advance(60_000);
-    await repair.run();
+    await reaper.runOnce();
     expect(lines).toMatchObject([{ cards: 4 }]);
   });
 });
