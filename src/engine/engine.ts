@@ -17,7 +17,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
 import { Leadership } from './leadership.ts';
 import { seedCeiling, seedLimits } from './limits/limit-keeper.ts';
-import { OverPackage } from './results/over-package.ts';
+import { makeOverPackageDue } from './results/over-package.ts';
 import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';
 import { StatsRecorder, WorkCounts, type WorkTotals } from './stats/stats-recorder.ts';
@@ -55,9 +55,9 @@ export class Engine implements Service {
   ) {
     const { live, records, clock } = deps;
     this.#startedAtMs = clock.now();
-    const loop = (name: string) => this.#loopMeans(name);
     this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
+    const loop = (name: string): LoopMeans => ({ clock, onError: this.#errors.for(name) });
     this.#configs = new ConfigWatch(records.configs, loop('config-watch'), deps.gateway);
     this.#fleetClock = new FleetClock(records, loop('fleet-clock'));
     this.#stopRules = new StopRulesWatch(settings.stops, records.cards, loop('stop-rules-watch'));
@@ -223,10 +223,6 @@ export class Engine implements Service {
     }
   }
 
-  #loopMeans(name: string): LoopMeans {
-    return { clock: this.deps.clock, onError: this.#errors.for(name) };
-  }
-
   #inFlight(): number {
     return this.#workers.reduce((sum, worker) => sum + worker.inFlight, 0);
   }
@@ -235,7 +231,7 @@ export class Engine implements Service {
     const { live, records, gateway, clock, random, log } = this.deps;
     const { polling } = this.settings;
     const matcher = () => this.#configs.matcher;
-    const overPackage = new OverPackage({ live, records, gateway, matcher, ...polling });
+    const dueDeps = { live, records, gateway, matcher, ...polling };
     return new ResultWriter({
       work: live.work,
       counts: this.#counts,
@@ -247,7 +243,8 @@ export class Engine implements Service {
       ...polling,
       onWritten: async (outcomes, stale) => {
         await this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]);
-        await overPackage.makeDue(outcomes.filter((o) => o.overPackage).map((o) => o.cardId));
+        const over = outcomes.filter((o) => o.overPackage).map((o) => o.cardId);
+        await makeOverPackageDue(dueDeps, over);
       },
       onRefused: ({ cardId, taskType }, error) =>
         log.error(

@@ -14,19 +14,17 @@ export interface OverPackageDeps {
   readonly queueCap: number;
 }
 
-export class OverPackage {
-  constructor(private readonly deps: OverPackageDeps) {}
-
-  /** Makes due the given cards that must be stopped, can be, and that an enabled package config polls. */
-  async makeDue(cardIds: readonly number[]): Promise<void> {
-    const { live, records, gateway, matcher, queueCap } = this.deps;
-    if (cardIds.length === 0 || !gateway.offers('stop')) return;
-    const wanted = await records.stops.wanted(cardIds);
-    const polled = wanted.filter((card) => matcher().match('package', card)?.status === 1);
-    if (polled.length === 0) return;
-    const due = polled.map((card) => card.cardId);
-    // The cache may still hold the card as it was before; the task asks the records only about cards that look over.
-    await live.cards.drop(due);
-    await live.work.makeDue('package', due, queueCap);
-  }
+/** Makes due the given cards that must be stopped, can be, and that an enabled package config polls. */
+export async function makeOverPackageDue(
+  { live, records, gateway, matcher, queueCap }: OverPackageDeps,
+  cardIds: readonly number[],
+): Promise<void> {
+  if (cardIds.length === 0 || !gateway.offers('stop')) return;
+  const wanted = await records.stops.wanted(cardIds);
+  const polled = wanted.filter((card) => matcher().match('package', card)?.status === 1);
+  if (polled.length === 0) return;
+  const due = polled.map((card) => card.cardId);
+  // The cache may still hold the card as it was before; the task asks the records only about cards that look over.
+  await live.cards.drop(due);
+  await live.work.makeDue('package', due, queueCap);
 }

@@ -7,7 +7,7 @@ import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { OverPackage, type OverPackageDeps } from '../results/over-package.ts';
+import { makeOverPackageDue, type OverPackageDeps } from '../results/over-package.ts';
 import type { RingView } from './ring-repair.ts';
 import { ringKey, ringOf } from './scheduler.ts';
 
@@ -55,8 +55,6 @@ export class RingLoader {
 
 /** Applies added, changed and removed cards to the rings. */
 export class CardSync {
-  readonly #overPackage: OverPackage;
-
   constructor(
     private readonly deps: OverPackageDeps & {
       readonly live: Pick<LiveStore, 'rings'>;
@@ -65,9 +63,7 @@ export class CardSync {
       /** Throws when this instance no longer leads. */
       readonly requireLead: () => void;
     },
-  ) {
-    this.#overPackage = new OverPackage(deps);
-  }
+  ) {}
 
   /** Applies what changed since `mark`. @returns the mark to go on from, and whether all changes of this instant are in. */
   async follow(
@@ -81,10 +77,11 @@ export class CardSync {
       await this.#place(changes.changed);
       for (const ring of rings) await this.#remove(ring, changes.removed);
       if (changes.removed.length > 0) await this.deps.live.work.forgetCards(changes.removed);
-      const touched = [...changes.changed.map((card) => card.cardId), ...changes.removed];
+      const changed = changes.changed.map((card) => card.cardId);
+      const touched = [...changed, ...changes.removed];
       if (touched.length > 0) await this.deps.live.cards.drop(touched);
       // The allowance of any of these cards may have been lowered.
-      await this.#overPackage.makeDue(changes.changed.map((card) => card.cardId));
+      await makeOverPackageDue(this.deps, changed);
       at = changes.mark;
       if (touched.length === 0) return { mark: at, caughtUp: true };
     }

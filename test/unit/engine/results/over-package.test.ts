@@ -1,8 +1,9 @@
 // Which cards over their package become due, by the configs. The records' answer is made up, the live store the embedded one.
 import { beforeEach, expect, it } from 'vitest';
 import type { Card } from '../../../../src/domain/cards/card.ts';
+import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
-import { OverPackage } from '../../../../src/engine/results/over-package.ts';
+import { makeOverPackageDue } from '../../../../src/engine/results/over-package.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
@@ -26,18 +27,18 @@ beforeEach(() => {
 });
 
 async function dueAfter(cardIds: readonly number[], ...configs: PollingConfig[]): Promise<number> {
-  const overPackage = new OverPackage({
+  const deps = {
     live,
     records: {
       stops: {
         wanted: async (asked: readonly number[]) => wanted.filter(({ cardId }) => asked.includes(cardId)),
       } as unknown as RecordStore['stops'],
     },
-    gateway: { offers: (name) => name !== 'stop' || offersStop },
+    gateway: { offers: (name: InterfaceName) => name !== 'stop' || offersStop },
     matcher: () => new ConfigMatcher(configs),
     queueCap: 10,
-  });
-  await overPackage.makeDue(cardIds);
+  };
+  await makeOverPackageDue(deps, cardIds);
   return (await live.work.counts('package')).due;
 }
 
@@ -69,12 +70,12 @@ it('has them read from the records, and not from a cache filled before', async (
 
 it('asks nothing about no card', async () => {
   const broken = { stops: { wanted: () => Promise.reject(new Error('asked')) } };
-  const overPackage = new OverPackage({
+  const deps = {
     live,
     records: broken as unknown as RecordStore,
     gateway: { offers: () => true },
     matcher: () => new ConfigMatcher([CONFIG]),
     queueCap: 10,
-  });
-  await overPackage.makeDue([]);
+  };
+  await makeOverPackageDue(deps, []);
 });
