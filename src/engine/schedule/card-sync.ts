@@ -16,18 +16,21 @@ const CHANGES_A_CALL = 10_000;
 /** At most this many calls in one pass: a million changed cards must not hold up the initialiser's batches. */
 const CALLS_A_PASS = 10;
 
-/** Loads cards into rings that are being built. */
-export class RingLoader {
+export class CardSync {
   constructor(
-    private readonly deps: {
+    private readonly deps: OverPackageDeps & {
       readonly live: Pick<LiveStore, 'rings'>;
       readonly records: Pick<RecordStore, 'cards'>;
+      readonly configs: () => readonly PollingConfig[];
       /** Throws when this instance no longer leads. */
       readonly requireLead: () => void;
     },
   ) {}
 
-  /** Adds up to `limit` cards with ids after `afterId` to their rings, page by page to bound the memory. */
+  /**
+   * Adds up to `limit` cards with ids after `afterId` to those of their rings that are being built, page by page to bound
+   * the memory.
+   */
   async load(
     afterId: number,
     limit: number,
@@ -51,19 +54,6 @@ export class RingLoader {
     }
     return { count, lastCardId };
   }
-}
-
-/** Applies added, changed and removed cards to the rings. */
-export class CardSync {
-  constructor(
-    private readonly deps: OverPackageDeps & {
-      readonly live: Pick<LiveStore, 'rings'>;
-      readonly records: Pick<RecordStore, 'cards'>;
-      readonly configs: () => readonly PollingConfig[];
-      /** Throws when this instance no longer leads. */
-      readonly requireLead: () => void;
-    },
-  ) {}
 
   /** Applies what changed since `mark`. @returns the mark to go on from, and whether all changes of this instant are in. */
   async follow(

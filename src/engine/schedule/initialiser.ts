@@ -29,7 +29,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
-import { CardSync, RingLoader } from './card-sync.ts';
+import { CardSync } from './card-sync.ts';
 import { Reconciler, type Suspicion } from './reconciler.ts';
 import type { Repairs, RingView } from './ring-repair.ts';
 import { ringKey, ringOf } from './scheduler.ts';
@@ -58,7 +58,6 @@ export interface InitialiserDeps extends LeaderMeans {
 
 export class Initialiser extends LoopService {
   readonly #sync: CardSync;
-  readonly #loader: RingLoader;
   readonly #reconciler: Reconciler;
   /** The fencing token of the lead under which the current pass began. */
   #fence: number | null = null;
@@ -67,7 +66,6 @@ export class Initialiser extends LoopService {
     super('initialiser', deps);
     const requireLead = () => this.#requireLead();
     this.#sync = new CardSync({ ...deps, requireLead });
-    this.#loader = new RingLoader({ ...deps, requireLead });
     this.#reconciler = new Reconciler({ ...deps, requireLead, onBegin: deps.onReconcile });
   }
 
@@ -180,7 +178,7 @@ export class Initialiser extends LoopService {
   async #loadBatch(progress: InitProgress, rings: readonly RingState[], view: RingView): Promise<number> {
     const { initBatch, initPauseMs, clock } = this.deps;
     const loading = rings.filter((ring) => ring.building !== null || !ring.loaded);
-    const { count, lastCardId } = await this.#loader.load(progress.lastCardId, initBatch, loading, view);
+    const { count, lastCardId } = await this.#sync.load(progress.lastCardId, initBatch, loading, view);
     const last = count < initBatch;
     if (last) await this.#activate(loading);
     const loaded = progress.loaded + count;

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Card, CardMembership } from '../../../../src/domain/cards/card.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
-import { CardSync, groupByRing, RingLoader } from '../../../../src/engine/schedule/card-sync.ts';
+import { CardSync, groupByRing } from '../../../../src/engine/schedule/card-sync.ts';
 import { ringKey, ringOf } from '../../../../src/engine/schedule/scheduler.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
@@ -136,15 +136,18 @@ describe('loading', () => {
   let live: LiveStore;
   let table: CardTable;
   let lead: Lead;
-  let loader: RingLoader;
+  let loader: Pick<CardSync, 'load'>;
 
   beforeEach(async () => {
     live = openEmbeddedLiveStore({ clock: new FakeClock() });
     table = new CardTable();
     lead = new Lead();
-    loader = new RingLoader({
+    loader = new CardSync({
       live,
-      records: { cards: table.port },
+      records: { cards: table.port, stops: {} as RecordStore['stops'] },
+      gateway: { offers: () => false },
+      queueCap: 0,
+      ...{ configs: () => VIEW.configs, matcher: () => VIEW.matcher },
       requireLead: lead.require,
     });
     for (const config of VIEW.configs) {
