@@ -1,5 +1,6 @@
 // The measured curve of a task type: polls a second and latency at the limits it worked at. The leader adds to it
 // (engine/limits/concurrency-controller.ts), the API shows it, `concurrency advise` explains its advice with it. Pure.
+import { rounded } from '../rounded.ts';
 
 export interface CurvePoint {
   /** The limit; it was reached, so also the number of calls in flight. */
@@ -27,7 +28,7 @@ export function withPoint(curve: readonly CurvePoint[], point: CurvePoint): Curv
   const before = curve.find((one) => levelOf(one.concurrency) === levelOf(point.concurrency));
   const rest = curve.filter((one) => one !== before);
   const kept = rest.sort((a, b) => b.atMs - a.atMs).slice(0, MOST_LEVELS - 1);
-  return [...kept, before === undefined ? rounded(point) : smoothed(before, point)].sort(
+  return [...kept, before === undefined ? short(point) : smoothed(before, point)].sort(
     (a, b) => a.concurrency - b.concurrency,
   );
 }
@@ -50,23 +51,20 @@ function levelOf(concurrency: number): number {
 function smoothed(before: CurvePoint, fresh: CurvePoint): CurvePoint {
   const mix = (read: (point: CurvePoint) => number) =>
     (1 - FRESH_WEIGHT) * read(before) + FRESH_WEIGHT * read(fresh);
-  return rounded({
-    concurrency: fresh.concurrency,
+  return short({
+    ...fresh,
     ratePerSecond: mix((point) => point.ratePerSecond),
     avgDurationMs: mix((point) => point.avgDurationMs),
     backpressurePercent: mix((point) => point.backpressurePercent),
-    atMs: fresh.atMs,
   });
 }
 
 /** Two decimals, because the curve is sent as JSON once a second. */
-function rounded(point: CurvePoint): CurvePoint {
-  const two = (value: number) => Math.round(value * 100) / 100;
+function short(point: CurvePoint): CurvePoint {
   return {
-    concurrency: point.concurrency,
-    ratePerSecond: two(point.ratePerSecond),
-    avgDurationMs: two(point.avgDurationMs),
-    backpressurePercent: two(point.backpressurePercent),
-    atMs: point.atMs,
+    ...point,
+    ratePerSecond: rounded(point.ratePerSecond),
+    avgDurationMs: rounded(point.avgDurationMs),
+    backpressurePercent: rounded(point.backpressurePercent),
   };
 }
