@@ -3,7 +3,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 export class FileBytes {
-  readonly size: number;
   /** Bytes read so far. */
   read = 0;
   /** True when the file ended before its size. */
@@ -11,13 +10,11 @@ export class FileBytes {
 
   private constructor(
     private readonly fd: number,
-    size: number,
+    readonly size: number,
     readonly dev: number,
     readonly ino: number,
     readonly bornMs: number,
-  ) {
-    this.size = size;
-  }
+  ) {}
 
   /** Null when the path is not (or no longer) a regular file. @throws the system's error, for example ENOENT or EACCES. */
   static open(path: string): FileBytes | null {

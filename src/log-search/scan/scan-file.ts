@@ -69,33 +69,25 @@ export async function scanFile<Sink extends LineSink>(
 
 /** Opens the file of the plan, also if it was renamed meanwhile; null when it is gone. */
 function openTask(task: FileTask): FileBytes | null {
-  const file = openIfThere(task.path);
+  const file = ifThere(() => FileBytes.open(task.path));
   if (file !== null && fileId(file) === fileId(task)) return file;
   file?.close();
   const directory = dirname(task.path);
-  for (const name of namesIn(directory)) {
+  for (const name of ifThere(() => readdirSync(directory)) ?? []) {
     const path = join(directory, name);
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat?.ino !== task.ino || stat.dev !== task.dev) continue;
-    const renamed = openIfThere(path);
+    const renamed = ifThere(() => FileBytes.open(path));
     if (renamed !== null && fileId(renamed) === fileId(task)) return renamed;
     renamed?.close();
   }
   return null;
 }
 
-function namesIn(directory: string): string[] {
+/** Null when the file or directory is missing. */
+function ifThere<T>(read: () => T): T | null {
   try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
-function openIfThere(path: string): FileBytes | null {
-  try {
-    return FileBytes.open(path);
+    return read();
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;
