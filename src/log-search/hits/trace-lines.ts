@@ -90,7 +90,6 @@ export async function findTraceLines(
     matcher: new IdMatcher(targets.map(({ id }) => id)),
     timed: true,
     begin: () => new TraceLines(task.number, targets),
-    forget: () => {},
   });
   return { file: task.number, lines: sink.lines, problems, truncated: [...sink.truncated] };
 }
@@ -174,7 +173,4 @@ class TraceLines implements LineSink {
       });
     }
   }
-
-  piece(): void {}
-  endPieces(): void {}
 }

@@ -40,7 +40,6 @@ export async function indexFile(
     matcher: EVERY_LINE,
     timed: false,
     begin: () => new FileFacts(zone),
-    forget: () => {},
   });
   const reason = control.isStopped() ? 'interrupted' : reasonAgainst(task, identity, sink, problems);
   if (reason !== null || identity === null) {
@@ -97,7 +96,4 @@ class FileFacts implements LineSink {
     this.firstMs = Math.min(this.firstMs ?? time, time);
     this.lastMs = Math.max(this.lastMs ?? time, time);
   }
-
-  piece(): void {}
-  endPieces(): void {}
 }

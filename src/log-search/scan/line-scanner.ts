@@ -21,9 +21,9 @@ export interface ScannedLine {
 export interface LineSink {
   line(line: ScannedLine): void;
   /** A piece of an overlong line. Called before `line`, and also for an overlong line that does not match. */
-  piece(latin1: string): void;
+  piece?(latin1: string): void;
   /** The overlong line has ended. */
-  endPieces(): void;
+  endPieces?(): void;
 }
 
 export interface ScanOptions {
@@ -100,7 +100,7 @@ export class LineScanner {
     this.#pendingBytes += part.length;
     if (this.#pendingBytes <= MAX_LINE_BYTES) return;
     this.overlongLines += 1;
-    this.#long = new LongLine(this.#takePending(), this.options.matcher, (text) => this.sink.piece(text));
+    this.#long = new LongLine(this.#takePending(), this.options.matcher, (text) => this.sink.piece?.(text));
   }
 
   #takePending(): Buffer {
@@ -118,7 +118,7 @@ export class LineScanner {
       this.#clock.enterRegion(head, 0, head.length);
       if (this.#long.finish()) this.#hit(head, 0, head.length, 0, end - head.length, true);
       this.#clock.leaveRegion(head, 0, head.length);
-      this.sink.endPieces();
+      this.sink.endPieces?.();
       this.#long = null;
     } else if (this.#pendingBytes > 0) {
       const line = this.#takePending();

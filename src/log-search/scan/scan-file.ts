@@ -24,8 +24,8 @@ interface ScanJob<Sink extends LineSink> {
   readonly matcher: LineMatcher;
   readonly timed: boolean;
   begin(): Sink;
-  /** Drops a sink with wrong results. */
-  forget(sink: Sink): void;
+  /** Drops a sink with wrong results, if that is more than to leave it. */
+  forget?(sink: Sink): void;
 }
 
 /** Stops a scan, and takes its progress. */
@@ -136,7 +136,7 @@ class FileScan<Sink extends LineSink> {
         if (!(error instanceof UnknownTime)) throw error;
         exact = { firstMs: await this.#findFirstTime(gzip) };
       }
-      this.job.forget(sink);
+      this.job.forget?.(sink);
     }
   }
 
@@ -199,8 +199,6 @@ class FileScan<Sink extends LineSink> {
       line: ({ bytes, from, to }) => {
         firstMs ??= timeOfLine(bytes, from, to, this.#zone) ?? null;
       },
-      piece: () => {},
-      endPieces: () => {},
     });
     const untilFound = {
       push: (chunk: Buffer) => scanner.push(chunk) && firstMs === null,
