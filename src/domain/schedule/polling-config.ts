@@ -72,11 +72,8 @@ export class ConfigMatcher {
   /** The configs that take cards which this one also matches, by rank. */
   winnersOver(config: PollingConfig): readonly PollingConfig[] {
     const list = this.#byType.get(config.taskType) ?? [];
-    const before = list.slice(
-      0,
-      list.findIndex(({ id }) => id === config.id),
-    );
-    return before.filter((other) => overlap(other, config));
+    const rank = list.findIndex(({ id }) => id === config.id);
+    return list.slice(0, rank).filter((other) => overlap(other, config));
   }
 
   match(taskType: TaskType, card: CardMembership): PollingConfig | null {
