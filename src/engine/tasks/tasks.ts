@@ -1,4 +1,6 @@
-// Task carddata: reads the card's usage and adds it to the calendar month (domain/cards/usage-month.ts).
+// The tasks that only read: realname (whether the card is real-name verified; operations interface, section 1) and carddata (the
+// card's usage, added to the calendar month; domain/cards/usage-month.ts). Task package, which also acts, is package.ts. Creates
+// the task of a task type; used by the engine, which gives one to every worker.
 import type { Card } from '../../domain/cards/card.ts';
 import {
   applyReading,
@@ -9,11 +11,34 @@ import {
 } from '../../domain/cards/usage-month.ts';
 import { growthMbPerHour } from '../../domain/results/usage-growth.ts';
 import { rounded } from '../../domain/rounded.ts';
+import type { TaskType } from '../../domain/task-type.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Meter } from '../../platform/meter.ts';
 import type { Deadline, Task, TaskResult } from '../work/task.ts';
+import { PackageTask, type PackageTaskDeps } from './package.ts';
 
-export interface CarddataTaskDeps {
+class RealnameTask implements Task {
+  readonly taskType = 'realname';
+
+  constructor(private readonly deps: { readonly gateway: Gateway }) {}
+
+  async poll(card: Card, deadline: Deadline): Promise<TaskResult> {
+    const { value } = await this.deps.gateway.call('realname', card, deadline.remainingMs());
+    const verified = value === true;
+    const polled = {
+      cardId: card.cardId,
+      taskType: this.taskType,
+      polledAtMs: deadline.nowMs(),
+    } as const;
+    const changed = verified !== card.realNameVerified;
+    return {
+      outcome: changed ? { ...polled, realNameVerified: verified } : polled,
+      fields: { real_name_verified: verified },
+    };
+  }
+}
+
+interface CarddataTaskDeps {
   readonly gateway: Gateway;
   readonly calendar: MonthCalendar;
   readonly maxMbitPerSecond: number;
@@ -76,4 +101,17 @@ export class CarddataTask implements Task {
       reason: `not counted: ${grownMb} MB in ${seconds} s is more than ${maxMbitPerSecond} Mbit/s`,
     };
   }
+}
+
+/** The dependencies of all tasks; each task takes what it needs. */
+type TaskDeps = PackageTaskDeps & CarddataTaskDeps;
+
+const MAKERS: Readonly<Record<TaskType, (deps: TaskDeps) => Task>> = {
+  realname: (deps) => new RealnameTask(deps),
+  carddata: (deps) => new CarddataTask(deps),
+  package: (deps) => new PackageTask(deps),
+};
+
+export function makeTask(taskType: TaskType, deps: TaskDeps): Task {
+  return MAKERS[taskType](deps);
 }
