@@ -2,7 +2,7 @@
 // daemon, store or network.
 import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { sumOfCounts } from '../domain/stats/counts.ts';
+import { sumOfCounts } from '../domain/numbers.ts';
 import { FILE_WORK } from './file-work.ts';
 import type { FileHits } from './hits/find-hits.ts';
 import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';

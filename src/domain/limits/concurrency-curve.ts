@@ -1,6 +1,6 @@
 // The measured curve of a task type: polls a second and latency at the limits it worked at. The leader adds to it
 // (engine/limits/concurrency-controller.ts), the API shows it, `concurrency advise` explains its advice with it. Pure.
-import { rounded } from '../rounded.ts';
+import { rounded } from '../numbers.ts';
 
 export interface CurvePoint {
   /** The limit; it was reached, so also the number of calls in flight. */

@@ -10,8 +10,8 @@
 //   It grew although the load fell: the gateway has changed meanwhile. The trial is repeated from there.
 // Types that are not strained keep their limits.
 
+import { lowerBoundOfShare } from '../numbers.ts';
 import { BLOCK } from '../schedule/phase.ts';
-import { lowerBoundOfShare } from '../stats/counts.ts';
 import type { TaskType } from '../task-type.ts';
 import { type FleetTick, pooled } from './fleet-tick.ts';
 

@@ -4,7 +4,7 @@
 // From these counts follows whether the usage of the whole fleet jumps: the median growth of the last minutes against that of
 // the hour before. No customer does that; a gateway that changes its unit does. While a jump is on, what it began from stays
 // the measure, so that an hour of wrong readings does not become normal. Used by engine/results/usage-jump-watch.ts.
-import { type Counts, sumOfCounts } from '../stats/counts.ts';
+import { type Counts, sumOfCounts } from '../numbers.ts';
 
 /** Bucket -> number of readings. */
 export type GrowthCounts = Counts<number>;

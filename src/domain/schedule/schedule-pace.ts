@@ -1,6 +1,6 @@
 // What the rings of one task type ask for, and how far they are behind. Used by everything that judges, samples or shows
 // a schedule. Pure.
-import { rounded } from '../rounded.ts';
+import { rounded } from '../numbers.ts';
 import { dueAt, type RingClock } from './phase.ts';
 
 /** What of a ring decides its pace. */

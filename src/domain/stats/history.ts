@@ -1,6 +1,6 @@
 // The history of the task types' metrics: samples for charts. Taken by the leader, kept in the live store. Pure.
 
-import { rounded } from '../rounded.ts';
+import { rounded } from '../numbers.ts';
 import { perTaskType, type TaskType } from '../task-type.ts';
 
 /** One task type over one step. */

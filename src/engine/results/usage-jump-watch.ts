@@ -1,8 +1,9 @@
 // Watches the growth of the fleet's readings (domain/results/usage-growth.ts), and tells the records when a jump begins and
 // when it is over: while one is on and no operator has accepted it, the claim of a stop holds the stop instead of granting
 // it. Runs on the leader.
+
+import { rounded } from '../../domain/numbers.ts';
 import { judgeGrowth, minuteOf } from '../../domain/results/usage-growth.ts';
-import { rounded } from '../../domain/rounded.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';

@@ -2,8 +2,7 @@
 // leader there is a gap. A sample consists of numbers that the live store counts anyway; it costs a few reads.
 
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/operator-limits.ts';
-import { rounded, roundedOrNull } from '../../domain/rounded.ts';
-import { percentileOf } from '../../domain/stats/counts.ts';
+import { percentileOf, rounded, roundedOrNull } from '../../domain/numbers.ts';
 import { type HistorySample, meanOf, type TaskSample } from '../../domain/stats/history.ts';
 import { perTaskType } from '../../domain/task-type.ts';
 import { LoopService } from '../../platform/loop.ts';

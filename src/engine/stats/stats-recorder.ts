@@ -1,9 +1,10 @@
 // Counts what this instance does. StatsRecorder adds up its polls and sends them to the live store twice a second; a delta that
 // could not be sent is sent again with the same flush number, so it counts exactly once. WorkCounts keeps, for /metrics, what
 // it claims from the work queue, how late that is, and what it settles.
+
+import { durationBucketOf } from '../../domain/numbers.ts';
 import type { CarrierPolls } from '../../domain/results/carrier-polls.ts';
 import { growthBucketOf } from '../../domain/results/usage-growth.ts';
-import { durationBucketOf } from '../../domain/stats/counts.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { Meter } from '../../platform/meter.ts';

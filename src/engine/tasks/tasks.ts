@@ -9,8 +9,8 @@ import {
   type UsageMonth,
   usedInMonth,
 } from '../../domain/cards/usage-month.ts';
+import { rounded } from '../../domain/numbers.ts';
 import { growthMbPerHour } from '../../domain/results/usage-growth.ts';
-import { rounded } from '../../domain/rounded.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Meter } from '../../platform/meter.ts';

@@ -5,7 +5,7 @@
 // the limit in force, so it falls when the fleet lowers that limit for a gateway that cannot take more. The rate limits of
 // the gateway (pace-share.ts) can allow less.
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/operator-limits.ts';
-import { rounded } from '../../domain/rounded.ts';
+import { rounded } from '../../domain/numbers.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { CapacityReport } from './limits-report.ts';
 

@@ -1,7 +1,7 @@
 // How many polls a second the rate limits of the gateway leave to a task type. Used by stats.ts and by the doctor. Pure.
 //
 // Types that want less than their equal share leave the rest to the others, as the live store grants calls.
-import { rounded } from '../../domain/rounded.ts';
+import { rounded } from '../../domain/numbers.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { PaceLimit, PaceState } from '../../store/ports/live/pace.ts';
 import { countWords, spanWords } from '../span-words.ts';

@@ -2,7 +2,7 @@
 // saved, the repairs of reconciliation, and a request to compare everything again. Used by the admin API, and for the progress
 // by stats.ts and explainer.ts. The leader does the work; a request waits for it in the live store.
 import type { Actor } from '../../domain/audit.ts';
-import { rounded } from '../../domain/rounded.ts';
+import { rounded } from '../../domain/numbers.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InitProgress, Reconciliation } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';

@@ -1,6 +1,7 @@
 // Why polls fail, for which carriers, and for which cards. Used by the admin API.
+
+import { rounded } from '../../domain/numbers.ts';
 import { type FailingCarrier, failingCarriersOf } from '../../domain/results/carrier-polls.ts';
-import { rounded } from '../../domain/rounded.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { NotedFailure } from '../../store/ports/live/failure-log.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';

@@ -1,6 +1,7 @@
 // What the numbers of the task types were, sample by sample. Used by the admin API and, through it, by the dashboard's
 // charts.
-import { rounded } from '../../domain/rounded.ts';
+
+import { rounded } from '../../domain/numbers.ts';
 import { HISTORY_STEPS, type HistorySample, stepFor, type TaskSample } from '../../domain/stats/history.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';

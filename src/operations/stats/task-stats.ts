@@ -2,10 +2,9 @@
 // Pure; reads no store and no clock. The numbers that alert rules use too are derived in fleet-reading.ts; every other one
 // only here.
 
+import { percentileOf, rounded, roundedOrNull } from '../../domain/numbers.ts';
 import { outlyingCarriersOf } from '../../domain/results/carrier-polls.ts';
-import { rounded, roundedOrNull } from '../../domain/rounded.ts';
 import type { SchedulePace } from '../../domain/schedule/schedule-pace.ts';
-import { percentileOf } from '../../domain/stats/counts.ts';
 import { callMsOf } from '../../domain/stats/task-metrics.ts';
 import type { TaskReading } from '../../store/ports/live/fleet-reading.ts';
 import { heldBackBy } from '../health/gateway-report.ts';

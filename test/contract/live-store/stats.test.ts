@@ -1,8 +1,8 @@
 // Statistics: totals, the rolling window, flushes that come twice.
 import { expect, it } from 'vitest';
+import { sumOfCounts } from '../../../src/domain/numbers.ts';
 import type { CarrierPolls } from '../../../src/domain/results/carrier-polls.ts';
 import { minuteOf } from '../../../src/domain/results/usage-growth.ts';
-import { sumOfCounts } from '../../../src/domain/stats/counts.ts';
 import { describeLiveStore, REALNAME, range } from './stores.ts';
 
 describeLiveStore('statistics', (live) => {

@@ -1,8 +1,8 @@
 // Every endpoint of the admin API over real HTTP, Redis and PostgreSQL: what it answers and what it changes.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { durationBucketOf } from '../../../src/domain/numbers.ts';
 import { nextDueAt } from '../../../src/domain/schedule/phase.ts';
-import { durationBucketOf } from '../../../src/domain/stats/counts.ts';
 import { perTaskType } from '../../../src/domain/task-type.ts';
 import type { InitProgress } from '../../../src/store/ports/live/coordination.ts';
 import type { RingState } from '../../../src/store/ports/live/rings.ts';

@@ -1,8 +1,8 @@
 // Statistics in this process's memory, in ten-second slots.
 
+import { sumOfCounts } from '../../../domain/numbers.ts';
 import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
 import { GROWTH_MINUTES, minuteOf } from '../../../domain/results/usage-growth.ts';
-import { sumOfCounts } from '../../../domain/stats/counts.ts';
 import { perTaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {

@@ -1,8 +1,8 @@
 // Port section of live-store.ts: the statistics of polls.
 
+import type { Counts, Durations } from '../../../domain/numbers.ts';
 import type { PollsByCarrier } from '../../../domain/results/carrier-polls.ts';
 import type { GrowthCounts, GrowthMinutes } from '../../../domain/results/usage-growth.ts';
-import type { Counts, Durations } from '../../../domain/stats/counts.ts';
 import type { PollWindow } from '../../../domain/stats/task-metrics.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 

@@ -1,7 +1,8 @@
 // Sums ten-second slots into the rolling windows of the statistics. Used by both implementations of PollStats, which
 // count in the same slots. Pure.
+
+import { type Durations, sumOfCounts } from '../../../domain/numbers.ts';
 import { type PollsByCarrier, sumOfCarriers } from '../../../domain/results/carrier-polls.ts';
-import { type Durations, sumOfCounts } from '../../../domain/stats/counts.ts';
 import type { PollWindow } from '../../../domain/stats/task-metrics.ts';
 import {
   type FailureReasons,

@@ -3,9 +3,10 @@
 // between. Written by stats-record.lua, read by stats.ts. An older version ignores what it does not know, and leaves it out
 // when it writes.
 // Also one minute of the growth of usage: counts by rate.
+
+import type { Counts } from '../../../domain/numbers.ts';
 import type { CarrierPolls } from '../../../domain/results/carrier-polls.ts';
 import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
-import type { Counts } from '../../../domain/stats/counts.ts';
 import type { StatsDelta } from '../../ports/live/poll-stats.ts';
 import type { StatsSlot } from '../../ports/live/stats-reading.ts';
 

@@ -2,8 +2,8 @@
 // store is the real one of this process; a wrapper in front of it loses or refuses flushes. And what /metrics reports about an
 // instance's claims, with any result.
 import { beforeEach, expect, it } from 'vitest';
+import { durationBucketOf } from '../../../../src/domain/numbers.ts';
 import { growthBucketOf, minuteOf } from '../../../../src/domain/results/usage-growth.ts';
-import { durationBucketOf } from '../../../../src/domain/stats/counts.ts';
 import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { StatsRecorder, WorkCounts } from '../../../../src/engine/stats/stats-recorder.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';

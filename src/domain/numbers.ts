@@ -1,5 +1,5 @@
-// Adds up counts by name or number, says what a share is at least when few calls were counted, and counts durations by
-// bucket, for percentiles. Pure.
+// The arithmetic of statistics: sums of counts by name or number, what a share is at least when few calls were counted,
+// durations by bucket, for percentiles, and rounding for display. Verdicts use the unrounded numbers. Pure.
 
 /** Key -> count. */
 export type Counts<Key extends string | number> = Readonly<Record<Key, number>>;
@@ -53,4 +53,13 @@ function within(bucket: number, share: number): number {
   const from = bucket === 0 ? 0 : 2 ** ((bucket - 1) / BUCKETS_A_DOUBLING);
   const to = 2 ** (bucket / BUCKETS_A_DOUBLING);
   return from + share * (to - from);
+}
+
+/** Two decimals: more would be noise in a table. */
+export function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+export function roundedOrNull(value: number | null): number | null {
+  return value === null ? null : rounded(value);
 }

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { rounded, roundedOrNull } from '../../../../src/domain/rounded.ts';
 import {
   durationBucketOf,
   lowerBoundOfShare,
   percentileOf,
+  rounded,
+  roundedOrNull,
   sumOfCounts,
-} from '../../../../src/domain/stats/counts.ts';
+} from '../../../src/domain/numbers.ts';
 
 it('counts are added up by name', () => {
   expect(sumOfCounts<string>([{ timeout: 2 }, {}, { timeout: 3, refused: 1 }])).toEqual({
