@@ -1,5 +1,5 @@
 // The services of an instance with role `scheduler`, in the order in which they start: the leader's lease first, then
-// the services that work only while this instance leads. Built by engine.ts; each service has its own file.
+// the services that work only while this instance leads. Built by engine.ts.
 
 import { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { INITIALISING } from '../domain/log-phrases.ts';
@@ -19,8 +19,7 @@ import type { ConfigWatch } from './schedule/config-watch.ts';
 import { Initialiser } from './schedule/initialiser.ts';
 import { Scheduler } from './schedule/scheduler.ts';
 import { HistorySampler } from './stats/history-sampler.ts';
-import { MonthStart, OrderFeeder } from './stops/order-feeder.ts';
-import { ResumeFiller } from './stops/resume-filler.ts';
+import { MonthStart, OrderFeeder, ResumeFiller } from './stops/order-feeder.ts';
 import { TriggerFeeder } from './trigger-feeder.ts';
 import { Reaper } from './work/reaper.ts';
 

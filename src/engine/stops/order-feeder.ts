@@ -1,8 +1,9 @@
-// Makes cards with an order due for task package: a stop that an operator ordered or released, or a resume. The record store
-// gives a card again after a minute until its order is carried out, so an order survives a lost queue. Runs on the leader,
-// with what else becomes of stops as time passes: held stops that are not wanted any more are dropped (the allowance was
-// raised, the usage corrected, the month is over), and a month begins.
-
+// What becomes of orders about stops, and of stops as time passes. Runs on the leader.
+//
+// OrderFeeder makes cards with an order due for task package: a stop that an operator ordered or released, or a resume. The
+// record store gives a card again after a minute until its order is carried out, so an order survives a lost queue. Held stops
+// that are not wanted any more are dropped (the allowance was raised, the usage corrected, the month is over), and a month
+// begins (MonthStart). ResumeFiller places the cards of runs that resume cards.
 import { DAEMON } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -11,6 +12,7 @@ import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import type { ResumeRecords } from '../../store/ports/records/resume-records.ts';
 import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 1_000;
@@ -133,5 +135,30 @@ export class MonthStart {
     });
     if (run !== null)
       log.info({ run_id: run.id, month, cards: run.total }, 'a month began: stopped cards are resumed');
+  }
+}
+
+/**
+ * Places the cards of runs that resume cards, and marks those of cancelled runs, in steps. On the leader, so that a run is
+ * completed whatever became of the instance that made it. The record store says how far a run is.
+ */
+export class ResumeFiller extends LoopService {
+  constructor(
+    private readonly deps: LeaderMeans & {
+      readonly resumes: Pick<ResumeRecords, 'withStepsLeft' | 'advance'>;
+    },
+  ) {
+    super('resume-filler', deps);
+  }
+
+  /** One step of each run, so that a small run does not wait for a large one. */
+  async runOnce(): Promise<number> {
+    const { resumes, fence } = this.deps;
+    if (fence() === null) return LOOK_EVERY_MS;
+    let isStepLeft = false;
+    for (const id of await resumes.withStepsLeft()) {
+      if (await resumes.advance(id)) isStepLeft = true;
+    }
+    return isStepLeft ? 0 : LOOK_EVERY_MS;
   }
 }
