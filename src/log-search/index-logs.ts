@@ -4,8 +4,7 @@
 import { FILE_WORK } from './file-work.ts';
 import type { IndexResult } from './index/index-file.ts';
 import { dropStale } from './index/index-store.ts';
-import type { FileTask, Notice } from './model/log-file.ts';
-import type { Progress, Query } from './model/query.ts';
+import type { FileTask, Notice, Progress, Query } from './model.ts';
 import { makePlan } from './plan/plan.ts';
 import { FileBytes } from './read/file-bytes.ts';
 import { isGzip } from './read/gzip/gzip-format.ts';

@@ -4,7 +4,7 @@
 import { rmSync } from 'node:fs';
 import * as zlib from 'node:zlib';
 import { indexOfBytes, scanBuffer } from '../../src/log-search/match/find-bytes.ts';
-import type { InflateChoice } from '../../src/log-search/model/query.ts';
+import type { InflateChoice } from '../../src/log-search/model.ts';
 import { FileBytes } from '../../src/log-search/read/file-bytes.ts';
 import { crc32 } from '../../src/log-search/read/gzip/gzip-format.ts';
 import { inflateFile } from '../../src/log-search/read/gzip/inflate.ts';

@@ -12,7 +12,7 @@ import {
   type LogFormat,
   type Progress,
   type SearchOptions,
-} from '../../log-search/model/query.ts';
+} from '../../log-search/model.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { INTERFACE_NAMES } from '../../domain/gateway-interface.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import { compareHits, type Hit, type HitOrder } from '../model/hit.ts';
+import { compareHits, type Hit, type HitOrder } from '../model.ts';
 
 /** Size at which a run in memory is written to its file. */
 const RUN_BYTES = 4 * 1024 * 1024;

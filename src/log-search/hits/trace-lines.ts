@@ -2,9 +2,7 @@
 // the request ids of the hits with TraceTargets, then scans the files around them for lines with one of the ids.
 
 import { holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
-import type { Hit } from '../model/hit.ts';
-import type { FileProblem, FileTask } from '../model/log-file.ts';
-import type { Query } from '../model/query.ts';
+import type { FileProblem, FileTask, Hit, Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
 

@@ -3,8 +3,8 @@
 
 import { statSync } from 'node:fs';
 import { EVERY_LINE } from '../match/card-matcher.ts';
-import { type FileProblem, type FileTask, isIncomplete } from '../model/log-file.ts';
-import type { Query } from '../model/query.ts';
+import type { Query } from '../model.ts';
+import { type FileProblem, type FileTask, isIncomplete } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';

@@ -7,7 +7,7 @@ import {
   type InterfaceName,
 } from '../../domain/gateway-interface.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { Query, SearchOptions } from '../model/query.ts';
+import type { Query, SearchOptions } from '../model.ts';
 import type { TimeSpan } from '../time/line-clock.ts';
 import { TYPED_TIMES, typedDay, typedTime } from '../time/typed-time.ts';
 import { Zone } from '../time/zone.ts';

@@ -5,8 +5,8 @@
 
 import { constants, gunzipSync } from 'node:zlib';
 import { type IndexEntry, readIndex } from '../index/index-store.ts';
-import type { FileTask, FoundFile, Notice } from '../model/log-file.ts';
-import { type Query, SLACK_MS } from '../model/query.ts';
+import type { FileTask, FoundFile, Notice } from '../model.ts';
+import { type Query, SLACK_MS } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import { isGzip } from '../read/gzip/gzip-format.ts';
 import type { TimeSpan } from '../time/line-clock.ts';

@@ -3,7 +3,7 @@
 // the end in UTC, pino-roll the start. plan.ts uses it for the order, never as a time; only a file without any time in it is
 // dated by its name.
 import { dirname } from 'node:path';
-import { type FileTask, type FoundFile, fileId } from '../model/log-file.ts';
+import { type FileTask, type FoundFile, fileId } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import { isGzip } from '../read/gzip/gzip-format.ts';
 import { inflateFile } from '../read/gzip/inflate.ts';

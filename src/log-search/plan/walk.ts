@@ -3,7 +3,7 @@
 import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import { type FoundFile, fileId, type Notice } from '../model/log-file.ts';
+import { type FoundFile, fileId, type Notice } from '../model.ts';
 import { isDenied, isMissing } from '../read/file-bytes.ts';
 
 interface Found {

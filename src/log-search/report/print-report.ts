@@ -2,9 +2,8 @@
 // standard output: piece by piece, because the hits of `--all` may not fit in memory. Text has no colour and no width,
 // because it is often piped.
 
-import { textOf } from '../model/hit.ts';
-import { isIncomplete } from '../model/log-file.ts';
-import type { LogFormat } from '../model/query.ts';
+import type { LogFormat } from '../model.ts';
+import { isIncomplete, textOf } from '../model.ts';
 import { Zone } from '../time/zone.ts';
 import { type FoundLine, isComplete, lineToJson, type Report, reportToJson } from './report.ts';
 

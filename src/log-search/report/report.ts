@@ -4,9 +4,8 @@
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { snakeKeys } from '../../platform/snake-keys.ts';
 import type { InterfaceCounts } from '../hits/find-hits.ts';
-import { type Hit, textOf } from '../model/hit.ts';
-import { isIncomplete, type Notice } from '../model/log-file.ts';
-import type { Query } from '../model/query.ts';
+import type { Query } from '../model.ts';
+import { type Hit, isIncomplete, type Notice, textOf } from '../model.ts';
 import type { PrunedFile } from '../plan/plan.ts';
 import { Zone } from '../time/zone.ts';
 

@@ -9,8 +9,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { EVERY_LINE, type LineMatcher } from '../match/card-matcher.ts';
 import { scanBuffer } from '../match/find-bytes.ts';
-import { type FileProblem, type FileTask, fileId, type NoticeCode } from '../model/log-file.ts';
-import { type InflateChoice, type Query, SLACK_MS } from '../model/query.ts';
+import {
+  type FileProblem,
+  type FileTask,
+  fileId,
+  type InflateChoice,
+  type NoticeCode,
+  type Query,
+  SLACK_MS,
+} from '../model.ts';
 import { FileBytes, isDenied, isMissing } from '../read/file-bytes.ts';
 import { isGzip, unsupportedFormat } from '../read/gzip/gzip-format.ts';
 import { inflateFile } from '../read/gzip/inflate.ts';

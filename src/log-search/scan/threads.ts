@@ -5,8 +5,7 @@ import { availableParallelism } from 'node:os';
 import { setInterval } from 'node:timers';
 import { Worker } from 'node:worker_threads';
 import { CardpollError } from '../../platform/errors.ts';
-import type { FileTask } from '../model/log-file.ts';
-import type { Progress } from '../model/query.ts';
+import type { FileTask, Progress } from '../model.ts';
 import type { ScanControl } from './scan-file.ts';
 
 /** Work by name. The details are plain data: they are copied to worker threads. */

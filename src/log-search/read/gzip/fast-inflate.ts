@@ -2,7 +2,7 @@
 // too little about errors and ends, so a member counts only when its trailer (checksum and length) follows its end.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { InflateChoice } from '../../model/query.ts';
+import type { InflateChoice } from '../../model.ts';
 import { type FileBytes, FileWindow } from '../file-bytes.ts';
 import { crc32, findMember, readHeader, trailerOf } from './gzip-format.ts';
 import { type InflateLibrary, type Inflater, libraryFor, OUTPUT_BYTES } from './inflate-library.ts';

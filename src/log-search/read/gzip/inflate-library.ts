@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import { constants, createInflateRaw, deflateRawSync } from 'node:zlib';
 import { scanBuffer } from '../../match/find-bytes.ts';
-import type { InflateChoice } from '../../model/query.ts';
+import type { InflateChoice } from '../../model.ts';
 
 export interface InflateLibrary {
   /** An inflater is not worth its cost for this many remaining bytes or fewer. */

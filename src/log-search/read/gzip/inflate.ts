@@ -3,8 +3,7 @@
 // or verify are inflated with node:zlib, to the last readable byte.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createInflateRaw, type InflateRaw } from 'node:zlib';
-import type { FileProblem, NoticeCode } from '../../model/log-file.ts';
-import type { InflateChoice } from '../../model/query.ts';
+import type { FileProblem, InflateChoice, NoticeCode } from '../../model.ts';
 import { type FileBytes, FileWindow } from '../file-bytes.ts';
 import { type InflateSink, inflateFast } from './fast-inflate.ts';
 import { crc32, findMember, HEADER_BYTES, readHeader, trailerOf } from './gzip-format.ts';

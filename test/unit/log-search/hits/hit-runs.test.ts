@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HitRuns, RunWriter } from '../../../../src/log-search/hits/hit-runs.ts';
-import type { Hit } from '../../../../src/log-search/model/hit.ts';
+import type { Hit } from '../../../../src/log-search/model.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const OPEN_AT_MOST = 64;

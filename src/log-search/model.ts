@@ -1,0 +1,170 @@
+// What all parts of a log search need to know. What it is asked for: the options as the command line gives them, and the Query
+// that parse-query.ts makes of them, which can be copied to a worker thread as it is. A log file: as the walk lists it, as a task
+// of the plan (what one scan is given), and what a search reports about it besides its hits (docs/log-search.md lists the codes).
+// A hit as it is stored.
+import type { InterfaceName } from '../domain/gateway-interface.ts';
+import type { OwnSigns } from './match/interface-rules.ts';
+import type { TimeSpan } from './time/line-clock.ts';
+
+/** `auto` takes the fastest library that works here, `zlib-sync` that package, `node` only what Node documents. */
+export const INFLATE_CHOICES = ['auto', 'zlib-sync', 'node'] as const;
+export type InflateChoice = (typeof INFLATE_CHOICES)[number];
+
+export const LOG_FORMATS = ['text', 'json', 'jsonl'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** How far out of order lines may be: several writers, clocks set back by an hour. */
+export const SLACK_MS = 2 * 3_600_000;
+
+export interface SearchOptions {
+  /** Directories or files; nested and repeated ones count once. */
+  readonly roots: readonly string[];
+  /** The card's digits. */
+  readonly iccid: string;
+  /** Day to search, YYYY-MM-DD. */
+  readonly date?: string | undefined;
+  /** RFC 3339, `YYYY-MM-DD[ HH:MM[:SS]]` in the zone, epoch, or a duration before now: 30m, 2h, 3d. `until` is exclusive. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  /** IANA name or offset; default: the process's zone. */
+  readonly tz?: string | undefined;
+  /** An alias of the operations interface, section 1.2. */
+  readonly interface?: string | undefined;
+  /** Signs of an interface in the user's own logs, besides those of the table. */
+  readonly ownSigns?: OwnSigns | undefined;
+  /** Only the request path decides about the interface. */
+  readonly strict?: boolean | undefined;
+  readonly countOnly?: boolean | undefined;
+  /** Default 5. */
+  readonly samples?: number | undefined;
+  /** Keep every hit for `records()` of the report. */
+  readonly all?: boolean | undefined;
+  /** Also find the other lines of the hits' requests. */
+  readonly trace?: boolean | undefined;
+  /** Default true: skip files and ends of files outside the window. */
+  readonly prune?: boolean | undefined;
+  /** Default: one per processor. 1: only the main thread. */
+  readonly threads?: number | undefined;
+  /** Default: auto. */
+  readonly inflate?: InflateChoice | undefined;
+  /** Directory of the indexes; null: use none. */
+  readonly cacheDir?: string | null | undefined;
+  readonly nowMs?: number | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Progress {
+  /** Bytes on disk. */
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+}
+
+/** Which hits are kept. */
+type Keep = 'count' | 'samples' | 'all';
+
+export interface Query {
+  readonly card: string;
+  readonly interface: InterfaceName | null;
+  readonly ownSigns: OwnSigns;
+  readonly strict: boolean;
+  readonly window: TimeSpan | null;
+  /** null: the zone of the process. */
+  readonly zone: string | null;
+  readonly keep: Keep;
+  readonly samples: number;
+  readonly prune: boolean;
+  readonly inflate: InflateChoice;
+}
+
+export interface FoundFile {
+  readonly path: string;
+  readonly dev: number;
+  readonly ino: number;
+  /** Epoch milliseconds. Without a birth time in the file system, Node may give a later time: a changed file then counts as gone. */
+  readonly bornMs: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+export interface FileTask extends FoundFile {
+  /** Position in the plan, from 0. Names the file in hits and results, and orders hits of the same instant. */
+  readonly number: number;
+  /** The time of a line when neither it nor any other line of the file has one. */
+  readonly fallback: TimeSpan;
+}
+
+/** Identifies a file across renames. The inode alone is not enough: the system soon gives it to another file. */
+export function fileId({ dev, ino, bornMs }: Pick<FoundFile, 'dev' | 'ino' | 'bornMs'>): string {
+  return `${dev}:${ino}:${bornMs}`;
+}
+
+/** With true the result may be incomplete. */
+const MAY_BE_INCOMPLETE = {
+  truncated: true, // gzip data that ends too early, or is still being written; the existing part was searched
+  corrupt: true, // gzip data that cannot be inflated from some byte on
+  crc_mismatch: true, // gzip data with a wrong checksum or length
+  trailing_garbage: true, // bytes after gzip data that are not gzip data
+  not_searched: true, // an unsupported compression format
+  denied: true, // no permission
+  vanished: true, // gone before it was read
+  shrunk: true, // became shorter while it was read
+  read_error: true, // the system reported an error
+  long_line: false, // a line is longer than the part that is kept
+  duplicate: false, // holds the same data as another file and was not counted
+  dangling_link: false, // a link to nothing
+} as const;
+
+export type NoticeCode = keyof typeof MAY_BE_INCOMPLETE;
+
+export interface Notice {
+  readonly path: string;
+  readonly code: NoticeCode;
+  readonly detail: string;
+}
+
+/** A notice before the file's path is added. */
+export type FileProblem = Omit<Notice, 'path'>;
+
+export function isIncomplete(notice: Pick<Notice, 'code'>): boolean {
+  return MAY_BE_INCOMPLETE[notice.code];
+}
+
+export interface Hit {
+  /** Number of the file's task. */
+  readonly file: number;
+  /** Position of the line in the file's inflated data. */
+  readonly offset: number;
+  /** The start of the day if the line has no time at all. */
+  readonly timeMs: number;
+  readonly interfaces: readonly InterfaceName[];
+  /** The line's bytes, without newline. */
+  readonly line: Buffer;
+  /** True when the line is longer than the stored part. */
+  readonly cut: boolean;
+}
+
+/** The fields that order hits. */
+export type HitOrder = Pick<Hit, 'timeMs' | 'file' | 'offset'>;
+
+/** Time order; lines of the same instant in the order of their files. */
+export function compareHits(a: HitOrder, b: HitOrder): number {
+  return a.timeMs - b.timeMs || a.file - b.file || a.offset - b.offset;
+}
+
+/** A line as text: UTF-8 if valid, otherwise the encoding of UTF-8 and GBK with fewer unknown characters (U+FFFD). */
+export function textOf(line: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(line);
+  } catch {
+    const gbk = new TextDecoder('gbk').decode(line);
+    const utf8 = new TextDecoder().decode(line);
+    return countUnknown(utf8) <= countUnknown(gbk) ? utf8 : gbk;
+  }
+}
+
+function countUnknown(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) count += 1;
+  return count;
+}
