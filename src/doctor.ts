@@ -6,7 +6,7 @@ import { type DaemonConfig, offersOf } from './config/daemon-config.ts';
 import type { Card } from './domain/cards/card.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { type Finding, failed, ok, unknown, warning } from './domain/finding.ts';
-import { WebhookTester } from './engine/alerts/webhook-tester.ts';
+import { WebhookTester } from './engine/alerts/webhook-attempt.ts';
 import { gatewayRemedy, probeProfile } from './gateway/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
 import { failure } from './operations/doctor/finding.ts';

@@ -9,7 +9,7 @@ import type { Launchers, Listening, SimulateOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import { type DaemonConfig, offersOf } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
-import { WebhookTester } from './engine/alerts/webhook-tester.ts';
+import { WebhookTester } from './engine/alerts/webhook-attempt.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';

@@ -4,7 +4,7 @@ import { MonthCalendar } from '../domain/cards/usage-month.ts';
 import type { Offers } from '../domain/gateway-interface.ts';
 import type { RateLimit } from '../domain/limits/rate-limit.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
-import type { WebhookTester } from '../engine/alerts/webhook-tester.ts';
+import type { WebhookTester } from '../engine/alerts/webhook-attempt.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';

@@ -7,7 +7,7 @@ import { adminTokens } from '../../src/config/admin-tokens.ts';
 import type { AdminToken } from '../../src/domain/admin-token.ts';
 import type { Offers } from '../../src/domain/gateway-interface.ts';
 import type { StopSettings } from '../../src/domain/stops/stop.ts';
-import { WebhookTester } from '../../src/engine/alerts/webhook-tester.ts';
+import { WebhookTester } from '../../src/engine/alerts/webhook-attempt.ts';
 import { WorkCounts } from '../../src/engine/stats/stats-recorder.ts';
 import { type OperationLimits, type Operations, openOperations } from '../../src/operations/operations.ts';
 import { systemClock } from '../../src/platform/clock.ts';

@@ -1,6 +1,6 @@
 // The operations of the admin API without its server: over a real database and the live store of this process.
 import pg from 'pg';
-import { WebhookTester } from '../../src/engine/alerts/webhook-tester.ts';
+import { WebhookTester } from '../../src/engine/alerts/webhook-attempt.ts';
 import { type OperationLimits, type Operations, openOperations } from '../../src/operations/operations.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';

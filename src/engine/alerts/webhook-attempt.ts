@@ -1,15 +1,15 @@
 // A webhook's message, and one attempt to deliver it. The message is the JSON body (contract, "Webhooks") and the headers of
 // Standard Webhooks; the body depends on the alert alone, so every attempt sends the same bytes. An attempt is a POST on a
 // connection of its own to an address that the guard permits, with a deadline, and its result in words. Used by
-// webhook-sender.ts, which decides about retries, and webhook-tester.ts. It follows no redirect, reads only the status of the
-// answer, and ends with its signal whatever the receiver does. It uses Node's own client: undici would keep connections open,
-// and the guard would not check a kept connection again.
-
-import { createHmac } from 'node:crypto';
+// webhook-sender.ts, which decides about retries, and by the operations, which test the webhook of a rule with an attempt. It
+// follows no redirect, reads only the status of the answer, and ends with its signal whatever the receiver does. It uses Node's
+// own client: undici would keep connections open, and the guard would not check a kept connection again.
+import { createHmac, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { NotificationEvent } from '../../domain/alerts/alert-rule.ts';
+import type { AlertRule, NotificationEvent } from '../../domain/alerts/alert-rule.ts';
 import { keyOf } from '../../domain/alerts/webhook.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { Alert } from '../../store/ports/records/alert-records.ts';
@@ -167,4 +167,48 @@ export async function callWebhook(
 
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
+}
+
+export interface WebhookTrial {
+  readonly delivered: boolean;
+  /** HTTP status of the answer; null without an answer. */
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+}
+
+/** Sends the webhook of a rule once, now. Writes neither to the outbox nor to the history. */
+export class WebhookTester {
+  constructor(
+    private readonly deps: {
+      readonly guard: SsrfGuard;
+      /** Signing keys for rules without their own, newest first. */
+      readonly secrets: readonly string[];
+      readonly clock: Clock;
+    },
+  ) {}
+
+  /** Sends the message of an alert at the rule's threshold. Takes up to ten seconds, like any attempt. */
+  async test(rule: AlertRule, url: string): Promise<WebhookTrial> {
+    const { guard, secrets, clock } = this.deps;
+    const { id: ruleId, name: ruleName, ruleType, taskType, comparison, threshold } = rule;
+    const firedAtMs = clock.now();
+    const message = webhookMessage(
+      {
+        event: 'alert.test',
+        messageId: randomUUID(),
+        group: null,
+        alert: {
+          ...{ id: 0, ruleId, ruleName, ruleType, taskType, comparison, threshold, value: threshold },
+          ...{ firedAtMs, resolvedAtMs: null, resolution: null, resolvedValue: null },
+        },
+      },
+      rule.webhookSecrets.length > 0 ? rule.webhookSecrets : secrets,
+      firedAtMs,
+    );
+    const startedMs = clock.monotonic();
+    const { status, error } = await attemptWebhook(url, message, guard, new AbortController().signal);
+    const durationMs = Math.round(clock.monotonic() - startedMs);
+    return { delivered: error === null, status, error, durationMs };
+  }
 }

@@ -15,7 +15,7 @@ import { receiverOf, WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/
 import type { Actor } from '../../domain/audit.ts';
 import { ONE_LINE } from '../../domain/one-line.ts';
 import { type PageRequest, RECORD_ID_BOUNDS, type SliceOf, sliceOf } from '../../domain/page.ts';
-import type { WebhookTester } from '../../engine/alerts/webhook-tester.ts';
+import type { WebhookTester } from '../../engine/alerts/webhook-attempt.ts';
 import { CardpollError, type FieldProblem } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { AlertRecords } from '../../store/ports/records/alert-records.ts';

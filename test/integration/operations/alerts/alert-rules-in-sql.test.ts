@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Actor } from '../../../../src/domain/audit.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
-import { WebhookTester } from '../../../../src/engine/alerts/webhook-tester.ts';
+import { WebhookTester } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { AlertOperations } from '../../../../src/operations/alerts/alerts.ts';
 import { Audit } from '../../../../src/operations/audit.ts';
 import type { Operations } from '../../../../src/operations/operations.ts';

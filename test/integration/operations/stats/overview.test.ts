@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { BreakerReport } from '../../../../src/domain/limits/breaker.ts';
 import type { StopSettings } from '../../../../src/domain/stops/stop.ts';
-import { WebhookTester } from '../../../../src/engine/alerts/webhook-tester.ts';
+import { WebhookTester } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { type Operations, openOperations } from '../../../../src/operations/operations.ts';
 import { HealthWatch } from '../../../../src/operations/stats/health-watch.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';

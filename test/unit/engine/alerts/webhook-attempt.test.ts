@@ -1,8 +1,23 @@
-// The bytes and headers a webhook receiver gets for an alert. How they travel: webhook-sender.test.ts.
+// The bytes and headers a webhook receiver gets for an alert, or when an operator tests the webhook of a rule, and what the
+// operator sees. How they travel: webhook-sender.test.ts.
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, it } from 'vitest';
-import { webhookMessage } from '../../../../src/engine/alerts/webhook-attempt.ts';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { AlertRule } from '../../../../src/domain/alerts/alert-rule.ts';
+import {
+  WebhookTester,
+  type WebhookTrial,
+  webhookMessage,
+} from '../../../../src/engine/alerts/webhook-attempt.ts';
+import { parseAddressRange, SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { Alert } from '../../../../src/store/ports/records/alert-records.ts';
+import {
+  answer,
+  type BadGateway,
+  type Behaviour,
+  hangUp,
+  startBadGateway,
+} from '../../../support/bad-gateway.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 
 const [NEW_SECRET, OLD_SECRET] = ['the newer of the two keys, here', 'the older of the two keys, here'].map(
   (key) => `whsec_${Buffer.from(key).toString('base64')}`,
@@ -111,5 +126,134 @@ describe('the headers', () => {
   it('carry no signature of a secret that is not given', () => {
     const { body, headers } = signedBy([NEW_SECRET]);
     expect(() => new Webhook(OLD_SECRET).verify(body, headers)).toThrow('No matching signature');
+  });
+});
+
+describe('a test by an operator', () => {
+  const LOOPBACK = [parseAddressRange('127.0.0.1')].filter((range) => range !== null);
+  const secretOf = (key: string) => `whsec_${Buffer.from(key).toString('base64')}`;
+  const OWN = secretOf('the key of the rule, its own one');
+  const CONFIGURED = secretOf('the key of the configuration...');
+
+  const RULE: AlertRule = {
+    id: 5,
+    name: 'Slow polls',
+    ruleType: 'avg_duration',
+    taskType: 'package',
+    comparison: '>',
+    threshold: 800,
+    isEnabled: true,
+    notifyChannels: ['webhook'],
+    webhookUrl: 'http://example.com/not-this-one',
+    webhookSecrets: [],
+    webhookGrouped: false,
+    cooldownSeconds: 300,
+    createdAtMs: 0,
+    updatedAtMs: 0,
+  };
+
+  let clock: FakeClock;
+  beforeEach(() => {
+    // Now: the library that verifies refuses what is old.
+    clock = new FakeClock(Date.now());
+    clock.advance(1_000);
+  });
+
+  async function receiver(behaviour: Behaviour): Promise<BadGateway> {
+    const started = await startBadGateway(behaviour);
+    onTestFinished(() => started.close());
+    return started;
+  }
+
+  function trial(
+    url: string,
+    { own = [], configured = [], guard = new SsrfGuard(LOOPBACK) }: Partial<Means> = {},
+  ): Promise<WebhookTrial> {
+    const tester = new WebhookTester({ guard, secrets: configured, clock });
+    return tester.test({ ...RULE, webhookSecrets: own }, url);
+  }
+
+  interface Means {
+    readonly own: readonly string[];
+    readonly configured: readonly string[];
+    readonly guard: SsrfGuard;
+  }
+
+  it('sends what an alert at the threshold of the rule would be', async () => {
+    const receiving = await receiver(answer(204, ''));
+    await trial(`${receiving.url}/hook`);
+    const [request, ...more] = receiving.requests;
+    expect(more).toEqual([]);
+    expect(request).toMatchObject({ method: 'POST', path: '/hook' });
+    expect(request?.headers['webhook-id']).toMatch(/^msg_[0-9a-f-]{36}$/);
+    expect(request?.headers['webhook-timestamp']).toBe(String(Math.floor(clock.now() / 1000)));
+    expect(JSON.parse(request?.body ?? '')).toEqual({
+      event: 'alert.test',
+      id: 0,
+      rule: {
+        id: 5,
+        name: 'Slow polls',
+        rule_type: 'avg_duration',
+        task_type: 'package',
+        comparison: '>',
+        threshold: 800,
+      },
+      value: 800,
+      fired_at: new Date(clock.now()).toISOString(),
+    });
+  });
+
+  it('reports how long the answer took, in whole milliseconds', async () => {
+    const receiving = await receiver((socket, request) => {
+      clock.advance(1_234.6);
+      answer(204, '')(socket, request);
+    });
+    expect(await trial(receiving.url)).toEqual({
+      delivered: true,
+      status: 204,
+      error: null,
+      durationMs: 1_235,
+    });
+  });
+
+  it.each([
+    ['the secrets of the rule', { own: [OWN], configured: [CONFIGURED] }, OWN],
+    ['those of the configuration where the rule has none', { configured: [CONFIGURED] }, CONFIGURED],
+  ])('is signed with %s, and nothing else', async (_, secrets, signing) => {
+    const receiving = await receiver(answer(204, ''));
+    await trial(receiving.url, secrets);
+    const { body = '', headers = {} } = receiving.requests[0] ?? {};
+    expect(new Webhook(signing).verify(body, headers)).toMatchObject({ event: 'alert.test' });
+    expect(headers).toHaveProperty('webhook-signature', expect.stringMatching(/^v1,\S{44}$/));
+  });
+
+  it('is not signed without any secret', async () => {
+    const receiving = await receiver(answer(204, ''));
+    await trial(receiving.url);
+    expect(receiving.requests[0]?.headers).not.toHaveProperty('webhook-signature');
+  });
+
+  it.each([
+    ['an answer that is no success', answer(503, 'not now'), 503, /^answered 503$/],
+    ['a receiver that is gone', answer(410, ''), 410, /^answered 410: the receiver is gone$/],
+    ['no answer', hangUp, null, /^socket hang up$/],
+  ])('says that it was not delivered, and why, with %s', async (_, behaviour, status, reason) => {
+    const receiving = await receiver(behaviour);
+    expect(await trial(receiving.url)).toEqual({
+      delivered: false,
+      status,
+      error: expect.stringMatching(reason),
+      durationMs: 0,
+    });
+  });
+
+  it('calls no address that is not public', async () => {
+    const receiving = await receiver(answer(204, ''));
+    expect(await trial(receiving.url, { guard: new SsrfGuard([]) })).toMatchObject({
+      delivered: false,
+      status: null,
+      error: expect.stringContaining('127.0.0.1 is not a public address'),
+    });
+    expect(receiving.accepted).toBe(0);
   });
 });
