@@ -51,7 +51,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   return {
     url: `http://${host}:${port}`,
     stats: () => gateway.stats(),
-    setCapacity: (capacity) => gateway.setCapacity(capacity),
+    setCapacity: (capacity) => {
+      gateway.capacity = capacity;
+    },
     close: async () => {
       gateway.close();
       await new Promise<void>((resolve) => {

@@ -102,7 +102,7 @@ const OWN_TIMERS: ReadonlyArray<readonly [reason: string, files: RegExp]> = [
     'holds a lease while it waits for an answer, and never the process',
     /^operations\/repeatable-requests\.ts$/,
   ],
-  ['plays a gateway, and its troubles', /^(gateway\/(simulated-gateway|delay-line)|demo)\.ts$/],
+  ['plays a gateway, and its troubles', /^(gateway\/simulated-gateway|demo)\.ts$/],
   ['watches over processes', /^supervision\//],
   ['paints a screen, or waits for a key', /^(dashboard|cli\/ask|log-search\/scan\/threads)\b/],
 ];
