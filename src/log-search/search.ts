@@ -14,7 +14,7 @@ import { parseQuery } from './plan/parse-query.ts';
 import { makePlan, type Plan } from './plan/plan.ts';
 import { findMovedFiles } from './plan/rotation.ts';
 import { walk } from './plan/walk.ts';
-import { type Report, type Trace, toFoundLine } from './report/report.ts';
+import { type FoundLine, type Report, type Trace, toFoundLine } from './report/report.ts';
 import { forEachFile } from './scan/threads.ts';
 
 /**
@@ -175,8 +175,8 @@ class Search {
       .map((hit) => this.#found(hit));
   }
 
-  *#foundLines(): Generator<ReturnType<typeof toFoundLine>> {
-    for (const hit of this.#records()) yield toFoundLine(hit, this.#pathOf(hit.file));
+  *#foundLines(): Generator<FoundLine> {
+    for (const hit of this.#records()) yield this.#found(hit);
   }
 
   *#records(): Generator<Hit> {
@@ -186,10 +186,8 @@ class Search {
     yield* this.#runs.inOrder();
   }
 
-  /** Lines from a worker thread are plain byte arrays, without the methods of Buffer. */
-  #found(hit: Hit) {
-    const { buffer, byteOffset, length } = hit.line;
-    return toFoundLine({ ...hit, line: Buffer.from(buffer, byteOffset, length) }, this.#pathOf(hit.file));
+  #found(hit: Hit): FoundLine {
+    return toFoundLine(hit, this.#pathOf(hit.file));
   }
 
   #pathOf(file: number): string {
@@ -244,21 +242,13 @@ function traceOf(
   card: string,
   cutShort: ReadonlySet<string>,
 ): Trace {
-  const own = lines.filter((line) => line.id === id).map((line) => ({ ...line, interfaces: [] }));
-  own.sort(compareHits);
+  const own = lines.filter((line) => line.id === id).sort(compareHits);
   const matcher = new CardMatcher(card);
   return {
     id,
-    lines: own.slice(0, MAX_LINES_A_TRACE).map(({ file, timeMs, line, cut }) => {
-      const bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
-      return {
-        path: paths[file] ?? '',
-        timeMs,
-        interfaces: [],
-        line: bytes,
-        cut,
-        isHit: holds(matcher, bytes),
-      };
+    lines: own.slice(0, MAX_LINES_A_TRACE).map((line) => {
+      const found = toFoundLine({ ...line, interfaces: [] }, paths[line.file] ?? '');
+      return { ...found, isHit: holds(matcher, found.line) };
     }),
     truncated: cutShort.has(id) || own.length > MAX_LINES_A_TRACE,
   };

@@ -79,9 +79,10 @@ export function exitCodeOf(report: Report): 0 | 1 | 2 {
   return report.hits > 0 ? 0 : 1;
 }
 
-export function toFoundLine(hit: Hit, path: string): FoundLine {
-  const { timeMs, interfaces, line, cut } = hit;
-  return { path, timeMs, interfaces, line, cut };
+/** Lines from a worker thread are plain byte arrays, without the methods of Buffer. */
+export function toFoundLine({ timeMs, interfaces, line, cut }: Hit, path: string): FoundLine {
+  const { buffer, byteOffset, length } = line;
+  return { path, timeMs, interfaces, line: Buffer.from(buffer, byteOffset, length), cut };
 }
 
 /** The report as one JSON object, without the records. */
