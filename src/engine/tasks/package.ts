@@ -14,7 +14,7 @@ import { CardpollError } from '../../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
-import type { Deadline, Task, TaskResult } from '../work/task.ts';
+import { type Deadline, polledNow, type Task, type TaskResult } from '../work/task.ts';
 import { ResumeCall, type ResumeCallDeps } from './resume-call.ts';
 import { StopCall, type StopCallDeps, unconfirmedStop } from './stop-call.ts';
 
@@ -68,8 +68,10 @@ export class PackageTask implements Task {
   }
 
   async #poll(card: Card, deadline: Deadline): Promise<TaskResult> {
-    const reportedStopped = await this.#reportsStopped(card, deadline);
-    const month = this.deps.calendar.monthOf(deadline.nowMs());
+    const { gateway, calendar } = this.deps;
+    const { value } = await gateway.call('card_status', card, deadline.remainingMs());
+    const reportedStopped = gateway.isStoppedStatus(String(value));
+    const month = calendar.monthOf(deadline.nowMs());
     const usedMb = usedInMonth(card.usage, month);
     const { allowanceMb } = card;
     const isOver = allowanceMb !== null && usedMb > allowanceMb;
@@ -79,11 +81,7 @@ export class PackageTask implements Task {
         : { over: false, stopped: reportedStopped };
     if (card.stopped && !stopped && resumedByRun !== true)
       this.deps.log.info({ card_id: card.cardId, iccid: card.iccid }, CARD_RESUMED);
-    const polled = {
-      cardId: card.cardId,
-      taskType: this.taskType,
-      polledAtMs: deadline.nowMs(),
-    } as const;
+    const polled = polledNow(this.taskType, card, deadline);
     const changed = stopped !== card.stopped;
     return {
       outcome: changed ? { ...polled, stopped } : polled,
@@ -154,12 +152,6 @@ export class PackageTask implements Task {
     const about = { card_id: card.cardId, iccid: card.iccid };
     if (claim.state === 'held') this.deps.log.warn({ ...about, held_by: claim.heldBy }, 'stop held');
     else this.deps.log.info(about, 'stop observed');
-  }
-
-  async #reportsStopped(card: Card, deadline: Deadline): Promise<boolean> {
-    const { gateway } = this.deps;
-    const { value } = await gateway.call('card_status', card, deadline.remainingMs());
-    return gateway.isStoppedStatus(String(value));
   }
 }
 

@@ -14,7 +14,7 @@ import { growthMbPerHour } from '../../domain/results/usage-growth.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Meter } from '../../platform/meter.ts';
-import type { Deadline, Task, TaskResult } from '../work/task.ts';
+import { type Deadline, polledNow, type Task, type TaskResult } from '../work/task.ts';
 import { PackageTask, type PackageTaskDeps } from './package.ts';
 
 class RealnameTask implements Task {
@@ -25,11 +25,7 @@ class RealnameTask implements Task {
   async poll(card: Card, deadline: Deadline): Promise<TaskResult> {
     const { value } = await this.deps.gateway.call('realname', card, deadline.remainingMs());
     const verified = value === true;
-    const polled = {
-      cardId: card.cardId,
-      taskType: this.taskType,
-      polledAtMs: deadline.nowMs(),
-    } as const;
+    const polled = polledNow(this.taskType, card, deadline);
     const changed = verified !== card.realNameVerified;
     return {
       outcome: changed ? { ...polled, realNameVerified: verified } : polled,
@@ -61,11 +57,7 @@ export class CarddataTask implements Task {
     const usedMb = usedInMonth(next ?? card.usage, month);
     const doubt = this.#doubt(card.usage, reading);
     const usageMbPerHour = growthMbPerHour(card.usage, reading);
-    const polled = {
-      cardId: card.cardId,
-      taskType: this.taskType,
-      polledAtMs: deadline.nowMs(),
-    } as const;
+    const polled = polledNow(this.taskType, card, deadline);
     return {
       outcome:
         next === null

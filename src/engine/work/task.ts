@@ -1,5 +1,5 @@
 // The interface of a task: poll one card within a deadline and return what was found. Implementations: realname, carddata,
-// package. And what tasks share: the deadline, and calls that follow from a poll.
+// package. And what tasks share: the deadline, the outcome, and calls that follow from a poll.
 import type { Card } from '../../domain/cards/card.ts';
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
@@ -55,6 +55,11 @@ export class Deadline {
   nowMs(): number {
     return Math.floor(this.claimedAtMs + this.clock.monotonic() - this.claimedAt);
   }
+}
+
+/** What the outcome of every poll says. */
+export function polledNow(taskType: TaskType, { cardId }: Card, deadline: Deadline): PollOutcome {
+  return { cardId, taskType, polledAtMs: deadline.nowMs() };
 }
 
 /** Half of the time that is left is for the call itself. */
