@@ -207,20 +207,15 @@ export class Engine implements Service {
     ]);
   }
 
-  async #stopTogether(services: readonly Service[]): Promise<void> {
-    await Promise.all(services.map((service) => this.#stopQuietly(service)));
-  }
-
   /** An unavailable store must not keep the instance from stopping: its leases end by themselves. */
-  async #stopQuietly(service: Service): Promise<void> {
-    try {
-      await service.stop();
-    } catch (error) {
-      this.deps.log.warn(
-        { service: service.name, reason: messageOf(error) },
-        'service failed to stop cleanly',
-      );
-    }
+  async #stopTogether(services: readonly Service[]): Promise<void> {
+    const stopped = services.map((service) =>
+      service.stop().catch((error: unknown) => {
+        const fields = { service: service.name, reason: messageOf(error) };
+        this.deps.log.warn(fields, 'service failed to stop cleanly');
+      }),
+    );
+    await Promise.all(stopped);
   }
 
   #inFlight(): number {

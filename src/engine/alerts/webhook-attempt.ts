@@ -169,11 +169,8 @@ function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 
-export interface WebhookTrial {
+export interface WebhookTrial extends Pick<AttemptResult, 'status' | 'error'> {
   readonly delivered: boolean;
-  /** HTTP status of the answer; null without an answer. */
-  readonly status: number | null;
-  readonly error: string | null;
   readonly durationMs: number;
 }
 

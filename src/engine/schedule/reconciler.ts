@@ -149,7 +149,7 @@ export class Reconciler {
       count += cards.length;
       more = cards.length === wanted;
     }
-    const position = more ? `cards:${lastId}` : firstRing(view);
+    const position = more ? `cards:${lastId}` : ringAfter(view, Number.NEGATIVE_INFINITY);
     return { state, next: { ...state, position, checked: state.checked + count }, suspects, view };
   }
 
@@ -196,10 +196,6 @@ export class Reconciler {
 }
 
 /** The second part of a pass goes through the rings in order of config id. */
-function firstRing(view: RingView): string {
-  return ringAfter(view, Number.NEGATIVE_INFINITY);
-}
-
 function ringAfter(view: RingView, configId: number): string {
   const later = view.configs.map(({ id }) => id).filter((id) => id > configId);
   return later.length === 0 ? '' : `ring:${Math.min(...later)}:0`;
