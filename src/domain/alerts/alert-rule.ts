@@ -62,66 +62,60 @@ interface RuleTypeFacts {
   readonly sample: (metrics: RuleMetrics) => number | null;
 }
 
+/** What most rule types have: they watch the polls of any task type, and fire at once. */
+const PLAIN = { unit: '', onlyFor: null, reads: null, holdsForMs: 0 } as const;
+
 const TABLE = {
   queue_backlog: {
+    ...PLAIN,
     recommended: 'Queue backlog',
     usual: { comparison: '>', threshold: QUEUE_LENGTH.alertAbove },
     bounds: { min: 0, max: null },
-    unit: '',
-    onlyFor: null,
-    reads: null,
-    holdsForMs: 0,
     sample: ({ queueLength }) => queueLength,
   },
   success_rate: {
+    ...PLAIN,
     recommended: 'Success rate',
     usual: { comparison: '<', threshold: SUCCESS_RATE.alertBelow },
     bounds: { min: 0, max: 100 },
     unit: ' %',
-    onlyFor: null,
-    reads: null,
-    holdsForMs: 0,
     sample: ({ polls, successRate }) => (polls < LEAST_POLLS ? null : successRate),
   },
   avg_duration: {
+    ...PLAIN,
     recommended: 'Average duration',
     usual: { comparison: '>', threshold: AVG_DURATION_MS.alertAbove },
     bounds: { min: 0, max: null },
     unit: ' ms',
-    onlyFor: null,
-    reads: null,
-    holdsForMs: 0,
     sample: ({ avgDurationMs }) => avgDurationMs,
   },
   // A single unconfirmed stop is too many, and only package polls stop cards.
   stop_unconfirmed: {
+    ...PLAIN,
     recommended: null,
     usual: { comparison: '>', threshold: 0 },
     bounds: { min: 0, max: UNCONFIRMED_STOPS_COUNTED - 1 },
-    unit: '',
     onlyFor: 'package',
     reads: 'unconfirmedStops',
-    holdsForMs: 0,
     sample: ({ unconfirmedStops }) => unconfirmedStops,
   },
   // Held stops wait until an operator decides.
   stops_held: {
+    ...PLAIN,
     recommended: 'Stops held',
     usual: { comparison: '>', threshold: 0 },
     bounds: { min: 0, max: STOPS_COUNTED - 1 },
-    unit: '',
     onlyFor: 'package',
     reads: 'heldStops',
-    holdsForMs: 0,
     sample: ({ heldStops }) => heldStops,
   },
   // Polls that are held back do not fail, so the success rate does not show an outage: these three do, within a minute.
   polling_stalled: {
+    ...PLAIN,
     recommended: 'Polling stalled',
     usual: { comparison: '<', threshold: 25 },
     bounds: { min: 0, max: 100 },
     unit: ' %',
-    onlyFor: null,
     reads: 'condition',
     // A fleet that has just started polls nothing in its first seconds.
     holdsForMs: 15_000,
@@ -129,21 +123,19 @@ const TABLE = {
     sample: ({ polledPercent, condition }) => (condition?.pausedByOperator === false ? polledPercent : null),
   },
   breaker_open: {
+    ...PLAIN,
     recommended: 'Breaker open',
     usual: { comparison: '>', threshold: 15 },
     bounds: { min: 0, max: null },
     unit: ' s',
-    onlyFor: null,
     reads: 'condition',
-    holdsForMs: 0,
     sample: ({ condition }) => condition?.breakerOpenSeconds ?? null,
   },
   health: {
+    ...PLAIN,
     recommended: 'Health',
     usual: { comparison: '>', threshold: HEALTH_LEVELS.warning },
     bounds: { min: HEALTH_LEVELS.normal, max: HEALTH_LEVELS.warning },
-    unit: '',
-    onlyFor: null,
     reads: 'condition',
     holdsForMs: 30_000,
     sample: ({ condition }) => (condition === null ? null : HEALTH_LEVELS[condition.health]),
