@@ -20,11 +20,6 @@ const MAX_DEPTH = 6;
 const EMPTY = ' (an empty list)';
 const UNNAMED = ' (only a module can read what is in it)';
 
-/** The interfaces that read something and are offered. */
-function readingInterfaces({ interfaces }: Pick<GatewayConfig, 'interfaces'>): InterfaceName[] {
-  return INTERFACE_NAMES.filter((name) => INTERFACES[name].answer !== null && interfaces[name] !== null);
-}
-
 /** @param only null: every interface that reads something and is offered. */
 export async function tryInterfaces(
   profile: GatewayConfig,
@@ -41,9 +36,11 @@ export async function tryInterfaces(
       trace = made;
     },
   );
+  const reading = INTERFACE_NAMES.filter((name) => INTERFACES[name].answer !== null);
+  const offered = reading.filter((name) => profile.interfaces[name] !== null);
   const trials: CallTrial[] = [];
   try {
-    for (const name of only === null ? readingInterfaces(profile) : [only]) {
+    for (const name of only === null ? offered : [only]) {
       trace = null;
       const outcome = await client.call(name, card, profile.timeoutMs).catch((error: unknown) => error);
       trials.push(trialOf(profile, name, outcome, trace));
