@@ -2,7 +2,7 @@
 import { RULE_TYPES, ruleTypeFits } from '../../domain/alerts/alert-rule.ts';
 import { STOP_MODES } from '../../domain/stops/stop.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { AlertCounts, AlertHistoryOperations } from '../../operations/alerts/alert-history.ts';
+import type { AlertCounts, AlertHistoryOperations } from '../../operations/alerts/on-call.ts';
 import type { CleanupOperations } from '../../operations/cleanup.ts';
 import type { CleanupProgress, Retention } from '../../operations/cleanup-report.ts';
 import type { Overview } from '../../operations/stats/stats-report.ts';

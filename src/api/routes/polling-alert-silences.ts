@@ -5,7 +5,7 @@ import { RULE_TYPES } from '../../domain/alerts/alert-rule.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../../domain/alerts/alert-silence.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import { silenceReport } from '../../operations/alerts/alert-reports.ts';
-import type { SilenceOperations } from '../../operations/alerts/silences.ts';
+import type { SilenceOperations } from '../../operations/alerts/on-call.ts';
 import { camelKeys, toWire } from '../../platform/snake-keys.ts';
 import { body, idOf, oneOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';

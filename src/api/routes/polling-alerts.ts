@@ -4,7 +4,6 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { receiverOf } from '../../domain/alerts/webhook.ts';
-import type { AlertHistoryOperations } from '../../operations/alerts/alert-history.ts';
 import {
   type AlertRuleReport,
   alertReport,
@@ -12,6 +11,7 @@ import {
   webhookTrialReport,
 } from '../../operations/alerts/alert-reports.ts';
 import { type AlertOperations, alertRuleVersion } from '../../operations/alerts/alerts.ts';
+import type { AlertHistoryOperations } from '../../operations/alerts/on-call.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import { etagOf, expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';

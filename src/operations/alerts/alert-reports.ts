@@ -1,5 +1,4 @@
-// The reports of alerts: rules, what they fired, silences, and the trial of a webhook. Made by alerts.ts, alert-history.ts
-// and silences.ts.
+// The reports of alerts: rules, what they fired, silences, and the trial of a webhook. Made by alerts.ts, on-call.ts.
 import { z } from 'zod';
 import {
   COMPARISONS,

@@ -1,5 +1,5 @@
 // Alert rules. Used by the admin API. A rule is checked as a whole, even when only a part of it changes. The engine of
-// the leader evaluates rules and sends notifications. The alerts are in alert-history.ts.
+// the leader evaluates rules and sends notifications. The alerts are in on-call.ts.
 import { isDeepStrictEqual } from 'node:util';
 import {
   type AlertCondition,

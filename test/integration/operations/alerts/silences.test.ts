@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SilenceScope } from '../../../../src/domain/alerts/alert-silence.ts';
 import type { Actor } from '../../../../src/domain/audit.ts';
-import { SilenceOperations } from '../../../../src/operations/alerts/silences.ts';
+import { SilenceOperations } from '../../../../src/operations/alerts/on-call.ts';
 import type { Operations } from '../../../../src/operations/operations.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';

@@ -1,0 +1,177 @@
+// What an operator on call does about alerts: acknowledges one, retries its failed notifications, and silences
+// notifications for a time. Used by the admin API.
+//
+// A silenced alert is evaluated and kept in the history like any other. If it still fires when the silence ends, its
+// notification is sent then. If it resolves first, no notification is sent for either event. When the firing was already
+// sent, the resolution is always sent.
+import { SILENCE_SECONDS_BOUNDS, type SilenceScope } from '../../domain/alerts/alert-silence.ts';
+import type { Actor } from '../../domain/audit.ts';
+import {
+  ALERT_ID_BOUNDS,
+  type PageRequest,
+  RECORD_ID_BOUNDS,
+  type SliceOf,
+  sliceOf,
+} from '../../domain/page.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import type {
+  AlertHistoryItem,
+  AlertRecords,
+  FiringCount,
+  HistoryFilter,
+  NewSilence,
+} from '../../store/ports/records/alert-records.ts';
+import type { Audit } from '../audit.ts';
+import { dated } from '../date-of.ts';
+import { isWithin, requireWithin } from '../requirements.ts';
+import type { AlertReport, SilenceReport } from './alert-reports.ts';
+
+/** Firing alerts by rule type and task type; combinations without any are left out. */
+export interface AlertCounts {
+  readonly kinds: readonly FiringCount[];
+  readonly pendingWebhooks: number;
+}
+
+export class AlertHistoryOperations {
+  constructor(
+    private readonly records: AlertRecords,
+    private readonly audit: Audit,
+  ) {}
+
+  /** @returns alerts, newest first. */
+  async list(filter: HistoryFilter, page: PageRequest): Promise<SliceOf<AlertReport>> {
+    if (filter.ruleId !== null && !isWithin(RECORD_ID_BOUNDS, filter.ruleId)) return { items: [], total: 0 };
+    const { items, total } = await this.records.history(filter, sliceOf(page));
+    return { items: items.map(dated), total };
+  }
+
+  /** @returns the numbers of firing alerts and of notifications still to be delivered. */
+  async counts(): Promise<AlertCounts> {
+    const [kinds, pendingWebhooks] = await Promise.all([
+      this.records.firing(),
+      this.records.webhooks.pending(),
+    ]);
+    return { kinds, pendingWebhooks };
+  }
+
+  /** The first acknowledgement wins. @throws CardpollError `not_found`; `conflict` for a resolved alert. */
+  async acknowledge(actor: Actor, id: number, reason: string): Promise<AlertReport> {
+    const acknowledged = await this.audit.change(actor, async ({ alerts }, note) => {
+      const before = await find(alerts, id);
+      await alerts.acknowledge(id, actor.name, reason);
+      const after = await find(alerts, id);
+      if (after.acknowledgedAtMs === null) {
+        throw new CardpollError('conflict', 'alert_resolved', `alert ${id} is already resolved`);
+      }
+      if (before.acknowledgedAtMs === null)
+        note({ action: 'alert.acknowledge', object: `alert ${id}`, before: null, after: { reason } });
+      return after;
+    });
+    return dated(acknowledged);
+  }
+
+  /** Retries the failed notifications now. @throws CardpollError `not_found`; `conflict` when none has failed. */
+  async redeliver(actor: Actor, id: number): Promise<AlertReport> {
+    const alert = await this.audit.change(actor, async ({ alerts }, note) => {
+      const { notifications } = await find(alerts, id);
+      const count = await alerts.webhooks.redeliver(id);
+      if (count === 0) {
+        throw new CardpollError(
+          'conflict',
+          'nothing_to_redeliver',
+          `alert ${id} has no failed notification`,
+          {
+            hint: 'pending notifications are retried by themselves; `cardpoll alerts history` shows the state of each',
+          },
+        );
+      }
+      note({ action: 'alert.redeliver', object: `alert ${id}`, before: { notifications }, after: { count } });
+      return find(alerts, id);
+    });
+    return dated(alert);
+  }
+}
+
+async function find(records: AlertRecords, id: number): Promise<AlertHistoryItem> {
+  const alert = isWithin(ALERT_ID_BOUNDS, id) ? await records.alert(id) : null;
+  if (alert !== null) return alert;
+  throw new CardpollError('not_found', 'alert_not_found', `there is no alert ${id}`, {
+    hint: '`cardpoll alerts history` shows the ids',
+  });
+}
+
+/** What to silence (at least one of the three scope fields), and either for how long or until when. */
+interface SilenceFields extends SilenceScope {
+  readonly seconds: number | null;
+  readonly until: Date | null;
+  readonly reason: string;
+}
+
+export class SilenceOperations {
+  constructor(
+    private readonly deps: {
+      readonly records: Pick<AlertRecords, 'silences'>;
+      readonly clock: Pick<Clock, 'now'>;
+      readonly audit: Audit;
+    },
+  ) {}
+
+  /** @returns the silences in force, in order of id. */
+  async list(): Promise<SilenceReport[]> {
+    return (await this.deps.records.silences.list()).map(dated);
+  }
+
+  /** @throws CardpollError `invalid`, which names each wrong field. */
+  async create(actor: Actor, { seconds, until, ...silence }: SilenceFields): Promise<SilenceReport> {
+    const { ruleId, ruleType, taskType } = silence;
+    if (ruleId === null && ruleType === null && taskType === null) {
+      throw wrong('ruleId', 'is required when neither rule_type nor task_type is given');
+    }
+    const ends = this.#endOf(seconds, until);
+    return this.deps.audit.change(actor, async ({ alerts }, note) => {
+      if (ruleId !== null && (!isWithin(RECORD_ID_BOUNDS, ruleId) || (await alerts.rule(ruleId)) === null)) {
+        throw wrong('ruleId', `there is no alert rule ${ruleId}`);
+      }
+      const made = dated(await alerts.silences.create({ ...silence, by: actor.name, ends }));
+      note({ action: 'silence.begin', object: `silence ${made.id}`, before: null, after: made });
+      return made;
+    });
+  }
+
+  /** Ends a silence now. @returns the silence as it was. @throws CardpollError `not_found`. */
+  remove(actor: Actor, id: number): Promise<SilenceReport> {
+    return this.deps.audit.change(actor, async ({ alerts }, note) => {
+      const removed = isWithin(RECORD_ID_BOUNDS, id) ? await alerts.silences.remove(id) : null;
+      if (removed === null) {
+        throw new CardpollError(
+          'not_found',
+          'silence_not_found',
+          `there is no silence ${id}, or it has ended`,
+          { hint: '`cardpoll alerts silences` shows the ids' },
+        );
+      }
+      const ended = dated(removed);
+      note({ action: 'silence.end', object: `silence ${id}`, before: ended, after: null });
+      return ended;
+    });
+  }
+
+  #endOf(seconds: number | null, until: Date | null): NewSilence['ends'] {
+    if (seconds !== null && until === null) {
+      requireWithin(SILENCE_SECONDS_BOUNDS, { seconds });
+      return { inSeconds: seconds };
+    }
+    if (until === null || seconds !== null) throw wrong('seconds', 'is required, or until instead of it');
+    const { max } = SILENCE_SECONDS_BOUNDS;
+    const ahead = (until.getTime() - this.deps.clock.now()) / 1000;
+    if (ahead > 0 && ahead <= max) return { atMs: until.getTime() };
+    throw wrong('until', `must be a time within the next ${max / 86_400} days`);
+  }
+}
+
+function wrong(field: string, message: string): CardpollError {
+  return new CardpollError('invalid', 'invalid_field', 'the silence is not valid', {
+    fields: [{ field, message }],
+  });
+}
