@@ -1,7 +1,6 @@
 // What the doctor says about instances, and about cards in rings in states that no other test creates.
 import { describe, expect, it } from 'vitest';
-import { instanceFindings } from '../../../../src/operations/doctor/fleet.ts';
-import { ringSampleFindings } from '../../../../src/operations/doctor/ring-sample.ts';
+import { instanceFindings, ringSampleFindings } from '../../../../src/operations/doctor/fleet.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import { INIT_NOT_STARTED, type InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
