@@ -20,7 +20,7 @@ import { startSimulator } from './gateway/simulator.ts';
 import { tryInterfaces } from './gateway/trial.ts';
 import type { Audit } from './operations/audit.ts';
 import type { Stores } from './operations/doctor/examine.ts';
-import { rateLimitFindings } from './operations/doctor/rate-limits.ts';
+import { rateLimitFindings } from './operations/doctor/upkeep.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
 import { systemClock, withTimeout } from './platform/clock.ts';
 import type { CardpollError } from './platform/errors.ts';

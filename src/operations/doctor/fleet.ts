@@ -17,8 +17,7 @@ import { readStopFigures, type StopFigures } from '../health/stop-figures.ts';
 import { countWords } from '../span-words.ts';
 import type { Overview } from '../stats/stats-report.ts';
 import { answered } from './finding.ts';
-import { rateLimitFindings } from './rate-limits.ts';
-import { upkeepFindings } from './upkeep.ts';
+import { rateLimitFindings, upkeepFindings } from './upkeep.ts';
 
 interface FleetFacts {
   readonly live: LiveStore;

@@ -1,9 +1,16 @@
-// Checks of what an operator keeps up: alert rules and the cleanup, whose absence is noticed only when they are needed, and
-// admin tokens of the configuration, which expire. Used by fleet.ts and, for the tokens, by src/doctor.ts.
+// Checks of what an operator sets and keeps up: polling configs that the rate limits allow, alert rules and the cleanup, whose
+// absence is noticed only when they are needed, and admin tokens of the configuration, which expire. Used by fleet.ts, also
+// before the first start, so the check of the rate limits reads the records only; for the tokens, by src/doctor.ts.
 import type { AdminToken } from '../../domain/admin-token.ts';
 import { type Finding, ok, warning } from '../../domain/finding.ts';
+import type { Offers } from '../../domain/gateway-interface.ts';
+import { callLimitsOf, type RateLimit, rateLimitWords } from '../../domain/limits/rate-limit.ts';
+import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
+import { perTaskType, TASK_TYPES, TASKS } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import { paceShareOf, paceShortWords } from '../limits/pace-share.ts';
+import { tooFrequent } from '../schedule/config-problems.ts';
 
 /** Every usual schedule has come up once by then. */
 const CLEANUP_EXPECTED_AFTER_MS = 2 * 86_400_000;
@@ -94,6 +101,54 @@ export function tokenFindings(tokens: ReadonlyArray<Omit<AdminToken, 'hash'>>, n
     return warning('admin tokens', `the token of ${name} ${is}`, {
       hint: 'add the line of a new token, reload, and remove the old line when the new token is in use',
       command: `cardpoll token new --name ${name} --role ${role}`,
+    });
+  });
+}
+
+const RATE_CHECK = 'rate limits';
+
+/** Can the polling configs be met with the rate limits? @returns no finding without a limit. */
+export async function rateLimitFindings(
+  records: Pick<RecordStore, 'configs' | 'cards'>,
+  limits: readonly RateLimit[],
+  offers: Offers,
+): Promise<Finding[]> {
+  if (limits.length === 0) return [];
+  const [configs, cards] = await Promise.all([records.configs.list(), records.cards.estimate()]);
+  const enabled = configs.filter(({ taskType, status }) => status === 1 && offers(TASKS[taskType].interface));
+  const findings = [...frequentFindings(enabled, limits), ...shortFindings(enabled, cards, limits)];
+  return findings.length > 0 ? findings : [ok(RATE_CHECK, limits.map(rateLimitWords).join('; '))];
+}
+
+function frequentFindings(configs: readonly PollingConfig[], limits: readonly RateLimit[]): Finding[] {
+  return configs.flatMap(({ id, taskType, intervalSeconds }) => {
+    const problem = tooFrequent(taskType, intervalSeconds, limits);
+    if (problem === null) return [];
+    const command = `cardpoll configs set ${id} --interval-seconds SECONDS`;
+    return warning(RATE_CHECK, `config ${id}: interval_seconds is ${intervalSeconds}, and ${problem}`, {
+      command,
+    });
+  });
+}
+
+/** As if each type polled all cards at its longest interval: the least that is needed, whatever each config selects. */
+function shortFindings(
+  configs: readonly PollingConfig[],
+  cards: number,
+  limits: readonly RateLimit[],
+): Finding[] {
+  const intervals = perTaskType((taskType) => {
+    const own = configs.filter((config) => config.taskType === taskType);
+    return Math.max(0, ...own.map(({ intervalSeconds }) => intervalSeconds));
+  });
+  const demand = perTaskType((taskType) => (intervals[taskType] === 0 ? 0 : cards / intervals[taskType]));
+  return TASK_TYPES.flatMap((taskType) => {
+    const share = paceShareOf(taskType, callLimitsOf(limits), demand);
+    if (share === null || demand[taskType] <= share.perSecond) return [];
+    const words = paceShortWords(share, demand[taskType], intervals[taskType]);
+    return warning(RATE_CHECK, `${taskType}: ${words}`, {
+      hint: 'poll less often, or ask the owner of the gateway for more calls',
+      command: 'cardpoll configs',
     });
   });
 }
