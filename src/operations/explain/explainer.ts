@@ -1,10 +1,11 @@
 // Looks up why a card is or is not polled. Used by the admin API. It makes a fixed number of look-ups by key, however
-// many cards there are; task-explanation.ts interprets them.
+// many cards there are; task-explanation.ts interprets them, and the stops of the card become history entries here.
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
+import type { HoldReason } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
@@ -13,6 +14,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { PaceState } from '../../store/ports/live/pace.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import type { CardStop } from '../../store/ports/records/stop-records.ts';
 import type { CardReport } from '../cards/card-report.ts';
 import type { CardOperations } from '../cards/cards.ts';
 import { dated } from '../date-of.ts';
@@ -24,7 +26,6 @@ import type { PauseOperations } from '../limits/pauses.ts';
 import { InitReporter } from '../schedule/init.ts';
 import type { InitReport } from '../schedule/schedule-report.ts';
 import type { CardExplanation, TaskExplanation } from './explain.ts';
-import { stopEntries } from './stop-entries.ts';
 import { taskExplanationOf } from './task-explanation.ts';
 
 const MONTHS_SHOWN = 12;
@@ -181,4 +182,88 @@ function holdingAll(taskType: TaskType, polling: readonly InstanceInfo[]): Inter
   return heldInterfacesOf(taskType, gatewayReportOf(polling)).filter(
     ({ breaker, instances }) => breaker === 'open' && instances === polling.length,
   );
+}
+
+type Entry = CardExplanation['stops'][number];
+
+const HELD_BECAUSE: Record<HoldReason, string> = {
+  usage_jump: 'the readings of the whole fleet jumped',
+  budget_hour: 'the stops allowed in an hour were used up',
+  budget_day: 'the stops allowed in a day were used up',
+};
+
+/**
+ * The stops of a card as history entries: when it was stopped and resumed, and why it was not stopped although it was over its
+ * package. Only the logs say when a card was found running again (复机); here it is only known that it runs now.
+ * @param stops latest first, at most one for each month.
+ * @param card.stopped whether it is stopped now
+ */
+export function stopEntries(
+  stops: readonly CardStop[],
+  card: { readonly cardId: number; readonly stopped: boolean },
+): CardExplanation['stops'] {
+  return stops.map((stop, index) => ({
+    at: new Date(stop.resumedAtMs ?? stop.completedAtMs ?? stop.requestedAtMs),
+    ...wordsOf(stop, card.cardId, index === 0 && !card.stopped),
+  }));
+}
+
+/** @param runs whether the stop is the card's last one, and the card runs. */
+function wordsOf(stop: CardStop, cardId: number, runs: boolean): Omit<Entry, 'at'> {
+  const used = usedWords(stop);
+  const order = stop.orderedBy === null ? '' : `by order of ${stop.orderedBy}: ${stop.reason}`;
+  switch (stop.state) {
+    case 'done':
+      return runs
+        ? entry('stopped, runs again', used, order, 'not stopped a second time in the month')
+        : entry('stopped', used, order);
+    case 'resumed':
+      return entry(
+        'stopped and resumed',
+        used,
+        order,
+        stop.stopAgain
+          ? 'stopped again in the month if a later reading is over the allowance'
+          : 'not stopped a second time in the month',
+      );
+    case 'held': {
+      const why = stop.heldBy === null ? '' : `, because ${HELD_BECAUSE[stop.heldBy]}`;
+      return entry(
+        'stop held',
+        used,
+        `not stopped${why}`,
+        `cardpoll stops release ${cardId} --reason TEXT stops it, cardpoll stops dismiss ${cardId} --reason TEXT gives it up`,
+      );
+    }
+    case 'observed':
+      return entry(
+        'stop observed',
+        used,
+        'not stopped, because stops were only observed (cardpoll stops mode)',
+      );
+    case 'dismissed':
+      return entry('stop dismissed', used, `not stopped in the month, ${order}`);
+    case 'requested':
+      return requestedWords(stop, used, order);
+  }
+}
+
+function requestedWords(stop: CardStop, used: string, order: string): Omit<Entry, 'at'> {
+  const { unconfirmed, lastError, attempts } = stop;
+  return entry(
+    unconfirmed === 0 ? 'stop requested' : 'stop unconfirmed',
+    used,
+    order,
+    order !== '' && attempts === 0 ? 'the next package poll makes it, unless stops are only observed' : '',
+    unconfirmed === 0 ? '' : `acknowledged ${unconfirmed} times without effect`,
+    lastError === null ? '' : `last error: ${lastError}`,
+  );
+}
+
+function entry(action: string, ...parts: readonly string[]): Omit<Entry, 'at'> {
+  return { action, detail: parts.filter((part) => part !== '').join('; ') };
+}
+
+function usedWords({ usedMb, allowanceMb, month }: CardStop): string {
+  return `${usedMb}${allowanceMb === null ? '' : ` of ${allowanceMb}`} MB used in ${month}`;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { stopEntries } from '../../../../src/operations/explain/stop-entries.ts';
+import { stopEntries } from '../../../../src/operations/explain/explainer.ts';
 import type { CardStop } from '../../../../src/store/ports/records/stop-records.ts';
 
 const stop = (differing: Partial<CardStop>): CardStop => ({
