@@ -16,7 +16,7 @@ import { CardTotal } from './cards/card-total.ts';
 import { CardOperations } from './cards/cards.ts';
 import { CleanupOperations } from './cleanup.ts';
 import { Explainer } from './explain/explainer.ts';
-import { clockGapOf } from './health/clock-gap.ts';
+import { clockGapOf } from './health/fleet-faults.ts';
 import { PatientReading } from './health/patient-reading.ts';
 import { readStopFigures } from './health/stop-figures.ts';
 import { ConcurrencyOperations } from './limits/concurrency.ts';

@@ -12,7 +12,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RunningCount } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { databaseOutagesOf } from '../health/instance-faults.ts';
+import { databaseOutagesOf } from '../health/fleet-faults.ts';
 import { readStopFigures, type StopFigures } from '../health/stop-figures.ts';
 import { countWords } from '../span-words.ts';
 import type { Overview } from '../stats/stats-report.ts';

@@ -11,10 +11,16 @@ import { dateOf } from '../date-of.ts';
 import { adviceOf, type Remedy } from '../limits/capacity.ts';
 import { type PaceNeed, paceShortText } from '../limits/pace-share.ts';
 import { spanWords } from '../span-words.ts';
-import { CLOCK_GAP_MS, type ClockGap, gapWords } from './clock-gap.ts';
+import {
+  CLOCK_GAP_MS,
+  type ClockGap,
+  type DatabaseOutages,
+  gapWords,
+  noWorkerWords,
+  outageReason,
+} from './fleet-faults.ts';
 import { breakerWords, type HeldBreaker } from './gateway-report.ts';
 import type { HealthReason } from './health-report.ts';
-import { type DatabaseOutages, noWorkerWords, outageWords } from './instance-faults.ts';
 import { type ReadingCode, type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import { type StopCode, type StopFigures, stopReasons } from './stop-figures.ts';
 
@@ -128,7 +134,7 @@ interface FleetHealthInputs {
   readonly databaseOutages: DatabaseOutages | null;
   /** null: not known. */
   readonly clockGap: ClockGap | null;
-  /** See instance-faults.ts. */
+  /** See fleet-faults.ts. */
   readonly reloads: readonly HealthReason[];
   readonly since: ReasonsSince;
 }
@@ -161,12 +167,6 @@ export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
   const outages = databaseOutages === null ? [] : [outageReason(databaseOutages)];
   const reasons = causes.map((cause) => dated(cause, null, since));
   return bySeverity([...outages, ...reasons, ...clockReasons(clockGap, since), ...reloads, ...own]);
-}
-
-function outageReason(outages: DatabaseOutages): HealthReason {
-  const severity = outages.leaderless ? 'alert' : 'warning';
-  const cause = { code: 'database_outage', severity, text: outageWords(outages) } as const;
-  return { ...cause, taskType: null, command: 'cardpoll doctor', since: dateOf(outages.sinceMs) };
 }
 
 /** The clock of Redis dated its start, so the gap is subtracted to show the time of PostgreSQL. */

@@ -10,7 +10,7 @@ import { readFleet, type TaskReading } from '../../store/ports/live/fleet-readin
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
-import type { ClockGap } from '../health/clock-gap.ts';
+import { type ClockGap, databaseOutagesOf, reloadReasons } from '../health/fleet-faults.ts';
 import { breakersOf, gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import {
   fleetReasons,
@@ -19,7 +19,6 @@ import {
   type ReasonsSince,
 } from '../health/health-reasons.ts';
 import type { GatewayReport } from '../health/health-report.ts';
-import { databaseOutagesOf, reloadReasons } from '../health/instance-faults.ts';
 import type { PatientReading } from '../health/patient-reading.ts';
 import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
 import { adviceOf, fleetCapacityOf, roundedCapacity } from '../limits/capacity.ts';

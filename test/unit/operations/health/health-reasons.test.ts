@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { databaseOutagesOf, reloadReasons } from '../../../../src/operations/health/fleet-faults.ts';
 import {
   fleetReasons,
   healthOfReasons,
   type TaskHealthInputs,
   taskReasons,
 } from '../../../../src/operations/health/health-reasons.ts';
-import { databaseOutagesOf, reloadReasons } from '../../../../src/operations/health/instance-faults.ts';
 import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
 import { instanceOf } from '../../../support/polled-fleet.ts';
 import { CALM_STOPS } from '../../../support/stop-figures.ts';

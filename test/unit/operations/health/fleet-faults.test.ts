@@ -1,6 +1,6 @@
 // The gap between the clocks of the two stores.
 import { expect, it } from 'vitest';
-import { clockGapOf } from '../../../../src/operations/health/clock-gap.ts';
+import { clockGapOf } from '../../../../src/operations/health/fleet-faults.ts';
 
 /** A store whose clock shows these, one after the other. */
 const showing = (...times: number[]) => ({
