@@ -11,7 +11,7 @@ import type { DaemonConfig } from './config/daemon-config.ts';
 import { USUAL_PROBE_LISTEN } from './config/settings/instance-settings.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Operations } from './operations/operations.ts';
-import { HealthWatch } from './operations/stats/health-watch.ts';
+import { HealthWatch } from './operations/stats/history.ts';
 import type { StatsOperations } from './operations/stats/stats.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Logger, Logs } from './platform/logger.ts';

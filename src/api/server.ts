@@ -60,7 +60,7 @@ export interface ServerOptions {
   /** The setting that names the address, for messages. */
   readonly addressFlag: '--listen' | '--probe-listen';
   /** The metrics of /metrics. */
-  readonly operations: Pick<Operations, 'stats' | 'init' | 'failures' | 'alertHistory' | 'cleanup'>;
+  readonly operations: Pick<Operations, 'stats' | 'init' | 'history' | 'alertHistory' | 'cleanup'>;
   readonly logs: { readonly api: Pick<Logger, 'error'>; readonly access: Pick<Logger, 'info'> };
   readonly readiness: () => Promise<Readiness>;
   readonly instance: () => InstanceState;

@@ -24,7 +24,6 @@ import { PauseOperations } from './limits/pauses.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
 import { ConfigOperations } from './schedule/configs.ts';
 import { InitOperations } from './schedule/init.ts';
-import { FailureOperations } from './stats/failures.ts';
 import { HistoryOperations } from './stats/history.ts';
 import { StatsOperations } from './stats/stats.ts';
 import { ResumeOperations } from './stops/resumes.ts';
@@ -117,7 +116,6 @@ export function openOperations({
       silence,
     }),
     history: new HistoryOperations(live, clock),
-    failures: new FailureOperations(live),
     pauses,
     configs: new ConfigOperations({ records, live, clock, audit, rateLimits, offers }),
     init: new InitOperations(live, clock, audit),

@@ -9,7 +9,7 @@ import { HEALTH_LEVELS } from '../../domain/health.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { InitOperations } from '../../operations/schedule/init.ts';
 import type { InitState } from '../../operations/schedule/schedule-report.ts';
-import type { FailureOperations } from '../../operations/stats/failures.ts';
+import type { HistoryOperations } from '../../operations/stats/history.ts';
 import { type StatsOperations, taskConditionsOf } from '../../operations/stats/stats.ts';
 import type { Overview, TaskFailures, TaskStats } from '../../operations/stats/stats-report.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -21,7 +21,7 @@ import { type InstanceState, OwnNumbers } from './own-numbers.ts';
 interface MetricsSources extends UpkeepSources {
   readonly stats: StatsOperations;
   readonly init: InitOperations;
-  readonly failures: FailureOperations;
+  readonly history: Pick<HistoryOperations, 'failures'>;
   readonly instance: () => InstanceState;
   readonly instruments: Instruments;
   readonly refusals: Refusals;
@@ -68,12 +68,12 @@ export class Metrics {
   }
 
   async #fleet(): Promise<Fleet | null> {
-    const { stats, init, failures } = this.sources;
+    const { stats, init, history } = this.sources;
     try {
       const [overview, { reconciliation }, failing, upkeep] = await Promise.all([
         stats.overview(),
         init.progress(),
-        failures.list(),
+        history.failures(),
         readUpkeep(this.sources),
       ]);
       return { overview, reconciliation, failures: failing, upkeep };

@@ -28,10 +28,10 @@ const DEFAULT_MINUTES = 15;
 /** Short enough for a screen that is drawn every second. */
 const EVERY_MS = 250;
 
-type StatsSources = Pick<Operations, 'stats' | 'history' | 'failures' | 'init'>;
+type StatsSources = Pick<Operations, 'stats' | 'history' | 'init'>;
 
 export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsyncZod {
-  const { stats, init, failures } = operations;
+  const { stats, init, history: past } = operations;
   const pace = new PacedReads(EVERY_MS, systemClock);
   const paced = <T>(what: string, read: () => Promise<T>) =>
     pace.read(what, async () => toWire(await read()));
@@ -50,12 +50,12 @@ export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsync
       reports('Samples of the last minutes: one a second up to 15 minutes, else one a minute', history, {
         querystring: z.object({ minutes: queryNumber(MINUTES).default(DEFAULT_MINUTES) }),
       }),
-      ({ query: { minutes } }) => paced(`history ${minutes}`, () => operations.history.read(minutes)),
+      ({ query: { minutes } }) => paced(`history ${minutes}`, () => past.read(minutes)),
     );
     app.get(
       '/polling-stats/failures',
       answers('Why polls fail, of which carriers, and for which cards', itemsOf(taskFailures)),
-      async () => ({ items: await paced('failures', () => failures.list()) }),
+      async () => ({ items: await paced('failures', () => past.failures()) }),
     );
     app.get('/polling-stats/init-progress', reports('Initialisation progress', initState), () =>
       paced('init-progress', () => init.progress()),

@@ -1,12 +1,22 @@
-// What the numbers of the task types were, sample by sample. Used by the admin API and, through it, by the dashboard's
-// charts.
-
+// What the live store noted over time: the numbers of the task types, sample by sample; why polls failed, for which carriers
+// and cards; since when each health reason has existed. Used by the admin API and, through it, by the dashboard's charts.
 import { rounded } from '../../domain/numbers.ts';
+import type { FailingCarrier } from '../../domain/results/carrier-polls.ts';
+import { failingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import { HISTORY_STEPS, type HistorySample, stepFor, type TaskSample } from '../../domain/stats/history.ts';
-import { TASK_TYPES } from '../../domain/task-type.ts';
+import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import type { NotedFailure } from '../../store/ports/live/failure-log.ts';
+import type { HealthLog } from '../../store/ports/live/history-log.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { History } from './stats-report.ts';
+import { dated } from '../date-of.ts';
+import { reasonName } from '../health/health-reasons.ts';
+import type { StatsOperations } from './stats.ts';
+import type { FailingCard, History, TaskFailures } from './stats-report.ts';
+
+const LATEST_CARDS = 20;
+const WORST_CARRIERS = 10;
 
 export class HistoryOperations {
   constructor(
@@ -19,6 +29,27 @@ export class HistoryOperations {
     const step = stepFor(minutes);
     const samples = await this.live.history.read(step, this.clock.now() - minutes * 60_000);
     return { stepSeconds: HISTORY_STEPS[step].seconds, items: samples.map(reportOf) };
+  }
+
+  /** Why polls fail, for which carriers, and for which cards. */
+  failures(): Promise<TaskFailures[]> {
+    return Promise.all(TASK_TYPES.map((one) => this.#failuresOf(one)));
+  }
+
+  async #failuresOf(type: TaskType): Promise<TaskFailures> {
+    const { stats, failures } = this.live;
+    const [{ window }, { total, latest }] = await Promise.all([
+      stats.read(type),
+      failures.failing(type, LATEST_CARDS),
+    ]);
+    const reasons = Object.entries(window.reasons).map(([reason, count]) => ({ reason, count }));
+    return {
+      taskType: type,
+      reasons: reasons.sort((a, b) => b.count - a.count),
+      carriers: failingCarriersOf(window.carriers).slice(0, WORST_CARRIERS).map(roundedCarrier),
+      failingCards: total,
+      cards: latest.map(failingCardOf),
+    };
   }
 }
 
@@ -36,4 +67,37 @@ function reportOf({ atMs, tasks }: HistorySample): History['items'][number] {
 function successRateOf({ ratePerSecond, failedPerSecond }: TaskSample): number | null {
   if (ratePerSecond === null || failedPerSecond === null || ratePerSecond === 0) return null;
   return rounded((100 * (ratePerSecond - failedPerSecond)) / ratePerSecond);
+}
+
+function roundedCarrier(carrier: FailingCarrier): FailingCarrier {
+  return { ...carrier, failedPercent: rounded(carrier.failedPercent) };
+}
+
+function failingCardOf({ failuresInARow, ...failure }: NotedFailure): FailingCard {
+  return { ...dated(failure), attempts: failuresInARow };
+}
+
+const LOOK_EVERY_MS = 10_000;
+/** A reason ends only after this long: a check that fails, or finds a short pause of the problem, does not end it. */
+const HOLDS_MS = 6 * LOOK_EVERY_MS;
+
+/**
+ * Notes the health reasons every few seconds, so that reports can show since when each has existed. Started by wiring on
+ * instances that serve the API; several instances note the same. The reasons come from health-reasons.ts.
+ */
+export class HealthWatch extends LoopService {
+  constructor(
+    private readonly deps: LoopMeans & {
+      readonly stats: Pick<StatsOperations, 'overview'>;
+      readonly health: Pick<HealthLog, 'note'>;
+    },
+  ) {
+    super('health-watch', deps);
+  }
+
+  async runOnce(): Promise<number> {
+    const { healthReasons } = await this.deps.stats.overview();
+    await this.deps.health.note(healthReasons.map(reasonName), HOLDS_MS);
+    return LOOK_EVERY_MS;
+  }
 }

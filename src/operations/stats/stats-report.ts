@@ -1,5 +1,5 @@
-// The reports of the fleet: queues, tasks, the overview, history and failures. Made by stats.ts, task-stats.ts,
-// history.ts and failures.ts.
+// The reports of the fleet: queues, tasks, the overview, history and failures. Made by stats.ts, task-stats.ts
+// and history.ts.
 import { z } from 'zod';
 import { gatewayReport, healthReason, stopNumbers } from '../health/health-report.ts';
 import { capacity, pauseReport } from '../limits/limits-report.ts';

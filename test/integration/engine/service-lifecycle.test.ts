@@ -18,7 +18,7 @@ import { ConfigWatch } from '../../../src/engine/schedule/config-watch.ts';
 import { StatsRecorder, WorkCounts } from '../../../src/engine/stats/stats-recorder.ts';
 import { StopRulesWatch } from '../../../src/engine/tasks/package.ts';
 import { Worker } from '../../../src/engine/work/worker.ts';
-import { HealthWatch } from '../../../src/operations/stats/health-watch.ts';
+import { HealthWatch } from '../../../src/operations/stats/history.ts';
 import { withTimeout } from '../../../src/platform/clock.ts';
 import type { ErrorReporter, LoopService } from '../../../src/platform/loop.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';

@@ -1,6 +1,6 @@
 // Failures at the operations: why polls fail, the most frequent first, and which cards fail now, the latest first.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { FailureOperations } from '../../../../src/operations/stats/failures.ts';
+import { HistoryOperations } from '../../../../src/operations/stats/history.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { idsBetween } from '../../../support/card-table.ts';
@@ -10,13 +10,13 @@ import { PolledFleet } from '../../../support/polled-fleet.ts';
 let clock: FakeClock;
 let live: LiveStore;
 let fleet: PolledFleet;
-let failures: FailureOperations;
+let history: HistoryOperations;
 
 beforeEach(() => {
   clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
   fleet = new PolledFleet(live, clock);
-  failures = new FailureOperations(live);
+  history = new HistoryOperations(live, clock);
 });
 afterEach(() => live.close());
 
@@ -29,7 +29,7 @@ const note = (cardId: number) => ({
 
 it('are none, a task type, where nothing failed', async () => {
   const nothing = { reasons: [], carriers: [], failingCards: 0, cards: [] };
-  expect(await failures.list()).toEqual([
+  expect(await history.failures()).toEqual([
     { taskType: 'realname', ...nothing },
     { taskType: 'carddata', ...nothing },
     { taskType: 'package', ...nothing },
@@ -39,7 +39,7 @@ it('are none, a task type, where nothing failed', async () => {
 it('are counted by reason, the most frequent first, of their own task type', async () => {
   const reasons = { http: 2, timeout: 30, connect: 7 };
   await live.stats.record('carddata', 'w', 1, { succeeded: 0, failed: 39, durationMs: 1, reasons });
-  expect((await failures.list()).map((one) => one.reasons)).toEqual([
+  expect((await history.failures()).map((one) => one.reasons)).toEqual([
     [],
     [
       { reason: 'timeout', count: 30 },
@@ -57,7 +57,7 @@ it('name the ten carriers with the highest failing share, of their own task type
     ...idsBetween(1, 10).map((carrierId) => [carrierId, { polls: 300, failed: carrierId }] as const),
   ]);
   await live.stats.record('carddata', 'w', 1, { succeeded: 3_000, failed: 58, durationMs: 1, carriers });
-  const [realname, carddata] = await failures.list();
+  const [realname, carddata] = await history.failures();
   expect(realname?.carriers).toEqual([]);
   expect(carddata?.carriers.map(({ carrierId }) => carrierId)).toEqual(idsBetween(1, 10).reverse());
   expect(carddata?.carriers[0]).toEqual({ carrierId: 10, polls: 300, failed: 10, failedPercent: 3.33 });
@@ -68,7 +68,7 @@ it('name a card with what was said last and how often it failed', async () => {
   const at = new Date(clock.now());
   await fleet.fail('package', [5]);
   await fleet.fail('package', [5]);
-  expect((await failures.list())[2]).toEqual({
+  expect((await history.failures())[2]).toEqual({
     taskType: 'package',
     reasons: [],
     carriers: [],
@@ -84,7 +84,7 @@ it('name the twenty cards that failed last, and count all', async () => {
     clock.advance(1);
     await live.failures.note('realname', [note(cardId)]);
   }
-  const [realname] = await failures.list();
+  const [realname] = await history.failures();
   expect(realname?.failingCards).toBe(25);
   expect(realname?.cards.map(({ cardId }) => cardId)).toEqual(idsBetween(6, 25).reverse());
 });

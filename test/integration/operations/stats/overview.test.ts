@@ -5,7 +5,7 @@ import type { BreakerReport } from '../../../../src/domain/limits/breaker.ts';
 import type { StopSettings } from '../../../../src/domain/stops/stop.ts';
 import { WebhookTester } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { type Operations, openOperations } from '../../../../src/operations/operations.ts';
-import { HealthWatch } from '../../../../src/operations/stats/health-watch.ts';
+import { HealthWatch } from '../../../../src/operations/stats/history.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
