@@ -9,7 +9,7 @@ import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { perTaskType, TASK_TYPES, TASKS } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { paceShareOf, paceShortWords } from '../limits/pace-share.ts';
+import { paceShareOf, paceShortWords } from '../limits/capacity.ts';
 import { tooFrequent } from '../schedule/config-problems.ts';
 
 /** Every usual schedule has come up once by then. */

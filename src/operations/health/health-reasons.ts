@@ -8,8 +8,7 @@ import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from
 import { carrierWords, type FailingCarrier } from '../../domain/results/carrier-polls.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { dateOf } from '../date-of.ts';
-import { adviceOf, type Remedy } from '../limits/capacity.ts';
-import { type PaceNeed, paceShortText } from '../limits/pace-share.ts';
+import { adviceOf, type PaceNeed, paceShortText, type Remedy } from '../limits/capacity.ts';
 import { spanWords } from '../span-words.ts';
 import {
   CLOCK_GAP_MS,

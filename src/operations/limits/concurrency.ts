@@ -12,8 +12,8 @@ import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
 import { requireWithin } from '../requirements.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
+import { awaitedWords } from './capacity.ts';
 import type { ConcurrencyLimit, SlotReset } from './limits-report.ts';
-import { awaitedWords } from './pace-share.ts';
 
 /** Counts of one task type with the limit in force filled in. */
 export interface LimitedCounts extends QueueCounts {

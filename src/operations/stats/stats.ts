@@ -21,10 +21,9 @@ import {
 import type { GatewayReport } from '../health/health-report.ts';
 import type { PatientReading } from '../health/patient-reading.ts';
 import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
-import { adviceOf, fleetCapacityOf, roundedCapacity } from '../limits/capacity.ts';
+import { adviceOf, fleetCapacityOf, paceShareOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
-import { paceShareOf } from '../limits/pace-share.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import { InitReporter } from '../schedule/init.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
