@@ -10,7 +10,7 @@ import { perTaskType, TASK_TYPES, TASKS } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { paceShareOf, paceShortWords } from '../limits/capacity.ts';
-import { tooFrequent } from '../schedule/config-problems.ts';
+import { tooFrequent } from '../schedule/configs.ts';
 
 /** Every usual schedule has come up once by then. */
 const CLEANUP_EXPECTED_AFTER_MS = 2 * 86_400_000;

@@ -1,20 +1,21 @@
-// Polling configs: read, create, change and remove. Used by the admin API. Running daemons watch the records and apply
-// a change within half a second; nothing here sends it to them.
+// Polling configs: read, create, change and remove, and their problems in words for their operator. Used by the admin API.
+// Running daemons watch the records and apply a change within half a second; nothing here sends it to them.
 //
 // A card that several configs match is polled by the config with the highest priority, then the lowest id. Removing or
 // disabling the last config of a task type is allowed: then no card is polled for that type.
 import type { Actor } from '../../domain/audit.ts';
-import type { Offers } from '../../domain/gateway-interface.ts';
-import type { RateLimit } from '../../domain/limits/rate-limit.ts';
+import { notOfferedWords, type Offers } from '../../domain/gateway-interface.ts';
+import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import { ONE_LINE } from '../../domain/one-line.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import {
+  ConfigMatcher,
   INTERVAL_SECONDS_BOUNDS,
   type PollingConfig,
   PRIORITY_BOUNDS,
 } from '../../domain/schedule/polling-config.ts';
 import { achievedIntervalMsOf } from '../../domain/schedule/schedule-pace.ts';
-import { TASK_TYPES } from '../../domain/task-type.ts';
+import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, type FieldProblem } from '../../platform/errors.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -23,7 +24,6 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { type Bounds, isWithin, wholeNumberWithin } from '../requirements.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
-import { problemsOf, tooFrequent } from './config-problems.ts';
 import type { ConfigReport } from './schedule-report.ts';
 
 export const CONFIG_NAME_LENGTH = 200;
@@ -192,4 +192,65 @@ function unknown(id: number): CardpollError {
   return new CardpollError('not_found', 'config_not_found', `there is no polling config ${id}`, {
     hint: '`cardpoll configs list` shows the ids',
   });
+}
+
+interface ConfigSurroundings {
+  readonly all: readonly PollingConfig[];
+  /** Number of members of the config's ring; null if not known (yet). */
+  readonly members: number | null;
+  readonly rateLimits: readonly RateLimit[];
+  readonly offers: Offers;
+}
+
+/** Refuses nothing: configs may be created step by step, and with plain SQL. */
+export function problemsOf(
+  config: PollingConfig,
+  { all, members, rateLimits, offers }: ConfigSurroundings,
+): string[] {
+  const problems: string[] = [];
+  const needed = TASKS[config.taskType].interface;
+  if (!offers(needed)) problems.push(notOfferedWords(needed));
+  const covering = coveringConfigs(config, all);
+  if (covering.length > 0) {
+    problems.push(`every card it matches is polled by config ${covering.map(({ id }) => id).join(' and ')}`);
+  } else if (members === 0) problems.push('no card matches it');
+  const { intervalSeconds } = config;
+  if (!isWithin(INTERVAL_SECONDS_BOUNDS, intervalSeconds)) {
+    problems.push(`interval_seconds ${wholeNumberWithin(INTERVAL_SECONDS_BOUNDS)}`);
+  }
+  const frequent = tooFrequent(config.taskType, intervalSeconds, rateLimits);
+  if (frequent !== null) problems.push(`interval_seconds ${frequent}`);
+  if (!all.some((other) => other.taskType === config.taskType && other.status === 1)) {
+    problems.push(`no enabled config polls ${config.taskType}`);
+  }
+  return problems;
+}
+
+/** @returns why the gateway does not allow this interval; null when it does. */
+export function tooFrequent(
+  taskType: TaskType,
+  intervalSeconds: number,
+  rateLimits: readonly RateLimit[],
+): string | null {
+  const { interface: interfaceName } = TASKS[taskType];
+  const least = leastIntervalSeconds(rateLimits, interfaceName);
+  if (intervalSeconds >= least) return null;
+  return `must be at least ${least}: gateway.rate_limits allows one poll of a card by ${interfaceName} every ${least} s`;
+}
+
+/** @returns configs that win over this one and together take all its cards; none when some cards are left for it. */
+function coveringConfigs(config: PollingConfig, all: readonly PollingConfig[]): PollingConfig[] {
+  const winners = new ConfigMatcher(all)
+    .winnersOver(config)
+    .filter(({ carrierId }) => carrierId === null || carrierId === config.carrierId);
+  const covering = new Set<PollingConfig>();
+  for (const condition of ['not_verified', 'verified'] as const) {
+    if (config.cardCondition !== 'any' && config.cardCondition !== condition) continue;
+    const winner = winners.find(
+      ({ cardCondition }) => cardCondition === 'any' || cardCondition === condition,
+    );
+    if (winner === undefined) return [];
+    covering.add(winner);
+  }
+  return [...covering];
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
-import { problemsOf } from '../../../../src/operations/schedule/config-problems.ts';
+import { problemsOf } from '../../../../src/operations/schedule/configs.ts';
 
 const base: PollingConfig = {
   id: 9,
