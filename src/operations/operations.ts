@@ -27,8 +27,7 @@ import { InitOperations } from './schedule/init.ts';
 import { HistoryOperations } from './stats/history.ts';
 import { StatsOperations } from './stats/stats.ts';
 import { ResumeOperations } from './stops/resumes.ts';
-import { StopModeOperations } from './stops/stop-mode.ts';
-import { StopOperations } from './stops/stops.ts';
+import { StopModeOperations, StopOperations } from './stops/stops.ts';
 import { TriggerOperations } from './triggers.ts';
 
 export type Operations = Readonly<ReturnType<typeof openOperations>>;

@@ -1,7 +1,6 @@
 // /api/admin/stops: stops of cards, their mode, and what is done with those that are held; POST cards/{card}/stop.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { modeVersion, type StopModeOperations } from '../../operations/stops/stop-mode.ts';
 import {
   dismissReport,
   orderedStopReport,
@@ -9,7 +8,12 @@ import {
   stopModeReport,
   stopReport,
 } from '../../operations/stops/stop-reports.ts';
-import type { HeldStops, StopOperations } from '../../operations/stops/stops.ts';
+import {
+  type HeldStops,
+  modeVersion,
+  type StopModeOperations,
+  type StopOperations,
+} from '../../operations/stops/stops.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { onPage, pageOf, pageRequestOf } from '../schemas/page.ts';

@@ -1,4 +1,4 @@
-// The reports of stops and of the runs that resume cards. Made by stops.ts, stop-mode.ts and resumes.ts.
+// The reports of stops and of the runs that resume cards. Made by stops.ts and resumes.ts.
 import { z } from 'zod';
 import { STOP_MODES, STOP_STATES } from '../../domain/stops/stop.ts';
 import { REPORT_NAMES, type ReportOf } from '../report.ts';
