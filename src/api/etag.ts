@@ -1,8 +1,8 @@
 // Versions over HTTP: what can be changed comes with an ETag, and a PUT with If-Match changes only what is still in that
-// version; otherwise it is answered with 412. Used by the routes. operations/version.ts defines a version.
+// version; otherwise it is answered with 412. Used by the routes. operations/requirements.ts defines a version.
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { ExpectedVersion } from '../operations/version.ts';
+import type { ExpectedVersion } from '../operations/requirements.ts';
 import { toWire } from '../platform/snake-keys.ts';
 
 /** Headers of a PUT. */

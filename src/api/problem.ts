@@ -1,7 +1,7 @@
 // Errors as RFC 9457 problems. The only place that maps an error to an HTTP status. Used by error-handling.ts.
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { VERSION_CHANGED } from '../operations/version.ts';
+import { VERSION_CHANGED } from '../operations/requirements.ts';
 import { CardpollError, type ErrorKind, type FieldProblem } from '../platform/errors.ts';
 import { snakeCase } from '../platform/snake-keys.ts';
 

@@ -13,8 +13,7 @@ import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { Audit } from './audit.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from './cleanup-report.ts';
 import { dated } from './date-of.ts';
-import { requireWithin } from './requirements.ts';
-import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
+import { type ExpectedVersion, requireVersion, requireWithin, versionOf } from './requirements.ts';
 
 /** The error of the targets that a cancelled run has not cleaned. */
 const CANCELLED = 'cancelled';

@@ -1,8 +1,12 @@
-// Refuses what cannot be: numbers out of bounds, all fields in one error, with the same words in the API and the CLI; and what
-// the gateway does not offer.
-
+// Refuses what cannot be: numbers out of bounds, all fields in one error, with the same words in the API and the CLI; what
+// the gateway does not offer; cards that do not exist; and changes of an object that has changed since its client read it. A
+// client may name the version that it has read: in the admin API a version is an ETag.
+import { createHash } from 'node:crypto';
 import { type InterfaceName, notOfferedWords, type Offers } from '../domain/gateway-interface.ts';
+import { CARD_ID_BOUNDS } from '../domain/manual-trigger.ts';
+import { MAX_ORDERED_CARDS } from '../domain/stops/stop.ts';
 import { CardpollError } from '../platform/errors.ts';
+import type { CardRecords } from '../store/ports/records/card-records.ts';
 
 export interface Bounds {
   readonly min: number;
@@ -33,3 +37,49 @@ export function requireOffered(offers: Offers, name: InterfaceName): void {
     hint: `if the gateway has such a call, describe it in gateway.interfaces.${name}`,
   });
 }
+
+/** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`. */
+export async function findCard(cards: Pick<CardRecords, 'find'>, cardIdOrIccid: string) {
+  const card = /^\d{1,22}$/.test(cardIdOrIccid) ? await cards.find(cardIdOrIccid) : null;
+  if (card === null) {
+    throw new CardpollError('not_found', 'card_not_found', `there is no card ${cardIdOrIccid}`);
+  }
+  return card;
+}
+
+export type CardList = readonly number[];
+
+/** @returns each card once. @throws CardpollError `invalid` for an empty list, one that is too long, or a wrong id. */
+export function distinctCards(cardIds: CardList): CardList {
+  if (cardIds.length < 1 || cardIds.length > MAX_ORDERED_CARDS) {
+    throw wrongCards('cardIds', `must hold 1 to ${MAX_ORDERED_CARDS} card ids`);
+  }
+  requireWithin(CARD_ID_BOUNDS, Object.fromEntries(cardIds.map((cardId, i) => [`cardIds.${i}`, cardId])));
+  return [...new Set(cardIds)];
+}
+
+export function wrongCards(field: string, message: string): CardpollError {
+  return new CardpollError('invalid', 'invalid_field', `${field} ${message}`, {
+    fields: [{ field, message }],
+  });
+}
+
+/** One of these versions, `any` for any existing object, or null without a condition. */
+export type ExpectedVersion = readonly string[] | 'any' | null;
+
+const VERSION_LENGTH = 22;
+
+/** @returns equal versions for equal state. @param state everything that a change can affect, as plain data. */
+export function versionOf(state: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, VERSION_LENGTH);
+}
+
+/** @throws CardpollError `conflict` when the object has changed since. */
+export function requireVersion(present: string, expected: ExpectedVersion): void {
+  if (expected === null || expected === 'any' || expected.includes(present)) return;
+  throw new CardpollError('conflict', VERSION_CHANGED, 'it does not have the version in If-Match', {
+    hint: 'it has been changed: read it again, and send its new ETag',
+  });
+}
+
+export const VERSION_CHANGED = 'version_changed';

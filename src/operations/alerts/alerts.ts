@@ -21,8 +21,13 @@ import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { AlertRecords } from '../../store/ports/records/alert-records.ts';
 import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
-import { isWithin, wholeNumberWithin } from '../requirements.ts';
-import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
+import {
+  type ExpectedVersion,
+  isWithin,
+  requireVersion,
+  versionOf,
+  wholeNumberWithin,
+} from '../requirements.ts';
 import type { AlertRuleReport, WebhookTrialReport } from './alert-reports.ts';
 
 /** The fields of a new rule; omitted fields get defaults. */

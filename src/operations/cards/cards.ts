@@ -16,11 +16,11 @@ import type { CardFilter } from '../../store/ports/records/card-records.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { dateOf } from '../date-of.ts';
+import { findCard } from '../requirements.ts';
 import { exportCards, jsonLine } from './card-file.ts';
 import { type ImportFormat, type ImportOptions, importCards } from './card-import.ts';
 import type { CardListReport, CardReport, ImportReport } from './card-report.ts';
 import type { CardTotal } from './card-total.ts';
-import { findCard } from './named-cards.ts';
 
 export type { CardFilter } from '../../store/ports/records/card-records.ts';
 

@@ -10,8 +10,7 @@ import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
-import { requireWithin } from '../requirements.ts';
-import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
+import { type ExpectedVersion, requireVersion, requireWithin, versionOf } from '../requirements.ts';
 import { awaitedWords } from './capacity.ts';
 import type { ConcurrencyLimit, SlotReset } from './limits-report.ts';
 

@@ -22,8 +22,14 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
-import { type Bounds, isWithin, wholeNumberWithin } from '../requirements.ts';
-import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
+import {
+  type Bounds,
+  type ExpectedVersion,
+  isWithin,
+  requireVersion,
+  versionOf,
+  wholeNumberWithin,
+} from '../requirements.ts';
 import type { ConfigReport } from './schedule-report.ts';
 
 export const CONFIG_NAME_LENGTH = 200;

@@ -8,9 +8,8 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { ResumeRun, ResumeSelection } from '../../store/ports/records/resume-records.ts';
 import type { Audit } from '../audit.ts';
-import { type CardList, distinctCards, findCard, wrongCards } from '../cards/named-cards.ts';
 import { dated } from '../date-of.ts';
-import { requireOffered } from '../requirements.ts';
+import { type CardList, distinctCards, findCard, requireOffered, wrongCards } from '../requirements.ts';
 import type { ResumePreview, ResumeRunReport } from './stop-reports.ts';
 
 /** A list of cards, or what cardpoll stopped since a time; null: not given. */

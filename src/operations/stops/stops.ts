@@ -10,10 +10,17 @@ import { CardpollError } from '../../platform/errors.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { StopControl, StopFilter, StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { Audit } from '../audit.ts';
-import { type CardList, distinctCards, findCard, wrongCards } from '../cards/named-cards.ts';
 import { dated } from '../date-of.ts';
-import { requireOffered } from '../requirements.ts';
-import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
+import {
+  type CardList,
+  distinctCards,
+  type ExpectedVersion,
+  findCard,
+  requireOffered,
+  requireVersion,
+  versionOf,
+  wrongCards,
+} from '../requirements.ts';
 import type {
   DismissReport,
   OrderedStopReport,
