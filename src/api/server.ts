@@ -30,8 +30,12 @@ import { auditRoute, whoamiRoute } from './routes/audit.ts';
 import { cardImportRoute } from './routes/card-import.ts';
 import { cardExportRoute, cardRoutes } from './routes/cards.ts';
 import { dataCleanupRoutes } from './routes/data-cleanup.ts';
-import { pollingAlertSilenceRoutes } from './routes/polling-alert-silences.ts';
-import { alertTestRoute, pollingAlertHistoryRoutes, pollingAlertRoutes } from './routes/polling-alerts.ts';
+import {
+  alertTestRoute,
+  pollingAlertHistoryRoutes,
+  pollingAlertRoutes,
+  pollingAlertSilenceRoutes,
+} from './routes/polling-alerts.ts';
 import { pollingConcurrencyRoutes } from './routes/polling-concurrency.ts';
 import { pollingConfigRoutes } from './routes/polling-configs.ts';
 import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';

@@ -1,24 +1,84 @@
-// /api/admin/polling-alert-rules, and what the rules fired: /api/admin/polling-alert-history with acknowledgement and
-// redelivery (operations interface, sections 2.3, 2.4 and 4). PUT changes the fields it names; those left out stay as they are.
+// /api/admin/polling-alert-rules, what the rules fired: /api/admin/polling-alert-history with acknowledgement and redelivery
+// (operations interface, sections 2.3, 2.4 and 4), and /api/admin/polling-alert-silences, which suppress notifications for a
+// time. PUT changes the fields it names; those left out stay as they are. What needs more than one field to be judged
+// (threshold by rule type, webhook_url by channels; of a silence its scope and its end) is checked by the operations.
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { receiverOf } from '../../domain/alerts/webhook.ts';
+import {
+  ALERT_STATES,
+  COMPARISONS,
+  COOLDOWN_SECONDS_BOUNDS,
+  NOTIFY_CHANNELS,
+  type NotifyChannel,
+  RULE_TYPES,
+} from '../../domain/alerts/alert-rule.ts';
+import { SILENCE_SECONDS_BOUNDS } from '../../domain/alerts/alert-silence.ts';
+import { receiverOf, WEBHOOK_SECRET_FORM } from '../../domain/alerts/webhook.ts';
+import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import {
   type AlertRuleReport,
   alertReport,
   alertRuleReport,
+  silenceReport,
   webhookTrialReport,
 } from '../../operations/alerts/alert-reports.ts';
 import { type AlertOperations, alertRuleVersion } from '../../operations/alerts/alerts.ts';
-import type { AlertHistoryOperations } from '../../operations/alerts/on-call.ts';
-import { toWire } from '../../platform/snake-keys.ts';
+import type { AlertHistoryOperations, SilenceOperations } from '../../operations/alerts/on-call.ts';
+import { camelKeys, toWire } from '../../platform/snake-keys.ts';
 import { etagOf, expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
-import { acknowledgement, alertState, newAlertRule, ruleId, rulePatch } from '../schemas/alerts.ts';
-import { idOf } from '../schemas/fields.ts';
-import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
+import { body, idOf, oneOf, reason, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
+import { itemsOf, onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
 import { answersOf } from './answers.ts';
+
+const MAX_CHANNELS = 10;
+const channelsError = `must be a list of channels: ${NOTIFY_CHANNELS.join(', ')}`;
+const isChannel = (value: unknown): value is NotifyChannel =>
+  NOTIFY_CHANNELS.includes(value as NotifyChannel);
+
+// One problem for the list as a whole: clients look for the field, not for a place in it.
+const notifyChannels = z
+  .array(z.unknown(), { error: requiredOr(channelsError) })
+  .max(MAX_CHANNELS, { error: channelsError })
+  .refine((list) => list.every(isChannel), { error: channelsError })
+  .meta({ items: { type: 'string', enum: [...NOTIFY_CHANNELS] } })
+  .transform((list) => list.filter(isChannel));
+
+const fields = {
+  name: z.string({ error: requiredOr('must be text') }),
+  rule_type: oneOf(RULE_TYPES),
+  task_type: taskType,
+  comparison: oneOf(COMPARISONS),
+  threshold: z.number({ error: requiredOr('must be a number') }),
+  is_enabled: z.boolean({ error: requiredOr('must be true or false') }),
+  notify_channels: notifyChannels,
+};
+const extras = {
+  webhook_url: z.string({ error: 'must be a URL or null' }).nullable().optional(),
+  webhook_secret: z
+    .string({ error: `must be ${WEBHOOK_SECRET_FORM}, or null` })
+    .nullable()
+    .optional()
+    .meta({ writeOnly: true }),
+  webhook_grouped: z.boolean({ error: 'must be true or false' }).optional(),
+  cooldown_seconds: wholeNumber(COOLDOWN_SECONDS_BOUNDS).optional(),
+};
+
+const newAlertRule = body({ ...fields, ...extras }).transform(camelKeys);
+
+const rulePatch = body({ ...z.object(fields).partial().shape, ...extras })
+  .refine((patch) => Object.values(patch).some((value) => value !== undefined), {
+    error: 'must name at least one field to change',
+  })
+  .transform(camelKeys);
+
+/** Who is at it says why, or how. */
+const acknowledgement = body({ reason });
+
+const ruleId = idOf('an alert rule');
+
+const alertState = oneOf(ALERT_STATES);
 
 const { answers, reports } = answersOf('polling-alerts');
 const params = z.object({ id: ruleId });
@@ -124,6 +184,49 @@ export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): Fasti
       `${HISTORY}/:id/redeliver`,
       reports("Retry an alert's failed notifications now", alertReport, { params: alertParams }, 202),
       async ({ actor, params: { id } }) => toWire(await alerts.redeliver(actor, id)),
+    );
+  };
+}
+
+// That something is silenced at all, and either for so long or until a time, is checked by the operation.
+const untilError = 'must be a time like 2026-11-22T08:00:00Z';
+
+const newSilence = body({
+  rule_id: wholeNumber(RECORD_ID_BOUNDS).nullable().default(null),
+  rule_type: oneOf(RULE_TYPES).nullable().default(null),
+  task_type: taskType.nullable().default(null),
+  seconds: wholeNumber(SILENCE_SECONDS_BOUNDS).nullable().default(null),
+  until: z.iso.datetime({ offset: true, error: untilError }).nullable().default(null),
+  reason,
+});
+
+const SILENCES = '/polling-alert-silences';
+
+export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(SILENCES, answers('List the current silences', itemsOf(silenceReport)), async () => ({
+      items: toWire(await silences.list()),
+    }));
+    app.post(
+      SILENCES,
+      reports(
+        'Silence the alerts of a rule, a rule type or a task type for a time',
+        silenceReport,
+        { body: newSilence },
+        201,
+      ),
+      async ({ actor, body }) => {
+        const until = body.until === null ? null : new Date(body.until);
+        const request = { ...camelKeys(body), until };
+        return toWire(await silences.create(actor, request));
+      },
+    );
+    app.delete(
+      `${SILENCES}/:id`,
+      reports('End a silence; returns the ended one', silenceReport, {
+        params: z.object({ id: idOf('a silence') }),
+      }),
+      async ({ actor, params }) => toWire(await silences.remove(actor, params.id)),
     );
   };
 }
