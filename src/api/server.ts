@@ -42,8 +42,7 @@ import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingPauseRoutes } from './routes/polling-pauses.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { metricsRoute, probeRoutes, type Readiness } from './routes/probes.ts';
-import { newResumeRoute, stopResumeRoutes } from './routes/stop-resumes.ts';
-import { heldStopRoutes, stopRoutes } from './routes/stops.ts';
+import { heldStopRoutes, newResumeRoute, stopResumeRoutes, stopRoutes } from './routes/stops.ts';
 
 export interface ServerBounds extends HttpBounds {
   /** Milliseconds for a request's body. */

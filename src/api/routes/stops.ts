@@ -1,10 +1,24 @@
-// /api/admin/stops: stops of cards, their mode, and what is done with those that are held; POST cards/{card}/stop.
+// /api/admin/stops: stops of cards, their mode, what is done with those that are held, and below stops/resume the runs that
+// resume stopped cards; POST cards/{card}/stop and cards/{card}/resume. What needs more than one field to be judged (card_ids,
+// or all or since instead) is checked in operations/stops.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
+import { ONE_LINE } from '../../domain/one-line.ts';
+import {
+  MAX_ORDERED_CARDS,
+  REASON_CHARS,
+  REASON_RULE,
+  STOP_MODES,
+  STOP_STATES,
+} from '../../domain/stops/stop.ts';
+import type { ResumeOperations } from '../../operations/stops/resumes.ts';
 import {
   dismissReport,
   orderedStopReport,
   releaseReport,
+  resumePreview,
+  resumeRunReport,
   stopModeReport,
   stopReport,
 } from '../../operations/stops/stop-reports.ts';
@@ -16,9 +30,71 @@ import {
 } from '../../operations/stops/stops.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
-import { onPage, pageOf, pageRequestOf } from '../schemas/page.ts';
-import { CARD_LIST_BYTES, cardOrder, heldStops, modeChange, stopQuery } from '../schemas/stops.ts';
+import {
+  body,
+  instant,
+  listOfCards,
+  oneOf,
+  queryNumber,
+  requiredOr,
+  wholeNumber,
+} from '../schemas/fields.ts';
+import { itemsOf, onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
+import { wireSchema } from '../wire-schema.ts';
 import { answersOf } from './answers.ts';
+
+/** A body with so many card ids is larger than others may be. */
+const CARD_LIST_BYTES = 2 * 1024 * 1024;
+
+const error = requiredOr(REASON_RULE);
+const reason = z
+  .string({ error })
+  .trim()
+  .min(REASON_CHARS.min, { error })
+  .max(REASON_CHARS.max, { error })
+  .regex(ONE_LINE, { error })
+  .describe(`Why: ${REASON_RULE.replace(/^must be /, '')}. White space around it is removed.`);
+
+const cardIds = listOfCards(MAX_ORDERED_CARDS).optional();
+
+const stopQuery = pageQuery.extend({
+  state: oneOf(STOP_STATES).optional(),
+  since: instant.optional().describe('Stopped, or requested, at this time or later'),
+  carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
+});
+
+const modeChange = body({ mode: oneOf(STOP_MODES), reason });
+
+const heldStops = body({
+  card_ids: cardIds,
+  all: z.literal(true, { error: 'must be true' }).optional().describe('All held stops, instead of card_ids'),
+  reason,
+});
+
+const stopAgain = z
+  .boolean({ error: 'must be true or false' })
+  .default(false)
+  .describe('Let the cards be stopped again in the month, by a reading taken after the resume that is over');
+
+const resumeRequest = body({
+  card_ids: cardIds,
+  since: instant
+    .optional()
+    .describe(
+      'What cardpoll stopped since this time, without stops that operators ordered; instead of card_ids',
+    ),
+  carrier_id: wholeNumber(SELECTION_BOUNDS).optional().describe('With since: only cards of this carrier'),
+  reason,
+  stop_again: stopAgain,
+  dry_run: z
+    .boolean({ error: 'must be true or false' })
+    .default(false)
+    .describe('Only count the cards that the run would have'),
+});
+
+const cardOrder = body({ reason });
+
+const cardResume = body({ reason, stop_again: stopAgain });
 
 const { answers, reports } = answersOf('stops');
 
@@ -98,4 +174,64 @@ function modeRoutes(mode: StopModeOperations): FastifyPluginAsyncZod {
 
 function heldOf({ card_ids: cardIds, all, reason }: z.output<typeof heldStops>): HeldStops {
   return { cardIds: cardIds ?? null, all: all ?? false, reason };
+}
+
+const RUNS = '/stops/resume';
+const params = z.object({ id: z.string() });
+
+export function stopResumeRoutes(resumes: ResumeOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      RUNS,
+      answers('List the latest runs that resume cards, newest first', itemsOf(resumeRunReport)),
+      async () => ({ items: toWire(await resumes.latest()) }),
+    );
+    app.get(`${RUNS}/:id`, reports('Follow a run', resumeRunReport, { params }), async (request) =>
+      toWire(await resumes.show(request.params.id)),
+    );
+    app.post(
+      `${RUNS}/:id/cancel`,
+      reports('Cancel a run; calls that are being made end normally', resumeRunReport, { params }),
+      async ({ actor, params: { id } }) => toWire(await resumes.cancel(actor, id)),
+    );
+    app.post(
+      '/cards/:card/resume',
+      reports(
+        'Resume a card by card_id or iccid',
+        resumeRunReport,
+        { params: z.object({ card: z.string() }), body: cardResume },
+        202,
+      ),
+      async ({ actor, params: { card }, body }) =>
+        toWire(await resumes.createForCard(actor, card, orderOf(body))),
+    );
+  };
+}
+
+/** A run of very many cards takes longer to make than other requests may. */
+export function newResumeRoute(resumes: ResumeOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post(
+      RUNS,
+      {
+        bodyLimit: CARD_LIST_BYTES,
+        schema: {
+          tags: ['stops'],
+          summary: 'Resume a list of cards, or what cardpoll stopped since a time and is stopped now',
+          body: resumeRequest,
+          response: { 200: wireSchema(resumePreview), 202: wireSchema(resumeRunReport) },
+        },
+      },
+      async ({ actor, body }, reply) => {
+        const { card_ids: cardIds = null, since: sinceMs = null, carrier_id: carrierId = null } = body;
+        const criteria = { cardIds, sinceMs, carrierId };
+        if (body.dry_run) return toWire(await resumes.preview(criteria));
+        return reply.code(202).send(toWire(await resumes.create(actor, criteria, orderOf(body))));
+      },
+    );
+  };
+}
+
+function orderOf({ reason, stop_again: stopAgain }: z.output<typeof cardResume>) {
+  return { reason, stopAgain };
 }
