@@ -36,10 +36,9 @@ import {
   pollingAlertRoutes,
   pollingAlertSilenceRoutes,
 } from './routes/polling-alerts.ts';
-import { pollingConcurrencyRoutes } from './routes/polling-concurrency.ts';
 import { pollingConfigRoutes } from './routes/polling-configs.ts';
+import { pollingConcurrencyRoutes, pollingPauseRoutes } from './routes/polling-limits.ts';
 import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
-import { pollingPauseRoutes } from './routes/polling-pauses.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { metricsRoute, probeRoutes, type Readiness } from './routes/probes.ts';
 import { heldStopRoutes, newResumeRoute, stopResumeRoutes, stopRoutes } from './routes/stops.ts';
