@@ -25,7 +25,6 @@ import type { Instruments } from './metrics/instruments.ts';
 import { Metrics, type Siblings } from './metrics/metrics.ts';
 import type { InstanceState } from './metrics/own-numbers.ts';
 import { openapiOptions } from './openapi.ts';
-import { setStatus } from './routes/answers.ts';
 import { auditRoute, whoamiRoute } from './routes/audit.ts';
 import { cardImportRoute } from './routes/card-import.ts';
 import { cardExportRoute, cardRoutes } from './routes/cards.ts';
@@ -42,6 +41,7 @@ import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { metricsRoute, probeRoutes, type Readiness } from './routes/probes.ts';
 import { heldStopRoutes, newResumeRoute, stopResumeRoutes, stopRoutes } from './routes/stops.ts';
+import { setStatus } from './schemas/answers.ts';
 
 export interface ServerBounds extends HttpBounds {
   /** Milliseconds for a request's body. */

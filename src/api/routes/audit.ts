@@ -4,9 +4,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Audit } from '../../operations/audit.ts';
 import { auditItem } from '../../operations/audit-report.ts';
+import { answersOf, onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/answers.ts';
 import { instant } from '../schemas/fields.ts';
-import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
-import { answersOf } from './answers.ts';
 
 const { answers } = answersOf('audit');
 

@@ -11,7 +11,7 @@ import { importReport } from '../../operations/cards/card-report.ts';
 import type { CardOperations } from '../../operations/cards/cards.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { toWire } from '../../platform/snake-keys.ts';
-import { wireSchema } from '../wire-schema.ts';
+import { wireSchema } from '../schemas/answers.ts';
 
 const NDJSON = 'application/x-ndjson';
 const FORMATS: Record<string, ImportFormat> = { 'text/csv': 'csv', [NDJSON]: 'ndjson' };

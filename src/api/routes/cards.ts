@@ -12,8 +12,8 @@ import type { Explainer } from '../../operations/explain/explainer.ts';
 import type { Bulkhead } from '../../platform/bulkhead.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
+import { answersOf } from '../schemas/answers.ts';
 import { queryNumber } from '../schemas/fields.ts';
-import { answersOf } from './answers.ts';
 
 const { reports } = answersOf('cards');
 

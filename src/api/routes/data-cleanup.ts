@@ -9,9 +9,8 @@ import { camelKeys, toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
+import { answersOf, pageOf, pageQuery, paginate } from '../schemas/answers.ts';
 import { body, idOf, wholeNumber } from '../schemas/fields.ts';
-import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
-import { answersOf } from './answers.ts';
 
 const configPatch = body({
   retention_days: wholeNumber(RETENTION_DAYS_BOUNDS).exactOptional(),

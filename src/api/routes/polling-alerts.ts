@@ -28,9 +28,8 @@ import type { AlertHistoryOperations, SilenceOperations } from '../../operations
 import { camelKeys, toWire } from '../../platform/snake-keys.ts';
 import { etagOf, expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
+import { answersOf, itemsOf, onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/answers.ts';
 import { body, idOf, oneOf, reason, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
-import { itemsOf, onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
-import { answersOf } from './answers.ts';
 
 const MAX_CHANNELS = 10;
 const channelsError = `must be a list of channels: ${NOTIFY_CHANNELS.join(', ')}`;

@@ -18,9 +18,8 @@ import { configReport } from '../../operations/schedule/schedule-report.ts';
 import { camelKeys, toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
+import { answersOf, pageOf, pageQuery, paginate } from '../schemas/answers.ts';
 import { body, idOf, oneOf, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
-import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
-import { answersOf } from './answers.ts';
 
 const nameRule = `must have 1 to ${CONFIG_NAME_LENGTH} printable characters`;
 const fields = {

@@ -12,9 +12,8 @@ import { concurrencyLimit, pauseReport, slotReset } from '../../operations/limit
 import type { PauseOperations } from '../../operations/limits/pauses.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
+import { answersOf, itemsOf, pageOf, pageQuery, paginate } from '../schemas/answers.ts';
 import { body, oneOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';
-import { itemsOf, pageOf, pageQuery, paginate } from '../schemas/page.ts';
-import { answersOf } from './answers.ts';
 
 const { answers, reports } = answersOf('polling-concurrency');
 

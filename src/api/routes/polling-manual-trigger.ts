@@ -12,9 +12,8 @@ import {
 import type { TriggerOperations } from '../../operations/triggers.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
+import { answersOf, onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/answers.ts';
 import { body, listOfCards, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
-import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
-import { answersOf } from './answers.ts';
 
 const { answers, reports } = answersOf('polling-manual-trigger');
 const PATH = '/polling-manual-trigger';

@@ -15,9 +15,8 @@ import {
 import { systemClock } from '../../platform/clock.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import { PacedReads } from '../guard/expensive-reads.ts';
+import { answersOf, itemsOf } from '../schemas/answers.ts';
 import { queryNumber } from '../schemas/fields.ts';
-import { itemsOf } from '../schemas/page.ts';
-import { answersOf } from './answers.ts';
 
 const { answers, reports } = answersOf('polling-stats');
 

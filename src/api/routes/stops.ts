@@ -31,6 +31,15 @@ import {
 import { toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import {
+  answersOf,
+  itemsOf,
+  onPage,
+  pageOf,
+  pageQuery,
+  pageRequestOf,
+  wireSchema,
+} from '../schemas/answers.ts';
+import {
   body,
   instant,
   listOfCards,
@@ -39,9 +48,6 @@ import {
   requiredOr,
   wholeNumber,
 } from '../schemas/fields.ts';
-import { itemsOf, onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
-import { wireSchema } from '../wire-schema.ts';
-import { answersOf } from './answers.ts';
 
 /** A body with so many card ids is larger than others may be. */
 const CARD_LIST_BYTES = 2 * 1024 * 1024;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { wireSchema } from '../../../src/api/wire-schema.ts';
+import { wireSchema } from '../../../src/api/schemas/answers.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { alertReport, alertRuleReport } from '../../../src/operations/alerts/alert-reports.ts';
 import { cardReport, importReport } from '../../../src/operations/cards/card-report.ts';
