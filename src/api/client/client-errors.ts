@@ -1,6 +1,11 @@
 // Answers that are not successes, as CardpollErrors. Used by client.ts; the inverse of problem.ts.
-import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../../platform/errors.ts';
-import { isUntrusted } from '../../platform/tls-fault.ts';
+import {
+  CardpollError,
+  type ErrorKind,
+  type FieldProblem,
+  isUntrusted,
+  messageOf,
+} from '../../platform/errors.ts';
 
 const KINDS: Record<number, ErrorKind> = {
   400: 'bad_data',

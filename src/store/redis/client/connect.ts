@@ -3,8 +3,7 @@
 import { isIP } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { CardpollError, messageOf } from '../../../platform/errors.ts';
-import { tlsFaultOf } from '../../../platform/tls-fault.ts';
+import { CardpollError, messageOf, tlsFaultOf } from '../../../platform/errors.ts';
 import { RedisClient } from './client.ts';
 import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
 

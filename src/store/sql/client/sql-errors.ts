@@ -1,7 +1,6 @@
 // Turns what a driver throws into a CardpollError; both drivers call it at their edge. The original error, with its
 // SQLSTATE, stays available as `cause` for the few callers that retry on one.
-import { CardpollError, messageOf } from '../../../platform/errors.ts';
-import { tlsFaultOf } from '../../../platform/tls-fault.ts';
+import { CardpollError, messageOf, tlsFaultOf } from '../../../platform/errors.ts';
 
 const NETWORK_CODES = new Set([
   'ECONNREFUSED',
