@@ -14,7 +14,7 @@ import { fleetFindings } from './operations/doctor/fleet.ts';
 import { tokenFindings } from './operations/doctor/upkeep.ts';
 import { openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
-import { diskSpaceOf } from './platform/disk-space.ts';
+import { diskSpaceOf } from './platform/directory.ts';
 import { silentLogger } from './platform/logger.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';

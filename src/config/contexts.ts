@@ -3,8 +3,8 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { makeDirectory } from '../platform/directory.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
-import { makeDirectory } from '../platform/make-directory.ts';
 import { readSmallFile } from '../platform/small-file.ts';
 import { bad, baseUrl, good, type Kind } from './kinds.ts';
 

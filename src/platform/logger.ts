@@ -3,9 +3,9 @@
 // secrets): nothing here looks for them. logrotate rotates; reopen() follows.
 import { join } from 'node:path';
 import { type Level, type Logger, pino } from 'pino';
+import { makeDirectory } from './directory.ts';
 import { CardpollError, messageOf } from './errors.ts';
 import { LineFile } from './line-file.ts';
-import { makeDirectory } from './make-directory.ts';
 
 export type { Logger } from 'pino';
 

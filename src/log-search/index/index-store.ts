@@ -5,8 +5,8 @@
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { makeDirectory } from '../../platform/directory.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import { makeDirectory } from '../../platform/make-directory.ts';
 import type { FoundFile } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import { BLOCK_BYTES, isFilterable, maybeContains } from './card-filter.ts';

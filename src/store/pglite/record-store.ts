@@ -2,8 +2,8 @@
 // cardpoll out and for the demo; opened by wiring when neither store is configured.
 import { chmodSync, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectory } from '../../platform/directory.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import { makeDirectory } from '../../platform/make-directory.ts';
 import type { RecordStore } from '../ports/records/record-store.ts';
 import { sqlRecordStore } from '../sql/sql-record-store.ts';
 import { PgliteClient } from './client.ts';

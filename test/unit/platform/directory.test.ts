@@ -1,7 +1,7 @@
-import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statfsSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeDirectory } from '../../../src/platform/make-directory.ts';
+import { diskSpaceOf, makeDirectory } from '../../../src/platform/directory.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 let dir: string;
@@ -46,5 +46,37 @@ describe('makeDirectory', () => {
     expect(codeOf(join(dir, 'dangling'))).toBe('ENOENT');
     expect(codeOf(join(dir, 'loop'))).toBe('ELOOP');
     expect(codeOf('')).toBe('ENOENT');
+  });
+});
+
+describe('diskSpaceOf', () => {
+  it('of a directory that is there', async () => {
+    const dir = temporaryDirectory('disk');
+    const { bsize, blocks, files } = statfsSync(dir);
+    const found = await diskSpaceOf(dir);
+    expect(found).toMatchObject({ existing: dir, exists: true, totalBytes: bsize * blocks });
+    expect(found.freeBytes).toBeGreaterThan(0);
+    expect(found.freeBytes % bsize).toBe(0);
+    expect(found.freeBytes).toBeLessThanOrEqual(found.totalBytes);
+    expect(found.freeFiles === null).toBe(files === 0);
+  });
+
+  it('of one that is not there: of the nearest above it, and nothing is made', async () => {
+    const dir = temporaryDirectory('disk');
+    const wanted = join(dir, 'not', 'there');
+    expect(await diskSpaceOf(wanted)).toMatchObject({ existing: dir, exists: false });
+    expect(existsSync(join(dir, 'not'))).toBe(false);
+  });
+
+  it('of a file: it cannot be', async () => {
+    const file = join(temporaryDirectory('disk'), 'file');
+    writeFileSync(file, '');
+    await expect(diskSpaceOf(file)).rejects.toMatchObject({
+      kind: 'config',
+      code: 'directory_unusable',
+      message: `${file} cannot be written: ${file} is not a directory`,
+      hint: expect.stringContaining('choose another'),
+    });
+    await expect(diskSpaceOf(join(file, 'below'))).rejects.toMatchObject({ code: 'directory_unusable' });
   });
 });

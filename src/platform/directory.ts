@@ -1,0 +1,83 @@
+// Directories: creates one with its parents, for logs, indexes, contexts and the embedded database; and how much space is free
+// on the disk of one, and whether it is writable, for the doctor.
+import { mkdirSync, statSync } from 'node:fs';
+import { access, constants, stat, statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { CardpollError, messageOf } from './errors.ts';
+
+interface MakeDirectoryOptions {
+  /** Mode of each directory that is created. */
+  readonly mode?: number;
+}
+
+/**
+ * Does nothing when the directory exists. Callers turn its errors into their own. It replaces Node's `recursive`, which retries
+ * indefinitely and cannot be interrupted where a parent exists but accepts no directories (below /proc, for example).
+ * @throws the system's error for the level that could not be created.
+ */
+export function makeDirectory(path: string, options: MakeDirectoryOptions = {}): void {
+  const missing: string[] = [];
+  for (let at = path; !exists(at); at = dirname(at)) missing.push(at);
+  for (const level of missing.reverse()) makeLevel(level, options);
+  // Checked also when the path existed before: it may be a file.
+  if (!statSync(path).isDirectory()) throw notADirectory(path);
+}
+
+/** `/` and `.` exist, so that the recursion ends. */
+function exists(path: string): boolean {
+  return path === dirname(path) || statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function makeLevel(path: string, options: MakeDirectoryOptions): void {
+  try {
+    mkdirSync(path, options);
+  } catch (error) {
+    // Another process was faster, or the path is `..` of a new level; the next level shows whether it is a directory.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+function notADirectory(path: string): Error {
+  return Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${path}'`), { code: 'ENOTDIR', path });
+}
+
+interface DiskSpace {
+  /** The directory, or its nearest existing parent. */
+  readonly existing: string;
+  readonly exists: boolean;
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+  /** Number of files that can still be created; null when the file system sets no limit. */
+  readonly freeFiles: number | null;
+}
+
+/**
+ * Creates nothing, since the files would belong to the user who runs the doctor: it looks at the nearest existing directory.
+ * @throws CardpollError `config` / `directory_unusable` when the directory cannot be written or created.
+ */
+export async function diskSpaceOf(dir: string): Promise<DiskSpace> {
+  const wanted = resolve(dir);
+  for (let existing = wanted; ; existing = dirname(existing)) {
+    try {
+      if (!(await stat(existing)).isDirectory()) throw new Error(`${existing} is not a directory`);
+      await access(existing, constants.W_OK | constants.X_OK);
+      const { bavail, bsize, blocks, ffree, files } = await statfs(existing);
+      return {
+        existing,
+        exists: existing === wanted,
+        freeBytes: bavail * bsize,
+        totalBytes: blocks * bsize,
+        freeFiles: files === 0 ? null : ffree,
+      };
+    } catch (error) {
+      const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      if (missing && existing !== dirname(existing)) continue;
+      throw new CardpollError(
+        'config',
+        'directory_unusable',
+        `${dir} cannot be written: ${messageOf(error)}`,
+        { hint: 'let the user of the daemon write there, or choose another directory' },
+      );
+    }
+  }
+}
