@@ -1,5 +1,4 @@
 // Settings of the stores. Part of the settings table (settings.ts).
-import { DATABASE_CONNECTIONS } from '../../platform/connection-bounds.ts';
 import { secretText } from '../admin-tokens.ts';
 import { connectionUrl, integer, text, url } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
@@ -61,8 +60,9 @@ export const STORES = {
   databaseMaxConnections: withDefault({
     env: 'CARDPOLL_DATABASE_MAX_CONNECTIONS',
     yaml: 'database_max_connections',
-    kind: integer(DATABASE_CONNECTIONS),
-    default: DATABASE_CONNECTIONS.default,
+    // At least two: one may be busy with a long statement, for example a count.
+    kind: integer({ min: 2, max: 1_000 }),
+    default: 8,
     doc: 'Maximum number of connections from this instance to PostgreSQL.',
   }),
   dataDir: optional({
