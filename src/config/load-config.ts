@@ -16,7 +16,7 @@ import { readGateway } from './gateway/load-gateway.ts';
 import { readModule } from './gateway/load-module.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
 import { checkDaemonRules, checkGatewayUrl, checkStoreRules } from './rules.ts';
-import { LOG_SEARCH, type SignSettings } from './settings/log-search-settings.ts';
+import { LOG_SEARCH, type SignSettings } from './settings/command-settings.ts';
 import { waysToSet } from './settings/setting.ts';
 import { SETTINGS } from './settings/settings.ts';
 import { readRedisTlsFiles, readTlsFiles } from './tls-files.ts';
