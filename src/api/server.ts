@@ -1,9 +1,9 @@
 // The HTTP server: puts routes, authentication, error answers and the access log together and listens. Opened by wiring
-// for the admin API, and by probe-server.ts for probes and metrics alone. Knows nothing about stores; everything it
-// serves comes from operations/.
+// for the admin API, or for probes and metrics alone. Knows nothing about stores; everything it serves comes from operations/.
 import type { AddressInfo } from 'node:net';
 import swagger from '@fastify/swagger';
-import fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import fastify from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import type { Actor } from '../domain/audit.ts';
@@ -50,7 +50,7 @@ export interface ServerBounds extends HttpBounds {
   readonly trustedProxies: readonly string[];
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly config: {
     readonly host: string;
     /** 0 lets the system choose. */
@@ -105,11 +105,38 @@ export function openApiServer(options: ApiServerOptions): Promise<ApiServer> {
   });
 }
 
+interface ProbeServerOptions extends ServerOptions {
+  /** How many ports to try, from the configured one on: several instances on one host share a default. */
+  readonly ports: number;
+}
+
+const LAST_PORT = 65_535;
+
+/**
+ * The server of an instance without the admin API: probes and metrics on an address of their own, so that supervisors and
+ * Prometheus reach every instance. Throws like openApiServer; `unavailable` when all ports are in use.
+ */
+export async function openProbeServer({ ports, ...options }: ProbeServerOptions): Promise<ApiServer> {
+  const first = options.config.port;
+  const last = Math.min(first + ports - 1, LAST_PORT);
+  for (let port = first; ; port += 1) {
+    try {
+      return await openServer({ ...options, config: { ...options.config, port } }, async () => {});
+    } catch (error) {
+      if (!isTaken(error) || port >= last) throw error;
+    }
+  }
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof CardpollError && error.code === 'address_in_use';
+}
+
 /**
  * Opens a server with probes, metrics and more.
  * @param addGuarded adds routes for those who may use the API. Throws like openApiServer.
  */
-export async function openServer(
+async function openServer(
   options: ServerOptions,
   addGuarded: (guarded: FastifyInstance, expensive: ExpensiveReads) => Promise<void>,
 ): Promise<ApiServer> {
