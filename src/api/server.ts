@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
-import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import type { Actor } from '../domain/audit.ts';
 import type { Operations } from '../operations/operations.ts';
@@ -41,7 +41,7 @@ import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { metricsRoute, probeRoutes, type Readiness } from './routes/probes.ts';
 import { heldStopRoutes, newResumeRoute, stopResumeRoutes, stopRoutes } from './routes/stops.ts';
-import { setStatus } from './schemas/answers.ts';
+import { type Routes, setStatus } from './schemas/answers.ts';
 
 export interface ServerBounds extends HttpBounds {
   /** Milliseconds for a request's body. */
@@ -148,14 +148,14 @@ async function openServer(
   const app = createApp(options, { servers, refusals, access });
   const refuseTheRest = refuseOtherMethods(app);
   await app.register(swagger, openapiOptions(options.version));
-  await app.register(probeRoutes(options.readiness, options.version, expensive));
+  probeRoutes(zodRoutes(app), options.readiness, options.version, expensive);
   await app.register(async (guarded) => {
     guarded.addHook('onRequest', async (request, reply) => {
       access.admit(request, reply);
       servers.trust(request.raw.socket);
     });
     await limitRate(guarded, () => access.rateLimitPerMinute, refusals);
-    await guarded.register(metricsRoute(new Metrics({ ...options, ...options.operations, refusals })));
+    metricsRoute(zodRoutes(guarded), new Metrics({ ...options, ...options.operations, refusals }));
     await addGuarded(guarded, expensive);
   });
   refuseTheRest();
@@ -236,32 +236,38 @@ function adminRoutes(
 ) {
   return async (app: FastifyInstance): Promise<void> => {
     await app.register(cardImportRoute(operations.cards));
-    await app.register(cardExportRoute(operations.cards, expensive));
+    cardExportRoute(zodRoutes(app), operations.cards, expensive);
     await app.register(async (unhurried) => {
       answerRepeats(unhurried, operations.requests, logs.api);
-      await unhurried.register(alertTestRoute(operations.alerts));
-      await unhurried.register(heldStopRoutes(operations.stops));
-      await unhurried.register(newResumeRoute(operations.resumes));
+      const routes = zodRoutes(unhurried);
+      alertTestRoute(routes, operations.alerts);
+      heldStopRoutes(routes, operations.stops);
+      newResumeRoute(routes, operations.resumes);
     });
     await app.register(async (timed) => {
       answerInTime(timed, answerWithinMs);
       answerRepeats(timed, operations.requests, logs.api);
-      await timed.register(pollingStatsRoutes(operations));
-      await timed.register(pollingConcurrencyRoutes(operations.concurrency));
-      await timed.register(pollingPauseRoutes(operations.pauses));
-      await timed.register(pollingConfigRoutes(operations.configs));
-      await timed.register(pollingManualTriggerRoutes(operations.triggers, expensive));
-      await timed.register(pollingAlertRoutes(operations.alerts));
-      await timed.register(pollingAlertHistoryRoutes(operations.alertHistory));
-      await timed.register(pollingAlertSilenceRoutes(operations.silences));
-      await timed.register(stopRoutes(operations.stops, operations.stopMode));
-      await timed.register(stopResumeRoutes(operations.resumes));
-      await timed.register(dataCleanupRoutes(operations.cleanup, expensive));
-      await timed.register(whoamiRoute());
-      await timed.register(auditRoute(operations.audit));
-      await timed.register(cardRoutes(operations.cards, operations.explainer));
+      const routes = zodRoutes(timed);
+      pollingStatsRoutes(routes, operations);
+      pollingConcurrencyRoutes(routes, operations.concurrency);
+      pollingPauseRoutes(routes, operations.pauses);
+      pollingConfigRoutes(routes, operations.configs);
+      pollingManualTriggerRoutes(routes, operations.triggers, expensive);
+      pollingAlertRoutes(routes, operations.alerts);
+      pollingAlertHistoryRoutes(routes, operations.alertHistory);
+      pollingAlertSilenceRoutes(routes, operations.silences);
+      stopRoutes(routes, operations.stops, operations.stopMode);
+      stopResumeRoutes(routes, operations.resumes);
+      dataCleanupRoutes(routes, operations.cleanup, expensive);
+      whoamiRoute(routes);
+      auditRoute(routes, operations.audit);
+      cardRoutes(routes, operations.cards, operations.explainer);
     });
   };
+}
+
+function zodRoutes(app: FastifyInstance): Routes {
+  return app.withTypeProvider<ZodTypeProvider>();
 }
 
 async function listen(

@@ -1,10 +1,9 @@
 // GET /api/admin/audit: who changed what. Entries are made where things change (operations/audit.ts), never here.
 // GET /api/admin/whoami: who the caller is to this API, and so what the caller may do.
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Audit } from '../../operations/audit.ts';
 import { auditItem } from '../../operations/audit-report.ts';
-import { answersOf, onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/answers.ts';
+import { answersOf, onPage, pageOf, pageQuery, pageRequestOf, type Routes } from '../schemas/answers.ts';
 import { instant } from '../schemas/fields.ts';
 
 const { answers } = answersOf('audit');
@@ -17,40 +16,36 @@ const word = z
   .max(MAX_WORD_CHARS, { error: wordError })
   .regex(/^\P{Cc}*$/u, { error: wordError });
 
-export function auditRoute(audit: Audit): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(
-      '/audit',
-      answers(
-        'List changes, newest first; an action or object also selects all that begin with its words',
-        pageOf(auditItem),
-        {
-          querystring: pageQuery.extend({
-            since: instant.optional(),
-            until: instant.optional(),
-            actor: word.optional(),
-            action: word.optional(),
-            object: word.optional(),
-          }),
-        },
-      ),
-      async ({ query }) => {
-        const { since = null, until = null, actor = null, action = null, object = null } = query;
-        const filter = { sinceMs: since, untilMs: until, actor, action, object };
-        return onPage(await audit.list(filter, pageRequestOf(query)), query);
+export function auditRoute(app: Routes, audit: Audit): void {
+  app.get(
+    '/audit',
+    answers(
+      'List changes, newest first; an action or object also selects all that begin with its words',
+      pageOf(auditItem),
+      {
+        querystring: pageQuery.extend({
+          since: instant.optional(),
+          until: instant.optional(),
+          actor: word.optional(),
+          action: word.optional(),
+          object: word.optional(),
+        }),
       },
-    );
-  };
+    ),
+    async ({ query }) => {
+      const { since = null, until = null, actor = null, action = null, object = null } = query;
+      const filter = { sinceMs: since, untilMs: until, actor, action, object };
+      return onPage(await audit.list(filter, pageRequestOf(query)), query);
+    },
+  );
 }
 
 const caller = z.object({ name: z.string(), role: z.enum(['viewer', 'operator', 'admin']) });
 
-export function whoamiRoute(): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(
-      '/whoami',
-      answersOf('access').answers('Name and role of the token', caller),
-      async ({ actor: { name, role } }) => ({ name, role: role as z.output<typeof caller>['role'] }),
-    );
-  };
+export function whoamiRoute(app: Routes): void {
+  app.get(
+    '/whoami',
+    answersOf('access').answers('Name and role of the token', caller),
+    async ({ actor: { name, role } }) => ({ name, role: role as z.output<typeof caller>['role'] }),
+  );
 }

@@ -1,7 +1,6 @@
 // GET /api/admin/cards: cards in id order; cards/{card_id or iccid}: one card in full; .../explain: why it is or is not
 // polled; cards/export: all of them.
 import { Readable } from 'node:stream';
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { LIST_LIMIT_BOUNDS } from '../../domain/page.ts';
@@ -12,7 +11,7 @@ import type { Explainer } from '../../operations/explain/explainer.ts';
 import type { Bulkhead } from '../../platform/bulkhead.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
-import { answersOf } from '../schemas/answers.ts';
+import { answersOf, type Routes } from '../schemas/answers.ts';
 import { queryNumber } from '../schemas/fields.ts';
 
 const { reports } = answersOf('cards');
@@ -42,67 +41,63 @@ const cardListQuery = cardFilter.extend({
   limit: queryNumber(LIST_LIMIT_BOUNDS).default(100),
 });
 
-export function cardRoutes(cards: CardOperations, explainer: Explainer): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(
-      '/cards',
-      reports(
-        'List cards in id order, a stretch a call: fewer than limit, even none, unless next_after_id is null',
-        cardListReport,
-        { querystring: cardListQuery },
-      ),
-      async ({ query }) => toWire(await cards.list(cardFilterOf(query), query.after_id, query.limit)),
-    );
+export function cardRoutes(app: Routes, cards: CardOperations, explainer: Explainer): void {
+  app.get(
+    '/cards',
+    reports(
+      'List cards in id order, a stretch a call: fewer than limit, even none, unless next_after_id is null',
+      cardListReport,
+      { querystring: cardListQuery },
+    ),
+    async ({ query }) => toWire(await cards.list(cardFilterOf(query), query.after_id, query.limit)),
+  );
 
-    app.get(
-      '/cards/:card',
-      reports('Show a card by card_id or iccid', cardReport, { params }),
-      async (request) => toWire(await cards.show(request.params.card)),
-    );
+  app.get(
+    '/cards/:card',
+    reports('Show a card by card_id or iccid', cardReport, { params }),
+    async (request) => toWire(await cards.show(request.params.card)),
+  );
 
-    app.get(
-      '/cards/:card/explain',
-      reports('Why a card is or is not polled, for each task type', cardExplanation, { params }),
-      async (request) => toWire(await explainer.explain(request.params.card)),
-    );
-  };
+  app.get(
+    '/cards/:card/explain',
+    reports('Why a card is or is not polled, for each task type', cardExplanation, { params }),
+    async (request) => toWire(await explainer.explain(request.params.card)),
+  );
 }
 
 /**
  * All cards, or those of a filter, streamed as they are read. Takes as long as it takes: the time limit of the other routes
  * does not hold here; the reader's pace holds the reading back.
  */
-export function cardExportRoute(cards: CardOperations, expensive: ExpensiveReads): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(
-      '/cards/export',
-      {
-        schema: {
-          tags: ['cards'],
-          summary: 'Export cards as CSV or NDJSON, in the format of an import',
-          querystring: cardFilter.extend({
-            format: z.enum(['csv', 'ndjson'], { error: 'must be csv or ndjson' }).default('csv'),
-          }),
-          response: {
-            200: {
-              description: 'One card per line; CSV with a header line',
-              content: Object.fromEntries(
-                Object.values(CONTENT_TYPES).map((type) => [type, { schema: z.string() }]),
-              ),
-            },
+export function cardExportRoute(app: Routes, cards: CardOperations, expensive: ExpensiveReads): void {
+  app.get(
+    '/cards/export',
+    {
+      schema: {
+        tags: ['cards'],
+        summary: 'Export cards as CSV or NDJSON, in the format of an import',
+        querystring: cardFilter.extend({
+          format: z.enum(['csv', 'ndjson'], { error: 'must be csv or ndjson' }).default('csv'),
+        }),
+        response: {
+          200: {
+            description: 'One card per line; CSV with a header line',
+            content: Object.fromEntries(
+              Object.values(CONTENT_TYPES).map((type) => [type, { schema: z.string() }]),
+            ),
           },
         },
       },
-      async ({ query }, reply) => {
-        const leave = await expensive.exports.enter();
-        const pieces = cards.export(cardFilterOf(query), query.format);
-        const text = Readable.from(paced(pieces, expensive.stretches), { objectMode: false });
-        text.once('close', leave);
-        // A stream is sent as it is; the schema describes the text it carries.
-        return reply.type(CONTENT_TYPES[query.format]).send(text as unknown as string);
-      },
-    );
-  };
+    },
+    async ({ query }, reply) => {
+      const leave = await expensive.exports.enter();
+      const pieces = cards.export(cardFilterOf(query), query.format);
+      const text = Readable.from(paced(pieces, expensive.stretches), { objectMode: false });
+      text.once('close', leave);
+      // A stream is sent as it is; the schema describes the text it carries.
+      return reply.type(CONTENT_TYPES[query.format]).send(text as unknown as string);
+    },
+  );
 }
 
 /** Reads each piece when it is its turn. */

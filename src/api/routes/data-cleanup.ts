@@ -1,6 +1,5 @@
 // /api/admin/data-cleanup-configs and /api/admin/data-cleanup: retention and cleanup runs (operations interface,
 // sections 2.5 and 4).
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { type CleanupOperations, retentionVersion } from '../../operations/cleanup.ts';
@@ -9,7 +8,7 @@ import { camelKeys, toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
-import { answersOf, pageOf, pageQuery, paginate } from '../schemas/answers.ts';
+import { answersOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
 import { body, idOf, wholeNumber } from '../schemas/fields.ts';
 
 const configPatch = body({
@@ -24,57 +23,48 @@ const params = z.object({ id: idOf('a cleanup config') });
 
 const { answers, reports } = answersOf('data-cleanup');
 
-export function dataCleanupRoutes(
-  cleanup: CleanupOperations,
-  expensive: ExpensiveReads,
-): FastifyPluginAsyncZod {
-  return async (app) => {
-    await app.register(configRoutes(cleanup));
-    app.get(
-      '/data-cleanup/preview',
-      reports('Preview what a cleanup would remove', cleanupPreview),
-      async () => toWire(await expensive.count('cleanup', () => cleanup.preview())),
-    );
-    app.post(
-      '/data-cleanup/trigger',
-      answers('Start a cleanup run', z.object({ run_id: z.string() }), {}, 202),
-      async ({ actor }) => toWire(await cleanup.trigger(actor)),
-    );
-    app.post('/data-cleanup/cancel', reports('End the cleanup run', cleanupProgress), async ({ actor }) =>
-      toWire(await cleanup.cancel(actor)),
-    );
-    app.get('/data-cleanup/progress', reports('Follow the cleanup run', cleanupProgress), async () =>
-      toWire(await cleanup.progress()),
-    );
-  };
+export function dataCleanupRoutes(app: Routes, cleanup: CleanupOperations, expensive: ExpensiveReads): void {
+  configRoutes(app, cleanup);
+  app.get('/data-cleanup/preview', reports('Preview what a cleanup would remove', cleanupPreview), async () =>
+    toWire(await expensive.count('cleanup', () => cleanup.preview())),
+  );
+  app.post(
+    '/data-cleanup/trigger',
+    answers('Start a cleanup run', z.object({ run_id: z.string() }), {}, 202),
+    async ({ actor }) => toWire(await cleanup.trigger(actor)),
+  );
+  app.post('/data-cleanup/cancel', reports('End the cleanup run', cleanupProgress), async ({ actor }) =>
+    toWire(await cleanup.cancel(actor)),
+  );
+  app.get('/data-cleanup/progress', reports('Follow the cleanup run', cleanupProgress), async () =>
+    toWire(await cleanup.progress()),
+  );
 }
 
-function configRoutes(cleanup: CleanupOperations): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(
-      '/data-cleanup-configs',
-      answers('List cleanup configs', pageOf(retention), { querystring: pageQuery }),
-      async (request) => paginate(toWire(await cleanup.configs()), request.query),
-    );
-    app.get(
-      '/data-cleanup-configs/:id',
-      reports('Show a cleanup config', retention, { params }),
-      async ({ params }, reply) => withVersion(reply, await cleanup.config(params.id), retentionVersion),
-    );
-    app.put(
-      '/data-cleanup-configs/:id',
-      {
-        config: ADMIN_ONLY,
-        ...reports('Change how long data is kept, or whether it is cleaned', retention, {
-          params,
-          headers: ifMatchHeader,
-          body: configPatch,
-        }),
-      },
-      async ({ actor, params, headers, body }, reply) => {
-        const config = await cleanup.update(actor, params.id, camelKeys(body), expectedVersion(headers));
-        return withVersion(reply, config, retentionVersion);
-      },
-    );
-  };
+function configRoutes(app: Routes, cleanup: CleanupOperations): void {
+  app.get(
+    '/data-cleanup-configs',
+    answers('List cleanup configs', pageOf(retention), { querystring: pageQuery }),
+    async (request) => paginate(toWire(await cleanup.configs()), request.query),
+  );
+  app.get(
+    '/data-cleanup-configs/:id',
+    reports('Show a cleanup config', retention, { params }),
+    async ({ params }, reply) => withVersion(reply, await cleanup.config(params.id), retentionVersion),
+  );
+  app.put(
+    '/data-cleanup-configs/:id',
+    {
+      config: ADMIN_ONLY,
+      ...reports('Change how long data is kept, or whether it is cleaned', retention, {
+        params,
+        headers: ifMatchHeader,
+        body: configPatch,
+      }),
+    },
+    async ({ actor, params, headers, body }, reply) => {
+      const config = await cleanup.update(actor, params.id, camelKeys(body), expectedVersion(headers));
+      return withVersion(reply, config, retentionVersion);
+    },
+  );
 }

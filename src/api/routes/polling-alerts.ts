@@ -3,7 +3,6 @@
 // time. PUT changes the fields it names; those left out stay as they are. What needs more than one field to be judged
 // (threshold by rule type, webhook_url by channels; of a silence its scope and its end) is checked by the operations.
 import type { FastifyRequest } from 'fastify';
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import {
   ALERT_STATES,
@@ -28,7 +27,15 @@ import type { AlertHistoryOperations, SilenceOperations } from '../../operations
 import { camelKeys, toWire } from '../../platform/snake-keys.ts';
 import { etagOf, expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
-import { answersOf, itemsOf, onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/answers.ts';
+import {
+  answersOf,
+  itemsOf,
+  onPage,
+  pageOf,
+  pageQuery,
+  pageRequestOf,
+  type Routes,
+} from '../schemas/answers.ts';
 import { body, idOf, oneOf, reason, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 
 const MAX_CHANNELS = 10;
@@ -84,62 +91,58 @@ const params = z.object({ id: ruleId });
 const RULES = '/polling-alert-rules';
 const RULE = `${RULES}/:id`;
 
-export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(
-      RULES,
-      answers('List alert rules', pageOf(alertRuleReport), { querystring: pageQuery }),
-      async (request) => {
-        const { query } = request;
-        const { items, total } = await alerts.list(pageRequestOf(query));
-        return onPage({ items: items.map((rule) => readableBy(request, rule)), total }, query);
-      },
-    );
-    app.post(
-      RULES,
-      reports('Create an alert rule', alertRuleReport, { body: newAlertRule }, 201),
-      async ({ actor, body }) => toWire(await alerts.create(actor, body)),
-    );
-    app.get(RULE, reports('Show an alert rule', alertRuleReport, { params }), async (request, reply) => {
-      const rule = await alerts.show(request.params.id);
-      reply.header('etag', etagOf(alertRuleVersion(rule)));
-      return toWire(readableBy(request, rule));
-    });
-    app.put(
-      RULE,
-      reports('Change an alert rule; fields left out stay as they are', alertRuleReport, {
-        params,
-        headers: ifMatchHeader,
-        body: rulePatch,
-      }),
-      async ({ actor, params, body, headers }, reply) => {
-        const rule = await alerts.update(actor, params.id, body, expectedVersion(headers));
-        return withVersion(reply, rule, alertRuleVersion);
-      },
-    );
-    app.delete(
-      RULE,
-      {
-        config: ADMIN_ONLY,
-        ...answers('Delete an alert rule; its alerts stay in the history', z.null(), { params }, 204),
-      },
-      async ({ actor, params }) => {
-        await alerts.remove(actor, params.id);
-        return null;
-      },
-    );
-  };
+export function pollingAlertRoutes(app: Routes, alerts: AlertOperations): void {
+  app.get(
+    RULES,
+    answers('List alert rules', pageOf(alertRuleReport), { querystring: pageQuery }),
+    async (request) => {
+      const { query } = request;
+      const { items, total } = await alerts.list(pageRequestOf(query));
+      return onPage({ items: items.map((rule) => readableBy(request, rule)), total }, query);
+    },
+  );
+  app.post(
+    RULES,
+    reports('Create an alert rule', alertRuleReport, { body: newAlertRule }, 201),
+    async ({ actor, body }) => toWire(await alerts.create(actor, body)),
+  );
+  app.get(RULE, reports('Show an alert rule', alertRuleReport, { params }), async (request, reply) => {
+    const rule = await alerts.show(request.params.id);
+    reply.header('etag', etagOf(alertRuleVersion(rule)));
+    return toWire(readableBy(request, rule));
+  });
+  app.put(
+    RULE,
+    reports('Change an alert rule; fields left out stay as they are', alertRuleReport, {
+      params,
+      headers: ifMatchHeader,
+      body: rulePatch,
+    }),
+    async ({ actor, params, body, headers }, reply) => {
+      const rule = await alerts.update(actor, params.id, body, expectedVersion(headers));
+      return withVersion(reply, rule, alertRuleVersion);
+    },
+  );
+  app.delete(
+    RULE,
+    {
+      config: ADMIN_ONLY,
+      ...answers('Delete an alert rule; its alerts stay in the history', z.null(), { params }, 204),
+    },
+    async ({ actor, params }) => {
+      await alerts.remove(actor, params.id);
+      return null;
+    },
+  );
 }
 
 /** May take as long as the receiver's timeout, so it is registered where handlers have that much time. */
-export function alertTestRoute(alerts: AlertOperations): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.post(
-      `${RULE}/test`,
-      reports('Send a test webhook for an alert rule, and return the result', webhookTrialReport, { params }),
-      async ({ actor, params }) => toWire(await alerts.test(actor, params.id)),
-    );
-  };
+export function alertTestRoute(app: Routes, alerts: AlertOperations): void {
+  app.post(
+    `${RULE}/test`,
+    reports('Send a test webhook for an alert rule, and return the result', webhookTrialReport, { params }),
+    async ({ actor, params }) => toWire(await alerts.test(actor, params.id)),
+  );
 }
 
 /** Path and query of a webhook URL often contain the receiver's secret, so viewers get neither. */
@@ -153,38 +156,36 @@ function readableBy({ actor }: FastifyRequest, rule: AlertRuleReport): AlertRule
 const HISTORY = '/polling-alert-history';
 const alertParams = z.object({ id: idOf('an alert', 16) });
 
-export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(
-      HISTORY,
-      answers('List fired alerts, newest first', pageOf(alertReport), {
-        querystring: pageQuery.extend({ rule_id: ruleId.optional(), state: alertState.optional() }),
+export function pollingAlertHistoryRoutes(app: Routes, alerts: AlertHistoryOperations): void {
+  app.get(
+    HISTORY,
+    answers('List fired alerts, newest first', pageOf(alertReport), {
+      querystring: pageQuery.extend({ rule_id: ruleId.optional(), state: alertState.optional() }),
+    }),
+    async ({ query }) => {
+      const { rule_id: ruleId = null, state = null } = query;
+      return onPage(await alerts.list({ ruleId, state }, pageRequestOf(query)), query);
+    },
+  );
+  app.post(
+    `${HISTORY}/:id/acknowledge`,
+    {
+      ...reports('Acknowledge a firing alert; the first acknowledgement wins', alertReport, {
+        params: alertParams,
+        body: acknowledgement,
       }),
-      async ({ query }) => {
-        const { rule_id: ruleId = null, state = null } = query;
-        return onPage(await alerts.list({ ruleId, state }, pageRequestOf(query)), query);
+      // The reason is optional.
+      preValidation: async (request) => {
+        if (request.body === undefined) request.body = { reason: '' };
       },
-    );
-    app.post(
-      `${HISTORY}/:id/acknowledge`,
-      {
-        ...reports('Acknowledge a firing alert; the first acknowledgement wins', alertReport, {
-          params: alertParams,
-          body: acknowledgement,
-        }),
-        // The reason is optional.
-        preValidation: async (request) => {
-          if (request.body === undefined) request.body = { reason: '' };
-        },
-      },
-      async ({ actor, params: { id }, body }) => toWire(await alerts.acknowledge(actor, id, body.reason)),
-    );
-    app.post(
-      `${HISTORY}/:id/redeliver`,
-      reports("Retry an alert's failed notifications now", alertReport, { params: alertParams }, 202),
-      async ({ actor, params: { id } }) => toWire(await alerts.redeliver(actor, id)),
-    );
-  };
+    },
+    async ({ actor, params: { id }, body }) => toWire(await alerts.acknowledge(actor, id, body.reason)),
+  );
+  app.post(
+    `${HISTORY}/:id/redeliver`,
+    reports("Retry an alert's failed notifications now", alertReport, { params: alertParams }, 202),
+    async ({ actor, params: { id } }) => toWire(await alerts.redeliver(actor, id)),
+  );
 }
 
 // That something is silenced at all, and either for so long or until a time, is checked by the operation.
@@ -201,31 +202,29 @@ const newSilence = body({
 
 const SILENCES = '/polling-alert-silences';
 
-export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(SILENCES, answers('List the current silences', itemsOf(silenceReport)), async () => ({
-      items: toWire(await silences.list()),
-    }));
-    app.post(
-      SILENCES,
-      reports(
-        'Silence the alerts of a rule, a rule type or a task type for a time',
-        silenceReport,
-        { body: newSilence },
-        201,
-      ),
-      async ({ actor, body }) => {
-        const until = body.until === null ? null : new Date(body.until);
-        const request = { ...camelKeys(body), until };
-        return toWire(await silences.create(actor, request));
-      },
-    );
-    app.delete(
-      `${SILENCES}/:id`,
-      reports('End a silence; returns the ended one', silenceReport, {
-        params: z.object({ id: idOf('a silence') }),
-      }),
-      async ({ actor, params }) => toWire(await silences.remove(actor, params.id)),
-    );
-  };
+export function pollingAlertSilenceRoutes(app: Routes, silences: SilenceOperations): void {
+  app.get(SILENCES, answers('List the current silences', itemsOf(silenceReport)), async () => ({
+    items: toWire(await silences.list()),
+  }));
+  app.post(
+    SILENCES,
+    reports(
+      'Silence the alerts of a rule, a rule type or a task type for a time',
+      silenceReport,
+      { body: newSilence },
+      201,
+    ),
+    async ({ actor, body }) => {
+      const until = body.until === null ? null : new Date(body.until);
+      const request = { ...camelKeys(body), until };
+      return toWire(await silences.create(actor, request));
+    },
+  );
+  app.delete(
+    `${SILENCES}/:id`,
+    reports('End a silence; returns the ended one', silenceReport, {
+      params: z.object({ id: idOf('a silence') }),
+    }),
+    async ({ actor, params }) => toWire(await silences.remove(actor, params.id)),
+  );
 }

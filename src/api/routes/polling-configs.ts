@@ -1,5 +1,4 @@
 // /api/admin/polling-configs: which cards are polled, and how often (operations interface, sections 2.1 and 4).
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { ONE_LINE } from '../../domain/one-line.ts';
@@ -18,7 +17,7 @@ import { configReport } from '../../operations/schedule/schedule-report.ts';
 import { camelKeys, toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
-import { answersOf, pageOf, pageQuery, paginate } from '../schemas/answers.ts';
+import { answersOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
 import { body, idOf, oneOf, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 
 const nameRule = `must have 1 to ${CONFIG_NAME_LENGTH} printable characters`;
@@ -53,57 +52,55 @@ const params = z.object({ id: idOf('a polling config') });
 
 const { answers, reports } = answersOf('polling-configs');
 
-export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(
-      '/polling-configs',
-      answers('List polling configs', pageOf(configReport), { querystring: pageQuery }),
-      async (request) => paginate(toWire(await configs.list()), request.query),
-    );
-    app.put(
-      '/polling-configs/:id',
-      {
-        config: ADMIN_ONLY,
-        ...reports('Change a polling config; fields left out stay as they are', configReport, {
-          params,
-          headers: ifMatchHeader,
-          body: configPatch,
-        }),
-      },
-      async ({ actor, params, body, headers }, reply) => {
-        const config = await configs.update(
-          actor,
-          params.id,
-          camelKeys(body) as ConfigPatch,
-          expectedVersion(headers),
-        );
-        return withVersion(reply, config, configVersion);
-      },
-    );
-    app.post(
-      '/polling-configs',
-      {
-        config: ADMIN_ONLY,
-        ...reports('Create a polling config', configReport, { body: newConfig }, 201),
-      },
-      async ({ actor, body }) => {
-        return toWire(await configs.create(actor, camelKeys(body)));
-      },
-    );
-    app.get(
-      '/polling-configs/:id',
-      reports('Show a polling config', configReport, { params }),
-      async ({ params }, reply) => withVersion(reply, await configs.show(params.id), configVersion),
-    );
-    app.delete(
-      '/polling-configs/:id',
-      {
-        config: ADMIN_ONLY,
-        ...reports('Delete a polling config; the next matching config takes its cards', configReport, {
-          params,
-        }),
-      },
-      async ({ actor, params }) => toWire(await configs.remove(actor, params.id)),
-    );
-  };
+export function pollingConfigRoutes(app: Routes, configs: ConfigOperations): void {
+  app.get(
+    '/polling-configs',
+    answers('List polling configs', pageOf(configReport), { querystring: pageQuery }),
+    async (request) => paginate(toWire(await configs.list()), request.query),
+  );
+  app.put(
+    '/polling-configs/:id',
+    {
+      config: ADMIN_ONLY,
+      ...reports('Change a polling config; fields left out stay as they are', configReport, {
+        params,
+        headers: ifMatchHeader,
+        body: configPatch,
+      }),
+    },
+    async ({ actor, params, body, headers }, reply) => {
+      const config = await configs.update(
+        actor,
+        params.id,
+        camelKeys(body) as ConfigPatch,
+        expectedVersion(headers),
+      );
+      return withVersion(reply, config, configVersion);
+    },
+  );
+  app.post(
+    '/polling-configs',
+    {
+      config: ADMIN_ONLY,
+      ...reports('Create a polling config', configReport, { body: newConfig }, 201),
+    },
+    async ({ actor, body }) => {
+      return toWire(await configs.create(actor, camelKeys(body)));
+    },
+  );
+  app.get(
+    '/polling-configs/:id',
+    reports('Show a polling config', configReport, { params }),
+    async ({ params }, reply) => withVersion(reply, await configs.show(params.id), configVersion),
+  );
+  app.delete(
+    '/polling-configs/:id',
+    {
+      config: ADMIN_ONLY,
+      ...reports('Delete a polling config; the next matching config takes its cards', configReport, {
+        params,
+      }),
+    },
+    async ({ actor, params }) => toWire(await configs.remove(actor, params.id)),
+  );
 }

@@ -1,6 +1,5 @@
 // What holds the polling of task types back: /api/admin/polling-concurrency, their limits, and the reset of a leaked running
 // count (operations interface, sections 2.2 and 4); /api/admin/polling-pauses, pauses by operators and by the gateway.
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import {
   MAX_CONCURRENCY_BOUNDS,
@@ -12,45 +11,43 @@ import { concurrencyLimit, pauseReport, slotReset } from '../../operations/limit
 import type { PauseOperations } from '../../operations/limits/pauses.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
-import { answersOf, itemsOf, pageOf, pageQuery, paginate } from '../schemas/answers.ts';
+import { answersOf, itemsOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
 import { body, oneOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';
 
 const { answers, reports } = answersOf('polling-concurrency');
 
-export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(
-      '/polling-concurrency',
-      answers('List limits', pageOf(concurrencyLimit), { querystring: pageQuery }),
-      async (request) => paginate(toWire(await concurrency.list()), request.query),
-    );
-    app.get(
-      '/polling-concurrency/:task_type',
-      reports('Show the limit of a task type', concurrencyLimit, {
-        params: z.object({ task_type: taskType }),
-      }),
-      async ({ params }, reply) => withVersion(reply, await concurrency.show(params.task_type), limitVersion),
-    );
-    app.put(
-      '/polling-concurrency/:task_type',
-      reports('Set the limit of a task type', concurrencyLimit, {
-        params: z.object({ task_type: taskType }),
-        headers: ifMatchHeader,
-        body: body({ max_concurrency: wholeNumber(MAX_CONCURRENCY_BOUNDS) }),
-      }),
-      async ({ actor, params: { task_type: type }, body, headers }, reply) => {
-        const set = concurrency.set(actor, type, body.max_concurrency, expectedVersion(headers));
-        return withVersion(reply, await set, limitVersion);
-      },
-    );
-    app.post(
-      '/polling-concurrency/reset',
-      reports('Reset the running count of a task type', slotReset, {
-        body: body({ task_type: taskType }),
-      }),
-      async ({ actor, body }) => toWire(await concurrency.reset(actor, body.task_type)),
-    );
-  };
+export function pollingConcurrencyRoutes(app: Routes, concurrency: ConcurrencyOperations): void {
+  app.get(
+    '/polling-concurrency',
+    answers('List limits', pageOf(concurrencyLimit), { querystring: pageQuery }),
+    async (request) => paginate(toWire(await concurrency.list()), request.query),
+  );
+  app.get(
+    '/polling-concurrency/:task_type',
+    reports('Show the limit of a task type', concurrencyLimit, {
+      params: z.object({ task_type: taskType }),
+    }),
+    async ({ params }, reply) => withVersion(reply, await concurrency.show(params.task_type), limitVersion),
+  );
+  app.put(
+    '/polling-concurrency/:task_type',
+    reports('Set the limit of a task type', concurrencyLimit, {
+      params: z.object({ task_type: taskType }),
+      headers: ifMatchHeader,
+      body: body({ max_concurrency: wholeNumber(MAX_CONCURRENCY_BOUNDS) }),
+    }),
+    async ({ actor, params: { task_type: type }, body, headers }, reply) => {
+      const set = concurrency.set(actor, type, body.max_concurrency, expectedVersion(headers));
+      return withVersion(reply, await set, limitVersion);
+    },
+  );
+  app.post(
+    '/polling-concurrency/reset',
+    reports('Reset the running count of a task type', slotReset, {
+      body: body({ task_type: taskType }),
+    }),
+    async ({ actor, body }) => toWire(await concurrency.reset(actor, body.task_type)),
+  );
 }
 
 const { answers: pauseAnswers } = answersOf('polling-pauses');
@@ -58,31 +55,29 @@ const PAUSES = '/polling-pauses';
 const items = itemsOf(pauseReport);
 const pausedTypes = oneOf(PAUSABLE);
 
-export function pollingPauseRoutes(pauses: PauseOperations): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(PAUSES, pauseAnswers('List pauses: what is paused, why and until when', items), async () => ({
-      items: toWire(await pauses.list()),
-    }));
-    app.post(
-      PAUSES,
-      pauseAnswers(
-        'Pause polling of one or all task types',
-        items,
-        { body: body({ task_type: pausedTypes, seconds: wholeNumber(PAUSE_SECONDS_BOUNDS), reason }) },
-        201,
-      ),
-      async ({ actor, body }) => {
-        const { task_type: taskType, seconds, reason } = body;
-        const made = await pauses.pause(actor, { taskType, seconds, reason });
-        return { items: toWire(made) };
-      },
-    );
-    app.delete(
-      PAUSES,
-      pauseAnswers('End pauses, including those the gateway asked for; returns the ended pauses', items, {
-        querystring: z.object({ task_type: pausedTypes.default('all') }),
-      }),
-      async ({ actor, query }) => ({ items: toWire(await pauses.resume(actor, query.task_type)) }),
-    );
-  };
+export function pollingPauseRoutes(app: Routes, pauses: PauseOperations): void {
+  app.get(PAUSES, pauseAnswers('List pauses: what is paused, why and until when', items), async () => ({
+    items: toWire(await pauses.list()),
+  }));
+  app.post(
+    PAUSES,
+    pauseAnswers(
+      'Pause polling of one or all task types',
+      items,
+      { body: body({ task_type: pausedTypes, seconds: wholeNumber(PAUSE_SECONDS_BOUNDS), reason }) },
+      201,
+    ),
+    async ({ actor, body }) => {
+      const { task_type: taskType, seconds, reason } = body;
+      const made = await pauses.pause(actor, { taskType, seconds, reason });
+      return { items: toWire(made) };
+    },
+  );
+  app.delete(
+    PAUSES,
+    pauseAnswers('End pauses, including those the gateway asked for; returns the ended pauses', items, {
+      querystring: z.object({ task_type: pausedTypes.default('all') }),
+    }),
+    async ({ actor, query }) => ({ items: toWire(await pauses.resume(actor, query.task_type)) }),
+  );
 }

@@ -1,6 +1,5 @@
 // GET /api/admin/polling-stats and below: the fleet in numbers (operations interface, section 4); POST
 // polling-init/rebuild.
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { HISTORY_STEPS } from '../../domain/stats/history.ts';
 import type { Operations } from '../../operations/operations.ts';
@@ -15,7 +14,7 @@ import {
 import { systemClock } from '../../platform/clock.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import { PacedReads } from '../guard/expensive-reads.ts';
-import { answersOf, itemsOf } from '../schemas/answers.ts';
+import { answersOf, itemsOf, type Routes } from '../schemas/answers.ts';
 import { queryNumber } from '../schemas/fields.ts';
 
 const { answers, reports } = answersOf('polling-stats');
@@ -29,40 +28,38 @@ const EVERY_MS = 250;
 
 type StatsSources = Pick<Operations, 'stats' | 'history' | 'init'>;
 
-export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsyncZod {
+export function pollingStatsRoutes(app: Routes, operations: StatsSources): void {
   const { stats, init, history: past } = operations;
   const pace = new PacedReads(EVERY_MS, systemClock);
   const paced = <T>(what: string, read: () => Promise<T>) =>
     pace.read(what, async () => toWire(await read()));
-  return async (app) => {
-    app.get('/polling-stats', reports('Overall statistics', overview), () =>
-      paced('overview', () => stats.overview()),
-    );
-    app.get('/polling-stats/queues', answers('Queue state', itemsOf(queueStats)), async () => ({
-      items: await paced('queues', () => stats.queues()),
-    }));
-    app.get('/polling-stats/tasks', answers('Task statistics', itemsOf(taskStats)), async () => ({
-      items: await paced('tasks', () => stats.tasks()),
-    }));
-    app.get(
-      '/polling-stats/history',
-      reports('Samples of the last minutes: one a second up to 15 minutes, else one a minute', history, {
-        querystring: z.object({ minutes: queryNumber(MINUTES).default(DEFAULT_MINUTES) }),
-      }),
-      ({ query: { minutes } }) => paced(`history ${minutes}`, () => past.read(minutes)),
-    );
-    app.get(
-      '/polling-stats/failures',
-      answers('Why polls fail, of which carriers, and for which cards', itemsOf(taskFailures)),
-      async () => ({ items: await paced('failures', () => past.failures()) }),
-    );
-    app.get('/polling-stats/init-progress', reports('Initialisation progress', initState), () =>
-      paced('init-progress', () => init.progress()),
-    );
-    app.post(
-      '/polling-init/rebuild',
-      reports('Compare every ring with the cards and repair what differs, in place', initState, {}, 202),
-      async ({ actor }) => toWire(await init.rebuild(actor)),
-    );
-  };
+  app.get('/polling-stats', reports('Overall statistics', overview), () =>
+    paced('overview', () => stats.overview()),
+  );
+  app.get('/polling-stats/queues', answers('Queue state', itemsOf(queueStats)), async () => ({
+    items: await paced('queues', () => stats.queues()),
+  }));
+  app.get('/polling-stats/tasks', answers('Task statistics', itemsOf(taskStats)), async () => ({
+    items: await paced('tasks', () => stats.tasks()),
+  }));
+  app.get(
+    '/polling-stats/history',
+    reports('Samples of the last minutes: one a second up to 15 minutes, else one a minute', history, {
+      querystring: z.object({ minutes: queryNumber(MINUTES).default(DEFAULT_MINUTES) }),
+    }),
+    ({ query: { minutes } }) => paced(`history ${minutes}`, () => past.read(minutes)),
+  );
+  app.get(
+    '/polling-stats/failures',
+    answers('Why polls fail, of which carriers, and for which cards', itemsOf(taskFailures)),
+    async () => ({ items: await paced('failures', () => past.failures()) }),
+  );
+  app.get('/polling-stats/init-progress', reports('Initialisation progress', initState), () =>
+    paced('init-progress', () => init.progress()),
+  );
+  app.post(
+    '/polling-init/rebuild',
+    reports('Compare every ring with the cards and repair what differs, in place', initState, {}, 202),
+    async ({ actor }) => toWire(await init.rebuild(actor)),
+  );
 }

@@ -1,12 +1,12 @@
 // What supervisors, load balancers and tools ask: alive, ready, version, API description, which are public, and metrics.
 import { createHash } from 'node:crypto';
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { systemClock } from '../../platform/clock.ts';
 import { sendProblem } from '../error-handling.ts';
 import { etagOf } from '../etag.ts';
 import { type ExpensiveReads, PacedReads } from '../guard/expensive-reads.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { Routes } from '../schemas/answers.ts';
 
 /** Whether this instance works. */
 export interface Readiness {
@@ -23,92 +23,89 @@ const METRICS_EVERY_MS = 1_000;
 const ANY_QUERY = { anyQuery: true } as const;
 
 export function probeRoutes(
+  app: Routes,
   readiness: () => Promise<Readiness>,
   version: string,
   expensive: ExpensiveReads,
-): FastifyPluginAsyncZod {
+): void {
   let description: { readonly json: Buffer; readonly etag: string } | null = null;
-  return async (app) => {
-    app.get(
-      '/livez',
-      {
-        config: ANY_QUERY,
-        schema: {
-          tags,
-          summary: 'The process runs',
-          response: { 200: z.object({ status: z.literal('ok') }) },
-        },
+  app.get(
+    '/livez',
+    {
+      config: ANY_QUERY,
+      schema: {
+        tags,
+        summary: 'The process runs',
+        response: { 200: z.object({ status: z.literal('ok') }) },
       },
-      async () => ({ status: 'ok' as const }),
-    );
-    app.get(
-      '/readyz',
-      {
-        config: ANY_QUERY,
-        schema: {
-          tags,
-          summary: 'The instance works',
-          response: { 200: z.object({ status: z.literal('ready'), restraints: z.array(z.string()) }) },
-        },
+    },
+    async () => ({ status: 'ok' as const }),
+  );
+  app.get(
+    '/readyz',
+    {
+      config: ANY_QUERY,
+      schema: {
+        tags,
+        summary: 'The instance works',
+        response: { 200: z.object({ status: z.literal('ready'), restraints: z.array(z.string()) }) },
       },
-      async (request, reply) => {
-        const { problems, restraints } = await readiness();
-        if (problems.length === 0) return { status: 'ready' as const, restraints: [...restraints] };
-        return sendProblem(request, reply, { status: 503, code: 'not_ready', detail: problems.join('; ') });
+    },
+    async (request, reply) => {
+      const { problems, restraints } = await readiness();
+      if (problems.length === 0) return { status: 'ready' as const, restraints: [...restraints] };
+      return sendProblem(request, reply, { status: 503, code: 'not_ready', detail: problems.join('; ') });
+    },
+  );
+  app.get(
+    '/version',
+    {
+      schema: {
+        tags,
+        summary: 'Version of this instance',
+        response: { 200: z.object({ name: z.string(), version: z.string(), node: z.string() }) },
       },
-    );
-    app.get(
-      '/version',
-      {
-        schema: {
-          tags,
-          summary: 'Version of this instance',
-          response: { 200: z.object({ name: z.string(), version: z.string(), node: z.string() }) },
-        },
+    },
+    async () => ({ name: 'cardpoll', version, node: process.versions.node }),
+  );
+  app.get(
+    '/openapi.json',
+    {
+      schema: {
+        tags,
+        summary: 'This description',
+        response: { 200: z.looseObject({ openapi: z.string() }) },
       },
-      async () => ({ name: 'cardpoll', version, node: process.versions.node }),
-    );
-    app.get(
-      '/openapi.json',
-      {
-        schema: {
-          tags,
-          summary: 'This description',
-          response: { 200: z.looseObject({ openapi: z.string() }) },
-        },
-      },
-      async ({ headers }, reply) => {
-        await expensive.documents.run(async () => {});
-        description ??= described(app.swagger());
-        const { etag, json } = description;
-        reply.headers({ etag, 'cache-control': 'no-cache' }).type('application/json; charset=utf-8');
-        if (headers['if-none-match'] === etag) return reply.code(304 as 200).send(undefined as never);
-        // Sent as it is; the schema describes the JSON it holds.
-        return reply.send(json as unknown as { openapi: string });
-      },
-    );
-  };
+    },
+    async ({ headers }, reply) => {
+      await expensive.documents.run(async () => {});
+      description ??= described(app.swagger());
+      const { etag, json } = description;
+      reply.headers({ etag, 'cache-control': 'no-cache' }).type('application/json; charset=utf-8');
+      if (headers['if-none-match'] === etag) return reply.code(304 as 200).send(undefined as never);
+      // Sent as it is; the schema describes the JSON it holds.
+      return reply.send(json as unknown as { openapi: string });
+    },
+  );
 }
 
 /** GET /metrics for Prometheus. Unlike the probes it needs a token where tokens are configured: it reveals the size of the fleet. */
-export function metricsRoute(metrics: Metrics): FastifyPluginAsyncZod {
+export function metricsRoute(app: Routes, metrics: Metrics): void {
   const pace = new PacedReads(METRICS_EVERY_MS, systemClock);
-  return async (app) => {
-    app.get(
-      '/metrics',
-      {
-        schema: {
-          tags,
-          summary: 'Metrics for Prometheus',
-          response: {
-            200: { description: 'Text exposition format', content: { 'text/plain': { schema: z.string() } } },
-          },
+  app.get(
+    '/metrics',
+    {
+      schema: {
+        tags,
+        summary: 'Metrics for Prometheus',
+        response: {
+          200: { description: 'Text exposition format', content: { 'text/plain': { schema: z.string() } } },
         },
       },
-      async (_request, reply) =>
-        reply.type(metrics.contentType).send(await pace.read('page', () => metrics.text())),
-    );
-  };
+    },
+    async (_request, reply) =>
+      reply.type(metrics.contentType).send(await pace.read('page', () => metrics.text())),
+  );
 }
 
 /** Written once: it is the same for every request. */

@@ -1,7 +1,6 @@
 // /api/admin/stops: stops of cards, their mode, what is done with those that are held, and below stops/resume the runs that
 // resume stopped cards; POST cards/{card}/stop and cards/{card}/resume. What needs more than one field to be judged (card_ids,
 // or all or since instead) is checked in operations/stops.
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { ONE_LINE } from '../../domain/one-line.ts';
@@ -37,6 +36,7 @@ import {
   pageOf,
   pageQuery,
   pageRequestOf,
+  type Routes,
   wireSchema,
 } from '../schemas/answers.ts';
 import {
@@ -104,78 +104,72 @@ const cardResume = body({ reason, stop_again: stopAgain });
 
 const { answers, reports } = answersOf('stops');
 
-export function stopRoutes(stops: StopOperations, mode: StopModeOperations): FastifyPluginAsyncZod {
-  return async (app) => {
-    await app.register(modeRoutes(mode));
-    app.get(
-      '/stops',
-      answers('List stops, the latest first', pageOf(stopReport), { querystring: stopQuery }),
-      async ({ query }) => {
-        const { state = null, since: sinceMs = null, carrier_id: carrierId = null } = query;
-        return onPage(await stops.list({ state, sinceMs, carrierId }, pageRequestOf(query)), query);
-      },
-    );
-    app.post(
-      '/cards/:card/stop',
-      reports(
-        'Stop a card by card_id or iccid, whatever it has used',
-        orderedStopReport,
-        { params: z.object({ card: z.string() }), body: cardOrder },
-        202,
-      ),
-      async ({ actor, params, body }) => toWire(await stops.order(actor, params.card, body.reason)),
-    );
-  };
+export function stopRoutes(app: Routes, stops: StopOperations, mode: StopModeOperations): void {
+  modeRoutes(app, mode);
+  app.get(
+    '/stops',
+    answers('List stops, the latest first', pageOf(stopReport), { querystring: stopQuery }),
+    async ({ query }) => {
+      const { state = null, since: sinceMs = null, carrier_id: carrierId = null } = query;
+      return onPage(await stops.list({ state, sinceMs, carrierId }, pageRequestOf(query)), query);
+    },
+  );
+  app.post(
+    '/cards/:card/stop',
+    reports(
+      'Stop a card by card_id or iccid, whatever it has used',
+      orderedStopReport,
+      { params: z.object({ card: z.string() }), body: cardOrder },
+      202,
+    ),
+    async ({ actor, params, body }) => toWire(await stops.order(actor, params.card, body.reason)),
+  );
 }
 
 /** Decisions about very many stops take longer than other requests may. */
-export function heldStopRoutes(stops: StopOperations): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.post(
-      '/stops/release',
-      {
-        bodyLimit: CARD_LIST_BYTES,
-        ...reports(
-          'Let held stops go on: each card is judged anew, and the budget does not hold it',
-          releaseReport,
-          { body: heldStops },
-        ),
-      },
-      async ({ actor, body }) => toWire(await stops.release(actor, heldOf(body))),
-    );
-    app.post(
-      '/stops/dismiss',
-      {
-        bodyLimit: CARD_LIST_BYTES,
-        ...reports('Give held stops up: the cards are not stopped in that month', dismissReport, {
-          body: heldStops,
-        }),
-      },
-      async ({ actor, body }) => toWire(await stops.dismiss(actor, heldOf(body))),
-    );
-  };
+export function heldStopRoutes(app: Routes, stops: StopOperations): void {
+  app.post(
+    '/stops/release',
+    {
+      bodyLimit: CARD_LIST_BYTES,
+      ...reports(
+        'Let held stops go on: each card is judged anew, and the budget does not hold it',
+        releaseReport,
+        { body: heldStops },
+      ),
+    },
+    async ({ actor, body }) => toWire(await stops.release(actor, heldOf(body))),
+  );
+  app.post(
+    '/stops/dismiss',
+    {
+      bodyLimit: CARD_LIST_BYTES,
+      ...reports('Give held stops up: the cards are not stopped in that month', dismissReport, {
+        body: heldStops,
+      }),
+    },
+    async ({ actor, body }) => toWire(await stops.dismiss(actor, heldOf(body))),
+  );
 }
 
-function modeRoutes(mode: StopModeOperations): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(
-      '/stops/mode',
-      reports('Show whether cards over their package are stopped, and since when', stopModeReport),
-      async (_, reply) => withVersion(reply, await mode.show(), modeVersion),
-    );
-    app.put(
-      '/stops/mode',
-      reports(
-        'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
-        stopModeReport,
-        { headers: ifMatchHeader, body: modeChange },
-      ),
-      async ({ actor, body, headers }, reply) => {
-        const set = mode.set(actor, body.mode, body.reason, expectedVersion(headers));
-        return withVersion(reply, await set, modeVersion);
-      },
-    );
-  };
+function modeRoutes(app: Routes, mode: StopModeOperations): void {
+  app.get(
+    '/stops/mode',
+    reports('Show whether cards over their package are stopped, and since when', stopModeReport),
+    async (_, reply) => withVersion(reply, await mode.show(), modeVersion),
+  );
+  app.put(
+    '/stops/mode',
+    reports(
+      'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
+      stopModeReport,
+      { headers: ifMatchHeader, body: modeChange },
+    ),
+    async ({ actor, body, headers }, reply) => {
+      const set = mode.set(actor, body.mode, body.reason, expectedVersion(headers));
+      return withVersion(reply, await set, modeVersion);
+    },
+  );
 }
 
 function heldOf({ card_ids: cardIds, all, reason }: z.output<typeof heldStops>): HeldStops {
@@ -185,57 +179,53 @@ function heldOf({ card_ids: cardIds, all, reason }: z.output<typeof heldStops>):
 const RUNS = '/stops/resume';
 const params = z.object({ id: z.string() });
 
-export function stopResumeRoutes(resumes: ResumeOperations): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(
-      RUNS,
-      answers('List the latest runs that resume cards, newest first', itemsOf(resumeRunReport)),
-      async () => ({ items: toWire(await resumes.latest()) }),
-    );
-    app.get(`${RUNS}/:id`, reports('Follow a run', resumeRunReport, { params }), async (request) =>
-      toWire(await resumes.show(request.params.id)),
-    );
-    app.post(
-      `${RUNS}/:id/cancel`,
-      reports('Cancel a run; calls that are being made end normally', resumeRunReport, { params }),
-      async ({ actor, params: { id } }) => toWire(await resumes.cancel(actor, id)),
-    );
-    app.post(
-      '/cards/:card/resume',
-      reports(
-        'Resume a card by card_id or iccid',
-        resumeRunReport,
-        { params: z.object({ card: z.string() }), body: cardResume },
-        202,
-      ),
-      async ({ actor, params: { card }, body }) =>
-        toWire(await resumes.createForCard(actor, card, orderOf(body))),
-    );
-  };
+export function stopResumeRoutes(app: Routes, resumes: ResumeOperations): void {
+  app.get(
+    RUNS,
+    answers('List the latest runs that resume cards, newest first', itemsOf(resumeRunReport)),
+    async () => ({ items: toWire(await resumes.latest()) }),
+  );
+  app.get(`${RUNS}/:id`, reports('Follow a run', resumeRunReport, { params }), async (request) =>
+    toWire(await resumes.show(request.params.id)),
+  );
+  app.post(
+    `${RUNS}/:id/cancel`,
+    reports('Cancel a run; calls that are being made end normally', resumeRunReport, { params }),
+    async ({ actor, params: { id } }) => toWire(await resumes.cancel(actor, id)),
+  );
+  app.post(
+    '/cards/:card/resume',
+    reports(
+      'Resume a card by card_id or iccid',
+      resumeRunReport,
+      { params: z.object({ card: z.string() }), body: cardResume },
+      202,
+    ),
+    async ({ actor, params: { card }, body }) =>
+      toWire(await resumes.createForCard(actor, card, orderOf(body))),
+  );
 }
 
 /** A run of very many cards takes longer to make than other requests may. */
-export function newResumeRoute(resumes: ResumeOperations): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.post(
-      RUNS,
-      {
-        bodyLimit: CARD_LIST_BYTES,
-        schema: {
-          tags: ['stops'],
-          summary: 'Resume a list of cards, or what cardpoll stopped since a time and is stopped now',
-          body: resumeRequest,
-          response: { 200: wireSchema(resumePreview), 202: wireSchema(resumeRunReport) },
-        },
+export function newResumeRoute(app: Routes, resumes: ResumeOperations): void {
+  app.post(
+    RUNS,
+    {
+      bodyLimit: CARD_LIST_BYTES,
+      schema: {
+        tags: ['stops'],
+        summary: 'Resume a list of cards, or what cardpoll stopped since a time and is stopped now',
+        body: resumeRequest,
+        response: { 200: wireSchema(resumePreview), 202: wireSchema(resumeRunReport) },
       },
-      async ({ actor, body }, reply) => {
-        const { card_ids: cardIds = null, since: sinceMs = null, carrier_id: carrierId = null } = body;
-        const criteria = { cardIds, sinceMs, carrierId };
-        if (body.dry_run) return toWire(await resumes.preview(criteria));
-        return reply.code(202).send(toWire(await resumes.create(actor, criteria, orderOf(body))));
-      },
-    );
-  };
+    },
+    async ({ actor, body }, reply) => {
+      const { card_ids: cardIds = null, since: sinceMs = null, carrier_id: carrierId = null } = body;
+      const criteria = { cardIds, sinceMs, carrierId };
+      if (body.dry_run) return toWire(await resumes.preview(criteria));
+      return reply.code(202).send(toWire(await resumes.create(actor, criteria, orderOf(body))));
+    },
+  );
 }
 
 function orderOf({ reason, stop_again: stopAgain }: z.output<typeof cardResume>) {

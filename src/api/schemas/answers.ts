@@ -4,11 +4,15 @@
 // A report becomes a schema of its JSON: names in snake_case, times as RFC 3339 in UTC; toWire (platform/snake-keys.ts) does the
 // same to values. Lists come in pages (contract, "Lists"): {items, page, page_size, total}.
 import type { FastifyInstance } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest } from '../../domain/page.ts';
 import { REPORT_NAMES } from '../../operations/report.ts';
 import { snakeCase, toWire, type Wire } from '../../platform/snake-keys.ts';
 import { queryNumber } from './fields.ts';
+
+/** What routes are added to: a scope of the server whose schemas are those of zod. */
+export type Routes = Parameters<FastifyPluginAsyncZod>[0];
 
 /** @param tag of routes in the OpenAPI document (openapi.ts). @returns what describes such a route. */
 export function answersOf(tag: string) {
