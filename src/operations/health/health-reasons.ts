@@ -19,16 +19,11 @@ import {
   outageReason,
 } from './fleet-faults.ts';
 import { breakerWords, type HeldBreaker } from './gateway-report.ts';
-import type { HealthReason } from './health-report.ts';
+import type { CauseOf, HealthReason } from './health-report.ts';
 import { type ReadingCode, type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import { type StopCode, type StopFigures, stopReasons } from './stop-figures.ts';
 
-/** A reason before its task type and its start are added. */
-type Cause = Omit<HealthReason, 'taskType' | 'since'> & {
-  readonly code: HealthCode;
-  /** When it began, epoch milliseconds, where a record says so; otherwise its start is read from the health log. */
-  readonly sinceMs?: number;
-};
+type Cause = CauseOf<HealthCode>;
 
 /** The name of a reason in the health log. */
 export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | 'code'>): string {

@@ -8,13 +8,9 @@
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import type { StopMode } from '../../domain/stops/stop.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
-import type { HealthReason } from './health-report.ts';
+import type { CauseOf } from './health-report.ts';
 
 export type ReadingCode = 'implausible_readings';
-
-interface ReadingCause extends Pick<HealthReason, 'severity' | 'text' | 'command'> {
-  readonly code: ReadingCode;
-}
 
 /** Readings of usage in the last five minutes. */
 export interface ReadingCounts {
@@ -29,7 +25,7 @@ export interface ReadingCounts {
 const LEAST_READINGS = 10;
 const IMPLAUSIBLE_PERCENT = { warningAbove: 5, alertAbove: 50 };
 
-export function readingReasons({ total, implausible, stopMode }: ReadingCounts): ReadingCause[] {
+export function readingReasons({ total, implausible, stopMode }: ReadingCounts): CauseOf<ReadingCode>[] {
   const percent = (100 * implausible) / Math.max(1, total);
   if (total < LEAST_READINGS || percent <= IMPLAUSIBLE_PERCENT.warningAbove) return [];
   const text =

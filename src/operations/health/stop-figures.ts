@@ -4,7 +4,7 @@
 import { type StopMode, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { StopControl } from '../../store/ports/records/stop-records.ts';
-import type { HealthReason, StopNumbers } from './health-report.ts';
+import type { CauseOf, StopNumbers } from './health-report.ts';
 
 export interface StopFigures extends StopControl {
   /** The mode in force. */
@@ -51,13 +51,8 @@ export function stopNumbersOf(figures: StopFigures | null): StopNumbers {
 
 export type StopCode = 'stop_unconfirmed' | 'stops_held' | 'usage_jump';
 
-interface StopCause extends Pick<HealthReason, 'severity' | 'text' | 'command'> {
-  readonly code: StopCode;
-  readonly sinceMs?: number;
-}
-
 /** @param stops null: not known, or the task type stops no cards. */
-export function stopReasons(stops: StopFigures | null): StopCause[] {
+export function stopReasons(stops: StopFigures | null): CauseOf<StopCode>[] {
   return stops === null ? [] : [...jumpReasons(stops), ...heldReasons(stops), ...unconfirmedReasons(stops)];
 }
 
@@ -65,7 +60,7 @@ export function stopReasons(stops: StopFigures | null): StopCause[] {
  * An alert: a metric is one at four or five times its normal value (operations interface, section 8), and readings jump at
  * twenty times. Either the gateway is wrong about the whole fleet, or no card over its package is stopped.
  */
-function jumpReasons({ jump, mode }: StopFigures): StopCause[] {
+function jumpReasons({ jump, mode }: StopFigures): CauseOf<StopCode>[] {
   if (jump === null || jump.acceptedAtMs !== null) return [];
   const { factor, recentMbPerHour: recent, baselineMbPerHour: before, sinceMs } = jump;
   const effect = mode === 'observe' ? 'stops are only observed' : 'all stops are held';
@@ -76,7 +71,7 @@ function jumpReasons({ jump, mode }: StopFigures): StopCause[] {
   return [{ code: 'usage_jump', severity: 'alert', text, command, sinceMs }];
 }
 
-function heldReasons(stops: StopFigures): StopCause[] {
+function heldReasons(stops: StopFigures): CauseOf<StopCode>[] {
   const { held } = stops;
   if (held === 0) return [];
   const [are, them] = held === 1 ? ['stop is', 'it'] : ['stops are', 'them'];
@@ -99,7 +94,7 @@ function holdWords({ doneHour, budgetHour, doneDay, budgetDay, jump }: StopFigur
     : 'an operator must decide, although the stop budget is free again';
 }
 
-function unconfirmedReasons({ unconfirmed: cards }: StopFigures): StopCause[] {
+function unconfirmedReasons({ unconfirmed: cards }: StopFigures): CauseOf<StopCode>[] {
   if (cards === 0) return [];
   const text = `the gateway acknowledged the stop of ${cards} ${cards === 1 ? 'card' : 'cards'} but did not stop ${cards === 1 ? 'it' : 'them'}`;
   return [{ code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stats failures' }];
