@@ -11,6 +11,7 @@ import { messageOf } from '../platform/errors.ts';
 import { ErrorReporter, type LoopMeans, Pulse } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
+import { DatabaseUse } from './database-use.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { FleetClock } from './fleet-clock.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -40,6 +41,7 @@ export class Engine implements Service {
   readonly #stopRules: StopRulesWatch;
   readonly #reader: CardReader;
   readonly #writer: ResultWriter;
+  readonly #database: DatabaseUse;
   readonly #stats: StatsRecorder;
   readonly #heartbeat: Heartbeat;
   readonly #workers: readonly Worker[];
@@ -69,6 +71,7 @@ export class Engine implements Service {
     );
     this.#stats = new StatsRecorder(live.stats, settings.instanceId, deps.meter, loop('stats-recorder'));
     this.#writer = this.#makeWriter();
+    this.#database = new DatabaseUse(this.#configs, this.#writer, clock);
     this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), loop('heartbeat'));
     this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
     this.#leaderServices = settings.roles.includes('scheduler')
@@ -80,15 +83,12 @@ export class Engine implements Service {
   /** @returns why this instance is not ready, a sentence each; empty when it is ready. */
   problems(): string[] {
     if (this.#phase !== 'running') return [this.#phase];
-    const { outage } = this.#configs;
     const unread = this.#reader.failingMs;
     const stalled = this.#workers.filter((worker) => worker.stalledMs > STALLED_MS);
     const { silence } = this;
     return [
       ...stalled.map((worker) => `${worker.name}: no answer to a claim for ${seconds(worker.stalledMs)} s`),
-      ...(outage !== null && outage.lastsMs > STALLED_MS
-        ? [`the database could not be used for ${seconds(outage.lastsMs)} s: ${outage.reason}`]
-        : []),
+      ...this.#database.problems(STALLED_MS),
       // Claims of an empty queue pass at a Redis that refuses writes, because it is full or cannot save.
       ...(silence !== null && stalled.length === 0 ? [silence] : []),
       ...(unread > STALLED_MS ? [`cards could not be read for ${seconds(unread)} s`] : []),
@@ -135,8 +135,6 @@ export class Engine implements Service {
   describe(): InstanceInfo {
     const { instanceId, hostname, pid, version, roles } = this.settings;
     const { hits, misses } = this.#reader.counts;
-    const { outage } = this.#configs;
-    const now = this.deps.clock.now();
     return {
       instanceId,
       hostname,
@@ -145,13 +143,13 @@ export class Engine implements Service {
       roles,
       probeAddress: this.deps.probeAddress(),
       startedAtMs: this.#startedAtMs,
-      heartbeatAtMs: now,
+      heartbeatAtMs: this.deps.clock.now(),
       inFlight: this.#inFlight(),
       cacheHits: hits,
       cacheMisses: misses,
       breakers: this.deps.gateway.breakers().filter((breaker) => breaker.state !== 'closed'),
       reloadFailure: this.deps.reloadFailure(),
-      databaseOutage: outage && { sinceMs: Math.round(now - outage.lastsMs), reason: outage.reason },
+      databaseOutage: this.#database.outage,
     };
   }
 

@@ -167,6 +167,31 @@ it('an address that leads to a standby: readyz names it, and the promoted server
   await scheduled(fleet, 2 * CARDS);
 });
 
+it('PostgreSQL answers but its disk is full: readyz and health say so, and all results are stored afterwards', async () => {
+  const { fleet, linked } = await linkedFleet();
+  await fleet.setIntervals(2);
+  // Stands for a full disk: the error of one.
+  await sql(
+    fleet.databaseUrl,
+    `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+     CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON card_polls EXECUTE FUNCTION full_disk()`,
+  );
+  await unready(
+    linked,
+    /results could not be stored for 1\d s: PostgreSQL at .* is out of resources: could not/,
+  );
+  const { text, since } = await healthSays(linked, 'alert');
+  expect(text).toMatch(
+    /^no results are stored: 1 of 1 instances cannot store results in the database: .*extend/,
+  );
+  expect(since).not.toBeNull();
+  expect(await isLeader(linked)).toBe(true);
+  await sql(fleet.databaseUrl, 'DROP TRIGGER full_disk ON card_polls');
+  await ready(linked);
+  await waitFor(async () => (await outageIn(linked)) === undefined, { what: 'health to be well' });
+});
+
 it('a worker whose PostgreSQL swallows packets keeps no slots from the others', async () => {
   // Every poll reads its card from PostgreSQL.
   const env = { CARDPOLL_CARD_CACHE_TTL_SECONDS: '1' };

@@ -13,7 +13,7 @@ import { type TriggerResult, triggerIdOf } from '../../domain/manual-trigger.ts'
 import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { CardpollError } from '../../platform/errors.ts';
+import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { FailureLog, FailureNote } from '../../store/ports/live/failure-log.ts';
 import type { Settlement, WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { ResultRecords } from '../../store/ports/records/result-records.ts';
@@ -40,6 +40,8 @@ type Stage = 'write' | 'count' | 'settle';
 
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 2_000;
+/** Results that were refused for a shorter time are no outage: most failovers and locks are over by then. */
+const OUTAGE_AFTER_MS = 5_000;
 
 interface ResultWriterDeps {
   readonly work: Pick<WorkQueue, 'settle'>;
@@ -65,6 +67,8 @@ export class ResultWriter {
   readonly #plain: BatchLane<FinishedItem>;
   #reserved = 0;
   #abandoned = false;
+  /** When the first attempt began of those that the record store has refused since it took something, and why. */
+  #refused: { readonly atMs: number; readonly reason: string } | null = null;
   #idle: Array<() => void> = [];
 
   constructor(private readonly deps: ResultWriterDeps) {
@@ -80,6 +84,14 @@ export class ResultWriter {
   /** Number of claimed items that are not settled yet. */
   get reserved(): number {
     return this.#reserved;
+  }
+
+  /** How long the record store has taken no results (milliseconds), and why; null while it takes them. */
+  get outage(): { readonly lastsMs: number; readonly reason: string } | null {
+    if (this.#refused === null) return null;
+    const { atMs, reason } = this.#refused;
+    const lastsMs = this.deps.clock.monotonic() - atMs;
+    return lastsMs < OUTAGE_AFTER_MS ? null : { lastsMs, reason };
   }
 
   reserve(items: number): void {
@@ -208,9 +220,14 @@ export class ResultWriter {
   /** Repeats until it succeeds. @returns null when the writer was abandoned meanwhile. */
   async #persist<T>(stage: Stage, attempt: () => Promise<T>): Promise<T | null> {
     for (let failures = 0; !this.#abandoned; failures += 1) {
+      const startedAt = this.deps.clock.monotonic();
       try {
-        return await attempt();
+        const result = await attempt();
+        if (stage !== 'settle') this.#refused = null;
+        return result;
       } catch (error) {
+        if (stage !== 'settle')
+          this.#refused = { atMs: this.#refused?.atMs ?? startedAt, reason: messageOf(error) };
         const retryInMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** failures);
         this.deps.onError(stage, error, retryInMs);
         await this.deps.clock.sleep(retryInMs);

@@ -15,6 +15,10 @@ export interface DatabaseOutages {
   readonly cutOff: readonly string[];
   /** No instance leads: all candidates are cut off. */
   readonly leaderless: boolean;
+  /** No instance stores results: all workers are cut off. */
+  readonly resultless: boolean;
+  /** The database answers all of them, but takes no results. */
+  readonly onlyWrites: boolean;
   /** Start of the longest outage, epoch milliseconds; `reason` is of the same instance. */
   readonly sinceMs: number;
   readonly reason: string;
@@ -30,22 +34,34 @@ export function databaseOutagesOf(
     .sort((a, b) => a.sinceMs - b.sinceMs);
   if (longest === undefined) return null;
   const candidates = instances.filter(({ roles }) => roles.includes('scheduler'));
+  const workers = instances.filter(({ roles }) => roles.includes('worker'));
   return {
     instances: instances.length,
     cutOff: cutOff.map(({ instanceId }) => instanceId),
-    leaderless: candidates.length > 0 && candidates.every((one) => one.databaseOutage !== null),
-    ...longest,
+    leaderless: candidates.length > 0 && candidates.every(cannotLead),
+    resultless: workers.length > 0 && workers.every(({ databaseOutage }) => databaseOutage !== null),
+    sinceMs: longest.sinceMs,
+    reason: longest.reason,
+    onlyWrites: cutOff.every((one) => !cannotLead(one)),
   };
 }
 
+/** A database that takes no results may still be led with. */
+function cannotLead({ databaseOutage }: Pick<InstanceInfo, 'databaseOutage'>): boolean {
+  return databaseOutage !== null && databaseOutage.onlyWrites !== true;
+}
+
 /** Describes the outage: without the database an instance cannot lead, and polls only cards in the card cache. */
-function outageWords({ instances, cutOff, leaderless, reason }: DatabaseOutages): string {
-  const who = `${cutOff.length} of ${instances} instances cannot use the database`;
-  return leaderless ? `no instance leads: ${who}: ${reason}` : `${who} (${cutOff.join(', ')}): ${reason}`;
+function outageWords(outages: DatabaseOutages): string {
+  const { instances, cutOff, leaderless, resultless, onlyWrites, reason } = outages;
+  const cannot = onlyWrites ? 'cannot store results in the database' : 'cannot use the database';
+  const who = `${cutOff.length} of ${instances} instances ${cannot}`;
+  if (leaderless) return `no instance leads: ${who}: ${reason}`;
+  return resultless ? `no results are stored: ${who}: ${reason}` : `${who} (${cutOff.join(', ')}): ${reason}`;
 }
 
 export function outageReason(outages: DatabaseOutages): HealthReason {
-  const severity = outages.leaderless ? 'alert' : 'warning';
+  const severity = outages.leaderless || outages.resultless ? 'alert' : 'warning';
   const cause = { code: 'database_outage', severity, text: outageWords(outages) } as const;
   return { ...cause, taskType: null, command: 'cardpoll doctor', since: dateOf(outages.sinceMs) };
 }

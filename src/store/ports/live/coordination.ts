@@ -22,9 +22,16 @@ export interface InstanceInfo {
   /** Breakers of this instance that are not closed. */
   readonly breakers: readonly BreakerReport[];
   /** Since when this instance cannot use the record store, and why; null while it can. */
-  readonly databaseOutage: { readonly sinceMs: number; readonly reason: string } | null;
+  readonly databaseOutage: DatabaseOutage | null;
   /** When this instance could not reload its configuration, and why; null after a reload that worked. */
   readonly reloadFailure: { readonly sinceMs: number; readonly reason: string } | null;
+}
+
+export interface DatabaseOutage {
+  readonly sinceMs: number;
+  readonly reason: string;
+  /** True: the record store answers, but takes no results, for example because its disk is full. */
+  readonly onlyWrites?: boolean;
 }
 
 export interface InitProgress {

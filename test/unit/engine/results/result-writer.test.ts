@@ -278,6 +278,29 @@ it('tries again for as long as a store is away, in growing pauses, and gives not
   expect(events).toEqual([...pauses.map((ms) => `settle again in ${ms}`), 'settle 1 under 60000']);
 });
 
+it('says since when and why the record store takes no results, until it takes one', async () => {
+  const full = new CardpollError('unavailable', 'postgres_out_of_resources', 'the disk is full');
+  write = () => Promise.reject(full);
+  finish(1);
+  await clock.run(GATHER_MS + 4_000);
+  expect(writer.outage, 'most restarts of a store are shorter').toBeNull();
+  await clock.run(2_000);
+  expect(writer.outage).toEqual({ lastsMs: 6_000, reason: 'the disk is full' });
+  write = async () => ({ staleUsage: [] });
+  await clock.run(2_000);
+  expect(settled).toEqual([[1, 'done']]);
+  expect(writer.outage).toBeNull();
+});
+
+it('does not blame the record store while only the live store refuses', async () => {
+  settling = () => {
+    throw new CardpollError('unavailable', 'redis_unreachable', 'away');
+  };
+  finish(1, { outcome: null });
+  await clock.run(60_000);
+  expect(writer.outage).toBeNull();
+});
+
 it('reports at which stage a store is unavailable', async () => {
   let step = 0;
   const away = () => {

@@ -322,6 +322,38 @@ describe('reasons of the fleet', () => {
     ]);
   });
 
+  it('say that results cannot be stored, which ends polling where it concerns every worker, but no lead', () => {
+    const onlyWrites = { databaseOutage: { sinceMs: 7_000, reason: 'the disk is full', onlyWrites: true } };
+    const cutOff = { databaseOutage: { sinceMs: 5_000, reason: 'no answer' } };
+    const healthy = { tasks: [], workers: 2, schedulers: 2, silence: null, initStuck: false };
+    const reasonsOf = (...instances: InstanceInfo[]) =>
+      fleetReasons({
+        ...{ ...healthy, clockGap: null, reloads: [], since: new Map() },
+        databaseOutages: databaseOutagesOf(instances),
+      });
+    const a = instanceOf('a', onlyWrites);
+    expect(reasonsOf(a, instanceOf('b'))).toMatchObject([
+      {
+        code: 'database_outage',
+        severity: 'warning',
+        text: '1 of 2 instances cannot store results in the database (a): the disk is full',
+      },
+    ]);
+    expect(reasonsOf(a, instanceOf('b', onlyWrites))).toMatchObject([
+      {
+        severity: 'alert',
+        text: 'no results are stored: 2 of 2 instances cannot store results in the database: the disk is full',
+      },
+    ]);
+    expect(reasonsOf(a, instanceOf('s', { roles: ['scheduler'] }))).toMatchObject([{ severity: 'alert' }]);
+    expect(reasonsOf(a, instanceOf('b', cutOff))).toMatchObject([
+      {
+        severity: 'alert',
+        text: 'no results are stored: 2 of 2 instances cannot use the database: no answer',
+      },
+    ]);
+  });
+
   it('name the instance that could not reload its configuration, or how many could not, and why', () => {
     const failed = (id: string, sinceMs: number) =>
       instanceOf(id, { reloadFailure: { sinceMs, reason: `2 problems:\n  tokens${' x'.repeat(200)}` } });
