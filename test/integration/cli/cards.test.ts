@@ -1,9 +1,10 @@
 // `cardpoll cards import`, `list` and `export` against the real API over real stores: what goes in comes out again, a dry
 // run writes nothing, an interrupted import keeps what it says.
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Interruption } from '../../../src/cli/command.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { reading } from '../../contract/record-store/stores.ts';
@@ -174,6 +175,50 @@ describe('an import that lowers allowances', () => {
     expect(kept()).toHaveLength(20);
     expect(await allowances()).toEqual([500]);
   });
+});
+
+describe('an import of a file', () => {
+  const directory = temporaryDirectory('import-files');
+  const options = { env: () => ({ ...env, XDG_STATE_HOME: directory }) };
+
+  it('is refused when it is a pipe, which cannot be read twice: it was called empty, or waited for indefinitely', async () => {
+    const pipe = join(directory, 'cards.pipe');
+    execFileSync('mkfifo', [pipe]);
+    const { code, stderr } = await cards(['import', pipe], { env: options.env() });
+    expect(code).toBe(64);
+    expect(stderr).toBe(
+      `cardpoll: ${pipe} is a pipe or a device, and a file is read twice (hint: \`cardpoll cards import -\` reads standard input once; then nothing is kept to undo the import.)\n`,
+    );
+  });
+
+  it('warns when more cards were updated than were kept, because another import came between', async () => {
+    const path = join(directory, 'cards.csv');
+    const ID = 8_000_000;
+    const fleet = (carrier: number) =>
+      fileOf(numbers(3).map((i) => `${ID + i},${iccidOf(ID + i)},${carrier},1,,\n`));
+    const other = fileOf([`${ID + 1},${iccidOf(ID + 1)},9,1,,\n`, `${ID + 2},${iccidOf(ID + 2)},9,1,,\n`]);
+    expect(await cards(['import', '-'], { input: fleet(1) })).toMatchObject({ code: 0 });
+    writeFileSync(path, fleet(1).replace(`,1,1,,`, `,5,1,,`));
+    const restore = importsOfOthers(other);
+    const { code, stderr } = await cards(['import', path], { env: options.env() });
+    restore();
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^1 card is kept as it is in .*\nto undo the import: .*\n2 cards were updated but only 1 was kept: other changes came between; the file does not take all of this import back\n$/,
+    );
+  });
+
+  /** Another import after each preview. */
+  function importsOfOthers(input: string): () => void {
+    const { cards: operations } = api.operations;
+    const preview = operations.preview.bind(operations);
+    const spy = vi.spyOn(operations, 'preview').mockImplementation(async (...args) => {
+      const report = await preview(...args);
+      await cards(['import', '-'], { input });
+      return report;
+    });
+    return () => spy.mockRestore();
+  }
 });
 
 describe('list', () => {

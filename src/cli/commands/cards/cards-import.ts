@@ -15,8 +15,9 @@ import { type ImportSource, openImportSource, STANDARD_INPUT, WholeLines } from 
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
+import { cardCount } from '../../output/style.ts';
 import { fieldList } from '../../output/table.ts';
-import { tryFirst } from './import-trial.ts';
+import { type Trial, tryFirst } from './import-trial.ts';
 
 interface ImportOptions extends ConfirmOptions {
   readonly undoFile?: string;
@@ -51,12 +52,10 @@ export const importCards = defineCommand<[string], ImportOptions>({
     const { dryRun = false, yes = false, ignoreColumns = false, overwriteVerified = false } = options;
     const query = { ignore_columns: ignoreColumns, overwrite_verified: overwriteVerified };
     const accepted = yes ? Number.MAX_SAFE_INTEGER : 0;
-    const plan = dryRun
-      ? { dry_run: true }
-      : file === STANDARD_INPUT
-        ? { accept_over_package: accepted }
-        : await tryFirst(context, file, options, query);
-    if (plan === null) return EXIT_NEGATIVE;
+    const trial =
+      dryRun || file === STANDARD_INPUT ? undefined : await tryFirst(context, file, options, query);
+    if (trial === null) return EXIT_NEGATIVE;
+    const plan = trial?.plan ?? (dryRun ? { dry_run: true } : { accept_over_package: accepted });
     const answer = await upload(context, file, await openImportSource(context.io, file), {
       ...query,
       ...plan,
@@ -67,6 +66,7 @@ export const importCards = defineCommand<[string], ImportOptions>({
     await printAnswer(context, answer, importFields);
     listRejected(context, answer.body);
     if (dryRun) context.io.stderr.write('nothing was written: this was a dry run\n');
+    if (trial !== undefined) warnOfUnkept(context, answer.body, trial);
     printInterruption(context, answer.body, dryRun);
     return answer.body.rejected > 0 ? EXIT_BAD_DATA : EXIT_OK;
   },
@@ -118,6 +118,14 @@ function inWordsOfCommand(error: unknown, file: string): unknown {
     cause: error,
     hint: 'accept it with --yes; a file, instead of standard input, is tried first and can be undone',
   });
+}
+
+/** Another import, or a change in the database, between the trial and the import. */
+function warnOfUnkept({ io }: CommandContext, { updated }: ImportBody, { kept }: Trial): void {
+  if (updated <= kept) return;
+  io.stderr.write(
+    `${cardCount(updated)} were updated but only ${kept.toLocaleString('en-US')} ${kept === 1 ? 'was' : 'were'} kept: other changes came between; the file does not take all of this import back\n`,
+  );
 }
 
 function printInterruption({ io }: CommandContext, { received }: ImportBody, dryRun: boolean): void {

@@ -1,7 +1,8 @@
 // The trial of a file before it is imported: the cards that it changes are kept as they were, and it asks before it puts
 // running cards over their package. Used by cards-import.ts. The trial reads the whole file, as the import does after it.
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import { stateHome } from '../../../config/load-config.ts';
@@ -15,21 +16,29 @@ import { ProgressBar } from '../../output/progress-bar.ts';
 import { shellWord } from '../../output/shell-word.ts';
 import { cardCount } from '../../output/style.ts';
 
+export interface Trial {
+  /** What the import may do. */
+  readonly plan: Pick<ImportQuery, 'accept_over_package'>;
+  /** Number of cards that are kept as they were. */
+  readonly kept: number;
+}
+
 interface TrialOptions extends ConfirmOptions {
   readonly undoFile?: string;
 }
 
 /**
  * Keeps the cards that the import would change, and asks if it puts running cards over their package.
- * @returns what the import may do; null: it is not wanted.
+ * @returns null: the import is not wanted.
  */
 export async function tryFirst(
   context: CommandContext,
   file: string,
   options: TrialOptions,
   query: ImportQuery,
-): Promise<Pick<ImportQuery, 'accept_over_package'> | null> {
+): Promise<Trial | null> {
   const { io } = context;
+  await refusePipe(file);
   const former = new FormerCards(io, options.undoFile ?? null);
   try {
     const { over_package: over = 0 } = await preview(context, file, query, former);
@@ -48,11 +57,25 @@ export async function tryFirst(
         `${cardCount(former.cards)} ${former.cards === 1 ? 'is kept as it is' : 'are kept as they are'} in ${plainText(former.path)}\nto undo the import: ${plainText(undoCommand(context, former.path))}\n`,
       );
     }
-    return { accept_over_package: accepted };
+    return { plan: { accept_over_package: accepted }, kept: former.cards };
   } catch (error) {
     await former.discard();
     throw error;
   }
+}
+
+/** A pipe is empty after the trial, or waits for another writer. */
+async function refusePipe(file: string): Promise<void> {
+  const found = await stat(file).catch(() => null);
+  if (found === null || found.isFile() || found.isDirectory()) return;
+  throw new CardpollError(
+    'usage',
+    'import_not_a_file',
+    `${plainText(file)} is a pipe or a device, and a file is read twice`,
+    {
+      hint: '`cardpoll cards import -` reads standard input once; then nothing is kept to undo the import.',
+    },
+  );
 }
 
 /** The path is absolute: a name that begins with a dash would be an option. The flags lead to the same daemon. */
