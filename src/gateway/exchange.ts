@@ -13,6 +13,8 @@ import { GatewayError } from './gateway.ts';
 
 const SWEEP_MS = 20;
 const NO_BYTES = Buffer.alloc(0);
+/** Some gateways begin their JSON with it; JSON.parse refuses it. */
+const BYTE_ORDER_MARK = 0xfeff;
 
 /**
  * Life of an exchange: waiting for a connection -> sent (`#controller` set) -> status known -> settled. `fail` may
@@ -43,7 +45,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** @throws GatewayError `malformed` for a charset that is not known. */
   get body(): string {
-    return this.#charset === null ? this.#body.toString() : decoded(this.#body, this.#charset);
+    if (this.#charset !== null) return decoded(this.#body, this.#charset);
+    const text = this.#body.toString();
+    return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

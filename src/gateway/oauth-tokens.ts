@@ -195,7 +195,7 @@ export class OAuthTokens {
       if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
       chunks.push(chunk);
     }
-    return { status: statusCode, text: Buffer.concat(chunks).toString() };
+    return { status: statusCode, text: new TextDecoder().decode(Buffer.concat(chunks)) };
   }
 }
 

@@ -249,6 +249,11 @@ describe('a call that fails', () => {
     expect((await client.call('card_status', CARD, LONG_MS)).value).toBe(status);
   });
 
+  it('reads an answer that begins with a byte order mark, as .NET and PHP may send it', async () => {
+    const { client } = await against(answer(200, `\uFEFF${OK_FLOW}`));
+    expect((await client.call('flow', CARD, LONG_MS)).value).toBeTypeOf('number');
+  });
+
   it('an answer in a charset that does not exist is malformed', async () => {
     const { client } = await against(statusIn('utf-99', GBK));
     expect((await failureOf(client.call('card_status', CARD, LONG_MS))).failure).toBe('malformed');

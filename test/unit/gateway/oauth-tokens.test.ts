@@ -295,6 +295,14 @@ describe('a token that the gateway refuses', () => {
   });
 });
 
+it('a token is read from an answer that begins with a byte order mark', async () => {
+  const server = await startServer((socket, request) => {
+    endsAt.set('marked', Number.POSITIVE_INFINITY);
+    answer(200, '\uFEFF{"access_token":"marked","expires_in":60}')(socket, request);
+  });
+  expect(value(await call(open(server)))).toBe(12.5);
+});
+
 describe('a token server that fails', () => {
   const troubles: ReadonlyArray<readonly [string, Behaviour, GatewayError['failure'], string]> = [
     ['HTTP 500', answer(500, 'secret stack trace'), 'connect', 'HTTP 500'],
