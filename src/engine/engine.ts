@@ -71,7 +71,7 @@ export class Engine implements Service {
     );
     this.#stats = new StatsRecorder(live.stats, settings.instanceId, deps.meter, loop('stats-recorder'));
     this.#writer = this.#makeWriter();
-    this.#database = new DatabaseUse(this.#configs, this.#writer, clock);
+    this.#database = new DatabaseUse(this.#configs, this.#reader, this.#writer, clock);
     this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), loop('heartbeat'));
     this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
     this.#leaderServices = settings.roles.includes('scheduler')

@@ -3,7 +3,7 @@
 // network that drops packets they would be held until the client's timeout.
 import type { Card } from '../../domain/cards/card.ts';
 import { type Clock, withTimeout } from '../../platform/clock.ts';
-import { CardpollError } from '../../platform/errors.ts';
+import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { CardCache } from '../../store/ports/live/card-cache.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 
@@ -12,14 +12,22 @@ const READ_TIMEOUT_MS = 1_000;
 const ANSWER_TIMEOUT_MS = 10_000;
 /** Workers that cannot read try again every second, so after this long without a failure no worker is trying. */
 const FORGOTTEN_AFTER_MS = 5_000;
+/** Reads that have failed for a shorter time are no outage. */
+const OUTAGE_AFTER_MS = 5_000;
 
 export class CardReader {
   #hits = 0;
   #misses = 0;
   /** Number of reads that timed out and are still running. */
   #late = 0;
-  /** Times of the first and the last failure since a read succeeded (monotonic clock). */
-  #failures: { readonly firstAt: number; readonly lastAt: number } | null = null;
+  /** Times of the first and the last failure since a read succeeded (monotonic clock), and the last one's reason. */
+  #failures: {
+    readonly firstAt: number;
+    readonly lastAt: number;
+    readonly reason: string;
+    /** The record store failed, not the cache. */
+    readonly ofRecords: boolean;
+  } | null = null;
 
   constructor(
     private readonly cache: CardCache,
@@ -46,15 +54,24 @@ export class CardReader {
     return isRecent ? now - this.#failures.firstAt : 0;
   }
 
+  /** How long the record store has not let cards be read (milliseconds), and why; null while it does. */
+  get outage(): { readonly lastsMs: number; readonly reason: string } | null {
+    const lastsMs = this.failingMs;
+    if (this.#failures?.ofRecords !== true || lastsMs < OUTAGE_AFTER_MS) return null;
+    return { lastsMs, reason: this.#failures.reason };
+  }
+
   /** @returns the cards that exist, by id. @throws CardpollError `unavailable` after a second without an answer. */
   async read(cardIds: readonly number[]): Promise<Map<number, Card>> {
     const askedAt = this.clock.monotonic();
-    const reading = this.#read(cardIds);
+    const progress = { asksRecords: false };
+    const reading = this.#read(cardIds, progress);
     try {
       if (!(await withTimeout(READ_TIMEOUT_MS, reading, this.clock))) throw this.#giveUp(reading);
     } catch (error) {
       const firstAt = this.failingMs > 0 ? (this.#failures?.firstAt ?? askedAt) : askedAt;
-      this.#failures = { firstAt, lastAt: this.clock.monotonic() };
+      const lastAt = this.clock.monotonic();
+      this.#failures = { firstAt, lastAt, reason: messageOf(error), ofRecords: progress.asksRecords };
       throw error;
     }
     this.#failures = null;
@@ -77,13 +94,15 @@ export class CardReader {
     });
   }
 
-  async #read(cardIds: readonly number[]): Promise<Map<number, Card>> {
+  async #read(cardIds: readonly number[], progress: { asksRecords: boolean }): Promise<Map<number, Card>> {
     const cards = await this.cache.get(cardIds);
     const missing = cardIds.filter((id) => !cards.has(id));
     this.#hits += cardIds.length - missing.length;
     this.#misses += missing.length;
     if (missing.length === 0) return cards;
+    progress.asksRecords = true;
     const read = await this.records.byIds(missing, ANSWER_TIMEOUT_MS);
+    progress.asksRecords = false;
     for (const card of read) cards.set(card.cardId, card);
     await this.cache.put(read, this.ttlMs);
     return cards;

@@ -17,8 +17,8 @@ export interface DatabaseOutages {
   readonly leaderless: boolean;
   /** No instance stores results: all workers are cut off. */
   readonly resultless: boolean;
-  /** The database answers all of them, but takes no results. */
-  readonly onlyWrites: boolean;
+  /** What they cannot do. */
+  readonly cannot: string;
   /** Start of the longest outage, epoch milliseconds; `reason` is of the same instance. */
   readonly sinceMs: number;
   readonly reason: string;
@@ -42,19 +42,24 @@ export function databaseOutagesOf(
     resultless: workers.length > 0 && workers.every(({ databaseOutage }) => databaseOutage !== null),
     sinceMs: longest.sinceMs,
     reason: longest.reason,
-    onlyWrites: cutOff.every((one) => !cannotLead(one)),
+    cannot: cannotOf(cutOff),
   };
 }
 
-/** A database that takes no results may still be led with. */
+/** An instance that only cannot read cards or write results can still lead. */
 function cannotLead({ databaseOutage }: Pick<InstanceInfo, 'databaseOutage'>): boolean {
-  return databaseOutage !== null && databaseOutage.onlyWrites !== true;
+  return databaseOutage !== null && databaseOutage.part === undefined;
+}
+
+function cannotOf(cutOff: ReadonlyArray<Pick<InstanceInfo, 'databaseOutage'>>): string {
+  const isAll = (part: string) => cutOff.every(({ databaseOutage }) => databaseOutage?.part === part);
+  if (isAll('cards')) return 'cannot read cards from the database';
+  return isAll('results') ? 'cannot store results in the database' : 'cannot use the database';
 }
 
 /** Describes the outage: without the database an instance cannot lead, and polls only cards in the card cache. */
 function outageWords(outages: DatabaseOutages): string {
-  const { instances, cutOff, leaderless, resultless, onlyWrites, reason } = outages;
-  const cannot = onlyWrites ? 'cannot store results in the database' : 'cannot use the database';
+  const { instances, cutOff, leaderless, resultless, cannot, reason } = outages;
   const who = `${cutOff.length} of ${instances} instances ${cannot}`;
   if (leaderless) return `no instance leads: ${who}: ${reason}`;
   return resultless ? `no results are stored: ${who}: ${reason}` : `${who} (${cutOff.join(', ')}): ${reason}`;

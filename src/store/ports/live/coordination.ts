@@ -30,8 +30,8 @@ export interface InstanceInfo {
 export interface DatabaseOutage {
   readonly sinceMs: number;
   readonly reason: string;
-  /** True: the record store answers, but takes no results, for example because its disk is full. */
-  readonly onlyWrites?: boolean;
+  /** The record store answers, but cards cannot be read (it is slow), or results cannot be written (its disk is full). */
+  readonly part?: 'cards' | 'results';
 }
 
 export interface InitProgress {

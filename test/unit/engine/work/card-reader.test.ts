@@ -70,12 +70,31 @@ it('gives up a read after a second, holds claims back until it ends, and has cac
   await clock.run(1_000);
   expect(await reading).toMatchObject({ kind: 'unavailable', code: 'cards_not_read' });
   expect(reader.holdsClaims).toBe(true);
+  expect(reader.outage, 'a second is no outage').toBeNull();
   clock.advance(20_000);
   expect(reader.failingMs).toBe(21_000);
+  expect(reader.outage).toEqual({ lastsMs: 21_000, reason: 'cards could not be read within a second' });
   answer();
   await waitFor(() => !reader.holdsClaims, { everyMs: 1, what: 'the late answer' });
   expect(await idsOf([1])).toEqual([1]);
   expect([asked, reader.failingMs]).toEqual([[[1]], 0]);
+  expect(reader.outage).toBeNull();
+});
+
+it('does not blame the records when the cache fails', async () => {
+  const away = () => Promise.reject(new Error('Redis is away'));
+  const byIds = async (ids: readonly number[]) => ids.map(card);
+  for (const cache of [
+    { get: away, put: async () => {}, drop: async () => {} },
+    { get: async () => new Map(), put: away, drop: async () => {} },
+  ]) {
+    const cacheless = new CardReader(cache as never, { byIds }, TTL_MS, clock);
+    await expect(cacheless.read([1])).rejects.toThrow('Redis is away');
+    clock.advance(4_000);
+    await expect(cacheless.read([1])).rejects.toThrow('Redis is away');
+    clock.advance(4_000);
+    expect([cacheless.failingMs, cacheless.outage]).toEqual([8_000, null]);
+  }
 });
 
 it('measures how long reads have failed, until one succeeds or no worker reads any more', async () => {

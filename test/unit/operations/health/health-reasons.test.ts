@@ -323,7 +323,9 @@ describe('reasons of the fleet', () => {
   });
 
   it('say that results cannot be stored, which ends polling where it concerns every worker, but no lead', () => {
-    const onlyWrites = { databaseOutage: { sinceMs: 7_000, reason: 'the disk is full', onlyWrites: true } };
+    const onlyWrites = {
+      databaseOutage: { sinceMs: 7_000, reason: 'the disk is full', part: 'results' },
+    } as const;
     const cutOff = { databaseOutage: { sinceMs: 5_000, reason: 'no answer' } };
     const healthy = { tasks: [], workers: 2, schedulers: 2, silence: null, initStuck: false };
     const reasonsOf = (...instances: InstanceInfo[]) =>
@@ -332,6 +334,13 @@ describe('reasons of the fleet', () => {
         databaseOutages: databaseOutagesOf(instances),
       });
     const a = instanceOf('a', onlyWrites);
+    const slow = { databaseOutage: { sinceMs: 9_000, reason: 'slow', part: 'cards' } } as const;
+    expect(reasonsOf(instanceOf('c', slow), instanceOf('d', slow))).toMatchObject([
+      {
+        severity: 'alert',
+        text: 'no results are stored: 2 of 2 instances cannot read cards from the database: slow',
+      },
+    ]);
     expect(reasonsOf(a, instanceOf('b'))).toMatchObject([
       {
         code: 'database_outage',
