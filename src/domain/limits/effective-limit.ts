@@ -226,7 +226,7 @@ export class EffectiveLimit {
     const step = stepOf(fairLimit);
     this.#limit = inForce + Math.trunc(Math.max(-step, Math.min(step, fairLimit - inForce)));
     this.#settledAtMs = nowMs + GROW_EVERY_MS + latencyMs;
-    return 'task types share what the gateway bears';
+    return 'the limits of the task types are being evened out';
   }
 
   #grow(latencyMs: number, { configured, inForce, nowMs, fairLimit }: Situation): string | null {

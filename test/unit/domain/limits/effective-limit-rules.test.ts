@@ -349,7 +349,7 @@ describe('where load is as high as it should be', () => {
   const shared = (limit: number, fairLimit: number, latencyMs = 1_500) => {
     const type = new Type({ limit, normalMs: 1_000 }, 1_000);
     const reason = type.after(1_000, calls(latencyMs), { fairLimit });
-    expect(reason).toBe(type.inForce === limit ? null : 'task types share what the gateway bears');
+    expect(reason).toBe(type.inForce === limit ? null : 'the limits of the task types are being evened out');
     return type.inForce;
   };
 
