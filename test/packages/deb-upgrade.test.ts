@@ -213,7 +213,7 @@ describe('the Debian package', () => {
     const said = await install(debs.unable);
     expect(said).toContain('apt-get ended with 0');
     expect(said).toContain('See "systemctl status cardpoll.service"');
-    expect(said).toContain('cardpoll: not all that ran before runs again');
+    expect(said).toContain('cardpoll: some units that ran before the upgrade do not start');
     expect(await states()).toEqual(['failed', 'failed', 'active']);
     expect(await sh('systemctl status --no-pager cardpoll.service || true')).toContain(SAYS);
     expect(await install(debs.next)).toContain('apt-get ended with 0');
@@ -223,7 +223,9 @@ describe('the Debian package', () => {
 
   it('says so when the configuration cannot work, and starts again once it is corrected', async () => {
     await sh(`echo 'nonsense: 1' >>${CONFIG}`);
-    expect(await install(debs.next)).toContain('cardpoll: not all that ran before runs again');
+    expect(await install(debs.next)).toContain(
+      'cardpoll: some units that ran before the upgrade do not start',
+    );
     expect(await states()).toEqual(['failed', 'failed', 'active']);
     expect(await sh('systemctl status --no-pager cardpoll.service || true')).toContain('nonsense');
     await sh(`sed -i '/^nonsense/d' ${CONFIG}; systemctl start cardpoll.service cardpoll-worker@1.service`);
