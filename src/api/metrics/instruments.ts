@@ -24,7 +24,7 @@ export class Instruments implements Meter {
   readonly registry = new Registry();
   readonly #requests = new Counter({
     name: `${PREFIX}http_requests_total`,
-    help: 'Requests this instance answered, by route and status',
+    help: 'Requests that this instance answered, by route and status',
     labelNames: ['method', 'route', 'status'],
     registers: [this.registry],
   });
@@ -44,14 +44,14 @@ export class Instruments implements Meter {
   });
   readonly #pollSeconds = new Histogram({
     name: `${PREFIX}poll_duration_seconds`,
-    help: 'How long polls of this instance took, with all their gateway calls',
+    help: 'Duration of the polls of this instance, with all their gateway calls',
     labelNames: ['task_type', 'result'],
     buckets: CALL_SECONDS,
     registers: [this.registry],
   });
   readonly #callSeconds = new Histogram({
     name: `${PREFIX}gateway_call_duration_seconds`,
-    help: 'How long gateway calls of this instance took',
+    help: 'Duration of the gateway calls of this instance',
     labelNames: ['interface', 'result'],
     buckets: CALL_SECONDS,
     registers: [this.registry],
@@ -65,13 +65,13 @@ export class Instruments implements Meter {
 
   readonly #implausible = new Counter({
     name: `${PREFIX}implausible_readings_total`,
-    help: 'Readings of usage this instance did not believe, because no card can transfer that much in the time',
+    help: 'Usage readings that were not counted, because no card can transfer that much in the time',
     registers: [this.registry],
   });
 
   readonly #changes = new Counter({
     name: `${PREFIX}audit_entries_total`,
-    help: 'Entries of the audit trail this instance wrote, by action',
+    help: 'Audit trail entries that this instance wrote, by action',
     labelNames: ['action'],
     registers: [this.registry],
   });

@@ -89,9 +89,11 @@ export class Metrics {
       .gauge('build_info', 'Version of this instance', ['version'])
       .set({ version: this.sources.version }, 1);
     page.gauge('stores_up', '1 while the shared stores answer this instance').set(storesUp ? 1 : 0);
-    const refused = page.counter('http_refused_total', 'Connections and requests this instance turned away', [
-      'reason',
-    ]);
+    const refused = page.counter(
+      'http_refused_total',
+      'Connections and requests that this instance refused',
+      ['reason'],
+    );
     for (const reason of REFUSAL_REASONS) refused.inc({ reason }, this.sources.refusals.count(reason));
     return page.registry;
   }
@@ -114,57 +116,65 @@ function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Re
   );
   perTask('queue_due', 'Cards that are due and not polled yet', (task) => task.due);
   perTask('manual_length', 'Manually triggered cards that wait', (task) => task.manualLength);
-  perTask('scheduled_cards', 'Cards the polling configs hold', (task) => task.scheduledCards);
-  perTask('schedule_lag_seconds', 'How far the schedule is behind', (task) => task.scheduleLagSeconds);
+  perTask('scheduled_cards', 'Cards that the enabled polling configs select', (task) => task.scheduledCards);
+  perTask('schedule_lag_seconds', 'How late the schedule is', (task) => task.scheduleLagSeconds);
   perTask(
     'interval_seconds',
-    'Configured interval of the ring that is worst off',
+    'Configured interval of the ring that is most behind',
     (task) => task.intervalSeconds,
   );
   perTask(
     'interval_achieved_seconds',
-    'How often the cards of that ring are polled',
+    'Interval at which the cards of that ring are really polled',
     (task) => task.achievedIntervalSeconds,
   );
-  perTask('demand_polls_per_second', 'Polls the enabled configs ask for', (task) => task.demandPerSecond);
+  perTask(
+    'demand_polls_per_second',
+    'Polls per second that the enabled configs need',
+    (task) => task.demandPerSecond,
+  );
   perTask(
     'capacity_polls_per_second',
-    'Polls the limit in force lets through',
+    'Polls per second that the limit in force allows',
     (task) => task.capacity.capacityPerSecond,
   );
-  const skipped = page.counter('skipped_revolutions_total', 'Skipped revolutions of rings', ['task_type']);
+  const skipped = page.counter('skipped_revolutions_total', 'Revolutions of rings that were skipped', [
+    'task_type',
+  ]);
   for (const task of overview.tasks) skipped.inc({ task_type: task.taskType }, task.skippedRevolutions);
   perTask('in_flight', 'Gateway calls in flight', (task) => task.inFlight);
-  perTask('concurrency_limit', 'Gateway calls allowed in flight', (task) => task.concurrency.max);
+  perTask('concurrency_limit', 'Configured limit of gateway calls in flight', (task) => task.concurrency.max);
   perTask(
     'concurrency_effective',
-    'Gateway calls allowed in flight just now, at most the limit',
+    'Limit of gateway calls in flight that is in force',
     (task) => task.effectiveConcurrency,
   );
   perTask(
     'concurrency_usage_ratio',
-    'Share of the limit in use',
+    'Share of the configured limit in use',
     (task) => task.concurrency.usagePercent / 100,
   );
   perTask('poll_success_ratio', 'Share of polls of the last five minutes that succeeded', (task) =>
     scaled(task.successRate, 1 / 100),
   );
-  perTask('demand_polled_ratio', 'Share of the demand polled successfully in the last seconds', (task) =>
-    scaled(task.polledPercent, 1 / 100),
+  perTask(
+    'demand_polled_ratio',
+    'Share of the due polls that succeeded in the last ten to twenty seconds',
+    (task) => scaled(task.polledPercent, 1 / 100),
   );
   perTask('poll_duration_mean_seconds', 'Mean duration of the polls of the last five minutes', (task) =>
     scaled(task.avgDurationMs, 1 / 1000),
   );
   const quantile = page.gauge(
     'poll_duration_quantile_seconds',
-    'Duration that this share of the polls of the last five minutes took at most',
+    'Time within which this share of the polls of the last five minutes ended',
     ['task_type', 'quantile'],
   );
   for (const { taskType, p50Ms, p95Ms } of overview.tasks) {
     if (p50Ms !== null) quantile.set({ task_type: taskType, quantile: '0.5' }, p50Ms / 1000);
     if (p95Ms !== null) quantile.set({ task_type: taskType, quantile: '0.95' }, p95Ms / 1000);
   }
-  const polls = page.counter('polls_total', 'Polls since counting started', ['task_type', 'result']);
+  const polls = page.counter('polls_total', 'Polls since counting began', ['task_type', 'result']);
   for (const { taskType, succeeded, failed } of overview.tasks) {
     polls.inc({ task_type: taskType, result: 'succeeded' }, succeeded);
     polls.inc({ task_type: taskType, result: 'failed' }, failed);
