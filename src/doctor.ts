@@ -139,7 +139,7 @@ async function diskFinding(check: string, dir: string): Promise<Finding> {
     const full = percent < DISK_PERCENT.failedBelow || freeFiles === 0;
     if (!full && percent >= DISK_PERCENT.warningBelow) return ok(check, detail);
     return (full ? failed : warning)(check, `${detail}: what cannot be written is lost`, {
-      hint: 'rotate and remove old files; what takes the room shows',
+      hint: 'rotate logs or remove old files; to see the largest ones',
       command: `du -xah ${existing} | sort -h | tail`,
     });
   } catch (error) {

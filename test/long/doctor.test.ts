@@ -205,7 +205,7 @@ describe('surroundings', () => {
     expect(report.items.filter(({ detail }) => detail.includes('"cards"'))).not.toEqual([]);
   });
 
-  it('a disk that is full: the command shows what takes the room', async () => {
+  it('a disk that is full: the command shows the largest files', async () => {
     const disk = await mountTinyDisk(1024);
     const env = { ...disk.env, CARDPOLL_LOG_DIR: disk.path };
     try {
@@ -242,10 +242,7 @@ describe('surroundings', () => {
     const server = await freshRedis();
     const env = { CARDPOLL_REDIS_URL: await asDocumentedUser(server.url, [server.url], '-hset') };
     const { code, found } = await examine(env);
-    expect([code, found('redis rights')?.detail]).toEqual([
-      1,
-      'its user lacks +hset: without them, nothing is polled',
-    ]);
+    expect([code, found('redis rights')?.detail]).toEqual([1, 'its user lacks +hset, so nothing is polled']);
     type(found('redis rights')?.command);
     expect((await examine(env)).statusOf('redis rights')).toBe('ok');
   });

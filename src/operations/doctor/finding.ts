@@ -38,8 +38,8 @@ export async function clockFinding(
     const detail = `${skewMs >= 0 ? '+' : ''}${skewMs} ms against this machine`;
     if (Math.abs(skewMs) <= SKEW_OK_MS) return ok(check, detail);
     const judge = Math.abs(skewMs) <= SKEW_BEARABLE_MS ? warning : failed;
-    return judge(check, `${detail}: readings, leases and alerts of instances would be dated differently`, {
-      hint: 'synchronise the clocks of both machines, with chrony or',
+    return judge(check, `${detail}: instances would date readings, leases and alerts differently`, {
+      hint: 'synchronise the clocks of both machines; to let systemd do it',
       command: 'timedatectl set-ntp true',
     });
   } catch (error) {

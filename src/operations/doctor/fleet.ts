@@ -107,7 +107,7 @@ function wrongCount(taskType: TaskType, { shown, live }: RunningCount): Finding 
     `running count of ${taskType}`,
     `shows ${shown}, but ${live} calls run: it leaked, or another program wrote it`,
     {
-      hint: 'claims count slots and do not depend on it; to correct it now',
+      hint: 'polling does not depend on this count; to correct it now',
       command: `cardpoll concurrency reset ${taskType} --yes`,
     },
   );

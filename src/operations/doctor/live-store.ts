@@ -62,10 +62,10 @@ export async function liveStoreFindings(
 function rightsFinding({ user, needed, useful }: MissingRights, address: string | undefined): Finding {
   const missing = [...needed, ...useful];
   if (missing.length === 0) return ok(RIGHTS, 'its user has all rights that cardpoll needs');
-  const without =
+  const effect =
     needed.length > 0 ? 'nothing is polled' : 'waiting workers notice new work up to a second late';
   const judge = needed.length > 0 ? failed : warning;
-  return judge(RIGHTS, `its user lacks ${missing.join(' ')}: without them, ${without}`, {
+  return judge(RIGHTS, `its user lacks ${missing.join(' ')}, so ${effect}`, {
     hint: 'grant them to the user in the Redis URL, on every server and in its ACL file (docs/security.md)',
     ...(address === undefined
       ? {}

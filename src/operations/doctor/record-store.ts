@@ -108,10 +108,10 @@ function replicationFinding({ readOnlyBy, waitsForStandby, standbys }: RecordSer
 function transactionFinding({ oldestWriter }: RecordServer, psql: string): Finding {
   const check = 'postgresql transactions';
   if (oldestWriter === null || oldestWriter.openMs < WRITING_LONG_MS)
-    return ok(check, 'no write transaction is long');
+    return ok(check, 'no transaction has been writing for long');
   const { database, openMs, remedy } = oldestWriter;
   const minutes = Math.floor(openMs / 60_000);
-  const detail = `one in database ${database} has been writing for ${minutes} min; every pass over changed cards reads all changes since then again`;
+  const detail = `one in database ${database} has been writing for ${minutes} min; the leader reads all changes since then again and again`;
   return warning(check, detail, {
     hint: 'end it if it was forgotten (a prepared one in its own database)',
     command: `${psql} -c "${remedy}"`,
@@ -154,7 +154,7 @@ function partitionFinding({ usageMonths }: RecordServer, calendar: MonthCalendar
   if (usageMonths.length === 0) return ok(check, 'none yet; the first daemon creates them');
   const missing = covered ? `only ${ahead} months ahead of ${present}` : `none for ${present}`;
   const judge = covered ? warning : failed;
-  return judge(check, `${missing}: the leader creates them, and none did`, {
+  return judge(check, `${missing}: no leader has created them`, {
     hint: 'a daemon with the role scheduler creates them when it leads',
     command: 'cardpoll daemon --roles scheduler',
   });

@@ -45,6 +45,7 @@ async function alertFinding({ alerts }: RecordStore): Promise<Finding> {
   }
   return total === 0
     ? warning(check, 'there are none: no one is notified when polling fails', {
+        hint: 'to be notified as well, add --webhook-url URL to the command',
         command: 'cardpoll alerts recommended --apply',
       })
     : warning(check, `all ${total} are disabled: no one is notified when polling fails`, {

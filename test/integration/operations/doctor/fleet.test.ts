@@ -183,6 +183,7 @@ describe('alert rules', () => {
       {
         status: 'warning',
         detail: 'there are none: no one is notified when polling fails',
+        hint: 'to be notified as well, add --webhook-url URL to the command',
         command: 'cardpoll alerts recommended --apply',
       },
     ]);

@@ -58,7 +58,7 @@ describe('the clock of a server', () => {
     const sign = aheadMs > 0 ? '+' : '';
     expect(await found(aheadMs)).toMatchObject({
       status,
-      detail: expect.stringContaining(`${sign}${aheadMs} ms against this machine: readings`),
+      detail: expect.stringContaining(`${sign}${aheadMs} ms against this machine: instances`),
       hint: expect.stringContaining('synchronise'),
       command: 'timedatectl set-ntp true',
     });

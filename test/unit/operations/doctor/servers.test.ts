@@ -237,7 +237,7 @@ describe('a PostgreSQL', () => {
       'postgresql version: ok: 15',
       'postgresql connections: ok: 10 for 1 instance and 2 of others, of 100',
       'postgresql replication: ok: 0 standbys',
-      'postgresql transactions: ok: no write transaction is long',
+      'postgresql transactions: ok: no transaction has been writing for long',
       'migrations: ok: all 2 applied',
       'usage partitions: ok: 2026-11 and 3 months ahead',
       'postgresql clock: ok: +0 ms against this machine',
@@ -292,11 +292,11 @@ describe('a PostgreSQL', () => {
   });
 
   it.each([
-    [299_999, 'ok', 'no write transaction is long', null],
+    [299_999, 'ok', 'no transaction has been writing for long', null],
     [
       300_000,
       'warning',
-      'one in database other has been writing for 5 min; every pass over changed cards reads all changes since then again',
+      'one in database other has been writing for 5 min; the leader reads all changes since then again and again',
       'psql -h db -c "SELECT pg_terminate_backend(7)"',
     ],
   ])('in which a transaction has written for %i ms', async (openMs, status, detail, command) => {
