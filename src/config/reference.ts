@@ -82,14 +82,14 @@ const RULES = `## Rules
 - All problems are reported at once, each with its source; the exit code is then 78.
 - Unknown keys in the config file and unknown \`CARDPOLL_*\` variables are errors.
 - Set both Redis and PostgreSQL, or neither. Without them the daemon uses the embedded stores, which are for trials.
-- The daemon needs a gateway URL. How the gateway is called is said by its profile, a shipped one or a file: \`docs/gateways.md\`.
-  What the config file says replaces what the profile says, key by key; an interface given with a \`path\` replaces the interface of the
-  profile as a whole. A profile holds no secrets.
+- The daemon needs a gateway URL. The profile, a shipped one or a file, describes how to call the gateway:
+  \`docs/gateways.md\`. A key in the config file overrides the same key of the profile; an interface with a \`path\` in the config file
+  replaces the whole interface of the profile. A profile contains no secrets.
 - An address that is not loopback needs admin tokens: \`[name:]role:token[@last-day]\` entries, separated by
   commas or line ends, with a token of at least 16 characters, or \`sha256:\` and its hash; \`cardpoll token new\` makes one. A
   \`viewer\` may read, an \`operator\` may also change how polling runs, an \`admin\` also polling configs, retention and
   the removal of rules. An \`operator\` without a name may do everything.
-- Every setting that is or may hold a secret has a variable that ends in \`_FILE\`: the path of a file with its value.
+- Every setting that can contain a secret also has a variable that ends in \`_FILE\`: the path of a file with its value.
 - A file with secrets must not be world-readable: token files, the key of \`api.tls_key\`, a config file with a password in a
   URL. A world-writable config file is refused.
 - Trusted proxies need admin tokens.
@@ -97,6 +97,6 @@ const RULES = `## Rules
   \`LoadCredential=database_url:/etc/cardpoll/database_url\`; the names are \`redis_url\`, \`database_url\`, \`redis_sentinel_password\`, \`admin_tokens\`, \`gateway.token\`,
   \`gateway.hmac_key\`, \`gateway.username\`, \`gateway.password\`, \`gateway.client_id\`, \`gateway.client_secret\`, \`webhooks.secret\`, and \`client.token\` for clients. Flags and variables override credentials; credentials override
   the config file.
-- \`polling.lease_ms\` must be at least twice \`gateway.timeout_ms\` plus 1000.
+- \`polling.lease_ms\` must be at least 2 * T + 1000. T is the longest of \`gateway.timeout_ms\` and the \`timeout_ms\` of the interfaces.
 - A duration is a number in the unit of the setting's name, or has a unit: \`500ms\`, \`15s\`, \`5m\`, \`1h\`.
 `;

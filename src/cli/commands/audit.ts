@@ -32,7 +32,7 @@ export const audit = defineCommand<[], AuditOptions>({
   options: [
     {
       flags: '--since <time>',
-      doc: 'start of the range: 2h ago, 02:00, today, yesterday, or a time',
+      doc: 'start of the range: 2h (two hours ago), 02:00, today, yesterday, or a time',
       kind: pastTime(),
     },
     { flags: '--until <time>', doc: 'end of the range, exclusive', kind: pastTime() },

@@ -118,7 +118,7 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
     { flags: '--date <day>', doc: 'day to search: 2026-02-01, today or yesterday', kind: text('day') },
     {
       flags: '--since <time>',
-      doc: 'start of the range: 2h ago, 02:00, today, yesterday, or a time',
+      doc: 'start of the range: 2h (two hours ago), 02:00, today, yesterday, or a time',
       kind: text('time'),
     },
     { flags: '--until <time>', doc: 'end of the range, exclusive', kind: text('time') },

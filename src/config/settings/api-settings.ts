@@ -64,7 +64,7 @@ export const API = {
     yaml: 'api.max_connections',
     kind: integer({ min: 10, max: 1_000_000 }),
     default: 5_000,
-    doc: 'Maximum number of connections to the API; for a further one, the address with the most connections loses an idle one.',
+    doc: 'Maximum number of connections to the API. At the maximum, each new connection closes one of the address with the most connections.',
   }),
   headerTimeoutMs: withDefault({
     env: 'CARDPOLL_API_HEADER_TIMEOUT_MS',

@@ -8,7 +8,7 @@ export const POLLING = {
     yaml: 'polling.lease_ms',
     kind: duration('ms', { min: 1_000, max: 600_000 }),
     default: 15_000,
-    doc: 'How long a worker holds a claimed card; at least twice the gateway timeout plus one second.',
+    doc: 'How long a worker holds a claimed card; at least one second more than twice the gateway timeout.',
   }),
   claimBatch: withDefault({
     env: 'CARDPOLL_CLAIM_BATCH',

@@ -36,7 +36,7 @@ export const AUTH = {
     yaml: 'gateway.auth.kind',
     kind: oneOf(AUTH_KINDS),
     defaultText: 'bearer if there is a token, else none',
-    doc: 'How a call shows who makes it. Calls are also signed whenever there is a signing key.',
+    doc: 'How calls authenticate. If there is a signing key, calls are signed as well.',
   }),
   name: optional({
     yaml: 'gateway.auth.name',
@@ -63,7 +63,7 @@ export const AUTH = {
     yaml: 'gateway.auth.token_request',
     kind: oneOf(['form', 'json'] as const),
     default: 'form',
-    doc: 'For kind oauth2: whether a token is asked for with form fields, as RFC 6749 says, or with JSON.',
+    doc: 'For kind oauth2: whether the token request is a form, as in RFC 6749, or JSON.',
   }),
 } as const;
 
@@ -101,7 +101,7 @@ export const ANSWERS = {
   success: optional<SuccessRule | 'http_status'>({
     yaml: 'gateway.success',
     kind: successRule(),
-    defaultText: 'by the profile; without one the HTTP status alone',
+    defaultText: 'set by the profile, else the HTTP status alone',
     doc: 'Which value of an answer means that the call succeeded.',
   }),
   module: optional({
@@ -113,7 +113,7 @@ export const ANSWERS = {
     env: 'CARDPOLL_GATEWAY_STOPPED_STATUSES',
     yaml: 'gateway.stopped_statuses',
     kind: listOf(status()),
-    defaultText: 'by the profile; default profile: stopped,suspended,停机',
+    defaultText: 'set by the profile; default profile: stopped,suspended,停机',
     doc: 'Card statuses that mean the card is stopped.',
   }),
 } as const;
@@ -183,7 +183,7 @@ const INTERFACE_FIELDS: {
   field: {
     yaml: 'field',
     kind: text('field name'),
-    doc: 'Short for value: data.FIELD.',
+    doc: 'Short form of value: data.FIELD.',
     answers: ANY_ANSWER,
   },
   unit: {
@@ -195,13 +195,13 @@ const INTERFACE_FIELDS: {
   remaining: {
     yaml: 'remaining',
     kind: valuePath(),
-    doc: 'Where the answer has what is left, if it does not have what was used; with total.',
+    doc: 'Where the answer has what is left, if it does not have what was used. Needs total too.',
     answers: ['megabytes'],
   },
   total: {
     yaml: 'total',
     kind: valuePath(),
-    doc: 'Where the answer has the total that remaining is a part of.',
+    doc: 'Where the answer has the total; what was used is the total minus remaining.',
     answers: ['megabytes'],
   },
   trueValues: {
@@ -213,7 +213,7 @@ const INTERFACE_FIELDS: {
   batch: {
     yaml: 'batch',
     kind: batchRule(),
-    doc: 'One call for up to size cards, named by {iccids}: where the list is in the answer, and where an item has its card number.',
+    doc: 'One call for up to size cards, with their ICCIDs for {iccids}. items: where the list is in the answer; iccid: where an item has its ICCID; join: text between ICCIDs.',
     answers: ANY_ANSWER,
   },
 };
@@ -228,7 +228,7 @@ export const INTERFACE_SETTINGS: Readonly<Record<InterfaceName, InterfaceSetting
     const setting = optional<NonNullable<unknown>>({
       yaml: `gateway.interfaces.${name}.${yaml}`,
       kind,
-      defaultText: 'by the profile',
+      defaultText: 'set by the profile',
       doc,
     });
     return [key, has ? setting : null];
@@ -240,7 +240,7 @@ export const INTERFACE_SETTINGS: Readonly<Record<InterfaceName, InterfaceSetting
 export const ANY_INTERFACE: readonly Setting<unknown>[] = Object.values(INTERFACE_FIELDS).map((field) => {
   const { yaml, kind, doc } = field as InterfaceField<NonNullable<unknown>>;
   const setting = { yaml: `gateway.interfaces.<interface>.${yaml}`, kind, doc };
-  return optional({ ...setting, defaultText: 'by the profile' });
+  return optional({ ...setting, defaultText: 'set by the profile' });
 });
 
 /** Every setting of every interface. */

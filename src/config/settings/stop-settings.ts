@@ -30,7 +30,7 @@ export const STOPS = {
     yaml: 'stops.mode',
     kind: oneOf(STOP_MODES),
     default: 'enforce',
-    doc: 'Whether cards over their package are stopped (enforce), or it is only recorded which would be (observe). It applies until the mode is set at run time, with cardpoll stops mode.',
+    doc: 'enforce: cards over their package are stopped; observe: cardpoll only records which cards it would stop. Applies until the mode is set at run time, with cardpoll stops mode.',
   }),
   maxPerHour: optional({
     env: 'CARDPOLL_STOPS_MAX_PER_HOUR',
@@ -44,13 +44,13 @@ export const STOPS = {
     yaml: 'stops.max_per_day',
     kind: stopLimit(),
     defaultText: 'the larger of 500 and 5%',
-    doc: 'The same for one day.',
+    doc: 'Stops that the whole fleet may make in one day.',
   }),
   resumeAtMonthStart: withDefault<boolean>({
     env: 'CARDPOLL_STOPS_RESUME_AT_MONTH_START',
     yaml: 'stops.resume_at_month_start',
     kind: onOff(),
     default: false,
-    doc: 'Whether cards that cardpoll stopped by itself last month, and that are still stopped, are resumed when a month begins: once, spread over four hours. It has to be on at some time of the first 24 hours of the month.',
+    doc: 'Whether cards that cardpoll stopped by itself last month, and that are still stopped, are resumed when a month begins: once, spread over four hours. To take effect, it must be on at some time in the first 24 hours of the month.',
   }),
 } as const;

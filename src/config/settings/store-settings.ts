@@ -31,14 +31,14 @@ export const STORES = {
     env: 'CARDPOLL_REDIS_TLS_CERT',
     yaml: 'redis_tls_cert',
     kind: text('path'),
-    defaultText: 'none is shown',
+    defaultText: 'no client certificate',
     doc: 'PEM file with the client certificate and its chain for Redis and its sentinels. Needs the key too.',
   }),
   redisTlsKey: optional({
     env: 'CARDPOLL_REDIS_TLS_KEY',
     yaml: 'redis_tls_key',
     kind: text('path'),
-    defaultText: 'none is shown',
+    defaultText: 'no client certificate',
     doc: 'PEM file with the private key of the client certificate; must not be world-readable.',
   }),
   redisSentinelPassword: optional({

@@ -38,15 +38,18 @@ export const importCards = defineCommand<[string], ImportOptions>({
     { name: '<file>', doc: 'file with one card per line; - for standard input', kind: text('path') },
   ],
   options: [
-    { flags: '--yes', doc: 'do not ask before running cards exceed their package by a lower allowance' },
+    { flags: '--yes', doc: 'do not ask before lower allowances put running cards over their package' },
     { flags: '--dry-run', doc: 'check every row and print the result, but write nothing' },
     {
       flags: '--undo-file <path>',
-      doc: 'where to keep the cards as they were (default: a file in ~/.local/state/cardpoll-imports)',
+      doc: 'where to store the cards as they were before (default: a file in ~/.local/state/cardpoll-imports)',
       kind: text('path'),
     },
     { flags: '--ignore-columns', doc: 'ignore columns that cardpoll does not know' },
-    { flags: '--overwrite-verified', doc: 'let real_name_verified=false take back what polls have learned' },
+    {
+      flags: '--overwrite-verified',
+      doc: 'let real_name_verified=false in the file overwrite what polls have found',
+    },
   ],
   run: async (context, { args: [file], options }) => {
     const { dryRun = false, yes = false, ignoreColumns = false, overwriteVerified = false } = options;

@@ -24,7 +24,7 @@ export const OPTIONAL_REASON: OptionSpec = REASON_FLAG;
 
 export const STOP_AGAIN_OPTION: OptionSpec = {
   flags: '--stop-again',
-  doc: 'the cards may be stopped again in the month, by a reading taken after the resume',
+  doc: 'allow the cards to be stopped again in this month, by readings taken after the resume',
 };
 export interface ResumeOrderOptions {
   readonly reason: string;
@@ -37,7 +37,7 @@ export function resumeOrderOf({ reason, stopAgain }: ResumeOrderOptions): Resume
 
 export const SINCE_OPTION: OptionSpec = {
   flags: '--since <time>',
-  doc: 'stopped since 2h ago, 02:00, today, yesterday, or a time',
+  doc: 'only stops since: 2h (two hours ago), 02:00, today, yesterday, or a time',
   kind: pastTime(),
 };
 export const CARRIER_OPTION: OptionSpec = {
