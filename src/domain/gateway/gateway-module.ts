@@ -53,5 +53,5 @@ interface AskedCard {
 type CardReading =
   /** realname: true or false; flow: megabytes of 1,000,000 bytes; card_status: the status; stop and start: null. */
   | { readonly value: boolean | number | string | null }
-  /** `throttled` and `auth` are said of the whole call, the others of the card. */
+  /** `throttled` and `auth` concern the whole call, the others this card. */
   | { readonly error: 'unknown_card' | 'throttled' | 'auth' | 'failed'; readonly reason?: string };
