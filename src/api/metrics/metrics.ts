@@ -116,7 +116,11 @@ function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Re
   );
   perTask('queue_due', 'Cards that are due and not polled yet', (task) => task.due);
   perTask('manual_length', 'Manually triggered cards that wait', (task) => task.manualLength);
-  perTask('scheduled_cards', 'Cards that the enabled polling configs select', (task) => task.scheduledCards);
+  perTask(
+    'scheduled_cards',
+    'Cards that the polling configs select, disabled configs included',
+    (task) => task.scheduledCards,
+  );
   perTask('schedule_lag_seconds', 'How late the schedule is', (task) => task.scheduleLagSeconds);
   perTask(
     'interval_seconds',

@@ -19,7 +19,7 @@ const CONTENT_TYPES = Object.keys(FORMATS);
 const choice = z.enum(['true', 'false'], { error: 'must be true or false' }).default('false');
 const howToRead = z.object({
   ignore_columns: choice.describe('Ignore unknown columns instead of refusing the file'),
-  overwrite_verified: choice.describe('real_name_verified false takes back what polls have learned'),
+  overwrite_verified: choice.describe('real_name_verified false overwrites what polls have found'),
 });
 
 export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {

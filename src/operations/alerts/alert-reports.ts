@@ -29,7 +29,7 @@ export const alertRuleReport = z
     hasWebhookSecret: z
       .boolean()
       .describe('Its webhooks are signed with a key of its own, which is never shown'),
-    webhookGrouped: z.boolean().describe('Its webhooks go out in one message with those of other such rules'),
+    webhookGrouped: z.boolean().describe('Its alerts are sent in one message with those of other such rules'),
     cooldownSeconds: z.int(),
     createdAt: z.date(),
     updatedAt: z.date(),

@@ -49,7 +49,7 @@ export const importReport = z
     errors: z
       .array(z.object({ line: z.int(), message: z.string() }))
       .describe('The first 1,000 rejected rows, by line'),
-    errorsTruncated: z.boolean().describe('There were more'),
+    errorsTruncated: z.boolean().describe('There were more errors than these'),
     ignoredColumns: z.array(z.string()).describe('The first 100 unknown columns, in quotes'),
   })
   .register(REPORT_NAMES, { id: 'CardImportReport' });

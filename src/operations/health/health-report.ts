@@ -37,20 +37,22 @@ export const gatewayReport = z.object({ interfaces: z.array(interfaceReport) });
 export type GatewayReport = ReportOf<typeof gatewayReport>;
 
 const count = (meaning: string) =>
-  z.int().nullable().describe(`${meaning}; null while the database is silent`);
+  z.int().nullable().describe(`${meaning}; null while the database does not answer`);
 
 export const stopNumbers = z.object({
   mode: z
     .enum(STOP_MODES)
     .nullable()
-    .describe('observe: it is only recorded which cards would be stopped; null while the database is silent'),
+    .describe(
+      'observe: cardpoll only records which cards it would stop; null while the database does not answer',
+    ),
   doneHour: count('Stops of the whole fleet in the last hour'),
   doneDay: count('Stops in the last day'),
   budgetHour: z
     .int()
     .nullable()
-    .describe('Stops that the settings allow in an hour; null: no limit, or the database is silent'),
-  budgetDay: z.int().nullable().describe('The same for a day'),
+    .describe('Stops that the settings allow in an hour; null: no limit, or the database does not answer'),
+  budgetDay: z.int().nullable().describe('Stops that the settings allow in a day; null as for an hour'),
   held: count('Stops that wait until an operator releases or dismisses them'),
   observed: count('Stops that mode observe did not make'),
   unconfirmed: count('Cards not stopped although the gateway acknowledged it'),

@@ -18,13 +18,10 @@ export const concurrencyLimit = z
     effectiveConcurrency: z
       .int()
       .describe('The limit in force: max_concurrency, or less while the leader has lowered it'),
-    reason: z
-      .string()
-      .nullable()
-      .describe('Why it is less, or which rate limit polls wait for; null while neither is so'),
+    reason: z.string().nullable().describe('Why it is lower, or which rate limit polls wait for; else null'),
     curve: z
       .array(measuredLevel)
-      .describe('What was measured at the limits the type worked at, by concurrency'),
+      .describe('What was measured at each limit that the type has had, by concurrency'),
     knee: measuredLevel
       .nullable()
       .describe(
@@ -48,7 +45,7 @@ export const capacity = z.object({
   boundBy: z
     .enum(['concurrency', 'rate_limits'])
     .nullable()
-    .describe('What the capacity is the capacity of; null while it is not known'),
+    .describe('Which limit bounds the capacity; null while it is not known'),
   headroomPercent: z
     .number()
     .nullable()

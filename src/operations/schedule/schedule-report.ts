@@ -21,8 +21,8 @@ export const configReport = z
     skippedRevolutions: z
       .int()
       .nullable()
-      .describe('Whole revolutions skipped so far because the ring was more than one behind'),
-    problems: z.array(z.string()).describe('What makes no sense about it, in words'),
+      .describe('Whole revolutions skipped so far, because the ring was more than one revolution late'),
+    problems: z.array(z.string()).describe('Problems of the config, in words'),
   })
   .register(REPORT_NAMES, { id: 'PollingConfig' });
 export type ConfigReport = ReportOf<typeof configReport>;

@@ -7,12 +7,14 @@ import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
 import { initReport } from '../schedule/schedule-report.ts';
 
 const scheduleStats = z.object({
-  scheduledCards: z.int().describe('Cards that the polling configs of the type hold, disabled ones included'),
-  demandPerSecond: z.number().describe('Polls a second that the enabled configs ask for'),
+  scheduledCards: z
+    .int()
+    .describe('Cards that the polling configs of the type select, disabled configs included'),
+  demandPerSecond: z.number().describe('Polls a second that the enabled configs need'),
   scheduleLagSeconds: z
     .number()
     .describe('How far the schedule of the enabled configs is behind; 0 while it keeps up'),
-  overdueCards: z.int().describe('Cards that the lag keeps from being due'),
+  overdueCards: z.int().describe('Cards that would be due if the schedule were not late'),
   intervalSeconds: z
     .number()
     .nullable()
@@ -23,7 +25,7 @@ const scheduleStats = z.object({
     .describe('How often the cards of that ring are really polled'),
   skippedRevolutions: z
     .int()
-    .describe('Revolutions that were skipped, all rings of the type, since they were built'),
+    .describe('Revolutions that all rings of the type have skipped since they were built'),
 });
 
 /** Queue state of one task type (contract, "Fields"). */
@@ -88,7 +90,7 @@ const fleetCapacity = capacity.extend({
   headroomTaskType: taskType
     .nullable()
     .describe('The task type with the least headroom, which is the one shown'),
-  advice: z.string().nullable().describe('What would help where the demand exceeds the capacity; else null'),
+  advice: z.string().nullable().describe('What would help if the demand exceeds the capacity; else null'),
 });
 export type FleetCapacity = ReportOf<typeof fleetCapacity>;
 

@@ -61,7 +61,7 @@ export const stopModeReport = z
   .register(REPORT_NAMES, { id: 'StopMode' });
 export type StopModeReport = ReportOf<typeof stopModeReport>;
 
-const notHeld = z.array(z.int()).describe('Cards of the list whose stop was not held');
+const notHeld = z.array(z.int()).describe('Given cards whose stop was not held');
 export const releaseReport = z.object({ released: z.int(), notHeld });
 export type ReleaseReport = ReportOf<typeof releaseReport>;
 export const dismissReport = z.object({ dismissed: z.int(), notHeld });
@@ -72,7 +72,7 @@ export type OrderedStopReport = ReportOf<typeof orderedStopReport>;
 
 export const resumePreview = z.object({
   total: z.int(),
-  skipped: z.int().describe('Cards of the list that are unknown, or wait in another run'),
+  skipped: z.int().describe('Given cards that are unknown, or wait in another run'),
 });
 export type ResumePreview = ReportOf<typeof resumePreview>;
 
@@ -100,7 +100,7 @@ export const resumeRunReport = z
     waitsFor: z
       .string()
       .nullable()
-      .describe('Why no card of it moves; null: nothing holds it back, or it has ended'),
+      .describe('Why none of its cards is resumed; null: nothing holds it back, or it has ended'),
   })
   .register(REPORT_NAMES, { id: 'ResumeRun' });
 export type ResumeRunReport = ReportOf<typeof resumeRunReport>;
