@@ -158,7 +158,7 @@ export class EffectiveLimit {
     this.#first ??= { limitBefore, seen, inForce };
     return this.#normalMs === null
       ? `trial: is ${ms(latencyMs)} a call normal, or caused by the load?`
-      : `trial: ${ms(latencyMs)} a call, normal were ${ms(this.#normalMs)}`;
+      : `trial: ${ms(latencyMs)} a call, normal is ${ms(this.#normalMs)}`;
   }
 
   /** Restores the limit if a series of trials halved the load and calls are as slow as before: load was not the reason. */

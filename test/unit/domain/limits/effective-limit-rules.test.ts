@@ -488,7 +488,7 @@ describe('a trial', () => {
       return type.limit.wantsTrial;
     });
     expect(wants).toEqual([false, true, false, false, false, false, true]);
-    expect(type.join()).toBe('trial: 91 ms a call, normal were 50 ms');
+    expect(type.join()).toBe('trial: 91 ms a call, normal is 50 ms');
   });
 
   it('cuts to 70 %, and leaves it there where calls are faster by more than a fifth and as many', () => {

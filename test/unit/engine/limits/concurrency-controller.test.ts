@@ -265,7 +265,7 @@ it('tries less load with all types that work at their limit, also those that kno
   await fleet.pass({ realname: atLimit, package: atLimit, carddata: WELL });
   expect(await fleet.inForce()).toEqual([70, 100, 70]);
   expect(fleet.log.map(({ task_type, reason }) => [task_type, reason])).toEqual([
-    ['realname', 'trial: 50 ms a call, normal were 50 ms'],
+    ['realname', 'trial: 50 ms a call, normal is 50 ms'],
     ['package', 'trial: is 50 ms a call normal, or caused by the load?'],
   ]);
 });
