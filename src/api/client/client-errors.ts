@@ -42,7 +42,7 @@ export function errorOfAnswer(url: string, status: number, text: string): Cardpo
 /** Something answers at the URL, but not the way cardpoll does. */
 export function notCardpoll(url: string, cause?: unknown): CardpollError {
   return new CardpollError('unavailable', 'not_cardpoll', `what answers at ${url} is not cardpoll`, {
-    hint: 'another program listens there: say where the daemon does with --url or CARDPOLL_URL',
+    hint: 'another program listens there: give the address of the daemon with --url or CARDPOLL_URL',
     cause,
   });
 }

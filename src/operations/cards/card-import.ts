@@ -182,7 +182,7 @@ function tooManyOverPackage(line: number, cards: number, accepted: number): Card
     TOO_MANY_OVER_PACKAGE,
     `the import ended before line ${line}: ${many} cards would be over their package in this month, and ${accepted} are accepted; the lines before are kept`,
     {
-      hint: 'A dry run counts them all; accept_over_package accepts so many.',
+      hint: 'A dry run counts them all; accept_over_package sets how many are accepted.',
       fields: [{ field: 'acceptOverPackage', message: `must be at least ${cards}` }],
     },
   );

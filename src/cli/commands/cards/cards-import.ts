@@ -114,12 +114,12 @@ function inWordsOfCommand(error: unknown, file: string): unknown {
   if (file !== STANDARD_INPUT) {
     return new CardpollError('conflict', 'over_package_since_confirmed', error.message, {
       cause: error,
-      hint: 'cards have used more since they were counted: run the command again, it counts the rest and asks anew',
+      hint: 'cards have used more since they were counted: run the command again, which counts and asks again',
     });
   }
   return new CardpollError('usage', 'over_package_unconfirmed', error.message, {
     cause: error,
-    hint: 'accept it with --yes; a file, instead of standard input, is tried first and can be undone',
+    hint: 'accept it with --yes, or import from a file: then you are asked first, and can undo the import',
   });
 }
 
