@@ -80,7 +80,9 @@ const heldStops = body({
 const stopAgain = z
   .boolean({ error: 'must be true or false' })
   .default(false)
-  .describe('Let the cards be stopped again in the month, by a reading taken after the resume that is over');
+  .describe(
+    'Allow the cards to be stopped again in the month, by a reading taken after the resume that is over the allowance',
+  );
 
 const resumeRequest = body({
   card_ids: cardIds,

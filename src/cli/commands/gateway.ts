@@ -59,7 +59,7 @@ const tryProfile = defineCommand<[], TryOptions>({
     { flags: '--iccid <digits>', doc: 'card to ask about', kind: CARD, required: true },
     {
       flags: '--interface <name>',
-      doc: 'only this one; stop and start change the card, so they are called only if named here',
+      doc: 'only this one; stop and start change the card, so they are called only when named here',
       kind: oneOf(INTERFACE_NAMES),
     },
     {
@@ -67,8 +67,8 @@ const tryProfile = defineCommand<[], TryOptions>({
       doc: 'profile, instead of the configured one',
       kind: text('name or file'),
     },
-    { flags: '--card-id <n>', doc: 'what {card_id} stands for', kind: id, default: 0 },
-    { flags: '--carrier-id <n>', doc: 'what {carrier_id} stands for', kind: id, default: 0 },
+    { flags: '--card-id <n>', doc: 'value of {card_id}', kind: id, default: 0 },
+    { flags: '--carrier-id <n>', doc: 'value of {carrier_id}', kind: id, default: 0 },
     ...CONFIRM_OPTIONS,
   ],
   settings: [SETTINGS.gateway.url],
@@ -143,7 +143,7 @@ const simulate = defineCommand<[], SimulationOptions>({
     { flags: '--listen <host:port>', doc: 'address to serve on', kind: hostPort(), required: true },
     {
       flags: '--profile <name|file>',
-      doc: 'profile to serve (default: the default profile); credentials that are set are checked, any others are accepted',
+      doc: 'profile to serve (default: the default profile); credentials set in the environment are checked; if none are set, every call is accepted',
       kind: text('name or file'),
     },
     {

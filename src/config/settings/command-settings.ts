@@ -14,14 +14,14 @@ export const CLIENT = {
     yaml: 'client.url',
     kind: baseUrl(),
     default: 'http://127.0.0.1:7480',
-    doc: 'Base URL of the daemon to talk to. Without it, the context in use counts, then `listen`.',
+    doc: 'Base URL of the daemon to talk to. Without it: the URL of the context in use, else `listen`.',
     scopes: client,
   }),
   token: optional({
     env: 'CARDPOLL_TOKEN',
     file: { flag: '--token-file', env: 'CARDPOLL_TOKEN_FILE', credential: 'client.token' },
     kind: secretText(),
-    doc: 'Token to send to the daemon.',
+    doc: 'Token to send to the daemon; --token-file names a file that contains it.',
     scopes: client,
   }),
   timeoutMs: withDefault({

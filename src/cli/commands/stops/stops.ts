@@ -89,7 +89,7 @@ const mode = defineCommand<[StopMode?], ModeOptions>({
   arguments: [
     {
       name: '[mode]',
-      doc: 'enforce: cards over their package are stopped; observe: it is only recorded which would be',
+      doc: 'enforce: stop cards over their package; observe: only record which cards would be stopped',
       kind: oneOf(STOP_MODES),
       choices: STOP_MODES,
     },
