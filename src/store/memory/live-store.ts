@@ -10,8 +10,7 @@ import { embeddedRings } from './schedule/rings.ts';
 import { embeddedHealthLog, embeddedHistoryLog } from './stats/history-log.ts';
 import { embeddedPollStats } from './stats/stats.ts';
 import { embeddedFailureLog } from './work/failure-log.ts';
-import { embeddedManualList } from './work/manual-list.ts';
-import { embeddedWorkQueue } from './work/work-queue.ts';
+import { embeddedManualList, embeddedWorkQueue } from './work/work-queue.ts';
 
 export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
   const { clock } = options;

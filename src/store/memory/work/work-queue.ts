@@ -1,9 +1,13 @@
-// The work queue in this process's memory. The rules are those of the scripts src/store/redis/work/work-*.lua, checked
-// by the same contract suite. JavaScript runs in one thread, so every method is atomic.
+// The work queue and the manual lists in this process's memory. The rules are those of the scripts
+// src/store/redis/work/work-*.lua, checked by the same contract suite. JavaScript runs in one thread, so every method is
+// atomic.
+
+import { triggerIdOf } from '../../../domain/manual-trigger.ts';
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
   MAX_RETRIES_WAITING,
+  type ManualList,
   type Settlement,
   type WorkItem,
   type WorkQueue,
@@ -234,4 +238,28 @@ function settleCard(
     if (waits && type.retry.size < MAX_RETRIES_WAITING)
       type.retry.addNew(cardId, Math.floor(nowMs + pauseMs));
   }
+}
+
+/** Fills and searches the manual lists; claims and settlements use them too. */
+export function embeddedManualList(stateOf: (taskType: TaskType) => WorkState): ManualList {
+  return {
+    async push(taskType, entries) {
+      const state = stateOf(taskType);
+      for (const entry of entries) state.manual.append(entry);
+      state.wakeListeners();
+    },
+
+    async remove(taskType, triggerIds) {
+      const removed = new Set<string | null>(triggerIds);
+      return stateOf(taskType).manual.remove((entry) => removed.has(triggerIdOf(entry)));
+    },
+
+    running: async (taskType) => [...stateOf(taskType).manualLeases.entries()].map(({ member }) => member),
+
+    async missing(taskType, entries) {
+      const { manual, manualLeases } = stateOf(taskType);
+      const waiting = new Set(manual.entries());
+      return entries.filter((entry) => !waiting.has(entry) && manualLeases.scoreOf(entry) === undefined);
+    },
+  };
 }
