@@ -7,8 +7,7 @@ import { embeddedCoordination } from './instances/coordination.ts';
 import { embeddedRequestClaims } from './instances/request-claims.ts';
 import { embeddedPace } from './limits/pace.ts';
 import { embeddedRings } from './schedule/rings.ts';
-import { embeddedHealthLog, embeddedHistoryLog } from './stats/history-log.ts';
-import { embeddedPollStats } from './stats/stats.ts';
+import { embeddedHealthLog, embeddedHistoryLog, embeddedPollStats } from './stats/stats.ts';
 import { embeddedFailureLog } from './work/failure-log.ts';
 import { embeddedManualList, embeddedWorkQueue } from './work/work-queue.ts';
 

@@ -1,10 +1,12 @@
-// Statistics in this process's memory, in ten-second slots.
-
+// Statistics in this process's memory, in ten-second slots, and the history of samples and of problems.
 import { sumOfCounts } from '../../../domain/numbers.ts';
 import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
 import { GROWTH_MINUTES, minuteOf } from '../../../domain/results/usage-growth.ts';
+import type { HistorySample, HistoryStep } from '../../../domain/stats/history.ts';
+import { slotOf } from '../../../domain/stats/history.ts';
 import { perTaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
+import type { HealthLog, HistoryLog } from '../../ports/live/history-log.ts';
 import {
   type PollStats,
   STATS_CARRIERS_MAX,
@@ -74,6 +76,45 @@ export function embeddedPollStats(clock: Clock): PollStats & { forgetInstance(in
       const { totals, slots, sinceMs } = types[taskType];
       const windows = windowsOf(slots, sinceMs ?? 0, clock.now());
       return { total: totals.succeeded + totals.failed, ...totals, ...windows };
+    },
+  };
+}
+
+export function embeddedHistoryLog(): HistoryLog {
+  const slots: Record<HistoryStep, Map<number, HistorySample>> = { second: new Map(), minute: new Map() };
+
+  return {
+    async save(step, sample) {
+      slots[step].set(slotOf(step, sample.atMs), sample);
+    },
+
+    async read(step, sinceMs) {
+      const samples = [...slots[step].values()].filter(({ atMs }) => atMs >= sinceMs);
+      return samples.sort((a, b) => a.atMs - b.atMs);
+    },
+  };
+}
+
+export function embeddedHealthLog(clock: Clock): HealthLog {
+  const notes = new Map<string, { readonly firstMs: number; readonly endsMs: number }>();
+
+  function forgetEnded(): void {
+    for (const [name, { endsMs }] of notes) if (endsMs < clock.now()) notes.delete(name);
+  }
+
+  return {
+    async note(names, holdsMs) {
+      forgetEnded();
+      const nowMs = clock.now();
+      for (const name of names) {
+        const firstMs = notes.get(name)?.firstMs ?? nowMs;
+        notes.set(name, { firstMs, endsMs: nowMs + holdsMs });
+      }
+    },
+
+    async since() {
+      forgetEnded();
+      return new Map([...notes].map(([name, { firstMs }]) => [name, firstMs]));
     },
   };
 }
