@@ -10,8 +10,7 @@ import {
   type PauseSource,
   type WorkItem,
 } from '../../ports/live/work-queue.ts';
-import { DueQueue } from './due-queue.ts';
-import { ScoreSet } from './score-set.ts';
+import { DueQueue, ScoreSet } from './score-set.ts';
 
 export class WorkState {
   readonly queue = new DueQueue();
