@@ -118,7 +118,7 @@ export class Keys {
     return `polling:stats:${this.#tag(taskType)}`;
   }
 
-  /** Hash: index of a ten-second slot -> its counts (packed-slot.ts). */
+  /** Hash: index of a ten-second slot -> its counts (stats.ts). */
   statsWindow(taskType: TaskType): string {
     return `polling:stats-window:${this.#tag(taskType)}`;
   }

@@ -2,8 +2,8 @@
 -- KEYS: 1 statistics, 2 window, 3 flush numbers, 4 growth of usage
 -- ARGV: 1 instance id, 2 flush number, 3 succeeded, 4 failed, 5 sum of durations (ms), 6 window (s), 7 slot (s),
 -- 8 calls answered 429 or 503, 9 calls that timed out, 10 sum of durations of successful polls (ms),
--- 11 claims that found the limit reached, 12 counts, 13 carriers (packed-slot.ts), 14 most carriers in a slot,
--- 15 growth of usage by rate (packed-slot.ts), 16 minutes of growth to keep, 17 implausible readings
+-- 11 claims that found the limit reached, 12 counts, 13 carriers (stats.ts), 14 most carriers in a slot,
+-- 15 growth of usage by rate (stats.ts), 16 minutes of growth to keep, 17 implausible readings
 -- Returns: 1, or 0 when this flush was already counted.
 -- Atomic because a flush that comes twice must count once.
 local last = tonumber(redis.call('HGET', KEYS[3], ARGV[1]) or 0)

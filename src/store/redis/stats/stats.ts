@@ -1,18 +1,30 @@
 // Statistics in Redis: totals in polling:stats:<type>, and the rolling window, in ten-second slots, in another hash.
-import { GROWTH_MINUTES, type GrowthMinutes, minuteOf } from '../../../domain/results/usage-growth.ts';
+// The history of samples has one hash for each step, whose fields are reused, so that its size is bounded.
+
+import type { Counts } from '../../../domain/numbers.ts';
+import type { CarrierPolls } from '../../../domain/results/carrier-polls.ts';
+import {
+  GROWTH_MINUTES,
+  type GrowthCounts,
+  type GrowthMinutes,
+  minuteOf,
+} from '../../../domain/results/usage-growth.ts';
+import { type HistorySample, SAMPLE_FIELDS, slotOf, type TaskSample } from '../../../domain/stats/history.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
+import type { HealthLog, HistoryLog } from '../../ports/live/history-log.ts';
 import {
   type PollStats,
   STATS_CARRIERS_MAX,
   STATS_SLOT_SECONDS,
   STATS_TOTALS,
   STATS_WINDOW_SECONDS,
+  type StatsDelta,
   type StatsTotals,
 } from '../../ports/live/poll-stats.ts';
-import { windowsOf } from '../../ports/live/stats-reading.ts';
+import { type StatsSlot, windowsOf } from '../../ports/live/stats-reading.ts';
 import { pairsOf, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
-import { packCarriers, packCounts, packGrowth, unpackGrowth, unpackSlot } from './packed-slot.ts';
 
 /** The names of the totals in polling:stats:<type>. */
 const TOTAL_FIELDS = STATS_TOTALS.map(snakeCase);
@@ -45,10 +57,10 @@ export function redisPollStats(client: RedisClient, keys: Keys): PollStats {
           delta.timeouts ?? 0,
           delta.succeededMs ?? 0,
           delta.limitReached ?? 0,
-          packCounts(delta),
+          packCounts({ ...delta.durations, ...delta.reasons }),
           packCarriers(delta),
           STATS_CARRIERS_MAX,
-          packGrowth(delta),
+          packCounts(delta.usageGrowth),
           GROWTH_MINUTES,
           delta.implausible ?? 0,
         ],
@@ -74,5 +86,120 @@ export function redisPollStats(client: RedisClient, keys: Keys): PollStats {
         ...windowsOf(new Map(slots), since, Number(now)),
       };
     },
+  };
+}
+
+export function packCounts(counts: Counts<string> = {}): string {
+  return Object.entries(counts)
+    .map(([key, count]) => `${key}=${count}`)
+    .join(',');
+}
+
+/** One minute of the growth of usage: counts by rate. */
+export function unpackGrowth(text: string): GrowthCounts {
+  return Object.fromEntries(entriesOf(text).map((entry) => entry.split('=').map(Number)));
+}
+
+export function packCarriers({ carriers = new Map() }: StatsDelta): string {
+  return [...carriers].map(([carrierId, { polls, failed }]) => `${carrierId}:${polls}:${failed}`).join(',');
+}
+
+/**
+ * One slot as text: "<succeeded> <failed> <sum of durations> <counts> <carriers> <sum of the durations of succeeded polls>
+ * <implausible readings>", the counts as `<duration bucket or failure reason>=<how many>`, the carriers as
+ * `<id>:<polls>:<failed>`, with commas between. Written by stats-record.lua. An older version ignores what it does not know,
+ * and leaves it out when it writes.
+ */
+export function unpackSlot(text: string): StatsSlot {
+  const [
+    succeeded = 0,
+    failed = 0,
+    durationMs = 0,
+    counts = '',
+    carriers = '',
+    succeededMs,
+    implausible = 0,
+  ] = text.split(' ');
+  const share = Number(succeeded) / Math.max(1, Number(succeeded) + Number(failed));
+  const durations: Record<number, number> = {};
+  const reasons: Record<string, number> = {};
+  for (const entry of entriesOf(counts)) {
+    const [key = '', count] = entry.split('=');
+    const bucket = Number(key);
+    if (Number.isNaN(bucket)) reasons[key] = Number(count);
+    else durations[bucket] = Number(count);
+  }
+  return {
+    succeeded: Number(succeeded),
+    failed: Number(failed),
+    durationMs: Number(durationMs),
+    succeededMs: succeededMs === undefined ? share * Number(durationMs) : Number(succeededMs),
+    implausible: Number(implausible),
+    durations,
+    reasons,
+    carriers: new Map(entriesOf(carriers).map(unpackCarrier)),
+  };
+}
+
+function unpackCarrier(entry: string): [carrierId: number, CarrierPolls] {
+  const [carrierId = 0, polls = 0, failed = 0] = entry.split(':').map(Number);
+  return [carrierId, { polls, failed }];
+}
+
+function entriesOf(packed: string): string[] {
+  return packed === '' ? [] : packed.split(',');
+}
+
+/** A task type's numbers in the order of SAMPLE_FIELDS. */
+type PackedSample = { readonly at_ms: number } & Readonly<Record<TaskType, ReadonlyArray<number | null>>>;
+
+export function redisHistoryLog(client: RedisClient, keys: Keys): HistoryLog {
+  return {
+    async save(step, sample) {
+      await client.command('HSET', keys.history(step), slotOf(step, sample.atMs), packSample(sample));
+    },
+
+    async read(step, sinceMs) {
+      const texts = (await client.command('HVALS', keys.history(step))) as string[];
+      const samples = texts.map(unpackSample).filter(({ atMs }) => atMs >= sinceMs);
+      return samples.sort((a, b) => a.atMs - b.atMs);
+    },
+  };
+}
+
+function packSample({ atMs, tasks }: HistorySample): string {
+  const numbers = TASK_TYPES.map((taskType) => [
+    taskType,
+    SAMPLE_FIELDS.map((field) => tasks[taskType][field]),
+  ]);
+  return JSON.stringify({ at_ms: atMs, ...Object.fromEntries(numbers) });
+}
+
+function unpackSample(text: string): HistorySample {
+  const { at_ms: atMs, ...packed } = JSON.parse(text) as PackedSample;
+  const tasks = TASK_TYPES.map((taskType) => [
+    taskType,
+    Object.fromEntries(
+      SAMPLE_FIELDS.map((field, i) => [field, packed[taskType][i] ?? null]),
+    ) as unknown as TaskSample,
+  ]);
+  return { atMs, tasks: Object.fromEntries(tasks) };
+}
+
+/** A hash with the time at which each problem began and until when it counts as existing. Redis' clock decides. */
+export function redisHealthLog(client: RedisClient, keys: Keys): HealthLog {
+  async function noteAndRead(
+    holdsMs: number,
+    names: readonly string[],
+  ): Promise<ReadonlyMap<string, number>> {
+    const flat = (await client.script('healthNote', [keys.health], [holdsMs, ...names])) as string[];
+    return new Map([...pairsOf(flat)].map(([name, first]) => [name, Number(first)]));
+  }
+
+  return {
+    async note(names, holdsMs) {
+      await noteAndRead(holdsMs, names);
+    },
+    since: () => noteAndRead(0, []),
   };
 }

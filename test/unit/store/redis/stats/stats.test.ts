@@ -3,10 +3,9 @@ import { expect, it } from 'vitest';
 import {
   packCarriers,
   packCounts,
-  packGrowth,
   unpackGrowth,
   unpackSlot,
-} from '../../../../../src/store/redis/stats/packed-slot.ts';
+} from '../../../../../src/store/redis/stats/stats.ts';
 
 const SUMS = { succeeded: 3, failed: 2, durationMs: 50.5, succeededMs: 40.5, implausible: 2 };
 const COUNTED = {
@@ -21,9 +20,10 @@ const COUNTED = {
 const NOTHING = { durations: {}, reasons: {}, carriers: new Map() };
 
 it('has the counts, the carriers, how long the succeeded polls took, and implausible readings', () => {
-  expect(packCounts(COUNTED)).toBe('0=1,12=4,timeout=2');
+  const counts = packCounts({ ...COUNTED.durations, ...COUNTED.reasons });
+  expect(counts).toBe('0=1,12=4,timeout=2');
   expect(packCarriers(COUNTED)).toBe('-7:4:2,460011:1:0');
-  expect(unpackSlot(`3 2 50.5 ${packCounts(COUNTED)} ${packCarriers(COUNTED)} 40.5 2`)).toEqual(COUNTED);
+  expect(unpackSlot(`3 2 50.5 ${counts} ${packCarriers(COUNTED)} 40.5 2`)).toEqual(COUNTED);
 });
 
 it.each(['3 2 50.5  ', '3 2 50.5 ', '3 2 50.5'])(
@@ -34,7 +34,7 @@ it.each(['3 2 50.5  ', '3 2 50.5 ', '3 2 50.5'])(
 );
 
 it('has growth as counts by rate', () => {
-  expect(packGrowth({ ...SUMS, usageGrowth: { 0: 3, 80: 1 } })).toBe('0=3,80=1');
+  expect(packCounts({ 0: 3, 80: 1 })).toBe('0=3,80=1');
   expect(unpackGrowth('0=3,80=1')).toEqual({ 0: 3, 80: 1 });
-  expect(packGrowth(SUMS)).toBe('');
+  expect(packCounts()).toBe('');
 });
