@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Card } from '../../../../../src/domain/cards/card.ts';
-import { packCard, unpackCard } from '../../../../../src/store/redis/cards/packed-card.ts';
+import { packCard, unpackCard } from '../../../../../src/store/redis/cards/card-cache.ts';
 
 const CARD: Card = {
   cardId: 17,
