@@ -8,13 +8,13 @@ import {
   CLOCK_STEP_MS,
   type Lane,
   MAX_RETRIES_WAITING,
+  type Pause,
+  type PauseSource,
   type WorkItem,
   type WorkQueue,
 } from '../../ports/live/work-queue.ts';
-import { inChunks, type RedisClient } from '../client/client.ts';
+import { inChunks, pairsOf, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
-import { redisPauses } from '../limits/pauses.ts';
-import { redisCardPlace } from './card-place.ts';
 import { CLAIM_REPLY, COUNTS_REPLY, namedReply, settleGroups } from './script-values.ts';
 import { WorkSignal } from './work-signal.ts';
 
@@ -22,6 +22,21 @@ const ITEMS_PER_CALL = 1_000;
 const SLOTS_PER_RESET = 2_000;
 /** A tenth of a second of Redis' time; other clients get their turn between two calls. */
 const MOVES_PER_CALL = 20_000;
+
+/** LPOS searches the list. Triggers hand out far fewer entries; other clients may put in any number. */
+const MANUAL_ENTRIES_SEARCHED = 100_000;
+
+type PlaceReply = [
+  now: string,
+  queueScore: string | null,
+  queueRank: number,
+  slot: string | null,
+  retryScore: string | null,
+  retryRank: number,
+  failures: string | null,
+  manualBefore: number,
+  manualRuns: number,
+];
 
 /** `close` stops listening. It does not close the connection, which belongs to the caller. */
 export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { close(): void } {
@@ -36,9 +51,6 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
   ];
 
   return {
-    ...redisPauses(client, keys),
-    ...redisCardPlace(client, keys),
-
     async claim(taskType, { instanceId, claimNumber, max, leaseMs, trickle = false }) {
       const reply = await client.script(
         'workClaim',
@@ -138,6 +150,34 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
       };
     },
 
+    async place(taskType, cardId, manualEntries) {
+      const names = [
+        keys.queue(taskType),
+        keys.retry(taskType),
+        keys.failures(taskType),
+        keys.slots(taskType),
+        keys.manual(taskType),
+        keys.manualLeases(taskType),
+      ];
+      const args = [cardId, MANUAL_ENTRIES_SEARCHED, ...manualEntries];
+      const reply = (await client.script('workPlace', names, args)) as PlaceReply;
+      const [now, queueScore, queueRank, slot, retryScore, retryRank, failures, manualBefore, manualRuns] =
+        reply;
+      const score = queueScore === null ? null : Number(queueScore);
+      // Only tokens have a fraction, and a card whose token has ended is due again.
+      const leased = score !== null && !Number.isInteger(score) && score > Number(now);
+      return {
+        queued: score === null || leased ? null : { dueAtMs: Math.floor(score), before: queueRank },
+        running: leased ? { leaseEndsAtMs: Math.floor(score), calling: slot === queueScore } : null,
+        retry: retryScore === null ? null : { atMs: Number(retryScore), before: retryRank },
+        failuresInARow: Number(failures ?? 0),
+        manual: {
+          waiting: manualBefore < 0 ? null : { before: manualBefore },
+          running: manualRuns === 1,
+        },
+      };
+    },
+
     async runningCount(taskType) {
       const names = [keys.runningCount(taskType), keys.slots(taskType)];
       const reply = await client.script('workRunningCount', names);
@@ -213,10 +253,35 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
       const [expiredSlots, foreign] = reply as [number, string | null];
       return { expiredSlots, healedFrom: foreign === null ? null : Number(foreign) };
     },
+
+    async pause(taskType, { source, ms, reason, by }) {
+      const args = [source, Math.ceil(ms), JSON.stringify({ reason, by })];
+      await client.script('workPause', [keys.pauses(taskType)], args);
+    },
+
+    async resume(taskType) {
+      return pausesOf(taskType, await client.script('workResume', [keys.pauses(taskType)]));
+    },
+
+    async pauses() {
+      const found = TASK_TYPES.map(async (taskType) =>
+        pausesOf(taskType, await client.script('workPauses', [keys.pauses(taskType)])),
+      );
+      return (await Promise.all(found)).flat();
+    },
   };
 }
 
 /** Reads a limit like work-claim.lua: a text that is not a number counts as no limit. */
 function limitOf(text: string | null): number | null {
   return text === null || Number.isNaN(Number(text)) ? null : Number(text);
+}
+
+function pausesOf(taskType: TaskType, reply: unknown): Pause[] {
+  return [...pairsOf(reply as string[])].map(([source, entry]) => {
+    const [, since, until, details = ''] = /^(\S+) (\S+) (.*)$/s.exec(entry) ?? [];
+    const { reason, by } = JSON.parse(details) as Pick<Pause, 'reason' | 'by'>;
+    const times = { sinceMs: Number(since), untilMs: Number(until) };
+    return { taskType, source: source as PauseSource, reason, by, ...times };
+  });
 }
