@@ -8,8 +8,8 @@
 // what it changed in the records is found there and not changed again (audit.ts).
 import { randomUUID } from 'node:crypto';
 import { CardpollError } from '../platform/errors.ts';
+import type { RequestAnswer, RequestClaim } from '../store/ports/live/coordination.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
-import type { RequestAnswer, RequestClaim } from '../store/ports/live/request-claims.ts';
 
 const KEEP_ANSWERS_MS = 24 * 3_600_000;
 /** The claim is renewed while a request runs; when an instance dies, the key is free after this time. */

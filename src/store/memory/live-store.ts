@@ -3,8 +3,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../ports/live/live-store.ts';
 import { embeddedCardCache } from './cards/card-cache.ts';
-import { embeddedCoordination } from './instances/coordination.ts';
-import { embeddedRequestClaims } from './instances/request-claims.ts';
+import { embeddedCoordination, embeddedRequestClaims } from './instances/coordination.ts';
 import { embeddedPace } from './limits/pace.ts';
 import { embeddedRings } from './schedule/rings.ts';
 import { embeddedHealthLog, embeddedHistoryLog, embeddedPollStats } from './stats/stats.ts';
