@@ -8,12 +8,16 @@ import { perTaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { HealthLog, HistoryLog } from '../../ports/live/history-log.ts';
 import {
+  oldestSlot,
   type PollStats,
   STATS_CARRIERS_MAX,
   STATS_TOTALS,
+  type StatsSlot,
   type StatsTotals,
+  slotAt,
+  sumOfSlots,
+  windowsOf,
 } from '../../ports/live/poll-stats.ts';
-import { oldestSlot, type StatsSlot, slotAt, sumOfSlots, windowsOf } from '../../ports/live/stats-reading.ts';
 
 interface TypeState {
   readonly totals: Record<keyof StatsTotals, number>;

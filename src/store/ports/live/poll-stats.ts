@@ -1,7 +1,9 @@
-// Port section of live-store.ts: the statistics of polls.
-
+// Port sections of live-store.ts: the statistics of polls, and how ten-second slots are summed into their rolling windows.
+// Both implementations count in the same slots.
 import type { Counts, Durations } from '../../../domain/numbers.ts';
+import { sumOfCounts } from '../../../domain/numbers.ts';
 import type { PollsByCarrier } from '../../../domain/results/carrier-polls.ts';
+import { sumOfCarriers } from '../../../domain/results/carrier-polls.ts';
 import type { GrowthCounts, GrowthMinutes } from '../../../domain/results/usage-growth.ts';
 import type { PollWindow } from '../../../domain/stats/task-metrics.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
@@ -31,7 +33,7 @@ export interface StatsDelta {
   readonly usageGrowth?: GrowthCounts;
 }
 
-export type FailureReasons = Counts<string>;
+type FailureReasons = Counts<string>;
 
 /** What is counted since counting began; each flush adds to it. */
 export const STATS_TOTALS = [
@@ -84,4 +86,60 @@ export interface PollStats {
   usageGrowth(): Promise<GrowthMinutes>;
   /** Forgets the growth that was recorded at that time (epoch milliseconds) and later. */
   forgetUsageGrowth(sinceMs: number): Promise<void>;
+}
+
+/** The counts of one slot. */
+export interface StatsSlot extends PollWindow {
+  readonly implausible: number;
+  readonly durations: Durations;
+  readonly reasons: FailureReasons;
+  readonly carriers: PollsByCarrier;
+}
+
+type StatsWindows = Pick<StatsReading, 'window' | 'recent'>;
+
+const SLOT_MS = STATS_SLOT_SECONDS * 1000;
+
+export function slotAt(atMs: number): number {
+  return Math.floor(atMs / SLOT_MS);
+}
+
+/** @returns the index of the first slot of the window that ends now. */
+export function oldestSlot(nowMs: number): number {
+  return slotAt(nowMs) - STATS_WINDOW_SECONDS / STATS_SLOT_SECONDS + 1;
+}
+
+/** @param sinceMs when counting began, epoch milliseconds. */
+export function windowsOf(
+  slots: ReadonlyMap<number, StatsSlot>,
+  sinceMs: number,
+  nowMs: number,
+): StatsWindows {
+  const from = (first: number) => ({
+    ...sumOfSlots([...slots].filter(([slot]) => slot >= first).map(([, counted]) => counted)),
+    // When counting began a minute ago, the window is one minute long.
+    seconds: Math.max(1, (nowMs - Math.max(first * SLOT_MS, sinceMs)) / 1000),
+  });
+  const { succeeded, failed, seconds, durations } = from(slotAt(nowMs) - 1);
+  const recent = { polls: succeeded + failed, succeeded, seconds, durations };
+  return { window: from(oldestSlot(nowMs)), recent };
+}
+
+/** @param mostCarriers limits the carriers in the sum; without it the sum has all. */
+export function sumOfSlots(slots: readonly StatsSlot[], mostCarriers?: number): StatsSlot {
+  const sum = (field: keyof PollWindow | 'implausible') =>
+    slots.reduce((total, slot) => total + slot[field], 0);
+  return {
+    succeeded: sum('succeeded'),
+    failed: sum('failed'),
+    durationMs: sum('durationMs'),
+    succeededMs: sum('succeededMs'),
+    implausible: sum('implausible'),
+    durations: sumOfCounts(slots.map(({ durations }) => durations)),
+    reasons: sumOfCounts(slots.map(({ reasons }) => reasons)),
+    carriers: sumOfCarriers(
+      slots.map(({ carriers }) => carriers),
+      mostCarriers,
+    ),
+  };
 }

@@ -20,9 +20,10 @@ import {
   STATS_TOTALS,
   STATS_WINDOW_SECONDS,
   type StatsDelta,
+  type StatsSlot,
   type StatsTotals,
+  windowsOf,
 } from '../../ports/live/poll-stats.ts';
-import { type StatsSlot, windowsOf } from '../../ports/live/stats-reading.ts';
 import { pairsOf, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 
