@@ -14,7 +14,7 @@ import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import type { FailureLog, FailureNote } from '../../store/ports/live/failure-log.ts';
+import type { FailureLog, FailureNote } from '../../store/ports/live/poll-stats.ts';
 import type { Settlement, WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { ResultRecords } from '../../store/ports/records/result-records.ts';
 import type { TriggerRecords } from '../../store/ports/records/trigger-records.ts';

@@ -7,7 +7,7 @@ import { triggerIdOf } from '../../domain/manual-trigger.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { FailureLog } from '../../store/ports/live/failure-log.ts';
+import type { FailureLog } from '../../store/ports/live/poll-stats.ts';
 import type { WorkItem } from '../../store/ports/live/work-queue.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 import type { TriggerRecords } from '../../store/ports/records/trigger-records.ts';

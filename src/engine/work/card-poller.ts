@@ -8,7 +8,7 @@ import { type FlowControl, GatewayError } from '../../gateway/gateway.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { LoopMeans } from '../../platform/loop.ts';
-import type { FailureNote } from '../../store/ports/live/failure-log.ts';
+import type { FailureNote } from '../../store/ports/live/poll-stats.ts';
 import type { WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { StatsRecorder } from '../stats/stats-recorder.ts';
 import type { Deadline, Task } from './task.ts';

@@ -7,9 +7,8 @@ import { HISTORY_STEPS, type HistorySample, stepFor, type TaskSample } from '../
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
-import type { NotedFailure } from '../../store/ports/live/failure-log.ts';
-import type { HealthLog } from '../../store/ports/live/history-log.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { HealthLog, NotedFailure } from '../../store/ports/live/poll-stats.ts';
 import { dated } from '../date-of.ts';
 import { reasonName } from '../health/health-reasons.ts';
 import type { StatsOperations } from './stats.ts';

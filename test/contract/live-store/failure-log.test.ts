@@ -1,6 +1,6 @@
 // Why cards failed last: replaced, bounded, and without cards that have recovered.
 import { expect, it } from 'vitest';
-import { MAX_FAILURES_NOTED } from '../../../src/store/ports/live/failure-log.ts';
+import { MAX_FAILURES_NOTED } from '../../../src/store/ports/live/poll-stats.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, settle } from './stores.ts';
 
 const failure = (cardId: number, message = 'HTTP 500') => ({

@@ -6,8 +6,9 @@ import type { HistorySample, HistoryStep } from '../../../domain/stats/history.t
 import { slotOf } from '../../../domain/stats/history.ts';
 import { perTaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import type { HealthLog, HistoryLog } from '../../ports/live/history-log.ts';
 import {
+  type HealthLog,
+  type HistoryLog,
   oldestSlot,
   type PollStats,
   STATS_CARRIERS_MAX,

@@ -1,7 +1,7 @@
 // Why cards last failed, in this process's memory. A Map keeps the order in which failures were noted.
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import { type FailureLog, MAX_FAILURES_NOTED, type NotedFailure } from '../../ports/live/failure-log.ts';
+import { type FailureLog, MAX_FAILURES_NOTED, type NotedFailure } from '../../ports/live/poll-stats.ts';
 
 type Noted = Omit<NotedFailure, 'failuresInARow'>;
 

@@ -12,10 +12,8 @@
 // Errors: CardpollError kind `unavailable` when the store cannot be reached in time.
 import type { CardCache } from './card-cache.ts';
 import type { Coordination, RequestClaims } from './coordination.ts';
-import type { FailureLog } from './failure-log.ts';
-import type { HealthLog, HistoryLog } from './history-log.ts';
 import type { Pace } from './pace.ts';
-import type { PollStats } from './poll-stats.ts';
+import type { FailureLog, HealthLog, HistoryLog, PollStats } from './poll-stats.ts';
 import type { Rings } from './rings.ts';
 import type { ManualList, WorkQueue } from './work-queue.ts';
 

@@ -1,10 +1,12 @@
-// Port sections of live-store.ts: the statistics of polls, and how ten-second slots are summed into their rolling windows.
-// Both implementations count in the same slots.
+// Port sections of live-store.ts: what is remembered of polls: their statistics, the history of samples (for charts), since
+// when each problem has existed, and why polls of single cards failed. Both implementations count the statistics in the same
+// ten-second slots; the functions below sum these into the rolling windows.
 import type { Counts, Durations } from '../../../domain/numbers.ts';
 import { sumOfCounts } from '../../../domain/numbers.ts';
 import type { PollsByCarrier } from '../../../domain/results/carrier-polls.ts';
 import { sumOfCarriers } from '../../../domain/results/carrier-polls.ts';
 import type { GrowthCounts, GrowthMinutes } from '../../../domain/results/usage-growth.ts';
+import type { HistorySample, HistoryStep } from '../../../domain/stats/history.ts';
 import type { PollWindow } from '../../../domain/stats/task-metrics.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
@@ -86,6 +88,50 @@ export interface PollStats {
   usageGrowth(): Promise<GrowthMinutes>;
   /** Forgets the growth that was recorded at that time (epoch milliseconds) and later. */
   forgetUsageGrowth(sinceMs: number): Promise<void>;
+}
+
+/** Samples of all task types. Each step keeps a fixed number of them: the latest replace the oldest. */
+export interface HistoryLog {
+  /** Saves a sample, in place of one of the same step and time. */
+  save(step: HistoryStep, sample: HistorySample): Promise<void>;
+  /** @returns the samples at and after `sinceMs` (epoch milliseconds), oldest first. */
+  read(step: HistoryStep, sinceMs: number): Promise<readonly HistorySample[]>;
+}
+
+/** Stores since when each named problem has existed. */
+export interface HealthLog {
+  /** Notes problems that exist now. One that is not noted again within `holdsMs` has ended, and later begins anew. */
+  note(names: readonly string[], holdsMs: number): Promise<void>;
+  /** @returns name -> since when the problem has existed without a gap, epoch milliseconds. */
+  since(): Promise<ReadonlyMap<string, number>>;
+}
+
+/** Why a card's last poll failed. */
+export interface FailureNote {
+  readonly cardId: number;
+  /** The kind of failure, as the log's `error` field shows it. */
+  readonly reason: string;
+  readonly message: string;
+  readonly durationMs: number;
+}
+
+export interface NotedFailure extends FailureNote {
+  readonly atMs: number;
+  /** Number of failed scheduled polls in a row; 0 when the card has been polled successfully since. */
+  readonly failuresInARow: number;
+}
+
+/** For each task type, the latest failures of this many cards are stored. */
+export const MAX_FAILURES_NOTED = 10_000;
+
+/** Stores why polls of single cards failed, for reports about a card. */
+export interface FailureLog {
+  /** Stores the failures, in place of what was stored about these cards. */
+  note(taskType: TaskType, failures: readonly FailureNote[]): Promise<void>;
+  /** @returns the last failure by card id; without cards that never failed, or after which MAX_FAILURES_NOTED others failed. */
+  last(taskType: TaskType, cardIds: readonly number[]): Promise<ReadonlyMap<number, NotedFailure>>;
+  /** @returns the number of failing cards, and the `max` (up to 100) of them that failed last, latest first. */
+  failing(taskType: TaskType, max: number): Promise<{ total: number; latest: readonly NotedFailure[] }>;
 }
 
 /** The counts of one slot. */

@@ -12,8 +12,9 @@ import {
 import { type HistorySample, SAMPLE_FIELDS, slotOf, type TaskSample } from '../../../domain/stats/history.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
-import type { HealthLog, HistoryLog } from '../../ports/live/history-log.ts';
 import {
+  type HealthLog,
+  type HistoryLog,
   type PollStats,
   STATS_CARRIERS_MAX,
   STATS_SLOT_SECONDS,

@@ -6,7 +6,7 @@ import {
   type FailureNote,
   MAX_FAILURES_NOTED,
   type NotedFailure,
-} from '../../ports/live/failure-log.ts';
+} from '../../ports/live/poll-stats.ts';
 import { inChunks, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 

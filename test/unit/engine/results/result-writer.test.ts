@@ -5,7 +5,7 @@ import type { PollOutcome } from '../../../../src/domain/results/poll-outcome.ts
 import { type FinishedItem, ResultWriter } from '../../../../src/engine/results/result-writer.ts';
 import { WorkCounts } from '../../../../src/engine/stats/stats-recorder.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
-import type { FailureNote } from '../../../../src/store/ports/live/failure-log.ts';
+import type { FailureNote } from '../../../../src/store/ports/live/poll-stats.ts';
 import type { Settlement } from '../../../../src/store/ports/live/work-queue.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
