@@ -49,19 +49,21 @@ export const STATS_TOTALS = [
 ] as const;
 export type StatsTotals = Readonly<Record<(typeof STATS_TOTALS)[number], number>>;
 
+/** The counts of one slot, or of several. */
+export interface StatsSlot extends PollWindow {
+  /** Succeeded polls whose reading of usage was not believed. */
+  readonly implausible: number;
+  readonly durations: Durations;
+  readonly reasons: FailureReasons;
+  /** Polls by carrier, without the carriers beyond STATS_CARRIERS_MAX in a slot. */
+  readonly carriers: PollsByCarrier;
+}
+
 export interface StatsReading extends StatsTotals {
   /** Polls since counting began. */
   readonly total: number;
   /** Polls of the last five minutes. */
-  readonly window: PollWindow & {
-    readonly seconds: number;
-    /** Succeeded polls whose reading of usage was not believed. */
-    readonly implausible: number;
-    readonly durations: Durations;
-    readonly reasons: FailureReasons;
-    /** Polls by carrier, without the carriers beyond STATS_CARRIERS_MAX in a slot. */
-    readonly carriers: PollsByCarrier;
-  };
+  readonly window: StatsSlot & { readonly seconds: number };
   /** Polls of the last ten to twenty seconds. */
   readonly recent: {
     readonly polls: number;
@@ -134,16 +136,6 @@ export interface FailureLog {
   failing(taskType: TaskType, max: number): Promise<{ total: number; latest: readonly NotedFailure[] }>;
 }
 
-/** The counts of one slot. */
-export interface StatsSlot extends PollWindow {
-  readonly implausible: number;
-  readonly durations: Durations;
-  readonly reasons: FailureReasons;
-  readonly carriers: PollsByCarrier;
-}
-
-type StatsWindows = Pick<StatsReading, 'window' | 'recent'>;
-
 const SLOT_MS = STATS_SLOT_SECONDS * 1000;
 
 export function slotAt(atMs: number): number {
@@ -160,7 +152,7 @@ export function windowsOf(
   slots: ReadonlyMap<number, StatsSlot>,
   sinceMs: number,
   nowMs: number,
-): StatsWindows {
+): Pick<StatsReading, 'window' | 'recent'> {
   const from = (first: number) => ({
     ...sumOfSlots([...slots].filter(([slot]) => slot >= first).map(([, counted]) => counted)),
     // When counting began a minute ago, the window is one minute long.
