@@ -4,7 +4,7 @@
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { WorkQueue } from '../../store/ports/live/work-queue.ts';
-import type { ConfigRecords } from '../../store/ports/records/config-records.ts';
+import type { ConfigRecords } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
 
 const SEED_EVERY_MS = 1_000;

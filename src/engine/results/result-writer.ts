@@ -16,7 +16,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { FailureLog, FailureNote } from '../../store/ports/live/poll-stats.ts';
 import type { Settlement, WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
-import type { ResultRecords } from '../../store/ports/records/result-records.ts';
+import type { ResultRecords } from '../../store/ports/records/record-store.ts';
 import type { TriggerRecords } from '../../store/ports/records/trigger-records.ts';
 import type { WorkCounts } from '../stats/stats-recorder.ts';
 import { BatchLane } from './batch-lane.ts';

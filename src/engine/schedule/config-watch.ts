@@ -9,7 +9,7 @@ import { TASKS } from '../../domain/task-type.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
-import type { ConfigRecords } from '../../store/ports/records/config-records.ts';
+import type { ConfigRecords } from '../../store/ports/records/record-store.ts';
 
 const REFRESH_EVERY_MS = 300;
 /** For this long after an answer the record store counts as reachable; most restarts of it are shorter. */

@@ -4,7 +4,7 @@
 import type { Card } from '../../domain/cards/card.ts';
 import { type Clock, withTimeout } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import type { CardCache } from '../../store/ports/live/card-cache.ts';
+import type { CardCache } from '../../store/ports/live/live-store.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 
 const READ_TIMEOUT_MS = 1_000;

@@ -1,7 +1,7 @@
 // The card cache in this process's memory. It is bounded: past MAX_CARDS the oldest entries are removed.
 import type { Card } from '../../../domain/cards/card.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import type { CardCache } from '../../ports/live/card-cache.ts';
+import type { CardCache } from '../../ports/live/live-store.ts';
 
 const MAX_CARDS = 200_000;
 

@@ -10,7 +10,8 @@
 // twice. The store's own clock decides what is due or expired, never the caller's.
 //
 // Errors: CardpollError kind `unavailable` when the store cannot be reached in time.
-import type { CardCache } from './card-cache.ts';
+
+import type { Card } from '../../../domain/cards/card.ts';
 import type { Coordination, RequestClaims } from './coordination.ts';
 import type { Pace } from './pace.ts';
 import type { FailureLog, HealthLog, HistoryLog, PollStats } from './poll-stats.ts';
@@ -72,4 +73,13 @@ export interface LiveServer {
   readonly persistent: boolean | null;
   /** True when its last attempt to write to disk failed; by default it then refuses writes. */
   readonly savesFail: boolean;
+}
+
+/** The cache of the cards, with what a poll needs to know. */
+export interface CardCache {
+  /** @returns cached cards by id; cards that are not cached are absent. */
+  get(cardIds: readonly number[]): Promise<Map<number, Card>>;
+  /** Stores cards; each entry expires after `ttlMs` at the latest. */
+  put(cards: readonly Card[], ttlMs: number): Promise<void>;
+  drop(cardIds: readonly number[]): Promise<void>;
 }

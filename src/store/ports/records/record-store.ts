@@ -4,12 +4,13 @@
 // Errors: CardpollError kind `unavailable` when the database cannot be reached or refuses work for lack of
 // resources (disk full, too many connections); `invalid`/`not_found` where a method says so.
 import type { Fleet } from '../../../domain/fleet.ts';
+import type { PollOutcome } from '../../../domain/results/poll-outcome.ts';
+import type { PollingConfig } from '../../../domain/schedule/polling-config.ts';
+import type { TaskType } from '../../../domain/task-type.ts';
 import type { AlertRecords } from './alert-records.ts';
 import type { AuditRecords, MadeChanges } from './audit-records.ts';
 import type { CardRecords } from './card-records.ts';
 import type { CleanupRecords } from './cleanup-records.ts';
-import type { ConfigRecords } from './config-records.ts';
-import type { ResultRecords } from './result-records.ts';
 import type { ResumeRecords } from './resume-records.ts';
 import type { StopControlRecords, StopRecords } from './stop-records.ts';
 import type { TriggerRecords } from './trigger-records.ts';
@@ -86,4 +87,47 @@ export interface Migrations {
    * @throws CardpollError `config` when the file of an applied migration has changed
    */
   up(onBegin?: (id: string) => void): Promise<string[]>;
+}
+
+/** Polling configs and the configured concurrency limits. */
+export interface ConfigRecords {
+  list(): Promise<PollingConfig[]>;
+  create(config: Omit<PollingConfig, 'id'>): Promise<PollingConfig>;
+  /** @returns the updated config, or null for an unknown id. */
+  update(id: number, patch: Partial<Omit<PollingConfig, 'id'>>): Promise<PollingConfig | null>;
+  /** @returns the removed config, or null for an unknown id. */
+  remove(id: number): Promise<PollingConfig | null>;
+  /** @returns the durable concurrency limits; the limits in force are in the live store. */
+  concurrency(): Promise<Record<TaskType, number>>;
+  setConcurrency(taskType: TaskType, max: number): Promise<void>;
+}
+
+export interface FoldBackRequest {
+  /** The present month, YYYY-MM. */
+  readonly present: string;
+  /** The last month (YYYY-MM) that has begun in any time zone; usage of later months is folded back. */
+  readonly latest: string;
+  readonly afterCardId: number;
+  readonly limit: number;
+}
+
+/** The results of polls. */
+export interface ResultRecords {
+  /**
+   * Writes a batch of outcomes in one transaction: last-polled times, verification and stopped flags, usage months,
+   * usage records (one per changed reading).
+   * @returns ids of cards whose usage was not written, because a newer state exists (UsageChange.basedOnReadAtMs did not
+   * match) or because the reading is more than an hour ahead of the store's clock. The rest of their outcomes is
+   * written.
+   */
+  write(outcomes: readonly PollOutcome[]): Promise<{ staleUsage: readonly number[] }>;
+
+  /**
+   * Adds usage of months that have not begun to the present month, and moves stops of those months there too. Works in
+   * order of card id, is idempotent, and is safe while others write. @returns the ids of the cards, ascending.
+   */
+  foldBack(request: FoldBackRequest): Promise<readonly number[]>;
+
+  /** Creates the usage partitions of this month and the next three. Idempotent. @param month YYYY-MM */
+  ensurePartitions(month: string): Promise<void>;
 }

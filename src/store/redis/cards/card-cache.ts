@@ -3,7 +3,7 @@
 import type { Card } from '../../../domain/cards/card.ts';
 import type { ReadingJump, UsageMonth } from '../../../domain/cards/usage-month.ts';
 import { phaseHash } from '../../../domain/schedule/phase.ts';
-import type { CardCache } from '../../ports/live/card-cache.ts';
+import type { CardCache } from '../../ports/live/live-store.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 

@@ -7,7 +7,7 @@ import { type CardState, STATE_FIELDS } from '../../../domain/cards/card.ts';
 import type { PollOutcome, UsageChange } from '../../../domain/results/poll-outcome.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
-import type { ResultRecords } from '../../ports/records/result-records.ts';
+import type { ResultRecords } from '../../ports/records/record-store.ts';
 import { CHECK_VIOLATION, ensurePartitions, monthStart, withPartitions } from '../cleanup/partitions.ts';
 import type { SqlClient, SqlRunner, SqlValue } from '../client/sql-client.ts';
 import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE, sqlStateOf } from '../client/sql-errors.ts';

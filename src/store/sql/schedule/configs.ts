@@ -3,7 +3,7 @@
 import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.ts';
 import type { PollingConfig } from '../../../domain/schedule/polling-config.ts';
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
-import type { ConfigRecords } from '../../ports/records/config-records.ts';
+import type { ConfigRecords } from '../../ports/records/record-store.ts';
 import { firstOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { sqlStateOf, UNIQUE_VIOLATION } from '../client/sql-errors.ts';

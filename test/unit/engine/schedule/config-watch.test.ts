@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { INTERFACE_NAMES, type InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { ConfigWatch } from '../../../../src/engine/schedule/config-watch.ts';
-import type { ConfigRecords } from '../../../../src/store/ports/records/config-records.ts';
+import type { ConfigRecords } from '../../../../src/store/ports/records/record-store.ts';
 import { configOf } from '../../../support/card-table.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 

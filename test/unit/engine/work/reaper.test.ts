@@ -8,7 +8,7 @@ import { Reaper } from '../../../../src/engine/work/reaper.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
-import type { FoldBackRequest, ResultRecords } from '../../../../src/store/ports/records/result-records.ts';
+import type { FoldBackRequest, ResultRecords } from '../../../../src/store/ports/records/record-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 let clock: FakeClock;
