@@ -1,22 +1,28 @@
-// The record store over any SqlClient: puts the sub-ports together. Called by postgres/record-store.ts and by
-// pglite/record-store.ts.
+// The record store over any SqlClient: puts the sub-ports together, and asks the database about itself: its clock, which
+// database answers, whose fleet it is, and the state of its server. Called by the stores in postgres/ and pglite/.
+
+import type { Fleet } from '../../domain/fleet.ts';
 import { Bulkhead } from '../../platform/bulkhead.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { RecordStore } from '../ports/records/record-store.ts';
+import type { RecordServer, RecordStore } from '../ports/records/record-store.ts';
 import { sqlAlerts } from './alerts/alerts.ts';
 import { sqlAudit, sqlMadeChanges } from './audit/audit.ts';
 import { sqlCards } from './cards/cards.ts';
 import { sqlCleanup } from './cleanup/cleanup.ts';
 import type { SqlClient, SqlTransaction } from './client/sql-client.ts';
+import { sqlStateOf } from './client/sql-errors.ts';
+import { statements } from './client/statements.ts';
 import { lockKey } from './client/transaction-bounds.ts';
-import { fleetOf, identityOf, now, ping, serverOf } from './database.ts';
 import { SqlMigrations } from './migrations.ts';
 import { sqlResults } from './results/results.ts';
 import { sqlConfigs } from './schedule/configs.ts';
+import file from './sql-record-store.sql';
 import { sqlResumes } from './stops/resumes.ts';
 import { sqlStopControl } from './stops/stop-control.ts';
 import { sqlStops } from './stops/stops.ts';
 import { sqlTriggers } from './triggers/triggers.ts';
+
+const SQL = statements(file, 'ping', 'now', 'fleet', 'identity', 'server', 'oldestWriter', 'usageMonths');
 
 /** Under which daemons are connected. */
 export const APPLICATION_NAME = 'cardpoll';
@@ -26,6 +32,8 @@ const TURN_LOCK_KEY = 7_220_115_504;
 
 /** As long as the pool itself waits for a connection. */
 const PLACE_WAIT_MS = 5_000;
+
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): RecordStore {
   return {
@@ -48,12 +56,17 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
         return work(sqlRecordStore(kind, nestedClient(tx)));
       }),
     bounded: (connections) => sqlRecordStore(kind, boundedClient(client, connections)),
-    ping: () => ping(client),
-    now: () => now(client),
+    async ping() {
+      await client.query(SQL.ping);
+    },
+    async now() {
+      const [row] = await client.query<{ nowMs: number }>(SQL.now);
+      return Number(row?.nowMs);
+    },
     // An embedded database has one history.
     identity: async () => (kind === 'embedded' ? kind : identityOf(client)),
     fleet: () => fleetOf(client),
-    server: () => serverOf(client, APPLICATION_NAME),
+    server: () => serverOf(client),
     close: () => client.close(),
   };
 }
@@ -92,4 +105,45 @@ function busy(): CardpollError {
   return new CardpollError('unavailable', 'database_busy', 'the database has too many requests to answer', {
     hint: 'try again; database_max_connections bounds how many run at a time, and half of them are kept for polling',
   });
+}
+
+async function fleetOf(client: SqlClient): Promise<Fleet> {
+  const [row] = await client.query<Fleet>(SQL.fleet);
+  if (row !== undefined) return row;
+  throw new CardpollError(
+    'config',
+    'fleet_missing',
+    'the table fleet is empty: this database is of no fleet',
+    { hint: 'put its row back: docs/upgrading.md, "A copied or restored database"' },
+  );
+}
+
+/**
+ * Which database answers, and on which timeline: a standby that was promoted begins a new one. @returns '' where the role
+ * may not ask.
+ */
+async function identityOf(client: SqlClient): Promise<string> {
+  try {
+    const [row] = await client.query<{ identity: string }>(SQL.identity);
+    return row?.identity ?? '';
+  } catch (error) {
+    if (sqlStateOf(error) === INSUFFICIENT_PRIVILEGE) return '';
+    throw error;
+  }
+}
+
+type ServerRow = Omit<RecordServer, 'oldestWriter' | 'usageMonths'>;
+
+/** The state of the server, as far as any user who may log in can read it, for the doctor. */
+async function serverOf(client: SqlClient): Promise<RecordServer> {
+  const [row] = await client.query<ServerRow>(SQL.server, [APPLICATION_NAME]);
+  const [oldestWriter = null] = await client.query<NonNullable<RecordServer['oldestWriter']>>(
+    SQL.oldestWriter,
+  );
+  const months = await client.query<{ month: string }>(SQL.usageMonths);
+  return {
+    ...(row as ServerRow),
+    oldestWriter,
+    usageMonths: months.map(({ month }) => month.replace('_', '-')),
+  };
 }

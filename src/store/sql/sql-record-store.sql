@@ -1,21 +1,21 @@
 -- What the database says of itself. Of its server: as far as any user who can log in may see it.
 
--- name: database.ping
+-- name: sql_record_store.ping
 SELECT 1
 
--- name: database.now
+-- name: sql_record_store.now
 SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now_ms
 
--- name: database.fleet
+-- name: sql_record_store.fleet
 -- Which fleet the database is.
 SELECT fleet_id::text AS id, name FROM fleet
 
--- name: database.identity
+-- name: sql_record_store.identity
 -- Its system identifier, and its timeline, which changes when a standby is promoted.
 SELECT system_identifier::text || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS identity
 FROM pg_control_system()
 
--- name: database.server
+-- name: sql_record_store.server
 -- $1 application name under which daemons are connected.
 SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
   current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
@@ -27,7 +27,7 @@ SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
   current_setting('synchronous_standby_names') <> '' AS waits_for_standby,
   (SELECT count(*) FROM pg_stat_replication)::integer AS standbys
 
--- name: database.oldestWriter
+-- name: sql_record_store.oldestWriter
 -- What has been writing for the longest, in any database of the server: a session, or a transaction that is prepared. Only a
 -- member of pg_read_all_stats sees the sessions of other users.
 SELECT database, open_ms::float8 AS open_ms, remedy
@@ -41,7 +41,7 @@ FROM (
 ) writers
 ORDER BY open_ms DESC LIMIT 1
 
--- name: database.usageMonths
+-- name: sql_record_store.usageMonths
 -- Months for which both usage tables have a partition. None before the tables exist.
 SELECT right(child.relname::text, 7) AS month
 FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
