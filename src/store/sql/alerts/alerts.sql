@@ -1,4 +1,5 @@
--- Alert rules, their history and silences: what operators see and change, and what the evaluator does with them.
+-- Alert rules, their history and silences: what operators see and change, and what the evaluator does with them. And the
+-- notifications that wait for delivery; the number of the attempt is the fence.
 
 -- name: alerts.createRule
 -- $1 name, $2 rule type, $3 task type, $4 comparison, $5 threshold, $6 enabled, $7 channels, $8 URL or NULL, $9 secrets,
@@ -241,3 +242,74 @@ RETURNING id, rule_id, rule_type, task_type, reason, created_by AS by, created_a
 DELETE FROM alert_silences
 WHERE id = $1::integer AND ends_at > now()
 RETURNING id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until
+
+-- name: alerts.claimDeliveries
+-- Claims due notifications for one attempt each. $1 most messages now, $2 most under claim for one URL, $3 lease in ms.
+-- Grouped ones that are due at the same moment are one message: they are claimed, and tried again, together.
+-- Two senders that choose the same row meet on its lock; the second finds it claimed and leaves it.
+WITH busy AS MATERIALIZED (
+  SELECT url, count(*) AS claims
+  FROM webhook_outbox
+  WHERE status = 'pending' AND claimed_until > now()
+  GROUP BY url
+), due AS (
+  SELECT o.id, o.url, o.next_attempt_at, r.id IS NOT NULL AS is_grouped,
+    CASE WHEN r.id IS NULL THEN o.id ELSE hashtextextended(
+      concat_ws(' ', o.url, o.event, o.attempts, o.next_attempt_at, r.webhook_secrets), 0) END AS message
+  FROM webhook_outbox o
+    LEFT JOIN alert_history h ON h.id = o.alert_id
+    LEFT JOIN alert_rules r ON r.id = h.rule_id AND r.webhook_grouped
+  WHERE o.status = 'pending' AND o.next_attempt_at <= now()
+    AND (o.claimed_until IS NULL OR o.claimed_until <= now())
+    AND NOT EXISTS (
+      SELECT FROM webhook_outbox e WHERE e.alert_id = o.alert_id AND e.id < o.id AND e.status = 'pending')
+    -- The firing of a silenced alert waits for the end of the silence; a notification already attempted continues.
+    AND NOT (o.event = 'alert.fired' AND o.attempts = 0 AND EXISTS (
+      SELECT FROM alert_history h
+      WHERE h.id = o.alert_id AND alert_is_silenced(h.rule_id, h.rule_type, h.task_type)))
+), allowed AS (
+  SELECT due.*,
+    coalesce(busy.claims, 0) + dense_rank() OVER (PARTITION BY url ORDER BY due.next_attempt_at, due.message) AS url_place
+  FROM due LEFT JOIN busy USING (url)
+), chosen AS MATERIALIZED (
+  SELECT id, CASE WHEN is_grouped THEN message::text END AS group_key
+  FROM (
+    SELECT *, dense_rank() OVER (ORDER BY next_attempt_at, message) AS place
+    FROM allowed
+    WHERE url_place <= $2::integer
+  ) AS placed
+  WHERE place <= $1::integer
+), claimed AS (
+  UPDATE webhook_outbox o SET
+    attempts = o.attempts + 1, claimed_until = clock_timestamp() + $3::float8 * interval '1 millisecond'
+  FROM chosen
+  WHERE o.id = chosen.id AND o.status = 'pending'
+    AND (o.claimed_until IS NULL OR o.claimed_until <= now())
+  RETURNING o.id, o.alert_id, o.event, o.message_id, o.url, o.secrets, o.attempts, chosen.group_key
+)
+SELECT c.id AS delivery_id, c.attempts AS attempt, c.event, c.message_id::text AS message_id, c.url, c.group_key,
+  CASE WHEN r.id IS NULL THEN c.secrets ELSE r.webhook_secrets END AS secrets,
+  h.id, h.rule_id, h.rule_name, h.rule_type, h.task_type, h.comparison, h.threshold, h.value,
+  h.fired_at, h.resolved_at, h.resolution, h.resolved_value
+FROM claimed c JOIN alert_history h ON h.id = c.alert_id LEFT JOIN alert_rules r ON r.id = h.rule_id
+ORDER BY c.id
+
+-- name: alerts.settleDeliveries
+-- $1 deliveries of one message, $2 their attempts, $3 status, $4 error or NULL, $5 ms until the next attempt or NULL.
+-- Returns those that another sender has not taken over. All are due again at the same moment.
+UPDATE webhook_outbox o SET
+  status = $3, claimed_until = NULL, last_error = coalesce($4, o.last_error),
+  next_attempt_at = statement_timestamp() + coalesce($5::float8, 0) * interval '1 millisecond',
+  settled_at = CASE WHEN $3 <> 'pending' THEN clock_timestamp() END
+FROM unnest($1::bigint[], $2::integer[]) AS d (id, attempt)
+WHERE o.id = d.id AND o.attempts = d.attempt AND o.status = 'pending'
+RETURNING o.id
+
+-- name: alerts.redeliver
+-- Makes failed notifications due again. $1 alert id. Returns one row per notification.
+UPDATE webhook_outbox SET status = 'pending', next_attempt_at = clock_timestamp(), settled_at = NULL
+WHERE alert_id = $1::bigint AND status = 'failed'
+RETURNING id
+
+-- name: alerts.countPending
+SELECT count(*) AS count FROM webhook_outbox WHERE status = 'pending'

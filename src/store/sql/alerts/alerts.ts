@@ -1,5 +1,5 @@
-// Alert rules, their history and silences. The state of a rule (firing or not, since when) stands in its row, so that a restart
-// or another leader goes on where the last one ended; see `apply` in alerts.sql for how it changes.
+// Alert rules, their history, silences and the webhook outbox. The state of a rule (firing or not, since when) stands in its
+// row, so that a restart or another leader goes on where the last one ended; see `apply` in alerts.sql for how it changes.
 import {
   type AlertCondition,
   type AlertRule,
@@ -16,12 +16,13 @@ import type {
   FiringCount,
   RuleToEvaluate,
   SilenceRecords,
+  WebhookDelivery,
+  WebhookOutbox,
 } from '../../ports/records/alert-records.ts';
 import { firstOf } from '../client/rows.ts';
 import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './alerts.sql';
-import { sqlWebhookOutbox } from './webhook-outbox.ts';
 
 const SQL = statements(
   file,
@@ -45,6 +46,10 @@ const SQL = statements(
   'forgetEndedSilences',
   'createSilence',
   'removeSilence',
+  'claimDeliveries',
+  'settleDeliveries',
+  'redeliver',
+  'countPending',
 );
 
 /** A rule to evaluate with the condition it fired by. */
@@ -61,6 +66,8 @@ type EvaluationRow = AlertCondition &
 type HistoryRow = Omit<AlertHistoryItem, 'notifications'>;
 
 type NotificationRow = Omit<AlertNotification, 'channel'> & { readonly alertId: number };
+
+type DeliveryRow = Omit<WebhookDelivery, 'id' | 'alert'> & { readonly deliveryId: number } & Alert;
 
 export function sqlAlerts(client: SqlClient): AlertRecords {
   async function withNotifications(rows: readonly HistoryRow[]): Promise<AlertHistoryItem[]> {
@@ -169,6 +176,36 @@ function sqlSilences(client: SqlClient): SilenceRecords {
     },
 
     remove: (id) => firstOf(client.query<Silence>(SQL.removeSilence, [id])),
+  };
+}
+
+/**
+ * Notifications wait in a table until they are delivered or given up. The number of the attempt is the fence: a sender that
+ * was frozen past its lease cannot end the attempt of another.
+ */
+function sqlWebhookOutbox(client: SqlClient): WebhookOutbox {
+  return {
+    async claim({ limit, limitPerUrl, leaseMs }) {
+      const rows = await client.query<DeliveryRow>(SQL.claimDeliveries, [limit, limitPerUrl, leaseMs]);
+      return rows.map(({ deliveryId, attempt, messageId, event, url, groupKey, secrets, ...alert }) => {
+        return { id: deliveryId, attempt, messageId, event, url, groupKey, secrets, alert };
+      });
+    },
+
+    async settle(deliveries, outcome) {
+      const rows = await client.query<{ id: number }>(SQL.settleDeliveries, [
+        deliveries.map(({ id }) => id),
+        deliveries.map(({ attempt }) => attempt),
+        outcome.status,
+        outcome.status === 'delivered' ? null : outcome.error,
+        outcome.status === 'pending' ? outcome.retryInMs : null,
+      ]);
+      return rows.map(({ id }) => id);
+    },
+
+    redeliver: async (alertId) => (await client.query(SQL.redeliver, [alertId])).length,
+
+    pending: async () => (await firstOf(client.query<{ count: number }>(SQL.countPending)))?.count ?? 0,
   };
 }
 
