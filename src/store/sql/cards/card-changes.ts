@@ -1,5 +1,11 @@
 // The change feed of cards: every committed change since a mark, never missing a late commit. Used by cards.ts.
-// change-window.ts explains marks and windows, migrations/0001_cards.sql how changes are recorded.
+// migrations/0001_cards.sql explains how changes are recorded.
+//
+// A mark is the text of a PostgreSQL snapshot (`xmin:xmax:xip,xip`): "everything visible in it is known". While a
+// window of changes is read page by page, its mark is `lower/upper/xid.card/xid.card`: changes not visible in `lower`
+// but visible in `upper`, and the last change and the last removal already handed out (`-`: that list is finished).
+// What commits after `upper` belongs to the next window, so a page needs no state on the server and no open
+// transaction, and a mark may be kept for as long as one likes.
 //
 // Reads are two index scans that find nothing when nothing changed; called about once a second.
 import type { CardMembership } from '../../../domain/cards/card.ts';
@@ -8,9 +14,25 @@ import type { CardChanges } from '../../ports/records/card-records.ts';
 import type { PreparedSql, SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './card-changes.sql';
-import { type ChangeWindow, formatMark, newWindow, type Position, parseMark } from './change-window.ts';
 
 const SQL = statements(file, 'snapshot', 'changed', 'removed');
+
+interface Position {
+  /** Transaction id as decimal text: it may exceed 2^53. */
+  readonly xid: string;
+  readonly cardId: number;
+}
+
+interface ChangeWindow {
+  readonly lower: string;
+  readonly upper: string;
+  /** null: that list is finished. */
+  readonly changedAfter: Position | null;
+  readonly removedAfter: Position | null;
+}
+
+const SNAPSHOT = /^\d+:\d+:[\d,]*$/;
+const POSITION = /^(\d+)\.(\d+)$/;
 
 interface PageRow {
   readonly changedXid: string;
@@ -89,4 +111,43 @@ function nextAfter(page: readonly PageRow[], limit: number): Position | null {
 
 function xmaxOf(snapshot: string): bigint {
   return BigInt(snapshot.split(':')[1] as string);
+}
+
+/** The window of everything between two snapshots, from its start. */
+export function newWindow(lower: string, upper: string): ChangeWindow {
+  // Whatever is missing from a snapshot is not older than its xmin.
+  const start = { xid: lower.split(':')[0] as string, cardId: 0 };
+  return { lower, upper, changedAfter: start, removedAfter: start };
+}
+
+/** @returns the window to go on with, or the snapshot from which a new window starts. Throws `invalid`. */
+export function parseMark(mark: string): { lower: string; window: ChangeWindow | null } {
+  const [lower = '', upper, changed = '', removed = '', ...rest] = mark.split('/');
+  if (SNAPSHOT.test(lower) && upper === undefined) return { lower, window: null };
+  if (rest.length > 0 || !SNAPSHOT.test(lower) || upper === undefined || !SNAPSHOT.test(upper))
+    throw badMark(mark);
+  const changedAfter = parsePosition(changed, mark);
+  const removedAfter = parsePosition(removed, mark);
+  return { lower, window: { lower, upper, changedAfter, removedAfter } };
+}
+
+export function formatMark(window: ChangeWindow): string {
+  const { lower, upper, changedAfter, removedAfter } = window;
+  if (changedAfter === null && removedAfter === null) return upper;
+  return [lower, upper, formatPosition(changedAfter), formatPosition(removedAfter)].join('/');
+}
+
+function parsePosition(text: string, mark: string): Position | null {
+  if (text === '-') return null;
+  const match = POSITION.exec(text);
+  if (match === null) throw badMark(mark);
+  return { xid: match[1] as string, cardId: Number(match[2]) };
+}
+
+function formatPosition(position: Position | null): string {
+  return position === null ? '-' : `${position.xid}.${position.cardId}`;
+}
+
+function badMark(mark: string): CardpollError {
+  return new CardpollError('invalid', 'bad_change_mark', `'${mark}' is not a change mark`);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatMark, newWindow, parseMark } from '../../../../../src/store/sql/cards/change-window.ts';
+import { formatMark, newWindow, parseMark } from '../../../../../src/store/sql/cards/card-changes.ts';
 
 describe('change marks', () => {
   it('starts a window at the xmin of the lower snapshot', () => {
