@@ -1,7 +1,36 @@
-// The record store on a PostgreSQL server (14 or later). Opened by wiring; tables come from migrations.ts.
+// The record store on a PostgreSQL server (14 or later), and the SqlClient on pg's connection pool that it uses. Opened by
+// wiring; tables come from migrations.ts.
+//
+// Every wait is bounded: for a connection, for a lock, for a statement, and, where the server has frozen and enforces
+// nothing, for any answer at all. After an outage the pool heals by itself: broken connections are thrown away and the next
+// query opens a new one. After a failover the address may lead to another server: connections to one that takes no writes are
+// refused, and given up when it stops taking them.
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { RecordStore } from '../ports/records/record-store.ts';
+import { epochMs, namedRows, TIMESTAMPTZ_OID } from '../sql/client/rows.ts';
+import type {
+  PreparedSql,
+  SqlClient,
+  SqlRunner,
+  SqlTransaction,
+  SqlValue,
+} from '../sql/client/sql-client.ts';
+import {
+  endsConnection,
+  readOnlyError,
+  transactionPooling,
+  translateSqlError,
+} from '../sql/client/sql-errors.ts';
+import { statements } from '../sql/client/statements.ts';
+import { limitStatements } from '../sql/client/transaction-bounds.ts';
 import { sqlRecordStore } from '../sql/sql-record-store.ts';
-import { PostgresClient } from './pool.ts';
+import file from './record-store.sql';
+
+const SQL = statements(file, 'begin', 'backend');
 
 interface PostgresOptions {
   /** postgres://user:password@host:port/database */
@@ -11,14 +40,240 @@ interface PostgresOptions {
   readonly maxConnections?: number;
   /** Only reads are sent: a server that takes no writes will do. */
   readonly readsOnly?: boolean;
+  /** For tests. */
+  readonly answerTimeoutMs?: number;
 }
 
 const COMMAND_CONNECTIONS = 8;
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+const LOCK_TIMEOUT_MS = 10_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 40_000;
+/** As good as none: the longest that a timer can be set to. A server that is gone is noticed by TCP's keep-alive. */
+const LONG_ANSWER_TIMEOUT_MS = 2 ** 31 - 1;
+const IDLE_CONNECTION_MS = 60_000;
+const CLOSE_TIMEOUT_MS = 2_000;
+
+const LEADS_NOWHERE = new Set(['postgres_unreachable', 'postgres_read_only']);
+
+const INT8_OID = 20;
+const NUMERIC_OID = 1700;
+
+const PARSERS = new Map<number, (text: string) => number>([
+  [INT8_OID, Number],
+  [NUMERIC_OID, Number],
+  [TIMESTAMPTZ_OID, epochMs],
+]);
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => PARSERS.get(oid) ?? pg.types.getTypeParser(oid, format as 'text'),
+};
 
 /**
  * Connects lazily: an unreachable server shows in the first call (`ping` for instance), and a store opened during an
  * outage works once the server is back. Throws `config` for a URL that cannot be read.
  */
 export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore> {
-  return sqlRecordStore('postgres', new PostgresClient({ maxConnections: COMMAND_CONNECTIONS, ...options }));
+  return sqlRecordStore('postgres', new PostgresClient(options));
+}
+
+export class PostgresClient implements SqlClient {
+  readonly #pool: pg.Pool;
+  readonly #where: string;
+  readonly #connected = new Set<pg.PoolClient>();
+  /** The process of the server that served each connection first. */
+  readonly #backends = new WeakMap<pg.ClientBase, number>();
+  /** Begun with the first use, and again where it could not be done. */
+  #owning: Promise<void> | null = null;
+  #cut: NodeJS.Timeout | undefined;
+  /** Opened since one was last found to lead nowhere; others are given up when their turn comes. */
+  #trusted = new WeakSet<pg.PoolClient>();
+
+  constructor(options: PostgresOptions) {
+    this.#where = describe(options.url);
+    this.#pool = new pg.Pool({
+      connectionString: options.url,
+      application_name: options.applicationName,
+      max: options.maxConnections ?? COMMAND_CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      idleTimeoutMillis: IDLE_CONNECTION_MS,
+      query_timeout: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
+      keepAlive: true,
+      types,
+      onConnect: async (client) => {
+        const values = [STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS, IDLE_IN_TRANSACTION_TIMEOUT_MS];
+        const first = { text: SQL.begin.text, values, query_timeout: CONNECT_TIMEOUT_MS };
+        const { rows } = await client.query<{ read_only: boolean; pid: number }>(first);
+        if (rows[0]?.read_only === true && options.readsOnly !== true) throw readOnlyError(this.#where);
+        this.#backends.set(client, rows[0]?.pid ?? 0);
+      },
+    });
+    // A connection that breaks emits an error here as well as to its query, if any; without a listener that would end the
+    // process. The pool drops the connection, and the next query shows the state of the server.
+    this.#pool.on('error', () => {});
+    this.#pool.on('connect', (client) => {
+      client.on('error', () => {});
+      this.#connected.add(client);
+      this.#trusted.add(client);
+    });
+    this.#pool.on('remove', (client) => {
+      this.#connected.delete(client);
+      if (this.#connected.size === 0) clearTimeout(this.#cut);
+    });
+  }
+
+  query<Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []): Promise<Row[]> {
+    return this.#withConnection((runner) => runner.query<Row>(sql, params));
+  }
+
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
+    return this.#withConnection(async (runner) => {
+      await runner.script('BEGIN');
+      try {
+        const result = await work(runner);
+        await runner.script('COMMIT');
+        return result;
+      } catch (error) {
+        // Where even this fails the connection is gone, and with it the transaction.
+        await runner.script('ROLLBACK').catch(() => {});
+        throw error;
+      }
+    });
+  }
+
+  /** A server that answers nothing any more does not keep the process: after a while its connections are cut. */
+  async close(): Promise<void> {
+    if (this.#pool.ending) return;
+    if (this.#connected.size > 0) {
+      this.#cut = setTimeout(() => {
+        for (const client of this.#connected) client.connection.stream.destroy();
+      }, CLOSE_TIMEOUT_MS);
+    }
+    await this.#pool.end();
+  }
+
+  async #withConnection<T>(use: (runner: ConnectionRunner) => Promise<T>): Promise<T> {
+    this.#owning ??= this.#requireOwnConnections();
+    await this.#owning;
+    const client = await this.#connect();
+    let reusable = false;
+    try {
+      const result = await use(new ConnectionRunner(client, this.#where));
+      reusable = true;
+      return result;
+    } catch (error) {
+      reusable = isStatementError(error);
+      // The other connections lead the same way: to a server that is gone, silent, or good for reads alone.
+      if (leadsNowhere(error)) this.#trusted = new WeakSet();
+      throw error;
+    } finally {
+      client.release(!reusable);
+    }
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await translated(this.#pool.connect(), this.#where);
+      if (this.#trusted.has(client)) return client;
+      client.release(true);
+    }
+  }
+
+  /**
+   * Bounds of time and prepared statements belong to a connection. A pooler in transaction mode lends the server's connections
+   * to each transaction in turn: then one server process serves two of our connections, or two serve one of them, since a
+   * pooler may take the one that was used last, a new one, or each in turn.
+   */
+  async #requireOwnConnections(): Promise<void> {
+    const two = [1, 2].slice(0, this.#pool.options.max);
+    const asked = await Promise.allSettled(two.map(() => this.#connect()));
+    const clients = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    try {
+      const backends = new Set(clients.map((client) => this.#backends.get(client)));
+      if (backends.size < clients.length) throw transactionPooling(this.#where);
+      for (const client of clients.flatMap((one) => [one, one])) {
+        const { rows } = await translated(client.query<{ pid: number }>(SQL.backend.text), this.#where);
+        if (rows[0]?.pid !== this.#backends.get(client)) throw transactionPooling(this.#where);
+      }
+    } catch (error) {
+      this.#owning = null;
+      throw error;
+    } finally {
+      for (const client of clients) client.release();
+    }
+    if (clients.length === 0) this.#owning = null;
+  }
+}
+
+function leadsNowhere(error: unknown): boolean {
+  return error instanceof CardpollError && LEADS_NOWHERE.has(error.code);
+}
+
+/** The server refused a statement and the connection is as good as before; anything else makes it suspect. */
+function isStatementError(error: unknown): boolean {
+  const origin = error instanceof CardpollError ? error.cause : error;
+  return origin instanceof pg.DatabaseError && origin.severity === 'ERROR' && !endsConnection(origin);
+}
+
+/** What the database says in our words; what others say while they hold a connection stays theirs. */
+async function translated<T>(answer: Promise<T>, where: string): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw translateSqlError(error, where);
+  }
+}
+
+class ConnectionRunner implements SqlTransaction, SqlRunner {
+  constructor(
+    private readonly client: pg.PoolClient,
+    private readonly where: string,
+  ) {}
+
+  async query<Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []): Promise<Row[]> {
+    const { answerTimeoutMs, ...statement } = typeof sql === 'string' ? { text: sql } : sql;
+    const query = {
+      ...statement,
+      values: [...params],
+      query_timeout: answerTimeoutMs,
+      rowMode: 'array' as const,
+    };
+    const { fields, rows } = await translated(this.client.query(query), this.where);
+    return namedRows(fields, rows) as Row[];
+  }
+
+  async script(text: string): Promise<void> {
+    await translated(this.client.query(text), this.where);
+  }
+
+  async longScript(text: string): Promise<void> {
+    await limitStatements(this, 0);
+    // pg reads this as well, which its types do not know.
+    const unlimited: pg.QueryConfig & { query_timeout: number } = {
+      text,
+      query_timeout: LONG_ANSWER_TIMEOUT_MS,
+    };
+    await translated(this.client.query(unlimited), this.where);
+  }
+
+  async copyIn(sql: string, data: string): Promise<void> {
+    const written = pipeline(Readable.from([Buffer.from(data)]), this.client.query(copyFrom(sql)));
+    await translated(written, this.where);
+  }
+}
+
+/** Host and port of the server, as pg reads them from the URL; never the password. */
+function describe(url: string): string {
+  try {
+    const { host, port } = new pg.Client({ connectionString: url });
+    return host.startsWith('/') ? `PostgreSQL at ${host}` : `PostgreSQL at ${host}:${port}`;
+  } catch (error) {
+    throw new CardpollError(
+      'config',
+      'bad_database_url',
+      `the database URL cannot be read: ${messageOf(error)}`,
+      { hint: 'It looks like postgres://user:password@host:5432/database' },
+    );
+  }
 }

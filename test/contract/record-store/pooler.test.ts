@@ -2,8 +2,7 @@
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
-import { PostgresClient } from '../../../src/store/postgres/pool.ts';
-import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
+import { openPostgresRecordStore, PostgresClient } from '../../../src/store/postgres/record-store.ts';
 import { emptyDatabase } from '../../support/fresh-stores.ts';
 import { startPooler } from '../../support/pooler.ts';
 import { runCli } from '../../support/processes.ts';

@@ -1,4 +1,4 @@
-// What the record store needs from a SQL database. Two drivers: pg's pool (postgres/pool.ts) and PGlite in a worker thread
+// What the record store needs from a SQL database. Two drivers: pg's pool (postgres/record-store.ts) and PGlite in a worker thread
 // (pglite/client.ts). Everything else in this directory is written once, against this.
 //
 // Values cross as number, string, boolean, null and arrays of them. 64-bit integers arrive as numbers (card ids are below

@@ -9,7 +9,7 @@ import { systemClock } from '../../../../src/platform/clock.ts';
 import { parseAddressRange, SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { AlertNotification } from '../../../../src/store/ports/records/alert-records.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
-import { PostgresClient } from '../../../../src/store/postgres/pool.ts';
+import { PostgresClient } from '../../../../src/store/postgres/record-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import {
   answer,

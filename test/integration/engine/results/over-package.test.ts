@@ -17,7 +17,7 @@ import { demoIccid } from '../../../../src/gateway/simulated-fleet.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { Teardown } from '../../../../src/platform/service.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
-import { PostgresClient } from '../../../../src/store/postgres/pool.ts';
+import { PostgresClient } from '../../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';

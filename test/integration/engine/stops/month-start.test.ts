@@ -6,7 +6,7 @@ import { MonthStart } from '../../../../src/engine/stops/order-feeder.ts';
 import { Audit } from '../../../../src/operations/audit.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
-import { PostgresClient } from '../../../../src/store/postgres/pool.ts';
+import { PostgresClient } from '../../../../src/store/postgres/record-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
 import { fill } from '../../../support/resume-run.ts';

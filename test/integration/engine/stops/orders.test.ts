@@ -17,7 +17,7 @@ import { Teardown } from '../../../../src/platform/service.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
-import { PostgresClient } from '../../../../src/store/postgres/pool.ts';
+import { PostgresClient } from '../../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';

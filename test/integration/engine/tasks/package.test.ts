@@ -14,7 +14,7 @@ import { demoIccid } from '../../../../src/gateway/simulated-fleet.ts';
 import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
-import { PostgresClient } from '../../../../src/store/postgres/pool.ts';
+import { PostgresClient } from '../../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
