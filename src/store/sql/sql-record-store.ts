@@ -18,8 +18,7 @@ import { sqlResults } from './results/results.ts';
 import { sqlConfigs } from './schedule/configs.ts';
 import file from './sql-record-store.sql';
 import { sqlResumes } from './stops/resumes.ts';
-import { sqlStopControl } from './stops/stop-control.ts';
-import { sqlStops } from './stops/stops.ts';
+import { sqlStopControl, sqlStops } from './stops/stops.ts';
 import { sqlTriggers } from './triggers/triggers.ts';
 
 const SQL = statements(file, 'ping', 'now', 'fleet', 'identity', 'server', 'oldestWriter', 'usageMonths');

@@ -1,9 +1,17 @@
 // Stops as operators see them, and what they decide: they release and dismiss those that are held, and order the stop of a
-// card. How cards over their package are stopped is stop-claims.ts.
+// card, and what decides about all stops. How cards over their package are stopped is stop-claims.ts.
 import { UNCONFIRMED_STOPS_COUNTED } from '../../../domain/alerts/alert-rule.ts';
 import type { CardMembership } from '../../../domain/cards/card.ts';
-import { STOP_STATES } from '../../../domain/stops/stop.ts';
-import type { CardStop, ListedStop, StopDecision, StopRecords } from '../../ports/records/stop-records.ts';
+import { STOP_STATES, STOPS_COUNTED, type StopMode } from '../../../domain/stops/stop.ts';
+import type {
+  CardStop,
+  ListedStop,
+  StopControl,
+  StopControlRecords,
+  StopDecision,
+  StopRecords,
+  UsageJump,
+} from '../../ports/records/stop-records.ts';
 import { monthStart } from '../cleanup/partitions.ts';
 import type { PreparedSql, SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
@@ -21,10 +29,32 @@ const SQL = statements(
   'order',
   'due',
   'dropUnwanted',
+  'readControl',
+  'setMode',
+  'readJump',
+  'beginJump',
+  'endJump',
 );
 
 /** Stops that one statement releases or dismisses: a short transaction. */
 const DECIDED_AT_ONCE = 10_000;
+
+interface JumpRow {
+  readonly jumpSinceMs: number | null;
+  readonly jumpFactor: number;
+  readonly jumpBaseline: number;
+  readonly jumpRecent: number;
+  readonly jumpAcceptedAtMs: number | null;
+}
+
+interface ControlRow
+  extends JumpRow,
+    Pick<StopControl, 'doneHour' | 'doneDay' | 'held' | 'observed' | 'resumedDay'> {
+  readonly mode: StopMode | null;
+  readonly modeSinceMs: number;
+  readonly modeBy: string;
+  readonly modeReason: string;
+}
 
 export function sqlStops(client: SqlClient): StopRecords {
   async function decide(
@@ -77,5 +107,46 @@ export function sqlStops(client: SqlClient): StopRecords {
       );
       return row ?? { lastCardId: null, dropped: 0 };
     },
+  };
+}
+
+/** The mode of stops, their recent number and jumps of the readings: one row (migration 0014), and counts of stops. */
+export function sqlStopControl(client: SqlClient): StopControlRecords {
+  return {
+    async read() {
+      const [row] = await client.query<ControlRow>(SQL.readControl, [STOPS_COUNTED]);
+      if (row === undefined) throw new Error('stop_control has no row');
+      const { mode, doneHour, doneDay, held, observed, resumedDay } = row;
+      const setMode =
+        mode === null ? null : { mode, sinceMs: row.modeSinceMs, by: row.modeBy, reason: row.modeReason };
+      return { setMode, jump: jumpOf(row), doneHour, doneDay, held, observed, resumedDay };
+    },
+
+    async setMode(mode, by, reason) {
+      await client.query(SQL.setMode, [mode, by, reason]);
+    },
+
+    async jump() {
+      const [row] = await client.query<JumpRow>(SQL.readJump);
+      return row === undefined ? null : jumpOf(row);
+    },
+
+    async beginJump({ factor, baselineMbPerHour, recentMbPerHour }) {
+      const params = [factor, baselineMbPerHour, recentMbPerHour];
+      return (await client.query(SQL.beginJump, params)).length > 0;
+    },
+
+    endJump: async () => (await client.query(SQL.endJump)).length > 0,
+  };
+}
+
+function jumpOf(row: JumpRow): UsageJump | null {
+  if (row.jumpSinceMs === null) return null;
+  return {
+    sinceMs: row.jumpSinceMs,
+    factor: row.jumpFactor,
+    baselineMbPerHour: row.jumpBaseline,
+    recentMbPerHour: row.jumpRecent,
+    acceptedAtMs: row.jumpAcceptedAtMs,
   };
 }
