@@ -111,6 +111,7 @@ const MAY_BE_INCOMPLETE = {
   shrunk: true, // became shorter while it was read
   read_error: true, // the system reported an error
   long_line: false, // a line is longer than the part that is kept
+  repeated_hour: false, // lines with a time that occurs twice, as clocks go back, and is in the window only once
   duplicate: false, // holds the same data as another file and was not counted
   dangling_link: false, // a link to nothing
 } as const;

@@ -89,7 +89,9 @@ export async function findTraceLines(
     timed: true,
     begin: () => new TraceLines(task.number, targets),
   });
-  return { file: task.number, lines: sink.lines, problems, truncated: [...sink.truncated] };
+  // The operator did not choose the window of this scan.
+  const reported = problems.filter(({ code }) => code !== 'repeated_hour');
+  return { file: task.number, lines: sink.lines, problems: reported, truncated: [...sink.truncated] };
 }
 
 /** Matches lines that contain one of the ids as a whole word. */
@@ -157,7 +159,8 @@ class TraceLines implements LineSink {
     if (time === null) return;
     const line = bytes.subarray(from, to);
     for (const [{ id, fromMs, toMs }, matcher] of this.#matchers) {
-      if (time.fromMs < fromMs || time.fromMs >= toMs || !holds(matcher, line)) continue;
+      const near = [time, time.again].find((one) => one && one.fromMs >= fromMs && one.fromMs < toMs);
+      if (!near || !holds(matcher, line)) continue;
       const count = (this.#counts.get(id) ?? 0) + 1;
       this.#counts.set(id, count);
       if (count > MAX_LINES_A_TRACE) {
@@ -166,7 +169,7 @@ class TraceLines implements LineSink {
       }
       const kept = Buffer.from(line.subarray(0, MAX_LINE_BYTES));
       this.lines.push({
-        ...{ id, file: this.file, offset, timeMs: time.fromMs, line: kept },
+        ...{ id, file: this.file, offset, timeMs: near.fromMs, line: kept },
         cut: cut || kept.length < line.length,
       });
     }

@@ -91,7 +91,7 @@ class FileFacts implements LineSink {
     this.lines += 1;
     this.cut ||= cut;
     this.filter.addLine(bytes, from, to);
-    const time = timeOfLine(bytes, from, to, this.zone);
+    const time = timeOfLine(bytes, from, to, this.zone)?.ms;
     if (time === undefined) return;
     this.firstMs = Math.min(this.firstMs ?? time, time);
     this.lastMs = Math.max(this.lastMs ?? time, time);

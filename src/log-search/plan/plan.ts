@@ -1,6 +1,7 @@
 // Decides which files are searched. Used by search.ts. Without a time window: all files. With a window, a file is excluded
 // only by its own or its successor's content: it begins after the window, its successor begins before the window, it
-// ends before the window (plain files), or it was last written long before. Names only give the order of files.
+// ends before the window (plain files), or it was last written long before. A time that occurs twice, when clocks go back,
+// may mean the later instant and then excludes less. Names only give the order of files.
 // Reads only the ends of a file, except to compare `x` with `x.gz`.
 
 import { constants, gunzipSync } from 'node:zlib';
@@ -69,7 +70,7 @@ export async function makePlan(
     for (const one of candidates) lookInto(one, look);
     kept = [];
     for (const one of candidates) {
-      const reason = indexReason(one, query, zone) ?? windowReason(one, candidates, query.window);
+      const reason = indexReason(one, query, zone) ?? windowReason(one, candidates, query.window, zone);
       if (reason === null) kept.push(one);
       else pruned.push({ path: one.file.path, reason });
     }
@@ -137,7 +138,7 @@ function indexReason({ index }: Candidate, { window }: Query, zone: Zone): Prune
   if (index.lacksCard) return 'index_lacks_card';
   const { firstMs, lastMs } = index.facts;
   if (window === null || index.facts.zone !== zone.name || firstMs === null || lastMs === null) return null;
-  return lastMs < window.fromMs || firstMs >= window.toMs ? 'index_outside_window' : null;
+  return zone.latest(lastMs) < window.fromMs || firstMs >= window.toMs ? 'index_outside_window' : null;
 }
 
 function isOld({ file }: Candidate, window: TimeSpan): boolean {
@@ -148,15 +149,17 @@ function windowReason(
   candidate: Candidate,
   all: readonly Candidate[],
   window: TimeSpan | null,
+  zone: Zone,
 ): PruneReason | null {
   if (window === null) return null;
   const { firstMs, lastMs } = candidate;
   if (isOld(candidate, window)) return 'not_written_since';
   if (firstMs === null) return null;
   if (firstMs > window.toMs + SLACK_MS) return 'begins_after';
-  if (lastMs !== null && Math.max(firstMs, lastMs) + SLACK_MS < window.fromMs) return 'ends_before';
+  if (lastMs !== null && zone.latest(Math.max(firstMs, lastMs)) + SLACK_MS < window.fromMs)
+    return 'ends_before';
   const end = successorBegins(candidate, firstMs, all);
-  return end !== null && end + SLACK_MS < window.fromMs ? 'successor_begins_before' : null;
+  return end !== null && zone.latest(end) + SLACK_MS < window.fromMs ? 'successor_begins_before' : null;
 }
 
 /** When the next file of the same writer, by name, begins; null when names and times contradict each other. */
@@ -234,7 +237,7 @@ function timesOf(data: Buffer, from: number, to: number, lines: number, zone: Zo
   for (let start = from; start < to && left > 0; left -= 1) {
     const newline = data.indexOf(NEWLINE, start);
     const end = newline === -1 || newline > to ? to : newline;
-    const time = timeOfLine(data, start, end, zone);
+    const time = timeOfLine(data, start, end, zone)?.ms;
     if (time !== undefined) times.push(time);
     start = end + 1;
   }

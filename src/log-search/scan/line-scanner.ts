@@ -2,8 +2,8 @@
 // chunks of any size; a chunk is searched in place, and only a line across a border is copied. Lines without a candidate
 // are not looked at. The sink processes the hits (interfaces, counts, samples).
 import type { LineMatcher } from '../match/card-matcher.ts';
-import { LineClock, overlaps, type TimeSpan } from '../time/line-clock.ts';
-import type { Zone } from '../time/zone.ts';
+import { LineClock, type LineTime, type TimeSpan, timeWithin } from '../time/line-clock.ts';
+import type { LineInstants, Zone } from '../time/zone.ts';
 
 export interface ScannedLine {
   /** The line is bytes[from, to), without its newline; valid only during the call. */
@@ -12,8 +12,8 @@ export interface ScannedLine {
   readonly to: number;
   /** Position of the line in the file's (inflated) data. */
   readonly offset: number;
-  /** null when no one asked for times. */
-  readonly time: TimeSpan | null;
+  /** Of two times that the line may have, only those in the window; null when no one asked for times. */
+  readonly time: LineTime | null;
   /** Only the beginning of the line is here; the sink got the rest as pieces. */
   readonly cut: boolean;
 }
@@ -36,7 +36,7 @@ export interface ScanOptions {
   readonly stopPastMs: number | null;
   readonly fallback: TimeSpan;
   readonly exact: boolean;
-  readonly firstMs: number | null;
+  readonly first: LineInstants | null;
 }
 
 const NEWLINE = 0x0a;
@@ -51,13 +51,15 @@ export class LineScanner {
   /** Number of bytes before the present chunk. */
   #offset = 0;
   overlongLines = 0;
+  /** Number of matching lines that have one time in the window and may have another outside it. */
+  doubtfulLines = 0;
 
   constructor(
     private readonly options: ScanOptions,
     private readonly sink: LineSink,
   ) {
-    const { zone, fallback, exact, firstMs, window, timed, stopPastMs } = options;
-    this.#clock = new LineClock({ zone, fallback, exact, first: firstMs, stopPastMs });
+    const { zone, fallback, exact, first, window, timed, stopPastMs } = options;
+    this.#clock = new LineClock({ zone, fallback, exact, first, stopPastMs });
     this.#timed = timed || window !== null;
   }
 
@@ -148,8 +150,10 @@ export class LineScanner {
 
   #hit(bytes: Buffer, from: number, to: number, regionFrom: number, offset: number, cut: boolean): void {
     const { window } = this.options;
-    const time = this.#timed ? this.#clock.timeOf(bytes, from, to, regionFrom) : null;
-    if (window !== null && time !== null && !overlaps(time, window)) return;
+    const own = this.#timed ? this.#clock.timeOf(bytes, from, to, regionFrom) : null;
+    const time = own === null || window === null ? own : timeWithin(own, window);
+    if (own !== null && time === null) return;
+    if (own?.again && time?.again === null) this.doubtfulLines += 1;
     const end = to > from && bytes[to - 1] === CARRIAGE_RETURN ? to - 1 : to;
     this.sink.line({ bytes, from, to: end, offset: offset + from, time, cut });
   }

@@ -23,7 +23,7 @@ import { isGzip, unsupportedFormat } from '../read/gzip/gzip-format.ts';
 import { inflateFile } from '../read/gzip/inflate.ts';
 import { UnknownTime } from '../time/line-clock.ts';
 import { timeOfLine } from '../time/timestamps.ts';
-import { Zone } from '../time/zone.ts';
+import { type LineInstants, Zone } from '../time/zone.ts';
 import { LineScanner, type LineSink, type ScanOptions } from './line-scanner.ts';
 
 /** The matcher of a scan, and the sink for its matches; every attempt gets a new sink. */
@@ -129,7 +129,7 @@ class FileScan<Sink extends LineSink> {
     }
     const gzip = isGzip(head);
     let { inflate } = this.query;
-    let exact: { firstMs: number | null } | null = null;
+    let exact: { first: LineInstants | null } | null = null;
     for (;;) {
       const sink = this.job.begin();
       const scanner = new LineScanner(this.#scanOptions(exact), sink);
@@ -141,13 +141,13 @@ class FileScan<Sink extends LineSink> {
         inflate = 'node';
       } catch (error) {
         if (!(error instanceof UnknownTime)) throw error;
-        exact = { firstMs: await this.#findFirstTime(gzip) };
+        exact = { first: await this.#findFirstTime(gzip) };
       }
       this.job.forget?.(sink);
     }
   }
 
-  #scanOptions(exact: { firstMs: number | null } | null): ScanOptions {
+  #scanOptions(exact: { first: LineInstants | null } | null): ScanOptions {
     const { window, prune } = this.query;
     return {
       matcher: this.job.matcher,
@@ -157,7 +157,7 @@ class FileScan<Sink extends LineSink> {
       stopPastMs: window !== null && prune ? window.toMs + SLACK_MS : null,
       fallback: this.task.fallback,
       exact: exact !== null,
-      firstMs: exact?.firstMs ?? null,
+      first: exact?.first ?? null,
     };
   }
 
@@ -193,8 +193,8 @@ class FileScan<Sink extends LineSink> {
   }
 
   /** The first time in the file; looks at every line until one has a time. */
-  async #findFirstTime(gzip: boolean): Promise<number | null> {
-    let firstMs: number | null = null;
+  async #findFirstTime(gzip: boolean): Promise<LineInstants | null> {
+    let first: LineInstants | null = null;
     const options = {
       ...this.#scanOptions(null),
       matcher: EVERY_LINE,
@@ -204,21 +204,28 @@ class FileScan<Sink extends LineSink> {
     };
     const scanner = new LineScanner(options, {
       line: ({ bytes, from, to }) => {
-        firstMs ??= timeOfLine(bytes, from, to, this.#zone) ?? null;
+        first ??= timeOfLine(bytes, from, to, this.#zone) ?? null;
       },
     });
     const untilFound = {
-      push: (chunk: Buffer) => scanner.push(chunk) && firstMs === null,
+      push: (chunk: Buffer) => scanner.push(chunk) && first === null,
       endLine: () => scanner.endLine(),
     };
     await this.#feed(untilFound, gzip, 'node');
-    return firstMs;
+    return first;
   }
 
-  #laterProblems({ overlongLines }: LineScanner): FileProblem[] {
+  #laterProblems({ overlongLines, doubtfulLines }: LineScanner): FileProblem[] {
     const problems: FileProblem[] = [];
     if (this.file.shrunk) problems.push({ code: 'shrunk', detail: 'became shorter while it was read' });
     if (overlongLines > 0) problems.push({ code: 'long_line', detail: `${overlongLines} overlong lines` });
+    if (doubtfulLines > 0) {
+      const lines = `${doubtfulLines} ${doubtfulLines === 1 ? 'line' : 'lines'} of the card`;
+      problems.push({
+        code: 'repeated_hour',
+        detail: `${lines} may be outside the window: their local time occurs twice`,
+      });
+    }
     return problems;
   }
 

@@ -3,12 +3,18 @@
 // per region, for the last time in it; if that would take long it gives up. If a hit then needs that time, UnknownTime
 // asks for a second scan of the file with `exact`.
 import { timeOfLine } from './timestamps.ts';
-import type { Zone } from './zone.ts';
+import type { LineInstants, Zone } from './zone.ts';
 
 /** fromMs <= time < toMs. */
 export interface TimeSpan {
   readonly fromMs: number;
   readonly toMs: number;
+}
+
+/** The time of a line. */
+export interface LineTime extends TimeSpan {
+  /** The second time that the line may have, if its wall-clock time occurs twice because clocks go back; else null. */
+  readonly again: TimeSpan | null;
 }
 
 /** Thrown to request a second scan of the file with `exact`. */
@@ -29,18 +35,18 @@ interface ClockOptions {
   readonly fallback: TimeSpan;
   /** Never give up the search; `first` must then be the file's first time, or null if it has none. */
   readonly exact: boolean;
-  readonly first: number | null;
+  readonly first: LineInstants | null;
   /** Lines after this instant are late; null: no line is late. */
   readonly stopPastMs: number | null;
 }
 
 export class LineClock {
   /** Time of the last line with a time before the present region; null: none so far; undefined: unknown. */
-  #carried: number | null | undefined = null;
-  #first: number | null | undefined;
+  #carried: LineInstants | null | undefined = null;
+  #first: LineInstants | null | undefined;
   /** Start and time of the last hit in the present region; hits come in order. */
   #askedFrom = -1;
-  #asked: TimeSpan | null = null;
+  #asked: LineTime | null = null;
   /** Number of consecutive late lines at the end of the previous region. */
   #lateLines = 0;
 
@@ -54,18 +60,18 @@ export class LineClock {
   }
 
   /** Time of the line buf[lineFrom, lineTo) in the region that starts at regionFrom. */
-  timeOf(buf: Buffer, lineFrom: number, lineTo: number, regionFrom: number): TimeSpan {
+  timeOf(buf: Buffer, lineFrom: number, lineTo: number, regionFrom: number): LineTime {
     this.#asked = this.#resolve(buf, lineFrom, lineTo, regionFrom);
     this.#askedFrom = lineFrom;
     return this.#asked;
   }
 
-  #resolve(buf: Buffer, lineFrom: number, lineTo: number, regionFrom: number): TimeSpan {
+  #resolve(buf: Buffer, lineFrom: number, lineTo: number, regionFrom: number): LineTime {
     let from = lineFrom;
     let to = lineTo;
     for (;;) {
       const time = timeOfLine(buf, from, to, this.options.zone);
-      if (time !== undefined) return instant(time);
+      if (time !== undefined) return lineTime(time);
       if (from <= regionFrom) return this.#inherited();
       to = from - 1;
       from = startOfLine(buf, to, regionFrom);
@@ -82,9 +88,9 @@ export class LineClock {
   /** Called at the end of a region: keeps its last time for the next region. */
   leaveRegion(buf: Buffer, from: number, to: number): void {
     const { zone, exact, stopPastMs } = this.options;
-    const isLate = (time: number) => stopPastMs !== null && time > stopPastMs;
+    const isLate = ({ ms }: LineInstants) => stopPastMs !== null && ms > stopPastMs;
     let lineTo = to;
-    let nearest: number | undefined;
+    let nearest: LineInstants | undefined;
     let late = 0;
     while (lineTo > from && late < LATE_LINES_A_REGION) {
       if (to - lineTo > LOOK_BYTES && (nearest !== undefined || !exact)) break;
@@ -104,15 +110,15 @@ export class LineClock {
     else if (lineTo > from) this.#carried = undefined;
   }
 
-  #inherited(): TimeSpan {
+  #inherited(): LineTime {
     if (this.#carried === undefined) throw new UnknownTime();
-    if (this.#carried !== null) return instant(this.#carried);
+    if (this.#carried !== null) return lineTime(this.#carried);
     if (this.#first === undefined) throw new UnknownTime();
-    return this.#first === null ? this.options.fallback : instant(this.#first);
+    return this.#first === null ? { ...this.options.fallback, again: null } : lineTime(this.#first);
   }
 
   /** undefined when there is no time within LOOK_BYTES of the region. */
-  #firstTime(buf: Buffer, from: number, to: number): number | undefined {
+  #firstTime(buf: Buffer, from: number, to: number): LineInstants | undefined {
     const end = Math.min(to, from + LOOK_BYTES);
     for (let lineFrom = from; lineFrom < end; ) {
       const newline = buf.indexOf(NEWLINE, lineFrom);
@@ -131,10 +137,21 @@ function startOfLine(buf: Buffer, at: number, regionFrom: number): number {
   return Math.max(regionFrom, buf.lastIndexOf(NEWLINE, at - 1) + 1);
 }
 
+function lineTime({ ms, againMs }: LineInstants): LineTime {
+  return { ...instant(ms), again: againMs === null ? null : instant(againMs) };
+}
+
 function instant(time: number): TimeSpan {
   return { fromMs: time, toMs: time + 1 };
 }
 
-export function overlaps(span: TimeSpan, window: TimeSpan): boolean {
+/** The times of the line that are in the window, the earlier first; null: none. */
+export function timeWithin({ again, ...first }: LineTime, window: TimeSpan): LineTime | null {
+  const laterFits = again !== null && overlaps(again, window);
+  if (overlaps(first, window)) return { ...first, again: laterFits ? again : null };
+  return laterFits ? { ...again, again: null } : null;
+}
+
+function overlaps(span: TimeSpan, window: TimeSpan): boolean {
   return span.fromMs < window.toMs && span.toMs > window.fromMs;
 }

@@ -1,7 +1,7 @@
 // Finds the time of a log line. Called for lines with a hit and a few lines per chunk, not for all. A top-level time, ts,
 // timestamp or @timestamp of a JSON object comes first; otherwise the first time in the first 4 KiB of the line. Knows no
 // files and no other lines; line-clock.ts does.
-import type { Zone } from './zone.ts';
+import type { LineInstants, Zone } from './zone.ts';
 
 /** How far into a line to look for a time that is not a JSON field. */
 const TEXT_TIME_BYTES = 4_096;
@@ -15,15 +15,15 @@ const WRITTEN_TIME = new RegExp(WRITTEN);
 const EPOCH = String.raw`(?<![\w@.-])(?:@timestamp|timestamp|time|ts)\\*"?\s*[:=]\s*\\*"?(\d{9,19}(?:\.\d{1,9})?)(?![\d.:/-])`;
 const EPOCH_TIME = new RegExp(EPOCH);
 
-/** The time of the line buf[from, to) in epoch milliseconds, undefined when it has none of its own. */
-export function timeOfLine(buf: Buffer, from: number, to: number, zone: Zone): number | undefined {
+/** The time of the line buf[from, to), undefined when it has none of its own. */
+export function timeOfLine(buf: Buffer, from: number, to: number, zone: Zone): LineInstants | undefined {
   const own = topLevelTime(buf, from, to, zone);
   if (own !== undefined) return own;
   const head = buf.toString('latin1', from, Math.min(to, from + TEXT_TIME_BYTES));
   return timeOfText(head, zone);
 }
 
-function timeOfText(head: string, zone: Zone): number | undefined {
+function timeOfText(head: string, zone: Zone): LineInstants | undefined {
   const epoch = EPOCH_TIME.exec(head);
   let start = 0;
   for (;;) {
@@ -31,19 +31,19 @@ function timeOfText(head: string, zone: Zone): number | undefined {
     if (written === null) break;
     const at = start + written.index;
     if (epoch !== null && epoch.index < at) break;
-    const time = writtenToMs(written, zone);
+    const time = instantsOfWritten(written, zone);
     if (time !== undefined) return time;
     start = at + 1;
   }
-  return epoch === null ? undefined : epochToMs(epoch[1] ?? '');
+  return epoch === null ? undefined : single(epochToMs(epoch[1] ?? ''));
 }
 
 /** @param text the value of a time field: a written time, or a number in epoch seconds, ms, us or ns. */
-export function parseTimeValue(text: string, zone: Zone): number | undefined {
-  if (/^\d+(\.\d*)?$/.test(text)) return epochToMs(text);
-  if (/^\d\.\d+[eE]\+?\d+$/.test(text)) return epochToMs(String(Number(text)));
+export function parseTimeValue(text: string, zone: Zone): LineInstants | undefined {
+  if (/^\d+(\.\d*)?$/.test(text)) return single(epochToMs(text));
+  if (/^\d\.\d+[eE]\+?\d+$/.test(text)) return single(epochToMs(String(Number(text))));
   const written = WRITTEN_TIME.exec(text);
-  return written?.index === 0 ? writtenToMs(written, zone) : undefined;
+  return written?.index === 0 ? instantsOfWritten(written, zone) : undefined;
 }
 
 /** The size decides the unit: seconds from 1973 to 5138, and the same range in ms, us and ns. */
@@ -56,7 +56,11 @@ function epochToMs(digits: string): number | undefined {
   return value >= 1e17 && value < 1e20 ? Number(whole.slice(0, -6)) : undefined;
 }
 
-function writtenToMs(match: RegExpExecArray, zone: Zone): number | undefined {
+function single(ms: number | undefined): LineInstants | undefined {
+  return ms === undefined ? undefined : { ms, againMs: null };
+}
+
+function instantsOfWritten(match: RegExpExecArray, zone: Zone): LineInstants | undefined {
   const [, isoYear, , isoMonth, isoDay, clfDay, clfMonth, clfYear] = match;
   const [hour, minute, second] = [Number(match[8]), Number(match[9]), Number(match[10])];
   const year = Number(isoYear ?? clfYear);
@@ -68,7 +72,7 @@ function writtenToMs(match: RegExpExecArray, zone: Zone): number | undefined {
   const millisecond = second === 60 ? 999 : Number((match[11] ?? '').slice(0, 3).padEnd(3, '0'));
   const wall = Date.UTC(year, month - 1, day, hour, minute, Math.min(second, 59), millisecond);
   const offset = match[12]?.trim();
-  return offset === undefined ? zone.toEpochMs(wall) : wall - offsetToMs(offset);
+  return offset === undefined ? zone.instantsOf(wall) : single(wall - offsetToMs(offset));
 }
 
 function offsetToMs(offset: string): number {
@@ -94,7 +98,7 @@ const NAMES = new Set(['time', 'ts', 'timestamp', '@timestamp']);
  * strings and counts the depth. A field of a nested object is never the time of the line, whatever its name. Undefined
  * when the line is not an object or has no valid time field.
  */
-function topLevelTime(buf: Buffer, from: number, to: number, zone: Zone): number | undefined {
+function topLevelTime(buf: Buffer, from: number, to: number, zone: Zone): LineInstants | undefined {
   let at = skipSpace(buf, skipBom(buf, from), to);
   if (buf[at] !== OPEN) return undefined;
   let depth = 0;

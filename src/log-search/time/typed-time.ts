@@ -24,7 +24,7 @@ export function typedTime(text: string, zone: Zone, nowMs: number): number | nul
   const day = typedDay(text, zone, nowMs);
   if (day !== null) return day.fromMs;
   const completed = text.replace(/^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d)(?=$|[Zz+-])/, '$1:00');
-  return WHOLE.test(completed) ? (parseTimeValue(completed, zone) ?? null) : null;
+  return WHOLE.test(completed) ? (parseTimeValue(completed, zone)?.ms ?? null) : null;
 }
 
 /** `today`, `yesterday` or a date; null: not a day. */

@@ -2,6 +2,13 @@
 // Caches the offsets from Intl, because a search needs the same hours repeatedly. Not shared between threads.
 import { CardpollError } from '../../platform/errors.ts';
 
+/** The instants that a time in a log may mean. */
+export interface LineInstants {
+  readonly ms: number;
+  /** The second one, if it is a wall-clock time that occurs twice because clocks go back; else null. */
+  readonly againMs: number | null;
+}
+
 const QUARTER_MS = 900_000;
 const DAY_MS = 86_400_000;
 
@@ -33,12 +40,28 @@ export class Zone {
    * occurrence; one that never occurs (clocks go forward) uses the offset before the change.
    */
   toEpochMs(wallMs: number): number {
+    return this.instantsOf(wallMs).ms;
+  }
+
+  /** Like toEpochMs, with the second occurrence of a time that occurs twice. */
+  instantsOf(wallMs: number): LineInstants {
     const before = this.offsetAt(wallMs - DAY_MS);
     const after = this.offsetAt(wallMs + DAY_MS);
     const first = wallMs - before;
-    if (before === after || this.offsetAt(first) === before) return first;
+    if (before === after) return { ms: first, againMs: null };
     const second = wallMs - after;
-    return this.offsetAt(second) === after ? second : first;
+    const isSecond = this.offsetAt(second) === after;
+    if (this.offsetAt(first) !== before) return { ms: isSecond ? second : first, againMs: null };
+    return { ms: first, againMs: isSecond && second > first ? second : null };
+  }
+
+  /**
+   * No wall-clock time that means an instant up to this one, by its first occurrence, can mean a later one than this. Most
+   * instants are returned unchanged; one whose wall-clock time occurs twice is moved on by the change of the clocks.
+   */
+  latest(epochMs: number): number {
+    const { ms, againMs } = this.instantsOf(epochMs + this.offsetAt(epochMs));
+    return againMs === null ? epochMs : epochMs + againMs - ms;
   }
 
   /** Midnight to midnight of a day; null when there is no such day. */

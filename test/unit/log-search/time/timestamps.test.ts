@@ -7,7 +7,7 @@ const SHANGHAI = new Zone('Asia/Shanghai');
 function read(line: string, zone = SHANGHAI): string | null {
   const buf = Buffer.from(`junk\n${line}\n2020-01-01T00:00:00Z`, 'latin1');
   const time = timeOfLine(buf, 5, 5 + Buffer.byteLength(line, 'latin1'), zone);
-  return time === undefined ? null : new Date(time).toISOString();
+  return time === undefined ? null : new Date(time.ms).toISOString();
 }
 
 const AT = '2026-02-01T02:00:00.000Z';

@@ -49,3 +49,26 @@ describe('names', () => {
     expect(() => new Zone('Mars/Olympus')).toThrow(/not a time zone/);
   });
 });
+
+describe('a time that occurs twice', () => {
+  it.each([
+    ['America/New_York', '2026-11-01T01:30:00', '2026-11-01T05:30:00.000Z', 60],
+    ['Australia/Lord_Howe', '2026-04-05T01:45:00', '2026-04-04T14:45:00.000Z', 30],
+  ])('in %s has two instants', (name, wall, first, minutes) => {
+    const zone = new Zone(name);
+    const { ms, againMs } = zone.instantsOf(Date.parse(`${wall}Z`));
+    expect(new Date(ms).toISOString()).toBe(first);
+    expect(againMs).toBe(ms + minutes * 60_000);
+    expect(zone.latest(ms)).toBe(againMs);
+  });
+
+  it.each(['2026-11-01T00:59:59', '2026-11-01T02:00:00', '2026-03-08T02:30:00', '2026-07-01T12:00:00'])(
+    'is not %s in New York',
+    (wall) => {
+      const zone = new Zone('America/New_York');
+      const { ms, againMs } = zone.instantsOf(Date.parse(`${wall}Z`));
+      expect(againMs).toBe(null);
+      expect(zone.latest(ms)).toBe(ms);
+    },
+  );
+});
