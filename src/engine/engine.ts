@@ -133,7 +133,7 @@ export class Engine implements Service {
   }
 
   describe(): InstanceInfo {
-    const { instanceId, hostname, pid, version, roles } = this.settings;
+    const { instanceId, hostname, pid, version, roles, timeZone } = this.settings;
     const { hits, misses } = this.#reader.counts;
     return {
       instanceId,
@@ -149,6 +149,7 @@ export class Engine implements Service {
       cacheMisses: misses,
       breakers: this.deps.gateway.breakers().filter((breaker) => breaker.state !== 'closed'),
       reloadFailure: this.deps.reloadFailure(),
+      timeZone,
       databaseOutage: this.#database.outage,
     };
   }

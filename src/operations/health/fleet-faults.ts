@@ -1,12 +1,13 @@
 // What is wrong with the parts of a fleet: instances that cannot use the database, or could not reload their configuration and
-// run with the one from before; and clocks of Redis and PostgreSQL that differ. Redis dates schedule and leases; PostgreSQL
-// dates readings when the clocks differ. Used by operations.ts for the fleet's health and by the doctor.
+// run with the one from before, or have different time zones; and clocks of Redis and PostgreSQL that differ. Redis dates
+// schedule and leases; PostgreSQL dates readings when the clocks differ. Used by operations.ts for the fleet's health and by
+// the doctor.
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { dateOf } from '../date-of.ts';
 import { spanWords } from '../span-words.ts';
-import type { HealthReason } from './health-report.ts';
+import type { CauseOf, HealthReason } from './health-report.ts';
 
 export interface DatabaseOutages {
   /** Number of live instances. */
@@ -83,6 +84,16 @@ export function noWorkerWords(silence: string | null): { readonly text: string; 
   return { text, command: 'cardpoll daemon --roles worker' };
 }
 
+/** @param leaderless no instance with the role scheduler is alive */
+export function initStuckWords(leaderless: boolean): { readonly text: string; readonly command: string } {
+  const text = 'the initialisation makes no progress';
+  if (!leaderless) return { text, command: 'cardpoll doctor' };
+  return {
+    text: `${text}: no instance with the role scheduler is alive`,
+    command: 'cardpoll daemon --roles scheduler',
+  };
+}
+
 /** A configuration with many mistakes is described in the log in full. */
 const MAX_REASON_CHARS = 200;
 
@@ -108,6 +119,48 @@ export function reloadReasons(
       since: dateOf(first.sinceMs),
     },
   ];
+}
+
+const INSTANCES_NAMED = 3;
+
+/** Each instance takes the month of a reading from its own time zone; so does the leader, which resumes cards monthly. */
+export function timeZonesOf(
+  instances: ReadonlyArray<Pick<InstanceInfo, 'instanceId' | 'timeZone'>>,
+): CauseOf<'time_zones_differ'> | null {
+  const groups = new Map<string, { readonly zone: string; readonly ids: string[] }>();
+  for (const { instanceId, timeZone: zone } of instances) {
+    if (zone === null) continue;
+    const canonical = canonicalZone(zone);
+    const group = groups.get(canonical) ?? { zone, ids: [] };
+    groups.set(canonical, group);
+    group.ids.push(instanceId);
+  }
+  if (groups.size < 2) return null;
+  const zones = [...groups.values()].sort((a, b) => b.ids.length - a.ids.length);
+  const said = zones.map(({ zone, ids }) => `${zone} (${namesOf(ids)})`).join(', ');
+  return {
+    code: 'time_zones_differ',
+    severity: 'warning',
+    text:
+      `instances have different time zones: ${said}: near the end of a month they count usage in different months; ` +
+      'set time_zone alike and restart those with the wrong one',
+    command: 'cardpoll stats instances',
+  };
+}
+
+/** One name for all names of a zone, such as UTC and Etc/UTC. A zone that this machine does not know keeps its name. */
+function canonicalZone(zone: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+  } catch {
+    return zone;
+  }
+}
+
+function namesOf(ids: readonly string[]): string {
+  const more = ids.length - INSTANCES_NAMED;
+  const named = ids.slice(0, INSTANCES_NAMED).join(', ');
+  return more > 0 ? `${named} and ${more} more` : named;
 }
 
 export interface ClockGap {

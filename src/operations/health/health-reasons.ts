@@ -15,6 +15,7 @@ import {
   type ClockGap,
   type DatabaseOutages,
   gapWords,
+  initStuckWords,
   noWorkerWords,
   outageReason,
 } from './fleet-faults.ts';
@@ -49,6 +50,7 @@ export type HealthCode =
   | 'database_outage'
   | 'init_stuck'
   | 'clocks_differ'
+  | 'time_zones_differ'
   | 'reload_failed';
 
 export interface TaskHealthInputs extends HealthInputs, PaceNeed {
@@ -128,6 +130,8 @@ interface FleetHealthInputs {
   readonly databaseOutages: DatabaseOutages | null;
   /** null: not known. */
   readonly clockGap: ClockGap | null;
+  /** null: all live instances have the same time zone. */
+  readonly timeZones: CauseOf<'time_zones_differ'> | null;
   /** See fleet-faults.ts. */
   readonly reloads: readonly HealthReason[];
   readonly since: ReasonsSince;
@@ -135,8 +139,18 @@ interface FleetHealthInputs {
 
 /** Why the fleet is not normal: first reasons of the whole fleet, then those of its task types. */
 export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
-  const { tasks, workers, schedulers, silence, initStuck, databaseOutages, clockGap, reloads, since } =
-    inputs;
+  const {
+    tasks,
+    workers,
+    schedulers,
+    silence,
+    initStuck,
+    databaseOutages,
+    clockGap,
+    timeZones,
+    reloads,
+    since,
+  } = inputs;
   const causes: Cause[] = [];
   if (workers === 0) {
     causes.push({ code: 'no_worker', severity: 'alert', ...noWorkerWords(silence) });
@@ -145,16 +159,8 @@ export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
     const command = 'cardpoll daemon --roles scheduler';
     causes.push({ code: 'no_scheduler', severity: 'alert', text, command });
   }
-  if (initStuck) {
-    const leaderless = schedulers === 0;
-    const why = leaderless ? ': no instance with the role scheduler is alive' : '';
-    causes.push({
-      code: 'init_stuck',
-      severity: 'alert',
-      text: `the initialisation makes no progress${why}`,
-      command: leaderless ? 'cardpoll daemon --roles scheduler' : 'cardpoll doctor',
-    });
-  }
+  if (initStuck) causes.push({ code: 'init_stuck', severity: 'alert', ...initStuckWords(schedulers === 0) });
+  if (timeZones !== null) causes.push(timeZones);
   const own = tasks.flatMap(({ taskType, reasons }) =>
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );

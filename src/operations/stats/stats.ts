@@ -10,7 +10,7 @@ import { readFleet, type TaskReading } from '../../store/ports/live/fleet-readin
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
-import { type ClockGap, databaseOutagesOf, reloadReasons } from '../health/fleet-faults.ts';
+import { type ClockGap, databaseOutagesOf, reloadReasons, timeZonesOf } from '../health/fleet-faults.ts';
 import { breakersOf, gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import {
   fleetReasons,
@@ -67,6 +67,7 @@ export class StatsOperations {
       initStuck: init.status === 'stuck',
       databaseOutages: databaseOutagesOf(surroundings.instances),
       clockGap: surroundings.clockGap,
+      timeZones: timeZonesOf(surroundings.instances),
       reloads: reloadReasons(surroundings.instances),
       since: surroundings.since,
     });

@@ -170,7 +170,13 @@ function parsed(name: string, text: string | undefined, initial: unknown): unkno
  * Instances of several versions read each other during an upgrade: a name that is in use stays. Instances of an older
  * version leave these fields out.
  */
-const LATER_FIELDS = { probeAddress: null, breakers: [], databaseOutage: null, reloadFailure: null };
+const LATER_FIELDS = {
+  probeAddress: null,
+  breakers: [],
+  databaseOutage: null,
+  reloadFailure: null,
+  timeZone: null,
+};
 
 export function packInstance({ instanceId, ...rest }: InstanceInfo): string {
   return JSON.stringify(snakeKeys({ workerId: instanceId, ...rest }));

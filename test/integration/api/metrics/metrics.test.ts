@@ -129,6 +129,7 @@ describe('after polls', () => {
       breakers: [],
       databaseOutage: null,
       reloadFailure: null,
+      timeZone: null,
     };
     await live.coordination.heartbeat({ ...worker, ...counts }, 60_000);
     const { values } = await scrape(api);

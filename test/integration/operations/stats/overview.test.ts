@@ -141,8 +141,17 @@ describe('a fleet', () => {
       breakers: [],
       databaseOutage: null,
       reloadFailure: null,
+      timeZone: 'Asia/Shanghai',
       cacheHitRatio: null,
     });
+  });
+
+  it('has a reason when its instances have different time zones', async () => {
+    await fleet.alive(instanceOf('a'), instanceOf('b', { timeZone: 'UTC' }));
+    const { healthReasons } = await stats.overview();
+    expect(healthReasons).toMatchObject([
+      { code: 'time_zones_differ', text: expect.stringContaining('Asia/Shanghai (a), UTC (b)') },
+    ]);
   });
 
   it.each([

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { databaseOutagesOf, reloadReasons } from '../../../../src/operations/health/fleet-faults.ts';
+import {
+  databaseOutagesOf,
+  reloadReasons,
+  timeZonesOf,
+} from '../../../../src/operations/health/fleet-faults.ts';
 import {
   fleetReasons,
   healthOfReasons,
@@ -229,6 +233,7 @@ describe('reasons of the fleet', () => {
         silence: null,
         initStuck: false,
         databaseOutages: null,
+        timeZones: null,
         reloads: [],
         clockGap: null,
         since: new Map([['init_stuck', 5]]),
@@ -247,7 +252,15 @@ describe('reasons of the fleet', () => {
 
   it('say that no instance polls, and that the initialisation is stuck', () => {
     const since = new Map([['init_stuck', 5]]);
-    const fleet = { tasks: [], silence: null, databaseOutages: null, clockGap: null, reloads: [], since };
+    const fleet = {
+      tasks: [],
+      silence: null,
+      databaseOutages: null,
+      clockGap: null,
+      timeZones: null,
+      reloads: [],
+      since,
+    };
     const stuck = { ...fleet, initStuck: true };
     const reasons = fleetReasons({ ...stuck, workers: 0, schedulers: 0 });
     expect(reasons).toMatchObject([{ since: null }, { since: new Date(5), taskType: null }]);
@@ -259,7 +272,14 @@ describe('reasons of the fleet', () => {
   });
 
   it('do not tell to start a worker where the live store refuses this one', () => {
-    const fleet = { tasks: [], initStuck: false, databaseOutages: null, clockGap: null, reloads: [] };
+    const fleet = {
+      tasks: [],
+      initStuck: false,
+      databaseOutages: null,
+      clockGap: null,
+      timeZones: null,
+      reloads: [],
+    };
     const silence = 'heartbeat: no answer for 12 s: Redis at redis://r refuses work: OOM';
     const none = { workers: 0, schedulers: 0, since: new Map() };
     expect(fleetReasons({ ...fleet, ...none, silence })).toMatchObject([
@@ -271,7 +291,14 @@ describe('reasons of the fleet', () => {
   });
 
   it('say that workers have no instance that leads them, which makes every queue look empty', () => {
-    const fleet = { tasks: [], silence: null, databaseOutages: null, clockGap: null, reloads: [] };
+    const fleet = {
+      tasks: [],
+      silence: null,
+      databaseOutages: null,
+      clockGap: null,
+      timeZones: null,
+      reloads: [],
+    };
     const idle = { ...fleet, initStuck: false };
     const since = new Map([['no_scheduler', 7]]);
     expect(fleetReasons({ ...idle, workers: 2, schedulers: 0, since })).toEqual([
@@ -295,6 +322,7 @@ describe('reasons of the fleet', () => {
       silence: null,
       initStuck: false,
       clockGap: null,
+      timeZones: null,
       reloads: [],
       since: new Map(),
     };
@@ -330,7 +358,7 @@ describe('reasons of the fleet', () => {
     const healthy = { tasks: [], workers: 2, schedulers: 2, silence: null, initStuck: false };
     const reasonsOf = (...instances: InstanceInfo[]) =>
       fleetReasons({
-        ...{ ...healthy, clockGap: null, reloads: [], since: new Map() },
+        ...{ ...healthy, clockGap: null, timeZones: null, reloads: [], since: new Map() },
         databaseOutages: databaseOutagesOf(instances),
       });
     const a = instanceOf('a', onlyWrites);
@@ -375,6 +403,38 @@ describe('reasons of the fleet', () => {
     ]);
   });
 
+  it('name the time zones of the instances where they differ', () => {
+    const inZone = (timeZone: string | null, ...ids: string[]) =>
+      ids.map((id) => instanceOf(id, { timeZone }));
+    const older = inZone(null, 'old');
+    expect(timeZonesOf([...inZone('Asia/Shanghai', 'a', 'b'), ...older])).toBe(null);
+    expect(timeZonesOf([...inZone('Etc/UTC', 'a'), ...inZone('UTC', 'b')])).toBe(null);
+    expect(timeZonesOf([...inZone('Mars/Olympus', 'a', 'b')])).toBe(null);
+    const shanghai = inZone('Asia/Shanghai', 'b', 'c', 'd', 'e', 'f');
+    const timeZones = timeZonesOf([...inZone('UTC', 'a'), ...older, ...shanghai]);
+    const fleet = {
+      tasks: [],
+      workers: 7,
+      schedulers: 7,
+      silence: null,
+      databaseOutages: null,
+      clockGap: null,
+    };
+    const since = new Map([['time_zones_differ', 7]]);
+    expect(fleetReasons({ ...fleet, initStuck: false, timeZones, reloads: [], since })).toEqual([
+      {
+        code: 'time_zones_differ',
+        taskType: null,
+        severity: 'warning',
+        text:
+          'instances have different time zones: Asia/Shanghai (b, c, d and 2 more), UTC (a): near the end of a month ' +
+          'they count usage in different months; set time_zone alike and restart those with the wrong one',
+        command: 'cardpoll stats instances',
+        since: new Date(7),
+      },
+    ]);
+  });
+
   it.each([
     [
       45 * 86_400_000,
@@ -394,6 +454,7 @@ describe('reasons of the fleet', () => {
         silence: null,
         initStuck: false,
         databaseOutages: null,
+        timeZones: null,
         reloads: [],
         clockGap,
         since,
