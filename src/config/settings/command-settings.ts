@@ -21,7 +21,7 @@ export const CLIENT = {
     env: 'CARDPOLL_TOKEN',
     file: { flag: '--token-file', env: 'CARDPOLL_TOKEN_FILE', credential: 'client.token' },
     kind: secretText(),
-    doc: 'Token to send to the daemon; --token-file names a file that contains it.',
+    doc: 'Token to send to the daemon.',
     scopes: client,
   }),
   timeoutMs: withDefault({
