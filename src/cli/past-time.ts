@@ -9,17 +9,15 @@ import type { CommandContext } from './command.ts';
 /** @returns epoch milliseconds */
 export type PastTime = (nowMs: number, zone: Zone) => number;
 
-export function pastTime(): Kind<PastTime> {
-  return {
-    accepts: TYPED_TIMES,
-    parse: (raw) => {
-      const given = String(raw).trim();
-      if (typedTime(given, new Zone('UTC'), 0) === null)
-        return bad(`${JSON.stringify(given)} is not a time: type ${TYPED_TIMES}`);
-      return good((nowMs, zone) => typedTime(given, zone, nowMs) ?? Number.NaN);
-    },
-  };
-}
+export const PAST_TIME: Kind<PastTime> = {
+  accepts: TYPED_TIMES,
+  parse: (raw) => {
+    const given = String(raw).trim();
+    if (typedTime(given, new Zone('UTC'), 0) === null)
+      return bad(`${JSON.stringify(given)} is not a time: type ${TYPED_TIMES}`);
+    return good((nowMs, zone) => typedTime(given, zone, nowMs) ?? Number.NaN);
+  },
+};
 
 interface PastRange {
   /** RFC 3339; undefined: open. */

@@ -84,48 +84,42 @@ function parseSecret(text: string): Parsed<Pick<AdminToken, 'hash' | 'expiresAtM
 }
 
 /** `[name:]role:token` entries, separated by commas or line ends; a hash may replace the token. */
-export function adminTokens(): Kind<readonly AdminToken[]> {
-  return {
-    accepts: '[name:]role:token[@last-day] entries, comma separated',
-    parse: (raw) => {
-      const entries = String(raw)
-        .split(/[,\n]/)
-        .map((entry) => entry.trim())
-        .filter((entry) => entry !== '' && !entry.startsWith('#'));
-      const tokens: AdminToken[] = [];
-      for (const [index, entry] of entries.entries()) {
-        const parsed = parseEntry(entry);
-        if (!parsed.ok) return bad(`entry ${index + 1} ${parsed.problem}`);
-        if (tokens.some(({ hash }) => hash === parsed.value.hash)) {
-          return bad(`entry ${index + 1} repeats the token of an earlier entry`);
-        }
-        tokens.push(parsed.value);
+export const ADMIN_TOKENS: Kind<readonly AdminToken[]> = {
+  accepts: '[name:]role:token[@last-day] entries, comma separated',
+  parse: (raw) => {
+    const entries = String(raw)
+      .split(/[,\n]/)
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '' && !entry.startsWith('#'));
+    const tokens: AdminToken[] = [];
+    for (const [index, entry] of entries.entries()) {
+      const parsed = parseEntry(entry);
+      if (!parsed.ok) return bad(`entry ${index + 1} ${parsed.problem}`);
+      if (tokens.some(({ hash }) => hash === parsed.value.hash)) {
+        return bad(`entry ${index + 1} repeats the token of an earlier entry`);
       }
-      return tokens.length > 0 ? good(tokens) : bad('there is no entry');
-    },
-  };
-}
+      tokens.push(parsed.value);
+    }
+    return tokens.length > 0 ? good(tokens) : bad('there is no entry');
+  },
+};
 
 /** A secret that is encoded before it is sent, so that it may have spaces. The value is never quoted. */
-export function secretLine(): Kind<string> {
-  return {
-    accepts: 'one line of text',
-    parse: (raw) => {
-      const value = String(raw);
-      return value !== '' && value.length <= 4_096 && !/\p{Cc}/u.test(value)
-        ? good(value)
-        : bad('must be one line of text');
-    },
-  };
-}
+export const SECRET_LINE: Kind<string> = {
+  accepts: 'one line of text',
+  parse: (raw) => {
+    const value = String(raw);
+    return value !== '' && value.length <= 4_096 && !/\p{Cc}/u.test(value)
+      ? good(value)
+      : bad('must be one line of text');
+  },
+};
 
 /** One secret that is sent in an HTTP header, or signs one. */
-export function secretText(): Kind<string> {
-  return {
-    accepts: 'printable characters without spaces',
-    parse: (raw) => {
-      const value = String(raw).trim();
-      return /^[\x21-\x7e]+$/.test(value) ? good(value) : bad('must be printable characters without spaces');
-    },
-  };
-}
+export const SECRET_TEXT: Kind<string> = {
+  accepts: 'printable characters without spaces',
+  parse: (raw) => {
+    const value = String(raw).trim();
+    return /^[\x21-\x7e]+$/.test(value) ? good(value) : bad('must be printable characters without spaces');
+  },
+};

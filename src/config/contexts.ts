@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { makeDirectory } from '../platform/directory.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
-import { bad, baseUrl, good, type Kind } from './kinds.ts';
+import { BASE_URL, bad, good, type Kind } from './kinds.ts';
 
 export interface Context {
   readonly name: string;
@@ -24,7 +24,6 @@ export interface Contexts {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAME = /^[\w][\w.-]{0,63}$/;
-const URL_KIND = baseUrl();
 
 /** A name that needs no quotes in YAML or a shell. */
 export const CONTEXT_NAME: Kind<string> = {
@@ -84,7 +83,7 @@ function toContexts(file: unknown): Contexts {
   const { current = null, contexts = {} } = asRecord(file ?? {}, 'the file');
   const all = Object.entries(asRecord(contexts ?? {}, 'contexts')).map(([name, entry]) => {
     const { url: base, token_file: tokenFile = null } = asRecord(entry, name);
-    const parsed = URL_KIND.parse(base);
+    const parsed = BASE_URL.parse(base);
     if (!parsed.ok) throw new Error(`${name}: url ${parsed.problem}`);
     if (!NAME.test(name)) throw new Error(`"${name}" is not a context name`);
     if (tokenFile !== null && typeof tokenFile !== 'string')

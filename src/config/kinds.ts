@@ -46,20 +46,18 @@ export function text(accepts: string): Kind<string> {
 }
 
 /** An address to listen on. IPv6 literals need brackets. */
-export function hostPort(): Kind<HostPort> {
-  return {
-    accepts: 'host:port',
-    parse: (raw) => {
-      const match =
-        typeof raw === 'string' ? /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s/]+)):(\d{1,5})$/i.exec(raw) : null;
-      const port = Number(match?.[3]);
-      if (match === null || port > 65_535) {
-        return bad(`${shown(raw)} is not host:port (for example 127.0.0.1:7480 or [::1]:7480)`);
-      }
-      return good({ host: match[1] ?? match[2] ?? '', port });
-    },
-  };
-}
+export const HOST_PORT: Kind<HostPort> = {
+  accepts: 'host:port',
+  parse: (raw) => {
+    const match =
+      typeof raw === 'string' ? /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s/]+)):(\d{1,5})$/i.exec(raw) : null;
+    const port = Number(match?.[3]);
+    if (match === null || port > 65_535) {
+      return bad(`${shown(raw)} is not host:port (for example 127.0.0.1:7480 or [::1]:7480)`);
+    }
+    return good({ host: match[1] ?? match[2] ?? '', port });
+  },
+};
 
 /** A URL of one of the given schemes, without a trailing slash. The value is never quoted: it may hold a password. */
 export function url(...schemes: readonly string[]): Kind<string> {
@@ -80,21 +78,20 @@ export function url(...schemes: readonly string[]): Kind<string> {
   };
 }
 
+const HTTP_URL = url('http', 'https');
+
 /** An HTTP base URL, to which paths are added. Messages quote it, so it may not hold a password. */
-export function baseUrl(): Kind<string> {
-  const plain = url('http', 'https');
-  return {
-    accepts: plain.accepts,
-    parse: (raw) => {
-      const parsed = plain.parse(raw);
-      if (!parsed.ok) return parsed;
-      const { username, password, search, hash } = new URL(parsed.value);
-      return username + password + search + hash === ''
-        ? parsed
-        : bad('must have no credentials, query or fragment');
-    },
-  };
-}
+export const BASE_URL: Kind<string> = {
+  accepts: HTTP_URL.accepts,
+  parse: (raw) => {
+    const parsed = HTTP_URL.parse(raw);
+    if (!parsed.ok) return parsed;
+    const { username, password, search, hash } = new URL(parsed.value);
+    return username + password + search + hash === ''
+      ? parsed
+      : bad('must have no credentials, query or fragment');
+  },
+};
 
 /**
  * The URL of one or several servers (`scheme://host:port,host:port/...`). Only the scheme is checked here; the client
@@ -167,17 +164,15 @@ export function duration(unit: 'ms' | 's', bounds: Bounds): Kind<number> {
 }
 
 /** A switch. */
-export function onOff(): Kind<boolean> {
-  return {
-    accepts: 'on or off',
-    choices: ['on', 'off'],
-    parse: (raw) => {
-      if (raw === true || raw === 'on' || raw === 'true') return good(true);
-      if (raw === false || raw === 'off' || raw === 'false') return good(false);
-      return bad(`${shown(raw)} is neither on nor off`);
-    },
-  };
-}
+export const ON_OFF: Kind<boolean> = {
+  accepts: 'on or off',
+  choices: ['on', 'off'],
+  parse: (raw) => {
+    if (raw === true || raw === 'on' || raw === 'true') return good(true);
+    if (raw === false || raw === 'off' || raw === 'false') return good(false);
+    return bad(`${shown(raw)} is neither on nor off`);
+  },
+};
 
 /** One of a few words. */
 export function oneOf<T extends string>(values: readonly T[]): Kind<T> {
@@ -210,28 +205,23 @@ export function listOf<T>(item: Kind<T>): Kind<readonly T[]> {
 }
 
 /** An address range, `10.0.0.0/8`, or a single address. */
-export function addressRange(): Kind<AddressRange> {
-  const accepts = 'address range like 10.0.0.0/8, or an address';
-  return {
-    accepts,
-    parse: (raw) => {
-      const value = parseAddressRange(String(raw));
-      return value === null ? bad(`${shown(raw)} is not an ${accepts}`) : good(value);
-    },
-  };
-}
+export const ADDRESS_RANGE: Kind<AddressRange> = {
+  accepts: 'address range like 10.0.0.0/8, or an address',
+  parse: (raw) => {
+    const value = parseAddressRange(String(raw));
+    return value === null ? bad(`${shown(raw)} is not an ${ADDRESS_RANGE.accepts}`) : good(value);
+  },
+};
 
 /** A time zone of the IANA database. */
-export function timeZone(): Kind<string> {
-  return {
-    accepts: 'IANA time zone, for example Asia/Shanghai',
-    parse: (raw) => {
-      try {
-        new Intl.DateTimeFormat('en', { timeZone: String(raw) });
-      } catch {
-        return bad(`${shown(raw)} is not an IANA time zone (for example Asia/Shanghai or UTC)`);
-      }
-      return good(String(raw));
-    },
-  };
-}
+export const TIME_ZONE: Kind<string> = {
+  accepts: 'IANA time zone, for example Asia/Shanghai',
+  parse: (raw) => {
+    try {
+      new Intl.DateTimeFormat('en', { timeZone: String(raw) });
+    } catch {
+      return bad(`${shown(raw)} is not an IANA time zone (for example Asia/Shanghai or UTC)`);
+    }
+    return good(String(raw));
+  },
+};

@@ -3,7 +3,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { TlsPair } from '../../src/api/http-server.ts';
 import { Instruments } from '../../src/api/metrics/instruments.ts';
 import { type ApiServer, openApiServer, type ServerBounds } from '../../src/api/server.ts';
-import { adminTokens } from '../../src/config/admin-tokens.ts';
+import { ADMIN_TOKENS } from '../../src/config/admin-tokens.ts';
 import type { AdminToken } from '../../src/domain/admin-token.ts';
 import type { Offers } from '../../src/domain/gateway-interface.ts';
 import type { StopSettings } from '../../src/domain/stops/stop.ts';
@@ -69,7 +69,7 @@ export interface GivenToken {
 export function tokensOf(given: readonly GivenToken[]): readonly AdminToken[] {
   if (given.length === 0) return [];
   const entries = given.map(({ name, role, token }) => [...(name ? [name] : []), role, token].join(':'));
-  const parsed = adminTokens().parse(entries.join(','));
+  const parsed = ADMIN_TOKENS.parse(entries.join(','));
   if (!parsed.ok) throw new Error(parsed.problem);
   return parsed.value;
 }

@@ -7,7 +7,7 @@ import { ask, type PageOptions, pageOptions } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { printAll, printList, valueText } from '../output/print.ts';
 import { listTable } from '../output/table.ts';
-import { type PastTime, pastRange, pastTime } from '../past-time.ts';
+import { PAST_TIME, type PastTime, pastRange } from '../past-time.ts';
 
 interface AuditOptions extends PageOptions {
   readonly since?: PastTime;
@@ -33,9 +33,9 @@ export const audit = defineCommand<[], AuditOptions>({
     {
       flags: '--since <time>',
       doc: 'start of the range: 2h (two hours ago), 02:00, today, yesterday, or a time',
-      kind: pastTime(),
+      kind: PAST_TIME,
     },
-    { flags: '--until <time>', doc: 'end of the range, exclusive', kind: pastTime() },
+    { flags: '--until <time>', doc: 'end of the range, exclusive', kind: PAST_TIME },
     { flags: '--actor <name>', doc: 'name of a token, local or daemon', kind: text('name') },
     {
       flags: '--action <action>',

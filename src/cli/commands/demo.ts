@@ -1,7 +1,7 @@
 // `cardpoll demo`: everything on one machine. The launcher runs the product; this shows the dashboard over it, or where
 // there is no terminal prints one status line every two seconds. Both read through the API like any client.
 import type { OverviewBody, TaskBody } from '../../api/client/client-bodies.ts';
-import { type HostPort, hostPort, integer, text } from '../../config/kinds.ts';
+import { HOST_PORT, type HostPort, integer, text } from '../../config/kinds.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, defineCommand, Interruption } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
@@ -36,7 +36,7 @@ export const demo = defineCommand<[], Options>({
     {
       flags: '--listen <host:port>',
       doc: 'address of the admin API (default: 127.0.0.1:7480)',
-      kind: hostPort(),
+      kind: HOST_PORT,
     },
     {
       flags: '--data-dir <dir>',

@@ -3,7 +3,7 @@
 // profiles, to be used by name or to be copied and changed. simulate simulates a gateway to test against. None of them
 // needs a daemon.
 import { SHIPPED_PROFILES } from '../../config/gateway/profile.ts';
-import { bad, fraction, good, hostPort, integer, type Kind, oneOf, text } from '../../config/kinds.ts';
+import { bad, fraction, good, HOST_PORT, integer, type Kind, oneOf, text } from '../../config/kinds.ts';
 import { loadGatewayConfig, loadSimulatedGateway } from '../../config/load-config.ts';
 import { SETTINGS } from '../../config/settings/settings.ts';
 import { didYouMean } from '../../config/suggest.ts';
@@ -140,7 +140,7 @@ const simulate = defineCommand<[], SimulationOptions>({
     ],
   ],
   options: [
-    { flags: '--listen <host:port>', doc: 'address to serve on', kind: hostPort(), required: true },
+    { flags: '--listen <host:port>', doc: 'address to serve on', kind: HOST_PORT, required: true },
     {
       flags: '--profile <name|file>',
       doc: 'profile to serve (default: the default profile); credentials set in the environment are checked; if none are set, every call is accepted',

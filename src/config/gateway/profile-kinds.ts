@@ -52,18 +52,16 @@ function placeholderProblem(text: string): string | null {
 }
 
 /** A path of an HTTP call, with placeholders. */
-export function pathTemplate(): Kind<string> {
-  return {
-    accepts: 'path starting with /, with placeholders',
-    parse: (raw) => {
-      if (typeof raw !== 'string' || raw.length > MAX_TEXT_CHARS || !/^\/[\x21-\x7e]*$/.test(raw)) {
-        return bad(`${shown(raw)} is not a path that starts with / and is percent-encoded`);
-      }
-      const problem = placeholderProblem(raw);
-      return problem === null ? good(raw) : bad(problem);
-    },
-  };
-}
+export const PATH_TEMPLATE: Kind<string> = {
+  accepts: 'path starting with /, with placeholders',
+  parse: (raw) => {
+    if (typeof raw !== 'string' || raw.length > MAX_TEXT_CHARS || !/^\/[\x21-\x7e]*$/.test(raw)) {
+      return bad(`${shown(raw)} is not a path that starts with / and is percent-encoded`);
+    }
+    const problem = placeholderProblem(raw);
+    return problem === null ? good(raw) : bad(problem);
+  },
+};
 
 /** Texts by name, with placeholders: a query, a form, headers. */
 export function templates(accepts: string, allowsName = /^[^\s=&]{1,100}$/): Kind<Record<string, string>> {
@@ -91,91 +89,79 @@ export function templates(accepts: string, allowsName = /^[^\s=&]{1,100}$/): Kin
 const OWN_HEADERS =
   'host|connection|content-length|content-type|transfer-encoding|expect|upgrade|authorization';
 
-export function headers(): Kind<Record<string, string>> {
-  return templates('headers', new RegExp(`^(?!(${OWN_HEADERS})$)[a-z0-9-]{1,100}$`, 'i'));
-}
+export const HEADERS = templates('headers', new RegExp(`^(?!(${OWN_HEADERS})$)[a-z0-9-]{1,100}$`, 'i'));
 
 /** A JSON body: any map, whose texts may have placeholders. */
-export function jsonTemplate(): Kind<JsonTemplate> {
-  return {
-    accepts: 'JSON object, with placeholders in its texts',
-    parse: (raw) => {
-      if (!isMap(raw)) return bad(`${shown(raw)} must hold keys and values`);
-      const text = JSON.stringify(raw);
-      if (text.length > MAX_TEMPLATE_CHARS) return bad(`is longer than ${MAX_TEMPLATE_CHARS} characters`);
-      const problem = placeholderProblem(text);
-      return problem === null ? good(raw) : bad(problem);
-    },
-  };
-}
+export const JSON_TEMPLATE: Kind<JsonTemplate> = {
+  accepts: 'JSON object, with placeholders in its texts',
+  parse: (raw) => {
+    if (!isMap(raw)) return bad(`${shown(raw)} must hold keys and values`);
+    const text = JSON.stringify(raw);
+    if (text.length > MAX_TEMPLATE_CHARS) return bad(`is longer than ${MAX_TEMPLATE_CHARS} characters`);
+    const problem = placeholderProblem(text);
+    return problem === null ? good(raw) : bad(problem);
+  },
+};
 
 /** A place in an answer. */
-export function valuePath(): Kind<string> {
-  return {
-    accepts: 'place in the answer, such as data.used or list[0].used',
-    parse: (raw) =>
-      typeof raw === 'string' && raw.length <= MAX_TEXT_CHARS && parseValuePath(raw) !== null
-        ? good(raw)
-        : bad(`${shown(raw)} is no place in an answer (write data.used or list[0].used)`),
-  };
-}
+export const VALUE_PATH: Kind<string> = {
+  accepts: 'place in the answer, such as data.used or list[0].used',
+  parse: (raw) =>
+    typeof raw === 'string' && raw.length <= MAX_TEXT_CHARS && parseValuePath(raw) !== null
+      ? good(raw)
+      : bad(`${shown(raw)} is no place in an answer (write data.used or list[0].used)`),
+};
 
 /** A list of values that an answer may have. A number and its text are two values: list both if both occur. */
-export function codes(): Kind<readonly Code[]> {
-  return {
-    accepts: 'list of texts, numbers, true or false',
-    parse: (raw) => {
-      const values = Array.isArray(raw) ? raw : [raw];
-      if (values.length === 0 || values.length > MAX_CODES) return bad(`must have 1 to ${MAX_CODES} values`);
-      const wrong = values.filter((value) => !isCode(value));
-      return wrong.length === 0
-        ? good(values as Code[])
-        : bad(`${shown(wrong[0])} is no text, number, true or false`);
-    },
-  };
-}
+export const CODES: Kind<readonly Code[]> = {
+  accepts: 'list of texts, numbers, true or false',
+  parse: (raw) => {
+    const values = Array.isArray(raw) ? raw : [raw];
+    if (values.length === 0 || values.length > MAX_CODES) return bad(`must have 1 to ${MAX_CODES} values`);
+    const wrong = values.filter((value) => !isCode(value));
+    return wrong.length === 0
+      ? good(values as Code[])
+      : bad(`${shown(wrong[0])} is no text, number, true or false`);
+  },
+};
 
 /** `{path, values}`; empty: the HTTP status alone says whether a call succeeded. */
-export function successRule(): Kind<SuccessRule | 'http_status'> {
-  return {
-    accepts: '{path, values}, or {} for the HTTP status alone',
-    parse: (raw) => {
-      if (!isMap(raw)) return bad(`${shown(raw)} must be {path, values} or {}`);
-      const problem = unknownKey(raw, ['path', 'values']);
-      if (problem !== null) return bad(problem);
-      if (Object.keys(raw).length === 0) return good('http_status');
-      const path = valuePath().parse(raw.path);
-      if (!path.ok) return bad(`path: ${path.problem}`);
-      if (raw.values === undefined) return bad('values is missing');
-      const values = codes().parse(raw.values);
-      return values.ok ? good({ path: path.value, values: values.value }) : bad(`values: ${values.problem}`);
-    },
-  };
-}
+export const SUCCESS_RULE: Kind<SuccessRule | 'http_status'> = {
+  accepts: '{path, values}, or {} for the HTTP status alone',
+  parse: (raw) => {
+    if (!isMap(raw)) return bad(`${shown(raw)} must be {path, values} or {}`);
+    const problem = unknownKey(raw, ['path', 'values']);
+    if (problem !== null) return bad(problem);
+    if (Object.keys(raw).length === 0) return good('http_status');
+    const path = VALUE_PATH.parse(raw.path);
+    if (!path.ok) return bad(`path: ${path.problem}`);
+    if (raw.values === undefined) return bad('values is missing');
+    const values = CODES.parse(raw.values);
+    return values.ok ? good({ path: path.value, values: values.value }) : bad(`values: ${values.problem}`);
+  },
+};
 
 /** `{size, items, iccid, join}`. */
-export function batchRule(): Kind<BatchRule> {
-  return {
-    accepts: '{size, items, iccid, join}',
-    parse: (raw) => {
-      if (!isMap(raw)) return bad(`${shown(raw)} must be {size, items, iccid}`);
-      const problem = unknownKey(raw, ['size', 'items', 'iccid', 'join']);
-      if (problem !== null) return bad(problem);
-      const { size } = raw;
-      if (!Number.isInteger(size) || Number(size) < 2 || Number(size) > 1_000) {
-        return bad('size must be a whole number from 2 to 1000');
-      }
-      const items = raw.items === undefined ? good(null) : valuePath().parse(raw.items);
-      if (!items.ok) return bad(`items: ${items.problem}`);
-      const iccid = valuePath().parse(raw.iccid);
-      if (!iccid.ok) return bad(`iccid: ${iccid.problem}`);
-      const { join = ',' } = raw;
-      if (typeof join !== 'string' || !/^[,;|_.+-]$/.test(join))
-        return bad('join must be one of , ; | _ . + -');
-      return good({ size: Number(size), items: items.value, iccid: iccid.value, join });
-    },
-  };
-}
+export const BATCH_RULE: Kind<BatchRule> = {
+  accepts: '{size, items, iccid, join}',
+  parse: (raw) => {
+    if (!isMap(raw)) return bad(`${shown(raw)} must be {size, items, iccid}`);
+    const problem = unknownKey(raw, ['size', 'items', 'iccid', 'join']);
+    if (problem !== null) return bad(problem);
+    const { size } = raw;
+    if (!Number.isInteger(size) || Number(size) < 2 || Number(size) > 1_000) {
+      return bad('size must be a whole number from 2 to 1000');
+    }
+    const items = raw.items === undefined ? good(null) : VALUE_PATH.parse(raw.items);
+    if (!items.ok) return bad(`items: ${items.problem}`);
+    const iccid = VALUE_PATH.parse(raw.iccid);
+    if (!iccid.ok) return bad(`iccid: ${iccid.problem}`);
+    const { join = ',' } = raw;
+    if (typeof join !== 'string' || !/^[,;|_.+-]$/.test(join))
+      return bad('join must be one of , ; | _ . + -');
+    return good({ size: Number(size), items: items.value, iccid: iccid.value, join });
+  },
+};
 
 function unknownKey(raw: Record<string, unknown>, known: readonly string[]): string | null {
   const unknown = Object.keys(raw).find((key) => !known.includes(key));

@@ -31,23 +31,21 @@ const EVERY = duration('s', { min: 1, max: 31 * 86_400 });
 export const callsPer = (unit: RateUnit): Kind<number> =>
   integer({ min: 1, max: MAX_PER_SECOND * RATE_UNIT_SECONDS[unit] });
 
-export function rateLimits(): Kind<readonly RateLimit[]> {
-  return {
-    accepts:
-      'list of {per_second, per_minute or per_hour, burst, interfaces} and {per_card, every_seconds, interfaces}',
-    parse: (raw) => {
-      if (!Array.isArray(raw)) return bad('is not a list of limits, each with `- `');
-      if (raw.length > MAX_LIMITS) return bad(`has more than ${MAX_LIMITS} limits`);
-      const problems: string[] = [];
-      const read = raw.map((item, i) =>
-        limitOf(item, (problem) => problems.push(`limit ${i + 1}: ${problem}`)),
-      );
-      const limits = read.filter((limit) => limit !== null);
-      problems.push(...repeated(limits));
-      return problems.length === 0 ? good(limits) : bad(problems.join('; '));
-    },
-  };
-}
+export const RATE_LIMIT_LIST: Kind<readonly RateLimit[]> = {
+  accepts:
+    'list of {per_second, per_minute or per_hour, burst, interfaces} and {per_card, every_seconds, interfaces}',
+  parse: (raw) => {
+    if (!Array.isArray(raw)) return bad('is not a list of limits, each with `- `');
+    if (raw.length > MAX_LIMITS) return bad(`has more than ${MAX_LIMITS} limits`);
+    const problems: string[] = [];
+    const read = raw.map((item, i) =>
+      limitOf(item, (problem) => problems.push(`limit ${i + 1}: ${problem}`)),
+    );
+    const limits = read.filter((limit) => limit !== null);
+    problems.push(...repeated(limits));
+    return problems.length === 0 ? good(limits) : bad(problems.join('; '));
+  },
+};
 
 /** All limits. The short form and a limit per second for all calls both count: the stricter is in force. */
 export function allRateLimits(pace: {

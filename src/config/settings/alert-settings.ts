@@ -1,7 +1,7 @@
 // Settings about alerts and the webhooks they call. Part of the settings table (settings.ts).
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook.ts';
 import type { AddressRange } from '../../platform/ssrf-guard.ts';
-import { addressRange, bad, duration, good, type Kind, listOf } from '../kinds.ts';
+import { ADDRESS_RANGE, bad, duration, good, type Kind, listOf } from '../kinds.ts';
 import { withDefault } from './setting.ts';
 
 export const ALERTS = {
@@ -15,28 +15,26 @@ export const ALERTS = {
 } as const;
 
 /** Signing secrets: one, or two separated by a comma, the newest first. Never quoted in messages. */
-export function webhookSecrets(): Kind<readonly string[]> {
-  return {
-    accepts: WEBHOOK_SECRET_FORM,
-    parse: (raw) => {
-      const value = webhookSecretsIn(String(raw).trim());
-      return value === null ? bad(`must be ${WEBHOOK_SECRET_FORM}`) : good(value);
-    },
-  };
-}
+const WEBHOOK_SECRETS: Kind<readonly string[]> = {
+  accepts: WEBHOOK_SECRET_FORM,
+  parse: (raw) => {
+    const value = webhookSecretsIn(String(raw).trim());
+    return value === null ? bad(`must be ${WEBHOOK_SECRET_FORM}`) : good(value);
+  },
+};
 
 export const WEBHOOKS = {
   allowCidrs: withDefault<readonly AddressRange[]>({
     env: 'CARDPOLL_WEBHOOKS_ALLOW_CIDRS',
     yaml: 'webhooks.allow_cidrs',
-    kind: listOf(addressRange()),
+    kind: listOf(ADDRESS_RANGE),
     default: [],
     doc: 'Address ranges that webhooks may call even though they are not public.',
   }),
   secrets: withDefault<readonly string[]>({
     env: 'CARDPOLL_WEBHOOKS_SECRET',
     file: { flag: null, env: 'CARDPOLL_WEBHOOKS_SECRET_FILE', credential: 'webhooks.secret' },
-    kind: webhookSecrets(),
+    kind: WEBHOOK_SECRETS,
     default: [],
     doc: 'Default webhook signing key (Standard Webhooks), for rules without their own; give two during rotation.',
   }),

@@ -1,8 +1,8 @@
 // Settings of the HTTP server: access, limits and timeouts. Part of the settings table (settings.ts).
 import type { AdminToken } from '../../domain/admin-token.ts';
 import type { AddressRange } from '../../platform/ssrf-guard.ts';
-import { adminTokens } from '../admin-tokens.ts';
-import { addressRange, duration, integer, listOf, text } from '../kinds.ts';
+import { ADMIN_TOKENS } from '../admin-tokens.ts';
+import { ADDRESS_RANGE, duration, integer, listOf, text } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
 /** May change while the daemon runs. */
@@ -11,7 +11,7 @@ export const ACCESS = {
   adminTokens: withDefault<readonly AdminToken[]>({
     env: 'CARDPOLL_ADMIN_TOKENS',
     file: { flag: null, env: 'CARDPOLL_ADMIN_TOKENS_FILE', credential: 'admin_tokens' },
-    kind: adminTokens(),
+    kind: ADMIN_TOKENS,
     default: [],
     doc: 'Who may use the admin API: [name:]role:token entries, roles viewer, operator and admin.',
   }),
@@ -55,7 +55,7 @@ export const API = {
   trustedProxies: withDefault<readonly AddressRange[]>({
     env: 'CARDPOLL_API_TRUSTED_PROXIES',
     yaml: 'api.trusted_proxies',
-    kind: listOf(addressRange()),
+    kind: listOf(ADDRESS_RANGE),
     default: [],
     doc: 'Addresses of reverse proxies whose X-Forwarded-For is trusted. Needs admin tokens.',
   }),

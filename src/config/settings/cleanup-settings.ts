@@ -5,18 +5,16 @@ import { bad, duration, good, type Kind } from '../kinds.ts';
 import { withDefault } from './setting.ts';
 
 /** A cron expression, or `off`. Five fields (minute, hour, day, month, weekday), or six with seconds in front. An expression that never matches is refused. */
-export function cronSchedule(): Kind<string> {
-  return {
-    accepts: 'cron expression or off',
-    parse: (raw) => {
-      const value = raw === false ? 'off' : String(raw).trim(); // YAML reads a bare `off` as false
-      const problem = value === 'off' ? null : problemOf(value);
-      return problem === null
-        ? good(value)
-        : bad(`${JSON.stringify(raw)} is not a cron expression or off: ${problem}`);
-    },
-  };
-}
+const CRON_SCHEDULE: Kind<string> = {
+  accepts: 'cron expression or off',
+  parse: (raw) => {
+    const value = raw === false ? 'off' : String(raw).trim(); // YAML reads a bare `off` as false
+    const problem = value === 'off' ? null : problemOf(value);
+    return problem === null
+      ? good(value)
+      : bad(`${JSON.stringify(raw)} is not a cron expression or off: ${problem}`);
+  },
+};
 
 function problemOf(expression: string): string | null {
   try {
@@ -30,7 +28,7 @@ export const CLEANUP = {
   schedule: withDefault({
     env: 'CARDPOLL_CLEANUP_SCHEDULE',
     yaml: 'cleanup.schedule',
-    kind: cronSchedule(),
+    kind: CRON_SCHEDULE,
     default: '30 3 * * *',
     doc: 'When expired data is removed, in the configured time zone. A run missed while no instance was up is skipped.',
   }),

@@ -1,8 +1,8 @@
 // Settings of commands: of every one that talks to a daemon; and of `cardpoll logs`, additional signs that a line belongs to an
 // interface. Part of the settings table (settings.ts).
 import { type InterfaceName, perInterface } from '../../domain/gateway-interface.ts';
-import { secretText } from '../admin-tokens.ts';
-import { bad, baseUrl, duration, good, type Kind, listOf } from '../kinds.ts';
+import { SECRET_TEXT } from '../admin-tokens.ts';
+import { BASE_URL, bad, duration, good, type Kind, listOf } from '../kinds.ts';
 import { optional, type Setting, withDefault } from './setting.ts';
 
 const client = ['client'] as const;
@@ -12,7 +12,7 @@ export const CLIENT = {
     flag: '--url',
     env: 'CARDPOLL_URL',
     yaml: 'client.url',
-    kind: baseUrl(),
+    kind: BASE_URL,
     default: 'http://127.0.0.1:7480',
     doc: 'Base URL of the daemon to talk to. Without it: the URL of the context in use, else `listen`.',
     scopes: client,
@@ -20,7 +20,7 @@ export const CLIENT = {
   token: optional({
     env: 'CARDPOLL_TOKEN',
     file: { flag: '--token-file', env: 'CARDPOLL_TOKEN_FILE', credential: 'client.token' },
-    kind: secretText(),
+    kind: SECRET_TEXT,
     doc: 'Token to send to the daemon.',
     scopes: client,
   }),
@@ -48,7 +48,7 @@ function signSettings(name: string): SignSettings {
   return {
     paths: optional({
       yaml: `${yaml}.paths`,
-      kind: listOf(pathSegments()),
+      kind: listOf(PATH_SEGMENTS),
       doc: `Additional path segments of ${name} calls; case, - and _ are ignored.`,
       defaultText: 'only the built-in ones',
       scopes: logs,
@@ -80,17 +80,15 @@ function matching(accepts: string, pattern: RegExp): Kind<string> {
   };
 }
 
+const SEGMENT = /^(?=.*[a-z\d])[\w.~%-]{1,100}$/i;
+
 /** Each segment needs a letter or digit: without `-` and `_`, which are ignored, others would match every path. */
-function pathSegments(): Kind<string> {
-  const segment = /^(?=.*[a-z\d])[\w.~%-]{1,100}$/i;
-  const accepts = 'path segment (verify) or several (auth/check)';
-  return {
-    accepts,
-    parse: (raw) =>
-      typeof raw === 'string' && raw.split('/').every((part) => segment.test(part))
-        ? good(raw)
-        : bad(`${JSON.stringify(raw)} is not a ${accepts}`),
-  };
-}
+const PATH_SEGMENTS: Kind<string> = {
+  accepts: 'path segment (verify) or several (auth/check)',
+  parse: (raw) =>
+    typeof raw === 'string' && raw.split('/').every((part) => SEGMENT.test(part))
+      ? good(raw)
+      : bad(`${JSON.stringify(raw)} is not a ${PATH_SEGMENTS.accepts}`),
+};
 
 export const LOG_SEARCH: Readonly<Record<InterfaceName, SignSettings>> = perInterface(signSettings);

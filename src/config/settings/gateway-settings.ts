@@ -2,9 +2,9 @@
 // profile-settings.ts. Part of the settings table (settings.ts); the only place that has their defaults and bounds.
 import type { RateLimit } from '../../domain/limits/rate-limit.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import { secretLine, secretText } from '../admin-tokens.ts';
-import { callsPer, rateLimits } from '../gateway/rate-limits.ts';
-import { baseUrl, duration, integer, text } from '../kinds.ts';
+import { SECRET_LINE, SECRET_TEXT } from '../admin-tokens.ts';
+import { callsPer, RATE_LIMIT_LIST } from '../gateway/rate-limits.ts';
+import { BASE_URL, duration, integer, text } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
 export const GATEWAY = {
@@ -20,7 +20,7 @@ export const GATEWAY = {
     flag: '--gateway-url',
     env: 'CARDPOLL_GATEWAY_URL',
     yaml: 'gateway.url',
-    kind: baseUrl(),
+    kind: BASE_URL,
     defaultText: 'none: the daemon refuses to start without it',
     doc: 'Base URL of the upstream gateway.',
   }),
@@ -63,37 +63,37 @@ export const GATEWAY = {
   token: optional({
     env: 'CARDPOLL_GATEWAY_TOKEN',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_TOKEN_FILE', credential: 'gateway.token' },
-    kind: secretText(),
+    kind: SECRET_TEXT,
     doc: 'Token of gateway.auth.kind bearer, header and query.',
   }),
   hmacKey: optional({
     env: 'CARDPOLL_GATEWAY_HMAC_KEY',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_HMAC_KEY_FILE', credential: 'gateway.hmac_key' },
-    kind: secretText(),
+    kind: SECRET_TEXT,
     doc: 'Key that signs every gateway call (HMAC-SHA256).',
   }),
   username: optional({
     env: 'CARDPOLL_GATEWAY_USERNAME',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_USERNAME_FILE', credential: 'gateway.username' },
-    kind: secretLine(),
+    kind: SECRET_LINE,
     doc: 'User of gateway.auth.kind basic.',
   }),
   password: optional({
     env: 'CARDPOLL_GATEWAY_PASSWORD',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_PASSWORD_FILE', credential: 'gateway.password' },
-    kind: secretLine(),
+    kind: SECRET_LINE,
     doc: 'Password of gateway.auth.kind basic.',
   }),
   clientId: optional({
     env: 'CARDPOLL_GATEWAY_CLIENT_ID',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_CLIENT_ID_FILE', credential: 'gateway.client_id' },
-    kind: secretLine(),
+    kind: SECRET_LINE,
     doc: 'Client id of gateway.auth.kind oauth2.',
   }),
   clientSecret: optional({
     env: 'CARDPOLL_GATEWAY_CLIENT_SECRET',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_CLIENT_SECRET_FILE', credential: 'gateway.client_secret' },
-    kind: secretLine(),
+    kind: SECRET_LINE,
     doc: 'Client secret of gateway.auth.kind oauth2.',
   }),
 } as const;
@@ -108,7 +108,7 @@ export const RATE_LIMITS = {
   }),
   rateLimits: withDefault<readonly RateLimit[]>({
     yaml: 'gateway.rate_limits',
-    kind: rateLimits(),
+    kind: RATE_LIMIT_LIST,
     default: [],
     doc: 'What the gateway allows, from all instances together: calls per second, minute or hour, of all interfaces or of some, and how often one card may be polled. Set the same on every instance.',
   }),

@@ -3,14 +3,14 @@ import { availableParallelism } from 'node:os';
 import {
   bad,
   good,
+  HOST_PORT,
   type HostPort,
-  hostPort,
   integer,
   type Kind,
   listOf,
   oneOf,
+  TIME_ZONE,
   text,
-  timeZone,
 } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
@@ -27,18 +27,16 @@ export const USUAL_PROBE_LISTEN: HostPort & { readonly ports: number } = {
   ports: 101,
 };
 
+const COUNT = integer({ min: 1, max: 256 });
+
 /** A number, or `auto` for one per core. */
-const processCount = (): Kind<number> => {
-  const count = integer({ min: 1, max: 256 });
-  const accepts = `${count.accepts}, or auto`;
-  return {
-    accepts,
-    parse: (raw) => {
-      if (raw === 'auto') return good(availableParallelism());
-      const parsed = count.parse(raw);
-      return parsed.ok ? parsed : bad(`${JSON.stringify(raw)} is not a ${accepts}`);
-    },
-  };
+const PROCESS_COUNT: Kind<number> = {
+  accepts: `${COUNT.accepts}, or auto`,
+  parse: (raw) => {
+    if (raw === 'auto') return good(availableParallelism());
+    const parsed = COUNT.parse(raw);
+    return parsed.ok ? parsed : bad(`${JSON.stringify(raw)} is not a ${PROCESS_COUNT.accepts}`);
+  },
 };
 
 export const INSTANCE = {
@@ -46,7 +44,7 @@ export const INSTANCE = {
     flag: '--listen',
     env: 'CARDPOLL_LISTEN',
     yaml: 'listen',
-    kind: hostPort(),
+    kind: HOST_PORT,
     default: { host: '127.0.0.1', port: 7480 },
     doc: 'Address of the admin API. An address that is not loopback needs admin tokens.',
   }),
@@ -55,7 +53,7 @@ export const INSTANCE = {
     flag: '--probe-listen',
     env: 'CARDPOLL_PROBE_LISTEN',
     yaml: 'probe_listen',
-    kind: hostPort(),
+    kind: HOST_PORT,
     defaultText: `${USUAL_PROBE_LISTEN.host}:${USUAL_PROBE_LISTEN.port}, or the next free port`,
     doc: 'Address of /livez, /readyz, /metrics and /version on an instance without the role api. An address that is not loopback needs admin tokens.',
   }),
@@ -72,7 +70,7 @@ export const INSTANCE = {
     flag: '--processes',
     env: 'CARDPOLL_PROCESSES',
     yaml: 'processes',
-    kind: processCount(),
+    kind: PROCESS_COUNT,
     default: 1,
     doc: 'Number of worker processes under one supervisor, to use several cores; auto: one per core. More than one needs Redis and PostgreSQL.',
   }),
@@ -80,7 +78,7 @@ export const INSTANCE = {
     flag: '--time-zone',
     env: 'CARDPOLL_TIME_ZONE',
     yaml: 'time_zone',
-    kind: timeZone(),
+    kind: TIME_ZONE,
     default: 'Asia/Shanghai',
     doc: 'Time zone of usage months and of the cleanup schedule.',
   }),

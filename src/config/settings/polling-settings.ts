@@ -1,5 +1,5 @@
 // Settings of polling: leases, queues, retries, initialisation, and what counts of a reading. Part of the settings table (settings.ts).
-import { duration, fraction, integer, onOff } from '../kinds.ts';
+import { duration, fraction, integer, ON_OFF } from '../kinds.ts';
 import { withDefault } from './setting.ts';
 
 export const POLLING = {
@@ -27,7 +27,7 @@ export const POLLING = {
   adaptiveConcurrency: withDefault({
     env: 'CARDPOLL_ADAPTIVE_CONCURRENCY',
     yaml: 'polling.adaptive_concurrency',
-    kind: onOff(),
+    kind: ON_OFF,
     default: true,
     doc: 'Lower the concurrency limits automatically while the gateway refuses calls or slows down under load.',
   }),

@@ -11,20 +11,20 @@ import {
   perInterface,
 } from '../../domain/gateway-interface.ts';
 import {
+  BATCH_RULE,
   type BatchRule,
-  batchRule,
+  CODES,
   type Code,
-  codes,
-  headers,
+  HEADERS,
+  JSON_TEMPLATE,
   type JsonTemplate,
-  jsonTemplate,
-  pathTemplate,
+  PATH_TEMPLATE,
+  SUCCESS_RULE,
   type SuccessRule,
-  successRule,
   templates,
-  valuePath,
+  VALUE_PATH,
 } from '../gateway/profile-kinds.ts';
-import { duration, type Kind, listOf, oneOf, onOff, text } from '../kinds.ts';
+import { duration, type Kind, listOf, ON_OFF, oneOf, text } from '../kinds.ts';
 import { optional, type Setting, withDefault } from './setting.ts';
 
 const AUTH_KINDS = ['none', 'bearer', 'basic', 'header', 'query', 'oauth2', 'hmac'] as const;
@@ -71,36 +71,44 @@ export const AUTH = {
 export const ERRORS = {
   path: optional({
     yaml: 'gateway.errors.path',
-    kind: valuePath(),
+    kind: VALUE_PATH,
     defaultText: 'the path of gateway.success',
     doc: 'Where an answer has its error code.',
   }),
   message: optional({
     yaml: 'gateway.errors.message',
-    kind: valuePath(),
+    kind: VALUE_PATH,
     doc: 'Where an answer has the text of an error.',
   }),
   throttled: optional<readonly Code[]>({
     yaml: 'gateway.errors.throttled',
-    kind: codes(),
+    kind: CODES,
     doc: 'Codes that mean too many calls, as HTTP 429 does.',
   }),
   unknownCard: optional<readonly Code[]>({
     yaml: 'gateway.errors.unknown_card',
-    kind: codes(),
+    kind: CODES,
     doc: 'Codes that mean that the gateway does not know the card, as HTTP 404 does.',
   }),
   auth: optional<readonly Code[]>({
     yaml: 'gateway.errors.auth',
-    kind: codes(),
+    kind: CODES,
     doc: 'Codes that mean wrong or expired credentials, as HTTP 401 does.',
   }),
 } as const;
 
+const TEXT = text('status');
+
+/** As text: some gateways have numbers, true and false for statuses. */
+const STATUS: Kind<string> = {
+  accepts: TEXT.accepts,
+  parse: (raw) => TEXT.parse(typeof raw === 'boolean' ? String(raw) : raw),
+};
+
 export const ANSWERS = {
   success: optional<SuccessRule | 'http_status'>({
     yaml: 'gateway.success',
-    kind: successRule(),
+    kind: SUCCESS_RULE,
     defaultText: 'set by the profile, else the HTTP status alone',
     doc: 'Which value of an answer means that the call succeeded.',
   }),
@@ -112,17 +120,11 @@ export const ANSWERS = {
   stoppedStatuses: optional<readonly string[]>({
     env: 'CARDPOLL_GATEWAY_STOPPED_STATUSES',
     yaml: 'gateway.stopped_statuses',
-    kind: listOf(status()),
+    kind: listOf(STATUS),
     defaultText: 'set by the profile; default profile: stopped,suspended,停机',
     doc: 'Card statuses that mean the card is stopped.',
   }),
 } as const;
-
-/** As text: some gateways have numbers, true and false for statuses. */
-function status(): Kind<string> {
-  const { accepts, parse } = text('status');
-  return { accepts, parse: (raw) => parse(typeof raw === 'boolean' ? String(raw) : raw) };
-}
 
 /** What is said about an interface; null: nothing. */
 export interface InterfaceValues {
@@ -158,16 +160,16 @@ const ANY_ANSWER: readonly AnswerKind[] = ['verified', 'megabytes', 'status'];
 const INTERFACE_FIELDS: {
   readonly [K in InterfaceKey]: InterfaceField<NonNullable<InterfaceValues[K]>>;
 } = {
-  enabled: { yaml: 'enabled', kind: onOff(), doc: 'off: the gateway does not offer this; nothing calls it.' },
+  enabled: { yaml: 'enabled', kind: ON_OFF, doc: 'off: the gateway does not offer this; nothing calls it.' },
   method: { yaml: 'method', kind: oneOf(GATEWAY_METHODS), doc: 'HTTP method; GET by default.' },
   path: {
     yaml: 'path',
-    kind: pathTemplate(),
+    kind: PATH_TEMPLATE,
     doc: 'Path below gateway.url. In the config file it replaces the interface of the profile as a whole.',
   },
   query: { yaml: 'query', kind: templates('query parameters'), doc: 'Query parameters.' },
-  headers: { yaml: 'headers', kind: headers(), doc: 'Additional headers.' },
-  body: { yaml: 'body', kind: jsonTemplate(), doc: 'JSON body.' },
+  headers: { yaml: 'headers', kind: HEADERS, doc: 'Additional headers.' },
+  body: { yaml: 'body', kind: JSON_TEMPLATE, doc: 'JSON body.' },
   form: { yaml: 'form', kind: templates('form fields'), doc: 'Body as form fields, instead of JSON.' },
   timeoutMs: {
     yaml: 'timeout_ms',
@@ -176,7 +178,7 @@ const INTERFACE_FIELDS: {
   },
   value: {
     yaml: 'value',
-    kind: valuePath(),
+    kind: VALUE_PATH,
     doc: 'Where the value is in the answer; in a batch, in each item.',
     answers: ANY_ANSWER,
   },
@@ -194,25 +196,25 @@ const INTERFACE_FIELDS: {
   },
   remaining: {
     yaml: 'remaining',
-    kind: valuePath(),
+    kind: VALUE_PATH,
     doc: 'Where the answer has what is left, if it does not have what was used. Needs total too.',
     answers: ['megabytes'],
   },
   total: {
     yaml: 'total',
-    kind: valuePath(),
+    kind: VALUE_PATH,
     doc: 'Where the answer has the total; what was used is the total minus remaining.',
     answers: ['megabytes'],
   },
   trueValues: {
     yaml: 'true_values',
-    kind: codes(),
+    kind: CODES,
     doc: 'Values that mean verified; true by default.',
     answers: ['verified'],
   },
   batch: {
     yaml: 'batch',
-    kind: batchRule(),
+    kind: BATCH_RULE,
     doc: 'One call for up to size cards, with their ICCIDs for {iccids}. items: where the list is in the answer; iccid: where an item has its ICCID; join: text between ICCIDs.',
     answers: ANY_ANSWER,
   },

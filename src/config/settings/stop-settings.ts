@@ -1,28 +1,26 @@
 // Settings of the stops of cards. Part of the settings table (settings.ts).
 import { STOP_MODES, type StopLimit, type StopMode } from '../../domain/stops/stop.ts';
-import { bad, good, type Kind, oneOf, onOff } from '../kinds.ts';
+import { bad, good, type Kind, ON_OFF, oneOf } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
 const ACCEPTS = 'number of cards, share of the fleet (2%), or none';
 const MOST_CARDS = 1_000_000_000;
 
 /** `500`, `2%` or `none`. 0 holds every stop until an operator releases it. */
-function stopLimit(): Kind<StopLimit> {
-  return {
-    accepts: ACCEPTS,
-    parse: (raw) => {
-      const text = String(raw).trim();
-      if (text === 'none') return good({ unit: 'none' });
-      const [, digits, share] = /^(\d{1,10}(?:\.\d{1,6})?)\s*(%)?$/.exec(text) ?? [];
-      const value = Number(digits);
-      if (share === undefined && Number.isInteger(value) && value <= MOST_CARDS) {
-        return good({ unit: 'cards', cards: value });
-      }
-      if (share !== undefined && value > 0 && value <= 100) return good({ unit: 'percent', percent: value });
-      return bad(`${JSON.stringify(raw)} is not a ${ACCEPTS}, more than 0% and up to 100%`);
-    },
-  };
-}
+const STOP_LIMIT: Kind<StopLimit> = {
+  accepts: ACCEPTS,
+  parse: (raw) => {
+    const text = String(raw).trim();
+    if (text === 'none') return good({ unit: 'none' });
+    const [, digits, share] = /^(\d{1,10}(?:\.\d{1,6})?)\s*(%)?$/.exec(text) ?? [];
+    const value = Number(digits);
+    if (share === undefined && Number.isInteger(value) && value <= MOST_CARDS) {
+      return good({ unit: 'cards', cards: value });
+    }
+    if (share !== undefined && value > 0 && value <= 100) return good({ unit: 'percent', percent: value });
+    return bad(`${JSON.stringify(raw)} is not a ${ACCEPTS}, more than 0% and up to 100%`);
+  },
+};
 
 export const STOPS = {
   mode: withDefault<StopMode>({
@@ -35,21 +33,21 @@ export const STOPS = {
   maxPerHour: optional({
     env: 'CARDPOLL_STOPS_MAX_PER_HOUR',
     yaml: 'stops.max_per_hour',
-    kind: stopLimit(),
+    kind: STOP_LIMIT,
     defaultText: 'the larger of 100 and 1%',
     doc: 'Stops that the whole fleet may make in one hour. Further stops are held until an operator releases them.',
   }),
   maxPerDay: optional({
     env: 'CARDPOLL_STOPS_MAX_PER_DAY',
     yaml: 'stops.max_per_day',
-    kind: stopLimit(),
+    kind: STOP_LIMIT,
     defaultText: 'the larger of 500 and 5%',
     doc: 'Stops that the whole fleet may make in one day.',
   }),
   resumeAtMonthStart: withDefault<boolean>({
     env: 'CARDPOLL_STOPS_RESUME_AT_MONTH_START',
     yaml: 'stops.resume_at_month_start',
-    kind: onOff(),
+    kind: ON_OFF,
     default: false,
     doc: 'Whether cards that cardpoll stopped by itself last month, and that are still stopped, are resumed when a month begins: once, spread over four hours. To take effect, it must be on at some time in the first 24 hours of the month.',
   }),

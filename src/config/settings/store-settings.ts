@@ -1,5 +1,5 @@
 // Settings of the stores. Part of the settings table (settings.ts).
-import { secretText } from '../admin-tokens.ts';
+import { SECRET_TEXT } from '../admin-tokens.ts';
 import { connectionUrl, integer, text, url } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
@@ -44,7 +44,7 @@ export const STORES = {
   redisSentinelPassword: optional({
     env: 'CARDPOLL_REDIS_SENTINEL_PASSWORD',
     file: { flag: null, env: 'CARDPOLL_REDIS_SENTINEL_PASSWORD_FILE', credential: 'redis_sentinel_password' },
-    kind: secretText(),
+    kind: SECRET_TEXT,
     doc: 'Password of the sentinels. The password of the Redis servers is part of the Redis URL.',
   }),
   databaseUrl: optional({

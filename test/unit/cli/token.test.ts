@@ -1,6 +1,6 @@
 // `cardpoll token new`: what it prints is what the daemon lets in.
 import { expect, it } from 'vitest';
-import { adminTokens, hashOf } from '../../../src/config/admin-tokens.ts';
+import { ADMIN_TOKENS, hashOf } from '../../../src/config/admin-tokens.ts';
 import { cli } from './cli-under-test.ts';
 
 const make = (...argv: string[]) => cli(['token', 'new', ...argv], { env: {} });
@@ -19,7 +19,7 @@ it('prints a token once, and the line with its hash', async () => {
   expect(code).toBe(0);
   const [, token = '', line = ''] = /^token\t(\S+)\nline\t(\S+)\n$/.exec(stdout) ?? [];
   expect(token).toMatch(/^[\w-]{43}$/);
-  expect(adminTokens().parse(line)).toEqual({
+  expect(ADMIN_TOKENS.parse(line)).toEqual({
     ok: true,
     value: [
       {

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
-  addressRange,
+  ADDRESS_RANGE,
   connectionUrl,
   duration,
   fraction,
-  hostPort,
+  HOST_PORT,
   integer,
   type Kind,
   listOf,
+  ON_OFF,
   oneOf,
-  onOff,
+  TIME_ZONE,
   text,
-  timeZone,
   url,
 } from '../../../src/config/kinds.ts';
 import { ALL_SETTINGS } from '../../../src/config/settings/settings.ts';
@@ -27,19 +27,19 @@ const ms = duration('ms', { min: 10, max: 7_200_000 });
 
 describe('kinds', () => {
   it.each<[string, Kind<unknown>, unknown, unknown]>([
-    ['host and port', hostPort(), 'db.example:5432', { host: 'db.example', port: 5432 }],
-    ['an IPv6 address', hostPort(), '[::1]:80', { host: '::1', port: 80 }],
-    ['a port too high', hostPort(), '127.0.0.1:65536', refused],
-    ['no port', hostPort(), '127.0.0.1', refused],
-    ['no host', hostPort(), ':80', refused],
-    ['a bare IPv6 address', hostPort(), '::1:80', refused],
+    ['host and port', HOST_PORT, 'db.example:5432', { host: 'db.example', port: 5432 }],
+    ['an IPv6 address', HOST_PORT, '[::1]:80', { host: '::1', port: 80 }],
+    ['a port too high', HOST_PORT, '127.0.0.1:65536', refused],
+    ['no port', HOST_PORT, '127.0.0.1', refused],
+    ['no host', HOST_PORT, ':80', refused],
+    ['a bare IPv6 address', HOST_PORT, '::1:80', refused],
     ['a URL', http, 'https://host/base/', 'https://host/base'],
     ['another scheme', http, 'ftp://host', refused],
     ['a URL without slashes', http, 'http:host', refused],
     ['no URL', http, 'host:80', refused],
-    ['on', onOff(), 'on', true],
-    ['off in YAML', onOff(), false, false],
-    ['maybe', onOff(), 'maybe', refused],
+    ['on', ON_OFF, 'on', true],
+    ['off in YAML', ON_OFF, false, false],
+    ['maybe', ON_OFF, 'maybe', refused],
     ['a Redis URL', redis, 'redis://:secret@host:6379/1', 'redis://:secret@host:6379/1'],
     ['several hosts', redis, 'redis-cluster://a:1,b:2', 'redis-cluster://a:1,b:2'],
     ['no host', redis, 'redis:///1', refused],
@@ -69,8 +69,8 @@ describe('kinds', () => {
     ['a list as YAML', listOf(oneOf(['a', 'b'])), ['a'], ['a']],
     ['an empty list', listOf(oneOf(['a', 'b'])), [], refused],
     ['a list with a wrong word', listOf(oneOf(['a', 'b'])), 'a,,b', refused],
-    ['a time zone', timeZone(), 'Europe/Berlin', 'Europe/Berlin'],
-    ['no time zone', timeZone(), 'Europe/Atlantis', refused],
+    ['a time zone', TIME_ZONE, 'Europe/Berlin', 'Europe/Berlin'],
+    ['no time zone', TIME_ZONE, 'Europe/Atlantis', refused],
     ['text', text('text'), ' /var/lib ', '/var/lib'],
     ['blank text', text('text'), ' ', refused],
     ['a map for text', text('text'), {}, refused],
@@ -123,7 +123,7 @@ describe('addressRange', () => {
     ['fd00::/8', { address: 'fd00::', prefix: 8 }],
     ['::1', { address: '::1', prefix: 128 }],
   ])('takes %s', (raw, value) => {
-    expect(addressRange().parse(raw)).toEqual({ ok: true, value });
+    expect(ADDRESS_RANGE.parse(raw)).toEqual({ ok: true, value });
   });
 
   it.each([
@@ -137,6 +137,6 @@ describe('addressRange', () => {
     '10.0.0.0/',
     7,
   ])('refuses %j', (raw) => {
-    expect(addressRange().parse(raw).ok).toBe(false);
+    expect(ADDRESS_RANGE.parse(raw).ok).toBe(false);
   });
 });

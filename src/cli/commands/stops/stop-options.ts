@@ -5,7 +5,7 @@ import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { isReason, REASON_RULE } from '../../../domain/stops/stop.ts';
 import { ask } from '../../ask.ts';
 import type { ArgumentSpec, CommandContext, OptionSpec } from '../../command.ts';
-import { pastTime } from '../../past-time.ts';
+import { PAST_TIME } from '../../past-time.ts';
 
 const REASON: Kind<string> = {
   accepts: 'text',
@@ -38,7 +38,7 @@ export function resumeOrderOf({ reason, stopAgain }: ResumeOrderOptions): Resume
 export const SINCE_OPTION: OptionSpec = {
   flags: '--since <time>',
   doc: 'only stops since: 2h (two hours ago), 02:00, today, yesterday, or a time',
-  kind: pastTime(),
+  kind: PAST_TIME,
 };
 export const CARRIER_OPTION: OptionSpec = {
   flags: '--carrier-id <n>',

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadDaemonConfig } from '../../../../src/config/load-config.ts';
-import { webhookSecrets } from '../../../../src/config/settings/alert-settings.ts';
+import { WEBHOOKS } from '../../../../src/config/settings/alert-settings.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const directory = temporaryDirectory('webhooks');
@@ -10,14 +10,14 @@ const directory = temporaryDirectory('webhooks');
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const flags = { '--gateway-url': 'http://gateway' };
 
-describe('webhookSecrets', () => {
+describe('webhook secrets', () => {
   it('takes 24 to 64 bytes in base64 behind whsec_, and never quotes them', () => {
     for (const bytes of [24, 25, 26, 64]) {
       const secret = `whsec_${Buffer.alloc(bytes, 1).toString('base64')}`;
-      expect(webhookSecrets().parse(` ${secret}\n`)).toEqual({ ok: true, value: [secret] });
+      expect(WEBHOOKS.secrets.kind.parse(` ${secret}\n`)).toEqual({ ok: true, value: [secret] });
     }
     const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
-    expect(webhookSecrets().parse(`${other}, ${SECRET}`)).toEqual({ ok: true, value: [other, SECRET] });
+    expect(WEBHOOKS.secrets.kind.parse(`${other}, ${SECRET}`)).toEqual({ ok: true, value: [other, SECRET] });
     for (const wrong of [
       `${SECRET},${other},whsec_${Buffer.alloc(24, 9).toString('base64')}`,
       `${SECRET},`,
@@ -27,7 +27,7 @@ describe('webhookSecrets', () => {
       `whsec_${'A'.repeat(100)}`,
       'whsec_=',
     ]) {
-      const parsed = webhookSecrets().parse(wrong);
+      const parsed = WEBHOOKS.secrets.kind.parse(wrong);
       expect(parsed.ok).toBe(false);
       expect(JSON.stringify(parsed)).not.toContain(wrong);
     }

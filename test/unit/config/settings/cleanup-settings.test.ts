@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { cronSchedule } from '../../../../src/config/settings/cleanup-settings.ts';
+import { CLEANUP } from '../../../../src/config/settings/cleanup-settings.ts';
 
 describe('a schedule', () => {
   it.each(['30 3 * * *', '*/10 * * * * *', '0 4 * * SUN', 'off'])('may be %j', (text) => {
-    expect(cronSchedule().parse(` ${text} `)).toEqual({ ok: true, value: text });
+    expect(CLEANUP.schedule.kind.parse(` ${text} `)).toEqual({ ok: true, value: text });
   });
 
   it('is off where YAML says off without quotes', () => {
-    expect(cronSchedule().parse(false)).toEqual({ ok: true, value: 'off' });
+    expect(CLEANUP.schedule.kind.parse(false)).toEqual({ ok: true, value: 'off' });
   });
 
   it.each([
@@ -17,6 +17,9 @@ describe('a schedule', () => {
     ['', 'five or six'],
     [true, 'five or six'],
   ])('may not be %j', (raw, reason) => {
-    expect(cronSchedule().parse(raw)).toMatchObject({ ok: false, problem: expect.stringContaining(reason) });
+    expect(CLEANUP.schedule.kind.parse(raw)).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining(reason),
+    });
   });
 });
