@@ -13,6 +13,7 @@ import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { CardPlace, QueueCounts } from '../../store/ports/live/work-queue.ts';
 import { dateOf } from '../date-of.ts';
+import { interfaceWords } from '../health/gateway-report.ts';
 import type { InterfaceReport } from '../health/health-report.ts';
 import { doubtWords } from '../health/reading-reasons.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
@@ -191,14 +192,17 @@ function held({ pauses, breakers, workers, taskType, nowMs }: TaskFacts): Verdic
   }
   const [breaker] = breakers;
   if (breaker !== undefined) {
-    const what = breaker.interface === 'gateway' ? 'the gateway' : `interface ${breaker.interface}`;
     const since = breaker.since === null ? '' : ` for ${spanWords((nowMs - breaker.since.getTime()) / 1000)}`;
     const why = breaker.reason === null ? '' : `: ${breaker.reason}`;
     const probe =
       breaker.nextProbeAt === null
         ? ''
         : `, next probe in ${spanWords(Math.max(0, (breaker.nextProbeAt.getTime() - nowMs) / 1000))}`;
-    return { state: 'held', text: `${what} is held back${since}${why}${probe}`, command: 'cardpoll doctor' };
+    return {
+      state: 'held',
+      text: `${interfaceWords(breaker)} is held back${since}${why}${probe}`,
+      command: 'cardpoll doctor',
+    };
   }
   if (workers === 0) {
     const text = 'no instance polls: none with the role worker is alive';

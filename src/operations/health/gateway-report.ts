@@ -7,15 +7,6 @@ import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { dateOf } from '../date-of.ts';
 import type { GatewayReport, InterfaceReport } from './health-report.ts';
 
-/** A breaker that holds calls back, of an interface or of the whole gateway. */
-export interface HeldBreaker {
-  readonly name: string;
-  /** false: calls succeed again, and their number grows. */
-  readonly isOpen: boolean;
-  readonly reason: string | null;
-  readonly instances: number;
-}
-
 export function gatewayReportOf(instances: readonly Pick<InstanceInfo, 'breakers'>[]): GatewayReport {
   const all = instances.flatMap((instance) => instance.breakers);
   const names = [WHOLE_GATEWAY, ...INTERFACE_NAMES] as const;
@@ -48,25 +39,19 @@ export function heldInterfacesOf(taskType: TaskType, { interfaces }: GatewayRepo
   return interfaces.filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface));
 }
 
-/** The same breakers for the reasons of its health. */
-export function breakersOf(taskType: TaskType, gateway: GatewayReport): HeldBreaker[] {
-  return heldInterfacesOf(taskType, gateway).map(({ interface: name, breaker, reason, instances }) => ({
-    name,
-    isOpen: breaker === 'open',
-    reason,
-    instances,
-  }));
-}
-
-type Breaker = Pick<HeldBreaker, 'name' | 'isOpen'>;
+type Breaker = Pick<InterfaceReport, 'interface' | 'breaker'>;
 
 /** @returns what holds a task type back, an open breaker or a pause; null: nothing does. */
 export function heldBackBy(breakers: readonly Breaker[], pauses: readonly unknown[]): string | null {
-  const worst = breakers.find(({ isOpen }) => isOpen) ?? breakers[0];
+  const worst = breakers.find(({ breaker }) => breaker === 'open') ?? breakers[0];
   if (worst !== undefined) return breakerWords(worst);
   return pauses.length === 0 ? null : 'polling is paused';
 }
 
-export function breakerWords({ name, isOpen }: Breaker): string {
-  return `${name === WHOLE_GATEWAY ? 'the gateway' : `interface ${name}`} is ${isOpen ? 'dead' : 'recovering'}`;
+export function breakerWords(held: Breaker): string {
+  return `${interfaceWords(held)} is ${held.breaker === 'open' ? 'dead' : 'recovering'}`;
+}
+
+export function interfaceWords({ interface: name }: Pick<InterfaceReport, 'interface'>): string {
+  return name === WHOLE_GATEWAY ? 'the gateway' : `interface ${name}`;
 }

@@ -19,8 +19,8 @@ import {
   noWorkerWords,
   outageReason,
 } from './fleet-faults.ts';
-import { breakerWords, type HeldBreaker } from './gateway-report.ts';
-import type { CauseOf, HealthReason } from './health-report.ts';
+import { breakerWords } from './gateway-report.ts';
+import type { CauseOf, HealthReason, InterfaceReport } from './health-report.ts';
 import { type ReadingCode, type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import { type StopCode, type StopFigures, stopReasons } from './stop-figures.ts';
 
@@ -82,7 +82,7 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed {
     readonly secondsLeft: number;
   }>;
   /** Of the interfaces this task type calls and of the whole gateway. */
-  readonly breakers: readonly HeldBreaker[];
+  readonly breakers: ReadonlyArray<Pick<InterfaceReport, 'interface' | 'breaker' | 'reason' | 'instances'>>;
   readonly since: ReasonsSince;
 }
 
@@ -196,10 +196,10 @@ function pauseReasons({ taskType, pauses }: TaskHealthInputs): Cause[] {
 }
 
 function breakerReasons({ breakers }: TaskHealthInputs): Cause[] {
-  return breakers.map(({ name, isOpen, reason, instances }) => ({
+  return breakers.map(({ reason, instances, ...held }) => ({
     code: 'breaker_open',
-    severity: isOpen ? 'alert' : 'warning',
-    text: `${breakerWords({ name, isOpen })} for ${instances} ${instances === 1 ? 'instance' : 'instances'}${reason === null ? '' : `: ${reason}`}`,
+    severity: held.breaker === 'open' ? 'alert' : 'warning',
+    text: `${breakerWords(held)} for ${instances} ${instances === 1 ? 'instance' : 'instances'}${reason === null ? '' : `: ${reason}`}`,
     command: 'cardpoll doctor',
   }));
 }

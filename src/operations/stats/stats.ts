@@ -11,7 +11,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
 import { type ClockGap, databaseOutagesOf, reloadReasons, timeZonesOf } from '../health/fleet-faults.ts';
-import { breakersOf, gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
+import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import {
   fleetReasons,
   type HealthCode,
@@ -117,7 +117,7 @@ export class StatsOperations {
         pauses: pauses
           .filter(({ taskType }) => taskType === queue.taskType)
           .map((pause) => ({ ...pause, secondsLeft: Math.max(0, (pause.until.getTime() - nowMs) / 1000) })),
-        breakers: breakersOf(queue.taskType, gateway),
+        breakers: heldInterfacesOf(queue.taskType, gateway),
         stops: queue.taskType === 'package' ? stops : null,
         stopMode: stops?.mode ?? null,
         limitReason: limits[i]?.reason ?? null,

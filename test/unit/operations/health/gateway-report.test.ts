@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { BreakerReport } from '../../../../src/domain/limits/breaker.ts';
-import { breakersOf, gatewayReportOf } from '../../../../src/operations/health/gateway-report.ts';
+import { gatewayReportOf, heldInterfacesOf } from '../../../../src/operations/health/gateway-report.ts';
 
 const breaker = (differing: Partial<BreakerReport>): BreakerReport => ({
   ...{ interface: 'flow', state: 'open', sinceMs: 2_000, reason: 'fails', nextProbeAtMs: 9_000 },
@@ -50,12 +50,12 @@ it('shows an open breaker before one that is about to close', () => {
 
 it('holds a task type back where its own interface is held back, or the whole gateway', () => {
   const flow = report([breaker({})], [breaker({})]);
-  expect(breakersOf('carddata', flow)).toEqual([
-    { name: 'flow', isOpen: true, reason: 'fails', instances: 2 },
+  expect(heldInterfacesOf('carddata', flow)).toMatchObject([
+    { interface: 'flow', breaker: 'open', reason: 'fails', instances: 2 },
   ]);
-  expect(breakersOf('realname', flow)).toEqual([]);
-  expect(breakersOf('carddata', report([breaker({ interface: 'stop' })]))).toEqual([]);
-  expect(breakersOf('realname', report([breaker({ interface: 'gateway' })]))).toMatchObject([
-    { name: 'gateway' },
+  expect(heldInterfacesOf('realname', flow)).toEqual([]);
+  expect(heldInterfacesOf('carddata', report([breaker({ interface: 'stop' })]))).toEqual([]);
+  expect(heldInterfacesOf('realname', report([breaker({ interface: 'gateway' })]))).toMatchObject([
+    { interface: 'gateway' },
   ]);
 });

@@ -41,7 +41,12 @@ const FINE: TaskHealthInputs = {
   since: new Map(),
 };
 const PAUSE = { source: 'operator', by: 'operator/0', reason: 'maintenance', secondsLeft: 59.5 };
-const BREAKER = { name: 'realname', isOpen: true, reason: '20 calls in a row failed', instances: 2 };
+const BREAKER = {
+  interface: 'realname',
+  breaker: 'open' as const,
+  reason: '20 calls in a row failed',
+  instances: 2,
+};
 
 it('rate limits that allow less than the schedule needs are the reason, not the limit of calls', () => {
   const remedy = { taskType: 'realname', raiseTo: null, intervalFactor: 6 } as const;
@@ -110,12 +115,12 @@ describe('reasons of a task type', () => {
     ],
     [
       'a breaker holds the gateway back',
-      { breakers: [{ name: 'gateway', isOpen: true, reason: null, instances: 1 }] },
+      { breakers: [{ interface: 'gateway', breaker: 'open', reason: null, instances: 1 }] },
       { text: 'the gateway is dead for 1 instance' },
     ],
     [
       'an interface recovers',
-      { breakers: [{ ...BREAKER, isOpen: false, reason: null }] },
+      { breakers: [{ ...BREAKER, breaker: 'half_open', reason: null }] },
       {
         code: 'breaker_open',
         severity: 'warning',
