@@ -3,7 +3,7 @@
 // that asks one question spends most of its life on. Only a POST is repeated, until its outcome is known, as long as its time
 // lasts: its Idempotency-Key lets it take effect once, however often it is sent.
 import { randomUUID } from 'node:crypto';
-import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../../platform/clock.ts';
@@ -66,7 +66,7 @@ export class ApiCalls {
 
   /** The body as it arrives, once the answer says yes. */
   async *stream(call: Call): AsyncGenerator<Buffer> {
-    const response = await this.#attempt(call, (target, outgoing) => open(target, outgoing));
+    const response = await this.#attempt(call, open);
     const { statusCode: status = 0 } = response;
     if (status !== 200) throw errorOfAnswer(this.options.url, status, await readBounded(response));
     try {
@@ -97,19 +97,17 @@ export class ApiCalls {
 
   #exchange(call: Call): Promise<Incoming> {
     const { clock } = this.options;
-    return this.#attempt(call, repeats(call) ? (to, what) => exchangeUntilDone(to, what, clock) : exchange);
+    return this.#attempt(call, repeats(call) ? (what) => exchangeUntilDone(what, clock) : exchange);
   }
 
-  async #attempt<Result>(
-    call: Call,
-    send: (target: URL, outgoing: Outgoing) => Promise<Result>,
-  ): Promise<Result> {
+  async #attempt<Result>(call: Call, send: (outgoing: Outgoing) => Promise<Result>): Promise<Result> {
     const { signal, timeoutMs } = this.options;
     const limitMs = call.timeoutMs === undefined ? timeoutMs : call.timeoutMs;
     const deadline = limitMs === null ? null : AbortSignal.timeout(limitMs);
-    const either = deadline === null ? signal : AbortSignal.any([signal, deadline]);
     try {
-      return await this.#send(call, either, send);
+      return await send(
+        this.#outgoing(call, deadline === null ? signal : AbortSignal.any([signal, deadline])),
+      );
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof CardpollError) throw error;
@@ -118,15 +116,12 @@ export class ApiCalls {
     }
   }
 
-  #send<Result>(
-    call: Call,
-    signal: AbortSignal,
-    send: (target: URL, outgoing: Outgoing) => Promise<Result>,
-  ): Promise<Result> {
+  #outgoing(call: Call, signal: AbortSignal): Outgoing {
     const { url, token } = this.options;
     const { method, path, json, stream, headers } = call;
     const body = json === undefined ? null : JSON.stringify(json);
-    return send(new URL(`${url}${ADMIN}${path}`), {
+    return {
+      target: new URL(`${url}${ADMIN}${path}`),
       method,
       headers: {
         accept: 'application/json',
@@ -139,7 +134,7 @@ export class ApiCalls {
       },
       body: stream ?? body,
       signal,
-    });
+    };
   }
 }
 
@@ -149,6 +144,7 @@ function repeats({ method, stream }: Call): boolean {
 }
 
 interface Outgoing {
+  readonly target: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Readable | null;
@@ -170,8 +166,8 @@ const UNFINISHED = new Set<unknown>(['store_timeout', 'idempotency_request_runni
 const TELLING_NOTHING = new Set([429, 503]);
 
 /** Rejects with the driver's error when the exchange fails, and with `unavailable` for an answer without end. */
-async function exchange(target: URL, outgoing: Outgoing): Promise<Incoming> {
-  const response = await open(target, outgoing);
+async function exchange(outgoing: Outgoing): Promise<Incoming> {
+  const response = await open(outgoing);
   return { status: response.statusCode ?? 0, text: await readBounded(response) };
 }
 
@@ -179,15 +175,11 @@ async function exchange(target: URL, outgoing: Outgoing): Promise<Incoming> {
  * Rejects as `exchange` does while nothing has been heard. Where the change's end is not heard of any more, because the
  * time of the signal is over or the daemon is away, the first answer is what there is to tell: it may still be done.
  */
-async function exchangeUntilDone(
-  target: URL,
-  outgoing: Outgoing,
-  clock: Pick<Clock, 'sleep'>,
-): Promise<Incoming> {
+async function exchangeUntilDone(outgoing: Outgoing, clock: Pick<Clock, 'sleep'>): Promise<Incoming> {
   const { signal } = outgoing;
-  const first = await exchangeAgainAfterReset(target, outgoing);
+  const first = await exchangeAgainAfterReset(outgoing);
   try {
-    for (let heard = first; ; heard = await exchangeAgainAfterReset(target, outgoing)) {
+    for (let heard = first; ; heard = await exchangeAgainAfterReset(outgoing)) {
       if (!isUnfinished(heard)) return heard !== first && TELLING_NOTHING.has(heard.status) ? first : heard;
       await clock.sleep(ASK_AGAIN_MS, signal);
       signal.throwIfAborted();
@@ -199,13 +191,13 @@ async function exchangeUntilDone(
 }
 
 /** Sends a second time when the connection broke before the answer. */
-async function exchangeAgainAfterReset(target: URL, outgoing: Outgoing): Promise<Incoming> {
+async function exchangeAgainAfterReset(outgoing: Outgoing): Promise<Incoming> {
   try {
-    return await exchange(target, outgoing);
+    return await exchange(outgoing);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (outgoing.signal.aborted || !BROKEN_CONNECTION.has(code ?? '')) throw error;
-    return exchange(target, outgoing);
+    return exchange(outgoing);
   }
 }
 
@@ -218,28 +210,17 @@ function isOver({ aborted, reason }: AbortSignal): boolean {
 }
 
 /** The answer as it begins to arrive; the caller reads it. */
-async function open(target: URL, outgoing: Outgoing): Promise<IncomingMessage> {
+async function open({ target, body, ...how }: Outgoing): Promise<IncomingMessage> {
   const { request } = target.protocol === 'https:' ? await import('node:https') : await import('node:http');
-  const { method, headers, body, signal } = outgoing;
-  return send(
-    (onResponse) => request(target, { method, headers, signal } satisfies RequestOptions, onResponse),
-    body,
-  );
-}
-
-function send(
-  open: (onResponse: (response: IncomingMessage) => void) => ClientRequest,
-  body: Outgoing['body'],
-): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = open(resolve);
-    request.on('error', reject);
+    const sent = request(target, how, resolve);
+    sent.on('error', reject);
     if (body === null || typeof body === 'string') {
-      request.end(body ?? undefined);
+      sent.end(body ?? undefined);
       return;
     }
     // A server that refuses early closes while we still send: then its answer counts, not the broken pipe.
-    pipeline(body, request, (error) => {
+    pipeline(body, sent, (error) => {
       if (error) reject(error);
     });
   });
