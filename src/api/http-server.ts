@@ -31,7 +31,7 @@ const STRANGER_IDLE_MS = 5_000;
 
 export class HttpServers {
   readonly #servers: Array<Server | TlsServer> = [];
-  readonly #connections: Connections;
+  readonly connections: Connections;
 
   /** @param tls null: plain HTTP. */
   constructor(
@@ -39,7 +39,7 @@ export class HttpServers {
     private readonly tls: TlsPair | null,
     refusals: Refusals,
   ) {
-    this.#connections = new Connections(bounds.maxConnections, () => refusals.add('connection_limit'));
+    this.connections = new Connections(bounds.maxConnections, () => refusals.add('connection_limit'));
   }
 
   /** For the framework, which asks again for a further address. */
@@ -57,13 +57,13 @@ export class HttpServers {
       this.tls === null
         ? createServer(options)
         : createTlsServer({ ...options, ...this.tls, handshakeTimeout: headerTimeoutMs });
-    server.on('connection', (socket: Socket) => this.#connections.add(socket));
+    server.on('connection', (socket: Socket) => this.connections.add(socket));
     const counted: RequestListener = (request, response) => {
       const { socket } = request;
-      const end = this.#connections.begin(socket);
+      const end = this.connections.begin(socket);
       response.once('close', () => {
         end();
-        if (!this.trusts(socket)) socket.setTimeout(this.strangerIdleMs);
+        if (!this.connections.trusts(socket)) socket.setTimeout(this.strangerIdleMs);
       });
       answer(request, response);
     };
@@ -83,15 +83,6 @@ export class HttpServers {
     for (const server of this.#servers as TlsServer[]) server.setSecureContext({ ...tls });
   }
 
-  /** A request with a valid token came over this connection: it may be idle for the configured time. */
-  trust(socket: Socket): void {
-    this.#connections.trust(socket);
-  }
-
-  trusts(socket: Socket): boolean {
-    return this.#connections.trusts(socket);
-  }
-
   /** Milliseconds between two requests of a connection that never carried a valid token. */
   get strangerIdleMs(): number {
     return Math.min(this.bounds.idleTimeoutMs, this.bounds.strangerIdleMs ?? STRANGER_IDLE_MS);
@@ -99,10 +90,10 @@ export class HttpServers {
 
   /** Cuts every connection as soon as no request is being answered, or when the time is over. */
   async end(withinMs: number): Promise<void> {
-    const cut = setTimeout(() => this.#connections.closeAll('destroy'), withinMs);
-    await this.#connections.quiet();
+    const cut = setTimeout(() => this.connections.closeAll('destroy'), withinMs);
+    await this.connections.quiet();
     clearTimeout(cut);
     // What the last answers still have to write is written.
-    this.#connections.closeAll('destroySoon');
+    this.connections.closeAll('destroySoon');
   }
 }

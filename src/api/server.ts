@@ -152,7 +152,7 @@ async function openServer(
   await app.register(async (guarded) => {
     guarded.addHook('onRequest', async (request, reply) => {
       access.admit(request, reply);
-      servers.trust(request.raw.socket);
+      servers.connections.trust(request.raw.socket);
     });
     await limitRate(guarded, () => access.rateLimitPerMinute, refusals);
     metricsRoute(zodRoutes(guarded), new Metrics({ ...options, ...options.operations, refusals }));
@@ -222,7 +222,8 @@ function createApp(
   // Connections busy when the server stops listening would be kept for further requests otherwise.
   app.addHook('onSend', async ({ raw }, reply) => {
     if (!app.server.listening) reply.header('connection', 'close');
-    if (reply.hasHeader('connection') || !reply.raw.shouldKeepAlive || servers.trusts(raw.socket)) return;
+    if (reply.hasHeader('connection') || !reply.raw.shouldKeepAlive || servers.connections.trusts(raw.socket))
+      return;
     const seconds = Math.floor(servers.strangerIdleMs / 1_000);
     reply.headers({ connection: 'keep-alive', 'keep-alive': `timeout=${seconds}` });
   });

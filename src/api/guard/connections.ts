@@ -68,7 +68,7 @@ export class Connections {
     };
   }
 
-  /** A request with a valid token came over this connection. */
+  /** A request with a valid token came over this connection: it may be idle for the configured time. */
   trust(socket: Socket): void {
     const connection = this.#open.get(keyOf(socket));
     if (connection === undefined || connection.trusted) return;
