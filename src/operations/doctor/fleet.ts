@@ -169,7 +169,8 @@ export async function ringSampleFindings(
   let { places, missing } = await lookUp(live, records, cards);
   if (missing.size > 0) {
     await settle();
-    ({ missing } = await lookUp(live, records, await sampleAgain(records, missing)));
+    // Read again: some may be deleted by now.
+    ({ missing } = await lookUp(live, records, await records.cards.byIds([...missing])));
   }
   if (missing.size === 0)
     return [ok(RING_CHECK, `${countWords(cards.length, 'card')} checked, all in their rings`)];
@@ -209,9 +210,4 @@ async function sample(records: RecordStore, random: () => number): Promise<CardM
   const starts = [0, ...Array.from({ length: PLACES - 1 }, () => Math.floor(random() * last))];
   const pages = await Promise.all(starts.map((after) => records.cards.page(after, CARDS_A_PLACE)));
   return [...new Map(pages.flat().map((card) => [card.cardId, card])).values()];
-}
-
-/** Reads the cards again: some may be deleted by now. */
-async function sampleAgain(records: RecordStore, cardIds: ReadonlySet<number>): Promise<CardMembership[]> {
-  return records.cards.byIds([...cardIds]);
 }

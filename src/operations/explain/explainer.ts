@@ -11,13 +11,11 @@ import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { PaceState } from '../../store/ports/live/pace.ts';
-import type { NotedFailure } from '../../store/ports/live/poll-stats.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { CardStop } from '../../store/ports/records/stop-records.ts';
 import type { CardReport } from '../cards/card-report.ts';
 import type { CardOperations } from '../cards/cards.ts';
-import { dated } from '../date-of.ts';
 import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import type { InterfaceReport } from '../health/health-report.ts';
 import { awaitedWords } from '../limits/capacity.ts';
@@ -25,6 +23,7 @@ import type { PauseReport } from '../limits/limits-report.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import { InitReporter } from '../schedule/init.ts';
 import type { InitReport } from '../schedule/schedule-report.ts';
+import { failingCardOf } from '../stats/history.ts';
 import type { CardExplanation, TaskExplanation } from './explain.ts';
 import { taskExplanationOf } from './task-explanation.ts';
 
@@ -157,7 +156,7 @@ export class Explainer {
       paceWords: awaitedWords(surroundings.paces, taskType),
       workers: polling.length,
       init: surroundings.init,
-      lastFailure: lastFailure === undefined ? null : failureOf(lastFailure),
+      lastFailure: lastFailure === undefined ? null : failingCardOf(lastFailure),
     });
   }
 
@@ -171,10 +170,6 @@ export class Explainer {
     const [member = false] = await this.deps.live.rings.contains(ring, [cardId]);
     return member;
   }
-}
-
-function failureOf({ failuresInARow, ...failure }: NotedFailure) {
-  return { ...dated(failure), attempts: failuresInARow };
 }
 
 /** Breakers that are open on every polling instance: while one instance has it closed, the card may be polled there. */

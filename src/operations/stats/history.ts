@@ -72,7 +72,8 @@ function roundedCarrier(carrier: FailingCarrier): FailingCarrier {
   return { ...carrier, failedPercent: rounded(carrier.failedPercent) };
 }
 
-function failingCardOf({ failuresInARow, ...failure }: NotedFailure): FailingCard {
+/** Also what is known of a card that has failed before. */
+export function failingCardOf({ failuresInARow, ...failure }: NotedFailure): FailingCard {
   return { ...dated(failure), attempts: failuresInARow };
 }
 
