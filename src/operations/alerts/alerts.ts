@@ -16,7 +16,7 @@ import type { Actor } from '../../domain/audit.ts';
 import { ONE_LINE } from '../../domain/one-line.ts';
 import { type PageRequest, RECORD_ID_BOUNDS, type SliceOf, sliceOf } from '../../domain/page.ts';
 import type { WebhookTester } from '../../engine/alerts/webhook-attempt.ts';
-import { CardpollError, type FieldProblem } from '../../platform/errors.ts';
+import { CardpollError } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { AlertRecords } from '../../store/ports/records/alert-records.ts';
 import type { Audit } from '../audit.ts';
@@ -176,14 +176,14 @@ export class AlertOperations {
       name: rule.name.trim(),
       notifyChannels: [...new Set(rule.notifyChannels)],
     };
-    const problems = [
-      problem('name', nameProblem(fields.name)),
-      problem('taskType', taskTypeProblem(fields)),
-      problem('threshold', thresholdProblem(fields)),
-      problem('webhookUrl', this.#webhookProblem(fields)),
-      problem('webhookSecret', secrets === null ? `must be ${WEBHOOK_SECRET_FORM}` : null),
-      problem('cooldownSeconds', cooldownProblem(fields.cooldownSeconds)),
-    ].filter((found) => found !== null);
+    const problems = Object.entries({
+      name: nameProblem(fields.name),
+      taskType: taskTypeProblem(fields),
+      threshold: thresholdProblem(fields),
+      webhookUrl: this.#webhookProblem(fields),
+      webhookSecret: secrets === null ? `must be ${WEBHOOK_SECRET_FORM}` : null,
+      cooldownSeconds: cooldownProblem(fields.cooldownSeconds),
+    }).flatMap(([field, message]) => (message === null ? [] : { field, message }));
     if (problems.length === 0) return fields;
     throw new CardpollError('invalid', 'invalid_field', 'the alert rule is not valid', {
       fields: problems,
@@ -269,10 +269,6 @@ function thresholdProblem({ ruleType, threshold }: AlertCondition): string | nul
 
 function cooldownProblem(seconds: number): string | null {
   return isWithin(COOLDOWN_SECONDS_BOUNDS, seconds) ? null : wholeNumberWithin(COOLDOWN_SECONDS_BOUNDS);
-}
-
-function problem(field: string, message: string | null): FieldProblem | null {
-  return message === null ? null : { field, message };
 }
 
 function ruleNotFound(id: number): CardpollError {
