@@ -170,11 +170,7 @@ export interface LogsConfig {
   readonly interfaces: Readonly<Partial<Record<InterfaceName, SignsConfig>>>;
 }
 
-interface SignsConfig {
-  readonly paths?: readonly string[];
-  readonly fields?: readonly string[];
-  readonly phrases?: readonly string[];
-}
+type SignsConfig = { readonly [Name in keyof SignSettings]?: readonly string[] };
 
 /** @throws CardpollError kind `config`. */
 export async function loadLogsConfig(inputs: ConfigInputs): Promise<LogsConfig> {
@@ -191,12 +187,9 @@ export async function loadLogsConfig(inputs: ConfigInputs): Promise<LogsConfig> 
   return config;
 }
 
-function readSigns(reader: SettingReader, { paths, fields, phrases }: SignSettings): SignsConfig {
-  return {
-    ...given('paths', reader.read(paths)),
-    ...given('fields', reader.read(fields)),
-    ...given('phrases', reader.read(phrases)),
-  };
+function readSigns(reader: SettingReader, settings: SignSettings): SignsConfig {
+  const given = Object.entries(reader.readAll(settings)).filter(([, signs]) => signs !== null);
+  return Object.fromEntries(given);
 }
 
 function readStores(reader: SettingReader, env: ConfigInputs['env']): StoresConfig {
@@ -216,10 +209,6 @@ export function stateHome(env: NodeJS.ProcessEnv): string {
 
 function defaultDataDir(env: ConfigInputs['env']): string {
   return join(stateHome(env), 'cardpoll');
-}
-
-function given<K extends string, V>(key: K, value: V | null): { [P in K]?: V } {
-  return value === null ? {} : ({ [key]: value } as { [P in K]: V });
 }
 
 function deepFreeze<T>(value: T): T {

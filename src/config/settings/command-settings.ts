@@ -3,7 +3,7 @@
 import { type InterfaceName, perInterface } from '../../domain/gateway-interface.ts';
 import { SECRET_TEXT } from '../admin-tokens.ts';
 import { BASE_URL, bad, duration, good, type Kind, listOf } from '../kinds.ts';
-import { optional, type Setting, withDefault } from './setting.ts';
+import { optional, withDefault } from './setting.ts';
 
 const client = ['client'] as const;
 
@@ -37,13 +37,9 @@ export const CLIENT = {
 
 const logs = ['logs'] as const;
 
-export interface SignSettings {
-  readonly paths: Setting<readonly string[] | null>;
-  readonly fields: Setting<readonly string[] | null>;
-  readonly phrases: Setting<readonly string[] | null>;
-}
+export type SignSettings = ReturnType<typeof signSettings>;
 
-function signSettings(name: string): SignSettings {
+function signSettings(name: string) {
   const yaml = `log_search.interfaces.${name}`;
   return {
     paths: optional({
