@@ -18,16 +18,6 @@ interface DemandPlan {
   readonly asksFirst: boolean;
 }
 
-/** @returns whether to go ahead. */
-export function limitApproved(
-  context: CommandContext,
-  task: TaskBody,
-  limit: number,
-  options: ConfirmOptions,
-): Promise<boolean> {
-  return confirmed(context, limitPlan(task, limit), options);
-}
-
 async function confirmed(
   context: CommandContext,
   { lines, asksFirst }: DemandPlan,
@@ -36,23 +26,26 @@ async function confirmed(
   return asksFirst || options.dryRun === true ? confirm(context, lines, options) : true;
 }
 
-/** Demand against capacity under the new limit, and whether to ask first. */
-function limitPlan(task: TaskBody, limit: number): DemandPlan {
+/** Shows demand against capacity under the new limit. @returns whether to go ahead. */
+export function limitApproved(
+  context: CommandContext,
+  task: TaskBody,
+  limit: number,
+  options: ConfirmOptions,
+): Promise<boolean> {
   const { task_type, demand_per_second: demand, concurrency, scheduled_cards } = task;
   const before = concurrency.max;
   const starves = limit < before && isFarOver(demand, roomOf(task, limit));
   const isNeeded = demand >= roomOf(task, limit) / 2;
   const floods = limit > MOST_TIMES_RAISED * Math.max(before, DEFAULT_MAX_CONCURRENCY) && !isNeeded;
   const number = (value: number) => value.toLocaleString('en-US');
-  return {
-    lines: [
-      `Set the limit of ${task_type}, with ${number(scheduled_cards)} cards: ${number(before)} -> ${number(limit)}.`,
-      `The polling configs need ${rate(demand)}; ${roomText(task, limit)}.`,
-      ...(starves ? [BACKLOG] : []),
-      ...(floods ? [`The gateway may get ${number(limit)} calls at a time.`] : []),
-    ],
-    asksFirst: starves || floods,
-  };
+  const lines = [
+    `Set the limit of ${task_type}, with ${number(scheduled_cards)} cards: ${number(before)} -> ${number(limit)}.`,
+    `The polling configs need ${rate(demand)}; ${roomText(task, limit)}.`,
+    ...(starves ? [BACKLOG] : []),
+    ...(floods ? [`The gateway may get ${number(limit)} calls at a time.`] : []),
+  ];
+  return confirmed(context, { lines, asksFirst: starves || floods }, options);
 }
 
 type Measured = Pick<TaskBody, 'capacity' | 'effective_concurrency'>;
