@@ -4,14 +4,25 @@ import type { ApiClient } from '../api/client/client.ts';
 import type { ItemsBody, PageBody } from '../api/client/client-bodies.ts';
 import type { Answer } from '../api/client/client-calls.ts';
 import { integer } from '../config/kinds.ts';
+import type { ClientConfig } from '../config/load-config.ts';
 import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest } from '../domain/page.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { CommandContext, OptionSpec } from './command.ts';
+import type { CommandContext, Io, OptionSpec } from './command.ts';
 import { EXIT_NEGATIVE } from './exit-codes.ts';
 import { type ListLook, printAll, printAnswer, printList } from './output/print.ts';
 import type { Style } from './output/style.ts';
 
 const SPINNER_AFTER_MS = 300;
+
+/** A client, whose code is loaded when it is needed. @param signal ends its calls. */
+export async function openClient(
+  { clock }: Io,
+  { url, token, timeoutMs }: Pick<ClientConfig, 'url' | 'token' | 'timeoutMs'>,
+  signal: AbortSignal,
+): Promise<ApiClient> {
+  const { ApiClient } = await import('../api/client/client.ts');
+  return new ApiClient({ url, token, timeoutMs, signal, clock });
+}
 
 /** @param label what the spinner says, without dots. */
 export async function ask<T>(

@@ -4,6 +4,7 @@ import { CommanderError } from 'commander';
 import { type ClientConfig, loadClientConfig } from '../config/load-config.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { isLoopback } from '../platform/loopback.ts';
+import { openClient } from './ask.ts';
 import {
   type CommandContext,
   type CommandSpec,
@@ -52,8 +53,7 @@ function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput
     client: async (signal = io.onInterrupt()) => {
       const config = await loadClientConfig(configInputs);
       warn(config);
-      const { ApiClient } = await import('../api/client/client.ts');
-      return new ApiClient({ ...config, signal, clock: io.clock });
+      return openClient(io, config, signal);
     },
   };
 }

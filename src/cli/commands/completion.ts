@@ -4,6 +4,7 @@
 import { readContexts } from '../../config/contexts.ts';
 import { oneOf } from '../../config/kinds.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { openClient } from '../ask.ts';
 import { type CommandContext, defineCommand, NAMED_THINGS, type NamedThing } from '../command.ts';
 import { bashCompletion, fishCompletion, placesOf, zshCompletion } from '../completion-scripts.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
@@ -58,7 +59,9 @@ export const completeNames = defineCommand<[NamedThing], unknown>({
 
 async function namesOf(context: CommandContext, thing: NamedThing): Promise<string[]> {
   if (thing === 'contexts') return (await readContexts(context.configInputs.env)).all.map(({ name }) => name);
-  const client = await quickClient(context);
+  const config = await context.clientConfig();
+  const timeoutMs = Math.min(config.timeoutMs, PATIENCE_MS);
+  const client = await openClient(context.io, { ...config, timeoutMs }, context.io.onInterrupt());
   switch (thing) {
     case 'configs':
       return (await client.configs()).body.items.map(({ name }) => name);
@@ -71,14 +74,4 @@ async function namesOf(context: CommandContext, thing: NamedThing): Promise<stri
     case 'resume_runs':
       return (await client.resumeRuns()).body.items.map(({ id }) => id);
   }
-}
-
-async function quickClient(context: CommandContext) {
-  const [config, { ApiClient }] = await Promise.all([
-    context.clientConfig(),
-    import('../../api/client/client.ts'),
-  ]);
-  const timeoutMs = Math.min(config.timeoutMs, PATIENCE_MS);
-  const { io } = context;
-  return new ApiClient({ ...config, timeoutMs, signal: io.onInterrupt(), clock: io.clock });
 }

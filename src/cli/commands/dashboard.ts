@@ -2,6 +2,7 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { ClientConfig } from '../../config/load-config.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { openClient } from '../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand, Interruption, type Io } from '../command.ts';
 import { EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT } from '../exit-codes.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
@@ -84,8 +85,7 @@ export async function watch(
   config: ClientConfig,
   signal: AbortSignal,
 ): Promise<number> {
-  const [{ ApiClient }, { runDashboard }] = await Promise.all([
-    import('../../api/client/client.ts'),
+  const [{ runDashboard }] = await Promise.all([
     import('../../dashboard/dashboard.ts'),
     styleFor(io), // it decides whether there are colours
   ]);
@@ -95,7 +95,7 @@ export async function watch(
   const either = AbortSignal.any([signal, ended.signal]);
   try {
     const how = await runDashboard({
-      client: new ApiClient({ ...config, signal: either, clock: io.clock }),
+      client: await openClient(io, config, either),
       daemon: nameOf(config),
       hasToken: config.token !== null,
       stdin: io.stdin as ReadStream,

@@ -3,6 +3,7 @@
 import type { OverviewBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { HOST_PORT, type HostPort, integer, text } from '../../config/kinds.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { openClient } from '../ask.ts';
 import { type CommandContext, defineCommand, Interruption } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { abbreviated, inLocale, type Style, styleFor } from '../output/style.ts';
@@ -78,14 +79,7 @@ async function showDashboard(context: CommandContext, url: string, ended: AbortS
 }
 
 async function printStatus({ io }: CommandContext, url: string, ended: AbortSignal): Promise<void> {
-  const { ApiClient } = await import('../../api/client/client.ts');
-  const client = new ApiClient({
-    url,
-    token: null,
-    timeoutMs: STATUS_EVERY_MS,
-    signal: ended,
-    clock: io.clock,
-  });
+  const client = await openClient(io, { url, token: null, timeoutMs: STATUS_EVERY_MS }, ended);
   const rest = () => io.clock.sleep(STATUS_EVERY_MS, ended);
   for (; !ended.aborted; await rest()) {
     try {
