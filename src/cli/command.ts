@@ -93,6 +93,11 @@ export interface CommandSpec {
   readonly run?: (context: CommandContext, input: CommandInput) => Promise<number>;
 }
 
+/** The subcommands that help, completion and manual mention. */
+export function shownBelow({ subcommands = [] }: CommandSpec): readonly CommandSpec[] {
+  return subcommands.filter(({ hidden }) => hidden !== true);
+}
+
 /** Checked arguments by position and options by name; `defineCommand` gives them their types. */
 interface CommandInput {
   readonly args: readonly unknown[];

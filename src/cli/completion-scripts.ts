@@ -1,7 +1,7 @@
 // The completion scripts of bash, zsh and fish, from the words that can be typed at each place, which are flattened from
 // the declarations of the commands.
 import type { Kind } from '../config/kinds.ts';
-import type { CommandSpec, NamedThing, OptionSpec } from './command.ts';
+import { type CommandSpec, type NamedThing, type OptionSpec, shownBelow } from './command.ts';
 import {
   formatsOf,
   GLOBAL_OPTIONS,
@@ -47,8 +47,8 @@ export function placesOf(root: CommandSpec): Place[] {
   const visit = (spec: CommandSpec, above: string, inherited: readonly OptionWords[]): Place[] => {
     const path = above === '' ? spec.name : `${above} ${spec.name}`;
     const own = [...optionsOf(spec).map(optionWords), ...inherited];
-    const below = shown(spec).flatMap((sub) => visit(sub, path, own));
-    const usual = shown(spec)
+    const below = shownBelow(spec).flatMap((sub) => visit(sub, path, own));
+    const usual = shownBelow(spec)
       .filter(({ isDefault }) => isDefault === true)
       .flatMap(optionsOf);
     const options = [...usual.map(optionWords), ...own, ...everywhere(spec)];
@@ -66,14 +66,10 @@ function everywhere(spec: CommandSpec): OptionWords[] {
   );
 }
 
-function shown({ subcommands = [] }: CommandSpec): readonly CommandSpec[] {
-  return subcommands.filter(({ hidden }) => hidden !== true);
-}
-
 function wordsOf(spec: CommandSpec): Word[] {
   const { arguments: args = [] } = spec;
   return [
-    ...shown(spec).map(({ name, summary }) => ({ text: name, doc: summary })),
+    ...shownBelow(spec).map(({ name, summary }) => ({ text: name, doc: summary })),
     ...args.flatMap(({ choices = [], name }) =>
       choices.map((text) => ({ text, doc: name.replace(/[<>[\]]/g, '') })),
     ),

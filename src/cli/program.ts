@@ -4,7 +4,7 @@ import type { Kind } from '../config/kinds.ts';
 import type { Setting } from '../config/settings/setting.ts';
 import { didYouMean } from '../config/suggest.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.ts';
+import { type ArgumentSpec, type CommandSpec, type OptionSpec, shownBelow } from './command.ts';
 import {
   flagOf,
   formatsOf,
@@ -106,13 +106,11 @@ function refuseUnknownSubcommand(spec: CommandSpec, typed: string | undefined): 
 }
 
 /** Commands of this name anywhere below: `cards import` for `import`. */
-function pathsOf({ subcommands = [] }: CommandSpec, name: string): string[] {
-  return subcommands
-    .filter(({ hidden }) => hidden !== true)
-    .flatMap((sub) => [
-      ...(sub.name === name ? [name] : []),
-      ...pathsOf(sub, name).map((path) => `${sub.name} ${path}`),
-    ]);
+function pathsOf(spec: CommandSpec, name: string): string[] {
+  return shownBelow(spec).flatMap((sub) => [
+    ...(sub.name === name ? [name] : []),
+    ...pathsOf(sub, name).map((path) => `${sub.name} ${path}`),
+  ]);
 }
 
 /** All commands share the option -o, but the words it accepts depend on the command. */

@@ -4,7 +4,7 @@
 import { configurationRules } from '../../config/reference.ts';
 import type { Setting } from '../../config/settings/setting.ts';
 import { DOCUMENTED_SETTINGS } from '../../config/settings/settings.ts';
-import type { CommandSpec, OptionSpec } from '../command.ts';
+import { type CommandSpec, type OptionSpec, shownBelow } from '../command.ts';
 import { EXIT_STATUS } from '../exit-codes.ts';
 import {
   formatsOf,
@@ -38,11 +38,6 @@ function volumeOf({ name }: CommandSpec): number {
 
 function pageNameOf({ name }: CommandSpec): string {
   return name === 'cardpoll' ? name : `cardpoll-${name}`;
-}
-
-/** Help and completion mention these. */
-function shownBelow({ subcommands = [] }: CommandSpec): readonly CommandSpec[] {
-  return subcommands.filter(({ hidden }) => hidden !== true);
 }
 
 /** The page of `cardpoll`: all commands, and the options that every command takes. */
