@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import { CardpollError, unreadableText } from '../platform/errors.ts';
 import type { Io } from './command.ts';
+import type { ProgressBar } from './output/progress-bar.ts';
 
 export const STANDARD_INPUT = '-';
 
@@ -53,28 +54,33 @@ const NEWLINE = 0x0a;
 /** A longer line cannot be a row, so it need not be kept whole. */
 const LONGEST_LINE_BYTES = 1024 * 1024;
 
-/** Passes lines on, counts them, and ends after the last whole line when it is stopped. */
+/** Passes lines on, shows how many on a bar, and ends after the last whole line when it is stopped. */
 export class WholeLines extends Transform {
-  bytes = 0;
-  rows = 0;
+  #bytes = 0;
+  #rows = 0;
   #rest: Buffer = Buffer.alloc(0);
   #stopped = false;
 
-  constructor(private readonly onProgress: (lines: WholeLines) => void) {
+  /** @param source what is piped in; when it fails, this does. */
+  constructor(
+    private readonly source: Readable,
+    private readonly bar: ProgressBar,
+  ) {
     super();
+    source.once('error', (error) => this.destroy(error));
   }
 
-  /** @param source is not read any further. */
-  stop(source: Readable): void {
+  /** The source is not read any further. */
+  stop(): void {
     if (this.writableEnded) return;
     this.#stopped = true;
-    source.unpipe(this);
+    this.source.unpipe(this);
     this.end();
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    this.bytes += chunk.length;
-    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) this.rows += 1;
+    this.#bytes += chunk.length;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) this.#rows += 1;
     const end = chunk.lastIndexOf(NEWLINE) + 1;
     const whole = end === 0 ? Buffer.alloc(0) : Buffer.concat([this.#rest, chunk.subarray(0, end)]);
     this.#rest = end === 0 ? Buffer.concat([this.#rest, chunk]) : chunk.subarray(end);
@@ -83,7 +89,7 @@ export class WholeLines extends Transform {
       this.push(this.#rest);
       this.#rest = Buffer.alloc(0);
     }
-    this.onProgress(this);
+    this.bar.update(this.#bytes, `${this.#rows.toLocaleString('en-US')} rows`);
     done();
   }
 

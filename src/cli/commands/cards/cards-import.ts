@@ -87,13 +87,10 @@ async function upload(
     `${query.dry_run === true ? 'checking' : 'sending'} ${plainText(file)}`,
     bytes,
   );
-  const lines = new WholeLines(({ bytes: sent, rows }) =>
-    bar.update(sent, `${rows.toLocaleString('en-US')} rows`),
-  );
+  const lines = new WholeLines(stream, bar);
   const interrupted = io.onInterrupt();
-  const stop = () => lines.stop(stream);
+  const stop = () => lines.stop();
   interrupted.addEventListener('abort', stop, { once: true });
-  stream.once('error', (error) => lines.destroy(error));
   try {
     // The interruption ends the file, not the exchange.
     const client = await context.client(new AbortController().signal);

@@ -94,10 +94,7 @@ async function preview(
 ): Promise<ImportBody> {
   const { stream, format, bytes } = await openImportSource(context.io, file);
   const bar = new ProgressBar(context.io, `checking ${plainText(file)}`, bytes);
-  const lines = new WholeLines(({ bytes: sent, rows }) =>
-    bar.update(sent, `${rows.toLocaleString('en-US')} rows`),
-  );
-  stream.once('error', (error) => lines.destroy(error));
+  const lines = new WholeLines(stream, bar);
   try {
     const client = await context.client();
     return await client.previewImport(stream.pipe(lines), format, query, (rows) => former.add(rows));
