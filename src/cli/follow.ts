@@ -5,6 +5,7 @@ import type { Answer } from '../api/client/client-calls.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { type CommandContext, Interruption } from './command.ts';
 import { EXIT_OK } from './exit-codes.ts';
+import type { ProgressBar } from './output/progress-bar.ts';
 
 const READ_EVERY_MS = 500;
 const ABSENCE_MS = 30_000;
@@ -16,6 +17,8 @@ export interface WaitOptions {
 interface Followed<Body> {
   readonly read: (client: ApiClient) => Promise<Answer<Body>>;
   readonly isDone: (body: Body) => boolean;
+  /** Cleared in the end. */
+  readonly bar?: ProgressBar;
   /** Printed when the waiting is interrupted: what continues, how to follow it and how to cancel it. */
   readonly goesOn: string;
 }
@@ -29,6 +32,8 @@ export async function follow<Body>(context: CommandContext, followed: Followed<B
       context.io.stderr.write(`\n${followed.goesOn}\n`);
     }
     throw error;
+  } finally {
+    followed.bar?.clear();
   }
 }
 

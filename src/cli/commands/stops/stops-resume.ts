@@ -193,31 +193,28 @@ export async function showRun(
   return wait === true && (failed > 0 || status === 'cancelled') ? EXIT_NEGATIVE : EXIT_OK;
 }
 
-async function untilEnded(
+function untilEnded(
   context: CommandContext,
   { id, total: expected }: ResumeRunBody,
 ): Promise<Answer<ResumeRunBody>> {
   const bar = new ProgressBar(context.io, 'resuming', expected);
   let held: string | null = null;
-  try {
-    return await follow(context, {
-      read: (client) => client.resumeRun(id),
-      isDone: (body) => {
-        if (body.waits_for !== null && body.waits_for !== held) {
-          bar.clear();
-          context.io.stderr.write(`cardpoll: waiting: ${plainText(body.waits_for)}\n`);
-        }
-        held = body.waits_for;
-        bar.update(body.total - body.waiting);
-        return !isOpen(body);
-      },
-      goesOn:
-        `run ${id} continues: \`cardpoll stops runs show ${id} --wait\` follows it, ` +
-        `\`cardpoll stops runs cancel ${id}\` cancels it`,
-    });
-  } finally {
-    bar.clear();
-  }
+  return follow(context, {
+    bar,
+    read: (client) => client.resumeRun(id),
+    isDone: (body) => {
+      if (body.waits_for !== null && body.waits_for !== held) {
+        bar.clear();
+        context.io.stderr.write(`cardpoll: waiting: ${plainText(body.waits_for)}\n`);
+      }
+      held = body.waits_for;
+      bar.update(body.total - body.waiting);
+      return !isOpen(body);
+    },
+    goesOn:
+      `run ${id} continues: \`cardpoll stops runs show ${id} --wait\` follows it, ` +
+      `\`cardpoll stops runs cancel ${id}\` cancels it`,
+  });
 }
 
 function isOpen({ status }: ResumeRunBody): boolean {

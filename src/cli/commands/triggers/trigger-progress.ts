@@ -135,25 +135,22 @@ export async function showTrigger(
   return wait === true && (failed > 0 || status === 'cancelled') ? EXIT_NEGATIVE : EXIT_OK;
 }
 
-async function untilOver(
+function untilOver(
   context: CommandContext,
   { trigger_id: triggerId, total }: TriggerBody,
 ): Promise<Answer<TriggerBody>> {
   const bar = new ProgressBar(context.io, 'polling', total);
-  try {
-    return await follow(context, {
-      read: (client) => client.trigger(triggerId),
-      isDone: (body) => {
-        bar.update(body.succeeded + body.failed, earlyNote(body));
-        return isOver(body);
-      },
-      goesOn:
-        `trigger ${triggerId} continues: \`cardpoll trigger status ${triggerId} --wait\` follows it, ` +
-        `\`cardpoll trigger cancel ${triggerId}\` cancels it`,
-    });
-  } finally {
-    bar.clear();
-  }
+  return follow(context, {
+    bar,
+    read: (client) => client.trigger(triggerId),
+    isDone: (body) => {
+      bar.update(body.succeeded + body.failed, earlyNote(body));
+      return isOver(body);
+    },
+    goesOn:
+      `trigger ${triggerId} continues: \`cardpoll trigger status ${triggerId} --wait\` follows it, ` +
+      `\`cardpoll trigger cancel ${triggerId}\` cancels it`,
+  });
 }
 
 /** Why nothing seems to happen while the gateway does not allow the polls yet. */
