@@ -2,37 +2,10 @@
 import { RULE_TYPES, ruleTypeFits } from '../../domain/alerts/alert-rule.ts';
 import { STOP_MODES } from '../../domain/stops/stop.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { AlertCounts, AlertHistoryOperations } from '../../operations/alerts/on-call.ts';
-import type { CleanupOperations } from '../../operations/cleanup.ts';
+import type { AlertCounts } from '../../operations/alerts/on-call.ts';
 import type { CleanupProgress, Retention } from '../../operations/cleanup-report.ts';
 import type { Overview } from '../../operations/stats/stats-report.ts';
 import type { Page } from './instruments.ts';
-
-export interface UpkeepSources {
-  readonly alertHistory: Pick<AlertHistoryOperations, 'counts'>;
-  readonly cleanup: Pick<CleanupOperations, 'configs' | 'progress'>;
-}
-
-export interface Upkeep {
-  readonly alerts: AlertCounts;
-  readonly retention: readonly Retention[];
-  readonly cleanup: CleanupProgress;
-}
-
-/** Throws `unavailable` while the record store is away. */
-export async function readUpkeep({ alertHistory, cleanup }: UpkeepSources): Promise<Upkeep> {
-  const [alerts, retention, progress] = await Promise.all([
-    alertHistory.counts(),
-    cleanup.configs(),
-    cleanup.progress(),
-  ]);
-  return { alerts, retention, cleanup: progress };
-}
-
-export function addUpkeep(page: Page, upkeep: Upkeep): void {
-  addAlerts(page, upkeep.alerts);
-  addCleanup(page, upkeep);
-}
 
 const STATES = [
   ['firing', 'Alerts that fire'],
@@ -40,7 +13,7 @@ const STATES = [
   ['acknowledged', 'Firing alerts that are acknowledged'],
 ] as const;
 
-function addAlerts(page: Page, { kinds, pendingWebhooks }: AlertCounts): void {
+export function addAlerts(page: Page, { kinds, pendingWebhooks }: AlertCounts): void {
   for (const [state, help] of STATES) {
     const gauge = page.gauge(`alerts_${state}`, help, ['rule_type', 'task_type']);
     for (const rule_type of RULE_TYPES) {
@@ -52,7 +25,7 @@ function addAlerts(page: Page, { kinds, pendingWebhooks }: AlertCounts): void {
   page.gauge('webhooks_pending', 'Webhooks still to be delivered').set(pendingWebhooks);
 }
 
-function addCleanup(page: Page, { retention, cleanup }: Upkeep): void {
+export function addCleanup(page: Page, retention: readonly Retention[], cleanup: CleanupProgress): void {
   page.gauge('cleanup_running', '1 while a cleanup runs').set(cleanup.status === 'running' ? 1 : 0);
   page
     .gauge('cleanup_failed', '1 when the last cleanup could not clean everything')

@@ -7,21 +7,19 @@
 import { Registry } from 'prom-client';
 import { HEALTH_LEVELS } from '../../domain/health.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { InitOperations } from '../../operations/schedule/init.ts';
+import type { AlertCounts } from '../../operations/alerts/on-call.ts';
+import type { CleanupProgress, Retention } from '../../operations/cleanup-report.ts';
+import type { Operations } from '../../operations/operations.ts';
 import type { InitState } from '../../operations/schedule/schedule-report.ts';
-import type { HistoryOperations } from '../../operations/stats/history.ts';
-import { type StatsOperations, taskConditionsOf } from '../../operations/stats/stats.ts';
+import { taskConditionsOf } from '../../operations/stats/stats.ts';
 import type { Overview, TaskFailures, TaskStats } from '../../operations/stats/stats-report.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { REFUSAL_REASONS, type Refusals } from '../guard/refusals.ts';
 import { type Instruments, Page } from './instruments.ts';
-import { addStops, addUpkeep, readUpkeep, type Upkeep, type UpkeepSources } from './metrics-upkeep.ts';
+import { addAlerts, addCleanup, addStops } from './metrics-upkeep.ts';
 import { type InstanceState, OwnNumbers } from './own-numbers.ts';
 
-interface MetricsSources extends UpkeepSources {
-  readonly stats: StatsOperations;
-  readonly init: InitOperations;
-  readonly history: Pick<HistoryOperations, 'failures'>;
+interface MetricsSources extends Pick<Operations, 'stats' | 'init' | 'history' | 'alertHistory' | 'cleanup'> {
   readonly instance: () => InstanceState;
   readonly instruments: Instruments;
   readonly refusals: Refusals;
@@ -45,8 +43,10 @@ const PAUSE_SOURCES = ['gateway', 'operator'] as const;
 interface Fleet {
   readonly overview: Overview;
   readonly reconciliation: InitState['reconciliation'];
-  readonly upkeep: Upkeep;
   readonly failures: readonly TaskFailures[];
+  readonly alerts: AlertCounts;
+  readonly retention: readonly Retention[];
+  readonly cleanup: CleanupProgress;
 }
 
 export class Metrics {
@@ -68,15 +68,17 @@ export class Metrics {
   }
 
   async #fleet(): Promise<Fleet | null> {
-    const { stats, init, history } = this.sources;
+    const { stats, init, history, alertHistory, cleanup } = this.sources;
     try {
-      const [overview, { reconciliation }, failing, upkeep] = await Promise.all([
+      const [overview, { reconciliation }, failures, alerts, retention, progress] = await Promise.all([
         stats.overview(),
         init.progress(),
         history.failures(),
-        readUpkeep(this.sources),
+        alertHistory.counts(),
+        cleanup.configs(),
+        cleanup.progress(),
       ]);
-      return { overview, reconciliation, failures: failing, upkeep };
+      return { overview, reconciliation, failures, alerts, retention, cleanup: progress };
     } catch (error) {
       if (error instanceof CardpollError && error.kind === 'unavailable') return null;
       throw error;
@@ -99,7 +101,7 @@ export class Metrics {
   }
 }
 
-function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Registry {
+function fleetMetrics({ overview, reconciliation, failures, alerts, retention, cleanup }: Fleet): Registry {
   const page = new Page();
   const perTask = (name: string, help: string, read: (task: TaskStats) => number | null) => {
     const gauge = page.gauge(name, help, ['task_type']);
@@ -190,7 +192,8 @@ function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Re
   addStops(page, overview);
   addInit(page, overview);
   addRepairs(page, reconciliation);
-  addUpkeep(page, upkeep);
+  addAlerts(page, alerts);
+  addCleanup(page, retention, cleanup);
   addFailures(page, failures);
   return page.registry;
 }
