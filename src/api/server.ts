@@ -145,7 +145,7 @@ async function openServer(
   const access = new Access(config, config.host, systemClock, refusals);
   const expensive = new ExpensiveReads(refusals);
   const servers = new HttpServers(config.bounds, config.tls, refusals);
-  const app = createApp(options, { servers, refusals, access });
+  const app = createApp(options, servers, refusals, access);
   const refuseTheRest = refuseOtherMethods(app);
   await app.register(swagger, openapiOptions(options.version));
   probeRoutes(zodRoutes(app), options.readiness, options.version, expensive);
@@ -171,15 +171,11 @@ async function openServer(
   };
 }
 
-interface Parts {
-  readonly servers: HttpServers;
-  readonly refusals: Refusals;
-  readonly access: Access;
-}
-
 function createApp(
   { logs, config, instruments }: ServerOptions,
-  { servers, refusals, access }: Parts,
+  servers: HttpServers,
+  refusals: Refusals,
+  access: Access,
 ): FastifyInstance {
   const { trustedProxies, bodyTimeoutMs } = config.bounds;
   const app = fastify({
