@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { makeDirectory } from '../platform/directory.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
-import { BASE_URL, bad, good, type Kind } from './kinds.ts';
+import { BASE_URL, formed } from './kinds.ts';
 
 export interface Context {
   readonly name: string;
@@ -23,16 +23,11 @@ export interface Contexts {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+const NAME_RULE = 'letters, digits, . _ and -, at most 64';
 const NAME = /^[\w][\w.-]{0,63}$/;
 
 /** A name that needs no quotes in YAML or a shell. */
-export const CONTEXT_NAME: Kind<string> = {
-  accepts: 'letters, digits, . _ and -, at most 64',
-  parse: (raw) =>
-    typeof raw === 'string' && NAME.test(raw)
-      ? good(raw)
-      : bad(`${JSON.stringify(raw)} is not a context name: ${CONTEXT_NAME.accepts}`),
-};
+export const CONTEXT_NAME = formed(NAME_RULE, NAME, `a context name: ${NAME_RULE}`);
 
 function contextsPath(env: Environment): string {
   const home = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config');

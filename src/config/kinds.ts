@@ -45,6 +45,15 @@ export function text(accepts: string): Kind<string> {
   };
 }
 
+/** Text of a form. @param what what any other text is not, in messages. */
+export function formed(accepts: string, pattern: RegExp, what = `a ${accepts}`): Kind<string> {
+  return {
+    accepts,
+    parse: (raw) =>
+      typeof raw === 'string' && pattern.test(raw) ? good(raw) : bad(`${shown(raw)} is not ${what}`),
+  };
+}
+
 /** An address to listen on. IPv6 literals need brackets. */
 export const HOST_PORT: Kind<HostPort> = {
   accepts: 'host:port',

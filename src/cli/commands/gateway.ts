@@ -3,7 +3,7 @@
 // profiles, to be used by name or to be copied and changed. simulate simulates a gateway to test against. None of them
 // needs a daemon.
 import { SHIPPED_PROFILES } from '../../config/gateway/profile.ts';
-import { bad, fraction, good, HOST_PORT, integer, type Kind, oneOf, text } from '../../config/kinds.ts';
+import { formed, fraction, HOST_PORT, integer, oneOf, text } from '../../config/kinds.ts';
 import { loadGatewayConfig, loadSimulatedGateway } from '../../config/load-config.ts';
 import { SETTINGS } from '../../config/settings/settings.ts';
 import { didYouMean } from '../../config/suggest.ts';
@@ -20,13 +20,7 @@ import { INDENT, type Style, sentenceLines } from '../output/style.ts';
 import { listTable, ofItems } from '../output/table.ts';
 
 /** The gateway would answer a mistyped card as one that it does not know. */
-const CARD: Kind<string> = {
-  accepts: 'ICCID of 18 to 22 digits',
-  parse: (raw) =>
-    typeof raw === 'string' && ICCID.test(raw)
-      ? good(raw)
-      : bad(`"${raw}" is not an ICCID of 18 to 22 digits`),
-};
+const CARD = formed('ICCID of 18 to 22 digits', ICCID, 'an ICCID of 18 to 22 digits');
 
 interface TryOptions extends ConfirmOptions {
   readonly iccid: string;

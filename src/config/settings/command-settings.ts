@@ -2,7 +2,7 @@
 // interface. Part of the settings table (settings.ts).
 import { type InterfaceName, perInterface } from '../../domain/gateway-interface.ts';
 import { SECRET_TEXT } from '../admin-tokens.ts';
-import { BASE_URL, bad, duration, good, type Kind, listOf } from '../kinds.ts';
+import { BASE_URL, bad, duration, formed, good, type Kind, listOf } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
 const client = ['client'] as const;
@@ -51,28 +51,18 @@ function signSettings(name: string) {
     }),
     fields: optional({
       yaml: `${yaml}.fields`,
-      kind: listOf(matching('field name', /^[\w.@$-]{1,100}$/)),
+      kind: listOf(formed('field name', /^[\w.@$-]{1,100}$/)),
       doc: `Additional fields of ${name} answers.`,
       defaultText: 'only the built-in ones',
       scopes: logs,
     }),
     phrases: optional({
       yaml: `${yaml}.phrases`,
-      kind: listOf(matching('phrase without quotes and backslashes', /^[^\p{Cc}"\\]{1,100}$/u)),
+      kind: listOf(formed('phrase without quotes and backslashes', /^(?=.*\S)[^\p{Cc}"\\]{1,100}$/u)),
       doc: `Additional phrases in log lines about ${name}.`,
       defaultText: 'only the built-in ones',
       scopes: logs,
     }),
-  };
-}
-
-function matching(accepts: string, pattern: RegExp): Kind<string> {
-  return {
-    accepts,
-    parse: (raw) =>
-      typeof raw === 'string' && raw.trim() !== '' && pattern.test(raw)
-        ? good(raw.trim())
-        : bad(`${JSON.stringify(raw)} is not a ${accepts}`),
   };
 }
 

@@ -1,6 +1,6 @@
 // Arguments and options that commands about stops share: which cards, since when, and why.
 import type { ResumeOrderBody } from '../../../api/client/client-bodies.ts';
-import { bad, good, integer, type Kind } from '../../../config/kinds.ts';
+import { bad, formed, good, integer, type Kind } from '../../../config/kinds.ts';
 import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { isReason, REASON_RULE } from '../../../domain/stops/stop.ts';
 import { ask } from '../../ask.ts';
@@ -46,15 +46,7 @@ export const CARRIER_OPTION: OptionSpec = {
   kind: integer(SELECTION_BOUNDS),
 };
 
-const CARD: Kind<string> = {
-  accepts: 'card id or iccid',
-  parse: (raw) => {
-    const given = String(raw);
-    return /^\d{1,22}$/.test(given)
-      ? good(given)
-      : bad(`${JSON.stringify(given)} is not a card id or an iccid`);
-  },
-};
+const CARD = formed('card id or iccid', /^\d{1,22}$/, 'a card id or an iccid');
 export const CARDS_ARGUMENT: ArgumentSpec = {
   name: '[card...]',
   doc: 'card ids, or iccids (18 to 22 digits)',
