@@ -49,12 +49,17 @@ interface Attempt {
   failures: number;
 }
 
+function attempts(): Readonly<Record<Source, Attempt>> {
+  const made = Object.keys(ASKED).map((source) => [source, { nextAtMs: 0, isUnderWay: false, failures: 0 }]);
+  return Object.fromEntries(made) as Record<Source, Attempt>;
+}
+
 export class SnapshotFeed {
   #wish: Wish = { sources: [], card: null };
   #timer: NodeJS.Timeout | null = null;
   #history: Bodies['history'] | null = null;
   #historyAtMs = Number.NEGATIVE_INFINITY;
-  readonly #attempts = new Map<Source, Attempt>();
+  readonly #attempts = attempts();
 
   constructor(private readonly deps: FeedDependencies) {}
 
@@ -72,17 +77,14 @@ export class SnapshotFeed {
   want(wish: Wish): void {
     const isNew = (source: Source) =>
       !this.#wish.sources.includes(source) || (source === 'card' && wish.card !== this.#wish.card);
-    for (const source of wish.sources.filter(isNew)) {
-      const attempt = this.#attempts.get(source);
-      if (attempt !== undefined) attempt.nextAtMs = 0;
-    }
+    for (const source of wish.sources.filter(isNew)) this.#attempts[source].nextAtMs = 0;
     this.#wish = wish;
     if (this.#timer !== null) this.#askDue();
   }
 
   /** Asks for all sources now, after a change. */
   refresh(): void {
-    for (const attempt of this.#attempts.values()) if (attempt.failures === 0) attempt.nextAtMs = 0;
+    for (const attempt of Object.values(this.#attempts)) if (attempt.failures === 0) attempt.nextAtMs = 0;
     this.#askDue();
   }
 
@@ -94,17 +96,9 @@ export class SnapshotFeed {
   #askDue(): void {
     const nowMs = this.deps.clock.monotonic();
     for (const source of this.#wish.sources) {
-      const attempt = this.#attemptOf(source);
+      const attempt = this.#attempts[source];
       if (!attempt.isUnderWay && attempt.nextAtMs <= nowMs + SLACK_MS) void this.#ask(source, attempt, nowMs);
     }
-  }
-
-  #attemptOf(source: Source): Attempt {
-    const known = this.#attempts.get(source);
-    if (known !== undefined) return known;
-    const made = { nextAtMs: 0, isUnderWay: false, failures: 0 };
-    this.#attempts.set(source, made);
-    return made;
   }
 
   async #ask(source: Source, attempt: Attempt, startedMs: number): Promise<void> {
