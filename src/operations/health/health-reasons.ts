@@ -9,6 +9,7 @@ import { carrierWords, type FailingCarrier } from '../../domain/results/carrier-
 import type { TaskType } from '../../domain/task-type.ts';
 import { dateOf } from '../date-of.ts';
 import { adviceOf, type PaceNeed, paceShortText, type Remedy } from '../limits/capacity.ts';
+import type { PauseReport } from '../limits/limits-report.ts';
 import { spanWords } from '../span-words.ts';
 import {
   CLOCK_GAP_MS,
@@ -75,12 +76,8 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed {
   readonly drainSeconds: number | null;
   /** The advice of capacity.ts; null while the limit meets the demand. */
   readonly remedy: Remedy | null;
-  readonly pauses: ReadonlyArray<{
-    readonly source: string;
-    readonly by: string;
-    readonly reason: string;
-    readonly secondsLeft: number;
-  }>;
+  readonly pauses: ReadonlyArray<Pick<PauseReport, 'source' | 'by' | 'reason' | 'until'>>;
+  readonly nowMs: number;
   /** Of the interfaces this task type calls and of the whole gateway. */
   readonly breakers: ReadonlyArray<Pick<InterfaceReport, 'interface' | 'breaker' | 'reason' | 'instances'>>;
   readonly since: ReasonsSince;
@@ -185,12 +182,12 @@ export function healthOfReasons(reasons: readonly HealthReason[]): Health {
   return worst(reasons.map(({ severity }) => severity));
 }
 
-function pauseReasons({ taskType, pauses }: TaskHealthInputs): Cause[] {
-  return pauses.map(({ source, by, reason, secondsLeft }) => ({
+function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
+  return pauses.map(({ source, by, reason, until }) => ({
     code: 'paused',
     // Operators know what they paused; a pause that the gateway asked for is news.
     severity: source === 'operator' ? 'warning' : 'alert',
-    text: `paused for ${Math.ceil(secondsLeft)} s more by ${by}${reason === '' ? '' : `: ${reason}`}`,
+    text: `paused for ${Math.max(0, Math.ceil((until.getTime() - nowMs) / 1000))} s more by ${by}${reason === '' ? '' : `: ${reason}`}`,
     command: `cardpoll resume ${taskType}`,
   }));
 }

@@ -114,9 +114,8 @@ export class StatsOperations {
     );
     return readings.map(({ queue, reading }, i) =>
       taskStatsOf(queue, reading, {
-        pauses: pauses
-          .filter(({ taskType }) => taskType === queue.taskType)
-          .map((pause) => ({ ...pause, secondsLeft: Math.max(0, (pause.until.getTime() - nowMs) / 1000) })),
+        pauses: pauses.filter(({ taskType }) => taskType === queue.taskType),
+        nowMs,
         breakers: heldInterfacesOf(queue.taskType, gateway),
         stops: queue.taskType === 'package' ? stops : null,
         stopMode: stops?.mode ?? null,

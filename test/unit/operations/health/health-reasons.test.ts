@@ -37,10 +37,16 @@ const FINE: TaskHealthInputs = {
   drainSeconds: 0,
   remedy: null,
   pauses: [],
+  nowMs: 0,
   breakers: [],
   since: new Map(),
 };
-const PAUSE = { source: 'operator', by: 'operator/0', reason: 'maintenance', secondsLeft: 59.5 };
+const PAUSE = {
+  source: 'operator' as const,
+  by: 'operator/0',
+  reason: 'maintenance',
+  until: new Date(59_500),
+};
 const BREAKER = {
   interface: 'realname',
   breaker: 'open' as const,

@@ -138,6 +138,7 @@ describe('queueStatsOf', () => {
 
 const FREE = {
   pauses: [],
+  nowMs: 0,
   breakers: [],
   stops: null,
   limitReason: null,
@@ -171,7 +172,7 @@ describe('taskStatsOf', () => {
   });
 
   it('reports what holds the type back', () => {
-    const pause = { source: 'gateway', by: 'worker-1', reason: 'HTTP 429', secondsLeft: 30 };
+    const pause = { source: 'gateway', by: 'worker-1', reason: 'HTTP 429', until: new Date(30_000) } as const;
     expect(taskStatsOf(queue, reading(10, 0, 100), { ...FREE, pauses: [pause] })).toMatchObject({
       health: 'alert',
       healthReasons: [{ code: 'paused', text: 'paused for 30 s more by worker-1: HTTP 429' }],
