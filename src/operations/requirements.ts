@@ -4,7 +4,6 @@
 import { createHash } from 'node:crypto';
 import { type InterfaceName, notOfferedWords, type Offers } from '../domain/gateway-interface.ts';
 import { CARD_ID_BOUNDS } from '../domain/manual-trigger.ts';
-import { MAX_ORDERED_CARDS } from '../domain/stops/stop.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CardRecords } from '../store/ports/records/card-records.ts';
 
@@ -50,9 +49,9 @@ export async function findCard(cards: Pick<CardRecords, 'find'>, cardIdOrIccid: 
 export type CardList = readonly number[];
 
 /** @returns each card once. @throws CardpollError `invalid` for an empty list, one that is too long, or a wrong id. */
-export function distinctCards(cardIds: CardList): CardList {
-  if (cardIds.length < 1 || cardIds.length > MAX_ORDERED_CARDS) {
-    throw wrongCards('cardIds', `must hold 1 to ${MAX_ORDERED_CARDS} card ids`);
+export function distinctCards(cardIds: CardList, most: number): CardList {
+  if (cardIds.length < 1 || cardIds.length > most) {
+    throw wrongCards('cardIds', `must hold 1 to ${most} card ids`);
   }
   requireWithin(CARD_ID_BOUNDS, Object.fromEntries(cardIds.map((cardId, i) => [`cardIds.${i}`, cardId])));
   return [...new Set(cardIds)];

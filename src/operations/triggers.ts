@@ -23,10 +23,8 @@ import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { EarlyCards, NewTrigger, TriggerRecords } from '../store/ports/records/trigger-records.ts';
 import type { Audit } from './audit.ts';
 import { dated } from './date-of.ts';
-import { requireOffered, requireWithin } from './requirements.ts';
+import { distinctCards, requireOffered, requireWithin } from './requirements.ts';
 import type { BatchReport, CancelledTriggers, SelectionCount, TriggerReport } from './trigger-report.ts';
-
-const BATCH_BOUNDS = { min: 1, max: MAX_BATCH_CARDS } as const;
 
 const WELL_FORMED_ID = /^[\x21-\x7e]{1,64}$/;
 
@@ -60,9 +58,8 @@ export class TriggerOperations {
 
   /** Repeated ids count once. @throws CardpollError `invalid` for an empty list or one with more than 10,000 cards. */
   async batch(actor: Actor, taskType: TaskType, cardIds: readonly number[]): Promise<BatchReport> {
-    requireBatch(cardIds);
-    const known = new Set(await this.deps.records.triggers.knownCards(cardIds));
-    const distinct = [...new Set(cardIds)];
+    const distinct = distinctCards(cardIds, MAX_BATCH_CARDS);
+    const known = new Set(await this.deps.records.triggers.knownCards(distinct));
     const report = await this.#create(actor, taskType, {
       kind: 'batch',
       cardIds: distinct.filter((cardId) => known.has(cardId)),
@@ -246,16 +243,6 @@ function reportOf(trigger: ManualTrigger, leasedCards: number, early: EarlyCards
 /** A batch may have thousands of cards, so the audit trail stores their number. */
 function onlyCardOf(cards: NewTrigger['cards']): { cardId?: number | undefined } {
   return cards.kind === 'single' ? { cardId: cards.cardIds[0] } : {};
-}
-
-function requireBatch(cardIds: readonly number[]): void {
-  if (cardIds.length < BATCH_BOUNDS.min || cardIds.length > BATCH_BOUNDS.max) {
-    const message = `must hold ${BATCH_BOUNDS.min} to ${BATCH_BOUNDS.max} card ids`;
-    throw new CardpollError('invalid', 'invalid_field', 'a value is out of bounds', {
-      fields: [{ field: 'cardIds', message }],
-    });
-  }
-  requireWithin(CARD_ID_BOUNDS, Object.fromEntries(cardIds.map((cardId, i) => [`cardIds.${i}`, cardId])));
 }
 
 function requireSelection({ carrierId, status }: CardSelection): void {

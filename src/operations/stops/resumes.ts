@@ -2,6 +2,7 @@
 // workers carry them out.
 import type { Actor } from '../../domain/audit.ts';
 import { notOfferedWords, type Offers, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import { MAX_ORDERED_CARDS } from '../../domain/stops/stop.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -141,7 +142,7 @@ function selectionOf({ cardIds, sinceMs, carrierId }: ResumeCriteria): ResumeSel
   }
   if (sinceMs !== null) throw wrongCards('since', 'is not taken together with card_ids');
   if (carrierId !== null) throw wrongCards('carrierId', 'is not taken together with card_ids');
-  return { cardIds: distinctCards(cardIds) };
+  return { cardIds: distinctCards(cardIds, MAX_ORDERED_CARDS) };
 }
 
 /** A list may have many cards, so the audit trail stores their number. */

@@ -4,7 +4,7 @@ import type { Actor } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
 import { type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
-import { STOPS_COUNTED, type StopMode } from '../../domain/stops/stop.ts';
+import { MAX_ORDERED_CARDS, STOPS_COUNTED, type StopMode } from '../../domain/stops/stop.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
@@ -201,7 +201,7 @@ export class StopOperations {
 function cardsOf({ cardIds, all }: HeldStops): CardList | null {
   if (cardIds !== null && all) throw wrongCards('all', 'is not taken together with card_ids');
   if (cardIds === null && !all) throw wrongCards('cardIds', 'is required, or all instead of it');
-  return cardIds === null ? null : distinctCards(cardIds);
+  return cardIds === null ? null : distinctCards(cardIds, MAX_ORDERED_CARDS);
 }
 
 /** The records decide about so many stops at a time. */
