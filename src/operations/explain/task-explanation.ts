@@ -13,6 +13,7 @@ import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { CardPlace, QueueCounts } from '../../store/ports/live/work-queue.ts';
 import { dateOf } from '../date-of.ts';
+import { noWorkerWords } from '../health/fleet-faults.ts';
 import { interfaceWords } from '../health/gateway-report.ts';
 import type { InterfaceReport } from '../health/health-report.ts';
 import { doubtWords } from '../health/reading-reasons.ts';
@@ -204,11 +205,7 @@ function held({ pauses, breakers, workers, taskType, nowMs }: TaskFacts): Verdic
       command: 'cardpoll doctor',
     };
   }
-  if (workers === 0) {
-    const text = 'no instance polls: none with the role worker is alive';
-    return { state: 'held', text, command: 'cardpoll daemon --roles worker' };
-  }
-  return null;
+  return workers === 0 ? { state: 'held', ...noWorkerWords(null) } : null;
 }
 
 function failing(facts: TaskFacts): Verdict | null {
