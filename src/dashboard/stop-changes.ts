@@ -65,20 +65,17 @@ function partsOf(change: StopChange): ChangePlan {
         command: `mode ${to}`,
       };
     }
-    case 'release': {
-      const { card_id } = change.stop;
-      return {
-        title: `Stop of card ${card_id}: held -> released`,
-        effects: [usageOf(change.stop), `It is ${JUDGED}`],
-        command: `release ${card_id}`,
-      };
-    }
+    case 'release':
     case 'dismiss': {
-      const { card_id, month } = change.stop;
+      const { kind, stop } = change;
+      const isReleased = kind === 'release';
       return {
-        title: `Stop of card ${card_id}: held -> dismissed`,
-        effects: [usageOf(change.stop), `It is not stopped in ${month}, whatever it uses.`],
-        command: `dismiss ${card_id}`,
+        title: `Stop of card ${stop.card_id}: held -> ${isReleased ? 'released' : 'dismissed'}`,
+        effects: [
+          usageOf(stop),
+          isReleased ? `It is ${JUDGED}` : `It is not stopped in ${stop.month}, whatever it uses.`,
+        ],
+        command: `${kind} ${stop.card_id}`,
       };
     }
     case 'release-all':
