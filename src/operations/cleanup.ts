@@ -18,11 +18,6 @@ import { type ExpectedVersion, requireVersion, requireWithin, versionOf } from '
 /** The error of the targets that a cancelled run has not cleaned. */
 const CANCELLED = 'cancelled';
 
-interface RetentionPatch {
-  readonly retentionDays?: number;
-  readonly enabled?: boolean;
-}
-
 const IDLE: CleanupProgress = {
   runId: null,
   status: 'idle',
@@ -63,7 +58,7 @@ export class CleanupOperations {
   async update(
     actor: Actor,
     id: number,
-    patch: RetentionPatch,
+    patch: Partial<Pick<Retention, 'retentionDays' | 'enabled'>>,
     expected: ExpectedVersion,
   ): Promise<Retention> {
     const { retentionDays } = patch;
