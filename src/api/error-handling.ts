@@ -5,7 +5,6 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { REQUEST_RUNNING } from '../operations/repeatable-requests.ts';
-import { systemClock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { pathOf } from './access-log.ts';
 import { HeldRefusals } from './guard/refusals.ts';
@@ -61,7 +60,7 @@ export function handleErrors(
   log: Pick<Logger, 'error'>,
   onUnknownPath: (request: FastifyRequest, reply: FastifyReply) => void,
 ): void {
-  const refusals = new HeldRefusals(systemClock);
+  const refusals = new HeldRefusals();
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     if (problemOf(error).status === 429 && !(await refusals.hold())) reply.header('connection', 'close');
     sendError(log, error, request, reply);

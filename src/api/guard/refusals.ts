@@ -1,7 +1,7 @@
 // What the HTTP server turns away: counts by reason, which every part that refuses adds to and metrics.ts reads; answers with
 // 429 that are held back; and how many refused requests an address may send.
 import { isIPv6 } from 'node:net';
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
 
 export const REFUSAL_REASONS = [
   'connection_limit',
@@ -39,13 +39,11 @@ const MAX_HELD = 1_000;
 export class HeldRefusals {
   #held = 0;
 
-  constructor(private readonly clock: Pick<Clock, 'sleep'>) {}
-
   /** @returns false: too many are held; close the connection. */
   async hold(): Promise<boolean> {
     if (this.#held >= MAX_HELD) return false;
     this.#held += 1;
-    await this.clock.sleep(HOLD_MS);
+    await systemClock.sleep(HOLD_MS);
     this.#held -= 1;
     return true;
   }
