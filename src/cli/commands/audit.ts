@@ -107,7 +107,7 @@ const auditTable = listTable<AuditBody>((style) => [
 ]);
 
 /** `max_concurrency 100 -> 150`: the fields that differ, or all fields of a created or deleted object. */
-export function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): string {
+function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): string {
   const [from, to] = [fieldsOf(before), fieldsOf(after)];
   const names = [...new Set([...Object.keys(from), ...Object.keys(to)])];
   return names

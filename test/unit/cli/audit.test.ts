@@ -1,6 +1,5 @@
 // `cardpoll audit`: what it asks the daemon, and how a change reads.
 import { describe, expect, it } from 'vitest';
-import { changeText } from '../../../src/cli/commands/audit.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const ENTRY = {
@@ -63,9 +62,11 @@ describe('a change', () => {
     [null, { name: 'slow', on: true }, 'name slow, on yes'],
     [{ name: 'slow' }, null, 'was name slow'],
     [{ status: null }, { status: 'x' }, 'status none -> x'],
-    [null, null, ''],
-  ])('%j -> %j', (before, after, said) => {
-    expect(changeText({ before, after })).toBe(said);
+    [null, null, '-'],
+  ])('%j -> %j', async (before, after, said) => {
+    const { env } = await daemonThatSays(page({ ...ENTRY, before, after }));
+    const { stdout } = await cli(['audit', '-o', 'tsv'], { env });
+    expect(stdout.split('\t')[6]).toBe(said);
   });
 });
 
