@@ -153,7 +153,8 @@ SELECT (SELECT max(card_id) FROM looked) AS last_card_id, (SELECT count(*) FROM 
 -- name: stops.readControl
 -- $1 rows that are counted at most.
 SELECT c.mode, c.mode_since, c.mode_by, c.mode_reason,
-  c.jump_since, c.jump_factor, c.jump_baseline, c.jump_recent, c.jump_accepted_at,
+  c.jump_since AS since, c.jump_factor AS factor, c.jump_baseline AS baseline_mb_per_hour,
+  c.jump_recent AS recent_mb_per_hour, c.jump_accepted_at AS accepted_at,
   (SELECT sum(n) FROM unnest(c.by_minute) n) AS done_hour,
   (SELECT sum(n) FROM unnest(c.by_quarter) n) AS done_day,
   (SELECT count(*) FROM (SELECT FROM card_stops WHERE state = 'held' LIMIT $1::integer) AS found) AS held,
@@ -170,7 +171,8 @@ UPDATE stop_control SET mode = $1, mode_since = clock_timestamp(), mode_by = $2,
     THEN coalesce(jump_accepted_at, clock_timestamp()) ELSE jump_accepted_at END
 
 -- name: stops.readJump
-SELECT jump_since, jump_factor, jump_baseline, jump_recent, jump_accepted_at
+SELECT jump_since AS since, jump_factor AS factor, jump_baseline AS baseline_mb_per_hour,
+  jump_recent AS recent_mb_per_hour, jump_accepted_at AS accepted_at
 FROM stop_control
 WHERE jump_since IS NOT NULL
 

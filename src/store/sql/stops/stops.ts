@@ -13,6 +13,7 @@ import type {
   UsageJump,
 } from '../../ports/records/stop-records.ts';
 import { monthStart } from '../cleanup/partitions.ts';
+import { firstOf } from '../client/rows.ts';
 import type { PreparedSql, SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { DUE_AGAIN_MS, stopClaims } from './stop-claims.ts';
@@ -39,22 +40,15 @@ const SQL = statements(
 /** Stops that one statement releases or dismisses: a short transaction. */
 const DECIDED_AT_ONCE = 10_000;
 
-interface JumpRow {
-  readonly jumpSinceMs: number | null;
-  readonly jumpFactor: number;
-  readonly jumpBaseline: number;
-  readonly jumpRecent: number;
-  readonly jumpAcceptedAtMs: number | null;
-}
-
-interface ControlRow
-  extends JumpRow,
-    Pick<StopControl, 'doneHour' | 'doneDay' | 'held' | 'observed' | 'resumedDay'> {
-  readonly mode: StopMode | null;
-  readonly modeSinceMs: number;
-  readonly modeBy: string;
-  readonly modeReason: string;
-}
+/** Without a mode that was set, or a jump, the rest of it means nothing. */
+type ControlRow = Omit<StopControl, 'setMode' | 'jump'> &
+  Omit<UsageJump, 'sinceMs'> & {
+    readonly mode: StopMode | null;
+    readonly modeSinceMs: number;
+    readonly modeBy: string;
+    readonly modeReason: string;
+    readonly sinceMs: number | null;
+  };
 
 export function sqlStops(client: SqlClient): StopRecords {
   async function decide(
@@ -116,20 +110,19 @@ export function sqlStopControl(client: SqlClient): StopControlRecords {
     async read() {
       const [row] = await client.query<ControlRow>(SQL.readControl, [STOPS_COUNTED]);
       if (row === undefined) throw new Error('stop_control has no row');
-      const { mode, doneHour, doneDay, held, observed, resumedDay } = row;
-      const setMode =
-        mode === null ? null : { mode, sinceMs: row.modeSinceMs, by: row.modeBy, reason: row.modeReason };
-      return { setMode, jump: jumpOf(row), doneHour, doneDay, held, observed, resumedDay };
+      const { mode, modeSinceMs, modeBy, modeReason, doneHour, doneDay, held, observed, resumedDay } = row;
+      const { sinceMs, factor, baselineMbPerHour, recentMbPerHour, acceptedAtMs } = row;
+      const setMode = mode && { mode, sinceMs: modeSinceMs, by: modeBy, reason: modeReason };
+      const jump =
+        sinceMs === null ? null : { sinceMs, factor, baselineMbPerHour, recentMbPerHour, acceptedAtMs };
+      return { setMode, jump, doneHour, doneDay, held, observed, resumedDay };
     },
 
     async setMode(mode, by, reason) {
       await client.query(SQL.setMode, [mode, by, reason]);
     },
 
-    async jump() {
-      const [row] = await client.query<JumpRow>(SQL.readJump);
-      return row === undefined ? null : jumpOf(row);
-    },
+    jump: () => firstOf(client.query<UsageJump>(SQL.readJump)),
 
     async beginJump({ factor, baselineMbPerHour, recentMbPerHour }) {
       const params = [factor, baselineMbPerHour, recentMbPerHour];
@@ -137,16 +130,5 @@ export function sqlStopControl(client: SqlClient): StopControlRecords {
     },
 
     endJump: async () => (await client.query(SQL.endJump)).length > 0,
-  };
-}
-
-function jumpOf(row: JumpRow): UsageJump | null {
-  if (row.jumpSinceMs === null) return null;
-  return {
-    sinceMs: row.jumpSinceMs,
-    factor: row.jumpFactor,
-    baselineMbPerHour: row.jumpBaseline,
-    recentMbPerHour: row.jumpRecent,
-    acceptedAtMs: row.jumpAcceptedAtMs,
   };
 }
