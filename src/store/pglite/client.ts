@@ -5,12 +5,12 @@
 // killed it (memory, a damaged directory) would do so again.
 import { Worker } from 'node:worker_threads';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import type {
-  PreparedSql,
-  SqlClient,
-  SqlRunner,
-  SqlTransaction,
-  SqlValue,
+import {
+  inTransaction,
+  type PreparedSql,
+  type SqlClient,
+  type SqlTransaction,
+  type SqlValue,
 } from '../sql/client/sql-client.ts';
 import { translateSqlError } from '../sql/client/sql-errors.ts';
 import { OPENING, type PgliteReply, type PgliteRequest, type PgliteWorkerData } from './protocol.ts';
@@ -74,18 +74,7 @@ export class PgliteClient implements SqlClient {
   }
 
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
-    return this.#alone(async () => {
-      await this.#runner.script('BEGIN');
-      try {
-        const result = await work(this.#runner);
-        await this.#runner.script('COMMIT');
-        return result;
-      } catch (error) {
-        // Fails only with the whole worker, which is reported by the first error already.
-        await this.#runner.script('ROLLBACK').catch(() => {});
-        throw error;
-      }
-    });
+    return this.#alone(() => inTransaction(this.#runner, work));
   }
 
   async close(): Promise<void> {
@@ -94,7 +83,7 @@ export class PgliteClient implements SqlClient {
   }
 
   /** Sends at once; only for the caller whose turn it is. */
-  readonly #runner: SqlRunner & SqlTransaction = {
+  readonly #runner: SqlTransaction = {
     query: async <Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []) =>
       (await this.#send({ kind: 'query', sql: typeof sql === 'string' ? sql : sql.text, params })) as Row[],
     script: async (sql) => {

@@ -12,12 +12,12 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { RecordStore } from '../ports/records/record-store.ts';
 import { epochMs, namedRows, TIMESTAMPTZ_OID } from '../sql/client/rows.ts';
-import type {
-  PreparedSql,
-  SqlClient,
-  SqlRunner,
-  SqlTransaction,
-  SqlValue,
+import {
+  inTransaction,
+  type PreparedSql,
+  type SqlClient,
+  type SqlTransaction,
+  type SqlValue,
 } from '../sql/client/sql-client.ts';
 import {
   endsConnection,
@@ -128,18 +128,7 @@ export class PostgresClient implements SqlClient {
   }
 
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
-    return this.#withConnection(async (runner) => {
-      await runner.script('BEGIN');
-      try {
-        const result = await work(runner);
-        await runner.script('COMMIT');
-        return result;
-      } catch (error) {
-        // Where even this fails the connection is gone, and with it the transaction.
-        await runner.script('ROLLBACK').catch(() => {});
-        throw error;
-      }
-    });
+    return this.#withConnection((runner) => inTransaction(runner, work));
   }
 
   /** A server that answers nothing any more does not keep the process: after a while its connections are cut. */
@@ -225,7 +214,7 @@ async function translated<T>(answer: Promise<T>, where: string): Promise<T> {
   }
 }
 
-class ConnectionRunner implements SqlTransaction, SqlRunner {
+class ConnectionRunner implements SqlTransaction {
   constructor(
     private readonly client: pg.PoolClient,
     private readonly where: string,

@@ -9,7 +9,7 @@ import { sqlAlerts } from './alerts/alerts.ts';
 import { sqlAudit, sqlMadeChanges } from './audit/audit.ts';
 import { sqlCards } from './cards/cards.ts';
 import { sqlCleanup } from './cleanup/cleanup.ts';
-import type { SqlClient, SqlTransaction } from './client/sql-client.ts';
+import { inTransaction, type SqlClient, type SqlTransaction } from './client/sql-client.ts';
 import { sqlStateOf } from './client/sql-errors.ts';
 import { statements } from './client/statements.ts';
 import { lockKey } from './client/transaction-bounds.ts';
@@ -74,18 +74,7 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
 function nestedClient(tx: SqlTransaction): SqlClient {
   return {
     query: (sql, params) => tx.query(sql, params),
-    transaction: async (work) => {
-      await tx.query('SAVEPOINT nested');
-      try {
-        const result = await work(tx);
-        await tx.query('RELEASE SAVEPOINT nested');
-        return result;
-      } catch (error) {
-        // Where even this fails the connection is gone, and with it the transaction.
-        await tx.query('ROLLBACK TO SAVEPOINT nested').catch(() => {});
-        throw error;
-      }
-    },
+    transaction: (work) => inTransaction(tx, work, true),
     close: async () => {},
   };
 }

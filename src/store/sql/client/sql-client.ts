@@ -35,3 +35,25 @@ export interface SqlClient extends SqlRunner {
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
+
+const TRANSACTION = ['BEGIN', 'COMMIT', 'ROLLBACK'] as const;
+const NESTED = ['SAVEPOINT nested', 'RELEASE SAVEPOINT nested', 'ROLLBACK TO SAVEPOINT nested'] as const;
+
+/** Runs `work` in a transaction on one connection; `isNested`: one is under way, and this is a savepoint of it. */
+export async function inTransaction<T>(
+  tx: SqlTransaction,
+  work: (tx: SqlTransaction) => Promise<T>,
+  isNested = false,
+): Promise<T> {
+  const [begin, commit, rollback] = isNested ? NESTED : TRANSACTION;
+  await tx.script(begin);
+  try {
+    const result = await work(tx);
+    await tx.script(commit);
+    return result;
+  } catch (error) {
+    // Where even this fails the connection is gone, and with it the transaction.
+    await tx.script(rollback).catch(() => {});
+    throw error;
+  }
+}
