@@ -5,7 +5,7 @@
 // call `up` at once: one applies, the others wait (bounded) and find nothing left to do.
 import { createHash } from 'node:crypto';
 import { CardpollError } from '../../platform/errors.ts';
-import type { MigrationState, Migrations } from '../ports/records/record-store.ts';
+import type { Migrations } from '../ports/records/record-store.ts';
 import type { SqlClient, SqlRunner, SqlTransaction } from './client/sql-client.ts';
 import { sqlStateOf } from './client/sql-errors.ts';
 import { statements } from './client/statements.ts';
@@ -25,35 +25,13 @@ interface AppliedRow {
   readonly appliedAtMs: number;
 }
 
-export class SqlMigrations implements Migrations {
-  constructor(
-    private readonly client: SqlClient,
-    private readonly list: readonly Migration[] = MIGRATIONS,
-    private readonly lockWaitMs = LOCK_WAIT_MS,
-  ) {}
-
-  async status(): Promise<MigrationState[]> {
-    const applied = await readApplied(this.client);
-    const own = this.list.map(({ id }) => id);
-    const newer = [...applied.keys()].filter((id) => !own.includes(id)).sort();
-    return [...own, ...newer].map((id) => ({
-      id,
-      appliedAtMs: applied.get(id)?.appliedAtMs ?? null,
-      newer: newer.includes(id),
-    }));
-  }
-
-  async up(onBegin: (id: string) => void = () => {}): Promise<string[]> {
-    const done: string[] = [];
-    for (const migration of this.missing(await readApplied(this.client))) {
-      onBegin(migration.id);
-      if (await this.apply(migration)) done.push(migration.id);
-    }
-    return done;
-  }
-
-  private missing(applied: Map<string, AppliedRow>): Migration[] {
-    return this.list.filter((migration) => {
+export function sqlMigrations(
+  client: SqlClient,
+  list: readonly Migration[] = MIGRATIONS,
+  lockWaitMs = LOCK_WAIT_MS,
+): Migrations {
+  function missing(applied: Map<string, AppliedRow>): Migration[] {
+    return list.filter((migration) => {
       const row = applied.get(migration.id);
       if (row !== undefined && row.checksum !== checksumOf(migration)) {
         throw new CardpollError(
@@ -68,11 +46,10 @@ export class SqlMigrations implements Migrations {
   }
 
   /** @returns false when another instance applied it meanwhile. */
-  private apply(migration: Migration): Promise<boolean> {
-    return this.client.transaction(async (tx) => {
-      await this.lock(tx);
-      const applied = await readApplied(tx);
-      if (!this.missing(applied).includes(migration)) return false;
+  function apply(migration: Migration): Promise<boolean> {
+    return client.transaction(async (tx) => {
+      await lock(tx, lockWaitMs);
+      if (!missing(await readApplied(tx)).includes(migration)) return false;
       // Building an index over millions of cards may take its time.
       await tx.longScript(migration.sql);
       await tx.query(SQL.record, [migration.id, checksumOf(migration)]);
@@ -80,24 +57,43 @@ export class SqlMigrations implements Migrations {
     });
   }
 
-  private async lock(tx: SqlTransaction): Promise<void> {
-    try {
-      await limitLockWaits(tx, this.lockWaitMs);
-      await lockKey(tx, LOCK_KEY);
-    } catch (error) {
-      if (sqlStateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
-      throw new CardpollError(
-        'busy',
-        'migration_lock_held',
-        'migration lock held: another instance is migrating',
-        {
-          hint: 'Try again when it has finished.',
-          cause: error,
-        },
-      );
-    }
-    await tx.query(SQL.createTable);
+  return {
+    async status() {
+      const applied = await readApplied(client);
+      const own = list.map(({ id }) => id);
+      const newer = [...applied.keys()].filter((id) => !own.includes(id)).sort();
+      return [...own, ...newer].map((id) => ({
+        id,
+        appliedAtMs: applied.get(id)?.appliedAtMs ?? null,
+        newer: newer.includes(id),
+      }));
+    },
+
+    async up(onBegin = () => {}) {
+      const done: string[] = [];
+      for (const migration of missing(await readApplied(client))) {
+        onBegin(migration.id);
+        if (await apply(migration)) done.push(migration.id);
+      }
+      return done;
+    },
+  };
+}
+
+async function lock(tx: SqlTransaction, waitMs: number): Promise<void> {
+  try {
+    await limitLockWaits(tx, waitMs);
+    await lockKey(tx, LOCK_KEY);
+  } catch (error) {
+    if (sqlStateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+    throw new CardpollError(
+      'busy',
+      'migration_lock_held',
+      'migration lock held: another instance is migrating',
+      { hint: 'Try again when it has finished.', cause: error },
+    );
   }
+  await tx.query(SQL.createTable);
 }
 
 function checksumOf(migration: Migration): string {

@@ -13,7 +13,7 @@ import { inTransaction, type SqlClient, type SqlTransaction } from './client/sql
 import { sqlStateOf } from './client/sql-errors.ts';
 import { statements } from './client/statements.ts';
 import { lockKey } from './client/transaction-bounds.ts';
-import { SqlMigrations } from './migrations.ts';
+import { sqlMigrations } from './migrations.ts';
 import { sqlResults } from './results/results.ts';
 import { sqlConfigs } from './schedule/configs.ts';
 import file from './sql-record-store.sql';
@@ -48,7 +48,7 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
     cleanup: sqlCleanup(client),
     audit: sqlAudit(client),
     madeChanges: sqlMadeChanges(client),
-    migrations: new SqlMigrations(client),
+    migrations: sqlMigrations(client),
     inTurn: (work) =>
       client.transaction(async (tx) => {
         await lockKey(tx, TURN_LOCK_KEY);

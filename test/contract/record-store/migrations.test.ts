@@ -6,7 +6,7 @@ import { PgliteClient } from '../../../src/store/pglite/client.ts';
 import { openPostgresRecordStore, PostgresClient } from '../../../src/store/postgres/record-store.ts';
 import type { SqlClient } from '../../../src/store/sql/client/sql-client.ts';
 import { MIGRATIONS } from '../../../src/store/sql/migrations/migration-list.ts';
-import { SqlMigrations } from '../../../src/store/sql/migrations.ts';
+import { sqlMigrations } from '../../../src/store/sql/migrations.ts';
 import { emptyDatabase } from '../../support/fresh-stores.ts';
 import { WORKER_URL } from './stores.ts';
 
@@ -29,7 +29,7 @@ describe.each([
   afterAll(() => client.close());
 
   it('applies everything once and remembers when', async () => {
-    const migrations = new SqlMigrations(client);
+    const migrations = sqlMigrations(client);
     expect(await migrations.status()).toEqual(ALL.map((id) => ({ id, appliedAtMs: null, newer: false })));
     const before = Date.now() - 1_000;
     expect(await migrations.up()).toEqual(ALL);
@@ -38,17 +38,17 @@ describe.each([
   });
 
   it('applies each migration once when several instances start together', async () => {
-    const applied = await Promise.all([1, 2, 3, 4].map(() => new SqlMigrations(client).up()));
+    const applied = await Promise.all([1, 2, 3, 4].map(() => sqlMigrations(client).up()));
     expect(applied.flat().sort()).toEqual(ALL);
   });
 
   it('adds what a later release brings', async () => {
-    await new SqlMigrations(client, MIGRATIONS.slice(0, 2)).up();
-    expect(await new SqlMigrations(client).up()).toEqual(ALL.slice(2));
+    await sqlMigrations(client, MIGRATIONS.slice(0, 2)).up();
+    expect(await sqlMigrations(client).up()).toEqual(ALL.slice(2));
   });
 
   it('makes tables of types of what was checked by lists, and keeps every row', async () => {
-    await new SqlMigrations(client, MIGRATIONS.slice(0, ALL.indexOf('0012_types'))).up();
+    await sqlMigrations(client, MIGRATIONS.slice(0, ALL.indexOf('0012_types'))).up();
     const rule = (type: string, task: string) =>
       client.query(`INSERT INTO alert_rules
           (name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, cooldown_seconds)
@@ -68,9 +68,9 @@ describe.each([
     const before = await rows();
 
     const upTo0012 = MIGRATIONS.slice(0, ALL.indexOf('0012_types') + 1);
-    expect(await new SqlMigrations(client, upTo0012).up()).toEqual(['0012_types']);
+    expect(await sqlMigrations(client, upTo0012).up()).toEqual(['0012_types']);
     expect(await rows()).toEqual(before);
-    await new SqlMigrations(client).up();
+    await sqlMigrations(client).up();
     // What the release before sends is taken as it was, and refused as it was.
     await rule('avg_duration', 'carddata');
     await trigger('next', 'package');
@@ -86,30 +86,30 @@ describe.each([
   });
 
   it('names what a later release brought, applies nothing for it, and goes on', async () => {
-    await new SqlMigrations(client).up();
-    const older = new SqlMigrations(client, MIGRATIONS.slice(0, -2));
+    await sqlMigrations(client).up();
+    const older = sqlMigrations(client, MIGRATIONS.slice(0, -2));
     expect(await older.up()).toEqual([]);
     expect((await older.status()).filter(({ newer }) => newer).map(({ id }) => id)).toEqual(ALL.slice(-2));
     expect((await older.status()).map(({ id }) => id)).toEqual(ALL);
-    expect((await new SqlMigrations(client).status()).some(({ newer }) => newer)).toBe(false);
+    expect((await sqlMigrations(client).status()).some(({ newer }) => newer)).toBe(false);
   });
 
   it('refuses a file that changed after it was applied, and applies nothing', async () => {
-    await new SqlMigrations(client, MIGRATIONS.slice(0, 2)).up();
+    await sqlMigrations(client, MIGRATIONS.slice(0, 2)).up();
     const edited = MIGRATIONS.map((each, i) => (i === 1 ? { ...each, sql: `${each.sql} ` } : each));
-    await expect(new SqlMigrations(client, edited).up()).rejects.toMatchObject({
+    await expect(sqlMigrations(client, edited).up()).rejects.toMatchObject({
       kind: 'config',
       code: 'migration_changed',
       message: expect.stringContaining(ALL[1] as string),
     });
-    expect(
-      (await new SqlMigrations(client).status()).filter((state) => state.appliedAtMs !== null),
-    ).toHaveLength(2);
+    expect((await sqlMigrations(client).status()).filter((state) => state.appliedAtMs !== null)).toHaveLength(
+      2,
+    );
   });
 
   it('leaves nothing behind of a migration that fails', async () => {
     const broken = { id: '0002_broken', sql: 'CREATE TABLE half_done (id integer); SELECT 1 / 0;' };
-    const migrations = new SqlMigrations(client, [MIGRATIONS[0] as (typeof MIGRATIONS)[0], broken]);
+    const migrations = sqlMigrations(client, [MIGRATIONS[0] as (typeof MIGRATIONS)[0], broken]);
     await expect(migrations.up()).rejects.toThrow(/division by zero/);
     expect((await migrations.status()).map((state) => state.appliedAtMs !== null)).toEqual([true, false]);
     expect(await client.query(`SELECT to_regclass('half_done') IS NULL AS absent`)).toEqual([
@@ -132,13 +132,13 @@ describe('migrations: PostgreSQL only', () => {
   it('says that another instance is migrating after a bounded wait', async () => {
     const client = closeLater(await postgresClient());
     // While the first migrator is inside its transaction, a second one tries.
-    const slow = new SqlMigrations({
+    const slow = sqlMigrations({
       query: client.query.bind(client),
       close: client.close.bind(client),
       transaction: (work) =>
         client.transaction(async (tx) => {
           const result = await work(tx);
-          await expect(new SqlMigrations(client, MIGRATIONS, 50).up()).rejects.toMatchObject({
+          await expect(sqlMigrations(client, MIGRATIONS, 50).up()).rejects.toMatchObject({
             kind: 'busy',
             code: 'migration_lock_held',
           });
@@ -146,7 +146,7 @@ describe('migrations: PostgreSQL only', () => {
         }),
     });
     expect(await slow.up()).toEqual(ALL);
-    expect(await new SqlMigrations(client).up()).toEqual([]);
+    expect(await sqlMigrations(client).up()).toEqual([]);
   });
 
   it('takes longer than any other statement may, and says before that it begins', async () => {
@@ -155,7 +155,7 @@ describe('migrations: PostgreSQL only', () => {
     const client = closeLater(new PostgresClient({ url, ...impatient }));
     const slow = { id: '0001_slow', sql: 'CREATE TABLE slow (id integer); SELECT pg_sleep(1)' };
     const begun: string[] = [];
-    expect(await new SqlMigrations(client, [slow]).up((id) => begun.push(id))).toEqual(['0001_slow']);
+    expect(await sqlMigrations(client, [slow]).up((id) => begun.push(id))).toEqual(['0001_slow']);
     expect(begun).toEqual(['0001_slow']);
     await expect(client.query('SELECT pg_sleep(1)')).rejects.toMatchObject({ kind: 'unavailable' });
   });
