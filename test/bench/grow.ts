@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { bucketsFrom } from '../../src/domain/schedule/phase.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
-import { Keys } from '../../src/store/redis/keys.ts';
+import { redisKeys } from '../../src/store/redis/keys.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { Stack } from './stack.ts';
@@ -112,7 +112,7 @@ async function importCards(stack: Stack, cards: number): Promise<void> {
 }
 
 async function largestBucket(redis: Redis, live: LiveStore): Promise<number> {
-  const keys = new Keys(false);
+  const keys = redisKeys(false);
   let largest = 0;
   for (const ring of await live.rings.list()) {
     for (const build of [ring, ...(ring.building === null ? [] : [ring.building])]) {

@@ -6,7 +6,7 @@ import type { RedisClient } from './client/client.ts';
 import { type ConnectionLog, connectRedis, type RedisAccess } from './client/connect.ts';
 import { missingRightsOf } from './client/rights.ts';
 import { redisCoordination, redisRequestClaims } from './instances/coordination.ts';
-import { Keys } from './keys.ts';
+import { redisKeys } from './keys.ts';
 import { redisPace } from './limits/pace.ts';
 import { redisRings } from './schedule/rings.ts';
 import { redisHealthLog, redisHistoryLog, redisPollStats } from './stats/stats.ts';
@@ -24,7 +24,7 @@ export async function openRedisLiveStore({
   ...access
 }: RedisAccess & { readonly log?: ConnectionLog }): Promise<LiveStore> {
   const client = await connectRedis(access, log);
-  const keys = new Keys(client.isCluster);
+  const keys = redisKeys(client.isCluster);
   const work = redisWorkQueue(client, keys);
   return {
     kind: 'redis',
