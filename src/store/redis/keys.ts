@@ -13,20 +13,7 @@ export function redisKeys(isCluster: boolean) {
   const tag = (taskType: TaskType) => (isCluster ? `{${taskType}}` : taskType);
   const ofType = (prefix: string) => (taskType: TaskType) => `${prefix}:${tag(taskType)}`;
 
-  return {
-    /** Matches every key. */
-    all: 'polling:*',
-    /** "<fleet id> <name>" */
-    fleet: 'polling:fleet',
-    initProgress: 'polling:init:progress',
-    /** Hash: name of a problem -> since when it exists, and until when it was noted (health-note.lua). */
-    health: 'polling:health',
-    /** Hash: the state of the comparison of rings and cards (coordination.ts). */
-    reconciliation: 'polling:reconciliation',
-    /** Hash: id of a rate limit -> its state as JSON (pace-take.lua). */
-    pace: 'polling:pace',
-    /** Hash: worker id -> "<expiry ms> <details as JSON>". */
-    workers: 'polling:workers',
+  const ofTaskType = {
     /** Sorted set: card id -> when it is due (whole ms), or the lease token (never whole) of a running claim. */
     queue: ofType('polling:queue'),
     /** List of `<card_id>` or `<card_id>:<trigger_id>`; the head is claimed next. */
@@ -60,8 +47,6 @@ export function redisKeys(isCluster: boolean) {
     failureNotes: ofType('polling:failure-notes'),
     /** Sorted set: card id -> when its last failure was noted (ms). */
     failureTimes: ofType('polling:failure-times'),
-    /** Hash: position of the sample -> sample as JSON. */
-    history: (step: HistoryStep) => `polling:history:${step}`,
     /** Hash: source of the pause (`gateway`, `operator`) -> "<since ms> <until ms> <details as JSON>". */
     pauses: ofType('polling:pauses'),
     /** Channel: a message signals that work was added. */
@@ -79,6 +64,28 @@ export function redisKeys(isCluster: boolean) {
     ringGenerations: ofType('polling:ring-generations'),
     /** Hash: `<config id>:<generation>` of an abandoned generation -> a number above those of all its buckets. */
     ringTrash: ofType('polling:ring-trash'),
+  };
+
+  return {
+    ...ofTaskType,
+    /** Several keys of one task type, for a script. */
+    several: (taskType: TaskType, ...names: ReadonlyArray<keyof typeof ofTaskType>) =>
+      names.map((name) => ofTaskType[name](taskType)),
+    /** Matches every key. */
+    all: 'polling:*',
+    /** "<fleet id> <name>" */
+    fleet: 'polling:fleet',
+    initProgress: 'polling:init:progress',
+    /** Hash: name of a problem -> since when it exists, and until when it was noted (health-note.lua). */
+    health: 'polling:health',
+    /** Hash: the state of the comparison of rings and cards (coordination.ts). */
+    reconciliation: 'polling:reconciliation',
+    /** Hash: id of a rate limit -> its state as JSON (pace-take.lua). */
+    pace: 'polling:pace',
+    /** Hash: worker id -> "<expiry ms> <details as JSON>". */
+    workers: 'polling:workers',
+    /** Hash: position of the sample -> sample as JSON. */
+    history: (step: HistoryStep) => `polling:history:${step}`,
     /** Hash: the state of a ring. */
     ring: (ring: RingId) => `polling:ring:${tag(ring.taskType)}:${ring.configId}`,
     /** Set of card ids, at most 512, so that Redis keeps it as an intset. */

@@ -41,12 +41,7 @@ export function redisPollStats(client: RedisClient, keys: Keys): PollStats {
     async record(taskType, instanceId, flushNumber, delta) {
       await client.script(
         'statsRecord',
-        [
-          keys.stats(taskType),
-          keys.statsWindow(taskType),
-          keys.statsFlushes(taskType),
-          keys.usageGrowth(taskType),
-        ],
+        keys.several(taskType, 'stats', 'statsWindow', 'statsFlushes', 'usageGrowth'),
         [
           instanceId,
           flushNumber,
@@ -77,7 +72,7 @@ export function redisPollStats(client: RedisClient, keys: Keys): PollStats {
     },
 
     async read(taskType) {
-      const names = [keys.stats(taskType), keys.statsWindow(taskType)];
+      const names = keys.several(taskType, 'stats', 'statsWindow');
       const reply = await client.script('statsRead', names, ['since_ms', 'total', ...TOTAL_FIELDS]);
       const [now, window, values] = reply as [string, string[], Array<string | null>];
       const [since = 0, total = 0, ...totals] = values.map(Number);

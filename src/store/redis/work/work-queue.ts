@@ -42,31 +42,27 @@ type PlaceReply = [
 export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { close(): void } {
   const signal = new WorkSignal(client.connection);
 
-  const queueKeys = (taskType: TaskType): string[] => [
-    keys.queue(taskType),
-    keys.manual(taskType),
-    keys.manualLeases(taskType),
-    keys.runningCount(taskType),
-    keys.slots(taskType),
-  ];
+  const queueKeys = (taskType: TaskType): string[] =>
+    keys.several(taskType, 'queue', 'manual', 'manualLeases', 'runningCount', 'slots');
 
   return {
     async claim(taskType, { instanceId, claimNumber, max, leaseMs, trickle = false }) {
       const reply = await client.script(
         'workClaim',
-        [
-          keys.queue(taskType),
-          keys.manual(taskType),
-          keys.manualLeases(taskType),
-          keys.runningCount(taskType),
-          keys.limit(taskType),
-          keys.slots(taskType),
-          keys.claims(taskType),
-          keys.pauses(taskType),
-          keys.retry(taskType),
-          keys.retrySlots(taskType),
-          keys.effectiveLimit(taskType),
-        ],
+        keys.several(
+          taskType,
+          'queue',
+          'manual',
+          'manualLeases',
+          'runningCount',
+          'limit',
+          'slots',
+          'claims',
+          'pauses',
+          'retry',
+          'retrySlots',
+          'effectiveLimit',
+        ),
         [instanceId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, trickle ? 1 : 0],
       );
       const claimed = namedReply(CLAIM_REPLY, reply);
@@ -83,7 +79,7 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async release(taskType, items) {
-      const names = [keys.runningCount(taskType), keys.slots(taskType), keys.retrySlots(taskType)];
+      const names = keys.several(taskType, 'runningCount', 'slots', 'retrySlots');
       await inChunks(items, ITEMS_PER_CALL, async (chunk) => {
         const args = chunk.flatMap((item) => [
           item.lane === 'manual' ? `m${item.member}` : item.member,
@@ -109,7 +105,7 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async makeDue(taskType, cardIds, cap) {
-      const names = [keys.queue(taskType), keys.retry(taskType), keys.failures(taskType)];
+      const names = keys.several(taskType, 'queue', 'retry', 'failures');
       await inChunks(cardIds, ITEMS_PER_CALL, async (chunk) => {
         await client.script('workMakeDue', names, [cap, keys.workChannel(taskType), ...chunk]);
       });
@@ -130,14 +126,10 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     close: () => signal.close(),
 
     async counts(taskType) {
-      const reply = await client.script('workCounts', [
-        keys.queue(taskType),
-        keys.manual(taskType),
-        keys.slots(taskType),
-        keys.limit(taskType),
-        keys.retry(taskType),
-        keys.effectiveLimit(taskType),
-      ]);
+      const reply = await client.script(
+        'workCounts',
+        keys.several(taskType, 'queue', 'manual', 'slots', 'limit', 'retry', 'effectiveLimit'),
+      );
       const { limit, effectiveLimit, ...counts } = namedReply(COUNTS_REPLY, reply);
       const maxConcurrency = limitOf(limit);
       return {
@@ -151,14 +143,7 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async place(taskType, cardId, manualEntries) {
-      const names = [
-        keys.queue(taskType),
-        keys.retry(taskType),
-        keys.failures(taskType),
-        keys.slots(taskType),
-        keys.manual(taskType),
-        keys.manualLeases(taskType),
-      ];
+      const names = keys.several(taskType, 'queue', 'retry', 'failures', 'slots', 'manual', 'manualLeases');
       const args = [cardId, MANUAL_ENTRIES_SEARCHED, ...manualEntries];
       const reply = (await client.script('workPlace', names, args)) as PlaceReply;
       const [now, queueScore, queueRank, slot, retryScore, retryRank, failures, manualBefore, manualRuns] =
@@ -179,7 +164,7 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async runningCount(taskType) {
-      const names = [keys.runningCount(taskType), keys.slots(taskType)];
+      const names = keys.several(taskType, 'runningCount', 'slots');
       const reply = await client.script('workRunningCount', names);
       const [shown, held, live] = reply as [string | null, number, number];
       return { shown, held, live };
@@ -224,16 +209,17 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async followClock(taskType, leaseMs) {
-      const names = [
-        keys.queue(taskType),
-        keys.manual(taskType),
-        keys.manualLeases(taskType),
-        keys.slots(taskType),
-        keys.retrySlots(taskType),
-        keys.retry(taskType),
-        keys.pauses(taskType),
-        keys.claims(taskType),
-      ];
+      const names = keys.several(
+        taskType,
+        'queue',
+        'manual',
+        'manualLeases',
+        'slots',
+        'retrySlots',
+        'retry',
+        'pauses',
+        'claims',
+      );
       const args = [leaseMs, CLOCK_STEP_MS, MOVES_PER_CALL];
       for (;;) {
         const reply = await client.script('workFollowClock', names, args);
@@ -243,13 +229,10 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async reap(taskType) {
-      const reply = await client.script('workReap', [
-        keys.manual(taskType),
-        keys.manualLeases(taskType),
-        keys.runningCount(taskType),
-        keys.slots(taskType),
-        keys.retrySlots(taskType),
-      ]);
+      const reply = await client.script(
+        'workReap',
+        keys.several(taskType, 'manual', 'manualLeases', 'runningCount', 'slots', 'retrySlots'),
+      );
       const [expiredSlots, foreign] = reply as [number, string | null];
       return { expiredSlots, healedFrom: foreign === null ? null : Number(foreign) };
     },
