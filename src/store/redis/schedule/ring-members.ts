@@ -11,8 +11,8 @@ import { CardpollError } from '../../../platform/errors.ts';
 import type { RingGeneration, RingId, RingState, Rings } from '../../ports/live/rings.ts';
 import { inChunks, type RedisArgument, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
-import type { RingResizer } from './ring-resizer.ts';
-import { generationsOf, type RingReader } from './ring-state.ts';
+import { ringResizer } from './ring-resizer.ts';
+import { generationsOf, ringReader } from './ring-state.ts';
 
 /** Most ids in one script call; about 1 ms of Redis' time. */
 const IDS_PER_CALL = 1_000;
@@ -35,8 +35,10 @@ interface BucketGroup {
 export function ringMembers(
   client: RedisClient,
   keys: Keys,
-  { reader, resizer }: { readonly reader: RingReader; readonly resizer: RingResizer },
 ): Pick<Rings, 'add' | 'remove' | 'contains' | 'page' | 'recount'> {
+  const reader = ringReader(client, keys);
+  const resizer = ringResizer(client, keys);
+
   function call(
     command: MembersCommand,
     state: RingState,

@@ -9,58 +9,55 @@ import { generationsOf, type StateReply, stateOf } from './ring-state.ts';
 /** About 3,000 cards, which take a few milliseconds of Redis' time. */
 const BUCKETS_PER_CALL = 16;
 
-export class RingResizer {
-  constructor(
-    private readonly client: RedisClient,
-    private readonly keys: Keys,
-  ) {}
-
-  /** Splits the buckets that would be too large with `more` cards. @returns the state after that */
-  async makeRoom(ring: RingState, more: number): Promise<RingState> {
-    let state = ring;
-    for (let i = 0; i < generationsOf(state).length; i += 1) {
-      for (;;) {
-        const part = generationsOf(state)[i];
-        if (part === undefined || nextResize(part.build, part.build.members + more) !== 'split') break;
-        state = await this.#step(state, part, 'split', part.build.members + more);
-      }
-    }
-    return state;
-  }
-
-  /** @returns true when there is more to do */
-  async resize(ring: RingState, maxSteps: number): Promise<boolean> {
-    let state = ring;
-    for (let left = maxSteps; ; left -= BUCKETS_PER_CALL) {
-      const part = generationsOf(state).find(({ build }) => nextResize(build, build.members) !== null);
-      const direction = part && nextResize(part.build, part.build.members);
-      if (part === undefined || direction == null) return false;
-      if (left <= 0) return true;
-      const after = await this.#step(state, part, direction, part.build.members);
-      // The cursor is between the two halves: merge them later.
-      if (direction === 'merge' && sameShapes(after, state)) return true;
-      state = after;
-    }
-  }
-
-  async #step(
+export function ringResizer(client: RedisClient, keys: Keys) {
+  async function step(
     state: RingState,
     { prefix, build }: { prefix: string; build: RingGeneration },
     direction: 'split' | 'merge',
     cards: number,
   ): Promise<RingState> {
-    const keys = [this.keys.ring(state)];
+    const names = [keys.ring(state)];
     for (const number of plan(build, direction, cards)) {
       for (const one of [number, 2 * number, 2 * number + 1]) {
-        keys.push(this.keys.bucket(state, build.generation, one));
+        names.push(keys.bucket(state, build.generation, one));
       }
     }
     const script = direction === 'split' ? 'ringSplit' : 'ringMerge';
     const args = [prefix, build.generation, build.buckets, build.split];
-    const reply = (await this.client.script(script, keys, args)) as StateReply | null;
+    const reply = (await client.script(script, names, args)) as StateReply | null;
     // The ring was dropped meanwhile: there is nothing to resize.
     return reply === null ? { ...state, generation: 0, building: null } : stateOf(state, reply);
   }
+
+  return {
+    /** Splits the buckets that would be too large with `more` cards. @returns the state after that */
+    async makeRoom(ring: RingState, more: number): Promise<RingState> {
+      let state = ring;
+      for (let i = 0; i < generationsOf(state).length; i += 1) {
+        for (;;) {
+          const part = generationsOf(state)[i];
+          if (part === undefined || nextResize(part.build, part.build.members + more) !== 'split') break;
+          state = await step(state, part, 'split', part.build.members + more);
+        }
+      }
+      return state;
+    },
+
+    /** @returns true when there is more to do */
+    async resize(ring: RingState, maxSteps: number): Promise<boolean> {
+      let state = ring;
+      for (let left = maxSteps; ; left -= BUCKETS_PER_CALL) {
+        const part = generationsOf(state).find(({ build }) => nextResize(build, build.members) !== null);
+        const direction = part && nextResize(part.build, part.build.members);
+        if (part === undefined || direction == null) return false;
+        if (left <= 0) return true;
+        const after = await step(state, part, direction, part.build.members);
+        // The cursor is between the two halves: merge them later.
+        if (direction === 'merge' && sameShapes(after, state)) return true;
+        state = after;
+      }
+    },
+  };
 }
 
 /** @returns the numbers of the whole buckets in the next steps of one direction. */

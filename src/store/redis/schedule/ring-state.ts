@@ -28,21 +28,18 @@ const STATE_FIELDS = [
   'lap_started_ms',
 ] as const;
 
-export class RingReader {
-  constructor(
-    private readonly client: RedisClient,
-    private readonly keys: Keys,
-  ) {}
-
-  async read(ring: RingId): Promise<RingState | null> {
-    const reply = (await this.client.command('HMGET', this.keys.ring(ring), ...STATE_FIELDS)) as StateReply;
+export function ringReader(client: RedisClient, keys: Keys) {
+  async function read(ring: RingId): Promise<RingState | null> {
+    const reply = (await client.command('HMGET', keys.ring(ring), ...STATE_FIELDS)) as StateReply;
     return reply[0] === null ? null : stateOf(ring, reply);
   }
 
   /** @throws CardpollError `not_found` for an unknown ring. */
-  async require(ring: RingId): Promise<RingState> {
-    return (await this.read(ring)) ?? missingRing(ring);
+  async function require(ring: RingId): Promise<RingState> {
+    return (await read(ring)) ?? missingRing(ring);
   }
+
+  return { read, require };
 }
 
 export function missingRing(ring: RingId): never {

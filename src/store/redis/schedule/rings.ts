@@ -5,13 +5,13 @@
 // A script gets the generation and the numbers of its buckets. If these have changed meanwhile, it does nothing, and
 // the call is repeated with the current state.
 import { bucketAt } from '../../../domain/schedule/phase.ts';
-import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { askPerTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { RingState, Rings } from '../../ports/live/rings.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 import { ringMembers } from './ring-members.ts';
-import { RingResizer } from './ring-resizer.ts';
-import { missingRing, RingReader, type StateReply, stateOf } from './ring-state.ts';
+import { ringResizer } from './ring-resizer.ts';
+import { missingRing, ringReader, type StateReply, stateOf } from './ring-state.ts';
 
 /** About 3,000 cards, which take a few milliseconds of Redis' time. */
 const BUCKETS_PER_CALL = 16;
@@ -19,8 +19,8 @@ const MAX_ATTEMPTS = 20;
 const KEYS_PER_UNLINK = 512;
 
 export function redisRings(client: RedisClient, keys: Keys): Rings {
-  const reader = new RingReader(client, keys);
-  const resizer = new RingResizer(client, keys);
+  const reader = ringReader(client, keys);
+  const resizer = ringResizer(client, keys);
 
   async function advanceOnce(state: RingState, count: number, limits: { queueCap: number; fence: number }) {
     const { taskType, generation, cursor } = state;
@@ -42,17 +42,17 @@ export function redisRings(client: RedisClient, keys: Keys): Rings {
   }
 
   return {
-    ...ringMembers(client, keys, { reader, resizer }),
+    ...ringMembers(client, keys),
 
     async list() {
-      const found = await Promise.all(
-        TASK_TYPES.map(async (taskType) => {
-          const ids = (await client.command('SMEMBERS', keys.rings(taskType))) as string[];
-          const rings = ids.map(Number).sort((a, b) => a - b);
-          return Promise.all(rings.map((configId) => reader.read({ configId, taskType })));
-        }),
-      );
-      return found.flat().filter((ring) => ring !== null);
+      const found = await askPerTaskType(async (taskType) => {
+        const ids = (await client.command('SMEMBERS', keys.rings(taskType))) as string[];
+        const rings = ids.map(Number).sort((a, b) => a - b);
+        return Promise.all(rings.map((configId) => reader.read({ configId, taskType })));
+      });
+      return Object.values(found)
+        .flat()
+        .filter((ring) => ring !== null);
     },
 
     async configure(ring, { intervalMs, enabled, staggerMs = 0 }) {

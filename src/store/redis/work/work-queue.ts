@@ -2,7 +2,7 @@
 // work-*.lua contain the rules; this file builds their KEYS and ARGV.
 import { DEFAULT_MAX_CONCURRENCY, MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/operator-limits.ts';
 import { cardIdOf } from '../../../domain/manual-trigger.ts';
-import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { askPerTaskType, TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { camelKeys, snakeKeys } from '../../../platform/snake-keys.ts';
 import {
   CLOCK_STEP_MS,
@@ -247,10 +247,10 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async pauses() {
-      const found = TASK_TYPES.map(async (taskType) =>
+      const found = await askPerTaskType(async (taskType) =>
         pausesOf(taskType, await client.script('workPauses', [keys.pauses(taskType)])),
       );
-      return (await Promise.all(found)).flat();
+      return Object.values(found).flat();
     },
   };
 }
