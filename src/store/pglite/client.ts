@@ -13,122 +13,102 @@ import {
   type SqlValue,
 } from '../sql/client/sql-client.ts';
 import { translateSqlError } from '../sql/client/sql-errors.ts';
-import { OPENING, type PgliteReply, type PgliteRequest, type PgliteWorkerData } from './protocol.ts';
+import {
+  OPENING,
+  type PgliteReply,
+  type PgliteRequest,
+  type PgliteTask,
+  type PgliteWorkerData,
+} from './protocol.ts';
 
 interface Waiting {
   resolve(rows: readonly unknown[]): void;
   reject(error: unknown): void;
 }
 
-type Task =
-  | { kind: 'query'; sql: string; params: readonly SqlValue[] }
-  | { kind: 'script'; sql: string }
-  | { kind: 'close' };
-
-export class PgliteClient implements SqlClient {
-  readonly #worker: Worker;
-  readonly #where: string;
-  readonly #exited: Promise<void>;
-  readonly #waiting = new Map<number, Waiting>();
-  #nextId = OPENING;
-  #line: Promise<unknown> = Promise.resolve();
+/** Throws `config` when the directory cannot be opened. @param dataDir absolute path, or ':memory:' */
+export async function openPglite(workerUrl: URL, dataDir: string): Promise<SqlClient> {
+  const where = dataDir === ':memory:' ? 'the embedded database' : `the embedded database in ${dataDir}`;
+  const workerData: PgliteWorkerData = { dataDir };
+  const worker = new Worker(workerUrl, { name: 'pglite', workerData });
+  const waiting = new Map<number, Waiting>();
+  let nextId = OPENING;
+  let line: Promise<unknown> = Promise.resolve();
   /** Why no request can be answered any more. */
-  #ended: CardpollError | null = null;
+  let ended: CardpollError | null = null;
 
-  private constructor(workerUrl: URL, data: PgliteWorkerData) {
-    this.#where =
-      data.dataDir === ':memory:' ? 'the embedded database' : `the embedded database in ${data.dataDir}`;
-    this.#worker = new Worker(workerUrl, { name: 'pglite', workerData: data });
-    this.#worker.on('message', (reply: PgliteReply) => this.#receive(reply));
-    this.#worker.on('error', (error) => this.#end(messageOf(error)));
-    this.#exited = new Promise((resolve) => {
-      this.#worker.on('exit', () => {
-        this.#end('its thread has ended');
-        resolve();
-      });
+  function end(reason: string): void {
+    ended ??= new CardpollError('unavailable', 'embedded_stopped', `${where} has stopped: ${reason}`, {
+      hint: 'Restart cardpoll.',
     });
+    for (const { reject } of waiting.values()) reject(ended);
+    waiting.clear();
   }
 
-  /** Throws `config` when the directory cannot be opened. @param dataDir absolute path, or ':memory:' */
-  static async open(workerUrl: URL, dataDir: string): Promise<PgliteClient> {
-    const client = new PgliteClient(workerUrl, { dataDir });
-    try {
-      await client.#reply(client.#nextId++);
-      return client;
-    } catch (error) {
-      await client.#worker.terminate();
-      throw new CardpollError(
-        'config',
-        'embedded_not_opened',
-        `${client.#where} cannot be opened: ${messageOf(error)}`,
-        {
-          hint: 'Check the permissions and free space of --data-dir, or name an empty directory.',
-          cause: error,
-        },
-      );
-    }
+  worker.on('message', (reply: PgliteReply) => {
+    const request = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    if ('rows' in reply) request?.resolve(reply.rows);
+    else
+      request?.reject(translateSqlError(Object.assign(new Error(reply.error.message), reply.error), where));
+  });
+  worker.on('error', (error) => end(messageOf(error)));
+  const exited = new Promise<void>((resolve) => {
+    worker.on('exit', () => {
+      end('its thread has ended');
+      resolve();
+    });
+  });
+
+  function replyTo(id: number): Promise<readonly unknown[]> {
+    return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
   }
 
-  query<Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []): Promise<Row[]> {
-    return this.#alone(() => this.#runner.query<Row>(sql, params));
-  }
-
-  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
-    return this.#alone(() => inTransaction(this.#runner, work));
-  }
-
-  async close(): Promise<void> {
-    if (this.#ended === null) await this.#alone(() => this.#send({ kind: 'close' })).catch(() => {});
-    await this.#exited;
-  }
-
-  /** Sends at once; only for the caller whose turn it is. */
-  readonly #runner: SqlTransaction = {
-    query: async <Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []) =>
-      (await this.#send({ kind: 'query', sql: typeof sql === 'string' ? sql : sql.text, params })) as Row[],
-    script: async (sql) => {
-      await this.#send({ kind: 'script', sql });
-    },
-    // Nothing is limited here.
-    longScript: (sql) => this.#runner.script(sql),
-  };
-
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#line.then(work);
-    this.#line = result.catch(() => {});
-    return result;
-  }
-
-  async #send(task: Task): Promise<readonly unknown[]> {
-    if (this.#ended !== null) throw this.#ended;
-    const id = this.#nextId++;
-    const reply = this.#reply(id);
-    this.#worker.postMessage({ id, ...task } satisfies PgliteRequest);
+  async function send(task: PgliteTask): Promise<readonly unknown[]> {
+    if (ended !== null) throw ended;
+    const id = nextId++;
+    const reply = replyTo(id);
+    worker.postMessage({ id, ...task } satisfies PgliteRequest);
     return reply;
   }
 
-  #reply(id: number): Promise<readonly unknown[]> {
-    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+  function alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = line.then(work);
+    line = result.catch(() => {});
+    return result;
   }
 
-  #receive(reply: PgliteReply): void {
-    const waiting = this.#waiting.get(reply.id);
-    this.#waiting.delete(reply.id);
-    if ('rows' in reply) waiting?.resolve(reply.rows);
-    else
-      waiting?.reject(
-        translateSqlError(Object.assign(new Error(reply.error.message), reply.error), this.#where),
-      );
-  }
+  /** Sends at once; only for the caller whose turn it is. */
+  const runner: SqlTransaction = {
+    query: async <Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []) =>
+      (await send({ kind: 'query', sql: typeof sql === 'string' ? sql : sql.text, params })) as Row[],
+    script: async (sql) => {
+      await send({ kind: 'script', sql });
+    },
+    // Nothing is limited here.
+    longScript: (sql) => runner.script(sql),
+  };
 
-  #end(reason: string): void {
-    this.#ended ??= new CardpollError(
-      'unavailable',
-      'embedded_stopped',
-      `${this.#where} has stopped: ${reason}`,
-      { hint: 'Restart cardpoll.' },
+  try {
+    await replyTo(nextId++);
+  } catch (error) {
+    await worker.terminate();
+    throw new CardpollError(
+      'config',
+      'embedded_not_opened',
+      `${where} cannot be opened: ${messageOf(error)}`,
+      {
+        hint: 'Check the permissions and free space of --data-dir, or name an empty directory.',
+        cause: error,
+      },
     );
-    for (const waiting of this.#waiting.values()) waiting.reject(this.#ended);
-    this.#waiting.clear();
   }
+  return {
+    query: (sql, params) => alone(() => runner.query(sql, params)),
+    transaction: (work) => alone(() => inTransaction(runner, work)),
+    async close() {
+      if (ended === null) await alone(() => send({ kind: 'close' })).catch(() => {});
+      await exited;
+    },
+  };
 }

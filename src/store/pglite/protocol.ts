@@ -1,4 +1,4 @@
-// The messages between PgliteClient (main thread) and worker.ts. One request, one reply with its id; the
+// The messages between client.ts (main thread) and worker.ts. One request, one reply with its id; the
 // worker answers in order.
 import type { SqlValue } from '../sql/client/sql-client.ts';
 
@@ -7,15 +7,12 @@ export interface PgliteWorkerData {
   readonly dataDir: string;
 }
 
-export type PgliteRequest =
-  | {
-      readonly id: number;
-      readonly kind: 'query';
-      readonly sql: string;
-      readonly params: readonly SqlValue[];
-    }
-  | { readonly id: number; readonly kind: 'script'; readonly sql: string }
-  | { readonly id: number; readonly kind: 'close' };
+export type PgliteTask =
+  | { readonly kind: 'query'; readonly sql: string; readonly params: readonly SqlValue[] }
+  | { readonly kind: 'script'; readonly sql: string }
+  | { readonly kind: 'close' };
+
+export type PgliteRequest = PgliteTask & { readonly id: number };
 
 export type PgliteReply =
   | { readonly id: number; readonly rows: readonly unknown[] }

@@ -6,7 +6,7 @@ import { makeDirectory } from '../../platform/directory.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { RecordStore } from '../ports/records/record-store.ts';
 import { sqlRecordStore } from '../sql/sql-record-store.ts';
-import { PgliteClient } from './client.ts';
+import { openPglite } from './client.ts';
 import { lockDataDir } from './lock.ts';
 
 interface EmbeddedOptions {
@@ -18,13 +18,12 @@ interface EmbeddedOptions {
 
 /** Throws `busy` while another process has the directory open, `config` when it cannot be opened. */
 export async function openEmbeddedRecordStore({ dataDir, workerUrl }: EmbeddedOptions): Promise<RecordStore> {
-  if (dataDir === ':memory:') return sqlRecordStore('embedded', await PgliteClient.open(workerUrl, dataDir));
+  if (dataDir === ':memory:') return sqlRecordStore('embedded', await openPglite(workerUrl, dataDir));
   const { realDir, unlock } = takeDir(dataDir);
   try {
-    const client = await PgliteClient.open(workerUrl, realDir);
+    const client = await openPglite(workerUrl, realDir);
     return sqlRecordStore('embedded', {
-      query: (sql, params) => client.query(sql, params),
-      transaction: (work) => client.transaction(work),
+      ...client,
       close: () => client.close().finally(unlock),
     });
   } catch (error) {

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
-import { PgliteClient } from '../../../src/store/pglite/client.ts';
+import { openPglite } from '../../../src/store/pglite/client.ts';
 import { openPostgresRecordStore, PostgresClient } from '../../../src/store/postgres/record-store.ts';
 import type { SqlClient } from '../../../src/store/sql/client/sql-client.ts';
 import { MIGRATIONS } from '../../../src/store/sql/migrations/migration-list.ts';
@@ -13,7 +13,7 @@ import { WORKER_URL } from './stores.ts';
 const ALL = MIGRATIONS.map(({ id }) => id);
 const postgresClient = async (): Promise<SqlClient> =>
   new PostgresClient({ url: await emptyDatabase(), applicationName: 'cardpoll', maxConnections: 4 });
-const embeddedClient = (): Promise<SqlClient> => PgliteClient.open(WORKER_URL, ':memory:');
+const embeddedClient = (): Promise<SqlClient> => openPglite(WORKER_URL, ':memory:');
 
 describe.each([
   ['PostgreSQL', postgresClient],

@@ -5,11 +5,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
 import { CARD_DEFAULTS, type CardImport } from '../../../src/domain/cards/card.ts';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { snakeKeys } from '../../../src/platform/snake-keys.ts';
-import { PgliteClient } from '../../../src/store/pglite/client.ts';
+import { openPglite } from '../../../src/store/pglite/client.ts';
 import type { CardChanges } from '../../../src/store/ports/records/card-records.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
-import type { SqlValue } from '../../../src/store/sql/client/sql-client.ts';
+import type { SqlClient, SqlValue } from '../../../src/store/sql/client/sql-client.ts';
 import { sqlRecordStore } from '../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 
@@ -43,16 +43,12 @@ async function postgresDeployment(): Promise<Deployment> {
 }
 
 /** One for all files that a process runs: to compile PGlite takes seconds. */
-let pglite: Promise<PgliteClient> | undefined;
+let pglite: Promise<SqlClient> | undefined;
 
 async function embeddedDeployment(): Promise<Deployment> {
-  pglite ??= PgliteClient.open(WORKER_URL, ':memory:');
+  pglite ??= openPglite(WORKER_URL, ':memory:');
   const client = await pglite;
-  const shared = {
-    query: client.query.bind(client),
-    transaction: client.transaction.bind(client),
-    close: async () => {},
-  };
+  const shared = { ...client, close: async () => {} };
   return {
     open: async () => sqlRecordStore('embedded', shared),
     // With the names of the columns, as the other one has them.
