@@ -34,7 +34,7 @@ export function claimNew(state: WorkState, request: ClaimRequest, limit: number,
   const half = Math.floor((left + (state.claims % 2)) / 2);
   const manual = claimManual(state, Math.min(state.manual.length, Math.max(half, left - due)), token);
   const leased = state.queue.lease(nowMs, left - manual.length, token);
-  const cards = leased.map(({ cardId }) => itemOf(cardId, 'schedule', token));
+  const cards = leased.map(({ member }) => itemOf(member, 'schedule', token));
   if (trickle) state.trickledAtMs = nowMs;
   else if (manual.length + cards.length > 0) state.otherAtMs = nowMs;
   for (const item of items) state.retrySlots.set(slotOf(item), token);
@@ -42,7 +42,7 @@ export function claimNew(state: WorkState, request: ClaimRequest, limit: number,
   for (const item of claimed) state.slots.set(slotOf(item), token);
   noteExtraSlot(state, limit);
   state.lastClaims.set(request.instanceId, { claimNumber: request.claimNumber, token, items: claimed });
-  return { items: claimed, lateMs: leased.map(({ dueMs }) => nowMs - dueMs) };
+  return { items: claimed, lateMs: leased.map(({ score }) => nowMs - score) };
 }
 
 /** True when another claim has taken this second's call to a dead interface, and no instance claims as usual. */
@@ -84,7 +84,7 @@ function noteExtraSlot(state: WorkState, limit: number): void {
 
 function claimRetries(state: WorkState, count: number, nowMs: number, token: number): WorkItem[] {
   const items: WorkItem[] = [];
-  for (const cardId of state.retry.take(nowMs, count)) {
+  for (const { member: cardId } of state.retry.take(nowMs, count)) {
     if (state.queue.addNew(cardId, token)) items.push(itemOf(cardId, 'retry', token));
   }
   return items;

@@ -48,12 +48,17 @@ export class ScoreSet<K> {
     return this.#heap[0];
   }
 
-  /** Removes and returns every member with a score up to `limit`, lowest first. */
-  takeUpTo(limit: number): Array<{ readonly member: K; readonly score: number }> {
-    const taken: Entry<K>[] = [];
-    for (let entry = this.#heap[0]; entry !== undefined && entry.score <= limit; entry = this.#heap[0]) {
-      this.delete(entry.member);
-      taken.push(entry);
+  /** Removes and returns every member with a score up to `limit`, at most `count` of them, lowest first. */
+  takeUpTo(
+    limit: number,
+    count = Number.POSITIVE_INFINITY,
+  ): Array<{ readonly member: K; readonly score: number }> {
+    const taken: Array<{ readonly member: K; readonly score: number }> = [];
+    while (taken.length < count) {
+      const lowest = this.lowest();
+      if (lowest === undefined || lowest.score > limit) break;
+      this.delete(lowest.member);
+      taken.push(lowest);
     }
     return taken;
   }
@@ -134,33 +139,17 @@ export class DueQueue {
     return this.#ready.size;
   }
 
-  /**
-   * Gives the score `token` to the `count` cards that have been due longest. @returns these cards and their due times.
-   */
-  lease(nowMs: number, count: number, token: number): Array<{ cardId: number; dueMs: number }> {
-    this.#ripen(nowMs);
-    const taken: Array<{ cardId: number; dueMs: number }> = [];
-    while (taken.length < count) {
-      const lowest = this.#ready.lowest();
-      if (lowest === undefined) break;
-      const { member: cardId, score: dueMs } = lowest;
-      this.move(cardId, token);
-      taken.push({ cardId, dueMs });
-    }
+  /** Gives the score `token` to the `count` cards that have been due longest. @returns them with their due times. */
+  lease(nowMs: number, count: number, token: number): ReturnType<DueQueue['take']> {
+    const taken = this.take(nowMs, count);
+    for (const { member } of taken) this.#waiting.set(member, token);
     return taken;
   }
 
-  /** Removes and returns the `count` cards that have been due longest. */
-  take(nowMs: number, count: number): number[] {
+  /** Removes and returns the `count` cards that have been due longest, with their due times. */
+  take(nowMs: number, count: number): Array<{ readonly member: number; readonly score: number }> {
     this.#ripen(nowMs);
-    const taken: number[] = [];
-    while (taken.length < count) {
-      const card = this.#ready.lowest()?.member;
-      if (card === undefined) break;
-      this.#ready.delete(card);
-      taken.push(card);
-    }
-    return taken;
+    return this.#ready.takeUpTo(Number.POSITIVE_INFINITY, count);
   }
 
   /**
