@@ -9,13 +9,17 @@
 //   problem; the owner then logs how many lines are missing.
 // - reopen() switches to a new descriptor between two writes. While writes fail it switches at once, or the space of a
 //   rotated and removed file would never be freed; a line cut in the middle is written again as a whole.
+// - A file that was removed, alone or with its directory, takes bytes that nobody can read. Once a second, before a write,
+//   it is looked at whether the file still has a name; if not, it is made again, and what was written since the last
+//   look counts as dropped.
 // - Several processes may append to one file (shared): the kernel keeps the bytes of one write together. If a write is
 //   cut short, other writes may follow it, so the partial line is ended and the line is written again as a whole.
 //
 // Why not sonic-boom, pino's own destination: it writes one 16 KiB piece per turn of the event loop, so a busy process
 // falls behind and drops lines; after a failed write it retries at every line; end() on a full disk never ends; and a
 // failed reopen() makes the next one close the same descriptor twice.
-import { close, openSync, write } from 'node:fs';
+import { close, write } from 'node:fs';
+import { closeQuietly, openAgain, openForAppend, wasRemoved } from './append-file.ts';
 import { messageOf } from './errors.ts';
 
 interface LineFileOptions {
@@ -37,6 +41,8 @@ const RETRY_MS = 250;
 /** A pipe takes 64 KiB at a time. */
 const PIPE_RETRY_MS = 10;
 const CLOSE_TIMEOUT_MS = 2_000;
+/** How often it is looked at whether the file still has a name. */
+const LOOK_MS = 1_000;
 const NEWLINE = 0x0a;
 /** Memory of buffered lines that is used again; what had to grow beyond it is let go. */
 const MEMORY_BYTES = 256 * 1024;
@@ -68,6 +74,9 @@ export class LineFile {
   #failing = false;
   #dropped = 0;
   #droppedBefore = 0;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  /** Number of lines written since the last look. */
+  #linesSinceLook = 0;
   #idle: Array<() => void> = [];
 
   /** Opens the file, mode 0640. @throws the system's error. */
@@ -166,8 +175,41 @@ export class LineFile {
       this.#waiting = 0;
     }
     this.#busy = true;
-    const { length } = this.#chunk;
-    write(this.#fd, this.#chunk, this.#offset, length - this.#offset, null, (error, written) => {
+    if (this.#mustLook()) this.#look();
+    else this.#write(this.#chunk);
+  }
+
+  #mustLook(): boolean {
+    return typeof this.#options.target === 'string' && performance.now() - this.#lookedAtMs >= LOOK_MS;
+  }
+
+  #look(): void {
+    wasRemoved(this.#fd, (removed) => {
+      if (this.#ended || this.#chunk === null) return;
+      try {
+        if (removed) this.#replaceRemoved();
+      } catch (error) {
+        this.#busy = false;
+        this.#failed(error as NodeJS.ErrnoException);
+        return;
+      }
+      this.#lookedAtMs = performance.now();
+      this.#linesSinceLook = 0;
+      this.#write(this.#chunk);
+    });
+  }
+
+  #replaceRemoved(): void {
+    this.#dropped += this.#linesSinceLook;
+    this.#linesSinceLook = 0;
+    this.#nextFd ??= openAgain(String(this.#options.target));
+    if (this.#trouble === null) this.#inTrouble('the file was removed');
+    this.#takeNextFd();
+  }
+
+  #write(chunk: Buffer): void {
+    const { length } = chunk;
+    write(this.#fd, chunk, this.#offset, length - this.#offset, null, (error, written) => {
       this.#busy = false;
       if (this.#ended) return;
       if (error === null) this.#written(written);
@@ -182,6 +224,7 @@ export class LineFile {
       this.#writeNext();
       return;
     }
+    this.#linesSinceLook += linesIn(this.#chunk ?? undefined);
     this.#chunk = null;
     if (this.#chunkMemory.length > MEMORY_BYTES) this.#chunkMemory = Buffer.allocUnsafe(MEMORY_BYTES);
     this.#failing = false;
@@ -247,15 +290,6 @@ export class LineFile {
   #settleIdle(): void {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
-}
-
-function openForAppend(path: string): number {
-  return openSync(path, 'a', 0o640);
-}
-
-/** An error on close means that bytes which write() accepted were lost; nothing can be done about it here. */
-function closeQuietly(fd: number): void {
-  close(fd, () => {});
 }
 
 function linesIn(bytes: Buffer | undefined): number {

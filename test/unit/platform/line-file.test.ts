@@ -4,12 +4,14 @@ import { spawnSync } from 'node:child_process';
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   renameSync,
+  rmSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
@@ -178,6 +180,63 @@ describe('what waits', () => {
     await turns();
     expect(vi.getTimerCount()).toBe(0); // the number may be another file's by now
     expect(problems).toHaveLength(1);
+  });
+});
+
+describe('a file that was removed', () => {
+  const inASecond = () => vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1_000);
+
+  it('is made again within a second, with its directory; what only it had counts as dropped', async () => {
+    const file = open();
+    file.write(line(10));
+    await file.flush();
+    file.write(line(20));
+    await file.flush();
+    rmSync(dir, { recursive: true });
+    file.write(line(30));
+    await file.flush();
+    inASecond();
+    file.write(line(40));
+    await file.flush();
+    expect(lengthOf()).toBe(40);
+    expect(recoveries).toEqual([3]);
+    expect(file.dropped).toBe(3);
+    expect(problems).toEqual([
+      expect.stringContaining('removed'),
+      `${path}: written again, 3 log lines were dropped`,
+    ]);
+    await file.close();
+    expect(held()).toEqual([]);
+  });
+
+  it('makes lines wait while it cannot be made again', async () => {
+    const file = open();
+    file.write(line(10));
+    await file.flush();
+    rmSync(dir, { recursive: true });
+    writeFileSync(dir, '');
+    inASecond();
+    file.write(line(20));
+    await file.flush();
+    expect(problems).toEqual([expect.stringContaining('ENOTDIR')]);
+    unlinkSync(dir);
+    await vi.advanceTimersByTimeAsync(250);
+    await until(() => existsSync(path) && lengthOf() === 20);
+    await turns();
+    expect(recoveries).toEqual([1]);
+    expect(problems).toHaveLength(2);
+    await file.close();
+  });
+
+  it('is not one that a rotation renamed', async () => {
+    const file = open();
+    renameSync(path, `${path}.1`);
+    inASecond();
+    file.write(line(10));
+    await file.close();
+    expect(existsSync(path)).toBe(false);
+    expect(lengthOf(`${path}.1`)).toBe(10);
+    expect(problems).toEqual([]);
   });
 });
 

@@ -1,0 +1,25 @@
+// The descriptor of a file that is appended to: opens it, notices that the file was removed, closes it. Used by line-file.ts.
+import { close, fstat, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { makeDirectory } from './directory.ts';
+
+/** Opens the file, mode 0640. @throws the system's error. */
+export function openForAppend(path: string): number {
+  return openSync(path, 'a', 0o640);
+}
+
+/** Opens a file that was removed, perhaps with its directory. @throws the system's error. */
+export function openAgain(path: string): number {
+  makeDirectory(dirname(path), { mode: 0o750 });
+  return openForAppend(path);
+}
+
+/** Whether the file has no name any more, so that nobody can read what is written to it. False where this is unknown. */
+export function wasRemoved(fd: number, answer: (removed: boolean) => void): void {
+  fstat(fd, (error, stats) => answer(error === null && stats.nlink === 0));
+}
+
+/** An error on close means that bytes which write() accepted were lost; nothing can be done about it here. */
+export function closeQuietly(fd: number): void {
+  close(fd, () => {});
+}
