@@ -19,7 +19,7 @@ import {
   SLACK_MS,
 } from '../model.ts';
 import { FileBytes, isDenied, isMissing } from '../read/file-bytes.ts';
-import { isGzip, unsupportedFormat } from '../read/gzip/gzip-format.ts';
+import { isGzip, unsupportedFormat, wasGzip } from '../read/gzip/gzip-format.ts';
 import { inflateFile } from '../read/gzip/inflate.ts';
 import { UnknownTime } from '../time/line-clock.ts';
 import { timeOfLine } from '../time/timestamps.ts';
@@ -127,7 +127,7 @@ class FileScan<Sink extends LineSink> {
     if (format !== null) {
       return this.#outcome(this.job.begin(), [{ code: 'not_searched', detail: `${format} is not searched` }]);
     }
-    const gzip = isGzip(head);
+    const gzip = isGzip(head) || wasGzip(head, this.task.path);
     let { inflate } = this.query;
     let exact: { first: LineInstants | null } | null = null;
     for (;;) {

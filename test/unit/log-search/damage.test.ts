@@ -181,6 +181,19 @@ describe.each(['auto', 'zlib-sync', 'node'] as const)('inflating with %s', (infl
     expect(exitCodeOf(report)).toBe(complete ? (report.hits > 0 ? 0 : 1) : 2);
   });
 
+  it('loses no member behind a torn one, wherever it was torn', async () => {
+    const tree = new LogTree();
+    const other = (n: number) => `{"time":${1_769_904_000 + n},"iccid":"8986009999999999999","n":${n}}\n`;
+    const torn = gzip(Array.from({ length: 1_000 }, (_, n) => other(n)).join(''));
+    for (let at = 20; at < torn.length; at += 23) {
+      tree.write(`${at}.log.gz`, Buffer.concat([torn.subarray(0, at), gzip(THREE)]));
+    }
+    const report = await tree.search({ iccid: CARD, inflate });
+    const whole = report.matching.filter(({ hits }) => hits === 3);
+    expect(whole).toHaveLength(report.files.considered);
+    expect(exitCodeOf(report)).toBe(2);
+  });
+
   it('loses nothing before a flipped bit', async () => {
     const tree = new LogTree();
     const file = BIG_GZIP;
@@ -194,6 +207,22 @@ describe.each(['auto', 'zlib-sync', 'node'] as const)('inflating with %s', (infl
   it('finds the card wherever a border between chunks falls', async () => {
     const { matching } = await new LogTree().search({ iccid: CARD, inflate, roots: [borders] });
     expect(matching.map(({ hits }) => hits)).toEqual(Array.from({ length: 128 }, () => 1));
+  });
+});
+
+describe('what is named .gz but does not begin as gzip does', () => {
+  it.each([
+    ['is empty, as after a power cut', Buffer.alloc(0), 0, 'truncated'],
+    ['is all zeros, as after a power cut', Buffer.alloc(9_000), 0, 'corrupt'],
+    ['has a flipped bit in its first byte', withFlippedByte(BIG_GZIP, 0, 1), 0, 'corrupt'],
+    ['lacks its beginning', Buffer.concat([Buffer.alloc(4_096), gzip(THREE)]), 3, 'corrupt'],
+    ['has one byte', BIG_GZIP.subarray(0, 1), 0, 'truncated'],
+  ])('is not complete: %s', async (_, file, hits, notice) => {
+    const tree = new LogTree();
+    tree.write('worker.log.1.gz', file);
+    const report = await tree.search({ iccid: CARD });
+    expect(report.notices.map(({ code }) => code)).toEqual([notice]);
+    expect([report.hits, exitCodeOf(report)]).toEqual([hits, 2]);
   });
 });
 

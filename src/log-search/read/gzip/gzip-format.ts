@@ -22,6 +22,15 @@ export function isGzip(head: Buffer): boolean {
   return head.length >= 2 && head[0] === 0x1f && head[1] === 0x8b;
 }
 
+/** Whether a file that does not begin as gzip does was gzip once: its name says so, and it is (almost) empty or not text. */
+export function wasGzip(head: Buffer, path: string): boolean {
+  return /\.gz$/i.test(path) && (head.length < 2 || !isText(head));
+}
+
+function isText(head: Buffer): boolean {
+  return !head.some((byte) => byte < 9);
+}
+
 type Header =
   | { readonly kind: 'header'; readonly length: number }
   | { readonly kind: 'cut' }
@@ -112,7 +121,7 @@ export function unsupportedFormat(head: Buffer, path: string): string | null {
   }
   // A file that is damaged at its start: it is not text, and its name says that it is compressed.
   const suffix = /\.(zst|bz2|xz|lz4|Z|zip)$/.exec(path)?.[1];
-  return suffix !== undefined && head.some((byte) => byte < 9) ? suffix : null;
+  return suffix !== undefined && !isText(head) ? suffix : null;
 }
 
 const MAGICS: ReadonlyArray<readonly [Buffer, string]> = [

@@ -42,6 +42,7 @@ class MemberWalk {
   }
 
   async run(): Promise<void> {
+    if (this.file.size === 0) return this.#problem('truncated', 'empty, which no gzip file is');
     while (this.offset < this.file.size) {
       const header = readHeader(this.#window, this.offset);
       if (this.file.shrunk) return;
@@ -49,6 +50,9 @@ class MemberWalk {
         if (!(await this.#member(this.offset + header.length))) return;
       } else if (header.kind === 'cut') {
         return this.#problem('truncated', `ends within a gzip header at byte ${this.offset}`);
+      } else if (this.offset === 0) {
+        this.#problem('corrupt', 'it does not begin as gzip does');
+        if (!(await this.#findNext(1))) return;
       } else if (!(await this.#skipForeign())) {
         return;
       }
@@ -78,10 +82,11 @@ class MemberWalk {
       this.sink.gap();
       return this.#findNext(this.offset + 1);
     }
-    return this.#checkTrailer(end.offset, trailerOf(crc, length));
+    return this.#checkTrailer(start, end.offset, trailerOf(crc, length));
   }
 
-  #checkTrailer(at: number, expected: Buffer): boolean {
+  /** Checks the trailer at `at` of the data from `start` on. */
+  async #checkTrailer(start: number, at: number, expected: Buffer): Promise<boolean> {
     const trailer = this.#window.all(at, expected.length);
     this.offset = at + expected.length;
     if (trailer.length < expected.length) {
@@ -90,8 +95,8 @@ class MemberWalk {
     }
     if (!trailer.equals(expected)) {
       this.#problem('crc_mismatch', `checksum or length at byte ${at} does not fit the data`);
-      // Cut off before its trailer: the next member follows directly.
-      if (readHeader(this.#window, at).kind === 'header') this.offset = at;
+      // Cut off, and by chance it ended within the member after it, or its trailer would be that member's beginning.
+      if (await this.#findNext(start, this.offset)) this.sink.gap();
     }
     return true;
   }
@@ -110,10 +115,13 @@ class MemberWalk {
     return false;
   }
 
-  async #findNext(from: number): Promise<boolean> {
+  /** Goes to the next member that begins between the two offsets, if there is one. */
+  async #findNext(from: number, until = this.file.size): Promise<boolean> {
     for await (const { at, bytes } of this.#blocks(from, SEARCH_BYTES - HEADER_BYTES + 1)) {
+      if (at >= until) return false;
       const member = findMember(bytes, 0);
       if (member === -1) continue;
+      if (at + member >= until) return false;
       this.offset = at + member;
       return true;
     }
