@@ -1,7 +1,10 @@
-// The descriptor of a file that is appended to: opens it, notices that the file was removed, closes it. Used by line-file.ts.
+// The descriptor of a file that lines are appended to: opens it, notices that the file was removed, closes it. Used by
+// line-file.ts.
 import { close, fstat, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeDirectory } from './directory.ts';
+
+const NEWLINE = 0x0a;
 
 /** Opens the file, mode 0640. @throws the system's error. */
 export function openForAppend(path: string): number {
@@ -22,4 +25,11 @@ export function wasRemoved(fd: number, answer: (removed: boolean) => void): void
 /** An error on close means that bytes which write() accepted were lost; nothing can be done about it here. */
 export function closeQuietly(fd: number): void {
   close(fd, () => {});
+}
+
+export function linesIn(bytes: Buffer | undefined): number {
+  let count = 0;
+  for (let at = bytes?.indexOf(NEWLINE) ?? -1; at !== -1; at = bytes?.indexOf(NEWLINE, at + 1) ?? -1)
+    count += 1;
+  return count;
 }

@@ -9,9 +9,8 @@
 //   problem; the owner then logs how many lines are missing.
 // - reopen() switches to a new descriptor between two writes. While writes fail it switches at once, or the space of a
 //   rotated and removed file would never be freed; a line cut in the middle is written again as a whole.
-// - A file that was removed, alone or with its directory, takes bytes that nobody can read. Once a second, before a write,
-//   it is looked at whether the file still has a name; if not, it is made again, and what was written since the last
-//   look counts as dropped.
+// - A file that was removed, alone or with its directory, takes bytes and space of no use. Once a second, also when no
+//   line comes, it is looked for; if it has no name, it is made again, and lines since the last look count as dropped.
 // - Several processes may append to one file (shared): the kernel keeps the bytes of one write together. If a write is
 //   cut short, other writes may follow it, so the partial line is ended and the line is written again as a whole.
 //
@@ -19,7 +18,7 @@
 // falls behind and drops lines; after a failed write it retries at every line; end() on a full disk never ends; and a
 // failed reopen() makes the next one close the same descriptor twice.
 import { close, write } from 'node:fs';
-import { closeQuietly, openAgain, openForAppend, wasRemoved } from './append-file.ts';
+import { closeQuietly, linesIn, openAgain, openForAppend, wasRemoved } from './append-file.ts';
 import { messageOf } from './errors.ts';
 
 interface LineFileOptions {
@@ -74,7 +73,8 @@ export class LineFile {
   #failing = false;
   #dropped = 0;
   #droppedBefore = 0;
-  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #looks: NodeJS.Timeout | undefined;
+  #lookDue = false;
   /** Number of lines written since the last look. */
   #linesSinceLook = 0;
   #idle: Array<() => void> = [];
@@ -84,6 +84,8 @@ export class LineFile {
     this.#options = options;
     this.#maxWaiting = options.maxWaiting ?? 4 * 1024 * 1024;
     this.#fd = typeof options.target === 'number' ? options.target : openForAppend(options.target);
+    if (typeof options.target === 'string')
+      this.#looks = setInterval(() => this.#lookSoon(), LOOK_MS).unref();
   }
 
   /** Number of lines that were dropped since the start. */
@@ -144,6 +146,7 @@ export class LineFile {
     this.#ended = true;
     clearTimeout(timer);
     clearTimeout(this.#timer);
+    clearInterval(this.#looks);
     const waiting = this.#memory.subarray(0, this.#waiting);
     const lost = this.#dropped + linesIn(waiting) + linesIn(this.#chunk?.subarray(this.#offset));
     if (lost > 0) this.#options.onProblem(`${this.#name}: ${lost} log lines lost at the end`);
@@ -164,6 +167,10 @@ export class LineFile {
   #writeNext(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    if (this.#lookDue) {
+      this.#look();
+      return;
+    }
     if (this.#chunk === null) {
       if (this.#waiting === 0) {
         this.#settleIdle();
@@ -175,45 +182,41 @@ export class LineFile {
       this.#waiting = 0;
     }
     this.#busy = true;
-    if (this.#mustLook()) this.#look();
-    else this.#write(this.#chunk);
-  }
-
-  #mustLook(): boolean {
-    return typeof this.#options.target === 'string' && performance.now() - this.#lookedAtMs >= LOOK_MS;
-  }
-
-  #look(): void {
-    wasRemoved(this.#fd, (removed) => {
-      if (this.#ended || this.#chunk === null) return;
-      try {
-        if (removed) this.#replaceRemoved();
-      } catch (error) {
-        this.#busy = false;
-        this.#failed(error as NodeJS.ErrnoException);
-        return;
-      }
-      this.#lookedAtMs = performance.now();
-      this.#linesSinceLook = 0;
-      this.#write(this.#chunk);
-    });
-  }
-
-  #replaceRemoved(): void {
-    this.#dropped += this.#linesSinceLook;
-    this.#linesSinceLook = 0;
-    this.#nextFd ??= openAgain(String(this.#options.target));
-    if (this.#trouble === null) this.#inTrouble('the file was removed');
-    this.#takeNextFd();
-  }
-
-  #write(chunk: Buffer): void {
-    const { length } = chunk;
-    write(this.#fd, chunk, this.#offset, length - this.#offset, null, (error, written) => {
+    const { length } = this.#chunk;
+    write(this.#fd, this.#chunk, this.#offset, length - this.#offset, null, (error, written) => {
       this.#busy = false;
       if (this.#ended) return;
       if (error === null) this.#written(written);
       else this.#failed(error);
+    });
+  }
+
+  #lookSoon(): void {
+    this.#lookDue = true;
+    if (!this.#busy && this.#timer === undefined) this.#writeNext();
+  }
+
+  #look(): void {
+    this.#busy = true;
+    wasRemoved(this.#fd, (removed) => {
+      this.#busy = false;
+      if (this.#ended) return;
+      try {
+        if (removed) {
+          this.#dropped += this.#linesSinceLook;
+          this.#linesSinceLook = 0;
+          this.#nextFd ??= openAgain(String(this.#options.target));
+          if (this.#trouble === null && this.#dropped > 0) this.#inTrouble('the file was removed');
+          this.#takeNextFd();
+        }
+      } catch (error) {
+        this.#failed(error as NodeJS.ErrnoException);
+        return;
+      }
+      this.#lookDue = false;
+      this.#linesSinceLook = 0;
+      this.#failing = false;
+      this.#writeNext();
     });
   }
 
@@ -290,11 +293,4 @@ export class LineFile {
   #settleIdle(): void {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
-}
-
-function linesIn(bytes: Buffer | undefined): number {
-  let count = 0;
-  for (let at = bytes?.indexOf(NEWLINE) ?? -1; at !== -1; at = bytes?.indexOf(NEWLINE, at + 1) ?? -1)
-    count += 1;
-  return count;
 }

@@ -184,7 +184,14 @@ describe('what waits', () => {
 });
 
 describe('a file that was removed', () => {
-  const inASecond = () => vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1_000);
+  /** What happens once a second. */
+  let look: () => void;
+  beforeEach(() => {
+    vi.spyOn(globalThis, 'setInterval').mockImplementation(((callback: () => void) => {
+      look = callback;
+      return { unref: () => undefined };
+    }) as never);
+  });
 
   it('is made again within a second, with its directory; what only it had counts as dropped', async () => {
     const file = open();
@@ -195,7 +202,7 @@ describe('a file that was removed', () => {
     rmSync(dir, { recursive: true });
     file.write(line(30));
     await file.flush();
-    inASecond();
+    look();
     file.write(line(40));
     await file.flush();
     expect(lengthOf()).toBe(40);
@@ -209,13 +216,28 @@ describe('a file that was removed', () => {
     expect(held()).toEqual([]);
   });
 
+  it('is let go, so that its space is free, also when no line comes', async () => {
+    const file = open();
+    file.write(line(10));
+    await file.flush();
+    look();
+    await turns();
+    unlinkSync(path);
+    look();
+    await until(() => existsSync(path));
+    await turns();
+    expect(held()).toEqual([path]);
+    expect(problems).toEqual([]);
+    await file.close();
+  });
+
   it('makes lines wait while it cannot be made again', async () => {
     const file = open();
     file.write(line(10));
     await file.flush();
     rmSync(dir, { recursive: true });
     writeFileSync(dir, '');
-    inASecond();
+    look();
     file.write(line(20));
     await file.flush();
     expect(problems).toEqual([expect.stringContaining('ENOTDIR')]);
@@ -231,7 +253,7 @@ describe('a file that was removed', () => {
   it('is not one that a rotation renamed', async () => {
     const file = open();
     renameSync(path, `${path}.1`);
-    inASecond();
+    look();
     file.write(line(10));
     await file.close();
     expect(existsSync(path)).toBe(false);
