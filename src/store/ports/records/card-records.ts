@@ -35,7 +35,7 @@ interface ImportCounts {
 }
 
 /** A row that was skipped because its iccid already belongs to another card. */
-export interface ImportConflict {
+interface ImportConflict {
   readonly cardId: number;
   readonly iccid: string;
 }

@@ -69,7 +69,10 @@ DELETE FROM alert_rules WHERE id = $1::integer
 -- the others are read from the end of the key.
 SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
   fired_at, resolved_at, resolution, resolved_value, acknowledged_at, acknowledged_by, acknowledged_reason,
-  CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced
+  CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced,
+  (SELECT coalesce(json_agg(json_build_object('channel', 'webhook', 'event', o.event, 'status', o.status,
+      'attempts', o.attempts, 'lastError', o.last_error) ORDER BY o.id), '[]')
+    FROM webhook_outbox o WHERE o.alert_id = h.id) AS notifications
 FROM (
   (
     SELECT * FROM alert_history
@@ -81,7 +84,7 @@ FROM (
       AND ($1::integer IS NULL OR rule_id = $1::integer)
     ORDER BY id DESC OFFSET $3::bigint LIMIT $4::integer
   )
-) AS page
+) AS h
 ORDER BY id DESC
 
 -- name: alerts.countHistory
@@ -99,8 +102,11 @@ SELECT CASE
 -- $1 alert id. Returns the alert.
 SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
   fired_at, resolved_at, resolution, resolved_value, acknowledged_at, acknowledged_by, acknowledged_reason,
-  CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced
-FROM alert_history
+  CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced,
+  (SELECT coalesce(json_agg(json_build_object('channel', 'webhook', 'event', o.event, 'status', o.status,
+      'attempts', o.attempts, 'lastError', o.last_error) ORDER BY o.id), '[]')
+    FROM webhook_outbox o WHERE o.alert_id = h.id) AS notifications
+FROM alert_history h
 WHERE id = $1::bigint
 
 -- name: alerts.acknowledge
@@ -117,24 +123,17 @@ FROM alert_history
 WHERE resolved_at IS NULL
 GROUP BY rule_type, task_type
 
--- name: alerts.notifications
--- The notifications of alerts, in order. $1 alert ids.
-SELECT alert_id, event, status, attempts, last_error
-FROM webhook_outbox
-WHERE alert_id = ANY ($1::bigint[])
-ORDER BY id
-
 -- name: alerts.toEvaluate
 -- Every rule that may fire or resolve, with its state. An alert that was cleaned out of the history while it was open
 -- counts as fired by the rule's present condition.
-SELECT r.id, r.revision, r.rule_type, r.task_type, r.comparison, r.threshold, r.is_enabled, r.cooldown_seconds,
-  r.deleted_at IS NOT NULL AS is_deleted,
-  r.open_alert_id IS NOT NULL AS is_firing,
-  (extract(epoch FROM clock_timestamp() - r.last_fired_at) * 1000)::float8 AS since_fired_ms,
-  coalesce(h.rule_type, r.rule_type) AS fired_rule_type,
-  coalesce(h.task_type, r.task_type) AS fired_task_type,
-  coalesce(h.comparison, r.comparison) AS fired_comparison,
-  coalesce(h.threshold, r.threshold) AS fired_threshold
+SELECT r.id, r.revision, r.rule_type AS "rule.rule_type", r.task_type AS "rule.task_type",
+  r.comparison AS "rule.comparison", r.threshold AS "rule.threshold", r.is_enabled AS "rule.is_enabled",
+  r.cooldown_seconds AS "rule.cooldown_seconds", r.deleted_at IS NOT NULL AS is_deleted,
+  CASE WHEN r.open_alert_id IS NOT NULL THEN coalesce(h.rule_type, r.rule_type) END AS "firing.rule_type",
+  coalesce(h.task_type, r.task_type) AS "firing.task_type",
+  coalesce(h.comparison, r.comparison) AS "firing.comparison",
+  coalesce(h.threshold, r.threshold) AS "firing.threshold",
+  (extract(epoch FROM clock_timestamp() - r.last_fired_at) * 1000)::float8 AS since_fired_ms
 FROM alert_rules r LEFT JOIN alert_history h ON h.id = r.open_alert_id
 WHERE r.open_alert_id IS NOT NULL OR (r.is_enabled AND r.deleted_at IS NULL)
 
@@ -213,8 +212,10 @@ WITH given AS MATERIALIZED (
   UNION ALL
   SELECT 'resolved' AS kind, c.* FROM closed c
 )
-SELECT kind, id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
-  fired_at, resolved_at, resolution, resolved_value
+SELECT kind, id AS "alert.id", rule_id AS "alert.rule_id", rule_name AS "alert.rule_name", rule_type AS "alert.rule_type",
+  task_type AS "alert.task_type", comparison AS "alert.comparison", threshold AS "alert.threshold", value AS "alert.value",
+  fired_at AS "alert.fired_at", resolved_at AS "alert.resolved_at", resolution AS "alert.resolution",
+  resolved_value AS "alert.resolved_value"
 FROM applied
 ORDER BY id
 
@@ -287,10 +288,12 @@ WITH busy AS MATERIALIZED (
     AND (o.claimed_until IS NULL OR o.claimed_until <= now())
   RETURNING o.id, o.alert_id, o.event, o.message_id, o.url, o.secrets, o.attempts, chosen.group_key
 )
-SELECT c.id AS delivery_id, c.attempts AS attempt, c.event, c.message_id::text AS message_id, c.url, c.group_key,
+SELECT c.id, c.attempts AS attempt, c.event, c.message_id::text AS message_id, c.url, c.group_key,
   CASE WHEN r.id IS NULL THEN c.secrets ELSE r.webhook_secrets END AS secrets,
-  h.id, h.rule_id, h.rule_name, h.rule_type, h.task_type, h.comparison, h.threshold, h.value,
-  h.fired_at, h.resolved_at, h.resolution, h.resolved_value
+  h.id AS "alert.id", h.rule_id AS "alert.rule_id", h.rule_name AS "alert.rule_name", h.rule_type AS "alert.rule_type",
+  h.task_type AS "alert.task_type", h.comparison AS "alert.comparison", h.threshold AS "alert.threshold",
+  h.value AS "alert.value", h.fired_at AS "alert.fired_at", h.resolved_at AS "alert.resolved_at",
+  h.resolution AS "alert.resolution", h.resolved_value AS "alert.resolved_value"
 FROM claimed c JOIN alert_history h ON h.id = c.alert_id LEFT JOIN alert_rules r ON r.id = h.rule_id
 ORDER BY c.id
 

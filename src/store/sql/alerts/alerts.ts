@@ -1,16 +1,9 @@
 // Alert rules, their history, silences and the webhook outbox. The state of a rule (firing or not, since when) stands in its
 // row, so that a restart or another leader goes on where the last one ended; see `apply` in alerts.sql for how it changes.
-import {
-  type AlertCondition,
-  type AlertRule,
-  type AlertRuleFields,
-  WEBHOOK_GROUP_MS,
-} from '../../../domain/alerts/alert-rule.ts';
+import { type AlertRule, type AlertRuleFields, WEBHOOK_GROUP_MS } from '../../../domain/alerts/alert-rule.ts';
 import type { Silence } from '../../../domain/alerts/alert-silence.ts';
 import type {
-  Alert,
   AlertHistoryItem,
-  AlertNotification,
   AlertRecords,
   AppliedTransition,
   FiringCount,
@@ -39,7 +32,6 @@ const SQL = statements(
   'alert',
   'acknowledge',
   'firing',
-  'notifications',
   'toEvaluate',
   'apply',
   'silences',
@@ -52,35 +44,7 @@ const SQL = statements(
   'countPending',
 );
 
-/** A rule to evaluate with the condition it fired by. */
-type EvaluationRow = AlertCondition &
-  Pick<AlertRule, 'id' | 'isEnabled' | 'cooldownSeconds'> &
-  Pick<RuleToEvaluate, 'revision' | 'isDeleted' | 'sinceFiredMs'> & {
-    readonly isFiring: boolean;
-    readonly firedRuleType: AlertCondition['ruleType'];
-    readonly firedTaskType: AlertCondition['taskType'];
-    readonly firedComparison: AlertCondition['comparison'];
-    readonly firedThreshold: number;
-  };
-
-type HistoryRow = Omit<AlertHistoryItem, 'notifications'>;
-
-type NotificationRow = Omit<AlertNotification, 'channel'> & { readonly alertId: number };
-
-type DeliveryRow = Omit<WebhookDelivery, 'id' | 'alert'> & { readonly deliveryId: number } & Alert;
-
 export function sqlAlerts(client: SqlClient): AlertRecords {
-  async function withNotifications(rows: readonly HistoryRow[]): Promise<AlertHistoryItem[]> {
-    const ids = rows.map(({ id }) => id);
-    const sent = ids.length === 0 ? [] : await client.query<NotificationRow>(SQL.notifications, [ids]);
-    const byAlert = new Map<number, AlertNotification[]>();
-    for (const { alertId, ...notification } of sent) {
-      const own = byAlert.get(alertId) ?? [];
-      byAlert.set(alertId, [...own, { channel: 'webhook', ...notification }]);
-    }
-    return rows.map((row) => ({ ...row, notifications: byAlert.get(row.id) ?? [] }));
-  }
-
   return {
     webhooks: sqlWebhookOutbox(client),
     silences: sqlSilences(client),
@@ -119,32 +83,26 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
     },
 
     async history({ ruleId, state }, { offset, limit }) {
-      const [rows, [count]] = await Promise.all([
-        client.query<HistoryRow>(SQL.history, [ruleId, state, offset, limit]),
+      const [items, [count]] = await Promise.all([
+        client.query<AlertHistoryItem>(SQL.history, [ruleId, state, offset, limit]),
         client.query<{ total: number }>(SQL.countHistory, [ruleId, state]),
       ]);
-      return { items: await withNotifications(rows), total: count?.total ?? 0 };
+      return { items, total: count?.total ?? 0 };
     },
 
-    async alert(id) {
-      const rows = await client.query<HistoryRow>(SQL.alert, [id]);
-      return firstOf(withNotifications(rows));
-    },
+    alert: (id) => firstOf(client.query<AlertHistoryItem>(SQL.alert, [id])),
 
     async acknowledge(id, by, reason) {
       await client.query(SQL.acknowledge, [id, by, reason]);
     },
 
     firing: () => client.query<FiringCount>(SQL.firing),
-
-    async toEvaluate() {
-      return (await client.query<EvaluationRow>(SQL.toEvaluate)).map(toEvaluation);
-    },
+    toEvaluate: () => client.query<RuleToEvaluate>(SQL.toEvaluate),
 
     async apply(transitions) {
       if (transitions.length === 0) return [];
       const sorted = [...transitions].sort((a, b) => a.ruleId - b.ruleId);
-      const rows = await client.query<Alert & { kind: AppliedTransition['kind'] }>(SQL.apply, [
+      return client.query<AppliedTransition>(SQL.apply, [
         sorted.map(({ ruleId }) => ruleId),
         sorted.map(({ revision }) => revision),
         sorted.map(({ event }) => event.kind),
@@ -152,7 +110,6 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
         sorted.map(({ event }) => (event.kind === 'resolved' ? event.resolution : null)),
         WEBHOOK_GROUP_MS,
       ]);
-      return rows.map(({ kind, ...alert }) => ({ kind, alert }));
     },
   };
 }
@@ -185,12 +142,8 @@ function sqlSilences(client: SqlClient): SilenceRecords {
  */
 function sqlWebhookOutbox(client: SqlClient): WebhookOutbox {
   return {
-    async claim({ limit, limitPerUrl, leaseMs }) {
-      const rows = await client.query<DeliveryRow>(SQL.claimDeliveries, [limit, limitPerUrl, leaseMs]);
-      return rows.map(({ deliveryId, attempt, messageId, event, url, groupKey, secrets, ...alert }) => {
-        return { id: deliveryId, attempt, messageId, event, url, groupKey, secrets, alert };
-      });
-    },
+    claim: ({ limit, limitPerUrl, leaseMs }) =>
+      client.query<WebhookDelivery>(SQL.claimDeliveries, [limit, limitPerUrl, leaseMs]),
 
     async settle(deliveries, outcome) {
       const rows = await client.query<{ id: number }>(SQL.settleDeliveries, [
@@ -223,23 +176,4 @@ function valuesOf(fields: AlertRuleFields): SqlValue[] {
     fields.cooldownSeconds,
     fields.webhookGrouped,
   ];
-}
-
-function toEvaluation(row: EvaluationRow): RuleToEvaluate {
-  const { id, revision, isDeleted, isFiring, sinceFiredMs } = row;
-  const { ruleType, taskType, comparison, threshold, isEnabled, cooldownSeconds } = row;
-  const firing = {
-    ruleType: row.firedRuleType,
-    taskType: row.firedTaskType,
-    comparison: row.firedComparison,
-    threshold: row.firedThreshold,
-  };
-  return {
-    id,
-    revision,
-    rule: { ruleType, taskType, comparison, threshold, isEnabled, cooldownSeconds },
-    isDeleted,
-    firing: isFiring ? firing : null,
-    sinceFiredMs,
-  };
 }

@@ -23,8 +23,8 @@ SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin'
 -- is written if the chunk puts more cards over their package (NULL: no limit), $5 whether to return former rows.
 -- Returns one row: inserted, updated, over_package (running cards that a lowered allowance puts over their package, so that
 -- they would be stopped by the rules of stops.wanted), refused (nothing was written, because of $4), the rows left out because
--- their iccid belongs to another card (conflict_ids and conflict_iccids, comma separated; NULL for none), and former: the
--- records of the cards before an update (JSON; their verification only if it changes, as a row of an import that undoes this).
+-- their iccid belongs to another card (conflicts, as JSON), and former: the records of the cards before an update (JSON; their
+-- verification only if it changes, as a row of an import that undoes this).
 WITH given AS (
   SELECT position, {attributes},
     CASE WHEN real_name_verified OR $2::boolean THEN real_name_verified END AS real_name_verified
@@ -76,9 +76,9 @@ SELECT
     ELSE (SELECT count(*) FROM updated) END AS updated,
   (SELECT over_package FROM verdict) AS over_package,
   (SELECT refused FROM verdict) AS refused,
-  string_agg(card_id::text, ',' ORDER BY position) FILTER (WHERE conflicts) AS conflict_ids,
-  string_agg(iccid, ',' ORDER BY position) FILTER (WHERE conflicts) AS conflict_iccids,
+  coalesce(json_agg(json_build_object('cardId', card_id, 'iccid', iccid) ORDER BY position) FILTER (WHERE conflicts),
+    '[]') AS conflicts,
   CASE WHEN $5::boolean THEN json_agg(to_jsonb(own) || jsonb_build_object(
     'real_name_verified', CASE WHEN real_name_verified <> (own).real_name_verified THEN (own).real_name_verified END
-  ) ORDER BY position) FILTER (WHERE differs AND NOT conflicts) END::text AS former
+  ) ORDER BY position) FILTER (WHERE differs AND NOT conflicts) END AS former
 FROM candidate

@@ -4,7 +4,6 @@ import type { CardImport } from '../../../domain/cards/card.ts';
 import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type {
   CardImportSession,
-  ImportConflict,
   ImportedChunk,
   ImportSessionOptions,
 } from '../../ports/records/card-records.ts';
@@ -19,15 +18,9 @@ const SQL = statements(withColumns(file), 'createRows', 'copyRows', 'insertRows'
 /** Of COPY's text format. */
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-interface ChunkRow {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly conflictIds: string | null;
-  readonly conflictIccids: string | null;
-  readonly overPackage: number;
-  readonly refused: boolean;
-  readonly former: string | null;
-}
+type ChunkRow = Omit<ImportedChunk, 'unchanged' | 'former'> & {
+  readonly former: ReadonlyArray<Parameters<typeof toImport>[0]> | null;
+};
 
 export function sqlCardImportSession(client: SqlClient, options: ImportSessionOptions): CardImportSession {
   return {
@@ -52,17 +45,12 @@ async function writeChunk(
   await tx.query(SQL.planByKeys);
   const since = month === undefined ? null : `${month}-01`;
   const params = [dryRun, overwriteVerified, since, mostOverPackage, keepFormer];
-  const [result] = await tx.query<ChunkRow>(SQL.chunk, params);
-  const conflicts = toConflicts(result);
-  const { inserted = 0, updated = 0, overPackage = 0, refused = false, former = null } = result ?? {};
+  const [chunk] = (await tx.query<ChunkRow>(SQL.chunk, params)) as [ChunkRow];
+  const { inserted, updated, conflicts, former } = chunk;
   return {
-    inserted,
-    updated,
+    ...chunk,
     unchanged: rows.length - inserted - updated - conflicts.length,
-    overPackage,
-    refused,
-    conflicts,
-    former: former === null ? [] : JSON.parse(former).map(toImport),
+    former: former?.map(toImport) ?? [],
   };
 }
 
@@ -85,10 +73,4 @@ function copyText(value: CardImport[keyof CardImport]): string {
 function toCopyLine(row: CardImport, position: number): string {
   const values = ATTRIBUTES.map((field) => copyText(row[field]));
   return `${position}\t${values.join('\t')}\t${copyText(row.realNameVerified)}\n`;
-}
-
-function toConflicts(row: ChunkRow | undefined): ImportConflict[] {
-  if (row === undefined || row.conflictIds === null || row.conflictIccids === null) return [];
-  const iccids = row.conflictIccids.split(',');
-  return row.conflictIds.split(',').map((cardId, i) => ({ cardId: Number(cardId), iccid: iccids[i] ?? '' }));
 }

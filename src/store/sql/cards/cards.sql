@@ -20,8 +20,9 @@ SELECT {c.*},
     SELECT FROM card_resumes r
     WHERE r.card_id = c.card_id AND r.state = 'waiting' AND r.not_before <= clock_timestamp()
   ) AS ordered,
-  to_char(u.month, 'YYYY-MM') AS month, u.used_mb, u.last_reading_mb, u.suspected_mb, u.read_at,
-  u.jump_from_mb, u.jump_from_used_mb, u.jump_at
+  to_char(u.month, 'YYYY-MM') AS "usage.month", u.used_mb AS "usage.used_mb", u.last_reading_mb AS "usage.last_reading_mb",
+  u.suspected_mb AS "usage.suspected_mb", u.read_at AS "usage.read_at", u.jump_from_mb AS "usage.jump.from_mb",
+  u.jump_from_used_mb AS "usage.jump.from_used_mb", u.jump_at AS "usage.jump.at"
 FROM cards c
 LEFT JOIN LATERAL (
   SELECT month, used_mb, last_reading_mb, suspected_mb, read_at, jump_from_mb, jump_from_used_mb, jump_at

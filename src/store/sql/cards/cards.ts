@@ -1,7 +1,6 @@
 // Card records: reading and listing them, and the doors to the change feed (card-changes.ts) and to imports
 // (card-import-session.ts). What polls change is written by results.ts and stops.ts.
 import type { Card, CardMembership } from '../../../domain/cards/card.ts';
-import type { UsageMonth } from '../../../domain/cards/usage-month.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { CardRecords, ListedCard, MonthlyUsage } from '../../ports/records/card-records.ts';
 import { firstOf } from '../client/rows.ts';
@@ -39,18 +38,6 @@ interface EstimateRow {
   readonly pages: number;
 }
 
-/** A card with the newest month of its usage; `month` is null before the first reading. */
-type CardRow = Omit<Card, 'usage'> &
-  Omit<UsageMonth, 'month' | 'jump'> &
-  JumpRow & { readonly month: string | null };
-
-/** Nulls when there is none. */
-interface JumpRow {
-  readonly jumpFromMb: number | null;
-  readonly jumpFromUsedMb: number | null;
-  readonly jumpAtMs: number | null;
-}
-
 /** Without a card: the one row of a stretch in which none matches. */
 type StretchRow = ListedCard & {
   readonly cardId: number | null;
@@ -62,7 +49,7 @@ export function sqlCards(client: SqlClient): CardRecords {
   async function byIds(cardIds: readonly number[], answerTimeoutMs?: number): Promise<Card[]> {
     if (cardIds.length === 0) return [];
     const sql = answerTimeoutMs === undefined ? SQL.byIds : { ...SQL.byIds, answerTimeoutMs };
-    return (await client.query<CardRow>(sql, [cardIds])).map(toCard);
+    return client.query<Card>(sql, [cardIds]);
   }
 
   async function cardIdOf(cardIdOrIccid: string): Promise<number | null> {
@@ -119,14 +106,6 @@ export function sqlCards(client: SqlClient): CardRecords {
     changeMark: () => currentMark(client),
     changesSince: (mark, limit) => cardChangesSince(client, mark, limit),
   };
-}
-
-function toCard(row: CardRow): Card {
-  const { month, usedMb, lastReadingMb, suspectedMb, readAtMs, ...others } = row;
-  const { jumpFromMb: fromMb, jumpFromUsedMb: fromUsedMb, jumpAtMs: atMs, ...card } = others;
-  const jump = fromMb === null || atMs === null ? null : { fromMb, fromUsedMb, atMs };
-  const usage = month === null ? null : { month, usedMb, lastReadingMb, suspectedMb, jump, readAtMs };
-  return { ...card, usage };
 }
 
 /** A full stretch may have left matching cards behind its last one; else everything up to the last id was looked at. */

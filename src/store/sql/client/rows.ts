@@ -1,5 +1,6 @@
 // Rows as this program reads them. A column's name becomes camelCase: `card_id` is cardId. A time is epoch milliseconds,
-// and its name ends in Ms: `fired_at` is firedAtMs. Both drivers answer with arrays of values and call this at their edge.
+// and its name ends in Ms: `fired_at` is firedAtMs. A name with dots is a field of an object in the row: `jump.factor`. Both
+// drivers answer with arrays of values and call this at their edge.
 import { camelCase } from '../../../platform/snake-keys.ts';
 
 /** PostgreSQL's type `timestamp with time zone`. */
@@ -10,18 +11,28 @@ interface Field {
   readonly dataTypeID: number;
 }
 
-export function namedRows(
-  fields: readonly Field[],
-  rows: ReadonlyArray<readonly unknown[]>,
-): Array<Record<string, unknown>> {
-  const names = fields.map(({ name, dataTypeID }) =>
-    dataTypeID === TIMESTAMPTZ_OID ? `${camelCase(name)}Ms` : camelCase(name),
+type Row = Record<string, unknown>;
+
+export function namedRows(fields: readonly Field[], rows: ReadonlyArray<readonly unknown[]>): Row[] {
+  const paths = fields.map(({ name, dataTypeID }) =>
+    `${camelCase(name)}${dataTypeID === TIMESTAMPTZ_OID ? 'Ms' : ''}`.split('.'),
   );
   return rows.map((values) => {
-    const row: Record<string, unknown> = {};
-    for (let i = 0; i < names.length; i += 1) row[names[i] as string] = values[i];
+    const row: Row = {};
+    for (let i = 0; i < paths.length; i += 1) put(row, paths[i] as string[], values[i]);
     return row;
   });
+}
+
+/** An object is null where its first value is. */
+function put(row: Row, path: readonly string[], value: unknown): void {
+  let owner: Row | null = row;
+  for (let i = 0; i < path.length - 1 && owner !== null; i += 1) {
+    const name = path[i] as string;
+    if (owner[name] === undefined) owner[name] = value === null ? null : {};
+    owner = owner[name] as Row | null;
+  }
+  if (owner !== null) owner[path.at(-1) as string] = value;
 }
 
 const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(\.\d+)?([+-]\d\d)(:\d\d)?$/;

@@ -152,9 +152,10 @@ SELECT (SELECT max(card_id) FROM looked) AS last_card_id, (SELECT count(*) FROM 
 
 -- name: stops.readControl
 -- $1 rows that are counted at most.
-SELECT c.mode, c.mode_since, c.mode_by, c.mode_reason,
-  c.jump_since AS since, c.jump_factor AS factor, c.jump_baseline AS baseline_mb_per_hour,
-  c.jump_recent AS recent_mb_per_hour, c.jump_accepted_at AS accepted_at,
+SELECT c.mode AS "set_mode.mode", c.mode_since AS "set_mode.since", c.mode_by AS "set_mode.by",
+  c.mode_reason AS "set_mode.reason",
+  c.jump_since AS "jump.since", c.jump_factor AS "jump.factor", c.jump_baseline AS "jump.baseline_mb_per_hour",
+  c.jump_recent AS "jump.recent_mb_per_hour", c.jump_accepted_at AS "jump.accepted_at",
   (SELECT sum(n) FROM unnest(c.by_minute) n) AS done_hour,
   (SELECT sum(n) FROM unnest(c.by_quarter) n) AS done_day,
   (SELECT count(*) FROM (SELECT FROM card_stops WHERE state = 'held' LIMIT $1::integer) AS found) AS held,

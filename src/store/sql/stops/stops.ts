@@ -2,7 +2,7 @@
 // card, and what decides about all stops. How cards over their package are stopped is stop-claims.ts.
 import { UNCONFIRMED_STOPS_COUNTED } from '../../../domain/alerts/alert-rule.ts';
 import type { CardMembership } from '../../../domain/cards/card.ts';
-import { STOP_STATES, STOPS_COUNTED, type StopMode } from '../../../domain/stops/stop.ts';
+import { STOP_STATES, STOPS_COUNTED } from '../../../domain/stops/stop.ts';
 import type {
   CardStop,
   ListedStop,
@@ -39,16 +39,6 @@ const SQL = statements(
 
 /** Stops that one statement releases or dismisses: a short transaction. */
 const DECIDED_AT_ONCE = 10_000;
-
-/** Without a mode that was set, or a jump, the rest of it means nothing. */
-type ControlRow = Omit<StopControl, 'setMode' | 'jump'> &
-  Omit<UsageJump, 'sinceMs'> & {
-    readonly mode: StopMode | null;
-    readonly modeSinceMs: number;
-    readonly modeBy: string;
-    readonly modeReason: string;
-    readonly sinceMs: number | null;
-  };
 
 export function sqlStops(client: SqlClient): StopRecords {
   async function decide(
@@ -108,14 +98,9 @@ export function sqlStops(client: SqlClient): StopRecords {
 export function sqlStopControl(client: SqlClient): StopControlRecords {
   return {
     async read() {
-      const [row] = await client.query<ControlRow>(SQL.readControl, [STOPS_COUNTED]);
-      if (row === undefined) throw new Error('stop_control has no row');
-      const { mode, modeSinceMs, modeBy, modeReason, doneHour, doneDay, held, observed, resumedDay } = row;
-      const { sinceMs, factor, baselineMbPerHour, recentMbPerHour, acceptedAtMs } = row;
-      const setMode = mode && { mode, sinceMs: modeSinceMs, by: modeBy, reason: modeReason };
-      const jump =
-        sinceMs === null ? null : { sinceMs, factor, baselineMbPerHour, recentMbPerHour, acceptedAtMs };
-      return { setMode, jump, doneHour, doneDay, held, observed, resumedDay };
+      const [control] = await client.query<StopControl>(SQL.readControl, [STOPS_COUNTED]);
+      if (control === undefined) throw new Error('stop_control has no row');
+      return control;
     },
 
     async setMode(mode, by, reason) {

@@ -229,7 +229,7 @@ FOR UPDATE
 
 -- name: triggers.listed
 -- Hands out the next cards of a single or batch trigger. $1 trigger, $2 cards handed out before, $3 most cards.
--- Returns one row: the cards handed out (comma separated, in their order, NULL for none).
+-- Returns one row: the cards handed out (as JSON, in their order).
 WITH listed AS (
   SELECT l.card_id, l.position
   FROM manual_triggers t, unnest(t.card_ids[$2::integer + 1:$2::integer + $3::integer])
@@ -238,12 +238,12 @@ WITH listed AS (
 ), handed_out AS (
   INSERT INTO manual_trigger_cards (trigger_id, card_id) SELECT $1::text, card_id FROM listed
 )
-SELECT string_agg(card_id::text, ',' ORDER BY position) AS card_ids FROM listed
+SELECT coalesce(json_agg(card_id ORDER BY position), '[]') AS card_ids FROM listed
 
 -- name: triggers.selected
 -- Hands out the next cards of a by-condition trigger. $1 trigger, $2 card id to continue after, $3 cards to scan,
 -- $4 carrier or NULL, $5 status or NULL, $6 most cards to hand out.
--- Returns one row: the cards handed out (comma separated, NULL for none), how many were looked at, the last of them.
+-- Returns one row: the cards handed out (as JSON), how many were looked at, the last of them.
 -- Scanning a bounded range in id order needs no index on the selected columns, and no call takes long
 -- however few cards match.
 WITH piece AS MATERIALIZED (
@@ -261,7 +261,7 @@ WITH piece AS MATERIALIZED (
   LIMIT $6::integer
   RETURNING card_id
 )
-SELECT string_agg(card_id::text, ',' ORDER BY card_id) AS card_ids,
+SELECT coalesce(json_agg(card_id ORDER BY card_id), '[]') AS card_ids,
   (SELECT count(*) FROM piece) AS looked_at, (SELECT max(card_id) FROM piece) AS last_looked_at
 FROM handed_out
 

@@ -61,6 +61,12 @@ interface Chunk {
   readonly more: boolean;
 }
 
+interface PieceRow {
+  readonly cardIds: readonly number[];
+  readonly lookedAt: number;
+  readonly lastLookedAt: number | null;
+}
+
 export function sqlTriggers(client: SqlClient): TriggerRecords {
   async function triggerOf(rows: Promise<TriggerRow[]>): Promise<ManualTrigger | null> {
     const row = await firstOf(rows);
@@ -194,8 +200,8 @@ async function takeListed(
   limit: number,
 ): Promise<Chunk> {
   const { handedOut: before, lastCardId, total } = trigger;
-  const [row] = await tx.query<{ cardIds: string | null }>(SQL.listed, [triggerId, before, limit]);
-  const cardIds = parseIds(row?.cardIds);
+  const params = [triggerId, before, limit];
+  const [{ cardIds }] = (await tx.query(SQL.listed, params)) as [Pick<Chunk, 'cardIds'>];
   return { cardIds, lastCardId, more: before + cardIds.length < total };
 }
 
@@ -206,14 +212,11 @@ async function takeSelected(
   limit: number,
 ): Promise<Chunk> {
   const { lastCardId: after, carrierId, cardStatus } = trigger;
-  const [row] = await tx.query<{ cardIds: string | null; lookedAt: number; lastLookedAt: number | null }>(
-    SQL.selected,
-    [triggerId, after, PIECE_CARDS, carrierId, cardStatus, limit],
-  );
-  const cardIds = parseIds(row?.cardIds);
+  const params = [triggerId, after, PIECE_CARDS, carrierId, cardStatus, limit];
+  const [{ cardIds, lookedAt, lastLookedAt }] = (await tx.query(SQL.selected, params)) as [PieceRow];
   // A full hand may have left matching cards of the piece behind.
   if (cardIds.length === limit) return { cardIds, lastCardId: cardIds.at(-1) ?? after, more: true };
-  return { cardIds, lastCardId: row?.lastLookedAt ?? after, more: row?.lookedAt === PIECE_CARDS };
+  return { cardIds, lastCardId: lastLookedAt ?? after, more: lookedAt === PIECE_CARDS };
 }
 
 async function save(tx: SqlRunner, triggerId: string, trigger: LockedRow, chunk: Chunk): Promise<void> {
@@ -234,8 +237,4 @@ async function save(tx: SqlRunner, triggerId: string, trigger: LockedRow, chunk:
     failed,
     status,
   ]);
-}
-
-function parseIds(text: string | null | undefined): number[] {
-  return text === null || text === undefined ? [] : text.split(',').map(Number);
 }

@@ -28,3 +28,23 @@ it('names columns as the program does', () => {
   ];
   expect(namedRows(fields, [[7, 1_000, 'x']])).toEqual([{ cardId: 7, firedAtMs: 1_000, 'QUERY PLAN': 'x' }]);
 });
+
+it('puts columns with dots in their names into objects, which are null where their first value is', () => {
+  const fields = [
+    { name: 'card_id', dataTypeID: 20 },
+    { name: 'usage.used_mb', dataTypeID: 701 },
+    { name: 'usage.jump.at', dataTypeID: TIMESTAMPTZ_OID },
+    { name: 'usage.jump.from_mb', dataTypeID: 701 },
+    { name: 'usage.read_at', dataTypeID: TIMESTAMPTZ_OID },
+  ];
+  const rows = [
+    [7, 0, 1_000, null, 2_000],
+    [8, 5, null, null, 2_000],
+    [9, null, null, null, null],
+  ];
+  expect(namedRows(fields, rows)).toEqual([
+    { cardId: 7, usage: { usedMb: 0, jump: { atMs: 1_000, fromMb: null }, readAtMs: 2_000 } },
+    { cardId: 8, usage: { usedMb: 5, jump: null, readAtMs: 2_000 } },
+    { cardId: 9, usage: null },
+  ]);
+});
