@@ -1,4 +1,4 @@
--- scripts.ts puts this in front of every other script of src/store/redis. It only defines functions.
+-- client.ts puts this in front of every other script of src/store/redis. It only defines functions.
 -- Uses Lua 5.1 as Redis >= 6.2 embeds it. Redis replicates a script's effects, so reading TIME is safe.
 
 -- Numbers are passed to redis.call as they are (Redis writes them with 17 digits). To turn a number into text, use

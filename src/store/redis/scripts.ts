@@ -1,92 +1,39 @@
-// The Lua scripts by name. Each begins with the shared prelude; ring-*.lua scripts also get ring-prelude.lua, after it.
-// client.ts defines them on a connection.
-import cardCachePut from './cards/card-cache-put.lua';
-import leaseResign from './instances/lease-resign.lua';
-import leaseTake from './instances/lease-take.lua';
-import requestAbandon from './instances/request-abandon.lua';
-import requestClaim from './instances/request-claim.lua';
-import requestComplete from './instances/request-complete.lua';
-import workersHeartbeat from './instances/workers-heartbeat.lua';
-import workersList from './instances/workers-list.lua';
-import workersRemoveDead from './instances/workers-remove-dead.lua';
-import paceTake from './limits/pace-take.lua';
-import workPause from './limits/work-pause.lua';
-import workPauses from './limits/work-pauses.lua';
-import workResume from './limits/work-resume.lua';
-import prelude from './prelude.lua';
-import ringActivate from './schedule/ring-activate.lua';
-import ringAdvance from './schedule/ring-advance.lua';
-import ringConfigure from './schedule/ring-configure.lua';
-import ringDrop from './schedule/ring-drop.lua';
-import ringMembers from './schedule/ring-members.lua';
-import ringMerge from './schedule/ring-merge.lua';
-import ringPrelude from './schedule/ring-prelude.lua';
-import ringRecount from './schedule/ring-recount.lua';
-import ringSplit from './schedule/ring-split.lua';
-import ringStartGeneration from './schedule/ring-start-generation.lua';
-import healthNote from './stats/health-note.lua';
-import statsRead from './stats/stats-read.lua';
-import statsRecord from './stats/stats-record.lua';
-import failuresNote from './work/failures-note.lua';
-import workClaim from './work/work-claim.lua';
-import workCounts from './work/work-counts.lua';
-import workFollowClock from './work/work-follow-clock.lua';
-import workMakeDue from './work/work-make-due.lua';
-import workPlace from './work/work-place.lua';
-import workPushManual from './work/work-push-manual.lua';
-import workReap from './work/work-reap.lua';
-import workRelease from './work/work-release.lua';
-import workRemoveManual from './work/work-remove-manual.lua';
-import workResetSlots from './work/work-reset-slots.lua';
-import workRunningCount from './work/work-running-count.lua';
-import workSettle from './work/work-settle.lua';
-
-const SOURCES = {
-  cardCachePut,
-  failuresNote,
-  healthNote,
-  leaseResign,
-  leaseTake,
-  paceTake,
-  requestAbandon,
-  requestClaim,
-  requestComplete,
-  ringActivate,
-  ringAdvance,
-  ringConfigure,
-  ringDrop,
-  ringMembers,
-  ringMerge,
-  ringRecount,
-  ringSplit,
-  ringStartGeneration,
-  statsRead,
-  statsRecord,
-  workClaim,
-  workCounts,
-  workMakeDue,
-  workFollowClock,
-  workPause,
-  workPauses,
-  workPlace,
-  workPushManual,
-  workReap,
-  workRelease,
-  workRemoveManual,
-  workResetSlots,
-  workResume,
-  workRunningCount,
-  workSettle,
-  workersHeartbeat,
-  workersList,
-  workersRemoveDead,
-};
-
-export type ScriptName = keyof typeof SOURCES;
-
-export function scriptSources(): Array<{ name: ScriptName; lua: string }> {
-  return Object.entries(SOURCES).map(([name, lua]) => ({
-    name: name as ScriptName,
-    lua: `${prelude}\n${name.startsWith('ring') ? ringPrelude : ''}\n${lua}`,
-  }));
-}
+// The Lua scripts by name. client.ts defines them on a connection.
+export { default as cardCachePut } from './cards/card-cache-put.lua';
+export { default as leaseResign } from './instances/lease-resign.lua';
+export { default as leaseTake } from './instances/lease-take.lua';
+export { default as requestAbandon } from './instances/request-abandon.lua';
+export { default as requestClaim } from './instances/request-claim.lua';
+export { default as requestComplete } from './instances/request-complete.lua';
+export { default as workersHeartbeat } from './instances/workers-heartbeat.lua';
+export { default as workersList } from './instances/workers-list.lua';
+export { default as workersRemoveDead } from './instances/workers-remove-dead.lua';
+export { default as paceTake } from './limits/pace-take.lua';
+export { default as workPause } from './limits/work-pause.lua';
+export { default as workPauses } from './limits/work-pauses.lua';
+export { default as workResume } from './limits/work-resume.lua';
+export { default as ringActivate } from './schedule/ring-activate.lua';
+export { default as ringAdvance } from './schedule/ring-advance.lua';
+export { default as ringConfigure } from './schedule/ring-configure.lua';
+export { default as ringDrop } from './schedule/ring-drop.lua';
+export { default as ringMembers } from './schedule/ring-members.lua';
+export { default as ringMerge } from './schedule/ring-merge.lua';
+export { default as ringRecount } from './schedule/ring-recount.lua';
+export { default as ringSplit } from './schedule/ring-split.lua';
+export { default as ringStartGeneration } from './schedule/ring-start-generation.lua';
+export { default as healthNote } from './stats/health-note.lua';
+export { default as statsRead } from './stats/stats-read.lua';
+export { default as statsRecord } from './stats/stats-record.lua';
+export { default as failuresNote } from './work/failures-note.lua';
+export { default as workClaim } from './work/work-claim.lua';
+export { default as workCounts } from './work/work-counts.lua';
+export { default as workFollowClock } from './work/work-follow-clock.lua';
+export { default as workMakeDue } from './work/work-make-due.lua';
+export { default as workPlace } from './work/work-place.lua';
+export { default as workPushManual } from './work/work-push-manual.lua';
+export { default as workReap } from './work/work-reap.lua';
+export { default as workRelease } from './work/work-release.lua';
+export { default as workRemoveManual } from './work/work-remove-manual.lua';
+export { default as workResetSlots } from './work/work-reset-slots.lua';
+export { default as workRunningCount } from './work/work-running-count.lua';
+export { default as workSettle } from './work/work-settle.lua';

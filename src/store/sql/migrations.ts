@@ -10,7 +10,7 @@ import type { SqlClient, SqlRunner, SqlTransaction } from './client/sql-client.t
 import { sqlStateOf } from './client/sql-errors.ts';
 import { statements } from './client/statements.ts';
 import { limitLockWaits, lockKey } from './client/transaction-bounds.ts';
-import { MIGRATIONS, type Migration } from './migrations/migration-list.ts';
+import * as SOURCES from './migrations/migration-list.ts';
 import file from './migrations.sql';
 
 const SQL = statements(file, 'createTable', 'tablePresent', 'applied', 'record');
@@ -18,6 +18,13 @@ const SQL = statements(file, 'createTable', 'tablePresent', 'applied', 'record')
 const LOCK_KEY = 7_220_115_501;
 const LOCK_WAIT_MS = 10_000;
 const LOCK_NOT_AVAILABLE = '55P03';
+
+interface Migration {
+  readonly id: string;
+  readonly sql: string;
+}
+
+export const MIGRATIONS: readonly Migration[] = Object.entries(SOURCES).map(([id, sql]) => ({ id, sql }));
 
 interface AppliedRow {
   readonly id: string;

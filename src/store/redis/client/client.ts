@@ -5,9 +5,12 @@
 // breaks, it aborts a half-answered pipeline, but re-sends single commands (all of them may come twice).
 import type { Cluster, Redis } from 'ioredis';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
-import { type ScriptName, scriptSources } from '../scripts.ts';
+import prelude from '../prelude.lua';
+import ringPrelude from '../ring-prelude.lua';
+import * as SCRIPTS from '../scripts.ts';
 
 export type RedisArgument = string | number;
+type ScriptName = keyof typeof SCRIPTS;
 type ScriptMethod = (keyCount: number, ...keysAndArguments: RedisArgument[]) => Promise<unknown>;
 
 const AUTH = /^(NOAUTH|WRONGPASS)/;
@@ -64,7 +67,10 @@ export class RedisClient {
     readonly shownUrl: string,
     private readonly deadlineMs: number,
   ) {
-    for (const { name, lua } of scriptSources()) connection.defineCommand(name, { lua });
+    for (const [name, script] of Object.entries(SCRIPTS)) {
+      const ringRules = name.startsWith('ring') ? ringPrelude : '';
+      connection.defineCommand(name, { lua: `${prelude}\n${ringRules}\n${script}` });
+    }
     this.#scripts = connection as unknown as Record<ScriptName, ScriptMethod>;
     connection.on('error', (error) => {
       this.#lastConnectionError = error;

@@ -1,4 +1,4 @@
--- scripts.ts puts this in front of every ring-*.lua, after prelude.lua. It only defines functions. The rules are those
+-- client.ts puts this in front of every ring-*.lua, after prelude.lua. It only defines functions. The rules are those
 -- of domain/schedule/phase.ts, which explains them: a ring's first `split` buckets are split into halves, and buckets
 -- are numbered like the nodes of a binary tree. A contract test compares the two files.
 
