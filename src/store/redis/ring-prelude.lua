@@ -2,11 +2,9 @@
 -- of domain/schedule/phase.ts, which explains them: a ring's first `split` buckets are split into halves, and buckets
 -- are numbered like the nodes of a binary tree. A contract test compares the two files.
 
--- Returns the state of a ring for the adapter; ring-state.ts reads it in this order.
+-- Returns the state of a ring for the adapter (ring-state.ts).
 local function ring_state(ring_key)
-  return redis.call('HMGET', ring_key, 'generation', 'buckets', 'split', 'members', 'selection', 'loaded',
-    'building_generation', 'building_buckets', 'building_split', 'building_members', 'building_selection',
-    'interval_ms', 'anchor_ms', 'cursor', 'enabled', 'skipped_revolutions', 'achieved_ms', 'lap_started_ms')
+  return redis.call('HGETALL', ring_key)
 end
 
 -- Returns the number of steps of the interval.

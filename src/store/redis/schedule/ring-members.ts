@@ -25,11 +25,10 @@ const CARDS_PER_GROWTH = 20_000;
 /** What ring-members.lua sends to each bucket. */
 type MembersCommand = 'SADD' | 'SREM' | 'SMISMEMBER';
 
-/** The cards of one bucket in one call, with their positions in the caller's list. */
+/** Cards of one bucket. */
 interface BucketGroup {
   readonly number: number;
   readonly ids: number[];
-  readonly positions: number[];
 }
 
 export function ringMembers(
@@ -68,25 +67,21 @@ export function ringMembers(
   ): Promise<void> {
     let state = seen;
     let ids = cardIds;
-    let positions: readonly number[] | null = null;
     for (let attempt = 0; ids.length > 0; attempt += 1) {
       if (attempt === MAX_ATTEMPTS) throw changing(state);
       if (attempt > 0) state = await reader.require(state);
-      const again = new Map<number, number>();
+      const again = new Set<number>();
       for (const part of generationsOf(state)) {
         if (command === 'SMISMEMBER' && part.prefix !== '') continue;
-        const calls = splitIntoCalls(groupByBucket(ids, positions, part.build));
+        const calls = splitIntoCalls(groupByBucket(ids, part.build));
         const present = state;
         await someAtOnce(calls, async (groups) => {
           const reply = await call(command, present, part, groups);
           if (reply !== null) return onReply(reply, groups, part.prefix);
-          for (const { ids, positions } of groups) {
-            for (const [i, id] of ids.entries()) again.set(positions[i] as number, id);
-          }
+          for (const { ids } of groups) for (const id of ids) again.add(id);
         });
       }
-      ids = [...again.values()];
-      positions = [...again.keys()];
+      ids = [...again];
     }
   }
 
@@ -124,14 +119,14 @@ export function ringMembers(
     },
 
     async contains(ring, cardIds) {
-      const found = new Array<boolean>(cardIds.length).fill(false);
+      const found = new Set<number>();
       const state = await reader.read(ring);
-      if (state === null) return found;
+      if (state === null) return cardIds.map(() => false);
       await send('SMISMEMBER', state, cardIds, (reply, groups) => {
-        const positions = groups.flatMap((group) => group.positions);
-        for (const [i, flag] of (reply as number[]).entries()) found[positions[i] as number] = flag === 1;
+        const ids = groups.flatMap((group) => group.ids);
+        for (const [i, flag] of (reply as number[]).entries()) if (flag === 1) found.add(ids[i] as number);
       });
-      return found;
+      return cardIds.map((cardId) => found.has(cardId));
     },
 
     async page(ring, fromPhase, maxBuckets) {
@@ -163,35 +158,25 @@ export function ringMembers(
   };
 }
 
-/** @param positions the index of each id in the caller's list; null when `cardIds` has the caller's order */
-function groupByBucket(
-  ids: readonly number[],
-  positions: readonly number[] | null,
-  shape: RingShape,
-): Map<number, BucketGroup> {
-  const groups = new Map<number, BucketGroup>();
-  for (let i = 0; i < ids.length; i += 1) {
-    const id = ids[i] as number;
+function groupByBucket(ids: readonly number[], shape: RingShape): Map<number, number[]> {
+  const groups = new Map<number, number[]>();
+  for (const id of ids) {
     const number = bucketNumberOf(id, shape);
-    let group = groups.get(number);
-    if (group === undefined) {
-      group = { number, ids: [], positions: [] };
-      groups.set(number, group);
-    }
-    group.ids.push(id);
-    group.positions.push(positions?.[i] ?? i);
+    const group = groups.get(number);
+    if (group === undefined) groups.set(number, [id]);
+    else group.push(id);
   }
   return groups;
 }
 
-function splitIntoCalls(groups: Map<number, BucketGroup>): BucketGroup[][] {
+function splitIntoCalls(groups: Map<number, number[]>): BucketGroup[][] {
   const calls: BucketGroup[][] = [];
   let call: BucketGroup[] = [];
   let room = IDS_PER_CALL;
-  for (const { number, ids, positions } of groups.values()) {
+  for (const [number, ids] of groups) {
     for (let from = 0; from < ids.length; ) {
       const end = Math.min(ids.length, from + room);
-      call.push({ number, ids: ids.slice(from, end), positions: positions.slice(from, end) });
+      call.push({ number, ids: ids.slice(from, end) });
       room -= end - from;
       from = end;
       if (room === 0) {

@@ -1,37 +1,16 @@
 // The state of a ring: reads it, and parses it as the scripts return it. Used by rings.ts and the other ring-*.ts files.
 import { CardpollError } from '../../../platform/errors.ts';
 import type { RingGeneration, RingId, RingState } from '../../ports/live/rings.ts';
-import type { RedisClient } from '../client/client.ts';
+import { pairsOf, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 
-export type StateReply = Array<string | null>;
-
-/** The fields in the order in which ring_state() in ring-prelude.lua returns them. */
-const STATE_FIELDS = [
-  'generation',
-  'buckets',
-  'split',
-  'members',
-  'selection',
-  'loaded',
-  'building_generation',
-  'building_buckets',
-  'building_split',
-  'building_members',
-  'building_selection',
-  'interval_ms',
-  'anchor_ms',
-  'cursor',
-  'enabled',
-  'skipped_revolutions',
-  'achieved_ms',
-  'lap_started_ms',
-] as const;
+/** The hash of the ring: field, value, field, value ... */
+export type StateReply = string[];
 
 export function ringReader(client: RedisClient, keys: Keys) {
   async function read(ring: RingId): Promise<RingState | null> {
-    const reply = (await client.command('HMGET', keys.ring(ring), ...STATE_FIELDS)) as StateReply;
-    return reply[0] === null ? null : stateOf(ring, reply);
+    const reply = (await client.command('HGETALL', keys.ring(ring))) as StateReply;
+    return reply.length === 0 ? null : stateOf(ring, reply);
   }
 
   /** @throws CardpollError `not_found` for an unknown ring. */
@@ -51,8 +30,9 @@ export function missingRing(ring: RingId): never {
 }
 
 export function stateOf(ring: RingId, reply: StateReply): RingState {
-  const text = (name: (typeof STATE_FIELDS)[number]): string => reply[STATE_FIELDS.indexOf(name)] ?? '';
-  const field = (name: (typeof STATE_FIELDS)[number]): number => Number(text(name));
+  const fields = pairsOf(reply);
+  const text = (name: string): string => fields.get(name) ?? '';
+  const field = (name: string): number => Number(text(name));
   const generationOf = (prefix: '' | 'building_'): RingGeneration => ({
     generation: field(`${prefix}generation`),
     buckets: field(`${prefix}buckets`),
