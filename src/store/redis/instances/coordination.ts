@@ -1,14 +1,12 @@
 // The fleet, leases, live instances, the progress of initialisation and reconciliation, and claims of requests in Redis.
 import type { Fleet } from '../../../domain/fleet.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
-import { camelKeys, snakeKeys } from '../../../platform/snake-keys.ts';
+import { camelKeys, snakeCase, snakeKeys } from '../../../platform/snake-keys.ts';
 import {
   type Coordination,
   INIT_NOT_STARTED,
-  type InitProgress,
   type InstanceInfo,
   NEVER_RECONCILED,
-  type Reconciliation,
   type RequestClaim,
   type RequestClaims,
 } from '../../ports/live/coordination.ts';
@@ -25,26 +23,20 @@ export function redisCoordination(client: RedisClient, keys: Keys): Coordination
     return { id, name: name.join(' ') };
   }
 
-  async function read<State extends object>(
-    key: string,
-    names: FieldNames<State>,
-    initial: State,
-  ): Promise<State> {
+  async function read<State extends object>(key: string, nameOf: NameOf, initial: State): Promise<State> {
     const texts = await client.hash(key);
-    const fields = Object.entries<unknown>(initial as Record<string, unknown>).map(([field, value]) => {
-      const name = names[field as keyof State];
+    const fields = Object.entries(initial).map(([field, value]) => {
+      const name = nameOf(field);
       return [field, parsed(name, texts.get(name), value)];
     });
     return Object.fromEntries(fields);
   }
 
-  async function save<State extends object>(
-    key: string,
-    names: Partial<FieldNames<State>>,
-    state: State,
-  ): Promise<void> {
-    const fields = Object.entries<string>(names as FieldNames<State>);
-    const texts = fields.flatMap(([field, name]) => [name, packed(name, state[field as keyof State])]);
+  async function save(key: string, nameOf: NameOf, state: object): Promise<void> {
+    const texts = Object.entries(state).flatMap(([field, value]) => {
+      const name = nameOf(field);
+      return [name, packed(name, value)];
+    });
     await client.command('HSET', key, ...texts);
   }
 
@@ -107,53 +99,26 @@ export function redisCoordination(client: RedisClient, keys: Keys): Coordination
       return ((await client.script('workersRemoveDead', [keys.workers], dead)) as string[]).sort();
     },
 
-    initProgress: () => read(keys.initProgress, PROGRESS, INIT_NOT_STARTED),
-    saveInitProgress: (progress) => save(keys.initProgress, PROGRESS, progress),
-    reconciliation: () => read(keys.reconciliation, RECONCILIATION, NEVER_RECONCILED),
+    initProgress: () => read(keys.initProgress, progressName, INIT_NOT_STARTED),
+    saveInitProgress: (progress) => save(keys.initProgress, progressName, progress),
+    reconciliation: () => read(keys.reconciliation, reconciliationName, NEVER_RECONCILED),
 
-    async saveReconciliation(state) {
-      const { requestedMs: _, ...names } = RECONCILIATION;
-      await save(keys.reconciliation, names, state);
+    async saveReconciliation({ requestedMs: _, ...state }) {
+      await save(keys.reconciliation, reconciliationName, state);
     },
 
-    async requestReconciliation(atMs) {
-      await client.command('HSET', keys.reconciliation, RECONCILIATION.requestedMs, atMs);
-    },
+    requestReconciliation: (requestedMs) => save(keys.reconciliation, reconciliationName, { requestedMs }),
   };
 }
 
-/** The fields of a state, and their names in its hash. A time is RFC 3339 in a name that ends in `_at`, otherwise a number. */
-type FieldNames<State> = Readonly<Record<keyof State, string>>;
+/** The name of a state's field in its hash. A time is RFC 3339 in a name that ends in `_at`, otherwise a number. */
+type NameOf = (field: string) => string;
 
-const PROGRESS: FieldNames<InitProgress> = {
-  status: 'status',
-  total: 'total',
-  loaded: 'loaded',
-  lastCardId: 'last_card_id',
-  batch: 'batch',
-  batches: 'batches',
-  startedAtMs: 'started_at',
-  updatedAtMs: 'updated_at',
-  finishedAtMs: 'finished_at',
-  changeMark: 'change_mark',
-  reason: 'reason',
-};
+/** `startedAtMs` is started_at. */
+const progressName: NameOf = (field) => snakeCase(field).replace(/_ms$/, '');
 
-const RECONCILIATION: FieldNames<Reconciliation> = {
-  reason: 'reason',
-  position: 'position',
-  checked: 'checked',
-  healed: 'healed',
-  startedAtMs: 'started_ms',
-  sweptAtMs: 'swept_ms',
-  healedMissing: 'healed_missing',
-  healedForeign: 'healed_foreign',
-  healedDouble: 'healed_double',
-  liveIdentity: 'live_identity',
-  recordIdentity: 'record_identity',
-  requestedMs: 'requested_ms',
-  answeredRequestMs: 'answered_request_ms',
-};
+/** `startedAtMs` is started_ms. */
+const reconciliationName: NameOf = (field) => snakeCase(field).replace(/_at_ms$/, '_ms');
 
 function packed(name: string, value: unknown): string {
   return typeof value === 'number' && name.endsWith('_at') ? new Date(value).toISOString() : `${value ?? ''}`;
