@@ -1,5 +1,6 @@
 // The live store of a single process, for evaluation and for small fleets. Its data ends with the process, and the
 // rings are built again from the record store. Opened by wiring when no Redis is configured.
+import { perTaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../ports/live/live-store.ts';
 import { embeddedCardCache } from './cards/card-cache.ts';
@@ -9,22 +10,23 @@ import { embeddedRings } from './schedule/rings.ts';
 import { embeddedHealthLog, embeddedHistoryLog, embeddedPollStats } from './stats/stats.ts';
 import { embeddedFailureLog } from './work/failure-log.ts';
 import { embeddedManualList, embeddedWorkQueue } from './work/work-queue.ts';
+import { WorkState } from './work/work-state.ts';
 
 export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
   const { clock } = options;
-  const work = embeddedWorkQueue(clock);
+  const types = perTaskType(() => new WorkState());
   const stats = embeddedPollStats(clock);
   const forgetBookkeeping = (instanceId: string): void => {
-    work.forgetInstance(instanceId);
+    for (const type of Object.values(types)) type.lastClaims.delete(instanceId);
     stats.forgetInstance(instanceId);
   };
   return {
     kind: 'embedded',
-    rings: embeddedRings(clock, (taskType) => work.stateOf(taskType)),
-    work,
-    manual: embeddedManualList((taskType) => work.stateOf(taskType)),
+    rings: embeddedRings(clock, types),
+    work: embeddedWorkQueue(clock, types),
+    manual: embeddedManualList(types),
     stats,
-    failures: embeddedFailureLog(clock, (taskType) => work.stateOf(taskType).failures),
+    failures: embeddedFailureLog(clock, types),
     history: embeddedHistoryLog(),
     health: embeddedHealthLog(clock),
     pace: embeddedPace(clock),

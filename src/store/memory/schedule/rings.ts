@@ -19,14 +19,14 @@ interface Ring extends RingId {
   loaded: boolean;
   building: Generation | null;
   skippedRevolutions: number;
-  achievedMs: number;
-  lapStartedMs: number;
+  achievedIntervalMs: number | null;
+  lapStartedAtMs: number | null;
 }
 
 /** After this many added cards the ring checks again whether buckets must be split. */
 const CARDS_PER_GROWTH = 20_000;
 
-export function embeddedRings(clock: Clock, workOf: (taskType: TaskType) => WorkState): Rings {
+export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, WorkState>>): Rings {
   const rings = new Map<string, Ring>();
 
   /** Switches to the next generation. Every card keeps its phase, and the scaled cursor is due at the same instant. */
@@ -79,8 +79,8 @@ export function embeddedRings(clock: Clock, workOf: (taskType: TaskType) => Work
           loaded: false,
           building: null,
           skippedRevolutions: 0,
-          achievedMs: 0,
-          lapStartedMs: 0,
+          achievedIntervalMs: null,
+          lapStartedAtMs: null,
         };
         rings.set(keyOf(id), ring);
       } else if (ring.intervalMs !== settings.intervalMs || ring.enabled !== settings.enabled) {
@@ -176,8 +176,7 @@ export function embeddedRings(clock: Clock, workOf: (taskType: TaskType) => Work
 
     async advance(id, limits) {
       const ring = requireRing(id);
-      const work = workOf(id.taskType);
-      const { queue } = work;
+      const { queue } = work[id.taskType];
       const now = nowMs();
       const { inUse } = ring;
       let moved = 0;
@@ -188,8 +187,8 @@ export function embeddedRings(clock: Clock, workOf: (taskType: TaskType) => Work
         const lateMs = now - dueAt({ ...ring, ...shape }, ring.cursor);
         if (lateMs < -2 * stepMs - ring.staggerMs) {
           ring.anchorMs = now - (ring.cursor - 1) * stepMs;
-          ring.achievedMs = 0;
-          ring.lapStartedMs = 0;
+          ring.achievedIntervalMs = null;
+          ring.lapStartedAtMs = null;
         } else if (lateMs > ring.intervalMs) {
           const skipped = Math.floor(lateMs / ring.intervalMs);
           ring.skippedRevolutions += skipped;
@@ -200,11 +199,11 @@ export function embeddedRings(clock: Clock, workOf: (taskType: TaskType) => Work
           const due = dueAt(clock, ring.cursor);
           if (due > now) break;
           if (ring.cursor % stepsOf(shape) === 0) {
-            if (ring.lapStartedMs > 0) ring.achievedMs = now - ring.lapStartedMs;
-            ring.lapStartedMs = now;
+            if (ring.lapStartedAtMs !== null) ring.achievedIntervalMs = now - ring.lapStartedAtMs;
+            ring.lapStartedAtMs = now;
           }
           const { cards, steps } = inUse.at(ring.cursor);
-          moved += work.makeDue(cards, Math.floor(due), limits.queueCap);
+          moved += work[id.taskType].makeDue(cards, Math.floor(due), limits.queueCap);
           ring.cursor += steps;
         }
       }
@@ -219,21 +218,15 @@ function keyOf(id: RingId): string {
 
 const NEVER_BUILT = { generation: 0, buckets: 0, split: 0, members: 0, selection: '' };
 
-function stateOf(ring: Ring): RingState {
-  return {
-    configId: ring.configId,
-    taskType: ring.taskType,
-    ...(ring.inUse?.state ?? NEVER_BUILT),
-    loaded: ring.loaded,
-    building: ring.building?.state ?? null,
-    intervalMs: ring.intervalMs,
-    anchorMs: ring.anchorMs,
-    cursor: ring.cursor,
-    enabled: ring.enabled,
-    skippedRevolutions: ring.skippedRevolutions,
-    achievedIntervalMs: ring.achievedMs || null,
-    lapStartedAtMs: ring.lapStartedMs || null,
-  };
+function stateOf({
+  staggerMs: _,
+  fence: __,
+  lastGeneration: ___,
+  inUse,
+  building,
+  ...ring
+}: Ring): RingState {
+  return { ...ring, ...(inUse?.state ?? NEVER_BUILT), building: building?.state ?? null };
 }
 
 function generationsOf(ring: Ring): Generation[] {
@@ -276,8 +269,8 @@ function reanchor(ring: Ring, settings: { intervalMs: number; enabled: boolean }
     if (settings.enabled && !ring.enabled) due = Math.max(due, nowMs);
     ring.anchorMs = due - ring.cursor * stepMs;
     // A revolution at two speeds, or with a pause in it, has no meaningful duration.
-    ring.achievedMs = 0;
-    ring.lapStartedMs = 0;
+    ring.achievedIntervalMs = null;
+    ring.lapStartedAtMs = null;
   }
   ring.intervalMs = settings.intervalMs;
   ring.enabled = settings.enabled;

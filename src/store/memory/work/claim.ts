@@ -92,13 +92,13 @@ function claimRetries(state: WorkState, count: number, nowMs: number, token: num
 
 function claimManual(state: WorkState, count: number, token: number): WorkItem[] {
   const items: WorkItem[] = [];
-  for (const member of state.manual.take(count)) {
+  for (const member of state.manual.splice(0, count)) {
     if (state.manualLeases.scoreOf(member) === undefined) {
       state.manualLeases.set(member, token);
       items.push({ cardId: cardIdOf(member), lane: 'manual', member, token: String(token) });
     } else {
       // The entry is already running (triggered twice): it waits for its turn at the tail.
-      state.manual.append(member);
+      state.manual.push(member);
     }
   }
   return items;

@@ -2,18 +2,15 @@
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { type FailureLog, MAX_FAILURES_NOTED, type NotedFailure } from '../../ports/live/poll-stats.ts';
+import type { WorkState } from './work-state.ts';
 
 type Noted = Omit<NotedFailure, 'failuresInARow'>;
 
-/** @param failuresOf failures in a row of the failing cards, by card id */
-export function embeddedFailureLog(
-  clock: Clock,
-  failuresOf: (taskType: TaskType) => ReadonlyMap<number, number>,
-): FailureLog {
+export function embeddedFailureLog(clock: Clock, types: Readonly<Record<TaskType, WorkState>>): FailureLog {
   const notes = perTaskType(() => new Map<number, Noted>());
 
   function withRow(taskType: TaskType, noted: Noted): NotedFailure {
-    return { ...noted, failuresInARow: failuresOf(taskType).get(noted.cardId) ?? 0 };
+    return { ...noted, failuresInARow: types[taskType].failures.get(noted.cardId) ?? 0 };
   }
 
   return {
@@ -40,7 +37,7 @@ export function embeddedFailureLog(
         .map((noted) => withRow(taskType, noted))
         .filter(({ failuresInARow }) => failuresInARow > 0)
         .slice(0, max);
-      return { total: failuresOf(taskType).size, latest };
+      return { total: types[taskType].failures.size, latest };
     },
   };
 }

@@ -3,7 +3,7 @@
 // atomic.
 
 import { triggerIdOf } from '../../../domain/manual-trigger.ts';
-import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
+import type { TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
   MAX_RETRIES_WAITING,
@@ -13,18 +13,9 @@ import {
   type WorkQueue,
 } from '../../ports/live/work-queue.ts';
 import { claimNew } from './claim.ts';
-import { manualEntryOf, WorkState } from './work-state.ts';
+import { manualEntryOf, type WorkState } from './work-state.ts';
 
-interface EmbeddedWork extends WorkQueue {
-  /** The work of a task type; the rings move due cards into it. */
-  stateOf(taskType: TaskType): WorkState;
-  /** Forgets the claims of an instance that has left. */
-  forgetInstance(instanceId: string): void;
-}
-
-export function embeddedWorkQueue(clock: Clock): EmbeddedWork {
-  const types = perTaskType(() => new WorkState());
-
+export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType, WorkState>>): WorkQueue {
   /** @returns the time in whole milliseconds: only tokens have a fraction. */
   function nowMs(): number {
     return Math.floor(clock.now());
@@ -36,12 +27,6 @@ export function embeddedWorkQueue(clock: Clock): EmbeddedWork {
   }
 
   return {
-    stateOf: (taskType) => types[taskType],
-
-    forgetInstance(instanceId) {
-      for (const type of Object.values(types)) type.lastClaims.delete(instanceId);
-    },
-
     async claim(taskType, request) {
       const type = types[taskType];
       const now = nowMs();
@@ -84,7 +69,7 @@ export function embeddedWorkQueue(clock: Clock): EmbeddedWork {
           settleCard(type, settlement, backoff, now);
         }
       }
-      type.manual.prepend(returned);
+      type.returnManual(returned);
       return { fenced };
     },
 
@@ -179,7 +164,7 @@ export function embeddedWorkQueue(clock: Clock): EmbeddedWork {
           returned.push(entry);
         }
       }
-      type.manual.prepend(returned);
+      type.returnManual(returned);
       return { previous: cleared.length, current: 0 };
     },
 
@@ -241,24 +226,27 @@ function settleCard(
 }
 
 /** Fills and searches the manual lists; claims and settlements use them too. */
-export function embeddedManualList(stateOf: (taskType: TaskType) => WorkState): ManualList {
+export function embeddedManualList(types: Readonly<Record<TaskType, WorkState>>): ManualList {
   return {
     async push(taskType, entries) {
-      const state = stateOf(taskType);
-      for (const entry of entries) state.manual.append(entry);
-      state.wakeListeners();
+      const type = types[taskType];
+      for (const entry of entries) type.manual.push(entry);
+      type.wakeListeners();
     },
 
     async remove(taskType, triggerIds) {
+      const type = types[taskType];
+      const before = type.manual.length;
       const removed = new Set<string | null>(triggerIds);
-      return stateOf(taskType).manual.remove((entry) => removed.has(triggerIdOf(entry)));
+      type.manual = type.manual.filter((entry) => !removed.has(triggerIdOf(entry)));
+      return before - type.manual.length;
     },
 
-    running: async (taskType) => [...stateOf(taskType).manualLeases.entries()].map(({ member }) => member),
+    running: async (taskType) => [...types[taskType].manualLeases.entries()].map(({ member }) => member),
 
     async missing(taskType, entries) {
-      const { manual, manualLeases } = stateOf(taskType);
-      const waiting = new Set(manual.entries());
+      const { manual, manualLeases } = types[taskType];
+      const waiting = new Set(manual);
       return entries.filter((entry) => !waiting.has(entry) && manualLeases.scoreOf(entry) === undefined);
     },
   };

@@ -15,7 +15,8 @@ import { DueQueue, ScoreSet } from './score-set.ts';
 export class WorkState {
   readonly queue = new DueQueue();
   readonly retry = new DueQueue();
-  readonly manual = new EntryList();
+  /** The manual list, from its head to its tail. */
+  manual: string[] = [];
   readonly manualLeases = new ScoreSet<string>();
   /** Slot member (see slotOf) -> token. */
   readonly slots = new ScoreSet<string>();
@@ -61,8 +62,13 @@ export class WorkState {
   /** Takes back expired slots and manual entries. @returns the number of slots. */
   takeBackExpired(nowMs: number): number {
     this.retrySlots.takeUpTo(nowMs);
-    this.manual.prepend(this.manualLeases.takeUpTo(nowMs).map(({ member }) => member));
+    this.returnManual(this.manualLeases.takeUpTo(nowMs).map(({ member }) => member));
     return this.slots.takeUpTo(nowMs).length;
+  }
+
+  /** Puts entries back at the head of the manual list, the first of them at its very head. */
+  returnManual(entries: readonly string[]): void {
+    if (entries.length > 0) this.manual = [...entries, ...this.manual];
   }
 
   pausesInForce(nowMs: number): Pause[] {
@@ -91,7 +97,7 @@ export class WorkState {
     const score = this.queue.scoreOf(cardId);
     const leased = score !== undefined && !Number.isInteger(score) && score > nowMs;
     const retryAtMs = this.retry.scoreOf(cardId);
-    const waiting = this.manual.entries().findIndex((entry) => manualEntries.includes(entry));
+    const waiting = this.manual.findIndex((entry) => manualEntries.includes(entry));
     return {
       queued:
         score === undefined || leased
@@ -137,7 +143,7 @@ export class WorkState {
   #takeBackFrom(afterMs: number, nowMs: number): void {
     removeFrom(this.slots, afterMs);
     removeFrom(this.retrySlots, afterMs);
-    this.manual.prepend(removeFrom(this.manualLeases, afterMs));
+    this.returnManual(removeFrom(this.manualLeases, afterMs));
     this.queue.takeBackFrom(afterMs, nowMs);
   }
 
@@ -160,49 +166,4 @@ export function slotOf(item: WorkItem): string {
 
 export function manualEntryOf(slot: string): string | null {
   return slot.startsWith('m') ? slot.slice(1) : null;
-}
-
-/** The entries of a manual list: a list with cheap operations at both ends. */
-class EntryList {
-  #items: string[] = [];
-  #head = 0;
-
-  get length(): number {
-    return this.#items.length - this.#head;
-  }
-
-  append(entry: string): void {
-    this.#items.push(entry);
-  }
-
-  /** Puts the entries in front; the first entry becomes the head. */
-  prepend(entries: readonly string[]): void {
-    if (entries.length === 0) return;
-    this.#items = [...entries, ...this.#items.slice(this.#head)];
-    this.#head = 0;
-  }
-
-  /** Removes the entries that match. @returns their number. */
-  remove(matches: (entry: string) => boolean): number {
-    const before = this.length;
-    this.#items = this.#items.slice(this.#head).filter((entry) => !matches(entry));
-    this.#head = 0;
-    return before - this.#items.length;
-  }
-
-  /** @returns the entries from the head to the tail. */
-  entries(): readonly string[] {
-    return this.#items.slice(this.#head);
-  }
-
-  take(count: number): string[] {
-    const taken = this.#items.slice(this.#head, this.#head + count);
-    this.#head += taken.length;
-    // Drop taken entries once they are the greater part, so that each entry is copied once on average.
-    if (this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
-    return taken;
-  }
 }
