@@ -35,7 +35,7 @@ WHERE oid = to_regclass($1) AND relispartition = $2::boolean
 
 -- name: cleanup_step.removeWindow
 -- Removes the expired rows of a table between two places, in the order they lie in. $1 place after which it begins, $2 place
--- before which it ends, $3 rows at most; $4 and those behind it belong to the condition.
+-- before which it ends, $3 rows at most.
 -- Returns how many were removed and, when there were more than $3, the place of the last of them.
 -- Scans the range of places, no index.
 WITH edge AS MATERIALIZED (

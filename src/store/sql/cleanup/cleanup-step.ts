@@ -1,11 +1,11 @@
 // One step of a cleanup run on one target: a batch of rows, or a partition. Used by cleanup.ts. Every step notes its
 // progress in the transaction that removes; two instances that step at once take turns by the lock of the item's row.
-import { CLEANUP_BATCH_ROWS, type CleanupBounds, type CleanupTarget } from '../../../domain/cleanup.ts';
+import { CLEANUP_BATCH_ROWS } from '../../../domain/cleanup.ts';
 import { countWithin } from '../client/bounded-count.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { fill, statements } from '../client/statements.ts';
 import file from './cleanup-step.sql';
-import { bindCondition, TARGET_TABLES, type TargetTable, walkedTable } from './cleanup-targets.ts';
+import { type ExpiredOf, type WalkedTable, walkedTable } from './cleanup-targets.ts';
 import { detachPartition, dropDetached, expiredPartition, monthStart } from './partitions.ts';
 
 const SQL = statements(
@@ -22,11 +22,9 @@ const SQL = statements(
   'countBatch',
 );
 
-export interface RunItem extends CleanupBounds {
+export interface RunItem extends ExpiredOf {
   readonly runId: string;
   readonly position: number;
-  readonly target: CleanupTarget;
-  readonly changeMark: string | null;
   readonly dropping: string | null;
   /** Place of the last row that was looked at, `(page,row)`. */
   readonly walkedTo: string;
@@ -40,13 +38,13 @@ const WINDOWS_A_STEP = 64;
 
 /** @returns rows removed. */
 export async function cleanupStep(client: SqlClient, item: RunItem): Promise<number> {
-  const target = TARGET_TABLES[item.target];
-  if (item.dropping !== null) return dropPartition(client, item, target, item.dropping);
-  if (target.monthly && item.walkedTo === NOT_WALKED) {
-    const partition = await expiredPartition(client, target.table, monthStart(item.firstKeptMonth));
+  if (item.dropping !== null) return dropPartition(client, item, item.dropping);
+  const walked = walkedTable(item);
+  if (walked.monthly && item.walkedTo === NOT_WALKED) {
+    const partition = await expiredPartition(client, item.target, monthStart(item.firstKeptMonth));
     if (partition !== null) return notePartition(client, item, partition);
   }
-  return client.transaction((tx) => walk(tx, item, target));
+  return client.transaction((tx) => walk(tx, item, walked));
 }
 
 /** Notes the partition before it is dropped: from here on the run drops it, whichever instance continues the run. */
@@ -58,11 +56,10 @@ async function notePartition(client: SqlClient, item: RunItem, partition: string
 
 async function dropPartition(
   client: SqlClient,
-  { runId, position }: RunItem,
-  { table }: TargetTable,
+  { runId, position, target }: RunItem,
   partition: string,
 ): Promise<number> {
-  await detachPartition(client, table, partition);
+  await detachPartition(client, target, partition);
   let dropped = 0;
   await dropDetached(client, partition, async (tx) => {
     const rows = await tx.query<{ rows: number }>(SQL.countDropped, [runId, position, partition]);
@@ -74,15 +71,15 @@ async function dropPartition(
 }
 
 /** Goes on through the table from where the last step ended, until a batch is full or enough has been looked at. */
-async function walk(tx: SqlRunner, item: RunItem, target: TargetTable): Promise<number> {
+async function walk(tx: SqlRunner, item: RunItem, walked: WalkedTable): Promise<number> {
   const [mark] = await tx.query<{ walkedTo: string }>(SQL.lockItem, [item.runId, item.position]);
   if (mark === undefined) return 0;
-  const pages = await walkedPages(tx, item, target);
-  const room = Math.floor(CLEANUP_BATCH_ROWS / target.rowsEach);
+  const pages = await pagesOf(tx, walked);
+  const room = Math.floor(CLEANUP_BATCH_ROWS / walked.rowsEach);
   let walkedTo = mark.walkedTo;
   let deleted = 0;
   for (let window = 0; window < WINDOWS_A_STEP && pageOf(walkedTo) < pages && deleted < room; window += 1) {
-    const batch = await removeWindow(tx, item, target, walkedTo, room - deleted);
+    const batch = await removeWindow(tx, walked, walkedTo, room - deleted);
     deleted += batch.deleted;
     walkedTo = batch.walkedTo;
   }
@@ -92,30 +89,22 @@ async function walk(tx: SqlRunner, item: RunItem, target: TargetTable): Promise<
 }
 
 /** Pages of the table whose rows go one by one; 0 when there is no such table (any more, or yet). */
-async function walkedPages(tx: SqlRunner, item: RunItem, target: TargetTable): Promise<number> {
-  if (target.walked === null) return 0;
-  const [row] = await tx.query<{ pages: number }>(SQL.pages, [
-    walkedTable(target, item.firstKeptMonth),
-    target.monthly,
-  ]);
+async function pagesOf(tx: SqlRunner, { table, monthly, expired }: WalkedTable): Promise<number> {
+  if (expired === null) return 0;
+  const [row] = await tx.query<{ pages: number }>(SQL.pages, [table, monthly]);
   return row?.pages ?? 0;
 }
 
 /** Removes the expired rows of a window, in the order they lie in; of more than `limit` the first ones. */
 async function removeWindow(
   tx: SqlRunner,
-  item: RunItem,
-  target: TargetTable,
+  { table, expired }: WalkedTable,
   from: string,
   limit: number,
 ): Promise<{ deleted: number; walkedTo: string }> {
-  const table = walkedTable(target, item.firstKeptMonth);
-  const condition = bindCondition(target.walked ?? 'false', 4, item, item.changeMark);
   const to = `(${pageOf(from) + WINDOW_PAGES},0)`;
-  const [row] = await tx.query<{ deleted: number; last: string | null }>(
-    fill(SQL.removeWindow, { table, expired: condition.sql }),
-    [from, to, limit, ...condition.params],
-  );
+  const sql = fill(SQL.removeWindow, { table, expired: expired ?? 'false' });
+  const [row] = await tx.query<{ deleted: number; last: string | null }>(sql, [from, to, limit]);
   return { deleted: row?.deleted ?? 0, walkedTo: row?.last ?? to };
 }
 

@@ -1,6 +1,6 @@
 -- Which rows of each cleanup target have expired: conditions for expired and removeWindow of cleanup-step.sql. {cutoff}
 -- is the instant, {month} the first kept month and {snapshot} the snapshot up to which the change feed is
--- processed (NULL: unknown, and nothing compares true with it); cleanup-targets.ts turns them into parameters.
+-- processed (NULL: unknown, and nothing compares true with it); cleanup-targets.ts fills in their values.
 
 -- name: cleanup_targets.expired
 -- Rows of a target, for bounded-count.ts.

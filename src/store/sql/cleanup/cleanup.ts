@@ -124,8 +124,8 @@ async function planCleanup(
     if (config?.enabled !== true) continue;
     const { id, retentionDays } = config;
     const bounds = cleanupBounds(target, retentionDays, at.nowMs, at.calendar);
-    const { sql, params } = expiredRows(target, bounds, at.changeMark);
-    const count = await countWithin(client, sql, params, TARGET_WITHIN_MS);
+    const expired = expiredRows({ target, ...bounds, changeMark: at.changeMark });
+    const count = await countWithin(client, expired, [], TARGET_WITHIN_MS);
     items.push({ id, target, retentionDays, ...bounds, ...count });
   }
   return { items, changeMark: at.changeMark };
