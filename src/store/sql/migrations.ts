@@ -13,7 +13,7 @@ import { limitLockWaits, lockKey } from './client/transaction-bounds.ts';
 import * as SOURCES from './migrations/migration-list.ts';
 import file from './migrations.sql';
 
-const SQL = statements(file, 'createTable', 'tablePresent', 'applied', 'record');
+const sql = statements(file);
 
 const LOCK_KEY = 7_220_115_501;
 const LOCK_WAIT_MS = 10_000;
@@ -59,7 +59,7 @@ export function sqlMigrations(
       if (!missing(await readApplied(tx)).includes(migration)) return false;
       // Building an index over millions of cards may take its time.
       await tx.longScript(migration.sql);
-      await tx.query(SQL.record, [migration.id, checksumOf(migration)]);
+      await tx.query(sql('record'), [migration.id, checksumOf(migration)]);
       return true;
     });
   }
@@ -100,7 +100,7 @@ async function lock(tx: SqlTransaction, waitMs: number): Promise<void> {
       { hint: 'Try again when it has finished.', cause: error },
     );
   }
-  await tx.query(SQL.createTable);
+  await tx.query(sql('createTable'));
 }
 
 function checksumOf(migration: Migration): string {
@@ -108,8 +108,8 @@ function checksumOf(migration: Migration): string {
 }
 
 async function readApplied(runner: SqlRunner): Promise<Map<string, AppliedRow>> {
-  const [table] = await runner.query<{ present: boolean }>(SQL.tablePresent);
+  const [table] = await runner.query<{ present: boolean }>(sql('tablePresent'));
   if (table?.present !== true) return new Map();
-  const rows = await runner.query<AppliedRow>(SQL.applied);
+  const rows = await runner.query<AppliedRow>(sql('applied'));
   return new Map(rows.map((row) => [row.id, row]));
 }

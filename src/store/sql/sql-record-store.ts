@@ -21,7 +21,7 @@ import { sqlResumes } from './stops/resumes.ts';
 import { sqlStopControl, sqlStops } from './stops/stops.ts';
 import { sqlTriggers } from './triggers/triggers.ts';
 
-const SQL = statements(file, 'ping', 'now', 'fleet', 'identity', 'server', 'oldestWriter', 'usageMonths');
+const sql = statements(file);
 
 /** Under which daemons are connected. */
 export const APPLICATION_NAME = 'cardpoll';
@@ -56,10 +56,10 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
       }),
     bounded: (connections) => sqlRecordStore(kind, boundedClient(client, connections)),
     async ping() {
-      await client.query(SQL.ping);
+      await client.query(sql('ping'));
     },
     async now() {
-      const [row] = await client.query<{ nowMs: number }>(SQL.now);
+      const [row] = await client.query<{ nowMs: number }>(sql('now'));
       return Number(row?.nowMs);
     },
     // An embedded database has one history.
@@ -96,7 +96,7 @@ function busy(): CardpollError {
 }
 
 async function fleetOf(client: SqlClient): Promise<Fleet> {
-  const [row] = await client.query<Fleet>(SQL.fleet);
+  const [row] = await client.query<Fleet>(sql('fleet'));
   if (row !== undefined) return row;
   throw new CardpollError(
     'config',
@@ -112,7 +112,7 @@ async function fleetOf(client: SqlClient): Promise<Fleet> {
  */
 async function identityOf(client: SqlClient): Promise<string> {
   try {
-    const [row] = await client.query<{ identity: string }>(SQL.identity);
+    const [row] = await client.query<{ identity: string }>(sql('identity'));
     return row?.identity ?? '';
   } catch (error) {
     if (sqlStateOf(error) === INSUFFICIENT_PRIVILEGE) return '';
@@ -124,11 +124,11 @@ type ServerRow = Omit<RecordServer, 'oldestWriter' | 'usageMonths'>;
 
 /** The state of the server, as far as any user who may log in can read it, for the doctor. */
 async function serverOf(client: SqlClient): Promise<RecordServer> {
-  const [row] = await client.query<ServerRow>(SQL.server, [APPLICATION_NAME]);
+  const [row] = await client.query<ServerRow>(sql('server'), [APPLICATION_NAME]);
   const [oldestWriter = null] = await client.query<NonNullable<RecordServer['oldestWriter']>>(
-    SQL.oldestWriter,
+    sql('oldestWriter'),
   );
-  const months = await client.query<{ month: string }>(SQL.usageMonths);
+  const months = await client.query<{ month: string }>(sql('usageMonths'));
   return {
     ...(row as ServerRow),
     oldestWriter,

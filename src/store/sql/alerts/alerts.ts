@@ -17,32 +17,7 @@ import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './alerts.sql';
 
-const SQL = statements(
-  file,
-  'createRule',
-  'rules',
-  'countRules',
-  'rule',
-  'lockRule',
-  'updateRule',
-  'deleteFiringRule',
-  'deleteRule',
-  'history',
-  'countHistory',
-  'alert',
-  'acknowledge',
-  'firing',
-  'toEvaluate',
-  'apply',
-  'silences',
-  'forgetEndedSilences',
-  'createSilence',
-  'removeSilence',
-  'claimDeliveries',
-  'settleDeliveries',
-  'redeliver',
-  'countPending',
-);
+const sql = statements(file);
 
 export function sqlAlerts(client: SqlClient): AlertRecords {
   return {
@@ -50,59 +25,59 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
     silences: sqlSilences(client),
 
     async createRule(fields) {
-      const [rule] = await client.query<AlertRule>(SQL.createRule, valuesOf(fields));
+      const [rule] = await client.query<AlertRule>(sql('createRule'), valuesOf(fields));
       return rule as AlertRule;
     },
 
     async rules({ offset, limit }) {
       const [items, [count]] = await Promise.all([
-        client.query<AlertRule>(SQL.rules, [offset, limit]),
-        client.query<{ total: number }>(SQL.countRules),
+        client.query<AlertRule>(sql('rules'), [offset, limit]),
+        client.query<{ total: number }>(sql('countRules')),
       ]);
       return { items, total: count?.total ?? 0 };
     },
 
-    rule: (id) => firstOf(client.query<AlertRule>(SQL.rule, [id])),
+    rule: (id) => firstOf(client.query<AlertRule>(sql('rule'), [id])),
 
     updateRule(id, change) {
       return client.transaction(async (tx) => {
-        await tx.query(SQL.lockRule, [id]);
-        const present = await firstOf(tx.query<AlertRule>(SQL.rule, [id]));
+        await tx.query(sql('lockRule'), [id]);
+        const present = await firstOf(tx.query<AlertRule>(sql('rule'), [id]));
         if (present === null) return null;
-        return firstOf(tx.query<AlertRule>(SQL.updateRule, [...valuesOf(change(present)), id]));
+        return firstOf(tx.query<AlertRule>(sql('updateRule'), [...valuesOf(change(present)), id]));
       });
     },
 
     deleteRule(id) {
       return client.transaction(async (tx) => {
-        const [rule] = await tx.query<{ isFiring: boolean }>(SQL.lockRule, [id]);
+        const [rule] = await tx.query<{ isFiring: boolean }>(sql('lockRule'), [id]);
         if (rule === undefined) return false;
-        await tx.query(rule.isFiring ? SQL.deleteFiringRule : SQL.deleteRule, [id]);
+        await tx.query(rule.isFiring ? sql('deleteFiringRule') : sql('deleteRule'), [id]);
         return true;
       });
     },
 
     async history({ ruleId, state }, { offset, limit }) {
       const [items, [count]] = await Promise.all([
-        client.query<AlertHistoryItem>(SQL.history, [ruleId, state, offset, limit]),
-        client.query<{ total: number }>(SQL.countHistory, [ruleId, state]),
+        client.query<AlertHistoryItem>(sql('history'), [ruleId, state, offset, limit]),
+        client.query<{ total: number }>(sql('countHistory'), [ruleId, state]),
       ]);
       return { items, total: count?.total ?? 0 };
     },
 
-    alert: (id) => firstOf(client.query<AlertHistoryItem>(SQL.alert, [id])),
+    alert: (id) => firstOf(client.query<AlertHistoryItem>(sql('alert'), [id])),
 
     async acknowledge(id, by, reason) {
-      await client.query(SQL.acknowledge, [id, by, reason]);
+      await client.query(sql('acknowledge'), [id, by, reason]);
     },
 
-    firing: () => client.query<FiringCount>(SQL.firing),
-    toEvaluate: () => client.query<RuleToEvaluate>(SQL.toEvaluate),
+    firing: () => client.query<FiringCount>(sql('firing')),
+    toEvaluate: () => client.query<RuleToEvaluate>(sql('toEvaluate')),
 
     async apply(transitions) {
       if (transitions.length === 0) return [];
       const sorted = [...transitions].sort((a, b) => a.ruleId - b.ruleId);
-      return client.query<AppliedTransition>(SQL.apply, [
+      return client.query<AppliedTransition>(sql('apply'), [
         sorted.map(({ ruleId }) => ruleId),
         sorted.map(({ revision }) => revision),
         sorted.map(({ event }) => event.kind),
@@ -120,19 +95,19 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
  */
 function sqlSilences(client: SqlClient): SilenceRecords {
   return {
-    list: () => client.query<Silence>(SQL.silences),
+    list: () => client.query<Silence>(sql('silences')),
 
     create({ ruleId, ruleType, taskType, reason, by, ends }) {
       const end = ['atMs' in ends ? ends.atMs : null, 'inSeconds' in ends ? ends.inSeconds : null];
       return client.transaction(async (tx) => {
-        await tx.query(SQL.forgetEndedSilences);
+        await tx.query(sql('forgetEndedSilences'));
         const params = [ruleId, ruleType, taskType, reason, by, ...end];
-        const [silence] = await tx.query<Silence>(SQL.createSilence, params);
+        const [silence] = await tx.query<Silence>(sql('createSilence'), params);
         return silence as Silence;
       });
     },
 
-    remove: (id) => firstOf(client.query<Silence>(SQL.removeSilence, [id])),
+    remove: (id) => firstOf(client.query<Silence>(sql('removeSilence'), [id])),
   };
 }
 
@@ -143,10 +118,10 @@ function sqlSilences(client: SqlClient): SilenceRecords {
 function sqlWebhookOutbox(client: SqlClient): WebhookOutbox {
   return {
     claim: ({ limit, limitPerUrl, leaseMs }) =>
-      client.query<WebhookDelivery>(SQL.claimDeliveries, [limit, limitPerUrl, leaseMs]),
+      client.query<WebhookDelivery>(sql('claimDeliveries'), [limit, limitPerUrl, leaseMs]),
 
     async settle(deliveries, outcome) {
-      const rows = await client.query<{ id: number }>(SQL.settleDeliveries, [
+      const rows = await client.query<{ id: number }>(sql('settleDeliveries'), [
         deliveries.map(({ id }) => id),
         deliveries.map(({ attempt }) => attempt),
         outcome.status,
@@ -156,9 +131,9 @@ function sqlWebhookOutbox(client: SqlClient): WebhookOutbox {
       return rows.map(({ id }) => id);
     },
 
-    redeliver: async (alertId) => (await client.query(SQL.redeliver, [alertId])).length,
+    redeliver: async (alertId) => (await client.query(sql('redeliver'), [alertId])).length,
 
-    pending: async () => (await firstOf(client.query<{ count: number }>(SQL.countPending)))?.count ?? 0,
+    pending: async () => (await firstOf(client.query<{ count: number }>(sql('countPending'))))?.count ?? 0,
   };
 }
 

@@ -10,7 +10,7 @@ import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './audit.sql';
 
-const SQL = statements(file, 'append', 'page', 'matching', 'madeChange', 'forgetChanges', 'addChange');
+const sql = statements(file);
 
 export function sqlAudit(client: SqlClient): AuditRecords {
   return {
@@ -22,8 +22,8 @@ export function sqlAudit(client: SqlClient): AuditRecords {
 
     async list({ sinceMs, untilMs, actor, action, object }, { offset, limit }) {
       const filter = [sinceMs, untilMs, actor, action, object];
-      const items = await client.query<AuditRecord>(SQL.page, [...filter, offset, limit]);
-      const { rows: total } = await countWithin(client, SQL.matching.text, filter);
+      const items = await client.query<AuditRecord>(sql('page'), [...filter, offset, limit]);
+      const { rows: total } = await countWithin(client, sql('matching').text, filter);
       // The count may be an estimate. The page knows better: what it has is there, and after an empty one comes nothing.
       const isPastEnd = items.length === 0;
       return { items, total: isPastEnd ? Math.min(total, offset) : Math.max(total, offset + items.length) };
@@ -35,17 +35,17 @@ export function sqlAudit(client: SqlClient): AuditRecords {
 export function sqlMadeChanges(client: SqlClient): MadeChanges {
   return {
     find: async (key) =>
-      (await firstOf(client.query<{ result: string }>(SQL.madeChange, [key])))?.result ?? null,
+      (await firstOf(client.query<{ result: string }>(sql('madeChange'), [key])))?.result ?? null,
 
     async add(key, result) {
-      await client.query(SQL.forgetChanges);
-      await client.query(SQL.addChange, [key, result]);
+      await client.query(sql('forgetChanges'));
+      await client.query(sql('addChange'), [key, result]);
     },
   };
 }
 
 async function insert(runner: SqlRunner, month: string, entries: readonly AuditEntry[]): Promise<void> {
-  await runner.query(SQL.append, [
+  await runner.query(sql('append'), [
     monthStart(month),
     entries.map(({ atMs }) => atMs),
     entries.map(({ name }) => name),

@@ -15,7 +15,7 @@ import type { PreparedSql, SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './card-changes.sql';
 
-const SQL = statements(file, 'snapshot', 'changed', 'removed');
+const sql = statements(file);
 
 interface Position {
   /** Transaction id as decimal text: it may exceed 2^53. */
@@ -46,7 +46,7 @@ interface RemovedRow extends PageRow {
 }
 
 export async function currentMark(client: SqlClient): Promise<string> {
-  const [row] = await client.query<{ mark: string }>(SQL.snapshot);
+  const [row] = await client.query<{ mark: string }>(sql('snapshot'));
   if (row === undefined)
     throw new CardpollError('internal', 'no_snapshot', 'the database returned no snapshot');
   return row.mark;
@@ -56,8 +56,8 @@ export async function cardChangesSince(client: SqlClient, mark: string, limit: n
   // An empty answer means "caught up": a page with nothing to tell is followed by the next one at once.
   for (let at = mark; ; ) {
     const { window, isNew } = await openWindow(client, at);
-    const changed = await readPage<ChangedRow>(client, SQL.changed, window, window.changedAfter, limit);
-    const removed = await readPage<RemovedRow>(client, SQL.removed, window, window.removedAfter, limit);
+    const changed = await readPage<ChangedRow>(client, sql('changed'), window, window.changedAfter, limit);
+    const removed = await readPage<RemovedRow>(client, sql('removed'), window, window.removedAfter, limit);
     const gone = removed.filter((row) => !row.present).map((row) => row.cardId);
     const rest = {
       ...window,
@@ -95,13 +95,13 @@ async function openWindow(
 
 async function readPage<Row extends PageRow>(
   client: SqlClient,
-  sql: PreparedSql,
+  statement: PreparedSql,
   { lower, upper }: ChangeWindow,
   after: Position | null,
   limit: number,
 ): Promise<Row[]> {
   if (after === null) return [];
-  return client.query<Row>(sql, [lower, upper, after.xid, after.cardId, limit]);
+  return client.query<Row>(statement, [lower, upper, after.xid, after.cardId, limit]);
 }
 
 function nextAfter(page: readonly PageRow[], limit: number): Position | null {

@@ -13,7 +13,7 @@ import { statements } from '../client/statements.ts';
 import { ATTRIBUTES, toImport, withColumns } from './card-columns.ts';
 import file from './card-import-session.sql';
 
-const SQL = statements(withColumns(file), 'createRows', 'copyRows', 'insertRows', 'planByKeys', 'chunk');
+const sql = statements(withColumns(file));
 
 /** Of COPY's text format. */
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
@@ -40,12 +40,12 @@ async function writeChunk(
   { dryRun, overwriteVerified = false, month, keepFormer = false }: ImportSessionOptions,
   mostOverPackage: number | null,
 ): Promise<ImportedChunk> {
-  await tx.query(SQL.createRows);
+  await tx.query(sql('createRows'));
   await fill(tx, rows);
-  await tx.query(SQL.planByKeys);
+  await tx.query(sql('planByKeys'));
   const since = month === undefined ? null : `${month}-01`;
   const params = [dryRun, overwriteVerified, since, mostOverPackage, keepFormer];
-  const [chunk] = (await tx.query<ChunkRow>(SQL.chunk, params)) as [ChunkRow];
+  const [chunk] = (await tx.query<ChunkRow>(sql('chunk'), params)) as [ChunkRow];
   const { inserted, updated, conflicts, former } = chunk;
   return {
     ...chunk,
@@ -56,11 +56,11 @@ async function writeChunk(
 
 async function fill(tx: SqlTransaction, rows: readonly CardImport[]): Promise<void> {
   if (tx.copyIn !== undefined) {
-    await tx.copyIn(SQL.copyRows.text, rows.map(toCopyLine).join(''));
+    await tx.copyIn(sql('copyRows').text, rows.map(toCopyLine).join(''));
     return;
   }
   const named = rows.map((row, position) => snakeKeys({ position, ...row }));
-  await tx.query(SQL.insertRows, [JSON.stringify(named)]);
+  await tx.query(sql('insertRows'), [JSON.stringify(named)]);
 }
 
 function copyText(value: CardImport[keyof CardImport]): string {

@@ -11,19 +11,7 @@ import { withColumns } from './card-columns.ts';
 import { sqlCardImportSession } from './card-import-session.ts';
 import file from './cards.sql';
 
-const SQL = statements(
-  withColumns(file),
-  'page',
-  'byIds',
-  'idOfIccid',
-  'lastPolls',
-  'lastPollsOf',
-  'monthlyUsage',
-  'count',
-  'size',
-  'lastId',
-  'stretch',
-);
+const sql = statements(withColumns(file));
 
 /** A few milliseconds of counting: about 25,000 cards. */
 const PAGES_COUNTED_EXACTLY = 350;
@@ -48,22 +36,22 @@ type StretchRow = ListedCard & {
 export function sqlCards(client: SqlClient): CardRecords {
   async function byIds(cardIds: readonly number[], answerTimeoutMs?: number): Promise<Card[]> {
     if (cardIds.length === 0) return [];
-    const sql = answerTimeoutMs === undefined ? SQL.byIds : { ...SQL.byIds, answerTimeoutMs };
-    return client.query<Card>(sql, [cardIds]);
+    const statement = answerTimeoutMs === undefined ? sql('byIds') : { ...sql('byIds'), answerTimeoutMs };
+    return client.query<Card>(statement, [cardIds]);
   }
 
   async function cardIdOf(cardIdOrIccid: string): Promise<number | null> {
     if (!/^\d{1,22}$/.test(cardIdOrIccid)) return null;
     if (cardIdOrIccid.length < 18)
       return Number.isSafeInteger(Number(cardIdOrIccid)) ? Number(cardIdOrIccid) : null;
-    const [row] = await client.query<{ cardId: number }>(SQL.idOfIccid, [cardIdOrIccid]);
+    const [row] = await client.query<{ cardId: number }>(sql('idOfIccid'), [cardIdOrIccid]);
     return row?.cardId ?? null;
   }
 
-  const count = async () => (await firstOf(client.query<{ count: number }>(SQL.count)))?.count ?? 0;
+  const count = async () => (await firstOf(client.query<{ count: number }>(sql('count'))))?.count ?? 0;
 
   return {
-    page: (afterId, limit) => client.query<CardMembership>(SQL.page, [afterId, limit]),
+    page: (afterId, limit) => client.query<CardMembership>(sql('page'), [afterId, limit]),
     byIds,
 
     async find(cardIdOrIccid) {
@@ -71,21 +59,21 @@ export function sqlCards(client: SqlClient): CardRecords {
       if (cardId === null) return null;
       const [card] = await byIds([cardId]);
       if (card === undefined) return null;
-      const rows = await client.query<{ taskType: TaskType; atMs: number }>(SQL.lastPolls, [cardId]);
+      const rows = await client.query<{ taskType: TaskType; atMs: number }>(sql('lastPolls'), [cardId]);
       return { ...card, lastPolledAtMs: Object.fromEntries(rows.map((row) => [row.taskType, row.atMs])) };
     },
 
     async lastPolls(taskType, cardIds) {
       const params = [taskType, cardIds];
-      const rows = await client.query<{ cardId: number; atMs: number }>(SQL.lastPollsOf, params);
+      const rows = await client.query<{ cardId: number; atMs: number }>(sql('lastPollsOf'), params);
       return new Map(rows.map(({ cardId, atMs }) => [cardId, atMs]));
     },
 
-    monthlyUsage: (cardId, limit) => client.query<MonthlyUsage>(SQL.monthlyUsage, [cardId, limit]),
+    monthlyUsage: (cardId, limit) => client.query<MonthlyUsage>(sql('monthlyUsage'), [cardId, limit]),
     count,
 
     async estimate() {
-      const [row] = await client.query<EstimateRow>(SQL.size);
+      const [row] = await client.query<EstimateRow>(sql('size'));
       if (row === undefined || row.pages <= PAGES_COUNTED_EXACTLY) return count();
       const perPage = row.rows > 0 && row.knownPages > 0 ? row.rows / row.knownPages : CARDS_A_PAGE;
       return Math.round(perPage * row.pages);
@@ -95,13 +83,13 @@ export function sqlCards(client: SqlClient): CardRecords {
       const isOpen = carrierId === null && status === null && stopped === null;
       const window = isOpen ? limit : Math.max(limit, LOOKED_AT);
       const params = [afterId, window, limit, carrierId, status, stopped];
-      const rows = await client.query<StretchRow>(SQL.stretch, params);
+      const rows = await client.query<StretchRow>(sql('stretch'), params);
       const found = rows.filter(({ cardId }) => cardId !== null);
       const cards = found.map(({ lastId: _, lookedAt: __, ...card }) => card);
       return { cards, nextAfterId: nextAfter(rows[0], cards, window, limit) };
     },
 
-    lastId: async () => (await firstOf(client.query<{ last: number | null }>(SQL.lastId)))?.last ?? 0,
+    lastId: async () => (await firstOf(client.query<{ last: number | null }>(sql('lastId'))))?.last ?? 0,
     openImport: async (options = { dryRun: false }) => sqlCardImportSession(client, options),
     changeMark: () => currentMark(client),
     changesSince: (mark, limit) => cardChangesSince(client, mark, limit),

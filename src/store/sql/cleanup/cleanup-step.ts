@@ -8,19 +8,7 @@ import file from './cleanup-step.sql';
 import { type ExpiredOf, type WalkedTable, walkedTable } from './cleanup-targets.ts';
 import { detachPartition, dropDetached, expiredPartition, monthStart } from './partitions.ts';
 
-const SQL = statements(
-  file,
-  'partitionRows',
-  'noteDropping',
-  'countDropped',
-  'forgetDropping',
-  'lockItem',
-  'pages',
-  'removeWindow',
-  'noteWalk',
-  'noteLastRun',
-  'countBatch',
-);
+const sql = statements(file);
 
 export interface RunItem extends ExpiredOf {
   readonly runId: string;
@@ -49,8 +37,8 @@ export async function cleanupStep(client: SqlClient, item: RunItem): Promise<num
 
 /** Notes the partition before it is dropped: from here on the run drops it, whichever instance continues the run. */
 async function notePartition(client: SqlClient, item: RunItem, partition: string): Promise<number> {
-  const { rows } = await countWithin(client, fill(SQL.partitionRows, { partition }), []);
-  await client.query(SQL.noteDropping, [item.runId, item.position, partition, rows]);
+  const { rows } = await countWithin(client, fill(sql('partitionRows'), { partition }), []);
+  await client.query(sql('noteDropping'), [item.runId, item.position, partition, rows]);
   return 0;
 }
 
@@ -62,17 +50,17 @@ async function dropPartition(
   await detachPartition(client, target, partition);
   let dropped = 0;
   await dropDetached(client, partition, async (tx) => {
-    const rows = await tx.query<{ rows: number }>(SQL.countDropped, [runId, position, partition]);
+    const rows = await tx.query<{ rows: number }>(sql('countDropped'), [runId, position, partition]);
     dropped = rows[0]?.rows ?? 0;
     if (rows.length > 0) await countBatch(tx, runId);
-    await tx.query(SQL.forgetDropping, [partition]);
+    await tx.query(sql('forgetDropping'), [partition]);
   });
   return dropped;
 }
 
 /** Goes on through the table from where the last step ended, until a batch is full or enough has been looked at. */
 async function walk(tx: SqlRunner, item: RunItem, walked: WalkedTable): Promise<number> {
-  const [mark] = await tx.query<{ walkedTo: string }>(SQL.lockItem, [item.runId, item.position]);
+  const [mark] = await tx.query<{ walkedTo: string }>(sql('lockItem'), [item.runId, item.position]);
   if (mark === undefined) return 0;
   const pages = await pagesOf(tx, walked);
   const room = Math.floor(CLEANUP_BATCH_ROWS / walked.rowsEach);
@@ -91,7 +79,7 @@ async function walk(tx: SqlRunner, item: RunItem, walked: WalkedTable): Promise<
 /** Pages of the table whose rows go one by one; 0 when there is no such table (any more, or yet). */
 async function pagesOf(tx: SqlRunner, { table, monthly, expired }: WalkedTable): Promise<number> {
   if (expired === null) return 0;
-  const [row] = await tx.query<{ pages: number }>(SQL.pages, [table, monthly]);
+  const [row] = await tx.query<{ pages: number }>(sql('pages'), [table, monthly]);
   return row?.pages ?? 0;
 }
 
@@ -103,8 +91,8 @@ async function removeWindow(
   limit: number,
 ): Promise<{ deleted: number; walkedTo: string }> {
   const to = `(${pageOf(from) + WINDOW_PAGES},0)`;
-  const sql = fill(SQL.removeWindow, { table, expired: expired ?? 'false' });
-  const [row] = await tx.query<{ deleted: number; last: string | null }>(sql, [from, to, limit]);
+  const statement = fill(sql('removeWindow'), { table, expired: expired ?? 'false' });
+  const [row] = await tx.query<{ deleted: number; last: string | null }>(statement, [from, to, limit]);
   return { deleted: row?.deleted ?? 0, walkedTo: row?.last ?? to };
 }
 
@@ -113,14 +101,14 @@ async function noteWalk(
   { runId, position, target }: RunItem,
   { deleted, walkedTo, finished }: { deleted: number; walkedTo: string; finished: boolean },
 ): Promise<void> {
-  await tx.query(SQL.noteWalk, [runId, position, deleted, walkedTo, finished]);
+  await tx.query(sql('noteWalk'), [runId, position, deleted, walkedTo, finished]);
   if (finished) {
-    await tx.query(SQL.noteLastRun, [target]);
+    await tx.query(sql('noteLastRun'), [target]);
   }
 }
 
 async function countBatch(tx: SqlRunner, runId: string): Promise<void> {
-  await tx.query(SQL.countBatch, [runId]);
+  await tx.query(sql('countBatch'), [runId]);
 }
 
 /** The page of a row's place, `(page,row)`. */

@@ -7,7 +7,7 @@ import { fill, statements } from '../client/statements.ts';
 import file from './cleanup-targets.sql';
 import { monthStart } from './partitions.ts';
 
-const SQL = statements(file, 'expired', 'usage_records_rows', ...CLEANUP_TARGETS);
+const sql = statements(file);
 
 /** Partitioned by month: partitions before the first kept month go as a whole. */
 const MONTHLY: ReadonlySet<CleanupTarget> = new Set(['usage_records', 'card_usage', 'audit']);
@@ -41,15 +41,15 @@ export function walkedTable(of: ExpiredOf): WalkedTable {
   const { target, firstKeptMonth } = of;
   const rowsEach = ROWS_EACH[target] ?? 1;
   if (!MONTHLY.has(target)) {
-    return { table: target, monthly: false, expired: withValues(SQL[target], of), rowsEach };
+    return { table: target, monthly: false, expired: withValues(sql(target), of), rowsEach };
   }
-  const expired = target === 'usage_records' ? withValues(SQL.usage_records_rows, of) : null;
+  const expired = target === 'usage_records' ? withValues(sql('usage_records_rows'), of) : null;
   return { table: `${target}_${firstKeptMonth.replace('-', '_')}`, monthly: true, expired, rowsEach };
 }
 
 /** Selects everything of a target that has expired. */
 export function expiredRows(of: ExpiredOf): string {
-  return fill(SQL.expired, { table: of.target, expired: withValues(SQL[of.target], of) });
+  return fill(sql('expired'), { table: of.target, expired: withValues(sql(of.target), of) });
 }
 
 /** A condition with its values, which are numbers or checked here: nothing in them needs a quote. */

@@ -23,18 +23,7 @@ import { cleanupStep, type RunItem } from './cleanup-step.ts';
 import { expiredRows } from './cleanup-targets.ts';
 import { monthStart } from './partitions.ts';
 
-const SQL = statements(
-  file,
-  'configs',
-  'updateConfig',
-  'begin',
-  'beginItems',
-  'next',
-  'skipTarget',
-  'cancel',
-  'finish',
-  'run',
-);
+const sql = statements(file);
 
 /** A run with one of its targets; a run without any has one row without a target. */
 type RunRow = Omit<CleanupRun, 'items'> &
@@ -44,18 +33,18 @@ type RunRow = Omit<CleanupRun, 'items'> &
 type NextRow = Omit<RunItem, 'position'> & { readonly position: number | null };
 
 export function sqlCleanup(client: SqlClient): CleanupRecords {
-  const configs = () => client.query<CleanupConfig>(SQL.configs, [CLEANUP_TARGETS]);
+  const configs = () => client.query<CleanupConfig>(sql('configs'), [CLEANUP_TARGETS]);
 
   /** Another instance may have finished it: then there is nothing more to say. */
   async function finish(runId: string): Promise<CleanupStep> {
-    const finished = await client.query(SQL.finish, [runId]);
+    const finished = await client.query(sql('finish'), [runId]);
     const run = finished.length === 0 ? null : await runOf(runId);
     return run === null ? { state: 'idle' } : { state: 'finished', run };
   }
 
   /** @param id null: the run begun last. */
   async function runOf(id: string | null): Promise<CleanupRun | null> {
-    const rows = await client.query<RunRow>(SQL.run, [id]);
+    const rows = await client.query<RunRow>(sql('run'), [id]);
     const [run] = rows;
     if (run === undefined) return null;
     const items = rows.flatMap(({ target, total, deleted, error }) =>
@@ -70,16 +59,16 @@ export function sqlCleanup(client: SqlClient): CleanupRecords {
 
     updateConfig(id, { retentionDays = null, enabled = null }) {
       const params = [id, retentionDays, enabled, CLEANUP_TARGETS];
-      return firstOf(client.query<CleanupConfig>(SQL.updateConfig, params));
+      return firstOf(client.query<CleanupConfig>(sql('updateConfig'), params));
     },
 
     plan: async (at) => planCleanup(client, await configs(), at),
 
     begin(runId, { items, changeMark }, scheduledForMs) {
       return client.transaction(async (tx) => {
-        const begun = await tx.query(SQL.begin, [runId, scheduledForMs]);
+        const begun = await tx.query(sql('begin'), [runId, scheduledForMs]);
         if (begun.length === 0) return false;
-        await tx.query(SQL.beginItems, [
+        await tx.query(sql('beginItems'), [
           runId,
           changeMark,
           items.map((item) => item.target),
@@ -92,7 +81,7 @@ export function sqlCleanup(client: SqlClient): CleanupRecords {
     },
 
     async step() {
-      const [next] = await client.query<NextRow>(SQL.next);
+      const [next] = await client.query<NextRow>(sql('next'));
       if (next === undefined) return { state: 'idle' };
       const { position, ...item } = next;
       if (position === null) return finish(item.runId);
@@ -100,10 +89,10 @@ export function sqlCleanup(client: SqlClient): CleanupRecords {
     },
 
     async skipTarget(error) {
-      await client.query(SQL.skipTarget, [error]);
+      await client.query(sql('skipTarget'), [error]);
     },
 
-    cancel: async (reason) => (await client.query(SQL.cancel, [reason])).length > 0,
+    cancel: async (reason) => (await client.query(sql('cancel'), [reason])).length > 0,
     latest: () => runOf(null),
   };
 }

@@ -8,17 +8,7 @@ import { fill, statements } from '../client/statements.ts';
 import { limitLockWaits, lockKey } from '../client/transaction-bounds.ts';
 import file from './partitions.sql';
 
-const SQL = statements(
-  file,
-  'attached',
-  'create',
-  'attach',
-  'expired',
-  'state',
-  'detach',
-  'finishDetaching',
-  'drop',
-);
+const sql = statements(file);
 
 /** What an insert without a matching partition raises. */
 export const CHECK_VIOLATION = '23514';
@@ -65,8 +55,8 @@ export async function ensurePartitions(client: SqlClient, month: string): Promis
     await lockKey(tx, LOCK_KEY);
     const present = await attached(tx, names);
     for (const parts of wanted.filter(({ partition }) => !present.has(partition))) {
-      await tx.query(fill(SQL.create, parts));
-      await tx.query(fill(SQL.attach, parts));
+      await tx.query(fill(sql('create'), parts));
+      await tx.query(fill(sql('attach'), parts));
     }
   });
 }
@@ -87,7 +77,7 @@ export async function withPartitions<T>(
 }
 
 async function attached(runner: SqlRunner, names: readonly string[]): Promise<Set<string>> {
-  const rows = await runner.query<{ name: string }>(SQL.attached, [Object.keys(PARTITIONED), names]);
+  const rows = await runner.query<{ name: string }>(sql('attached'), [Object.keys(PARTITIONED), names]);
   return new Set(rows.map((row) => row.name));
 }
 
@@ -100,7 +90,7 @@ export async function expiredPartition(
   table: string,
   firstKept: string,
 ): Promise<string | null> {
-  const [row] = await runner.query<{ name: string }>(SQL.expired, [table, firstKept, table]);
+  const [row] = await runner.query<{ name: string }>(sql('expired'), [table, firstKept, table]);
   return row?.name ?? null;
 }
 
@@ -109,9 +99,11 @@ export async function expiredPartition(
  * wait for. Interrupted, it is finished by the next call. Throws `unavailable` when a long transaction stands in the way.
  */
 export async function detachPartition(client: SqlClient, table: string, name: string): Promise<void> {
-  const [state] = await client.query<{ pending: boolean }>(SQL.state, [name]);
+  const [state] = await client.query<{ pending: boolean }>(sql('state'), [name]);
   if (state === undefined) return;
-  await client.query(fill(state.pending ? SQL.finishDetaching : SQL.detach, { table, partition: name }));
+  await client.query(
+    fill(state.pending ? sql('finishDetaching') : sql('detach'), { table, partition: name }),
+  );
 }
 
 /** Drops the detached table in the transaction of `notes`. */
@@ -123,6 +115,6 @@ export function dropDetached(
   return client.transaction(async (tx) => {
     await limitLockWaits(tx, DROP_LOCK_TIMEOUT_MS);
     await notes(tx);
-    await tx.query(fill(SQL.drop, { partition: name }));
+    await tx.query(fill(sql('drop'), { partition: name }));
   });
 }

@@ -5,7 +5,7 @@ import { sqlStateOf } from './sql-errors.ts';
 import { fill, statements } from './statements.ts';
 import { limitStatements } from './transaction-bounds.ts';
 
-const SQL = statements(file, 'count', 'estimate');
+const sql = statements(file);
 
 /** An exact number is not worth a longer wait; well within the time that the admin API has for an answer. */
 export const COUNT_WITHIN_MS = 2_000;
@@ -26,7 +26,7 @@ export async function countWithin(
   try {
     const [counted] = await client.transaction(async (tx) => {
       await limitStatements(tx, withinMs);
-      return tx.query<{ rows: number }>(fill(SQL.count, { rows }), params);
+      return tx.query<{ rows: number }>(fill(sql('count'), { rows }), params);
     });
     return { rows: Number(counted?.rows), estimated: false };
   } catch (error) {
@@ -38,7 +38,7 @@ export async function countWithin(
 
 async function estimate(client: SqlClient, rows: string, params: readonly SqlValue[]): Promise<number> {
   const [row] = await client.query<{ 'QUERY PLAN': ReadonlyArray<{ Plan: { 'Plan Rows': number } }> }>(
-    fill(SQL.estimate, { rows }),
+    fill(sql('estimate'), { rows }),
     params,
   );
   return row?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? 0;

@@ -7,20 +7,19 @@ const BEGINNING = /^-- name: ([a-z_]+\.(\w+))$/m;
 /** Servers show only the beginning of what they run: it is the statement. */
 const HEADER = /^(--.*\n)+/;
 
-/** @param names all statements of the file. Throws when one is missing from the file or from the names. */
-export function statements<Name extends string>(
-  file: string,
-  ...names: readonly Name[]
-): Readonly<Record<Name, PreparedSql>> {
-  const found = file
-    .split(/^(?=-- name: )/m)
-    .map((text) => [BEGINNING.exec(text), text.replace(HEADER, '').trimEnd()] as const)
-    .flatMap(([match, text]) => (match === null ? [] : [[match[2], { name: match[1], text }] as const]));
-  const present = found.map(([name]) => name);
-  if (JSON.stringify(present.toSorted()) !== JSON.stringify(names.toSorted())) {
-    throw new Error(`a file of statements has ${present.join(', ')} where ${names.join(', ')} are asked for`);
+/** @returns the statement of each name. A test compares the names in a file with those that are asked for. */
+export function statements(file: string): (name: string) => PreparedSql {
+  const found = new Map<string, PreparedSql>();
+  for (const text of file.split(/^(?=-- name: )/m)) {
+    const [, name, statement] = BEGINNING.exec(text) ?? [];
+    if (name !== undefined && statement !== undefined)
+      found.set(statement, { name, text: text.replace(HEADER, '').trimEnd() });
   }
-  return Object.fromEntries(found) as Record<Name, PreparedSql>;
+  return (name) => {
+    const statement = found.get(name);
+    if (statement === undefined) throw new Error(`the file has no statement ${name}`);
+    return statement;
+  };
 }
 
 /**

@@ -14,12 +14,12 @@ import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE, sqlStateOf } from '../
 import { statements } from '../client/statements.ts';
 import file from './results.sql';
 
-const SQL = statements(file, 'write', 'latestReading', 'foldBack');
+const sql = statements(file);
 
 export function sqlResults(client: SqlClient): ResultRecords {
   /** Months of the readings that the statement accepts: none of a year that a clock far ahead made up. */
   async function monthsOf(outcomes: readonly PollOutcome[]): Promise<ReadonlySet<string>> {
-    const [row] = await client.query<{ atMs: number }>(SQL.latestReading);
+    const [row] = await client.query<{ atMs: number }>(sql('latestReading'));
     const states = outcomes.flatMap(({ usage }) => usage?.next ?? []);
     return new Set(states.filter(({ readAtMs }) => readAtMs <= Number(row?.atMs)).map(({ month }) => month));
   }
@@ -47,7 +47,7 @@ export function sqlResults(client: SqlClient): ResultRecords {
     async foldBack({ present, latest, afterCardId, limit }) {
       const params = [monthStart(present), monthStart(latest), afterCardId, limit];
       const rows = await retryConflicts([DEADLOCK, SERIALIZATION_FAILURE], () =>
-        withPartitions(client, present, () => client.query<{ cardId: number }>(SQL.foldBack, params)),
+        withPartitions(client, present, () => client.query<{ cardId: number }>(sql('foldBack'), params)),
       );
       return rows.map((row) => row.cardId);
     },
@@ -59,7 +59,7 @@ export function sqlResults(client: SqlClient): ResultRecords {
 async function writeRounds(runner: SqlRunner, rounds: readonly SqlValue[][]): Promise<number[]> {
   const stale = new Set<number>();
   for (const params of rounds) {
-    const rows = await runner.query<{ cardId: number }>(SQL.write, params);
+    const rows = await runner.query<{ cardId: number }>(sql('write'), params);
     for (const row of rows) stale.add(row.cardId);
   }
   return [...stale];

@@ -10,23 +10,14 @@ import { sqlStateOf, UNIQUE_VIOLATION } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
 import file from './configs.sql';
 
-const SQL = statements(
-  file,
-  'list',
-  'create',
-  'passUsedIds',
-  'update',
-  'remove',
-  'concurrency',
-  'setConcurrency',
-);
+const sql = statements(file);
 
 /** A handful of rows, and their answer proves that the database is reached (engine/schedule/config-watch.ts). */
 const LIST_ANSWER_TIMEOUT_MS = 3_000;
 
 export function sqlConfigs(client: SqlClient): ConfigRecords {
   return {
-    list: () => client.query<PollingConfig>({ ...SQL.list, answerTimeoutMs: LIST_ANSWER_TIMEOUT_MS }),
+    list: () => client.query<PollingConfig>({ ...sql('list'), answerTimeoutMs: LIST_ANSWER_TIMEOUT_MS }),
 
     async create(config) {
       try {
@@ -34,7 +25,7 @@ export function sqlConfigs(client: SqlClient): ConfigRecords {
         return await client.transaction((tx) => insert(tx, config));
       } catch (error) {
         if (sqlStateOf(error) !== UNIQUE_VIOLATION) throw error;
-        await client.query(SQL.passUsedIds);
+        await client.query(sql('passUsedIds'));
         return insert(client, config);
       }
     },
@@ -52,25 +43,25 @@ export function sqlConfigs(client: SqlClient): ConfigRecords {
         patch.priority ?? null,
         patch.status ?? null,
       ];
-      return firstOf(client.query<PollingConfig>(SQL.update, params));
+      return firstOf(client.query<PollingConfig>(sql('update'), params));
     },
 
-    remove: (id) => firstOf(client.query<PollingConfig>(SQL.remove, [id])),
+    remove: (id) => firstOf(client.query<PollingConfig>(sql('remove'), [id])),
 
     async concurrency() {
-      const rows = await client.query<{ taskType: TaskType; maxConcurrency: number }>(SQL.concurrency);
+      const rows = await client.query<{ taskType: TaskType; maxConcurrency: number }>(sql('concurrency'));
       const limits = new Map(rows.map((row) => [row.taskType, row.maxConcurrency]));
       return perTaskType((taskType) => limits.get(taskType) ?? DEFAULT_MAX_CONCURRENCY);
     },
 
     async setConcurrency(taskType, max) {
-      await client.query(SQL.setConcurrency, [taskType, max]);
+      await client.query(sql('setConcurrency'), [taskType, max]);
     },
   };
 }
 
 async function insert(runner: SqlRunner, config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {
-  const [created] = await runner.query<PollingConfig>(SQL.create, [
+  const [created] = await runner.query<PollingConfig>(sql('create'), [
     config.name,
     config.taskType,
     config.cardCondition,

@@ -16,23 +16,7 @@ import { walkIndexes } from '../client/transaction-bounds.ts';
 import file from './resumes.sql';
 import { DUE_AGAIN_MS, FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './stop-claims.ts';
 
-const SQL = statements(
-  file,
-  'count',
-  'forget',
-  'create',
-  'ofMonth',
-  'fill',
-  'markCancelled',
-  'withStepsLeft',
-  'runs',
-  'cancel',
-  'claim',
-  'complete',
-  'acknowledge',
-  'abandon',
-  'due',
-);
+const sql = statements(file);
 
 /** Stops, or cards of a list, that one step looks at: a short transaction. */
 const STEP = 10_000;
@@ -58,10 +42,10 @@ interface ClaimRow {
 }
 
 export function sqlResumes(client: SqlClient): ResumeRecords {
-  function walk<Row>(sql: PreparedSql, params: readonly SqlValue[]): Promise<Row[]> {
+  function walk<Row>(statement: PreparedSql, params: readonly SqlValue[]): Promise<Row[]> {
     return client.transaction(async (tx) => {
       await walkIndexes(tx);
-      return tx.query<Row>(sql, params);
+      return tx.query<Row>(statement, params);
     });
   }
 
@@ -69,7 +53,7 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
   async function count(source: readonly SqlValue[]): Promise<number> {
     let [total, at, place] = [0, null as string | null, 0];
     for (;;) {
-      const [step] = await walk<CountRow>(SQL.count, [...source, at, place, STEP]);
+      const [step] = await walk<CountRow>(sql('count'), [...source, at, place, STEP]);
       if (step === undefined) return total;
       total += step.chosen;
       if (step.looked < STEP) return total;
@@ -78,13 +62,13 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
   }
 
   async function created(params: readonly SqlValue[]): Promise<ResumeRun | null> {
-    await client.query(SQL.forget);
-    const [row] = await client.query<{ id: string }>(SQL.create, params);
+    await client.query(sql('forget'));
+    const [row] = await client.query<{ id: string }>(sql('create'), params);
     return row === undefined ? null : find(row.id);
   }
 
   async function find(id: string): Promise<ResumeRun | null> {
-    return UUID.test(id) ? firstOf(client.query<ResumeRun>(SQL.runs, [id, 1])) : null;
+    return UUID.test(id) ? firstOf(client.query<ResumeRun>(sql('runs'), [id, 1])) : null;
   }
 
   return {
@@ -108,10 +92,11 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
       return created([...sourceOf({ beginning }), spreadMs, expected, MONTH_REASON, name, role, false]);
     },
 
-    hasRunFor: async ({ beginning }) => (await client.query(SQL.ofMonth, [monthStart(beginning)])).length > 0,
+    hasRunFor: async ({ beginning }) =>
+      (await client.query(sql('ofMonth'), [monthStart(beginning)])).length > 0,
 
     async advance(id) {
-      for (const step of [SQL.fill, SQL.markCancelled]) {
+      for (const step of [sql('fill'), sql('markCancelled')]) {
         const [made] = await walk<{ stepsLeft: boolean }>(step, [id, STEP]);
         if (made !== undefined) return made.stepsLeft;
       }
@@ -119,20 +104,20 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
     },
 
     async withStepsLeft() {
-      const rows = await client.query<{ id: string }>(SQL.withStepsLeft);
+      const rows = await client.query<{ id: string }>(sql('withStepsLeft'));
       return rows.map(({ id }) => id);
     },
 
     find,
-    latest: (limit) => client.query<ResumeRun>(SQL.runs, [null, limit]),
+    latest: (limit) => client.query<ResumeRun>(sql('runs'), [null, limit]),
 
     async cancel(id) {
-      if (UUID.test(id)) await client.query(SQL.cancel, [id]);
+      if (UUID.test(id)) await client.query(sql('cancel'), [id]);
       return find(id);
     },
 
     async claim(cardId, leaseMs) {
-      const [row] = await client.query<ClaimRow>(SQL.claim, [cardId, leaseMs]);
+      const [row] = await client.query<ClaimRow>(sql('claim'), [cardId, leaseMs]);
       if (row === undefined) return { state: 'none' };
       const { state, runId, attempts, retryInMs } = row;
       if (state === 'unconfirmed') return { state, runId, retryInMs };
@@ -142,22 +127,22 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
     async complete(cardId, runId, month, called) {
       const params = [cardId, runId, monthStart(month), called];
       const [row] = await withPartitions(client, month, () =>
-        client.query<Omit<AuditEntry, 'address' | 'requestId'>>(SQL.complete, params),
+        client.query<Omit<AuditEntry, 'address' | 'requestId'>>(sql('complete'), params),
       );
       return row === undefined ? null : { address: null, requestId: null, ...row };
     },
 
     acknowledge(cardId, runId, attempt) {
       const pauses = [FIRST_PAUSE_MS, LONGEST_PAUSE_MS, UNCONFIRMED_AT_MOST];
-      return firstOf(client.query<FailedResume>(SQL.acknowledge, [cardId, runId, attempt, ...pauses]));
+      return firstOf(client.query<FailedResume>(sql('acknowledge'), [cardId, runId, attempt, ...pauses]));
     },
 
     abandon(cardId, runId, attempt, error, refused) {
       const params = [cardId, runId, attempt, error, refused, REFUSED_AT_MOST];
-      return firstOf(client.query<FailedResume>(SQL.abandon, params));
+      return firstOf(client.query<FailedResume>(sql('abandon'), params));
     },
 
-    due: (limit) => walk<CardMembership>(SQL.due, [limit, DUE_AGAIN_MS]),
+    due: (limit) => walk<CardMembership>(sql('due'), [limit, DUE_AGAIN_MS]),
   };
 }
 

@@ -12,7 +12,7 @@ import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './stop-claims.sql';
 
-const SQL = statements(file, 'wanted', 'claim', 'complete', 'acknowledge', 'abandon');
+const sql = statements(file);
 
 /** Between calls that are acknowledged without effect: from half a minute, doubling, to an hour. Those of resumes too. */
 export const FIRST_PAUSE_MS = 30_000;
@@ -37,29 +37,29 @@ export function stopClaims(
   client: SqlClient,
 ): Pick<StopRecords, 'wanted' | 'claim' | 'complete' | 'acknowledge' | 'abandon'> {
   return {
-    wanted: (cardIds) => client.query<CardMembership>(SQL.wanted, [cardIds]),
+    wanted: (cardIds) => client.query<CardMembership>(sql('wanted'), [cardIds]),
 
     async claim(cardId, month, leaseMs, { mode, maxPerHour, maxPerDay }) {
       const params = [cardId, monthStart(month), leaseMs, mode, maxPerHour, maxPerDay];
-      const [row] = await client.query<ClaimRow>(SQL.claim, params);
+      const [row] = await client.query<ClaimRow>(sql('claim'), params);
       return row === undefined ? { state: 'claimed' } : claimOf(row);
     },
 
     async complete(cardId, month) {
       const params = [cardId, monthStart(month), DAEMON.name, DAEMON.role];
       const [row] = await withPartitions(client, month, () =>
-        client.query<AuditChange & Pick<AuditEntry, 'atMs'>>(SQL.complete, params),
+        client.query<AuditChange & Pick<AuditEntry, 'atMs'>>(sql('complete'), params),
       );
       return row === undefined ? null : { ...DAEMON, ...row };
     },
 
     acknowledge(cardId, month, attempt) {
       const params = [cardId, monthStart(month), attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS];
-      return firstOf(client.query<UnconfirmedStop>(SQL.acknowledge, params));
+      return firstOf(client.query<UnconfirmedStop>(sql('acknowledge'), params));
     },
 
     async abandon(cardId, month, attempt, error) {
-      await client.query(SQL.abandon, [cardId, monthStart(month), attempt, error]);
+      await client.query(sql('abandon'), [cardId, monthStart(month), attempt, error]);
     },
   };
 }

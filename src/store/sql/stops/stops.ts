@@ -19,34 +19,18 @@ import { statements } from '../client/statements.ts';
 import { DUE_AGAIN_MS, stopClaims } from './stop-claims.ts';
 import file from './stops.sql';
 
-const SQL = statements(
-  file,
-  'ofCard',
-  'unconfirmed',
-  'page',
-  'countPage',
-  'release',
-  'dismiss',
-  'order',
-  'due',
-  'dropUnwanted',
-  'readControl',
-  'setMode',
-  'readJump',
-  'beginJump',
-  'endJump',
-);
+const sql = statements(file);
 
 /** Stops that one statement releases or dismisses: a short transaction. */
 const DECIDED_AT_ONCE = 10_000;
 
 export function sqlStops(client: SqlClient): StopRecords {
   async function decide(
-    sql: PreparedSql,
+    statement: PreparedSql,
     cardIds: readonly number[] | null,
     { by, reason }: StopDecision,
   ): Promise<number[]> {
-    const rows = await client.query<{ cardId: number }>(sql, [cardIds, by, reason, DECIDED_AT_ONCE]);
+    const rows = await client.query<{ cardId: number }>(statement, [cardIds, by, reason, DECIDED_AT_ONCE]);
     return rows.map(({ cardId }) => cardId);
   }
 
@@ -56,37 +40,37 @@ export function sqlStops(client: SqlClient): StopRecords {
     async list({ state, sinceMs, carrierId }, { offset, limit }) {
       const filter = [state === null ? STOP_STATES : [state], sinceMs, carrierId];
       const [items, [count]] = await Promise.all([
-        client.query<ListedStop>(SQL.page, [...filter, offset, limit]),
-        client.query<{ total: number }>(SQL.countPage, filter),
+        client.query<ListedStop>(sql('page'), [...filter, offset, limit]),
+        client.query<{ total: number }>(sql('countPage'), filter),
       ]);
       return { items, total: Number(count?.total) };
     },
 
-    ofCard: (cardId, limit) => client.query<CardStop>(SQL.ofCard, [cardId, limit]),
+    ofCard: (cardId, limit) => client.query<CardStop>(sql('ofCard'), [cardId, limit]),
 
     async unconfirmed() {
-      const [row] = await client.query<{ count: number }>(SQL.unconfirmed, [UNCONFIRMED_STOPS_COUNTED]);
+      const [row] = await client.query<{ count: number }>(sql('unconfirmed'), [UNCONFIRMED_STOPS_COUNTED]);
       return row?.count ?? 0;
     },
 
-    release: (cardIds, decision) => decide(SQL.release, cardIds, decision),
-    dismiss: (cardIds, decision) => decide(SQL.dismiss, cardIds, decision),
+    release: (cardIds, decision) => decide(sql('release'), cardIds, decision),
+    dismiss: (cardIds, decision) => decide(sql('dismiss'), cardIds, decision),
 
     async order(cardId, month, { by, reason }) {
       const params = [cardId, monthStart(month), by, reason];
       const [row] = await client.query<{ answer: Awaited<ReturnType<StopRecords['order']>> }>(
-        SQL.order,
+        sql('order'),
         params,
       );
       return row?.answer ?? 'unknown_card';
     },
 
-    due: (limit) => client.query<CardMembership>(SQL.due, [limit, DUE_AGAIN_MS]),
+    due: (limit) => client.query<CardMembership>(sql('due'), [limit, DUE_AGAIN_MS]),
 
     async dropUnwanted(afterCardId, limit) {
       const params = [afterCardId, limit];
       const [row] = await client.query<{ lastCardId: number | null; dropped: number }>(
-        SQL.dropUnwanted,
+        sql('dropUnwanted'),
         params,
       );
       return row ?? { lastCardId: null, dropped: 0 };
@@ -98,22 +82,22 @@ export function sqlStops(client: SqlClient): StopRecords {
 export function sqlStopControl(client: SqlClient): StopControlRecords {
   return {
     async read() {
-      const [control] = await client.query<StopControl>(SQL.readControl, [STOPS_COUNTED]);
+      const [control] = await client.query<StopControl>(sql('readControl'), [STOPS_COUNTED]);
       if (control === undefined) throw new Error('stop_control has no row');
       return control;
     },
 
     async setMode(mode, by, reason) {
-      await client.query(SQL.setMode, [mode, by, reason]);
+      await client.query(sql('setMode'), [mode, by, reason]);
     },
 
-    jump: () => firstOf(client.query<UsageJump>(SQL.readJump)),
+    jump: () => firstOf(client.query<UsageJump>(sql('readJump'))),
 
     async beginJump({ factor, baselineMbPerHour, recentMbPerHour }) {
       const params = [factor, baselineMbPerHour, recentMbPerHour];
-      return (await client.query(SQL.beginJump, params)).length > 0;
+      return (await client.query(sql('beginJump'), params)).length > 0;
     },
 
-    endJump: async () => (await client.query(SQL.endJump)).length > 0,
+    endJump: async () => (await client.query(sql('endJump'))).length > 0,
   };
 }

@@ -7,35 +7,7 @@ import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './triggers.sql';
 
-const SQL = statements(
-  file,
-  'create',
-  'find',
-  'page',
-  'countAll',
-  'countOpen',
-  'countOpenConditions',
-  'openTotals',
-  'openFor',
-  'selectedCards',
-  'knownCards',
-  'cancel',
-  'cancelAll',
-  'feeding',
-  'count',
-  'owed',
-  'handOutAgain',
-  'defer',
-  'early',
-  'earlyOf',
-  'lock',
-  'takeBackCards',
-  'endFeeding',
-  'lockFeeding',
-  'listed',
-  'selected',
-  'saveHandOut',
-);
+const sql = statements(file);
 
 type TriggerRow = Omit<ManualTrigger, 'selection'> & {
   readonly carrierId: number | null;
@@ -82,7 +54,7 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
       const isSelection = cards.kind === 'by_condition';
       const first = isSelection ? [] : cards.cardIds.slice(0, handOut);
       const more = isSelection || first.length < cards.cardIds.length;
-      const [row] = await client.query<TriggerRow>(SQL.create, [
+      const [row] = await client.query<TriggerRow>(sql('create'), [
         triggerId,
         cards.kind,
         taskType,
@@ -97,41 +69,41 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
       return { trigger: toTrigger(row as TriggerRow), cardIds: first };
     },
 
-    find: (triggerId) => triggerOf(client.query(SQL.find, [triggerId])),
+    find: (triggerId) => triggerOf(client.query(sql('find'), [triggerId])),
 
     async list({ offset, limit }) {
-      const rows = await client.query<TriggerRow>(SQL.page, [limit, offset]);
-      const [count] = await client.query<{ total: number }>(SQL.countAll);
+      const rows = await client.query<TriggerRow>(sql('page'), [limit, offset]);
+      const [count] = await client.query<{ total: number }>(sql('countAll'));
       return { items: rows.map(toTrigger), total: count?.total ?? 0 };
     },
 
     async openFor({ cardId, carrierId, status }, limit) {
-      const rows = await client.query<TriggerRow>(SQL.openFor, [cardId, carrierId, status, limit]);
+      const rows = await client.query<TriggerRow>(sql('openFor'), [cardId, carrierId, status, limit]);
       return rows.map(toTrigger);
     },
 
     countSelected: ({ carrierId, status }) =>
-      countWithin(client, SQL.selectedCards.text, [carrierId, status]),
-    countOpen: () => openOf(client.query(SQL.countOpen)),
-    countOpenConditions: (taskType) => openOf(client.query(SQL.countOpenConditions, [taskType])),
+      countWithin(client, sql('selectedCards').text, [carrierId, status]),
+    countOpen: () => openOf(client.query(sql('countOpen'))),
+    countOpenConditions: (taskType) => openOf(client.query(sql('countOpenConditions'), [taskType])),
 
     async openTotals(taskType) {
-      const [row] = await client.query<OpenTotals>(SQL.openTotals, [taskType]);
+      const [row] = await client.query<OpenTotals>(sql('openTotals'), [taskType]);
       return row as OpenTotals;
     },
 
     async knownCards(cardIds) {
-      const rows = await client.query<{ cardId: number }>(SQL.knownCards, [cardIds]);
+      const rows = await client.query<{ cardId: number }>(sql('knownCards'), [cardIds]);
       return rows.map((row) => row.cardId);
     },
 
-    cancel: (triggerId) => triggerOf(client.query(SQL.cancel, [triggerId])),
-    cancelAll: (taskType) => client.query(SQL.cancelAll, [taskType]),
-    feeding: (limit) => client.query(SQL.feeding, [limit]),
+    cancel: (triggerId) => triggerOf(client.query(sql('cancel'), [triggerId])),
+    cancelAll: (taskType) => client.query(sql('cancelAll'), [taskType]),
+    feeding: (limit) => client.query(sql('feeding'), [limit]),
     handOut: (triggerId, limit) => client.transaction((tx) => handOutNext(tx, triggerId, limit)),
 
     async count(results) {
-      await client.query(SQL.count, [
+      await client.query(sql('count'), [
         results.map(({ triggerId }) => triggerId),
         results.map(({ cardId }) => cardId),
         results.map(({ succeeded }) => succeeded),
@@ -140,31 +112,31 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
 
     owed(taskType, olderThanMs, after, limit) {
       const position = [after?.triggerId ?? '', after?.cardId ?? 0];
-      return client.query(SQL.owed, [taskType, olderThanMs, ...position, limit]);
+      return client.query(sql('owed'), [taskType, olderThanMs, ...position, limit]);
     },
 
     handOutAgain(cards) {
       const params = [cards.map(({ triggerId }) => triggerId), cards.map(({ cardId }) => cardId)];
-      return client.query(SQL.handOutAgain, params);
+      return client.query(sql('handOutAgain'), params);
     },
 
     async defer(cards) {
-      await client.query(SQL.defer, [
+      await client.query(sql('defer'), [
         cards.map(({ triggerId }) => triggerId),
         cards.map(({ cardId }) => cardId),
         cards.map(({ waitMs }) => waitMs),
       ]);
     },
 
-    early: (triggerIds, most) => client.query(SQL.early, [triggerIds, most]),
-    earlyOf: (taskType, cardIds) => client.query(SQL.earlyOf, [taskType, cardIds]),
+    early: (triggerIds, most) => client.query(sql('early'), [triggerIds, most]),
+    earlyOf: (taskType, cardIds) => client.query(sql('earlyOf'), [taskType, cardIds]),
 
     async takeBack(triggerId, runningCardIds) {
       await client.transaction(async (tx) => {
         // Locked first, in the order of the code that counts results.
-        await tx.query(SQL.lock, [triggerId]);
-        await tx.query(SQL.takeBackCards, [triggerId, runningCardIds]);
-        await tx.query(SQL.endFeeding, [triggerId]);
+        await tx.query(sql('lock'), [triggerId]);
+        await tx.query(sql('takeBackCards'), [triggerId, runningCardIds]);
+        await tx.query(sql('endFeeding'), [triggerId]);
       });
     },
   };
@@ -185,7 +157,7 @@ async function handOutNext(
   triggerId: string,
   limit: number,
 ): Promise<{ cardIds: readonly number[]; more: boolean }> {
-  const [trigger] = await tx.query<LockedRow>(SQL.lockFeeding, [triggerId]);
+  const [trigger] = await tx.query<LockedRow>(sql('lockFeeding'), [triggerId]);
   if (trigger === undefined) return { cardIds: [], more: false };
   const take = trigger.kind === 'by_condition' ? takeSelected : takeListed;
   const chunk = await take(tx, triggerId, trigger, limit);
@@ -201,7 +173,7 @@ async function takeListed(
 ): Promise<Chunk> {
   const { handedOut: before, lastCardId, total } = trigger;
   const params = [triggerId, before, limit];
-  const [{ cardIds }] = (await tx.query(SQL.listed, params)) as [Pick<Chunk, 'cardIds'>];
+  const [{ cardIds }] = (await tx.query(sql('listed'), params)) as [Pick<Chunk, 'cardIds'>];
   return { cardIds, lastCardId, more: before + cardIds.length < total };
 }
 
@@ -213,7 +185,7 @@ async function takeSelected(
 ): Promise<Chunk> {
   const { lastCardId: after, carrierId, cardStatus } = trigger;
   const params = [triggerId, after, PIECE_CARDS, carrierId, cardStatus, limit];
-  const [{ cardIds, lookedAt, lastLookedAt }] = (await tx.query(SQL.selected, params)) as [PieceRow];
+  const [{ cardIds, lookedAt, lastLookedAt }] = (await tx.query(sql('selected'), params)) as [PieceRow];
   // A full hand may have left matching cards of the piece behind.
   if (cardIds.length === limit) return { cardIds, lastCardId: cardIds.at(-1) ?? after, more: true };
   return { cardIds, lastCardId: lastLookedAt ?? after, more: lookedAt === PIECE_CARDS };
@@ -227,7 +199,7 @@ async function save(tx: SqlRunner, triggerId: string, trigger: LockedRow, chunk:
   const failed = trigger.failed + (chunk.more ? 0 : total - handedOut);
   const completed = !chunk.more && trigger.succeeded + failed === total;
   const status = completed ? 'completed' : trigger.status;
-  await tx.query(SQL.saveHandOut, [
+  await tx.query(sql('saveHandOut'), [
     triggerId,
     chunk.more,
     chunk.lastCardId,
