@@ -86,17 +86,12 @@ async function prepareFleet(records: RecordStore, cards: number): Promise<void> 
 }
 
 async function importCards(records: RecordStore, count: number): Promise<void> {
-  const session = await records.cards.openImport();
-  try {
-    const chunk: CardImport[] = [];
-    for (const card of demoCards(count)) {
-      chunk.push(card);
-      if (chunk.length === IMPORT_CHUNK_CARDS) await session.write(chunk.splice(0));
-    }
-    if (chunk.length > 0) await session.write(chunk);
-  } finally {
-    await session.close();
+  const chunk: CardImport[] = [];
+  for (const card of demoCards(count)) {
+    chunk.push(card);
+    if (chunk.length === IMPORT_CHUNK_CARDS) await records.cards.importChunk(chunk.splice(0));
   }
+  if (chunk.length > 0) await records.cards.importChunk(chunk);
 }
 
 function makeTrouble(simulator: Simulator, capacity: number, teardown: Teardown): void {

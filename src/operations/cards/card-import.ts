@@ -6,7 +6,7 @@
 import type { Readable } from 'node:stream';
 import { type CardImport, RowProblem, TOO_MANY_OVER_PACKAGE } from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { CardImportSession, CardRecords } from '../../store/ports/records/card-records.ts';
+import type { CardRecords } from '../../store/ports/records/card-records.ts';
 import { type ImportFormat, type ImportLine, readLines, rowReader, toCardImport } from './card-file.ts';
 import type { ImportReport } from './card-report.ts';
 import { SeenNumbers } from './seen-numbers.ts';
@@ -47,14 +47,7 @@ export async function importCards(
   input: Readable,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const { dryRun = false, overwriteVerified = false, month, onFormer } = options;
-  const session = await cards.openImport({
-    dryRun,
-    overwriteVerified,
-    keepFormer: onFormer !== undefined,
-    ...(month === undefined ? {} : { month }),
-  });
-  const importer = new CardImporter(session, options);
+  const importer = new CardImporter(cards, options);
   try {
     for await (const lines of readLines(input)) {
       for (const line of lines) {
@@ -65,7 +58,6 @@ export async function importCards(
     return await importer.finish();
   } finally {
     await importer.settle();
-    await session.close();
   }
 }
 
@@ -83,7 +75,7 @@ class CardImporter {
   #writing: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly session: CardImportSession,
+    private readonly cards: CardRecords,
     private readonly options: ImportOptions,
   ) {
     this.#readRow = rowReader(options.format, options.ignoreColumns === true ? this.#ignored : null);
@@ -149,11 +141,16 @@ class CardImporter {
     if (rows.length === 0) return;
     if (!this.#anyWrite) await this.options.beforeFirstWrite?.();
     this.#anyWrite = true;
-    const { acceptOverPackage: most, onFormer } = this.options;
-    const left = most === undefined ? null : most - this.#counts.overPackage;
-    const result = await this.session.write(
+    const { dryRun, overwriteVerified, month, acceptOverPackage: most, onFormer } = this.options;
+    const result = await this.cards.importChunk(
       rows.map(({ row }) => row),
-      left,
+      {
+        dryRun,
+        overwriteVerified,
+        keepFormer: onFormer !== undefined,
+        month,
+        mostOverPackage: most === undefined ? undefined : most - this.#counts.overPackage,
+      },
     );
     this.#counts.overPackage += result.overPackage;
     if (result.refused) throw tooManyOverPackage(rows[0]?.line ?? 0, this.#counts.overPackage, most ?? 0);

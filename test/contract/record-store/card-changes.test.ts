@@ -19,8 +19,7 @@ describeRecordStore('card changes', (db) => {
     await addCards(db.store, 1, 2, 3);
     const mark = await db.store.cards.changeMark();
     await addCards(db.store, 4);
-    const session = await db.store.cards.openImport();
-    await session.write([row(2, { carrierId: 9 })]);
+    await db.store.cards.importChunk([row(2, { carrierId: 9 })]);
     await db.sql('DELETE FROM cards WHERE card_id = 3');
     const first = await db.store.cards.changesSince(mark, 10);
     expect(first.changed).toContainEqual({ cardId: 2, carrierId: 9, realNameVerified: false });

@@ -70,8 +70,7 @@ describeRecordStore('cards', (db) => {
   });
 
   it('keeps an unlimited allowance apart from an allowance of zero', async () => {
-    const session = await db.store.cards.openImport();
-    await session.write([
+    await db.store.cards.importChunk([
       row(1, { allowanceMb: null }),
       row(2, { allowanceMb: 0 }),
       row(3, { allowanceMb: 0.25 }),
@@ -107,8 +106,7 @@ describeRecordStore('cards', (db) => {
   });
 
   it('lists cards in stretches, all of them or those of a filter', async () => {
-    const session = await db.store.cards.openImport();
-    await session.write(
+    await db.store.cards.importChunk(
       range(30).map((cardId) => ({ ...row(cardId), carrierId: cardId % 3, status: cardId % 2 })),
     );
     const open = { carrierId: null, status: null, stopped: null };

@@ -31,8 +31,7 @@ const HOLDER_SOURCE = `
   try {
     const store = await openEmbeddedRecordStore({ dataDir, workerUrl: new URL(worker) });
     await store.migrations.up();
-    const session = await store.cards.openImport();
-    await session.write([
+    await store.cards.importChunk([
       { cardId: 1, iccid: '898600000000000001', carrierId: 1, status: 1, allowanceMb: 1, realNameVerified: null },
     ]);
     console.log('open');

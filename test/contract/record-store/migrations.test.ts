@@ -166,7 +166,7 @@ describe('migrations: PostgreSQL only', () => {
     for (const call of [
       () => store.cards.count(),
       () => store.configs.list(),
-      () => store.cards.openImport().then((s) => s.write([])),
+      () => store.cards.importChunk([]),
     ]) {
       await expect(call()).rejects.toMatchObject({
         kind: 'config',

@@ -66,7 +66,7 @@ describe('PostgreSQL outages', () => {
       for (const call of [
         () => store.ping(),
         () => store.cards.changeMark(),
-        () => store.cards.openImport().then((s) => s.write([])),
+        () => store.cards.importChunk([]),
       ]) {
         await expect(call()).rejects.toMatchObject({ kind: 'unavailable', code: 'postgres_unreachable' });
       }

@@ -125,9 +125,7 @@ export function row(cardId: number, fields: Partial<CardImport> = {}): CardImpor
 }
 
 export async function addCards(store: RecordStore, ...cardIds: number[]): Promise<void> {
-  const session = await store.cards.openImport();
-  await session.write(cardIds.map((cardId) => row(cardId)));
-  await session.close();
+  await store.cards.importChunk(cardIds.map((cardId) => row(cardId)));
 }
 
 /** A reading of `usedMb` at `atMs`, computed from the state read at `basedOn`. */

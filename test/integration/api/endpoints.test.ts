@@ -24,10 +24,8 @@ const CARDS = 3;
 const iccidOf = (cardId: number) => `8986000000000000${String(cardId).padStart(4, '0')}`;
 
 async function importCards(cardIds: readonly number[]): Promise<void> {
-  const session = await api.records.cards.openImport();
   const row = { carrierId: 7, status: 1, allowanceMb: 500, realNameVerified: false };
-  await session.write(cardIds.map((cardId) => ({ ...row, cardId, iccid: iccidOf(cardId) })));
-  await session.close();
+  await api.records.cards.importChunk(cardIds.map((cardId) => ({ ...row, cardId, iccid: iccidOf(cardId) })));
 }
 
 /** Builds the ring of a seeded config with these members. */

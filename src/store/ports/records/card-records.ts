@@ -28,21 +28,13 @@ export interface CardChanges {
   readonly mark: string;
 }
 
-interface ImportCounts {
+/** What became of a chunk of an import. */
+export interface ImportedChunk {
   readonly inserted: number;
   readonly updated: number;
   readonly unchanged: number;
-}
-
-/** A row that was skipped because its iccid already belongs to another card. */
-interface ImportConflict {
-  readonly cardId: number;
-  readonly iccid: string;
-}
-
-/** What became of a chunk of an import. */
-export interface ImportedChunk extends ImportCounts {
-  readonly conflicts: readonly ImportConflict[];
+  /** Rows that were skipped because their iccid already belongs to another card. */
+  readonly conflicts: ReadonlyArray<Pick<CardImport, 'cardId' | 'iccid'>>;
   /** Running cards that the chunk puts over their package of the month: they will be stopped. */
   readonly overPackage: number;
   /** Nothing was written, because of `mostOverPackage`. */
@@ -51,27 +43,17 @@ export interface ImportedChunk extends ImportCounts {
   readonly former: readonly CardImport[];
 }
 
-/**
- * A running import. Rows become visible chunk by chunk; a failed import keeps its finished chunks and can be repeated.
- */
-export interface CardImportSession {
-  /**
-   * Writes one chunk (up to 10,000 rows, card ids distinct within the chunk) in one short transaction.
-   * @param mostOverPackage the chunk is refused if it puts more cards over their package; null: no limit
-   */
-  write(rows: readonly CardImport[], mostOverPackage?: number | null): Promise<ImportedChunk>;
-  close(): Promise<void>;
-}
-
-export interface ImportSessionOptions {
-  /** Counts what would be done and writes nothing; a chunk does not see the rows of earlier chunks. */
-  readonly dryRun: boolean;
-  /** A row that says not verified takes back that a card was found to be; otherwise it keeps it. Default: false. */
-  readonly overwriteVerified?: boolean;
-  /** The present month, YYYY-MM. Without it no card counts as over its package. */
-  readonly month?: string;
-  /** Returns the cards before their update. Default: false. */
+export interface ImportChunkOptions {
+  /** Counts what would be done and writes nothing; a chunk does not see the rows of earlier chunks. Default, as below: false. */
+  readonly dryRun?: boolean | undefined;
+  /** A row that says not verified takes back that a card was found to be; otherwise it keeps it. */
+  readonly overwriteVerified?: boolean | undefined;
+  /** Returns the cards before their update. */
   readonly keepFormer?: boolean;
+  /** The present month, YYYY-MM. Without it no card counts as over its package. */
+  readonly month?: string | undefined;
+  /** The chunk is refused if it puts more cards over their package. Default: no limit. */
+  readonly mostOverPackage?: number | undefined;
 }
 
 /** Which cards to list; an attribute that is null matches all. */
@@ -102,7 +84,11 @@ export interface CardRecords {
   count(): Promise<number>;
   /** @returns the number of cards quickly: exact for a small fleet, the planner's estimate for a large one. */
   estimate(): Promise<number>;
-  openImport(options?: ImportSessionOptions): Promise<CardImportSession>;
+  /**
+   * Writes a chunk of an import (up to 10,000 rows, card ids distinct within the chunk) in one short transaction. A failed
+   * import keeps its finished chunks and can be repeated.
+   */
+  importChunk(rows: readonly CardImport[], options?: ImportChunkOptions): Promise<ImportedChunk>;
   /**
    * @returns at most `limit` matching cards with id > afterId, in id order. There may be none although more follow,
    * because one call looks at a bounded number of cards.

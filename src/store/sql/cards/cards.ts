@@ -1,5 +1,5 @@
 // Card records: reading and listing them, and the doors to the change feed (card-changes.ts) and to imports
-// (card-import-session.ts). What polls change is written by results.ts and stops.ts.
+// (card-import.ts). What polls change is written by results.ts and stops.ts.
 import type { Card, CardMembership } from '../../../domain/cards/card.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { CardRecords, ListedCard, MonthlyUsage } from '../../ports/records/card-records.ts';
@@ -8,7 +8,7 @@ import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { cardChangesSince, currentMark } from './card-changes.ts';
 import { withColumns } from './card-columns.ts';
-import { sqlCardImportSession } from './card-import-session.ts';
+import { importChunk } from './card-import.ts';
 import file from './cards.sql';
 
 const sql = statements(withColumns(file));
@@ -90,7 +90,7 @@ export function sqlCards(client: SqlClient): CardRecords {
     },
 
     lastId: async () => (await firstOf(client.query<{ last: number | null }>(sql('lastId'))))?.last ?? 0,
-    openImport: async (options = { dryRun: false }) => sqlCardImportSession(client, options),
+    importChunk: (rows, options) => importChunk(client, rows, options),
     changeMark: () => currentMark(client),
     changesSince: (mark, limit) => cardChangesSince(client, mark, limit),
   };

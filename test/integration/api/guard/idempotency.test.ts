@@ -75,11 +75,8 @@ describe('a request whose answer was lost with its instance', () => {
   });
 
   it('of a trigger, too: it is made once, and gets its cards', async () => {
-    await api.records.cards.openImport().then(async (session) => {
-      const row = { carrierId: 1, status: 1, allowanceMb: 500, realNameVerified: false };
-      await session.write([{ ...row, cardId: 77, iccid: '89860000000000000077' }]);
-      await session.close();
-    });
+    const row = { carrierId: 1, status: 1, allowanceMb: 500, realNameVerified: false };
+    await api.records.cards.importChunk([{ ...row, cardId: 77, iccid: '89860000000000000077' }]);
     const trigger = () =>
       api.call('POST', '/api/admin/polling-manual-trigger/single', {
         json: { card_id: 77, task_type: 'carddata' },
@@ -101,10 +98,8 @@ it('an answer about the present state is not repeated', async () => {
       headers: headers('state-1'),
     });
   expect((await trigger()).status).toBe(404);
-  const session = await api.records.cards.openImport();
   const row = { carrierId: 1, status: 1, allowanceMb: 500, realNameVerified: false };
-  await session.write([{ ...row, cardId: 4711, iccid: '89860000000000004711' }]);
-  await session.close();
+  await api.records.cards.importChunk([{ ...row, cardId: 4711, iccid: '89860000000000004711' }]);
   const reply = await trigger();
   expect([reply.status, reply.headers['idempotent-replayed']]).toEqual([202, undefined]);
 });

@@ -50,14 +50,12 @@ beforeAll(async () => {
   await records.migrations.up();
   for (const { id } of await records.configs.list())
     await records.configs.update(id, { intervalSeconds: INTERVAL_MS / 1_000 });
-  const session = await records.cards.openImport();
-  await session.write(
+  await records.cards.importChunk(
     CARDS.map((cardId) => ({
       ...{ cardId, iccid: demoIccid(cardId), carrierId: 1, status: 1, realNameVerified: true },
       allowanceMb: OVER.includes(cardId) ? 1_000 : null,
     })),
   );
-  await session.close();
   const scripted = await startScriptedGateway(({ interfaceName, iccid }) => {
     const key = `${interfaceName} ${iccid}`;
     if (!firstCall.has(key)) firstCall.set(key, Date.now());

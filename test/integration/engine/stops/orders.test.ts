@@ -52,12 +52,10 @@ beforeAll(async () => {
   teardown.add(() => records.close());
   await records.migrations.up();
   await client.query('UPDATE polling_configs SET status = 0', []);
-  const session = await records.cards.openImport();
   const card = { carrierId: 1, status: 1, realNameVerified: true, allowanceMb: 10 };
-  await session.write(
+  await records.cards.importChunk(
     [ORDERED, RELEASED, ...RUN].map((cardId) => ({ cardId, iccid: demoIccid(cardId), ...card })),
   );
-  await session.close();
   await client.query('UPDATE cards SET stopped = true WHERE card_id >= $1', [FIRST]);
   scripted = await startScriptedGateway(({ interfaceName, iccid }) => {
     if (interfaceName === 'stop') stopped.add(iccid);

@@ -96,9 +96,9 @@ beforeEach(async () => {
   entries.length = 0;
   scripted.forget();
   scripted.follow(script);
-  const session = await records.cards.openImport();
-  await session.write([{ cardId, iccid, carrierId: 1, status: 1, realNameVerified: true, allowanceMb: 10 }]);
-  await session.close();
+  await records.cards.importChunk([
+    { cardId, iccid, carrierId: 1, status: 1, realNameVerified: true, allowanceMb: 10 },
+  ]);
   const readAtMs = Date.now();
   const next = {
     month: calendar.monthOf(readAtMs),

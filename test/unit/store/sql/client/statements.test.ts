@@ -34,12 +34,7 @@ const MADE_FROM_PARTS = [
 ];
 
 /** Whatever has the columns of a card. */
-const WITH_COLUMNS = [
-  'card_import_session.chunk',
-  'card_import_session.createRows',
-  'cards.byIds',
-  'cards.stretch',
-];
+const WITH_COLUMNS = ['card_import.chunk', 'card_import.createRows', 'cards.byIds', 'cards.stretch'];
 
 const files = ['sql', 'postgres'].flatMap((adapter) =>
   readdirSync(`${STORE}/${adapter}`, { recursive: true, encoding: 'utf8' })

@@ -1,23 +1,23 @@
 -- One chunk of a card import: its rows go into a temporary table, then one statement updates the cards to match them.
 -- {attributes} are the columns that an import sets, without real_name_verified (card-columns.ts).
 
--- name: card_import_session.createRows
+-- name: card_import.createRows
 -- Created once per connection, and empty at the start of every transaction.
 CREATE TEMPORARY TABLE IF NOT EXISTS import_rows ON COMMIT DELETE ROWS AS
 SELECT 0 AS position, {attributes}, real_name_verified FROM cards WITH NO DATA
 
--- name: card_import_session.copyRows
+-- name: card_import.copyRows
 COPY import_rows FROM STDIN
 
--- name: card_import_session.insertRows
+-- name: card_import.insertRows
 -- For a driver without COPY. $1 the rows as JSON.
 INSERT INTO import_rows SELECT * FROM json_populate_recordset(NULL::import_rows, $1::json)
 
--- name: card_import_session.planByKeys
+-- name: card_import.planByKeys
 -- Forces look-ups by key: for ten thousand keys the planner would otherwise read all cards for every chunk.
 SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
 
--- name: card_import_session.chunk
+-- name: card_import.chunk
 -- Updates the cards to match import_rows, and writes only rows that differ. $1 whether to count only, $2 whether a row may
 -- take back that a card was found to be verified, $3 the present month (NULL: no card counts as over its package), $4 nothing
 -- is written if the chunk puts more cards over their package (NULL: no limit), $5 whether to return former rows.

@@ -1,17 +1,13 @@
 // Writes the chunks of a card import: into a temporary table (COPY where the driver has it), then one statement that
-// touches only the cards that differ. Opened by cards.ts; parsing and validation are operations/cards/card-import.ts.
+// touches only the cards that differ. Used by cards.ts; parsing and validation are operations/cards/card-import.ts.
 import type { CardImport } from '../../../domain/cards/card.ts';
 import { snakeKeys } from '../../../platform/snake-keys.ts';
-import type {
-  CardImportSession,
-  ImportedChunk,
-  ImportSessionOptions,
-} from '../../ports/records/card-records.ts';
+import type { ImportChunkOptions, ImportedChunk } from '../../ports/records/card-records.ts';
 import type { SqlClient, SqlTransaction } from '../client/sql-client.ts';
 import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE, UNIQUE_VIOLATION } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
 import { ATTRIBUTES, toImport, withColumns } from './card-columns.ts';
-import file from './card-import-session.sql';
+import file from './card-import.sql';
 
 const sql = statements(withColumns(file));
 
@@ -22,29 +18,33 @@ type ChunkRow = Omit<ImportedChunk, 'unchanged' | 'former'> & {
   readonly former: ReadonlyArray<Parameters<typeof toImport>[0]> | null;
 };
 
-export function sqlCardImportSession(client: SqlClient, options: ImportSessionOptions): CardImportSession {
-  return {
-    write: (rows, mostOverPackage = null) =>
-      // The next attempt sees, and reports, a card or iccid that another session inserts at this moment.
-      retryConflicts([DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION], () =>
-        client.transaction((tx) => writeChunk(tx, rows, options, mostOverPackage)),
-      ),
-    // Nothing is held between chunks.
-    async close() {},
-  };
+export function importChunk(
+  client: SqlClient,
+  rows: readonly CardImport[],
+  options: ImportChunkOptions = {},
+): Promise<ImportedChunk> {
+  // The next attempt sees, and reports, a card or iccid that another import inserts at this moment.
+  return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION], () =>
+    client.transaction((tx) => writeChunk(tx, rows, options)),
+  );
 }
 
 async function writeChunk(
   tx: SqlTransaction,
   rows: readonly CardImport[],
-  { dryRun, overwriteVerified = false, month, keepFormer = false }: ImportSessionOptions,
-  mostOverPackage: number | null,
+  {
+    dryRun = false,
+    overwriteVerified = false,
+    keepFormer = false,
+    month,
+    mostOverPackage,
+  }: ImportChunkOptions,
 ): Promise<ImportedChunk> {
   await tx.query(sql('createRows'));
   await fill(tx, rows);
   await tx.query(sql('planByKeys'));
   const since = month === undefined ? null : `${month}-01`;
-  const params = [dryRun, overwriteVerified, since, mostOverPackage, keepFormer];
+  const params = [dryRun, overwriteVerified, since, mostOverPackage ?? null, keepFormer];
   const [chunk] = (await tx.query<ChunkRow>(sql('chunk'), params)) as [ChunkRow];
   const { inserted, updated, conflicts, former } = chunk;
   return {

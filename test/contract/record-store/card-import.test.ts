@@ -24,41 +24,38 @@ const NOTHING = {
 
 describeRecordStore('import session', (db) => {
   it('inserts, then changes nothing, then updates only what differs', async () => {
-    const session = await db.store.cards.openImport();
     const rows = range(500).map((cardId) => row(cardId));
-    expect(await session.write(rows)).toEqual({ ...NOTHING, inserted: 500 });
+    expect(await db.store.cards.importChunk(rows)).toEqual({ ...NOTHING, inserted: 500 });
     const mark = await db.store.cards.changeMark();
-    expect(await session.write(rows)).toEqual({ ...NOTHING, unchanged: 500 });
+    expect(await db.store.cards.importChunk(rows)).toEqual({ ...NOTHING, unchanged: 500 });
     expect((await followChanges(db.store, mark)).changed).toEqual([]);
     const next = rows.map((each) => (each.cardId % 100 === 0 ? { ...each, allowanceMb: null } : each));
-    expect(await session.write(next)).toEqual({ ...NOTHING, updated: 5, unchanged: 495 });
+    expect(await db.store.cards.importChunk(next)).toEqual({ ...NOTHING, updated: 5, unchanged: 495 });
     expect((await followChanges(db.store, mark)).changed).toEqual([100, 200, 300, 400, 500]);
-    expect(await session.write([])).toEqual(NOTHING);
-    await session.close();
+    expect(await db.store.cards.importChunk([])).toEqual(NOTHING);
   });
 
   it('keeps what polling found out when the import does not say', async () => {
-    const session = await db.store.cards.openImport();
-    await session.write([row(1, { realNameVerified: true }), row(2), row(3)]);
+    await db.store.cards.importChunk([row(1, { realNameVerified: true }), row(2), row(3)]);
     await db.store.results.write([
       { cardId: 2, taskType: 'realname', polledAtMs: 5, realNameVerified: true, stopped: true },
     ]);
-    const counts = await session.write([row(1), row(2), row(3, { realNameVerified: true })]);
+    const counts = await db.store.cards.importChunk([row(1), row(2), row(3, { realNameVerified: true })]);
     expect(counts).toMatchObject({ updated: 1, unchanged: 2 });
     const cards = await db.store.cards.byIds([1, 2, 3]);
     expect(cards.every((card) => card.realNameVerified)).toBe(true);
     expect(await db.store.cards.find('2')).toMatchObject({ stopped: true });
     const unverified = row(1, { realNameVerified: false });
-    expect(await session.write([unverified])).toMatchObject({ unchanged: 1 });
-    const overwriting = await db.store.cards.openImport({ dryRun: false, overwriteVerified: true });
-    expect(await overwriting.write([unverified])).toMatchObject({ updated: 1 });
+    expect(await db.store.cards.importChunk([unverified])).toMatchObject({ unchanged: 1 });
+    expect(await db.store.cards.importChunk([unverified], { overwriteVerified: true })).toMatchObject({
+      updated: 1,
+    });
     expect(await db.store.cards.find('1')).toMatchObject({ realNameVerified: false });
   });
 
   it('leaves out an iccid that belongs to another card, and keeps the rest of the chunk', async () => {
     await addCards(db.store, 1, 2);
-    const session = await db.store.cards.openImport();
-    const result = await session.write([
+    const result = await db.store.cards.importChunk([
       row(3),
       row(4, { iccid: iccidOf(1) }), // a new card with a known card's iccid
       row(2, { iccid: iccidOf(1) }), // a known card that wants another one's
@@ -77,33 +74,29 @@ describeRecordStore('import session', (db) => {
 
   it('lets the owner of an iccid keep it when another row wants it too', async () => {
     await addCards(db.store, 9);
-    const session = await db.store.cards.openImport();
-    const result = await session.write([row(8, { iccid: iccidOf(9) }), row(9, { status: 4 })]);
+    const result = await db.store.cards.importChunk([row(8, { iccid: iccidOf(9) }), row(9, { status: 4 })]);
     expect(result).toMatchObject({ updated: 1, conflicts: [{ cardId: 8, iccid: iccidOf(9) }] });
   });
 
   it('only reports what it would do in a dry run', async () => {
     await addCards(db.store, 1, 2);
     const mark = await db.store.cards.changeMark();
-    const session = await db.store.cards.openImport({ dryRun: true });
     const rows = [row(1), row(2, { status: 9 }), row(3), row(4, { iccid: iccidOf(1) })];
-    expect(await session.write(rows)).toEqual({
+    expect(await db.store.cards.importChunk(rows, { dryRun: true })).toEqual({
       ...NOTHING,
       inserted: 1,
       updated: 1,
       unchanged: 1,
       conflicts: [{ cardId: 4, iccid: iccidOf(1) }],
     });
-    await session.close();
     expect((await followChanges(db.store, mark)).changed).toEqual([]);
     expect(await db.store.cards.count()).toBe(2);
   });
 
   it('gives cards new iccids, and freed ones to others, chunk by chunk', async () => {
     await addCards(db.store, 1);
-    const session = await db.store.cards.openImport();
-    expect(await session.write([row(1, { iccid: iccidOf(100) })])).toMatchObject({ updated: 1 });
-    expect(await session.write([row(2, { iccid: iccidOf(1) })])).toMatchObject({
+    expect(await db.store.cards.importChunk([row(1, { iccid: iccidOf(100) })])).toMatchObject({ updated: 1 });
+    expect(await db.store.cards.importChunk([row(2, { iccid: iccidOf(1) })])).toMatchObject({
       inserted: 1,
       conflicts: [],
     });
@@ -113,9 +106,7 @@ describeRecordStore('import session', (db) => {
     const stores = await Promise.all(range(4).map(() => db.another()));
     const chunk = range(400).map((cardId) => row(cardId));
     const results = await Promise.all(
-      stores.map(async (store, i) =>
-        (await store.cards.openImport()).write(i % 2 ? chunk : chunk.toReversed()),
-      ),
+      stores.map(async (store, i) => store.cards.importChunk(i % 2 ? chunk : chunk.toReversed())),
     );
     expect(results.reduce((sum, each) => sum + each.inserted, 0)).toBe(400);
     expect(results.reduce((sum, each) => sum + each.unchanged, 0)).toBe(1_200);
@@ -124,8 +115,7 @@ describeRecordStore('import session', (db) => {
   });
 
   it('refuses a row that no validation should have let through, and keeps none of its chunk', async () => {
-    const session = await db.store.cards.openImport();
-    await expect(session.write([row(1), row(2, { iccid: '12\t\\N' })])).rejects.toMatchObject({
+    await expect(db.store.cards.importChunk([row(1), row(2, { iccid: '12\t\\N' })])).rejects.toMatchObject({
       kind: 'invalid',
     });
     expect(await db.store.cards.count()).toBe(0);
@@ -147,23 +137,31 @@ describeRecordStore('import session', (db) => {
     await db.sql(`INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, completed_at, resumed_at, stop_again)
       SELECT card_id, '2026-11-01', iccid, 600, 500, 'resumed', now(), now(), card_id = 5 FROM cards WHERE card_id IN (4, 5)`);
     const lower = (...cardIds: number[]) => cardIds.map((cardId) => row(cardId, { allowanceMb: 500 }));
-    const preview = await db.store.cards.openImport({ dryRun: true, month });
-    expect(await preview.write(lower(...range(9)))).toMatchObject({ updated: 9, overPackage: 4 }); // 1, 2, 5, 6
-    const session = await db.store.cards.openImport({ dryRun: false, month });
+    expect(await db.store.cards.importChunk(lower(...range(9)), { dryRun: true, month })).toMatchObject({
+      updated: 9,
+      overPackage: 4,
+    }); // 1, 2, 5, 6
     const before = await db.store.cards.changeMark();
-    expect(await session.write([...lower(...range(9)), row(10)], 3)).toMatchObject({
+    expect(
+      await db.store.cards.importChunk([...lower(...range(9)), row(10)], { month, mostOverPackage: 3 }),
+    ).toMatchObject({
       inserted: 0,
       updated: 0,
       overPackage: 4,
       refused: true,
     });
     expect((await followChanges(db.store, before)).changed).toEqual([]);
-    expect(await session.write(lower(...range(9)), 4)).toMatchObject({
-      updated: 9,
-      overPackage: 4,
-      refused: false,
-    });
-    expect(await session.write(lower(...range(9)), 0), 'they are over it already').toMatchObject({
+    expect(await db.store.cards.importChunk(lower(...range(9)), { month, mostOverPackage: 4 })).toMatchObject(
+      {
+        updated: 9,
+        overPackage: 4,
+        refused: false,
+      },
+    );
+    expect(
+      await db.store.cards.importChunk(lower(...range(9)), { month, mostOverPackage: 0 }),
+      'they are over it already',
+    ).toMatchObject({
       overPackage: 0,
     });
     const claim = (cardId: number) => db.store.stops.claim(cardId, month, 1_000, UNLIMITED);
@@ -182,12 +180,12 @@ describeRecordStore('import session', (db) => {
       row(4, { iccid: iccidOf(1) }), // refused
       row(5), // new
     ];
-    const preview = await db.store.cards.openImport({ dryRun: true, keepFormer: true });
-    const { former } = await preview.write(change);
+    const { former } = await db.store.cards.importChunk(change, { dryRun: true, keepFormer: true });
     expect(former).toEqual([row(1), row(2, { realNameVerified: false })]);
-    await (await db.store.cards.openImport()).write(change);
-    const undo = await db.store.cards.openImport({ dryRun: false, overwriteVerified: true });
-    expect(await undo.write(former)).toMatchObject({ updated: 2 });
+    await db.store.cards.importChunk(change);
+    expect(await db.store.cards.importChunk(former, { overwriteVerified: true })).toMatchObject({
+      updated: 2,
+    });
     expect((await cards()).cards.slice(0, 4)).toEqual(before.cards);
   });
 });
