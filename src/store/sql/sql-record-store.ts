@@ -9,6 +9,7 @@ import { sqlAlerts } from './alerts/alerts.ts';
 import { sqlAudit, sqlMadeChanges } from './audit/audit.ts';
 import { sqlCards } from './cards/cards.ts';
 import { sqlCleanup } from './cleanup/cleanup.ts';
+import { columnOf, scalarOf } from './client/rows.ts';
 import { inTransaction, type SqlClient, type SqlTransaction } from './client/sql-client.ts';
 import { sqlStateOf } from './client/sql-errors.ts';
 import { statements } from './client/statements.ts';
@@ -58,10 +59,7 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
     async ping() {
       await client.query(sql('ping'));
     },
-    async now() {
-      const [row] = await client.query<{ nowMs: number }>(sql('now'));
-      return Number(row?.nowMs);
-    },
+    now: async () => Number(await scalarOf(client.query(sql('now')))),
     // An embedded database has one history.
     identity: async () => (kind === 'embedded' ? kind : identityOf(client)),
     fleet: () => fleetOf(client),
@@ -112,8 +110,7 @@ async function fleetOf(client: SqlClient): Promise<Fleet> {
  */
 async function identityOf(client: SqlClient): Promise<string> {
   try {
-    const [row] = await client.query<{ identity: string }>(sql('identity'));
-    return row?.identity ?? '';
+    return (await scalarOf<string>(client.query(sql('identity')))) ?? '';
   } catch (error) {
     if (sqlStateOf(error) === INSUFFICIENT_PRIVILEGE) return '';
     throw error;
@@ -128,10 +125,10 @@ async function serverOf(client: SqlClient): Promise<RecordServer> {
   const [oldestWriter = null] = await client.query<NonNullable<RecordServer['oldestWriter']>>(
     sql('oldestWriter'),
   );
-  const months = await client.query<{ month: string }>(sql('usageMonths'));
+  const months = await columnOf<string>(client.query(sql('usageMonths')));
   return {
     ...(row as ServerRow),
     oldestWriter,
-    usageMonths: months.map(({ month }) => month.replace('_', '-')),
+    usageMonths: months.map((month) => month.replace('_', '-')),
   };
 }

@@ -64,7 +64,7 @@ export function embeddedPace(clock: Pick<Clock, 'now'>): Pace {
       return {
         calls: granted,
         waitMs: Math.max(0, ...waits),
-        lifeMs: Math.floor(Math.min(MOST_LIFE_MS, ...counting.map(({ limit }) => limit.lifeMs))),
+        lifeMs: Math.floor(Math.min(MOST_LIFE_MS, ...counting.map(({ limit }) => limit.bucket.lifeMs))),
         inForce: counting.map(({ limit: { inForce } }) => inForce),
         receipt: counting.flatMap(({ limit }) => [limit.inForce.id, String(limit.taken)]),
       };
@@ -89,10 +89,10 @@ export function embeddedPace(clock: Pick<Clock, 'now'>): Pace {
 
 /** One rate limit: a token bucket that task types share fairly. */
 class PaceLimitState {
-  #limit: PaceLimit;
-  #bucket: PaceBucket;
+  inForce: PaceLimit;
+  bucket: PaceBucket;
+  taken = 0;
   #level = 0;
-  #taken = 0;
   #virtual = 0;
   #atMs: number;
   #seenMs: number;
@@ -101,22 +101,10 @@ class PaceLimitState {
   readonly #returned: number[] = [];
 
   constructor(limit: PaceLimit, nowMs: number) {
-    this.#limit = limit;
-    this.#bucket = bucketOf(limit);
+    this.inForce = limit;
+    this.bucket = bucketOf(limit);
     this.#atMs = nowMs;
     this.#seenMs = nowMs;
-  }
-
-  get taken(): number {
-    return this.#taken;
-  }
-
-  get lifeMs(): number {
-    return this.#bucket.lifeMs;
-  }
-
-  get inForce(): PaceLimit {
-    return this.#limit;
   }
 
   isForgotten(nowMs: number): boolean {
@@ -128,19 +116,19 @@ class PaceLimitState {
     this.#seenMs = nowMs;
     for (const name of ['perSecond', 'burst'] as const) {
       const isOld = Math.abs(nowMs - this.#heldAt[name]) > LIMIT_KEPT_MS;
-      if (limit[name] > this.#limit[name] && !isOld) continue;
-      this.#limit = { ...this.#limit, [name]: limit[name] };
+      if (limit[name] > this.inForce[name] && !isOld) continue;
+      this.inForce = { ...this.inForce, [name]: limit[name] };
       this.#heldAt[name] = nowMs;
     }
-    this.#bucket = bucketOf(this.#limit);
+    this.bucket = bucketOf(this.inForce);
   }
 
   refill(nowMs: number): void {
     const passed = nowMs - this.#atMs;
     this.#atMs = nowMs;
     const isStep = passed > SILENT_MS || passed < -CLOCK_STEP_MS;
-    const level = this.#level + Math.max(0, passed) * this.#bucket.perMs;
-    this.#level = isStep ? 0 : Math.min(this.#bucket.capacity, level);
+    const level = this.#level + Math.max(0, passed) * this.bucket.perMs;
+    this.#level = isStep ? 0 : Math.min(this.bucket.capacity, level);
   }
 
   /**
@@ -153,7 +141,7 @@ class PaceLimitState {
       .filter(([name, share]) => name !== participant && waits(share, nowMs))
       .map(([name, { tag, want }]) => ({ tag: rank(name, tag), want }));
     let tag = rank(participant, mine.tag);
-    const mostKept = Math.ceil(this.#bucket.capacity / 2);
+    const mostKept = Math.ceil(this.bucket.capacity / 2);
     let got = 0;
     let handed = 0;
     while (got < wanted) {
@@ -188,24 +176,24 @@ class PaceLimitState {
       mine.want = 0;
     } else {
       mine.want = wanted - granted;
-      waitMs = Math.ceil((offer.needed - this.#level) / this.#bucket.perMs);
+      waitMs = Math.ceil((offer.needed - this.#level) / this.bucket.perMs);
       mine.till = nowMs + Math.min(waitMs, ASKS_EVERY_MS) + TURN_KEPT_MS;
     }
     if (granted > 0) {
       this.#virtual = Math.max(this.#virtual, mine.tag);
       mine.tag += granted;
       this.#level = Math.max(0, this.#level - granted);
-      this.#taken += granted;
+      this.taken += granted;
     }
     return waitMs;
   }
 
   /** @param taken the count after the grant of which calls are given back. */
   giveBack(participant: PaceParticipant, calls: number, taken: number): void {
-    if (taken > this.#taken || this.#returned.includes(taken)) return;
+    if (taken > this.taken || this.#returned.includes(taken)) return;
     this.#returned.push(taken);
     if (this.#returned.length > RETURNS_KNOWN) this.#returned.shift();
-    const room = this.#bucket.capacity - this.#level - (this.#taken - taken);
+    const room = this.bucket.capacity - this.#level - (this.taken - taken);
     this.#level += Math.max(0, Math.min(calls, room));
     const share = this.#shares.get(participant);
     if (share !== undefined) share.tag -= calls;
@@ -213,7 +201,7 @@ class PaceLimitState {
 
   state(nowMs: number): PaceState {
     const waiting = [...this.#shares].filter(([, share]) => waits(share, nowMs)).map(([name]) => name);
-    return { ...this.#limit, granted: this.#taken, waiting: waiting.sort() };
+    return { ...this.inForce, granted: this.taken, waiting: waiting.sort() };
   }
 
   /**
@@ -223,7 +211,7 @@ class PaceLimitState {
   #share(participant: PaceParticipant, nowMs: number): Share {
     const share = this.#shares.get(participant) ?? { tag: 0, want: 0, till: 0 };
     this.#shares.set(participant, share);
-    if (!waits(share, nowMs)) share.tag = Math.max(share.tag, this.#virtual - this.#bucket.capacity);
+    if (!waits(share, nowMs)) share.tag = Math.max(share.tag, this.#virtual - this.bucket.capacity);
     return share;
   }
 }

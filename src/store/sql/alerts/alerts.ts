@@ -12,7 +12,7 @@ import type {
   WebhookDelivery,
   WebhookOutbox,
 } from '../../ports/records/alert-records.ts';
-import { firstOf } from '../client/rows.ts';
+import { arraysOf, columnOf, firstOf, scalarOf } from '../client/rows.ts';
 import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './alerts.sql';
@@ -30,11 +30,11 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
     },
 
     async rules({ offset, limit }) {
-      const [items, [count]] = await Promise.all([
+      const [items, total] = await Promise.all([
         client.query<AlertRule>(sql('rules'), [offset, limit]),
-        client.query<{ total: number }>(sql('countRules')),
+        scalarOf<number>(client.query(sql('countRules'))),
       ]);
-      return { items, total: count?.total ?? 0 };
+      return { items, total: total ?? 0 };
     },
 
     rule: (id) => firstOf(client.query<AlertRule>(sql('rule'), [id])),
@@ -58,11 +58,11 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
     },
 
     async history({ ruleId, state }, { offset, limit }) {
-      const [items, [count]] = await Promise.all([
+      const [items, total] = await Promise.all([
         client.query<AlertHistoryItem>(sql('history'), [ruleId, state, offset, limit]),
-        client.query<{ total: number }>(sql('countHistory'), [ruleId, state]),
+        scalarOf<number>(client.query(sql('countHistory'), [ruleId, state])),
       ]);
-      return { items, total: count?.total ?? 0 };
+      return { items, total: total ?? 0 };
     },
 
     alert: (id) => firstOf(client.query<AlertHistoryItem>(sql('alert'), [id])),
@@ -78,8 +78,7 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
       if (transitions.length === 0) return [];
       const sorted = [...transitions].sort((a, b) => a.ruleId - b.ruleId);
       return client.query<AppliedTransition>(sql('apply'), [
-        sorted.map(({ ruleId }) => ruleId),
-        sorted.map(({ revision }) => revision),
+        ...arraysOf(sorted, 'ruleId', 'revision'),
         sorted.map(({ event }) => event.kind),
         sorted.map(({ event }) => event.value),
         sorted.map(({ event }) => (event.kind === 'resolved' ? event.resolution : null)),
@@ -120,20 +119,19 @@ function sqlWebhookOutbox(client: SqlClient): WebhookOutbox {
     claim: ({ limit, limitPerUrl, leaseMs }) =>
       client.query<WebhookDelivery>(sql('claimDeliveries'), [limit, limitPerUrl, leaseMs]),
 
-    async settle(deliveries, outcome) {
-      const rows = await client.query<{ id: number }>(sql('settleDeliveries'), [
-        deliveries.map(({ id }) => id),
-        deliveries.map(({ attempt }) => attempt),
+    settle(deliveries, outcome) {
+      const params = [
+        ...arraysOf(deliveries, 'id', 'attempt'),
         outcome.status,
         outcome.status === 'delivered' ? null : outcome.error,
         outcome.status === 'pending' ? outcome.retryInMs : null,
-      ]);
-      return rows.map(({ id }) => id);
+      ];
+      return columnOf<number>(client.query(sql('settleDeliveries'), params));
     },
 
     redeliver: async (alertId) => (await client.query(sql('redeliver'), [alertId])).length,
 
-    pending: async () => (await firstOf(client.query<{ count: number }>(sql('countPending'))))?.count ?? 0,
+    pending: async () => (await scalarOf<number>(client.query(sql('countPending')))) ?? 0,
   };
 }
 

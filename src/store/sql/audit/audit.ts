@@ -5,7 +5,7 @@ import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type { AuditRecord, AuditRecords, MadeChanges } from '../../ports/records/audit-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
 import { countWithin } from '../client/bounded-count.ts';
-import { firstOf } from '../client/rows.ts';
+import { arraysOf, scalarOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './audit.sql';
@@ -34,8 +34,7 @@ export function sqlAudit(client: SqlClient): AuditRecords {
 /** Those older than a day are removed with the next one. */
 export function sqlMadeChanges(client: SqlClient): MadeChanges {
   return {
-    find: async (key) =>
-      (await firstOf(client.query<{ result: string }>(sql('madeChange'), [key])))?.result ?? null,
+    find: (key) => scalarOf<string>(client.query(sql('madeChange'), [key])),
 
     async add(key, result) {
       await client.query(sql('forgetChanges'));
@@ -47,13 +46,7 @@ export function sqlMadeChanges(client: SqlClient): MadeChanges {
 async function insert(runner: SqlRunner, month: string, entries: readonly AuditEntry[]): Promise<void> {
   await runner.query(sql('append'), [
     monthStart(month),
-    entries.map(({ atMs }) => atMs),
-    entries.map(({ name }) => name),
-    entries.map(({ role }) => role),
-    entries.map(({ address }) => address),
-    entries.map(({ requestId }) => requestId),
-    entries.map(({ action }) => action),
-    entries.map(({ object }) => object),
+    ...arraysOf(entries, 'atMs', 'name', 'role', 'address', 'requestId', 'action', 'object'),
     entries.map(({ before }) => jsonOf(before)),
     entries.map(({ after }) => jsonOf(after)),
   ]);

@@ -11,6 +11,7 @@
 import type { CardMembership } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import type { CardChanges } from '../../ports/records/card-records.ts';
+import { scalarOf } from '../client/rows.ts';
 import type { PreparedSql, SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './card-changes.sql';
@@ -46,10 +47,7 @@ interface RemovedRow extends PageRow {
 }
 
 export async function currentMark(client: SqlClient): Promise<string> {
-  const [row] = await client.query<{ mark: string }>(sql('snapshot'));
-  if (row === undefined)
-    throw new CardpollError('internal', 'no_snapshot', 'the database returned no snapshot');
-  return row.mark;
+  return String(await scalarOf(client.query(sql('snapshot'))));
 }
 
 export async function cardChangesSince(client: SqlClient, mark: string, limit: number): Promise<CardChanges> {

@@ -3,7 +3,7 @@
 import type { Card, CardMembership } from '../../../domain/cards/card.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { CardRecords, ListedCard, MonthlyUsage } from '../../ports/records/card-records.ts';
-import { firstOf } from '../client/rows.ts';
+import { scalarOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { cardChangesSince, currentMark } from './card-changes.ts';
@@ -44,11 +44,10 @@ export function sqlCards(client: SqlClient): CardRecords {
     if (!/^\d{1,22}$/.test(cardIdOrIccid)) return null;
     if (cardIdOrIccid.length < 18)
       return Number.isSafeInteger(Number(cardIdOrIccid)) ? Number(cardIdOrIccid) : null;
-    const [row] = await client.query<{ cardId: number }>(sql('idOfIccid'), [cardIdOrIccid]);
-    return row?.cardId ?? null;
+    return scalarOf<number>(client.query(sql('idOfIccid'), [cardIdOrIccid]));
   }
 
-  const count = async () => (await firstOf(client.query<{ count: number }>(sql('count'))))?.count ?? 0;
+  const count = async () => (await scalarOf<number>(client.query(sql('count')))) ?? 0;
 
   return {
     page: (afterId, limit) => client.query<CardMembership>(sql('page'), [afterId, limit]),
@@ -89,7 +88,7 @@ export function sqlCards(client: SqlClient): CardRecords {
       return { cards, nextAfterId: nextAfter(rows[0], cards, window, limit) };
     },
 
-    lastId: async () => (await firstOf(client.query<{ last: number | null }>(sql('lastId'))))?.last ?? 0,
+    lastId: async () => (await scalarOf<number>(client.query(sql('lastId')))) ?? 0,
     importChunk: (rows, options) => importChunk(client, rows, options),
     changeMark: () => currentMark(client),
     changesSince: (mark, limit) => cardChangesSince(client, mark, limit),

@@ -2,6 +2,7 @@
 // without blocking writers, then dropped. Used by every file that writes into them, and by cleanup-step.ts, which notes between
 // the two what is being dropped, so that a half-detached partition is found again.
 import { CardpollError } from '../../../platform/errors.ts';
+import { columnOf, scalarOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { sqlStateOf } from '../client/sql-errors.ts';
 import { fill, statements } from '../client/statements.ts';
@@ -11,7 +12,7 @@ import file from './partitions.sql';
 const sql = statements(file);
 
 /** What an insert without a matching partition raises. */
-export const CHECK_VIOLATION = '23514';
+const CHECK_VIOLATION = '23514';
 const LOCK_KEY = 7_220_115_502;
 const MONTHS_AHEAD = 3;
 /** No statement of ours uses a detached table; only a vacuum or a curious reader may still hold it. */
@@ -61,37 +62,36 @@ export async function ensurePartitions(client: SqlClient, month: string): Promis
   });
 }
 
-/** Does `write` again with the partitions of `month` where it failed for the lack of one. */
+/** Does `write` again with the partitions of `months` where it failed for the lack of one. */
 export async function withPartitions<T>(
   client: SqlClient,
-  month: string,
+  months: string | (() => Promise<Iterable<string>>),
   write: () => Promise<T>,
 ): Promise<T> {
   try {
     return await write();
   } catch (error) {
     if (sqlStateOf(error) !== CHECK_VIOLATION) throw error;
-    await ensurePartitions(client, month);
+    for (const month of typeof months === 'string' ? [months] : await months())
+      await ensurePartitions(client, month);
     return write();
   }
 }
 
 async function attached(runner: SqlRunner, names: readonly string[]): Promise<Set<string>> {
-  const rows = await runner.query<{ name: string }>(sql('attached'), [Object.keys(PARTITIONED), names]);
-  return new Set(rows.map((row) => row.name));
+  return new Set(await columnOf<string>(runner.query(sql('attached'), [Object.keys(PARTITIONED), names])));
 }
 
 /**
  * The oldest partition of a table that ends before `firstKept` (YYYY-MM-01), or one that a failed run left detached;
  * null when there is none. The name is quoted where it needs to be.
  */
-export async function expiredPartition(
+export function expiredPartition(
   runner: SqlRunner,
   table: string,
   firstKept: string,
 ): Promise<string | null> {
-  const [row] = await runner.query<{ name: string }>(sql('expired'), [table, firstKept, table]);
-  return row?.name ?? null;
+  return scalarOf(runner.query(sql('expired'), [table, firstKept, table]));
 }
 
 /**

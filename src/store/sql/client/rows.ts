@@ -2,6 +2,7 @@
 // and its name ends in Ms: `fired_at` is firedAtMs. A name with dots is a field of an object in the row: `jump.factor`. Both
 // drivers answer with arrays of values and call this at their edge.
 import { camelCase } from '../../../platform/snake-keys.ts';
+import type { SqlValue } from './sql-client.ts';
 
 /** PostgreSQL's type `timestamp with time zone`. */
 export const TIMESTAMPTZ_OID = 1184;
@@ -45,6 +46,24 @@ export function epochMs(text: string): number {
   const [, day, time, fraction = '', hours, minutes = ':00'] = TIME.exec(text) ?? [];
   if (hours === undefined) throw new RangeError(`'${text}' is not a time of DateStyle ISO`);
   return Date.parse(`${day}T${time}${hours}${minutes}`) + Math.round(Number(`0${fraction}`) * 1000);
+}
+
+/** @returns an array for each field: what unnest() takes in a statement. */
+export function arraysOf<Item extends object>(
+  items: readonly Item[],
+  ...fields: ReadonlyArray<keyof Item>
+): SqlValue[] {
+  return fields.map((field) => items.map((item) => item[field] as Exclude<SqlValue, readonly unknown[]>));
+}
+
+/** @returns the first column of an answer. */
+export async function columnOf<Value>(answer: Promise<Row[]>): Promise<Value[]> {
+  return (await answer).map((row) => Object.values(row)[0] as Value);
+}
+
+/** @returns the first value of an answer; null without a row. */
+export async function scalarOf<Value>(answer: Promise<Row[]>): Promise<Value | null> {
+  return (await columnOf<Value>(answer))[0] ?? null;
 }
 
 /** @returns the first row of an answer; null without one. */

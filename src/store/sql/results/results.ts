@@ -8,9 +8,10 @@ import type { PollOutcome, UsageChange } from '../../../domain/results/poll-outc
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
 import type { ResultRecords } from '../../ports/records/record-store.ts';
-import { CHECK_VIOLATION, ensurePartitions, monthStart, withPartitions } from '../cleanup/partitions.ts';
+import { ensurePartitions, monthStart, withPartitions } from '../cleanup/partitions.ts';
+import { columnOf, scalarOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner, SqlValue } from '../client/sql-client.ts';
-import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE, sqlStateOf } from '../client/sql-errors.ts';
+import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
 import file from './results.sql';
 
@@ -19,9 +20,9 @@ const sql = statements(file);
 export function sqlResults(client: SqlClient): ResultRecords {
   /** Months of the readings that the statement accepts: none of a year that a clock far ahead made up. */
   async function monthsOf(outcomes: readonly PollOutcome[]): Promise<ReadonlySet<string>> {
-    const [row] = await client.query<{ atMs: number }>(sql('latestReading'));
+    const latestMs = Number(await scalarOf(client.query(sql('latestReading'))));
     const states = outcomes.flatMap(({ usage }) => usage?.next ?? []);
-    return new Set(states.filter(({ readAtMs }) => readAtMs <= Number(row?.atMs)).map(({ month }) => month));
+    return new Set(states.filter(({ readAtMs }) => readAtMs <= latestMs).map(({ month }) => month));
   }
 
   function writeAll(rounds: readonly SqlValue[][]): Promise<number[]> {
@@ -35,21 +36,15 @@ export function sqlResults(client: SqlClient): ResultRecords {
     async write(outcomes) {
       if (outcomes.length === 0) return { staleUsage: [] };
       const rounds = outcomeRounds(outcomes);
-      try {
-        return { staleUsage: await writeAll(rounds) };
-      } catch (error) {
-        if (sqlStateOf(error) !== CHECK_VIOLATION) throw error;
-        for (const month of await monthsOf(outcomes)) await ensurePartitions(client, month);
-        return { staleUsage: await writeAll(rounds) };
-      }
+      const months = () => monthsOf(outcomes);
+      return { staleUsage: await withPartitions(client, months, () => writeAll(rounds)) };
     },
 
-    async foldBack({ present, latest, afterCardId, limit }) {
+    foldBack({ present, latest, afterCardId, limit }) {
       const params = [monthStart(present), monthStart(latest), afterCardId, limit];
-      const rows = await retryConflicts([DEADLOCK, SERIALIZATION_FAILURE], () =>
-        withPartitions(client, present, () => client.query<{ cardId: number }>(sql('foldBack'), params)),
+      return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE], () =>
+        withPartitions(client, present, () => columnOf<number>(client.query(sql('foldBack'), params))),
       );
-      return rows.map((row) => row.cardId);
     },
 
     ensurePartitions: (month) => ensurePartitions(client, month),
@@ -59,8 +54,7 @@ export function sqlResults(client: SqlClient): ResultRecords {
 async function writeRounds(runner: SqlRunner, rounds: readonly SqlValue[][]): Promise<number[]> {
   const stale = new Set<number>();
   for (const params of rounds) {
-    const rows = await runner.query<{ cardId: number }>(sql('write'), params);
-    for (const row of rows) stale.add(row.cardId);
+    for (const cardId of await columnOf<number>(runner.query(sql('write'), params))) stale.add(cardId);
   }
   return [...stale];
 }

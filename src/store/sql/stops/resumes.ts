@@ -9,7 +9,7 @@ import type {
   ResumeSelection,
 } from '../../ports/records/resume-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
-import { firstOf } from '../client/rows.ts';
+import { columnOf, firstOf, scalarOf } from '../client/rows.ts';
 import type { PreparedSql, SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { walkIndexes } from '../client/transaction-bounds.ts';
@@ -63,8 +63,8 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
 
   async function created(params: readonly SqlValue[]): Promise<ResumeRun | null> {
     await client.query(sql('forget'));
-    const [row] = await client.query<{ id: string }>(sql('create'), params);
-    return row === undefined ? null : find(row.id);
+    const id = await scalarOf<string>(client.query(sql('create'), params));
+    return id === null ? null : find(id);
   }
 
   async function find(id: string): Promise<ResumeRun | null> {
@@ -103,11 +103,7 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
       return false;
     },
 
-    async withStepsLeft() {
-      const rows = await client.query<{ id: string }>(sql('withStepsLeft'));
-      return rows.map(({ id }) => id);
-    },
-
+    withStepsLeft: () => columnOf<string>(client.query(sql('withStepsLeft'))),
     find,
     latest: (limit) => client.query<ResumeRun>(sql('runs'), [null, limit]),
 

@@ -13,7 +13,7 @@ import type {
   UsageJump,
 } from '../../ports/records/stop-records.ts';
 import { monthStart } from '../cleanup/partitions.ts';
-import { firstOf } from '../client/rows.ts';
+import { columnOf, firstOf, scalarOf } from '../client/rows.ts';
 import type { PreparedSql, SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { DUE_AGAIN_MS, stopClaims } from './stop-claims.ts';
@@ -25,13 +25,12 @@ const sql = statements(file);
 const DECIDED_AT_ONCE = 10_000;
 
 export function sqlStops(client: SqlClient): StopRecords {
-  async function decide(
+  function decide(
     statement: PreparedSql,
     cardIds: readonly number[] | null,
     { by, reason }: StopDecision,
   ): Promise<number[]> {
-    const rows = await client.query<{ cardId: number }>(statement, [cardIds, by, reason, DECIDED_AT_ONCE]);
-    return rows.map(({ cardId }) => cardId);
+    return columnOf(client.query(statement, [cardIds, by, reason, DECIDED_AT_ONCE]));
   }
 
   return {
@@ -39,18 +38,17 @@ export function sqlStops(client: SqlClient): StopRecords {
 
     async list({ state, sinceMs, carrierId }, { offset, limit }) {
       const filter = [state === null ? STOP_STATES : [state], sinceMs, carrierId];
-      const [items, [count]] = await Promise.all([
+      const [items, total] = await Promise.all([
         client.query<ListedStop>(sql('page'), [...filter, offset, limit]),
-        client.query<{ total: number }>(sql('countPage'), filter),
+        scalarOf<number>(client.query(sql('countPage'), filter)),
       ]);
-      return { items, total: Number(count?.total) };
+      return { items, total: total ?? 0 };
     },
 
     ofCard: (cardId, limit) => client.query<CardStop>(sql('ofCard'), [cardId, limit]),
 
     async unconfirmed() {
-      const [row] = await client.query<{ count: number }>(sql('unconfirmed'), [UNCONFIRMED_STOPS_COUNTED]);
-      return row?.count ?? 0;
+      return (await scalarOf<number>(client.query(sql('unconfirmed'), [UNCONFIRMED_STOPS_COUNTED]))) ?? 0;
     },
 
     release: (cardIds, decision) => decide(sql('release'), cardIds, decision),
@@ -58,11 +56,8 @@ export function sqlStops(client: SqlClient): StopRecords {
 
     async order(cardId, month, { by, reason }) {
       const params = [cardId, monthStart(month), by, reason];
-      const [row] = await client.query<{ answer: Awaited<ReturnType<StopRecords['order']>> }>(
-        sql('order'),
-        params,
-      );
-      return row?.answer ?? 'unknown_card';
+      const answer = await scalarOf<'ordered' | 'already_stopped'>(client.query(sql('order'), params));
+      return answer ?? 'unknown_card';
     },
 
     due: (limit) => client.query<CardMembership>(sql('due'), [limit, DUE_AGAIN_MS]),

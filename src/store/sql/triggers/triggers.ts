@@ -2,7 +2,7 @@
 import type { ManualTrigger } from '../../../domain/manual-trigger.ts';
 import type { OpenTotals, TriggerRecords } from '../../ports/records/trigger-records.ts';
 import { countWithin } from '../client/bounded-count.ts';
-import { firstOf } from '../client/rows.ts';
+import { arraysOf, columnOf, firstOf, scalarOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './triggers.sql';
@@ -45,10 +45,6 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
     return row === null ? null : toTrigger(row);
   }
 
-  async function openOf(rows: Promise<{ readonly open: number }[]>): Promise<number> {
-    return (await firstOf(rows))?.open ?? 0;
-  }
-
   return {
     async create({ triggerId, taskType, cards }, handOut) {
       const isSelection = cards.kind === 'by_condition';
@@ -73,8 +69,8 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
 
     async list({ offset, limit }) {
       const rows = await client.query<TriggerRow>(sql('page'), [limit, offset]);
-      const [count] = await client.query<{ total: number }>(sql('countAll'));
-      return { items: rows.map(toTrigger), total: count?.total ?? 0 };
+      const total = await scalarOf<number>(client.query(sql('countAll')));
+      return { items: rows.map(toTrigger), total: total ?? 0 };
     },
 
     async openFor({ cardId, carrierId, status }, limit) {
@@ -84,30 +80,23 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
 
     countSelected: ({ carrierId, status }) =>
       countWithin(client, sql('selectedCards').text, [carrierId, status]),
-    countOpen: () => openOf(client.query(sql('countOpen'))),
-    countOpenConditions: (taskType) => openOf(client.query(sql('countOpenConditions'), [taskType])),
+    countOpen: async () => (await scalarOf<number>(client.query(sql('countOpen')))) ?? 0,
+    countOpenConditions: async (taskType) =>
+      (await scalarOf<number>(client.query(sql('countOpenConditions'), [taskType]))) ?? 0,
 
     async openTotals(taskType) {
       const [row] = await client.query<OpenTotals>(sql('openTotals'), [taskType]);
       return row as OpenTotals;
     },
 
-    async knownCards(cardIds) {
-      const rows = await client.query<{ cardId: number }>(sql('knownCards'), [cardIds]);
-      return rows.map((row) => row.cardId);
-    },
-
+    knownCards: (cardIds) => columnOf<number>(client.query(sql('knownCards'), [cardIds])),
     cancel: (triggerId) => triggerOf(client.query(sql('cancel'), [triggerId])),
     cancelAll: (taskType) => client.query(sql('cancelAll'), [taskType]),
     feeding: (limit) => client.query(sql('feeding'), [limit]),
     handOut: (triggerId, limit) => client.transaction((tx) => handOutNext(tx, triggerId, limit)),
 
     async count(results) {
-      await client.query(sql('count'), [
-        results.map(({ triggerId }) => triggerId),
-        results.map(({ cardId }) => cardId),
-        results.map(({ succeeded }) => succeeded),
-      ]);
+      await client.query(sql('count'), arraysOf(results, 'triggerId', 'cardId', 'succeeded'));
     },
 
     owed(taskType, olderThanMs, after, limit) {
@@ -115,17 +104,10 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
       return client.query(sql('owed'), [taskType, olderThanMs, ...position, limit]);
     },
 
-    handOutAgain(cards) {
-      const params = [cards.map(({ triggerId }) => triggerId), cards.map(({ cardId }) => cardId)];
-      return client.query(sql('handOutAgain'), params);
-    },
+    handOutAgain: (cards) => client.query(sql('handOutAgain'), arraysOf(cards, 'triggerId', 'cardId')),
 
     async defer(cards) {
-      await client.query(sql('defer'), [
-        cards.map(({ triggerId }) => triggerId),
-        cards.map(({ cardId }) => cardId),
-        cards.map(({ waitMs }) => waitMs),
-      ]);
+      await client.query(sql('defer'), arraysOf(cards, 'triggerId', 'cardId', 'waitMs'));
     },
 
     early: (triggerIds, most) => client.query(sql('early'), [triggerIds, most]),
