@@ -14,7 +14,7 @@ import type { Claim, Lane, Settlement } from '../../store/ports/live/work-queue.
 const FLUSH_EVERY_MS = 500;
 
 type Counter = {
-  -readonly [K in Exclude<keyof StatsDelta, 'durations' | 'reasons' | 'carriers' | 'usageGrowth'>]-?: number;
+  -readonly [K in Exclude<keyof StatsDelta, 'durations' | 'reasons' | 'carriers' | 'usageGrowth'>]: number;
 } & {
   readonly durations: Record<number, number>;
   readonly reasons: Record<string, number>;

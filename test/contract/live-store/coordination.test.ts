@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
 import { NEVER_RECONCILED } from '../../../src/store/ports/live/coordination.ts';
+import { statsDelta } from '../../support/stats-delta.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.ts';
 
@@ -93,14 +94,24 @@ describeLiveStore('coordination', (live) => {
     await live.store.coordination.heartbeat(worker('dead-1'), 100);
     await live.store.coordination.heartbeat(worker('dead-2'), 100);
     await live.store.coordination.heartbeat(worker('alive'), 60_000);
-    await live.store.stats.record(REALNAME, 'dead-1', 9, { succeeded: 1, failed: 0, durationMs: 1 });
+    await live.store.stats.record(
+      REALNAME,
+      'dead-1',
+      9,
+      statsDelta({ succeeded: 1, failed: 0, durationMs: 1 }),
+    );
     await queueCards(live.store, range(2));
     await claim(live.store, 1, { instanceId: 'dead-1' });
     await waitFor(async () => (await live.store.coordination.instances()).length === 1);
     expect(await live.store.coordination.reapInstances()).toEqual(['dead-1', 'dead-2']);
     expect(await live.store.coordination.reapInstances()).toEqual([]);
     expect((await live.store.coordination.instances()).map((info) => info.instanceId)).toEqual(['alive']);
-    await live.store.stats.record(REALNAME, 'dead-1', 9, { succeeded: 1, failed: 0, durationMs: 1 });
+    await live.store.stats.record(
+      REALNAME,
+      'dead-1',
+      9,
+      statsDelta({ succeeded: 1, failed: 0, durationMs: 1 }),
+    );
     expect((await live.store.stats.read(REALNAME)).succeeded).toBe(2);
   });
 

@@ -1,6 +1,7 @@
 // The effective limit: in force in addition to the configured one, seeded once, its record kept; and its inputs.
 import { expect, it } from 'vitest';
 import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/limits/operator-limits.ts';
+import { statsDelta } from '../../support/stats-delta.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.ts';
 
 describeLiveStore('effective limit', (live) => {
@@ -89,9 +90,9 @@ describeLiveStore('what the effective limit is judged from', (live) => {
       backpressure: 2,
       timeouts: 1,
     };
-    await stats.record(REALNAME, 'a', 1, { ...delta, limitReached: 3 });
-    await stats.record(REALNAME, 'a', 1, { ...delta, limitReached: 3 });
-    await stats.record(REALNAME, 'b', 1, delta);
+    await stats.record(REALNAME, 'a', 1, statsDelta({ ...delta, limitReached: 3 }));
+    await stats.record(REALNAME, 'a', 1, statsDelta({ ...delta, limitReached: 3 }));
+    await stats.record(REALNAME, 'b', 1, statsDelta(delta));
     expect(await stats.read(REALNAME)).toMatchObject({
       total: 18,
       succeededMs: 501,
@@ -104,7 +105,7 @@ describeLiveStore('what the effective limit is judged from', (live) => {
   it('is zero before the first count, and for a worker that does not report it', async () => {
     const nothing = { succeededMs: 0, backpressure: 0, timeouts: 0, limitReached: 0 };
     expect(await live.store.stats.read(REALNAME)).toMatchObject(nothing);
-    await live.store.stats.record(REALNAME, 'a', 1, { succeeded: 1, failed: 0, durationMs: 9 });
+    await live.store.stats.record(REALNAME, 'a', 1, statsDelta({ succeeded: 1, failed: 0, durationMs: 9 }));
     expect(await live.store.stats.read(REALNAME)).toMatchObject(nothing);
   });
 });

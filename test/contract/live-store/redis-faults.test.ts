@@ -5,6 +5,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
+import { statsDelta } from '../../support/stats-delta.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, queueCards, REALNAME, range, settle } from './stores.ts';
 
@@ -37,7 +38,7 @@ it('connections cut in the middle of traffic lose nothing and do nothing twice',
       await store.work.release(REALNAME, items);
       await settle(store, items, 'done');
       const delta = { succeeded: items.length, failed: 0, durationMs: 1 };
-      await store.stats.record(REALNAME, `worker-${index}`, flush, delta);
+      await store.stats.record(REALNAME, `worker-${index}`, flush, statsDelta(delta));
       done.push(...items.map((item) => item.member));
       flushes += 1;
     }

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
+import { statsDelta } from '../../support/stats-delta.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, queueCards, REALNAME, range, settle } from './stores.ts';
 
@@ -30,7 +31,7 @@ describe('Redis as operators see it', () => {
     await store.manual.push(REALNAME, ['1', '2', '3']);
     await store.work.setMaxConcurrency(REALNAME, 77);
     await claim(store, 2);
-    await store.stats.record(REALNAME, 'w', 1, { succeeded: 3, failed: 1, durationMs: 100 });
+    await store.stats.record(REALNAME, 'w', 1, statsDelta({ succeeded: 3, failed: 1, durationMs: 100 }));
     await store.coordination.saveInitProgress({
       status: 'running',
       total: 10,
@@ -75,7 +76,12 @@ describe('Redis as operators see it', () => {
     for (let ago = -3; ago < 90; ago += 1) await redis.hset(key, minute - ago, '1=1');
     await redis.hdel(key, String(minute), String(minute + 1));
     const usageGrowth = Object.fromEntries(range(81, 0).map((bucket) => [bucket, 12_345]));
-    await store.stats.record('carddata', 'w', 1, { succeeded: 1, failed: 0, durationMs: 1, usageGrowth });
+    await store.stats.record(
+      'carddata',
+      'w',
+      1,
+      statsDelta({ succeeded: 1, failed: 0, durationMs: 1, usageGrowth }),
+    );
     const minutes = (await redis.hkeys(key)).map(Number).toSorted((a, b) => b - a);
     expect(minutes).toHaveLength(70);
     const [newest = 0] = minutes;

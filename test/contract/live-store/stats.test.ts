@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { sumOfCounts } from '../../../src/domain/numbers.ts';
 import type { CarrierPolls } from '../../../src/domain/results/carrier-polls.ts';
 import { minuteOf } from '../../../src/domain/results/usage-growth.ts';
+import { statsDelta } from '../../support/stats-delta.ts';
 import { describeLiveStore, REALNAME, range } from './stores.ts';
 
 describeLiveStore('statistics', (live) => {
@@ -13,9 +14,14 @@ describeLiveStore('statistics', (live) => {
   });
 
   it('add up over workers, by task type', async () => {
-    await live.store.stats.record(REALNAME, 'a', 1, { succeeded: 10, failed: 1, durationMs: 1_100.5 });
-    await live.store.stats.record(REALNAME, 'b', 1, { succeeded: 5, failed: 0, durationMs: 500 });
-    await live.store.stats.record('package', 'b', 1, { succeeded: 1, failed: 1, durationMs: 20 });
+    await live.store.stats.record(
+      REALNAME,
+      'a',
+      1,
+      statsDelta({ succeeded: 10, failed: 1, durationMs: 1_100.5 }),
+    );
+    await live.store.stats.record(REALNAME, 'b', 1, statsDelta({ succeeded: 5, failed: 0, durationMs: 500 }));
+    await live.store.stats.record('package', 'b', 1, statsDelta({ succeeded: 1, failed: 1, durationMs: 20 }));
     const reading = await live.store.stats.read(REALNAME);
     expect(reading).toMatchObject({ total: 16, succeeded: 15, failed: 1 });
     expect(reading.window).toMatchObject({ succeeded: 15, failed: 1, durationMs: 1_600.5 });
@@ -28,10 +34,15 @@ describeLiveStore('statistics', (live) => {
 
   it('count a flush once however often it comes', async () => {
     const delta = { succeeded: 3, failed: 2, durationMs: 50 };
-    await live.store.stats.record(REALNAME, 'a', 1, delta);
-    await live.store.stats.record(REALNAME, 'a', 1, delta);
-    await live.store.stats.record(REALNAME, 'a', 2, delta);
-    await live.store.stats.record(REALNAME, 'a', 1, { ...delta, succeeded: 0, failed: 0, durationMs: 0 });
+    await live.store.stats.record(REALNAME, 'a', 1, statsDelta(delta));
+    await live.store.stats.record(REALNAME, 'a', 1, statsDelta(delta));
+    await live.store.stats.record(REALNAME, 'a', 2, statsDelta(delta));
+    await live.store.stats.record(
+      REALNAME,
+      'a',
+      1,
+      statsDelta({ ...delta, succeeded: 0, failed: 0, durationMs: 0 }),
+    );
     const reading = await live.store.stats.read(REALNAME);
     expect(reading).toMatchObject({ total: 10, succeeded: 6, failed: 4 });
   });
@@ -39,9 +50,19 @@ describeLiveStore('statistics', (live) => {
   it('keep how long polls took and why they failed', async () => {
     const { stats } = live.store;
     const sums = { succeeded: 3, failed: 2, durationMs: 50 };
-    await stats.record(REALNAME, 'a', 1, { ...sums, durations: { 0: 1, 12: 4 }, reasons: { timeout: 2 } });
-    await stats.record(REALNAME, 'b', 1, { ...sums, durations: { 12: 5 }, reasons: { timeout: 1, http: 1 } });
-    await stats.record(REALNAME, 'c', 1, sums);
+    await stats.record(
+      REALNAME,
+      'a',
+      1,
+      statsDelta({ ...sums, durations: { 0: 1, 12: 4 }, reasons: { timeout: 2 } }),
+    );
+    await stats.record(
+      REALNAME,
+      'b',
+      1,
+      statsDelta({ ...sums, durations: { 12: 5 }, reasons: { timeout: 1, http: 1 } }),
+    );
+    await stats.record(REALNAME, 'c', 1, statsDelta(sums));
     const { window, recent } = await stats.read(REALNAME);
     expect(window).toMatchObject({ succeeded: 9, failed: 6, durationMs: 150 });
     expect(window.durations).toEqual({ 0: 1, 12: 9 });
@@ -52,9 +73,14 @@ describeLiveStore('statistics', (live) => {
   it('keep how long the polls took that succeeded', async () => {
     const { stats } = live.store;
     const delta = { succeeded: 3, failed: 2, durationMs: 50, succeededMs: 20.25 };
-    await stats.record(REALNAME, 'a', 1, { ...delta, carriers: carriersOf([7], { polls: 5, failed: 2 }) });
-    await stats.record(REALNAME, 'b', 1, delta);
-    await stats.record(REALNAME, 'c', 1, { succeeded: 0, failed: 1, durationMs: 9 });
+    await stats.record(
+      REALNAME,
+      'a',
+      1,
+      statsDelta({ ...delta, carriers: carriersOf([7], { polls: 5, failed: 2 }) }),
+    );
+    await stats.record(REALNAME, 'b', 1, statsDelta(delta));
+    await stats.record(REALNAME, 'c', 1, statsDelta({ succeeded: 0, failed: 1, durationMs: 9 }));
     const { window, recent } = await stats.read(REALNAME);
     expect(window).toMatchObject({ succeeded: 6, durationMs: 109, succeededMs: 40.5 });
     expect(recent).toMatchObject({ polls: 11, succeeded: 6 });
@@ -63,10 +89,10 @@ describeLiveStore('statistics', (live) => {
   it('count readings that were not believed', async () => {
     const { stats } = live.store;
     const delta = { succeeded: 3, failed: 2, durationMs: 50 };
-    await stats.record('carddata', 'a', 1, { ...delta, implausible: 2 });
-    await stats.record('carddata', 'b', 1, delta);
-    await stats.record('carddata', 'b', 2, { ...delta, implausible: 1 });
-    await stats.record('carddata', 'b', 2, { ...delta, implausible: 1 });
+    await stats.record('carddata', 'a', 1, statsDelta({ ...delta, implausible: 2 }));
+    await stats.record('carddata', 'b', 1, statsDelta(delta));
+    await stats.record('carddata', 'b', 2, statsDelta({ ...delta, implausible: 1 }));
+    await stats.record('carddata', 'b', 2, statsDelta({ ...delta, implausible: 1 }));
     expect((await stats.read('carddata')).window).toMatchObject({ succeeded: 9, implausible: 3 });
     expect((await stats.read('package')).window).toMatchObject({ succeeded: 0, implausible: 0 });
   });
@@ -77,11 +103,11 @@ describeLiveStore('statistics', (live) => {
     expect(await stats.usageGrowth()).toEqual(new Map());
     const before = minuteOf(await live.store.now());
     const first = { ...sums, usageGrowth: { 0: 1, 37: 2 } };
-    await stats.record('carddata', 'a', 1, first);
-    await stats.record('carddata', 'a', 1, first);
-    await stats.record('carddata', 'b', 1, { ...sums, usageGrowth: { 37: 3, 80: 4 } });
-    await stats.record('carddata', 'b', 2, { ...sums, usageGrowth: {} });
-    await stats.record('carddata', 'b', 3, sums);
+    await stats.record('carddata', 'a', 1, statsDelta(first));
+    await stats.record('carddata', 'a', 1, statsDelta(first));
+    await stats.record('carddata', 'b', 1, statsDelta({ ...sums, usageGrowth: { 37: 3, 80: 4 } }));
+    await stats.record('carddata', 'b', 2, statsDelta({ ...sums, usageGrowth: {} }));
+    await stats.record('carddata', 'b', 3, statsDelta(sums));
     const minutes = await stats.usageGrowth();
     expect(sumOfCounts([...minutes.values()])).toEqual({ 0: 1, 37: 5, 80: 4 });
     for (const minute of minutes.keys()) {
@@ -96,12 +122,12 @@ describeLiveStore('statistics', (live) => {
     const delta = { succeeded: 1, failed: 0, durationMs: 50, usageGrowth: { 37: 2 } };
     const beganMs = await live.store.now();
     await stats.forgetUsageGrowth(beganMs);
-    await stats.record('carddata', 'a', 1, delta);
+    await stats.record('carddata', 'a', 1, statsDelta(delta));
     await stats.forgetUsageGrowth((await live.store.now()) + 60_000);
     expect(sumOfCounts([...(await stats.usageGrowth()).values()])).toEqual({ 37: 2 });
     await stats.forgetUsageGrowth(beganMs);
     expect(await stats.usageGrowth()).toEqual(new Map());
-    await stats.record('carddata', 'a', 2, delta);
+    await stats.record('carddata', 'a', 2, statsDelta(delta));
     expect(sumOfCounts([...(await stats.usageGrowth()).values()])).toEqual({ 37: 2 });
   });
 
@@ -109,12 +135,22 @@ describeLiveStore('statistics', (live) => {
     const { stats } = live.store;
     const sums = { succeeded: 3, failed: 2, durationMs: 50 };
     const counted = { ...sums, durations: { 7: 5 }, reasons: { timeout: 2 } };
-    await stats.record(REALNAME, 'a', 1, {
-      ...counted,
-      carriers: carriersOf([7, -2_147_483_648], { polls: 2, failed: 1 }),
-    });
-    await stats.record(REALNAME, 'b', 1, { ...sums, carriers: carriersOf([0, 7], { polls: 1, failed: 0 }) });
-    await stats.record(REALNAME, 'c', 1, counted);
+    await stats.record(
+      REALNAME,
+      'a',
+      1,
+      statsDelta({
+        ...counted,
+        carriers: carriersOf([7, -2_147_483_648], { polls: 2, failed: 1 }),
+      }),
+    );
+    await stats.record(
+      REALNAME,
+      'b',
+      1,
+      statsDelta({ ...sums, carriers: carriersOf([0, 7], { polls: 1, failed: 0 }) }),
+    );
+    await stats.record(REALNAME, 'c', 1, statsDelta(counted));
     const { window } = await stats.read(REALNAME);
     expect(window.carriers).toEqual(
       new Map([
@@ -132,7 +168,12 @@ describeLiveStore('statistics', (live) => {
     const one = { polls: 1, failed: 1 };
     const record = (flushNumber: number, carrierIds: readonly number[]) => {
       const carriers = carriersOf(carrierIds, one);
-      return stats.record(REALNAME, 'a', flushNumber, { succeeded: 0, failed: 60, durationMs: 1, carriers });
+      return stats.record(
+        REALNAME,
+        'a',
+        flushNumber,
+        statsDelta({ succeeded: 0, failed: 60, durationMs: 1, carriers }),
+      );
     };
     await record(1, range(60));
     const first = (await stats.read(REALNAME)).window;

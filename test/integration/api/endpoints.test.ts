@@ -10,6 +10,7 @@ import { claim, queueCards, settle } from '../../contract/live-store/stores.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { instanceOf } from '../../support/polled-fleet.ts';
+import { statsDelta } from '../../support/stats-delta.ts';
 
 let api: ApiUnderTest;
 
@@ -50,14 +51,19 @@ describe('polling-stats', () => {
     await api.live.work.setMaxConcurrency('carddata', 4);
     await api.live.manual.push('carddata', ['1', '2', '3']);
     await api.live.work.claim('carddata', { instanceId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
-    await api.live.stats.record('carddata', 'w1', 1, {
-      succeeded: 9,
-      failed: 1,
-      durationMs: 1_000,
-      durations: { [durationBucketOf(100)]: 10 },
-      reasons: { timeout: 1 },
-      carriers: new Map([[7, { polls: 3, failed: 1 }]]),
-    });
+    await api.live.stats.record(
+      'carddata',
+      'w1',
+      1,
+      statsDelta({
+        succeeded: 9,
+        failed: 1,
+        durationMs: 1_000,
+        durations: { [durationBucketOf(100)]: 10 },
+        reasons: { timeout: 1 },
+        carriers: new Map([[7, { polls: 3, failed: 1 }]]),
+      }),
+    );
     const now = Date.now();
     const host = { hostname: 'h', pid: 42, probeAddress: '127.0.0.1:7481' };
     const worker = { ...host, version: '1.2.3', roles: ['worker', 'scheduler'], inFlight: 1 };

@@ -56,19 +56,16 @@ export function embeddedPollStats(clock: Clock): PollStats & { forgetInstance(in
       type.flushes.set(instanceId, flushNumber);
       const now = clock.now();
       type.sinceMs ??= now;
-      for (const name of STATS_TOTALS) type.totals[name] += delta[name] ?? 0;
+      for (const name of STATS_TOTALS) type.totals[name] += delta[name];
       const slot = slotAt(now);
-      const { succeeded, failed, durationMs, succeededMs = 0, implausible = 0 } = delta;
-      const { durations = {}, reasons = {}, carriers = new Map() } = delta;
-      const added = { succeeded, failed, durationMs, succeededMs, implausible, durations, reasons, carriers };
       const counted = type.slots.get(slot);
       type.slots.set(
         slot,
-        sumOfSlots(counted === undefined ? [added] : [counted, added], STATS_CARRIERS_MAX),
+        sumOfSlots(counted === undefined ? [delta] : [counted, delta], STATS_CARRIERS_MAX),
       );
       for (const index of type.slots.keys())
         if (index < oldestSlot(now) || index > slot) type.slots.delete(index);
-      if (delta.usageGrowth !== undefined) addGrowth(minuteOf(now), delta.usageGrowth);
+      addGrowth(minuteOf(now), delta.usageGrowth);
     },
 
     usageGrowth: async () => new Map(growth),

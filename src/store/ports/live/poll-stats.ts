@@ -10,53 +10,33 @@ import type { HistorySample, HistoryStep } from '../../../domain/stats/history.t
 import type { PollWindow } from '../../../domain/stats/task-metrics.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
-export interface StatsDelta {
-  readonly succeeded: number;
-  readonly failed: number;
-  /** Sum of the durations of all polls, milliseconds. */
-  readonly durationMs: number;
-  /** Failed polls that were answered 429 or 503. Absent, here and below: 0. */
-  readonly backpressure?: number;
-  /** Failed polls that timed out. */
-  readonly timeouts?: number;
-  /** Sum of the durations of successful polls, milliseconds. */
-  readonly succeededMs?: number;
-  /** Claims that found the limit reached. */
-  readonly limitReached?: number;
-  /** Succeeded polls whose reading of usage was not believed; only of carddata. */
-  readonly implausible?: number;
-  /** Number of polls by duration. Absent, here and below: none. */
-  readonly durations?: Durations;
-  /** Kind of failure ([a-z_]+) -> number of failed polls. */
-  readonly reasons?: FailureReasons;
-  /** Polls by carrier, for up to STATS_CARRIERS_MAX carriers. */
-  readonly carriers?: PollsByCarrier;
-  /** Readings of usage that grew, by rate; only of carddata. */
-  readonly usageGrowth?: GrowthCounts;
-}
-
-type FailureReasons = Counts<string>;
-
 /** What is counted since counting began; each flush adds to it. */
 export const STATS_TOTALS = [
   'succeeded',
   'failed',
-  'durationMs',
-  'backpressure',
-  'timeouts',
-  'succeededMs',
-  'limitReached',
+  'durationMs', // of all polls
+  'backpressure', // failed polls that were answered 429 or 503
+  'timeouts', // failed polls that timed out
+  'succeededMs', // the durations of succeeded polls
+  'limitReached', // claims that found the limit reached
 ] as const;
 export type StatsTotals = Readonly<Record<(typeof STATS_TOTALS)[number], number>>;
 
 /** The counts of one slot, or of several. */
 export interface StatsSlot extends PollWindow {
-  /** Succeeded polls whose reading of usage was not believed. */
+  /** Succeeded polls whose reading of usage was not believed; only of carddata. */
   readonly implausible: number;
   readonly durations: Durations;
-  readonly reasons: FailureReasons;
+  /** Kind of failure ([a-z_]+) -> number of failed polls. */
+  readonly reasons: Counts<string>;
   /** Polls by carrier, without the carriers beyond STATS_CARRIERS_MAX in a slot. */
   readonly carriers: PollsByCarrier;
+}
+
+/** What one instance counts between two flushes. */
+export interface StatsDelta extends StatsTotals, StatsSlot {
+  /** Readings of usage that grew, by rate; only of carddata. */
+  readonly usageGrowth: GrowthCounts;
 }
 
 export interface StatsReading extends StatsTotals {

@@ -2,7 +2,7 @@
 // The history of samples has one hash for each step, whose fields are reused, so that its size is bounded.
 
 import type { Counts } from '../../../domain/numbers.ts';
-import type { CarrierPolls } from '../../../domain/results/carrier-polls.ts';
+import type { CarrierPolls, PollsByCarrier } from '../../../domain/results/carrier-polls.ts';
 import {
   GROWTH_MINUTES,
   type GrowthCounts,
@@ -20,7 +20,6 @@ import {
   STATS_SLOT_SECONDS,
   STATS_TOTALS,
   STATS_WINDOW_SECONDS,
-  type StatsDelta,
   type StatsSlot,
   type StatsTotals,
   windowsOf,
@@ -50,16 +49,16 @@ export function redisPollStats(client: RedisClient, keys: Keys): PollStats {
           delta.durationMs,
           STATS_WINDOW_SECONDS,
           STATS_SLOT_SECONDS,
-          delta.backpressure ?? 0,
-          delta.timeouts ?? 0,
-          delta.succeededMs ?? 0,
-          delta.limitReached ?? 0,
+          delta.backpressure,
+          delta.timeouts,
+          delta.succeededMs,
+          delta.limitReached,
           packCounts({ ...delta.durations, ...delta.reasons }),
-          packCarriers(delta),
+          packCarriers(delta.carriers),
           STATS_CARRIERS_MAX,
           packCounts(delta.usageGrowth),
           GROWTH_MINUTES,
-          delta.implausible ?? 0,
+          delta.implausible,
         ],
       );
     },
@@ -86,7 +85,7 @@ export function redisPollStats(client: RedisClient, keys: Keys): PollStats {
   };
 }
 
-export function packCounts(counts: Counts<string> = {}): string {
+export function packCounts(counts: Counts<string>): string {
   return Object.entries(counts)
     .map(([key, count]) => `${key}=${count}`)
     .join(',');
@@ -97,7 +96,7 @@ export function unpackGrowth(text: string): GrowthCounts {
   return Object.fromEntries(entriesOf(text).map((entry) => entry.split('=').map(Number)));
 }
 
-export function packCarriers({ carriers = new Map() }: StatsDelta): string {
+export function packCarriers(carriers: PollsByCarrier): string {
   return [...carriers].map(([carrierId, { polls, failed }]) => `${carrierId}:${polls}:${failed}`).join(',');
 }
 

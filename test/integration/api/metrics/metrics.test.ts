@@ -12,6 +12,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import { ONE_CARD_A_CALL } from '../../../support/one-card-calls.ts';
 import type { RedisServer } from '../../../support/redis-server.ts';
+import { statsDelta } from '../../../support/stats-delta.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const TOKEN = { role: 'viewer' as const, token: 'viewer-token-viewer-token' };
@@ -102,12 +103,17 @@ describe('names', () => {
 describe('after polls', () => {
   it('tells what polling-stats tells, in base units', async () => {
     const { live } = api;
-    await live.stats.record('carddata', 'w1', 1, {
-      succeeded: 9,
-      failed: 1,
-      durationMs: 5_000,
-      reasons: { timeout: 1 },
-    });
+    await live.stats.record(
+      'carddata',
+      'w1',
+      1,
+      statsDelta({
+        succeeded: 9,
+        failed: 1,
+        durationMs: 5_000,
+        reasons: { timeout: 1 },
+      }),
+    );
     await live.work.setMaxConcurrency('carddata', 4);
     await live.manual.push('carddata', ['1', '2', '3']);
     await live.work.claim('carddata', { instanceId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });

@@ -15,6 +15,7 @@ import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import type { RedisServer } from '../../../support/redis-server.ts';
+import { statsDelta } from '../../../support/stats-delta.ts';
 
 const ANY = { ruleId: null, state: null };
 const RULE: AlertRuleFields = {
@@ -212,7 +213,7 @@ describe('a rule that waits', () => {
 it('judges the numbers that statistics show', async () => {
   await records.alerts.createRule({ ...RULE, ruleType: 'success_rate', comparison: '<', threshold: 90 });
   await records.alerts.createRule({ ...RULE, ruleType: 'avg_duration', threshold: 99 });
-  await live.stats.record('realname', 'w1', 1, { succeeded: 8, failed: 2, durationMs: 1_000 });
+  await live.stats.record('realname', 'w1', 1, statsDelta({ succeeded: 8, failed: 2, durationMs: 1_000 }));
   await evaluator().runOnce();
   expect((await history()).map(({ ruleType, value }) => [ruleType, value])).toEqual([
     ['avg_duration', 100],
@@ -225,7 +226,7 @@ it('stays silent without a sample, and keeps what fires', async () => {
   await records.alerts.createRule({ ...RULE, ruleType: 'avg_duration', comparison: '<', threshold: 10_000 });
   await evaluator().runOnce();
   expect(await history()).toEqual([]);
-  await live.stats.record('realname', 'w1', 1, { succeeded: 0, failed: 10, durationMs: 50 });
+  await live.stats.record('realname', 'w1', 1, statsDelta({ succeeded: 0, failed: 10, durationMs: 50 }));
   await evaluator().runOnce();
   await redis.flushall();
   await evaluator().runOnce();

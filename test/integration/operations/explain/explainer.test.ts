@@ -11,6 +11,7 @@ import { idsBetween } from '../../../support/card-table.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
+import { statsDelta } from '../../../support/stats-delta.ts';
 
 const ANNA: Actor = { name: 'anna', role: 'admin', address: null, requestId: null };
 const ICCID = '89860000000000000042';
@@ -109,10 +110,15 @@ describe('a card', () => {
     await database.sql(`DELETE FROM card_usage WHERE card_id = 42;
       INSERT INTO card_usage (card_id, month, used_mb, last_reading_mb, suspected_mb, read_at)
         VALUES (42, '2026-11-01', 900, 900, 3, '2026-11-24T10:05:00Z')`);
-    await stores.live.stats.record('carddata', 'a', 1, {
-      ...{ succeeded: 20, failed: 0, durationMs: 400 },
-      implausible: 5,
-    });
+    await stores.live.stats.record(
+      'carddata',
+      'a',
+      1,
+      statsDelta({
+        ...{ succeeded: 20, failed: 0, durationMs: 400 },
+        implausible: 5,
+      }),
+    );
     const { carddata, realname, package: stop } = await explain();
     expect(carddata.text).toContain(
       'its reading of 2026-11-24T10:05:00.000Z is not believed yet: 3 MB after 900 MB',
@@ -189,7 +195,12 @@ describe('the queue', () => {
   it('tells where it stands there, and how long that takes', async () => {
     await loadAll();
     await fleet.queue('carddata', [42]);
-    await stores.live.stats.record('carddata', 'w', 1, { succeeded: 10, failed: 0, durationMs: 10 });
+    await stores.live.stats.record(
+      'carddata',
+      'w',
+      1,
+      statsDelta({ succeeded: 10, failed: 0, durationMs: 10 }),
+    );
     const { realname, carddata } = await explain();
     expect(realname.state).toBe('scheduled');
     expect(carddata).toMatchObject({ state: 'due', cardsBefore: 0, expectedInSeconds: 0 });
@@ -205,7 +216,12 @@ describe('the queue', () => {
     await fleet.queue('carddata', [51]);
     await fleet.queue('carddata', [42]);
     expect((await explain()).carddata).toMatchObject({ cardsBefore: 2, expectedInSeconds: null });
-    await stores.live.stats.record('carddata', 'w', 1, { succeeded: 1, failed: 0, durationMs: 10 });
+    await stores.live.stats.record(
+      'carddata',
+      'w',
+      1,
+      statsDelta({ succeeded: 1, failed: 0, durationMs: 10 }),
+    );
     clock.advance(10_000);
     expect((await explain()).carddata).toMatchObject({ cardsBefore: 2, expectedInSeconds: 20 });
   });

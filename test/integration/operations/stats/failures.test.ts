@@ -6,6 +6,7 @@ import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { idsBetween } from '../../../support/card-table.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { PolledFleet } from '../../../support/polled-fleet.ts';
+import { statsDelta } from '../../../support/stats-delta.ts';
 
 let clock: FakeClock;
 let live: LiveStore;
@@ -38,7 +39,12 @@ it('are none, a task type, where nothing failed', async () => {
 
 it('are counted by reason, the most frequent first, of their own task type', async () => {
   const reasons = { http: 2, timeout: 30, connect: 7 };
-  await live.stats.record('carddata', 'w', 1, { succeeded: 0, failed: 39, durationMs: 1, reasons });
+  await live.stats.record(
+    'carddata',
+    'w',
+    1,
+    statsDelta({ succeeded: 0, failed: 39, durationMs: 1, reasons }),
+  );
   expect((await history.failures()).map((one) => one.reasons)).toEqual([
     [],
     [
@@ -56,7 +62,12 @@ it('name the ten carriers with the highest failing share, of their own task type
     [99, { polls: 3, failed: 3 }],
     ...idsBetween(1, 10).map((carrierId) => [carrierId, { polls: 300, failed: carrierId }] as const),
   ]);
-  await live.stats.record('carddata', 'w', 1, { succeeded: 3_000, failed: 58, durationMs: 1, carriers });
+  await live.stats.record(
+    'carddata',
+    'w',
+    1,
+    statsDelta({ succeeded: 3_000, failed: 58, durationMs: 1, carriers }),
+  );
   const [realname, carddata] = await history.failures();
   expect(realname?.carriers).toEqual([]);
   expect(carddata?.carriers.map(({ carrierId }) => carrierId)).toEqual(idsBetween(1, 10).reverse());

@@ -11,6 +11,7 @@ import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
+import { statsDelta } from '../../../support/stats-delta.ts';
 import { DEFAULT_STOPS } from '../../../support/stop-rules.ts';
 
 let database: OperatedStores;
@@ -79,7 +80,12 @@ async function overload(taskType: 'realname' | 'carddata' | 'package', cards = 1
     60_000,
   );
   await stores.live.work.setMaxConcurrency(taskType, 1);
-  await stores.live.stats.record(taskType, 'w', 1, { succeeded: 3, failed: 0, durationMs: 3 * durationMs });
+  await stores.live.stats.record(
+    taskType,
+    'w',
+    1,
+    statsDelta({ succeeded: 3, failed: 0, durationMs: 3 * durationMs }),
+  );
 }
 
 describe('a fleet', () => {
@@ -211,7 +217,7 @@ describe('a task type', () => {
       [8, { polls: 400, failed: 3 }],
     ]);
     const delta = { succeeded: 402, failed: 98, durationMs: 500, reasons: { http: 98 }, carriers };
-    await stores.live.stats.record('carddata', 'w', 1, delta);
+    await stores.live.stats.record('carddata', 'w', 1, statsDelta(delta));
     const texts = async () => (await stats.tasks())[1]?.healthReasons.map(({ text }) => text);
     expect(await texts()).toEqual(['80.4 % of polls succeed; failures: http 98; carrier 7: 96 % fail']);
     clock.advance(300_000);
@@ -289,8 +295,8 @@ describe('a task type', () => {
   it('that reads usage is told of readings that were not believed', async () => {
     const { stats: counts } = stores.live;
     const polls = { succeeded: 19, failed: 0, durationMs: 950 };
-    await counts.record('carddata', 'w', 1, { ...polls, implausible: 10 });
-    await counts.record('package', 'w', 1, polls);
+    await counts.record('carddata', 'w', 1, statsDelta({ ...polls, implausible: 10 }));
+    await counts.record('package', 'w', 1, statsDelta(polls));
     const { healthReasons } = await stats.overview();
     expect(healthReasons.filter(({ taskType }) => taskType !== null)).toMatchObject([
       {
@@ -320,7 +326,12 @@ describe('a task type', () => {
   });
 
   it('has polls of its own', async () => {
-    await stores.live.stats.record('carddata', 'w', 1, { succeeded: 3, failed: 1, durationMs: 400 });
+    await stores.live.stats.record(
+      'carddata',
+      'w',
+      1,
+      statsDelta({ succeeded: 3, failed: 1, durationMs: 400 }),
+    );
     const own = (await stats.tasks()).map(({ taskType, total, successRate }) => [
       taskType,
       total,

@@ -8,12 +8,13 @@ import type { Logger } from '../../../../src/platform/logger.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { StatsDelta } from '../../../../src/store/ports/live/poll-stats.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { statsDelta } from '../../../support/stats-delta.ts';
 
 /** The types these tests let work; all others rest. */
 const WATCHED = ['realname', 'carddata', 'package'] as const;
 
 /** A second with a hundred calls in flight: half of them are refused, the other half takes 100 ms. */
-const REFUSED: StatsDelta = {
+const REFUSED: Partial<StatsDelta> = {
   succeeded: 500,
   failed: 500,
   durationMs: 100_000,
@@ -25,7 +26,7 @@ const REFUSED: StatsDelta = {
 const TRIAL = 'trial: 50 % of 2000 calls were refused; is load the reason?';
 
 /** As fast as normal, see knowing(). */
-const WELL: StatsDelta = { succeeded: 500, failed: 0, durationMs: 25_000, succeededMs: 25_000 };
+const WELL: Partial<StatsDelta> = { succeeded: 500, failed: 0, durationMs: 25_000, succeededMs: 25_000 };
 
 function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | null } = {}) {
   const clock = new FakeClock();
@@ -66,16 +67,16 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
       leads = true;
     },
     /** @returns when the next pass is due, milliseconds. */
-    async pass(seen: Partial<Record<TaskType, StatsDelta>> = {}, later = 1_000) {
+    async pass(seen: Partial<Record<TaskType, Partial<StatsDelta>>> = {}, later = 1_000) {
       clock.advance(later);
       flushes += 1;
       for (const [type, delta] of Object.entries(seen)) {
-        await live.stats.record(type as TaskType, 'w', flushes, delta);
+        await live.stats.record(type as TaskType, 'w', flushes, statsDelta(delta));
       }
       return controllers[0]?.runOnce();
     },
     /** As many passes with the same. */
-    async passes(times: number, seen: Partial<Record<TaskType, StatsDelta>> = {}) {
+    async passes(times: number, seen: Partial<Record<TaskType, Partial<StatsDelta>>> = {}) {
       for (let i = 0; i < times; i += 1) await this.pass(seen);
     },
     /** Two windows of refusals, which a trial of realname follows: 55 % of its load. */
@@ -279,7 +280,7 @@ it('measures a point of the curve only at a limit that was reached', async () =>
   });
 });
 
-it.each<[string, StatsDelta]>([
+it.each<[string, Partial<StatsDelta>]>([
   ['so few calls say nothing', { ...WELL, succeeded: 19, limitReached: 1 }],
   ['none of them succeeded', { ...WELL, succeeded: 0, succeededMs: 0, failed: 500, limitReached: 1 }],
 ])('measures no point of the curve where %s', async (_, seen) => {

@@ -8,6 +8,7 @@ import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.t
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { UsageJump } from '../../../../src/store/ports/records/stop-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { statsDelta } from '../../../support/stats-delta.ts';
 
 const NORMAL = 2;
 const WRONG = 2_048;
@@ -51,12 +52,17 @@ async function read(minutes: number, mbPerHour: number): Promise<void> {
   for (let minute = 0; minute < minutes; minute += 1) {
     flush += 1;
     const usageGrowth = { [growthBucketOf(mbPerHour)]: 60 };
-    await live.stats.record('carddata', 'w', flush, {
-      succeeded: 60,
-      failed: 0,
-      durationMs: 60,
-      usageGrowth,
-    });
+    await live.stats.record(
+      'carddata',
+      'w',
+      flush,
+      statsDelta({
+        succeeded: 60,
+        failed: 0,
+        durationMs: 60,
+        usageGrowth,
+      }),
+    );
     expect(await watch.runOnce()).toBe(2_000);
     clock.advance(60_000);
   }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { HistorySampler } from '../../../../src/engine/stats/history-sampler.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { statsDelta } from '../../../support/stats-delta.ts';
 
 const START = Date.parse('2026-11-21T02:00:00.400Z');
 
@@ -17,7 +18,12 @@ function setUp() {
   });
   let flushes = 0;
   const poll = (succeeded: number, failed: number) =>
-    live.stats.record('realname', 'w', ++flushes, { succeeded, failed, durationMs: 1, durations: { 10: 1 } });
+    live.stats.record(
+      'realname',
+      'w',
+      ++flushes,
+      statsDelta({ succeeded, failed, durationMs: 1, durations: { 10: 1 } }),
+    );
   return { clock, live, lead, sampler, poll };
 }
 

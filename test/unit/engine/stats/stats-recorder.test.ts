@@ -119,7 +119,7 @@ it('counts readings that grew by how fast they did, from zero with every flush',
 });
 
 it('names the first fifty carriers of a flush, and counts every poll', async () => {
-  let carriers: StatsDelta['carriers'];
+  let carriers: StatsDelta['carriers'] = new Map();
   const stats = {
     ...live.stats,
     record: async (...[, , , delta]: Parameters<PollStats['record']>) => {
@@ -132,9 +132,9 @@ it('names the first fifty carriers of a flush, and counts every poll', async () 
   crowded.countSucceeded('realname', 1, 50);
   crowded.countFailed('realname', 1, 'http', 51);
   await crowded.runOnce();
-  expect(carriers?.size).toBe(50);
-  expect(carriers?.get(50)).toEqual({ polls: 2, failed: 0 });
-  expect(carriers?.has(51)).toBe(false);
+  expect(carriers.size).toBe(50);
+  expect(carriers.get(50)).toEqual({ polls: 2, failed: 0 });
+  expect(carriers.has(51)).toBe(false);
 });
 
 it('reports every poll to the metrics when it ends', () => {

@@ -3,18 +3,24 @@ import { expect, it } from 'vitest';
 import { GROWTH_MINUTES, minuteOf } from '../../../../../src/domain/results/usage-growth.ts';
 import { embeddedPollStats } from '../../../../../src/store/memory/stats/stats.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
+import { statsDelta } from '../../../../support/stats-delta.ts';
 
 it('keeps the growth of the last minutes, also after the clock was set back', async () => {
   const clock = new FakeClock();
   const stats = embeddedPollStats(clock);
   let flush = 0;
   const record = () =>
-    stats.record('carddata', 'w', ++flush, {
-      succeeded: 1,
-      failed: 0,
-      durationMs: 1,
-      usageGrowth: { 37: 1 },
-    });
+    stats.record(
+      'carddata',
+      'w',
+      ++flush,
+      statsDelta({
+        succeeded: 1,
+        failed: 0,
+        durationMs: 1,
+        usageGrowth: { 37: 1 },
+      }),
+    );
   for (let minute = 0; minute < GROWTH_MINUTES + 20; minute += 1) {
     await record();
     clock.advance(60_000);

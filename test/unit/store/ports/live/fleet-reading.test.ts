@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { openEmbeddedLiveStore } from '../../../../../src/store/memory/live-store.ts';
 import { readFleet } from '../../../../../src/store/ports/live/fleet-reading.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
+import { statsDelta } from '../../../../support/stats-delta.ts';
 
 it('judges each task type by its own rings, queue and polls', async () => {
   const clock = new FakeClock(Date.parse('2026-11-21T02:00:00Z'));
@@ -16,7 +17,7 @@ it('judges each task type by its own rings, queue and polls', async () => {
     await live.rings.add(ring, [...members]);
   }
   await live.manual.push('package', ['9']);
-  await live.stats.record('realname', 'w', 1, { succeeded: 9, failed: 1, durationMs: 500 });
+  await live.stats.record('realname', 'w', 1, statsDelta({ succeeded: 9, failed: 1, durationMs: 500 }));
 
   const fleet = await readFleet(live, clock.now());
   expect(fleet.realname.metrics).toMatchObject({

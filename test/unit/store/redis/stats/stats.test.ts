@@ -22,8 +22,8 @@ const NOTHING = { durations: {}, reasons: {}, carriers: new Map() };
 it('has the counts, the carriers, how long the succeeded polls took, and implausible readings', () => {
   const counts = packCounts({ ...COUNTED.durations, ...COUNTED.reasons });
   expect(counts).toBe('0=1,12=4,timeout=2');
-  expect(packCarriers(COUNTED)).toBe('-7:4:2,460011:1:0');
-  expect(unpackSlot(`3 2 50.5 ${counts} ${packCarriers(COUNTED)} 40.5 2`)).toEqual(COUNTED);
+  expect(packCarriers(COUNTED.carriers)).toBe('-7:4:2,460011:1:0');
+  expect(unpackSlot(`3 2 50.5 ${counts} ${packCarriers(COUNTED.carriers)} 40.5 2`)).toEqual(COUNTED);
 });
 
 it.each(['3 2 50.5  ', '3 2 50.5 ', '3 2 50.5'])(
@@ -36,5 +36,5 @@ it.each(['3 2 50.5  ', '3 2 50.5 ', '3 2 50.5'])(
 it('has growth as counts by rate', () => {
   expect(packCounts({ 0: 3, 80: 1 })).toBe('0=3,80=1');
   expect(unpackGrowth('0=3,80=1')).toEqual({ 0: 3, 80: 1 });
-  expect(packCounts()).toBe('');
+  expect(packCounts({})).toBe('');
 });
