@@ -1,32 +1,44 @@
 // Makes the next state of the dashboard from a state and an event. Pure. The session reads from the state what is to be
 // done (`job`, `exit`) and which data it needs (`sourcesOf`).
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
-import { REASON_CHARS } from '../domain/stops/stop.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
-import { type Action, planOf } from './actions.ts';
-import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';
-import { actionOf, stopChangeOf, subjectOf } from './prompts.ts';
 import {
-  dataTimeMs,
+  acknowledgeChange,
+  cancelChange,
+  cleanupChange,
+  pollChange,
+  resetChange,
+  resumeChange,
+  switchChange,
+} from './changes.ts';
+import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';
+import {
+  CARD_QUESTION,
+  intervalQuestion,
+  limitQuestion,
+  pauseQuestion,
+  silenceQuestion,
+} from './questions.ts';
+import {
   type Event,
   failingCards,
   listedAlerts,
-  type Prompt,
+  type Proposal,
+  type Question,
   type State,
   VIEWS,
   type View,
 } from './state.ts';
-import type { StopChange } from './stop-changes.ts';
+import { dismissQuestion, modeQuestion, releaseAllQuestion, releaseQuestion } from './stop-changes.ts';
 
 const TAB_ORDER = VIEWS.filter((view) => view !== 'card');
-const PROMPT_LENGTH = 40;
 
 export function reduce(state: State, event: Event): State {
   switch (event.type) {
     case 'key':
       return onKey(state, event.key);
     case 'pasted':
-      return state.prompt === null ? state : typed(state, state.prompt, event.text);
+      return typed(state, event.text);
     case 'resized':
       return { ...state, columns: event.columns, rows: event.rows };
     case 'tick':
@@ -80,41 +92,31 @@ function failed(state: State, { source, problem, nextTryAtMs }: Extract<Event, {
 }
 
 /** Shows a plan that the daemon had to be asked for, unless the operator has begun to type something else. */
-function answeredPlan(state: State, { action }: Extract<Event, { type: 'planned' }>): State {
+function answeredPlan(state: State, { change }: Extract<Event, { type: 'planned' }>): State {
   const idle = { ...state, job: null, notice: null };
-  return modeOf(state) === null ? planned(idle, action) : idle;
+  return modeOf(state) === null ? proposed(idle, change) : idle;
 }
 
 function onKey(state: State, key: string): State {
   const binding = bindingOf(state, key);
-  if (binding !== null) return obey(state, binding);
-  const { prompt } = state;
-  return prompt !== null && modeOf(state) === 'prompt' && [...key].length === 1
-    ? typed(state, prompt, key)
-    : state;
+  if (binding !== null) return obey(state, binding, key);
+  return modeOf(state) === 'prompt' && [...key].length === 1 ? typed(state, key) : state;
 }
 
-function obey(state: State, { command, changes }: Binding): State {
+function obey(state: State, { command, changes }: Binding, key: string): State {
   const refusal = changes === true ? refusalOf(state) : null;
   if (refusal !== null) return { ...state, notice: { text: refusal, tone: 'bad' } };
-  return COMMANDS[command](state);
+  return COMMANDS[command](state, key);
 }
 
-const COMMANDS: Record<Command, (state: State) => State> = {
+const COMMANDS: Record<Command, (state: State, key: string) => State> = {
   quit: (state) => ({ ...state, exit: 'quit' }),
   interrupt: (state) => ({ ...state, exit: 'interrupted' }),
   help: (state) => ({ ...state, help: !state.help }),
   redraw: (state) => ({ ...state, redraws: state.redraws + 1 }),
   'next-view': (state) => shown(state, neighbour(TAB_ORDER, state.view, 1)),
   'previous-view': (state) => shown(state, neighbour(TAB_ORDER, state.view, -1)),
-  'show-overview': (state) => shown(state, 'overview'),
-  'show-task': (state) => shown(state, 'task'),
-  'show-alerts': (state) => shown(state, 'alerts'),
-  'show-triggers': (state) => shown(state, 'triggers'),
-  'show-instances': (state) => shown(state, 'instances'),
-  'show-configs': (state) => shown(state, 'configs'),
-  'show-stops': (state) => shown(state, 'stops'),
-  'show-health': (state) => shown(state, 'health'),
+  show: (state, key) => shown(state, TAB_ORDER[Number(key) - 1] ?? state.view),
   up: (state) => moved(state, -1),
   down: (state) => moved(state, 1),
   left: (state) => otherTask(state, -1),
@@ -125,54 +127,47 @@ const COMMANDS: Record<Command, (state: State) => State> = {
     return card === undefined ? noneFails(state) : opened(state, String(card.card_id));
   },
   back: (state) => shown(state, 'overview'),
-  search: (state) => asked(state, 'card'),
-  limit: (state) => asked(state, 'limit'),
-  pause: (state) => asked(state, 'pause'),
-  interval: (state) => (subjectOf(state).config === null ? nothingPicked(state) : asked(state, 'interval')),
-  reset: (state) => onTask(state, (task) => ({ kind: 'reset', task })),
-  resume: (state) => onTask(state, (task, overview) => resumption(task, overview, dataTimeMs(state))),
-  switch: (state) => {
-    const config = subjectOf(state).config;
-    return config === null ? nothingPicked(state) : planned(state, { kind: 'switch', config });
-  },
-  cancel: (state) => {
-    const trigger = state.data.triggers.body?.items[state.picked] ?? null;
-    if (trigger === null) return nothingPicked(state);
-    if (trigger.status === 'completed' || trigger.status === 'cancelled')
-      return noticed(state, `trigger ${trigger.trigger_id} has already ended`);
-    return planned(state, { kind: 'cancel', trigger });
-  },
+  search: (state) => proposed(state, CARD_QUESTION),
+  limit: (state) => onTask(state, limitQuestion),
+  pause: (state) => onTask(state, pauseQuestion),
+  resume: (state) => onTask(state, resumeChange),
+  reset: (state) => onTask(state, resetChange),
+  switch: (state) => onPicked(state, state.data.configs.body?.items, switchChange),
+  interval: (state) => onPicked(state, state.data.configs.body?.items, intervalQuestion),
+  cancel: (state) => onPicked(state, state.data.triggers.body?.items, cancelChange),
   poll: (state) => {
     const isListed = state.view === 'task';
     const card = isListed ? failingCards(state)[state.picked] : state.data.card.body?.card;
     if (card === undefined)
       return isListed ? noneFails(state) : noticed(state, 'nothing is known of the card yet');
-    return planned(state, { kind: 'poll', taskType: state.taskType, cardId: card.card_id });
+    return proposed(state, pollChange(state.taskType, card.card_id));
   },
-  acknowledge: (state) => {
-    const alert = subjectOf(state).alert;
-    if (alert === null) return nothingPicked(state);
-    const { acknowledged_by: by, resolved_at: over } = alert;
-    if (by !== null) return noticed(state, `alert ${alert.id} is acknowledged by ${by} already`);
-    if (over !== null) return noticed(state, `alert ${alert.id} is over`);
-    return planned(state, { kind: 'acknowledge', alert });
-  },
-  silence: (state) => (subjectOf(state).alert === null ? nothingPicked(state) : asked(state, 'silence')),
-  'stop-mode': (state) => onStops(state, 'mode'),
-  release: (state) => onStops(state, 'release'),
-  dismiss: (state) => onStops(state, 'dismiss'),
-  'release-all': (state) => onStops(state, 'release-all'),
+  acknowledge: (state) => onPicked(state, listedAlerts(state), acknowledgeChange),
+  silence: (state) => onPicked(state, listedAlerts(state), silenceQuestion),
+  'stop-mode': (state) => proposed(state, modeQuestion(state.data.overview.body)),
+  release: (state) => onPicked(state, state.data.stops.body?.items, releaseQuestion),
+  dismiss: (state) => onPicked(state, state.data.stops.body?.items, dismissQuestion),
+  'release-all': (state) => proposed(state, releaseAllQuestion(state.data.stops.body)),
   cleanup: (state) =>
     state.job !== null
       ? state
-      : { ...noticed(state, 'counting what has expired ...', 'dim'), job: { kind: 'preview-cleanup' } },
+      : {
+          ...noticed(state, 'counting what has expired ...', 'dim'),
+          job: async (client) => {
+            const { body } = await client.cleanupPreview();
+            return { type: 'planned', change: cleanupChange(body) };
+          },
+        },
   accept: (state) => {
-    const { confirm } = state;
-    if (confirm === null || state.job !== null) return state;
+    const { confirm: change } = state;
+    if (change === null || state.job !== null) return state;
+    const closed = { ...state, confirm: null };
     const refusal = refusalOf(state);
-    if (refusal !== null) return noticed({ ...state, confirm: null }, refusal);
-    const waiting = noticed({ ...state, confirm: null }, 'waiting for the daemon ...', 'dim');
-    return { ...waiting, job: { kind: 'perform', action: confirm.action } };
+    if (refusal !== null) return noticed(closed, refusal);
+    return {
+      ...noticed(closed, 'waiting for the daemon ...', 'dim'),
+      job: async (client) => ({ type: 'done', text: await change.perform(client) }),
+    };
   },
   refuse: (state) => ({ ...state, confirm: null, prompt: null, notice: null }),
   erase: (state) => edited(state, (text) => [...text].slice(0, -1).join('')),
@@ -223,35 +218,51 @@ function rowsOf({ view, data, taskType }: State): number | null {
   }
 }
 
-function asked(state: State, what: Exclude<Prompt['for'], 'reason'>): State {
-  return { ...state, prompt: { for: what, text: '', problem: null }, notice: null };
+/** Asks for what it still needs, or for its confirmation; or says why there is nothing to do. */
+function proposed(state: State, proposal: Proposal): State {
+  if (typeof proposal === 'string') return noticed(state, proposal);
+  return 'answer' in proposal
+    ? { ...state, prompt: { question: proposal, text: '', problem: null }, notice: null }
+    : { ...state, confirm: proposal, notice: null };
 }
 
-function typed(state: State, prompt: Prompt, text: string): State {
+/** Proposes something about the picked task type. */
+function onTask(state: State, propose: (task: TaskBody, overview: OverviewBody) => Proposal): State {
+  const overview = state.data.overview.body;
+  const task = overview?.tasks.find(({ task_type }) => task_type === state.taskType);
+  return overview === null || task === undefined ? state : proposed(state, propose(task, overview));
+}
+
+/** Proposes something about the picked row. */
+function onPicked<Row>(
+  state: State,
+  rows: readonly Row[] | undefined,
+  propose: (row: Row) => Proposal,
+): State {
+  const row = rows?.[state.picked];
+  return proposed(state, row === undefined ? 'nothing is picked: the list is empty' : propose(row));
+}
+
+function typed(state: State, text: string): State {
   const printable = text.replace(/[\p{Cc}\p{Cf}]/gu, '');
-  const next = [...prompt.text, ...printable].slice(0, lengthOf(prompt)).join('');
-  return { ...state, prompt: { ...prompt, text: next, problem: null } };
+  return edited(state, (before, { length }) => [...before, ...printable].slice(0, length).join(''));
 }
 
-function lengthOf(prompt: Prompt): number {
-  return prompt.for === 'reason' ? REASON_CHARS.max : PROMPT_LENGTH;
-}
-
-function edited(state: State, edit: (text: string) => string): State {
+function edited(state: State, edit: (text: string, question: Question) => string): State {
   const { prompt } = state;
-  return prompt === null
-    ? state
-    : { ...state, prompt: { ...prompt, text: edit(prompt.text), problem: null } };
+  if (prompt === null) return state;
+  return { ...state, prompt: { ...prompt, text: edit(prompt.text, prompt.question), problem: null } };
 }
 
 function entered(state: State): State {
   const { prompt } = state;
   if (prompt === null) return state;
-  if (prompt.text.trim() === '') return { ...state, prompt: null };
-  const answer = actionOf(prompt, subjectOf(state));
+  const text = prompt.text.trim();
+  const closed = { ...state, prompt: null };
+  if (text === '') return closed;
+  const answer = prompt.question.answer(text);
   if ('problem' in answer) return { ...state, prompt: { ...prompt, problem: answer.problem } };
-  if ('card' in answer) return opened({ ...state, prompt: null }, answer.card);
-  return planned({ ...state, prompt: null }, answer.action);
+  return 'card' in answer ? opened(closed, answer.card) : proposed(closed, answer);
 }
 
 function opened(state: State, card: string): State {
@@ -260,38 +271,10 @@ function opened(state: State, card: string): State {
   return { ...shown(state, 'card'), card, data };
 }
 
-function planned(state: State, action: Action): State {
-  return { ...state, confirm: { action, plan: planOf(action) }, notice: null };
-}
-
 function noticed(state: State, text: string, tone: 'bad' | 'dim' = 'bad'): State {
   return { ...state, notice: { text, tone } };
 }
 
-function nothingPicked(state: State): State {
-  return noticed(state, 'nothing is picked: the list is empty');
-}
-
 function noneFails(state: State): State {
   return noticed(state, `no card of ${state.taskType} fails`);
-}
-
-function onTask(state: State, make: (task: TaskBody, overview: OverviewBody) => Action | string): State {
-  const overview = state.data.overview.body;
-  const task = subjectOf(state).task;
-  if (task === null || overview === null) return state;
-  const made = make(task, overview);
-  return typeof made === 'string' ? noticed(state, made) : planned(state, made);
-}
-
-function onStops(state: State, kind: StopChange['kind']): State {
-  const change = stopChangeOf(kind, state);
-  if (typeof change === 'string') return noticed(state, change);
-  return { ...state, prompt: { for: 'reason', change, text: '', problem: null }, notice: null };
-}
-
-function resumption(task: TaskBody, { pauses }: OverviewBody, nowMs: number): Action | string {
-  const own = pauses.filter(({ task_type }) => task_type === task.task_type);
-  if (own.length === 0) return `${task.task_type} is not paused`;
-  return { kind: 'resume', task, pauses: own, nowMs };
 }

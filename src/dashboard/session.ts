@@ -3,7 +3,6 @@
 import type { ApiClient } from '../api/client/client.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
-import { perform } from './actions.ts';
 import { FrameRenderer } from './frames.tsx';
 import { reduce } from './model.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
@@ -118,17 +117,13 @@ export class Session {
   }
 
   async #carryOut(job: Job): Promise<void> {
-    const { client } = this.deps;
-    let result: Event;
-    try {
-      if (job.kind === 'perform') result = { type: 'done', text: await perform(client, job.action) };
-      else {
-        const { body: preview } = await client.cleanupPreview();
-        result = { type: 'planned', action: { kind: 'cleanup', preview } };
-      }
-    } catch (error) {
-      result = { type: 'refused', problem: messageOf(error), readOnly: isForbidden(error) };
-    }
+    const result = await job(this.deps.client).catch(
+      (error: unknown): Event => ({
+        type: 'refused',
+        problem: messageOf(error),
+        readOnly: isForbidden(error),
+      }),
+    );
     this.#guarded(() => {
       this.#dispatch(result);
       this.#feed.refresh();

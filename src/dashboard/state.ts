@@ -1,4 +1,5 @@
-// The state of the dashboard and its events. model.ts makes the next state, the views show it. Data only.
+// The state of the dashboard and its events. model.ts makes the next state, the views show it.
+import type { ApiClient } from '../api/client/client.ts';
 import type {
   AlertBody,
   CleanupProgressBody,
@@ -13,8 +14,7 @@ import type {
   TriggerBody,
 } from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
-import type { Action } from './actions.ts';
-import type { ChangePlan, StopChange } from './stop-changes.ts';
+import type { PlannedChange } from './changes.ts';
 
 /** In the order of Tab. The view of a card is not among those: it needs a card. */
 export const VIEWS = [
@@ -61,23 +61,28 @@ interface LastAnswer<Body> {
 }
 export type Data = { readonly [S in Source]: LastAnswer<Bodies[S]> };
 
-/** A question, and the answer typed so far. */
-export type Prompt = PromptText &
-  (
-    | { readonly for: 'card' | 'limit' | 'pause' | 'interval' | 'silence' }
-    /** The change is kept from the key on: the list goes on moving while the reason is typed. */
-    | { readonly for: 'reason'; readonly change: StopChange }
-  );
+/** The change to be confirmed, the card to be shown, or why what was typed is refused. */
+export type TypedAnswer = PlannedChange | { readonly card: string } | { readonly problem: string };
 
-interface PromptText {
+export interface Question {
+  readonly text: string;
+  /** Number of characters that may be typed. */
+  readonly length: number;
+  readonly answer: (typed: string) => TypedAnswer;
+}
+
+/** What a key leads to: a change to be confirmed, a question before it, or a sentence that says why there is none. */
+export type Proposal = PlannedChange | Question | string;
+
+interface Prompt {
+  readonly question: Question;
+  /** What is typed so far. */
   readonly text: string;
   readonly problem: string | null;
 }
 
-/** A request that the session sends, once for each new object. */
-export type Job =
-  | { readonly kind: 'perform'; readonly action: Action }
-  | { readonly kind: 'preview-cleanup' };
+/** A request that the session sends, once for each new one. @returns what came of it. */
+export type Job = (client: ApiClient) => Promise<Event>;
 
 export interface State {
   /** The base URL, after the name of its context where there is one. */
@@ -93,7 +98,7 @@ export interface State {
   readonly card: string | null;
   readonly help: boolean;
   readonly prompt: Prompt | null;
-  readonly confirm: { readonly action: Action; readonly plan: ChangePlan } | null;
+  readonly confirm: PlannedChange | null;
   readonly job: Job | null;
   readonly notice: { readonly text: string; readonly tone: 'good' | 'bad' | 'dim' } | null;
   readonly readOnly: boolean;
@@ -121,7 +126,7 @@ export type Event =
       readonly nextTryAtMs: number;
     }
   | { readonly type: 'read-only' }
-  | { readonly type: 'planned'; readonly action: Action }
+  | { readonly type: 'planned'; readonly change: PlannedChange }
   | { readonly type: 'done'; readonly text: string }
   | { readonly type: 'refused'; readonly problem: string; readonly readOnly: boolean };
 

@@ -16,7 +16,6 @@ import {
   spread,
   wrapped,
 } from '../layout.ts';
-import { questionOf, subjectOf } from '../prompts.ts';
 import { ageMsOf, dataTimeMs, isStale, type State, type View } from '../state.ts';
 import { cardLines } from './card.ts';
 import { healthViewLines } from './health.ts';
@@ -109,7 +108,7 @@ function faded(line: Line): Line {
 function dialogLines(state: State): Line[] {
   const { confirm, prompt, notice, columns } = state;
   if (confirm !== null) {
-    const { title, effects, command } = confirm.plan;
+    const { title, effects, command } = confirm;
     const consequences = effects.flatMap((text) => wrapped(text, columns));
     return [
       plain('─'.repeat(columns), 'dim'),
@@ -119,7 +118,7 @@ function dialogLines(state: State): Line[] {
     ];
   }
   if (prompt !== null) {
-    const question = `${questionOf(prompt, subjectOf(state))} `;
+    const question = `${prompt.question.text} `;
     const problem = prompt.problem === null ? EMPTY : plain(prompt.problem, 'bad');
     const room = columns - widthOf(question) - 1;
     return [problem, [span(question, 'bold'), span(endOf(prompt.text, room)), span('▏', 'picked')]];

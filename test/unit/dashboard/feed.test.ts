@@ -4,10 +4,26 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { ApiClient } from '../../../src/api/client/client.ts';
-import { type Action, perform } from '../../../src/dashboard/actions.ts';
+import {
+  cancelChange,
+  cleanupChange,
+  intervalChange,
+  limitChange,
+  type PlannedChange,
+  pauseChange,
+  pollChange,
+  resetChange,
+  resumeChange,
+  switchChange,
+} from '../../../src/dashboard/changes.ts';
 import { SnapshotFeed, type Wish } from '../../../src/dashboard/snapshot-feed.ts';
-import type { Event } from '../../../src/dashboard/state.ts';
-import type { StopChange } from '../../../src/dashboard/stop-changes.ts';
+import type { Event, Proposal } from '../../../src/dashboard/state.ts';
+import {
+  dismissQuestion,
+  modeQuestion,
+  releaseAllQuestion,
+  releaseQuestion,
+} from '../../../src/dashboard/stop-changes.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CONFIG } from '../cli/bodies.ts';
@@ -131,48 +147,38 @@ it.each([
 const [task] = CALM.tasks;
 if (task === undefined) throw new Error('the fixture has task types');
 
-const stops = (change: StopChange): Action => ({ kind: 'stops', change, reason: 'checked' });
+const PAUSED = {
+  ...CALM,
+  pauses: (troubledState().data.overview.body?.pauses ?? []).filter(
+    ({ task_type }) => task_type === 'realname',
+  ),
+};
 
-it.each<[Action, string, unknown]>([
-  [{ kind: 'limit', task, to: 150 }, 'PUT /polling-concurrency/realname', { max_concurrency: 150 }],
-  [{ kind: 'reset', task }, 'POST /polling-concurrency/reset', { task_type: 'realname' }],
-  [
-    { kind: 'pause', task, seconds: 90 },
-    'POST /polling-pauses',
-    { task_type: 'realname', seconds: 90, reason: '' },
-  ],
-  [{ kind: 'resume', task, pauses: [], nowMs: 0 }, 'DELETE /polling-pauses?task_type=realname', null],
-  [{ kind: 'switch', config: CONFIG }, 'PUT /polling-configs/3', { status: 0 }],
-  [{ kind: 'switch', config: { ...CONFIG, status: 0 } }, 'PUT /polling-configs/3', { status: 1 }],
-  [{ kind: 'interval', config: CONFIG, to: 900 }, 'PUT /polling-configs/3', { interval_seconds: 900 }],
-  [
-    { kind: 'cancel', trigger: TRIGGER },
-    'POST /polling-manual-trigger/cancel',
-    { trigger_id: TRIGGER.trigger_id },
-  ],
-  [
-    { kind: 'poll', taskType: 'package', cardId: 42 },
-    'POST /polling-manual-trigger/single',
-    { card_id: 42, task_type: 'package' },
-  ],
-  [{ kind: 'cleanup', preview: { items: [], total_rows: 0 } }, 'POST /data-cleanup/trigger', null],
-  [
-    stops({ kind: 'mode', from: 'enforce', to: 'observe', acceptsJump: false }),
-    'PUT /stops/mode',
-    { mode: 'observe', reason: 'checked' },
-  ],
-  [
-    stops({ kind: 'release', stop: STOP }),
-    'POST /stops/release',
-    { card_ids: [STOP.card_id], reason: 'checked' },
-  ],
-  [
-    stops({ kind: 'dismiss', stop: STOP }),
-    'POST /stops/dismiss',
-    { card_ids: [STOP.card_id], reason: 'checked' },
-  ],
-  [stops({ kind: 'release-all', held: 2 }), 'POST /stops/release', { all: true, reason: 'checked' }],
-])('%j is carried out by %s', async (action, line, body) => {
+/** The change that is proposed, with a reason if it asks for one. */
+function changeOf(proposal: Proposal): PlannedChange {
+  if (typeof proposal === 'string') throw new Error(proposal);
+  if (!('answer' in proposal)) return proposal;
+  const answer = proposal.answer('checked');
+  if (!('perform' in answer)) throw new Error('the reason is refused');
+  return answer;
+}
+
+it.each<[Proposal, string, unknown]>([
+  [limitChange(task, 150), 'PUT /polling-concurrency/realname', { max_concurrency: 150 }],
+  [resetChange(task), 'POST /polling-concurrency/reset', { task_type: 'realname' }],
+  [pauseChange(task, 90), 'POST /polling-pauses', { task_type: 'realname', seconds: 90, reason: '' }],
+  [resumeChange(task, PAUSED), 'DELETE /polling-pauses?task_type=realname', null],
+  [switchChange(CONFIG), 'PUT /polling-configs/3', { status: 0 }],
+  [switchChange({ ...CONFIG, status: 0 }), 'PUT /polling-configs/3', { status: 1 }],
+  [intervalChange(CONFIG, 900), 'PUT /polling-configs/3', { interval_seconds: 900 }],
+  [cancelChange(TRIGGER), 'POST /polling-manual-trigger/cancel', { trigger_id: TRIGGER.trigger_id }],
+  [pollChange('package', 42), 'POST /polling-manual-trigger/single', { card_id: 42, task_type: 'package' }],
+  [cleanupChange({ items: [], total_rows: 0 }), 'POST /data-cleanup/trigger', null],
+  [modeQuestion(CALM), 'PUT /stops/mode', { mode: 'observe', reason: 'checked' }],
+  [releaseQuestion(STOP), 'POST /stops/release', { card_ids: [STOP.card_id], reason: 'checked' }],
+  [dismissQuestion(STOP), 'POST /stops/dismiss', { card_ids: [STOP.card_id], reason: 'checked' }],
+  [releaseAllQuestion(stopsBody('held', STOP)), 'POST /stops/release', { all: true, reason: 'checked' }],
+])('%j is carried out by %s', async (proposal, line, body) => {
   const seen: [string, unknown][] = [];
   const { client } = await clientOf((url, response, method, sent) => {
     seen.push([`${method} ${url.replace('/api/admin', '')}`, sent === '' ? null : JSON.parse(sent)]);
@@ -189,12 +195,12 @@ it.each<[Action, string, unknown]>([
     };
     response.end(JSON.stringify(whole));
   });
-  expect(await perform(client, action)).toMatch(/\w+/);
+  expect(await changeOf(proposal).perform(client)).toMatch(/\w+/);
   expect(seen).toEqual([[line, body]]);
 });
 
 it('says that a stop was decided about meanwhile', async () => {
   const { client } = await clientOf((_, response) => response.end('{"dismissed": 0, "not_held": [42]}'));
-  const change = { kind: 'dismiss', stop: STOP } as const;
-  expect(await perform(client, stops(change))).toBe('the stop of card 42 was not held any more');
+  const change = changeOf(dismissQuestion(STOP));
+  expect(await change.perform(client)).toBe('the stop of card 42 was not held any more');
 });

@@ -1,5 +1,6 @@
 // What keys and answers do to the state: tables of events and what becomes of it.
 import { describe, expect, it } from 'vitest';
+import type { ApiClient } from '../../../src/api/client/client.ts';
 import { bindingsOf, KEYMAP, refusalOf } from '../../../src/dashboard/keymap.ts';
 import { reduce } from '../../../src/dashboard/model.ts';
 import { type Event, failingCards, type State, sourcesOf, VIEWS } from '../../../src/dashboard/state.ts';
@@ -24,6 +25,14 @@ import {
 type Failing = ReturnType<typeof failingCards>[number];
 
 const press = (state: State, ...names: string[]) => stateAfter(state, ...keys(...names));
+
+/** For changes that do without. */
+const NO_CLIENT = {} as ApiClient;
+
+/** Confirming needs no daemon: the result is the title. */
+function withOutcome({ confirm, ...state }: State): State {
+  return { ...state, confirm: confirm && { ...confirm, perform: async () => confirm.title } };
+}
 
 const LAST = TASK_TYPES.at(-1) as TaskType;
 
@@ -339,35 +348,32 @@ describe('actions', () => {
     ],
   ])(
     'on %s show what they would do, and do it after y alone',
-    (_, state, pressed, { title, command, effects }) => {
+    async (_, state, pressed, { title, command, effects }) => {
       const asked = press(state, ...pressed);
-      expect(asked.confirm?.plan).toMatchObject({ title, command });
-      expect(asked.confirm?.plan.effects.join(' ')).toMatch(effects ?? /./);
+      expect(asked.confirm).toMatchObject({ title, command });
+      expect(asked.confirm?.effects.join(' ')).toMatch(effects ?? /./);
       expect(asked.job).toBeNull();
       for (const key of ['n', 'escape'])
         expect(press(asked, key)).toMatchObject({ confirm: null, job: null });
-      expect(press(asked, 'x', 'return', ' ').confirm).toEqual(asked.confirm);
-      expect(press(asked, 'y')).toMatchObject({
-        confirm: null,
-        job: { kind: 'perform', action: asked.confirm?.action },
-      });
+      expect(press(asked, 'x', 'return', ' ').confirm).toBe(asked.confirm);
+      const agreed = press(withOutcome(asked), 'y');
+      expect(agreed.confirm).toBeNull();
+      expect(await agreed.job?.(NO_CLIENT)).toEqual({ type: 'done', text: title });
     },
   );
 
-  it('a cleanup is counted before it is asked about', () => {
+  it('a cleanup is counted before it is asked about', async () => {
     const counting = press(calmState(), 'C');
-    expect(counting).toMatchObject({ confirm: null, job: { kind: 'preview-cleanup' } });
-    const planned: Event = {
-      type: 'planned',
-      action: { kind: 'cleanup', preview: { items: [], total_rows: 5 } },
-    };
+    expect(counting.confirm).toBeNull();
+    const cleanupPreview = async () => ({ body: { items: [], total_rows: 5 } });
+    const planned = (await counting.job?.({ cleanupPreview } as unknown as ApiClient)) as Event;
     const plan = { title: 'Remove 5 rows that have expired, for good; no card', effects: [] };
-    expect(reduce(counting, planned)).toMatchObject({ confirm: { plan }, job: null });
+    expect(reduce(counting, planned)).toMatchObject({ confirm: plan, job: null });
     // It came late: somebody types, and the y is meant for something else.
     expect(reduce(press(counting, '/'), planned)).toMatchObject({
       confirm: null,
       job: null,
-      prompt: { for: 'card' },
+      prompt: { question: { text: 'Card id or ICCID:' } },
     });
   });
 
@@ -456,14 +462,24 @@ describe('actions', () => {
     expect(moved.picked).toBe(2);
     const gone = stateAfter(moved, list(9));
     expect(gone.picked).toBe(0);
-    expect(press(gone, ...'why', 'return').confirm?.plan.title).toBe('Stop of card 2: held -> released');
+    expect(press(gone, ...'why', 'return').confirm?.title).toBe('Stop of card 2: held -> released');
+  });
+
+  it('on an alert keep to the one that was picked while others fire', () => {
+    const asked = press(troubledState({ view: 'alerts' }), 'S', ...'2h');
+    const firing = asked.data.firing.body;
+    const [first] = firing?.items ?? [];
+    if (firing === null || first === undefined) throw new Error('the fixture has alerts');
+    const items = [{ ...first, id: 9_999, rule_id: 99 }, ...firing.items];
+    const moved = stateAfter(asked, received('firing', { ...firing, items }));
+    expect(press(moved, 'return').confirm?.command).toBe('cardpoll alerts silence 1 --for 7200s');
   });
 
   it('take a reason as long as the daemon does', () => {
     const text = 'x'.repeat(REASON_CHARS.max + 1);
     const asked = stateAfter(press(held, 'R'), { type: 'pasted', text });
     expect(asked.prompt?.text).toHaveLength(REASON_CHARS.max);
-    expect(press(asked, 'return').confirm?.plan.title).toMatch(/card 42/);
+    expect(press(asked, 'return').confirm?.title).toMatch(/card 42/);
     // A wide character has two of them.
     const wide = stateAfter(press(held, 'R'), { type: 'pasted', text: '🦊'.repeat(REASON_CHARS.max) });
     expect(press(wide, 'return').prompt?.problem).toContain(REASON_RULE);
@@ -471,7 +487,8 @@ describe('actions', () => {
 
   it('are not begun twice', () => {
     const asked = press(calmState(), 'R');
-    expect(press(asked, 'y', 'y').job).toEqual(press(asked, 'y').job);
+    const begun = press(asked, 'y');
+    expect(press({ ...begun, confirm: asked.confirm }, 'y').job).toBe(begun.job);
     const counting = press(calmState(), 'C');
     expect(press(counting, 'C')).toBe(counting);
   });

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { inLocale } from '../../../src/cli/output/style.ts';
 import { widthOf } from '../../../src/cli/output/width.ts';
-import type { Action } from '../../../src/dashboard/actions.ts';
 import { renderLines } from '../../../src/dashboard/frames.tsx';
 import { KEYMAP } from '../../../src/dashboard/keymap.ts';
 import type { Line } from '../../../src/dashboard/layout.ts';
@@ -90,16 +89,23 @@ describe.each(SIZES)('on %i columns and %i lines', (columns, rows) => {
       }
   });
 
-  it.each(['limit', 'pause', 'interval', 'cleanup'] as const)('a dialog about %s fits', (what) => {
-    const state = troubledState({ columns, rows, view: what === 'interval' ? 'configs' : 'overview' });
-    const asking =
-      what === 'cleanup'
-        ? withPlan(state)
-        : { ...state, prompt: { for: what, text: '1'.repeat(40), problem: HOSTILE } };
-    const lines = frameLines(asking);
+  it.each([
+    ['overview', 'L'],
+    ['overview', 'P'],
+    ['configs', 'I'],
+    ['alerts', 'S'],
+  ] as const)('a question in %s after %s fits', (view, key) => {
+    const { prompt, ...state } = stateAfter(troubledState({ columns, rows, view }), ...keys(key));
+    if (prompt === null) throw new Error('there is no question');
+    expectToFit(frameLines({ ...state, prompt: { ...prompt, text: '1'.repeat(40), problem: HOSTILE } }));
+  });
+
+  it('a plan fits', () => expectToFit(frameLines(withPlan(troubledState({ columns, rows })))));
+
+  function expectToFit(lines: readonly Line[]): void {
     expect(lines).toHaveLength(rows - 1);
     for (const line of lines) expect(widthOf(textOf(line))).toBeLessThanOrEqual(columns);
-  });
+  }
 
   it('is painted by Ink as it was laid out', () => {
     const lines = frameLines(calmState({ columns, rows }));
@@ -112,11 +118,8 @@ describe.each(SIZES)('on %i columns and %i lines', (columns, rows) => {
 
 function withPlan(state: State): State {
   const effects = Array.from({ length: 8 }, () => `usage: ${HOSTILE} rows`);
-  const action: Action = { kind: 'cleanup', preview: { items: [], total_rows: 1 } };
-  return {
-    ...state,
-    confirm: { action, plan: { title: HOSTILE, effects, command: 'cardpoll cleanup run' } },
-  };
+  const plan = { title: HOSTILE, effects, command: 'cardpoll cleanup run' };
+  return { ...state, confirm: { ...plan, perform: async () => 'done' } };
 }
 
 describe('the overview', () => {

@@ -1,0 +1,60 @@
+// The questions at the bottom of the screen, and the changes that answers become. A question keeps to what it was asked
+// about: lists go on moving while the answer is typed. Used by model.ts; stop-changes.ts has the questions about stops.
+import type { AlertBody, ConfigBody, TaskBody } from '../api/client/client-bodies.ts';
+import { duration, integer, type Kind } from '../config/kinds.ts';
+import { SILENCE_SECONDS_BOUNDS } from '../domain/alerts/alert-silence.ts';
+import {
+  DEFAULT_PAUSE_SECONDS,
+  MAX_CONCURRENCY_BOUNDS,
+  PAUSE_SECONDS_BOUNDS,
+} from '../domain/limits/operator-limits.ts';
+import { INTERVAL_SECONDS_BOUNDS } from '../domain/schedule/polling-config.ts';
+import { intervalChange, limitChange, pauseChange, silenceChange } from './changes.ts';
+import { seconds } from './format.ts';
+import type { Question, TypedAnswer } from './state.ts';
+
+const LENGTH = 40;
+const LIMIT = integer(MAX_CONCURRENCY_BOUNDS);
+const PAUSE = duration('s', PAUSE_SECONDS_BOUNDS);
+const INTERVAL = duration('s', INTERVAL_SECONDS_BOUNDS);
+const SILENCE = duration('s', SILENCE_SECONDS_BOUNDS);
+
+export const CARD_QUESTION: Question = {
+  text: 'Card id or ICCID:',
+  length: LENGTH,
+  answer: (typed) =>
+    /^\d{1,22}$/.test(typed) ? { card: typed } : { problem: 'a card id or an ICCID has digits only' },
+};
+
+export function limitQuestion(task: TaskBody): Question {
+  const { task_type, concurrency } = task;
+  return numberQuestion(`New limit of ${task_type} (now ${concurrency.max}):`, LIMIT, (to) =>
+    to === concurrency.max ? { problem: `it is ${to} already` } : limitChange(task, to),
+  );
+}
+
+export function pauseQuestion(task: TaskBody): Question {
+  const text = `Pause ${task.task_type} for how long (90s, ${seconds(DEFAULT_PAUSE_SECONDS)}, 2h):`;
+  return numberQuestion(text, PAUSE, (length) => pauseChange(task, length));
+}
+
+export function silenceQuestion(alert: AlertBody): Question {
+  const text = `Silence "${alert.rule_name}" for how long (90s, 1h, 2d):`;
+  return numberQuestion(text, SILENCE, (length) => silenceChange(alert, length));
+}
+
+export function intervalQuestion(config: ConfigBody): Question {
+  const { id, interval_seconds: from } = config;
+  const text = `New interval of config ${id} (now ${seconds(from)}; 900, 15m):`;
+  return numberQuestion(text, INTERVAL, (to) =>
+    to === from ? { problem: `it is ${seconds(to)} already` } : intervalChange(config, to),
+  );
+}
+
+function numberQuestion(text: string, kind: Kind<number>, then: (value: number) => TypedAnswer): Question {
+  const answer = (typed: string) => {
+    const parsed = kind.parse(typed);
+    return parsed.ok ? then(parsed.value) : { problem: parsed.problem };
+  };
+  return { text, length: LENGTH, answer };
+}
