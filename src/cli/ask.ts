@@ -5,9 +5,9 @@ import type { ItemsBody, PageBody } from '../api/client/client-bodies.ts';
 import type { Answer } from '../api/client/client-calls.ts';
 import { integer } from '../config/kinds.ts';
 import type { ClientConfig } from '../config/load-config.ts';
-import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest } from '../domain/page.ts';
+import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS } from '../domain/page.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { CommandContext, Io, OptionSpec } from './command.ts';
+import type { CommandContext, Io, OptionSpec, OptionsOf } from './command.ts';
 import { EXIT_NEGATIVE } from './exit-codes.ts';
 import { type ListLook, printAll, printAnswer, printList } from './output/print.ts';
 import type { Style } from './output/style.ts';
@@ -92,13 +92,8 @@ export async function unlessOver({ io }: CommandContext, work: Promise<number>):
   }
 }
 
-export interface PageOptions extends PageRequest {
-  /** All pages, whatever the other two say. */
-  readonly all?: boolean;
-}
-
 /** @param pageSize default number of lines per page. */
-export function pageOptions(pageSize: number): readonly OptionSpec[] {
+export function pageOptions(pageSize: number) {
   return [
     { flags: '--page <n>', doc: 'page number, from 1', kind: integer(PAGE_BOUNDS), default: 1 },
     {
@@ -108,8 +103,10 @@ export function pageOptions(pageSize: number): readonly OptionSpec[] {
       default: pageSize,
     },
     { flags: '--all', doc: 'all pages' },
-  ];
+  ] as const satisfies readonly OptionSpec[];
 }
+
+type PageOptions = OptionsOf<ReturnType<typeof pageOptions>>;
 
 /** Shows the answer to a request that ends something. */
 export function showUnlessOver<Body>(

@@ -98,25 +98,66 @@ export function shownBelow({ subcommands = [] }: CommandSpec): readonly CommandS
   return subcommands.filter(({ hidden }) => hidden !== true);
 }
 
-/** Checked arguments by position and options by name; `defineCommand` gives them their types. */
+/** Checked arguments by position and options by name; `defineCommand` knows their types. */
 interface CommandInput {
   readonly args: readonly unknown[];
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-type TypedInput<Args extends readonly unknown[], Options> = {
-  readonly args: Args;
-  readonly options: Options;
-};
-
-/** Declares a command whose arguments and options have the types its kinds yield. */
-export function defineCommand<Args extends readonly unknown[], Options>(
-  spec: Omit<CommandSpec, 'run'> & {
-    readonly run: (context: CommandContext, input: TypedInput<Args, Options>) => Promise<number>;
+/** Declares a command. Its arguments and options have the types that their kinds yield. */
+export function defineCommand<
+  const Args extends readonly ArgumentSpec[] = [],
+  const Options extends readonly OptionSpec[] = [],
+>(
+  spec: Omit<CommandSpec, 'run' | 'arguments' | 'options'> & {
+    readonly arguments?: Args;
+    readonly options?: Options;
+    readonly run: (
+      context: CommandContext,
+      input: { readonly args: ArgumentsOf<Args>; readonly options: OptionsOf<Options> },
+    ) => Promise<number>;
   },
 ): CommandSpec {
-  return { ...spec, run: (context, input) => spec.run(context, input as TypedInput<Args, Options>) };
+  // The parser has made the input by these declarations.
+  return { ...spec, run: (context, input) => spec.run(context, input as never) };
 }
+
+type ArgumentsOf<Args extends readonly ArgumentSpec[]> = {
+  readonly [At in keyof Args]: Args[At]['name'] extends `[${string}...]`
+    ? readonly ValueOf<Args[At]>[]
+    : Args[At]['name'] extends `[${string}`
+      ? ValueOf<Args[At]> | undefined
+      : ValueOf<Args[At]>;
+};
+
+/** The options as they arrive: `--card-id <n>` as `cardId`, `--no-prune` as `prune`. */
+export type OptionsOf<Options extends readonly OptionSpec[]> = ByName<Extract<Options[number], Certain>> &
+  Partial<ByName<Exclude<Options[number], Certain>>>;
+
+/** Those that always have a value. */
+type Certain =
+  | { readonly required: true }
+  | { readonly default: unknown }
+  | { readonly flags: `--no-${string}` };
+
+type ByName<Option extends OptionSpec> = {
+  readonly [Flags in Option['flags'] as CamelCase<LongName<Flags>>]: ValueOf<
+    Extract<Option, { readonly flags: Flags }>
+  >;
+};
+
+/** Without a kind it is a switch. */
+type ValueOf<Spec> = Spec extends { readonly kind: Kind<infer Value> } ? Value : boolean;
+
+type LongName<Flags> = Flags extends `${string}--${infer Rest}`
+  ? Rest extends `no-${infer Name}` | `${infer Name} ${string}` | `${infer Name}[${string}`
+    ? Name
+    : Rest
+  : never;
+
+type CamelCase<Name> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
 
 /** The process that a command runs in. main.ts makes the real one; tests make their own. */
 export interface Io {

@@ -1,20 +1,17 @@
 // Asks for confirmation of a destructive or fleet-wide action, after showing the plan. Used by every command that needs it.
 import { createInterface } from 'node:readline';
 import { CardpollError } from '../platform/errors.ts';
-import type { CommandContext, Io, OptionSpec } from './command.ts';
+import type { CommandContext, Io, OptionSpec, OptionsOf } from './command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from './exit-codes.ts';
 import { plainText } from './output/line.ts';
 
-export interface ConfirmOptions {
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-}
-
 /** The options of every command that asks for confirmation. */
-export const CONFIRM_OPTIONS: readonly OptionSpec[] = [
+export const CONFIRM_OPTIONS = [
   { flags: '--yes', doc: 'do not ask for confirmation' },
   { flags: '--dry-run', doc: 'print the plan and change nothing' },
-];
+] as const satisfies readonly OptionSpec[];
+
+export type ConfirmOptions = OptionsOf<typeof CONFIRM_OPTIONS>;
 
 /** What will happen, one fact per line; a function when it takes a question to the daemon, which --yes need not ask. */
 type Plan = readonly string[] | (() => Promise<readonly string[]>);

@@ -7,7 +7,7 @@ import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext } from './command.ts';
 
 /** @returns epoch milliseconds */
-export type PastTime = (nowMs: number, zone: Zone) => number;
+type PastTime = (nowMs: number, zone: Zone) => number;
 
 export const PAST_TIME: Kind<PastTime> = {
   accepts: TYPED_TIMES,

@@ -6,17 +6,12 @@ import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext, Io, OptionSpec } from './command.ts';
 import { inLocale, type Style, sentenceLines, span, styleFor, USUAL_SIZE } from './output/style.ts';
 
-export interface WatchOptions {
-  /** Seconds. */
-  readonly watch?: number;
-}
-
-export const WATCH_OPTION: OptionSpec = {
+export const WATCH_OPTION = {
   flags: '--watch[=<seconds>]',
   doc: 'refresh every so many seconds until Ctrl-C (default: 2)',
   kind: duration('s', { min: 1, max: 3_600 }),
   bare: '2',
-};
+} as const satisfies OptionSpec;
 
 interface Shown {
   readonly text: string;

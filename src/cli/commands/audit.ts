@@ -3,23 +3,15 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AuditBody } from '../../api/client/client-bodies.ts';
 import { text } from '../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
-import { ask, type PageOptions, pageOptions } from '../ask.ts';
+import { ask, pageOptions } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { printAll, printList, valueText } from '../output/print.ts';
 import { listTable } from '../output/table.ts';
-import { PAST_TIME, type PastTime, pastRange } from '../past-time.ts';
-
-interface AuditOptions extends PageOptions {
-  readonly since?: PastTime;
-  readonly until?: PastTime;
-  readonly actor?: string;
-  readonly action?: string;
-  readonly object?: string;
-}
+import { PAST_TIME, pastRange } from '../past-time.ts';
 
 type AuditQuery = Partial<Record<'since' | 'until' | 'actor' | 'action' | 'object', string | undefined>>;
 
-export const audit = defineCommand<[], AuditOptions>({
+export const audit = defineCommand({
   name: 'audit',
   summary: 'Show who changed what, newest first, with the values before and after',
   examples: [

@@ -10,7 +10,7 @@ import { integer, text } from '../../config/kinds.ts';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { ask, showAnswer, showList, showUnlessOver } from '../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';
+import { CONFIRM_OPTIONS, confirm, declined } from '../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { follow } from '../follow.ts';
 import { findRetention } from '../named.ts';
@@ -31,12 +31,12 @@ const SWITCHING = [
   ['cardpoll cleanup enable 1', 'remove expired ones again'],
 ] as const;
 
-const CONFIG: ArgumentSpec = {
+const CONFIG = {
   name: '<config>',
   doc: 'number or target of the cleanup config, from `cardpoll cleanup configs`',
   kind: text('number or target'),
   names: 'cleanup_configs',
-};
+} as const satisfies ArgumentSpec;
 
 const configs = defineCommand({
   name: 'configs',
@@ -70,7 +70,7 @@ async function update(
   return printAnswer(context, answer, ofOne(configTable));
 }
 
-const setRetention = defineCommand<[string, number], ConfirmOptions>({
+const setRetention = defineCommand({
   name: 'set-retention',
   summary: 'Change how long data is kept, from the next run on; asks before it gets shorter',
   examples: [
@@ -102,7 +102,7 @@ function retentionPlan({ target, retention_days: before, enabled }: RetentionBod
   return [change, enabled ? loss : `${loss} Cleanup of ${target} is disabled at present.`];
 }
 
-const enable = defineCommand<[string], unknown>({
+const enable = defineCommand({
   name: 'enable',
   summary: 'Enable a cleanup config, so that its expired data is removed',
   examples: SWITCHING,
@@ -110,7 +110,7 @@ const enable = defineCommand<[string], unknown>({
   run: async (context, { args: [given] }) => update(context, await find(context, given), { enabled: true }),
 });
 
-const disable = defineCommand<[string], unknown>({
+const disable = defineCommand({
   name: 'disable',
   summary: 'Disable a cleanup config, so that its data is kept indefinitely',
   examples: SWITCHING,
@@ -130,7 +130,7 @@ const progress = defineCommand({
     showAnswer(context, 'reading cleanup progress', (client) => client.cleanupProgress(), progressTable),
 });
 
-const cancel = defineCommand<[], unknown>({
+const cancel = defineCommand({
   name: 'cancel',
   summary: 'Cancel the running cleanup; removed rows stay removed; exit code 1 if none runs',
   examples: [
@@ -165,12 +165,7 @@ const preview = defineCommand({
     }),
 });
 
-interface RunOptions extends ConfirmOptions {
-  readonly wait?: boolean;
-  readonly verbose?: boolean;
-}
-
-const run = defineCommand<[], RunOptions>({
+const run = defineCommand({
   name: 'run',
   summary: 'Remove expired data in small batches',
   examples: [
@@ -193,7 +188,7 @@ const run = defineCommand<[], RunOptions>({
       return printAnswer(context, begun, ({ run_id }) => `${run_id}\n`);
     }
     const runId = begun.body.run_id;
-    return showResult(context, runId, await waitFor(context, runId), options);
+    return showResult(context, runId, await waitFor(context, runId), options.verbose === true);
   },
 });
 
@@ -231,7 +226,7 @@ async function showResult(
   context: CommandContext,
   runId: string,
   answer: Answer<CleanupProgressBody>,
-  { verbose }: RunOptions,
+  isVerbose: boolean,
 ): Promise<number> {
   const { io, format } = context;
   const { run_id: current, status, items } = answer.body;
@@ -239,7 +234,7 @@ async function showResult(
     io.stderr.write('cardpoll: another cleanup has started since; worker.log has the result of this one\n');
     return EXIT_NEGATIVE;
   }
-  if (format !== 'table' || verbose === true || io.stdout.isTTY === true) {
+  if (format !== 'table' || isVerbose || io.stdout.isTTY === true) {
     await printAnswer(context, answer, progressTable);
   }
   if (status !== 'failed') return EXIT_OK;

@@ -14,7 +14,7 @@ const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion
 type Shell = keyof typeof SCRIPTS;
 const SHELLS = Object.keys(SCRIPTS) as Shell[];
 
-export const completion = defineCommand<[Shell], unknown>({
+export const completion = defineCommand({
   name: 'completion',
   summary: 'Print the completion script for a shell',
   examples: [
@@ -31,7 +31,7 @@ export const completion = defineCommand<[Shell], unknown>({
 
 const PATIENCE_MS = 800;
 
-export const completeNames = defineCommand<[NamedThing], unknown>({
+export const completeNames = defineCommand({
   name: 'complete-names',
   summary: 'Print the names a shell may offer',
   examples: [

@@ -19,10 +19,14 @@ const EXAMPLES = [
   ['cardpoll context list', 'all contexts, and the one in use'],
 ] as const;
 
-const NEW_NAME: ArgumentSpec = { name: '<name>', doc: CONTEXT_NAME.accepts, kind: CONTEXT_NAME };
-const NAME: ArgumentSpec = { ...NEW_NAME, doc: 'name of a context', names: 'contexts' };
+const NEW_NAME = {
+  name: '<name>',
+  doc: CONTEXT_NAME.accepts,
+  kind: CONTEXT_NAME,
+} as const satisfies ArgumentSpec;
+const NAME = { ...NEW_NAME, doc: 'name of a context', names: 'contexts' } as const satisfies ArgumentSpec;
 
-const add = defineCommand<[string], unknown>({
+const add = defineCommand({
   name: 'add',
   summary: 'Add a daemon under a name, or change its URL; the first one is in use at once',
   examples: EXAMPLES,
@@ -58,7 +62,7 @@ async function tokenFileOf(given: string | undefined): Promise<string | null> {
   return path;
 }
 
-const use = defineCommand<[string], unknown>({
+const use = defineCommand({
   name: 'use',
   summary: 'Use this daemon in every command, unless --url or CARDPOLL_URL names another',
   examples: EXAMPLES,
@@ -70,7 +74,7 @@ const use = defineCommand<[string], unknown>({
   },
 });
 
-const remove = defineCommand<[string], unknown>({
+const remove = defineCommand({
   name: 'remove',
   summary: 'Remove a context',
   examples: [

@@ -8,12 +8,8 @@ import { EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT } from '../exit-codes.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
 import { inLocale, styleFor, USUAL_SIZE } from '../output/style.ts';
 
-interface Options {
-  readonly once?: boolean;
-}
-
 function declare(name: string, summary: string): CommandSpec {
-  return defineCommand<[], Options>({
+  return defineCommand({
     name,
     summary,
     examples: [

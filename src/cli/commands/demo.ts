@@ -14,13 +14,7 @@ const STATUS_EVERY_MS = 2_000;
 const ANSWER_WITHIN_MS = 10_000;
 const LISTEN: HostPort = { host: '127.0.0.1', port: 7480 };
 
-interface Options {
-  readonly cards: number;
-  readonly listen: HostPort;
-  readonly dataDir: string;
-}
-
-export const demo = defineCommand<[], Options>({
+export const demo = defineCommand({
   name: 'demo',
   summary: 'Run a daemon with a simulated gateway and embedded stores',
   examples: [

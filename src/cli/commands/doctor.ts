@@ -28,12 +28,7 @@ const EXIT_CODES = { ok: EXIT_OK, failed: EXIT_NEGATIVE, unknown: EXIT_UNKNOWN }
 /** From which status of a finding on the exit code is 1. */
 const FAIL_ON = ['warning', 'alert'] as const;
 
-interface DoctorOptions {
-  readonly quiet?: boolean;
-  readonly failOn: (typeof FAIL_ON)[number];
-}
-
-export const doctor = defineCommand<[], DoctorOptions>({
+export const doctor = defineCommand({
   name: 'doctor',
   summary: 'Check a daemon, its environment and its fleet, and show how to fix what is wrong',
   examples: [
@@ -139,7 +134,7 @@ function unlessInterrupted<T>({ io }: CommandContext, work: Promise<T>): Promise
   return Promise.race([work, interrupted]);
 }
 
-function verdictOf(items: readonly Finding[], failOn: DoctorOptions['failOn']): keyof typeof EXIT_CODES {
+function verdictOf(items: readonly Finding[], failOn: (typeof FAIL_ON)[number]): keyof typeof EXIT_CODES {
   const fails = (status: Finding['status']) =>
     status === 'failed' || (status === 'warning' && failOn === 'warning');
   if (items.some(({ status }) => fails(status))) return 'failed';

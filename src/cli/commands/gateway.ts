@@ -9,12 +9,11 @@ import { SETTINGS } from '../../config/settings/settings.ts';
 import { didYouMean } from '../../config/suggest.ts';
 import { ICCID } from '../../domain/cards/card.ts';
 import type { CallTrial } from '../../domain/gateway/call-trial.ts';
-import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
+import { INTERFACE_NAMES, INTERFACES } from '../../domain/gateway-interface.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';
+import { CONFIRM_OPTIONS, confirm, declined } from '../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
-import type { SimulateOptions } from '../launchers.ts';
 import { ownAnswer, printAnswer, printList } from '../output/print.ts';
 import { INDENT, type Style, sentenceLines } from '../output/style.ts';
 import { listTable, ofItems } from '../output/table.ts';
@@ -22,17 +21,9 @@ import { listTable, ofItems } from '../output/table.ts';
 /** The gateway would answer a mistyped card as one that it does not know. */
 const CARD = formed('ICCID of 18 to 22 digits', ICCID, 'an ICCID of 18 to 22 digits');
 
-interface TryOptions extends ConfirmOptions {
-  readonly iccid: string;
-  readonly interface?: InterfaceName;
-  readonly profile?: string;
-  readonly cardId: number;
-  readonly carrierId: number;
-}
-
 const id = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
-const tryProfile = defineCommand<[], TryOptions>({
+const tryProfile = defineCommand({
   name: 'try',
   summary: 'Call the gateway for one card, and show what was sent, answered and read',
   examples: [
@@ -118,9 +109,7 @@ function conclusionOf({ ok, value, read_from: from, error, reason }: CallTrial):
   return `read ${typeof value === 'number' ? `${value} MB` : JSON.stringify(value)} from ${from}`;
 }
 
-type SimulationOptions = Omit<SimulateOptions, 'profile'> & { readonly profile?: string };
-
-const simulate = defineCommand<[], SimulationOptions>({
+const simulate = defineCommand({
   name: 'simulate',
   summary: 'Serve a simulated gateway with generated cards; GET /stats counts the calls',
   examples: [
@@ -203,7 +192,7 @@ const listProfiles = defineCommand({
   },
 });
 
-const showProfile = defineCommand<[string], unknown>({
+const showProfile = defineCommand({
   name: 'show',
   summary: 'Print a shipped profile',
   examples: PROFILE_EXAMPLES,

@@ -5,46 +5,20 @@ import { join } from 'node:path';
 import { integer, oneOf, text } from '../../config/kinds.ts';
 import { type LogsConfig, loadLogsConfig } from '../../config/load-config.ts';
 import { INTERFACE_ALIASES } from '../../domain/gateway-interface.ts';
-import {
-  INFLATE_CHOICES,
-  type InflateChoice,
-  LOG_FORMATS,
-  type LogFormat,
-  type Progress,
-  type SearchOptions,
-} from '../../log-search/model.ts';
+import { INFLATE_CHOICES, LOG_FORMATS, type Progress, type SearchOptions } from '../../log-search/model.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../command.ts';
+import {
+  type CommandContext,
+  type CommandSpec,
+  defineCommand,
+  type OptionSpec,
+  type OptionsOf,
+} from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { writeAll } from '../output/print.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
 
-interface RootOptions {
-  readonly roots?: string;
-  readonly tz?: string;
-  readonly threads?: number;
-  readonly cacheDir?: string;
-}
-
-interface LogsOptions extends RootOptions {
-  readonly iccid?: string;
-  readonly date?: string;
-  readonly since?: string;
-  readonly until?: string;
-  readonly interface?: string;
-  readonly strict?: boolean;
-  readonly countOnly?: boolean;
-  readonly samples?: number;
-  readonly all?: boolean;
-  readonly trace?: boolean;
-  readonly prune: boolean;
-  readonly index: boolean;
-  readonly inflate?: InflateChoice;
-  readonly output?: LogFormat;
-  readonly json?: boolean;
-}
-
-const ROOT_OPTIONS: readonly OptionSpec[] = [
+const ROOT_OPTIONS = [
   {
     flags: '--roots <A:B>',
     doc: 'log directories (default: the configured log directory)',
@@ -65,9 +39,11 @@ const ROOT_OPTIONS: readonly OptionSpec[] = [
     doc: 'directory of the indexes (default: ~/.cache/cardpoll)',
     kind: text('path'),
   },
-];
+] as const satisfies readonly OptionSpec[];
 
-const index = defineCommand<[], RootOptions>({
+type RootOptions = OptionsOf<typeof ROOT_OPTIONS>;
+
+const index = defineCommand({
   name: 'index',
   summary: 'Index log files that are no longer written, so that searches skip files without the card',
   examples: [
@@ -99,7 +75,38 @@ const index = defineCommand<[], RootOptions>({
   },
 });
 
-export const logs: CommandSpec = defineCommand<[], LogsOptions>({
+const SEARCH_OPTIONS = [
+  { flags: '--iccid <digits>', doc: 'iccid to search for, or any part of it', kind: text('digits') },
+  ...ROOT_OPTIONS,
+  { flags: '--date <day>', doc: 'day to search: 2026-02-01, today or yesterday', kind: text('day') },
+  {
+    flags: '--since <time>',
+    doc: 'start of the range: 2h (two hours ago), 02:00, today, yesterday, or a time',
+    kind: text('time'),
+  },
+  { flags: '--until <time>', doc: 'end of the range, exclusive', kind: text('time') },
+  { flags: '--interface <alias>', doc: INTERFACE_ALIASES.join(', '), kind: oneOf(INTERFACE_ALIASES) },
+  { flags: '--strict', doc: 'recognise the interface by the request path only' },
+  { flags: '--count-only', doc: 'print only the number of hits' },
+  {
+    flags: '--samples <n>',
+    doc: 'number of hits to show (default: 5)',
+    kind: integer({ min: 0, max: 10_000 }),
+  },
+  { flags: '--all', doc: 'print every hit, in time order across files' },
+  { flags: '--trace', doc: 'print the other lines of the same requests too' },
+  { flags: '--no-prune', doc: 'search every file completely, whatever times it covers' },
+  { flags: '--no-index', doc: 'do not use indexes' },
+  {
+    flags: '--inflate <how>',
+    doc: 'gzip library: auto (the fastest available), zlib-sync, or node',
+    kind: oneOf(INFLATE_CHOICES),
+  },
+] as const satisfies readonly OptionSpec[];
+
+type LogsOptions = OptionsOf<typeof SEARCH_OPTIONS>;
+
+export const logs: CommandSpec = defineCommand({
   name: 'logs',
   summary:
     'Search plain and gzip logs for a card; exit code 0: hits, 1: none, 2: a file could not be read completely',
@@ -112,34 +119,7 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
     ['cardpoll logs --iccid 8986001234567890123 --since 02:00 --all', 'every line since two, in time order'],
     ['cardpoll logs --iccid 8986001234567890123 --since 2h --trace', 'with the other lines of its requests'],
   ],
-  options: [
-    { flags: '--iccid <digits>', doc: 'iccid to search for, or any part of it', kind: text('digits') },
-    ...ROOT_OPTIONS,
-    { flags: '--date <day>', doc: 'day to search: 2026-02-01, today or yesterday', kind: text('day') },
-    {
-      flags: '--since <time>',
-      doc: 'start of the range: 2h (two hours ago), 02:00, today, yesterday, or a time',
-      kind: text('time'),
-    },
-    { flags: '--until <time>', doc: 'end of the range, exclusive', kind: text('time') },
-    { flags: '--interface <alias>', doc: INTERFACE_ALIASES.join(', '), kind: oneOf(INTERFACE_ALIASES) },
-    { flags: '--strict', doc: 'recognise the interface by the request path only' },
-    { flags: '--count-only', doc: 'print only the number of hits' },
-    {
-      flags: '--samples <n>',
-      doc: 'number of hits to show (default: 5)',
-      kind: integer({ min: 0, max: 10_000 }),
-    },
-    { flags: '--all', doc: 'print every hit, in time order across files' },
-    { flags: '--trace', doc: 'print the other lines of the same requests too' },
-    { flags: '--no-prune', doc: 'search every file completely, whatever times it covers' },
-    { flags: '--no-index', doc: 'do not use indexes' },
-    {
-      flags: '--inflate <how>',
-      doc: 'gzip library: auto (the fastest available), zlib-sync, or node',
-      kind: oneOf(INFLATE_CHOICES),
-    },
-  ],
+  options: SEARCH_OPTIONS,
   formats: LOG_FORMATS,
   subcommands: [index],
   run: async (context, { options }) => {
@@ -152,7 +132,7 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
     const search = searchOptions(context, options, await configFor(context, options, hasTimes));
     const report = await withProgress(context, 'searching', (watch) => searchLogs({ ...search, ...watch }));
     try {
-      const format = options.json === true ? 'json' : (options.output ?? 'text');
+      const format = LOG_FORMATS.find((one) => one === context.format) ?? 'text';
       const print = { format, countOnly: options.countOnly ?? false, all: options.all ?? false };
       await writeAll(context.io, printReport(report, print));
       const aside = printAside(report, print);
@@ -176,7 +156,7 @@ async function configFor(
 }
 
 function searchOptions(context: CommandContext, options: LogsOptions, config: LogsConfig): SearchOptions {
-  const { iccid, index: useIndex, output: _output, json: _json, ...rest } = options;
+  const { iccid, index: useIndex, ...rest } = options;
   if (iccid === undefined) {
     throw new CardpollError('usage', 'iccid_missing', 'no card given: --iccid is missing', {
       hint: 'add --iccid 8986001234567890123, or any part of it',

@@ -15,7 +15,7 @@ import {
 } from '../output/reports/stats-views.ts';
 import type { Style } from '../output/style.ts';
 import { listTable, ofItems } from '../output/table.ts';
-import { WATCH_OPTION, type WatchOptions, watch } from '../watch.ts';
+import { WATCH_OPTION, watch } from '../watch.ts';
 
 type Show = (context: CommandContext, client: ApiClient) => Promise<string>;
 
@@ -31,7 +31,7 @@ const SHOWN = {
 type View = keyof typeof SHOWN;
 const VIEWS = Object.keys(SHOWN) as readonly View[];
 
-export const stats = defineCommand<[View?], WatchOptions>({
+export const stats = defineCommand({
   name: 'stats',
   summary: 'Show queues, rates, health, failures, instances and initialisation',
   examples: [

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashedEntry, LAST_DAY, TOKEN_NAME } from '../../config/admin-tokens.ts';
 import { good, type Kind, oneOf } from '../../config/kinds.ts';
-import { TOKEN_ROLES, type TokenRole } from '../../domain/admin-token.ts';
+import { TOKEN_ROLES } from '../../domain/admin-token.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
@@ -32,13 +32,7 @@ const EXAMPLES = [
   ['cardpoll token new --name anna --role admin -o json', 'for programs'],
 ] as const;
 
-interface NewOptions {
-  readonly name: string;
-  readonly role: TokenRole;
-  readonly expires?: string;
-}
-
-const make = defineCommand<[], NewOptions>({
+const make = defineCommand({
   name: 'new',
   summary: 'Create an admin token; it is shown once and not stored',
   examples: EXAMPLES,

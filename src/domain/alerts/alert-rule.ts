@@ -14,7 +14,7 @@ import { TASK_TYPES, type TaskType } from '../task-type.ts';
 export const UNCONFIRMED_STOPS_COUNTED = 10_000;
 
 export const COMPARISONS = ['>', '<'] as const;
-export type Comparison = (typeof COMPARISONS)[number];
+type Comparison = (typeof COMPARISONS)[number];
 
 /** With fewer polls in five minutes there is no success rate: one failure in an idle hour must not fire a rule. */
 const LEAST_POLLS = 10;

@@ -3,7 +3,7 @@ import type { CardMembership } from '../cards/card.ts';
 import type { TaskType } from '../task-type.ts';
 
 export const CARD_CONDITIONS = ['not_verified', 'verified', 'any'] as const;
-export type CardCondition = (typeof CARD_CONDITIONS)[number];
+type CardCondition = (typeof CARD_CONDITIONS)[number];
 
 /** One second to thirty days. */
 export const INTERVAL_SECONDS_BOUNDS = { min: 1, max: 2_592_000 } as const;

@@ -4,25 +4,24 @@ import { duration, fraction, oneOf, text } from '../../../config/kinds.ts';
 import {
   COMPARISONS,
   COOLDOWN_SECONDS_BOUNDS,
-  type Comparison,
   DEFAULT_COOLDOWN_SECONDS,
   RULE_TYPE_FACTS,
   RULE_TYPES,
-  type RuleType,
   WEBHOOK_GROUP_MS,
 } from '../../../domain/alerts/alert-rule.ts';
 import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
-import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import { ask, type PageOptions, pageOptions, showAnswer, showPages } from '../../ask.ts';
+import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import {
   type ArgumentSpec,
   type CommandContext,
   type CommandSpec,
   defineCommand,
   type OptionSpec,
+  type OptionsOf,
 } from '../../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
@@ -30,31 +29,19 @@ import { conditionText, ruleFields, ruleTable } from '../../output/reports/alert
 import { span } from '../../output/style.ts';
 import { readSecretFile } from '../../secret-file.ts';
 
-export const RULE: ArgumentSpec = {
+export const RULE = {
   name: '<rule>',
   doc: 'number or name of the alert rule, from `cardpoll alerts rules`',
   kind: text('number or name'),
   names: 'alert_rules',
-};
+} as const satisfies ArgumentSpec;
 const EXAMPLES = [
   ['cardpoll alerts rules', 'all alert rules'],
   ['cardpoll alerts rules show 3', 'one rule in full'],
   ['cardpoll alerts rules update 3 --threshold 80000', 'change the threshold only'],
 ] as const;
 
-interface RuleOptions {
-  readonly name?: string;
-  readonly ruleType?: RuleType;
-  readonly task?: TaskType;
-  readonly comparison?: Comparison;
-  readonly threshold?: number;
-  readonly webhookUrl?: string;
-  readonly webhookSecretFile?: string;
-  readonly webhookGrouped?: 'yes' | 'no';
-  readonly cooldownSeconds?: number;
-}
-
-function ruleOptions(required: boolean): readonly OptionSpec[] {
+function ruleOptions<const Required extends boolean>(required: Required) {
   const recommended = required ? ' (default: the recommended one)' : '';
   return [
     { flags: '--name <text>', doc: 'name of the rule', kind: text('name'), required },
@@ -82,10 +69,12 @@ function ruleOptions(required: boolean): readonly OptionSpec[] {
       doc: `time after firing before it may fire again${required ? ` (default: ${DEFAULT_COOLDOWN_SECONDS} s)` : ''}`,
       kind: duration('s', COOLDOWN_SECONDS_BOUNDS),
     },
-  ];
+  ] as const;
 }
 
-const list = defineCommand<[], PageOptions>({
+type RuleOptions = OptionsOf<ReturnType<typeof ruleOptions<boolean>>>;
+
+const list = defineCommand({
   name: 'list',
   summary: 'Show all alert rules',
   isDefault: true,
@@ -106,7 +95,7 @@ function find(context: CommandContext, given: string): Promise<AlertRuleBody> {
   return ask(context, 'reading the alert rule', (client) => findAlertRule(client, given));
 }
 
-export const show = defineCommand<[string], unknown>({
+export const show = defineCommand({
   name: 'show',
   summary: 'Show one rule in full',
   examples: EXAMPLES,
@@ -117,9 +106,7 @@ export const show = defineCommand<[string], unknown>({
   },
 });
 
-type CreateOptions = RuleOptions & Required<Pick<RuleOptions, 'name' | 'ruleType' | 'task'>>;
-
-const create = defineCommand<[], CreateOptions & { readonly disabled?: boolean }>({
+const create = defineCommand({
   name: 'create',
   summary: 'Create an alert rule',
   examples: [
@@ -156,14 +143,18 @@ const create = defineCommand<[], CreateOptions & { readonly disabled?: boolean }
   },
 });
 
-interface Switches {
-  readonly enable?: boolean;
-  readonly disable?: boolean;
-  readonly withoutWebhook?: boolean;
-  readonly withoutWebhookSecret?: boolean;
-}
+const UPDATE_OPTIONS = [
+  ...ruleOptions(false),
+  { flags: '--enable', doc: 'enable the rule' },
+  { flags: '--disable', doc: 'disable the rule' },
+  { flags: '--without-webhook', doc: 'remove the webhook' },
+  {
+    flags: '--without-webhook-secret',
+    doc: 'remove the signing key, and use the default key of the daemon',
+  },
+] as const satisfies readonly OptionSpec[];
 
-const update = defineCommand<[string], RuleOptions & Switches>({
+const update = defineCommand({
   name: 'update',
   summary: 'Change the given fields of an alert rule',
   examples: [
@@ -172,16 +163,7 @@ const update = defineCommand<[string], RuleOptions & Switches>({
     ['cardpoll alerts rules update 3 --without-webhook', 'remove its webhook'],
   ],
   arguments: [RULE],
-  options: [
-    ...ruleOptions(false),
-    { flags: '--enable', doc: 'enable the rule' },
-    { flags: '--disable', doc: 'disable the rule' },
-    { flags: '--without-webhook', doc: 'remove the webhook' },
-    {
-      flags: '--without-webhook-secret',
-      doc: 'remove the signing key, and use the default key of the daemon',
-    },
-  ],
+  options: UPDATE_OPTIONS,
   run: async (context, { args: [given], options }) => {
     const patch = { ...(await requestOf(options)), ...switchesOf(options) };
     if (Object.keys(patch).length === 0) {
@@ -201,7 +183,7 @@ const update = defineCommand<[string], RuleOptions & Switches>({
   },
 });
 
-const remove = defineCommand<[string], ConfirmOptions>({
+const remove = defineCommand({
   name: 'delete',
   summary: 'Delete an alert rule; its alerts stay in the history',
   examples: [
@@ -265,7 +247,7 @@ function switchesOf({
   withoutWebhookSecret,
   webhookUrl,
   webhookSecretFile,
-}: Switches & RuleOptions): Partial<AlertRuleRequest> {
+}: OptionsOf<typeof UPDATE_OPTIONS>): Partial<AlertRuleRequest> {
   if (enable === true && disable === true) throw contradiction('--enable and --disable');
   if (withoutWebhook === true && webhookUrl !== undefined)
     throw contradiction('--webhook-url and --without-webhook');

@@ -23,12 +23,7 @@ interface Recommendation
   readonly id: number | null;
 }
 
-interface RecommendedOptions {
-  readonly apply?: boolean;
-  readonly webhookUrl?: string;
-}
-
-export const recommended = defineCommand<[], RecommendedOptions>({
+export const recommended = defineCommand({
   name: 'recommended',
   summary: 'Show the recommended rules, or create the missing ones',
   examples: [
@@ -45,7 +40,9 @@ export const recommended = defineCommand<[], RecommendedOptions>({
     },
   ],
   run: async (context, { options }) => {
-    const items = await ask(context, 'reading alert rules', (client) => recommend(client, options));
+    const items = await ask(context, 'reading alert rules', (client) =>
+      recommend(client, options.apply === true, options.webhookUrl),
+    );
     await printAnswer(context, ownAnswer({ items }), ofItems(table));
     warnOfSilence(context, items);
     return EXIT_OK;
@@ -54,7 +51,8 @@ export const recommended = defineCommand<[], RecommendedOptions>({
 
 async function recommend(
   client: ApiClient,
-  { apply, webhookUrl }: RecommendedOptions,
+  isApplied: boolean,
+  webhookUrl: string | undefined,
 ): Promise<Recommendation[]> {
   const present = await everyItem((page, pageSize) => client.alertRules(page, pageSize));
   const ruleOf = new Map(present.map((rule) => [rule.name, rule]));
@@ -68,10 +66,10 @@ async function recommend(
     const known = ruleOf.get(rule.name);
     const item = (state: Recommendation['state'], body: AlertRuleBody | null) =>
       items.push({ ...rule, notify_channels: body?.notify_channels ?? [], state, id: body?.id ?? null });
-    if (known === undefined && apply !== true) item('missing', null);
+    if (known === undefined && !isApplied) item('missing', null);
     else if (known === undefined) {
       item('created', (await client.createAlertRule({ ...rule, ...notify, is_enabled: true })).body);
-    } else if (apply === true && webhookUrl !== undefined && known.notify_channels.length === 0) {
+    } else if (isApplied && webhookUrl !== undefined && known.notify_channels.length === 0) {
       item('updated', (await client.updateAlertRule(known.id, notify)).body);
     } else item('present', known);
   }

@@ -3,26 +3,12 @@
 // files of this folder.
 import type { SilenceBody, WebhookTrialBody } from '../../../api/client/client-bodies.ts';
 import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
-import {
-  ALERT_STATES,
-  type AlertState,
-  RULE_TYPES,
-  type RuleType,
-} from '../../../domain/alerts/alert-rule.ts';
+import { ALERT_STATES, RULE_TYPES } from '../../../domain/alerts/alert-rule.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../../../domain/alerts/alert-silence.ts';
 import { ALERT_ID_BOUNDS, RECORD_ID_BOUNDS } from '../../../domain/page.ts';
-import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import {
-  ask,
-  type PageOptions,
-  pageOptions,
-  showAnswer,
-  showList,
-  showPages,
-  showUnlessOver,
-  unlessOver,
-} from '../../ask.ts';
+import { ask, pageOptions, showAnswer, showList, showPages, showUnlessOver, unlessOver } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
@@ -34,9 +20,7 @@ import { fieldList, listTable, ofOne } from '../../output/table.ts';
 import { RULE, rules, show } from './alert-rules.ts';
 import { recommended } from './alerts-recommended.ts';
 
-type HistoryOptions = PageOptions & { readonly ruleId?: number; readonly state?: AlertState };
-
-const history = defineCommand<[], HistoryOptions>({
+const history = defineCommand({
   name: 'history',
   summary: 'Show fired alerts, newest first, and the state of their notifications',
   examples: [
@@ -67,15 +51,15 @@ const history = defineCommand<[], HistoryOptions>({
   },
 });
 
-const ALERT: ArgumentSpec = {
+const ALERT = {
   name: '<alert_id>',
   doc: 'number of the alert, from `cardpoll alerts history`',
   kind: integer(ALERT_ID_BOUNDS),
-};
+} as const satisfies ArgumentSpec;
 
 const asTable = ofOne(historyTable);
 
-const acknowledge = defineCommand<[number], { readonly reason: string }>({
+const acknowledge = defineCommand({
   name: 'ack',
   summary: 'Acknowledge a firing alert, so that others see who handles it',
   examples: [
@@ -89,7 +73,7 @@ const acknowledge = defineCommand<[number], { readonly reason: string }>({
     showUnlessOver(context, 'acknowledging', (client) => client.acknowledgeAlert(id, reason), asTable),
 });
 
-const redeliver = defineCommand<[number], unknown>({
+const redeliver = defineCommand({
   name: 'redeliver',
   summary: "Retry an alert's failed notifications now",
   examples: [
@@ -102,7 +86,7 @@ const redeliver = defineCommand<[number], unknown>({
     showUnlessOver(context, 'asking the leader', (client) => client.redeliverAlert(id), asTable),
 });
 
-const test = defineCommand<[string], unknown>({
+const test = defineCommand({
   name: 'test',
   summary: 'Send a test webhook for a rule, and show the answer of the receiver',
   examples: [
@@ -135,14 +119,7 @@ const SILENCE_EXAMPLES = [
   ['cardpoll alerts silences', 'active silences'],
 ] as const;
 
-interface SilenceOptions {
-  readonly type?: RuleType;
-  readonly task?: TaskType;
-  readonly for: number;
-  readonly reason: string;
-}
-
-const silence = defineCommand<[string?], SilenceOptions>({
+const silence = defineCommand({
   name: 'silence',
   summary: 'Suppress notifications for a time; alerts stay in the history',
   examples: SILENCE_EXAMPLES,
@@ -193,7 +170,7 @@ const silences = defineCommand({
     }),
 });
 
-const unsilence = defineCommand<[number], unknown>({
+const unsilence = defineCommand({
   name: 'unsilence',
   summary: 'End a silence; alerts still firing are sent now',
   examples: [

@@ -9,7 +9,6 @@ import { text } from '../../../config/kinds.ts';
 import { TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import type { ConfirmOptions } from '../../confirm.ts';
 import { EXIT_BAD_DATA, EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { type ImportSource, openImportSource, STANDARD_INPUT, WholeLines } from '../../import-source.ts';
 import { plainText } from '../../output/line.ts';
@@ -19,13 +18,7 @@ import { cardCount } from '../../output/style.ts';
 import { fieldList } from '../../output/table.ts';
 import { type Trial, tryFirst } from './import-trial.ts';
 
-interface ImportOptions extends ConfirmOptions {
-  readonly undoFile?: string;
-  readonly ignoreColumns?: boolean;
-  readonly overwriteVerified?: boolean;
-}
-
-export const importCards = defineCommand<[string], ImportOptions>({
+export const importCards = defineCommand({
   name: 'import',
   summary: 'Import cards from a CSV or NDJSON file; keep good rows and list bad ones (exit code 65)',
   examples: [

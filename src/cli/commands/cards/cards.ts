@@ -6,19 +6,20 @@ import { integer, oneOf } from '../../../config/kinds.ts';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { LIST_LIMIT_BOUNDS } from '../../../domain/page.ts';
 import { ask, showAnswer } from '../../ask.ts';
-import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../../command.ts';
+import {
+  type CommandContext,
+  type CommandSpec,
+  defineCommand,
+  type OptionSpec,
+  type OptionsOf,
+} from '../../command.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
-import { follow, type WaitOptions } from '../../follow.ts';
+import { follow } from '../../follow.ts';
 import { dimmed, noteCut, printAnswer, writeAllAsync } from '../../output/print.ts';
 import { cardFields, cardTable } from '../../output/reports/card-fields.ts';
 import type { Style } from '../../output/style.ts';
 import { fieldList } from '../../output/table.ts';
-import {
-  REASON_OPTION,
-  type ResumeOrderOptions,
-  resumeOrderOf,
-  STOP_AGAIN_OPTION,
-} from '../stops/stop-options.ts';
+import { REASON_OPTION, resumeOrderOf, STOP_AGAIN_OPTION } from '../stops/stop-options.ts';
 import { RUN_WAIT_OPTION, showRun } from '../stops/stops-resume.ts';
 import { importCards } from './cards-import.ts';
 import { CARD_ARGUMENT, explainCard } from './explain.ts';
@@ -29,7 +30,7 @@ const EXAMPLES = [
   ['cardpoll cards list --stopped yes', 'stopped cards'],
 ] as const;
 
-const show = defineCommand<[string], { readonly verbose?: boolean }>({
+const show = defineCommand({
   name: 'show',
   summary: 'Show a card: its data, its last stop, its last polls and its next ones',
   examples: EXAMPLES,
@@ -46,13 +47,12 @@ const show = defineCommand<[string], { readonly verbose?: boolean }>({
   },
 });
 
-interface StopOptions extends WaitOptions {
-  readonly reason: string;
-}
+const WAIT_FOR_STOP = {
+  flags: '--wait',
+  doc: 'wait until the gateway shows the card stopped',
+} as const satisfies OptionSpec;
 
-const WAIT_FOR_STOP: OptionSpec = { flags: '--wait', doc: 'wait until the gateway shows the card stopped' };
-
-const stopCard = defineCommand<[string], StopOptions>({
+const stopCard = defineCommand({
   name: 'stop',
   summary: 'Stop a card, whatever it has used',
   examples: [
@@ -76,7 +76,7 @@ const stopCard = defineCommand<[string], StopOptions>({
   },
 });
 
-const resumeCard = defineCommand<[string], WaitOptions & ResumeOrderOptions>({
+const resumeCard = defineCommand({
   name: 'resume',
   summary: 'Resume a card; exit code 1 if it already waits to be resumed',
   examples: [
@@ -101,13 +101,7 @@ const orderedStopFields = fieldList<OrderedStopBody>((body, style) => [
 const YES_NO = ['yes', 'no'] as const;
 const EXPORT_FORMATS = ['csv', 'jsonl'] as const;
 
-interface FilterOptions {
-  readonly carrierId?: number;
-  readonly status?: number;
-  readonly stopped?: (typeof YES_NO)[number];
-}
-
-const FILTER_OPTIONS: readonly OptionSpec[] = [
+const FILTER_OPTIONS = [
   { flags: '--carrier-id <n>', doc: 'only cards of this carrier', kind: integer(SELECTION_BOUNDS) },
   { flags: '--status <n>', doc: 'only cards with this status', kind: integer(SELECTION_BOUNDS) },
   {
@@ -115,9 +109,9 @@ const FILTER_OPTIONS: readonly OptionSpec[] = [
     doc: 'only cards that are stopped, or only those that are not',
     kind: oneOf(YES_NO),
   },
-];
+] as const satisfies readonly OptionSpec[];
 
-function queryOf({ carrierId, status, stopped }: FilterOptions): CardQuery {
+function queryOf({ carrierId, status, stopped }: OptionsOf<typeof FILTER_OPTIONS>): CardQuery {
   return {
     carrier_id: carrierId ?? null,
     status: status ?? null,
@@ -125,12 +119,7 @@ function queryOf({ carrierId, status, stopped }: FilterOptions): CardQuery {
   };
 }
 
-interface ListOptions extends FilterOptions {
-  readonly afterId: number;
-  readonly limit: number;
-}
-
-const list = defineCommand<[], ListOptions>({
+const list = defineCommand({
   name: 'list',
   summary: 'Show cards in id order',
   examples: [
@@ -154,7 +143,7 @@ const list = defineCommand<[], ListOptions>({
     },
   ],
   run: async (context, { options }) => {
-    const body = await matching(context, queryOf(options), options);
+    const body = await matching(context, queryOf(options), options.afterId, options.limit);
     await printAnswer(context, { body, text: JSON.stringify(body) }, listText);
     noteCut(context, moreText(body));
     return EXIT_OK;
@@ -165,7 +154,8 @@ const list = defineCommand<[], ListOptions>({
 async function matching(
   context: CommandContext,
   query: CardQuery,
-  { afterId, limit }: ListOptions,
+  afterId: number,
+  limit: number,
 ): Promise<CardListBody> {
   return ask(context, 'looking for cards', async (client) => {
     const items: CardListBody['items'][number][] = [];
@@ -193,12 +183,7 @@ function moreText({ items, next_after_id: next }: CardListBody): string | null {
   return `${items.length} cards, and there are more: --after-id ${next}, or all: cardpoll cards export`;
 }
 
-interface ExportOptions extends FilterOptions {
-  readonly output?: (typeof EXPORT_FORMATS)[number];
-  readonly json?: boolean;
-}
-
-const exportCards = defineCommand<[], ExportOptions>({
+const exportCards = defineCommand({
   name: 'export',
   summary: 'Print cards in the format of an import',
   examples: [
@@ -210,7 +195,7 @@ const exportCards = defineCommand<[], ExportOptions>({
   formats: EXPORT_FORMATS,
   run: async (context, { options }) => {
     const client = await context.client();
-    const format = options.output === 'jsonl' || options.json === true ? 'ndjson' : 'csv';
+    const format = context.format === 'jsonl' || context.format === 'json' ? 'ndjson' : 'csv';
     await writeAllAsync(context.io, client.exportCards(queryOf(options), format));
     return EXIT_OK;
   },

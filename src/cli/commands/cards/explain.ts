@@ -6,17 +6,17 @@ import { type ArgumentSpec, type CommandContext, defineCommand } from '../../com
 import { offersRealname } from '../../output/reports/card-fields.ts';
 import { type Colour, commandLines, INDENT, type Style, sentenceLines, span } from '../../output/style.ts';
 
-export const CARD_ARGUMENT: ArgumentSpec = {
+export const CARD_ARGUMENT = {
   name: '<card>',
   doc: 'card id, or iccid (18 to 22 digits)',
   kind: text('card id or iccid'),
-};
+} as const satisfies ArgumentSpec;
 
 export function explainCard(context: CommandContext, card: string): Promise<number> {
   return showAnswer(context, 'looking the card up', (client) => client.explain(card), explanationText);
 }
 
-export const explain = defineCommand<[string], unknown>({
+export const explain = defineCommand({
   name: 'explain',
   summary: 'Explain why a card is or is not polled, for each task type',
   examples: [

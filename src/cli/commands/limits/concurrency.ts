@@ -5,18 +5,18 @@ import { MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/operator-limits.t
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { ask, showAnswer } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
 import { ownAnswer, printAnswer, printChange } from '../../output/print.ts';
 import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.ts';
 import { listTable, ofItems, ofOne } from '../../output/table.ts';
 import { limitApproved } from './demand-plan.ts';
 
-const TASK_TYPE: ArgumentSpec = {
+const TASK_TYPE = {
   name: '<task_type>',
   doc: TASK_TYPES.join(', '),
   kind: oneOf(TASK_TYPES),
   choices: TASK_TYPES,
-};
+} as const satisfies ArgumentSpec;
 const EXAMPLES = [
   ['cardpoll concurrency', 'limits and running tasks'],
   ['cardpoll concurrency set realname 150', 'takes effect on every instance within a second'],
@@ -27,7 +27,7 @@ function list(context: CommandContext): Promise<number> {
   return showAnswer(context, 'reading limits', (client) => client.concurrency(), ofItems(limitTable));
 }
 
-const set = defineCommand<[TaskType, number], ConfirmOptions>({
+const set = defineCommand({
   name: 'set',
   summary: 'Set the limit of a task type for the whole fleet; asks before a drastic change',
   examples: [
@@ -57,7 +57,7 @@ const set = defineCommand<[TaskType, number], ConfirmOptions>({
   },
 });
 
-const reset = defineCommand<[TaskType], ConfirmOptions>({
+const reset = defineCommand({
   name: 'reset',
   summary: 'Reset the running count of a task type that stays high although nothing runs',
   examples: [

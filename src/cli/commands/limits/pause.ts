@@ -5,7 +5,6 @@ import {
   DEFAULT_PAUSE_SECONDS,
   PAUSABLE,
   PAUSE_SECONDS_BOUNDS,
-  type Pausable,
 } from '../../../domain/limits/operator-limits.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, defineCommand, type Io } from '../../command.ts';
@@ -14,14 +13,14 @@ import { printAnswer } from '../../output/print.ts';
 import { span } from '../../output/style.ts';
 import { listTable, ofItems } from '../../output/table.ts';
 
-const TASK_TYPE: ArgumentSpec = {
+const TASK_TYPE = {
   name: '[task_type]',
   doc: `${PAUSABLE.join(', ')} (default: all)`,
   kind: oneOf(PAUSABLE),
   choices: PAUSABLE,
-};
+} as const satisfies ArgumentSpec;
 
-export const pause = defineCommand<[Pausable?], { readonly for: number; readonly reason: string }>({
+export const pause = defineCommand({
   name: 'pause',
   summary: 'Pause polling for a time, for example during gateway maintenance',
   examples: [
@@ -58,7 +57,7 @@ function sayReplaced({ stderr }: Io, before: readonly PauseBody[], taskType: str
   stderr.write(plainText(`${taskType}: replaces the pause by ${by} until ${until}${why}`).concat('\n'));
 }
 
-export const resume = defineCommand<[Pausable?], unknown>({
+export const resume = defineCommand({
   name: 'resume',
   summary: 'End pauses of polling, including those the gateway asked for',
   examples: [

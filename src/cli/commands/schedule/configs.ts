@@ -5,21 +5,21 @@ import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
 import {
   CARD_CONDITIONS,
-  type CardCondition,
   INTERVAL_SECONDS_BOUNDS,
   PRIORITY_BOUNDS,
 } from '../../../domain/schedule/polling-config.ts';
-import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import { ask, type PageOptions, pageOptions, showAnswer, showPages } from '../../ask.ts';
+import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import {
   type ArgumentSpec,
   type CommandContext,
   type CommandSpec,
   defineCommand,
   type OptionSpec,
+  type OptionsOf,
 } from '../../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
 import { findConfig } from '../../named.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
@@ -27,12 +27,12 @@ import { cardCount, enabledWord, span } from '../../output/style.ts';
 import { ofOne } from '../../output/table.ts';
 import { configApproved } from '../limits/demand-plan.ts';
 
-const CONFIG: ArgumentSpec = {
+const CONFIG = {
   name: '<config>',
   doc: 'number or name of the polling config, from `cardpoll configs`',
   kind: text('number or name'),
   names: 'configs',
-};
+} as const satisfies ArgumentSpec;
 const EXAMPLES = [
   ['cardpoll configs', 'all polling configs'],
   ['cardpoll configs disable "Package check"', 'stop polling its cards; asks first'],
@@ -44,7 +44,7 @@ const EXAMPLES = [
   ['cardpoll configs delete 5', 'asks first'],
 ] as const;
 
-const list = defineCommand<[], PageOptions>({
+const list = defineCommand({
   name: 'list',
   summary: 'Show all polling configs',
   isDefault: true,
@@ -91,7 +91,7 @@ function changesBetween(before: ConfigBody, after: ConfigBody): Change[] {
   ];
 }
 
-const enable = defineCommand<[string], ConfirmOptions>({
+const enable = defineCommand({
   name: 'enable',
   summary: 'Enable a config, so that its cards are polled',
   examples: EXAMPLES,
@@ -104,7 +104,7 @@ const enable = defineCommand<[string], ConfirmOptions>({
   },
 });
 
-const disable = defineCommand<[string], ConfirmOptions>({
+const disable = defineCommand({
   name: 'disable',
   summary: 'Disable a config, so that its cards are not polled',
   examples: [
@@ -131,7 +131,13 @@ function disablingPlan(config: ConfigBody): string[] {
   ];
 }
 
-const set = defineCommand<[string], ConfigOptions & ConfirmOptions>({
+const SET_OPTIONS = [
+  ...configOptions(false),
+  { flags: '--all-carriers', doc: 'cards of all carriers' },
+  ...CONFIRM_OPTIONS,
+] as const satisfies readonly OptionSpec[];
+
+const set = defineCommand({
   name: 'set',
   summary: 'Change the given fields of a config; asks if it would need far more than can be polled',
   examples: [
@@ -140,11 +146,7 @@ const set = defineCommand<[string], ConfigOptions & ConfirmOptions>({
     ['cardpoll configs set 3 --all-carriers', 'cards of all carriers again'],
   ],
   arguments: [CONFIG],
-  options: [
-    ...configOptions(false),
-    { flags: '--all-carriers', doc: 'cards of all carriers' },
-    ...CONFIRM_OPTIONS,
-  ],
+  options: SET_OPTIONS,
   run: async (context, { args: [given], options }) => {
     const patch = requestOf(options);
     if (Object.keys(patch).length === 0) {
@@ -160,7 +162,7 @@ const set = defineCommand<[string], ConfigOptions & ConfirmOptions>({
   },
 });
 
-const create = defineCommand<[], NewConfigOptions & ConfirmOptions>({
+const create = defineCommand({
   name: 'create',
   summary: 'Create a polling config; asks if it would need far more than can be polled',
   examples: [
@@ -196,7 +198,7 @@ const create = defineCommand<[], NewConfigOptions & ConfirmOptions>({
   },
 });
 
-const remove = defineCommand<[string], ConfirmOptions>({
+const remove = defineCommand({
   name: 'delete',
   summary: 'Delete a config; the next matching config takes its cards',
   examples: [
@@ -225,21 +227,8 @@ function deletionPlan(config: ConfigBody): string[] {
   ];
 }
 
-interface ConfigOptions {
-  readonly name?: string;
-  readonly task?: TaskType;
-  readonly cards?: CardCondition;
-  readonly carrierId?: number;
-  readonly allCarriers?: boolean;
-  readonly intervalSeconds?: number;
-  readonly priority?: number;
-}
-
-type NewConfigOptions = ConfigOptions &
-  Required<Pick<ConfigOptions, 'name' | 'task' | 'intervalSeconds'>> & { readonly disabled?: boolean };
-
 /** The options that describe a polling config, for `set` and `create`. */
-function configOptions(required: boolean): readonly OptionSpec[] {
+function configOptions<const Required extends boolean>(required: Required) {
   return [
     { flags: '--name <text>', doc: 'name of the config', kind: text('name'), required },
     { flags: '--task <task_type>', doc: TASK_TYPES.join(', '), kind: oneOf(TASK_TYPES), required },
@@ -264,10 +253,10 @@ function configOptions(required: boolean): readonly OptionSpec[] {
       doc: `if several configs match a card, the highest priority wins, then the lowest id${required ? ' (default: 0)' : ''}`,
       kind: integer(PRIORITY_BOUNDS),
     },
-  ];
+  ] as const;
 }
 
-function requestOf(options: ConfigOptions): Partial<ConfigRequest> {
+function requestOf(options: OptionsOf<typeof SET_OPTIONS>): Partial<ConfigRequest> {
   const { name, task, cards, carrierId, allCarriers, intervalSeconds, priority } = options;
   if (carrierId !== undefined && allCarriers === true) {
     const message = '--carrier-id and --all-carriers contradict each other: keep one';

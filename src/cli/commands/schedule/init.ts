@@ -5,7 +5,7 @@ import { SETTINGS } from '../../../config/settings/settings.ts';
 import { fleetText } from '../../../domain/fleet.ts';
 import { ask, showAnswer } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
 import type { AdoptionPlan } from '../../launchers.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { initStateFields } from '../../output/reports/stats-views.ts';
@@ -21,7 +21,7 @@ function show(context: CommandContext): Promise<number> {
   return showAnswer(context, 'reading the progress', (client) => client.initProgress(), initStateFields);
 }
 
-const rebuild = defineCommand<[], ConfirmOptions>({
+const rebuild = defineCommand({
   name: 'rebuild',
   summary: 'Compare every ring with the cards and repair what differs',
   examples: EXAMPLES,
@@ -44,7 +44,7 @@ function cardsOf(body: InitStateBody): string {
   return body.total.toLocaleString('en-US');
 }
 
-const adopt = defineCommand<[], ConfirmOptions>({
+const adopt = defineCommand({
   name: 'adopt',
   summary: 'Assign the Redis of another fleet to the fleet of this database',
   examples: EXAMPLES,

@@ -14,44 +14,41 @@ const REASON: Kind<string> = {
     return isReason(reason) ? good(reason) : bad(REASON_RULE);
   },
 };
-const REASON_FLAG = {
+export const OPTIONAL_REASON = {
   flags: '--reason <text>',
   doc: 'why; kept with each stop and in the audit trail',
   kind: REASON,
-};
-export const REASON_OPTION: OptionSpec = { ...REASON_FLAG, required: true };
-export const OPTIONAL_REASON: OptionSpec = REASON_FLAG;
+} as const satisfies OptionSpec;
+export const REASON_OPTION = { ...OPTIONAL_REASON, required: true } as const satisfies OptionSpec;
 
-export const STOP_AGAIN_OPTION: OptionSpec = {
+export const STOP_AGAIN_OPTION = {
   flags: '--stop-again',
   doc: 'allow the cards to be stopped again in this month, by readings taken after the resume',
-};
-export interface ResumeOrderOptions {
+} as const satisfies OptionSpec;
+export function resumeOrderOf(given: {
   readonly reason: string;
   readonly stopAgain?: boolean;
+}): ResumeOrderBody {
+  return { reason: given.reason, stop_again: given.stopAgain === true };
 }
 
-export function resumeOrderOf({ reason, stopAgain }: ResumeOrderOptions): ResumeOrderBody {
-  return { reason, stop_again: stopAgain === true };
-}
-
-export const SINCE_OPTION: OptionSpec = {
+export const SINCE_OPTION = {
   flags: '--since <time>',
   doc: 'only stops since: 2h (two hours ago), 02:00, today, yesterday, or a time',
   kind: PAST_TIME,
-};
-export const CARRIER_OPTION: OptionSpec = {
+} as const satisfies OptionSpec;
+export const CARRIER_OPTION = {
   flags: '--carrier-id <n>',
   doc: 'only cards of this carrier',
   kind: integer(SELECTION_BOUNDS),
-};
+} as const satisfies OptionSpec;
 
 const CARD = formed('card id or iccid', /^\d{1,22}$/, 'a card id or an iccid');
-export const CARDS_ARGUMENT: ArgumentSpec = {
+export const CARDS_ARGUMENT = {
   name: '[card...]',
   doc: 'card ids, or iccids (18 to 22 digits)',
   kind: CARD,
-};
+} as const satisfies ArgumentSpec;
 const ICCID_DIGITS = 18;
 
 /** @returns the card ids. @throws CardpollError `not_found` for an iccid that no card has. */

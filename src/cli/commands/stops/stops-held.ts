@@ -2,23 +2,19 @@
 import type { HeldSelection } from '../../../api/client/client-bodies.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
-import { type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { type CommandContext, defineCommand, type OptionSpec, type OptionsOf } from '../../command.ts';
+import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { printAnswer } from '../../output/print.ts';
 import { cardCount, type Style } from '../../output/style.ts';
 import { renderFields } from '../../output/table.ts';
 import { CARDS_ARGUMENT, cardIdsOf, REASON_OPTION } from './stop-options.ts';
 
-interface HeldOptions extends ConfirmOptions {
-  readonly all?: boolean;
-  readonly reason: string;
-}
+const ALL = { flags: '--all', doc: 'all held stops, instead of cards' } as const satisfies OptionSpec;
+const OPTIONS = [ALL, REASON_OPTION, ...CONFIRM_OPTIONS] as const;
+type HeldOptions = OptionsOf<typeof OPTIONS>;
 
-const ALL: OptionSpec = { flags: '--all', doc: 'all held stops, instead of cards' };
-const OPTIONS = [ALL, REASON_OPTION, ...CONFIRM_OPTIONS];
-
-export const release = defineCommand<[readonly string[]], HeldOptions>({
+export const release = defineCommand({
   name: 'release',
   summary: 'Let held stops go on; each card is judged anew, and the budget does not hold it',
   examples: [
@@ -41,7 +37,7 @@ export const release = defineCommand<[readonly string[]], HeldOptions>({
   },
 });
 
-export const dismiss = defineCommand<[readonly string[]], HeldOptions>({
+export const dismiss = defineCommand({
   name: 'dismiss',
   summary: 'Give held stops up; the cards are not stopped in that month',
   examples: [

@@ -16,8 +16,9 @@ import {
   type CommandSpec,
   defineCommand,
   type OptionSpec,
+  type OptionsOf,
 } from '../../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { follow, type WaitOptions } from '../../follow.ts';
 import { plainText } from '../../output/line.ts';
@@ -25,29 +26,33 @@ import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
 import { type Colour, cardCount } from '../../output/style.ts';
 import { fieldList, listTable } from '../../output/table.ts';
-import { type PastTime, pastRange } from '../../past-time.ts';
+import { pastRange } from '../../past-time.ts';
 import {
   CARDS_ARGUMENT,
   CARRIER_OPTION,
   cardIdsOf,
   REASON_OPTION,
-  type ResumeOrderOptions,
   resumeOrderOf,
   SINCE_OPTION,
   STOP_AGAIN_OPTION,
 } from './stop-options.ts';
 
-export const RUN_WAIT_OPTION: OptionSpec = {
+export const RUN_WAIT_OPTION = {
   flags: '--wait',
   doc: 'wait until the run has ended; exit code 1 if a card failed or the run was cancelled',
-};
+} as const satisfies OptionSpec;
 
-interface ResumeOptions extends ConfirmOptions, WaitOptions, ResumeOrderOptions {
-  readonly since?: PastTime;
-  readonly carrierId?: number;
-}
+const RESUME_OPTIONS = [
+  SINCE_OPTION,
+  CARRIER_OPTION,
+  REASON_OPTION,
+  STOP_AGAIN_OPTION,
+  RUN_WAIT_OPTION,
+  ...CONFIRM_OPTIONS,
+] as const;
+type ResumeOptions = OptionsOf<typeof RESUME_OPTIONS>;
 
-export const resume = defineCommand<[readonly string[]], ResumeOptions>({
+export const resume = defineCommand({
   name: 'resume',
   summary: 'Resume cards, or all that cardpoll stopped since a time; exit code 1 if there is none',
   examples: [
@@ -56,14 +61,7 @@ export const resume = defineCommand<[readonly string[]], ResumeOptions>({
     ['cardpoll stops resume 42 4711 --reason "customer paid" --wait', 'two cards, and waits for them'],
   ],
   arguments: [CARDS_ARGUMENT],
-  options: [
-    SINCE_OPTION,
-    CARRIER_OPTION,
-    REASON_OPTION,
-    STOP_AGAIN_OPTION,
-    RUN_WAIT_OPTION,
-    ...CONFIRM_OPTIONS,
-  ],
+  options: RESUME_OPTIONS,
   run: async (context, { args: [cards], options }) => {
     requireOne(cards, options);
     const selection = await selectionOf(context, cards, options);
@@ -124,19 +122,19 @@ function selectionText(selection: ResumeSelectionBody): string {
   return `${carrier} that cardpoll stopped since ${selection.since}`;
 }
 
-const RUN_ID: ArgumentSpec = {
+const RUN_ID = {
   name: '<run_id>',
   doc: 'id of the run, from `cardpoll stops runs`',
   kind: text('run id'),
   names: 'resume_runs',
-};
+} as const satisfies ArgumentSpec;
 const EXAMPLES = [
   ['cardpoll stops runs', 'the latest runs'],
   ['cardpoll stops runs show 0f8fad5b-d9cb-469f-a165-70867728950e --wait', 'wait until it has finished'],
   ['cardpoll stops runs cancel 0f8fad5b-d9cb-469f-a165-70867728950e', 'cards that wait are not resumed'],
 ] as const;
 
-const list = defineCommand<[], unknown>({
+const list = defineCommand({
   name: 'list',
   summary: 'Show the latest runs, newest first',
   isDefault: true,
@@ -149,7 +147,7 @@ const list = defineCommand<[], unknown>({
     }),
 });
 
-const show = defineCommand<[string], WaitOptions>({
+const show = defineCommand({
   name: 'show',
   summary: 'Show the progress of a run, and why it does not move',
   examples: EXAMPLES,
@@ -161,7 +159,7 @@ const show = defineCommand<[string], WaitOptions>({
   },
 });
 
-const cancel = defineCommand<[string], unknown>({
+const cancel = defineCommand({
   name: 'cancel',
   summary: 'Cancel a run: cards that wait stay stopped; exit code 1 if it has already ended',
   examples: EXAMPLES,

@@ -2,25 +2,19 @@
 // The other subcommands are in the other files of this folder.
 import type { StopBody, StopModeBody } from '../../../api/client/client-bodies.ts';
 import { oneOf } from '../../../config/kinds.ts';
-import { STOP_MODES, STOP_STATES, type StopMode, type StopState } from '../../../domain/stops/stop.ts';
+import { STOP_MODES, STOP_STATES, type StopMode } from '../../../domain/stops/stop.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import { ask, type PageOptions, pageOptions, showAnswer, showPages } from '../../ask.ts';
+import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
 import type { Colour } from '../../output/style.ts';
 import { fieldList, listTable } from '../../output/table.ts';
-import { type PastTime, pastRange } from '../../past-time.ts';
+import { pastRange } from '../../past-time.ts';
 import { CARRIER_OPTION, OPTIONAL_REASON, SINCE_OPTION } from './stop-options.ts';
 import { dismiss, release } from './stops-held.ts';
 import { resume, runs } from './stops-resume.ts';
 
-interface ListOptions extends PageOptions {
-  readonly state?: StopState;
-  readonly since?: PastTime;
-  readonly carrierId?: number;
-}
-
-const list = defineCommand<[], ListOptions>({
+const list = defineCommand({
   name: 'list',
   summary: 'Show stops, the latest first',
   isDefault: true,
@@ -74,11 +68,7 @@ const stopTable = listTable<StopBody>((style) => [
   { header: 'LAST ERROR', cell: (row) => style.text(row.last_error), drop: 1 },
 ]);
 
-interface ModeOptions extends ConfirmOptions {
-  readonly reason?: string;
-}
-
-const mode = defineCommand<[StopMode?], ModeOptions>({
+const mode = defineCommand({
   name: 'mode',
   summary: 'Show whether cards are stopped, or set it; enforce also accepts a jump of the readings',
   examples: [

@@ -6,7 +6,7 @@ import { oneOf, text } from '../../../config/kinds.ts';
 import { EARLY_COUNTED } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import { ask, type PageOptions, pageOptions, showAnswer, showPages, showUnlessOver } from '../../ask.ts';
+import { ask, pageOptions, showAnswer, showPages, showUnlessOver } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
@@ -16,24 +16,19 @@ import { ProgressBar } from '../../output/progress-bar.ts';
 import { type Colour, cardCount, type Style } from '../../output/style.ts';
 import { type Field, type FieldsOf, fieldList, listTable, renderFields } from '../../output/table.ts';
 
-const TRIGGER_ID: ArgumentSpec = {
+const TRIGGER_ID = {
   name: '<trigger_id>',
   doc: 'id of the trigger, from `cardpoll trigger list`',
   kind: text('trigger id'),
   names: 'triggers',
-};
+} as const satisfies ArgumentSpec;
 
-export const WAIT_OPTION: OptionSpec = {
+export const WAIT_OPTION = {
   flags: '--wait',
   doc: 'wait until all cards are polled; exit code 1 if one failed or the trigger was cancelled',
-};
+} as const satisfies OptionSpec;
 
-interface CancelOptions extends ConfirmOptions {
-  readonly all?: boolean;
-  readonly task?: TaskType;
-}
-
-export const cancel = defineCommand<[string?], CancelOptions>({
+export const cancel = defineCommand({
   name: 'cancel',
   summary: 'Cancel a trigger, or all: drop the waiting cards; exit code 1 if it has already finished',
   examples: [
@@ -63,7 +58,10 @@ export const cancel = defineCommand<[string?], CancelOptions>({
   },
 });
 
-async function cancelAll(context: CommandContext, options: CancelOptions): Promise<number> {
+async function cancelAll(
+  context: CommandContext,
+  options: ConfirmOptions & { readonly task?: TaskType },
+): Promise<number> {
   if (!(await confirm(context, () => cancellationPlan(context, options.task), options)))
     return declined(options);
   return showAnswer(
@@ -81,7 +79,7 @@ async function cancellationPlan(context: CommandContext, task: TaskType | undefi
   return [`Cancel all open triggers${of}: ${counts}.`, 'Cards that are being polled are finished.'];
 }
 
-export const status = defineCommand<[string], WaitOptions>({
+export const status = defineCommand({
   name: 'status',
   summary: 'Show the progress of a trigger',
   examples: [
@@ -97,7 +95,7 @@ export const status = defineCommand<[string], WaitOptions>({
   },
 });
 
-export const list = defineCommand<[], PageOptions>({
+export const list = defineCommand({
   name: 'list',
   summary: 'Show manual triggers, newest first',
   examples: [

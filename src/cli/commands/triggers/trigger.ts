@@ -8,29 +8,22 @@ import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError, unreadableText } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE } from '../../exit-codes.ts';
-import type { WaitOptions } from '../../follow.ts';
 import { answerFields, failureFields } from '../../output/reports/card-fields.ts';
 import { cardCount } from '../../output/style.ts';
 import type { FieldsOf } from '../../output/table.ts';
 import { cancel, list, selectionText, showTrigger, status, WAIT_OPTION } from './trigger-progress.ts';
 
-const TASK: OptionSpec = {
+const TASK = {
   flags: '--task <task_type>',
   doc: TASK_TYPES.join(', '),
   kind: oneOf(TASK_TYPES),
   required: true,
-};
+} as const satisfies OptionSpec;
 const CARD_ID = integer(CARD_ID_BOUNDS);
 
-interface SingleOptions extends WaitOptions {
-  readonly cardId?: number;
-  readonly iccid?: string;
-  readonly task: TaskType;
-}
-
-const single = defineCommand<[], SingleOptions>({
+const single = defineCommand({
   name: 'single',
   summary: 'Poll one card now',
   examples: [
@@ -48,7 +41,7 @@ const single = defineCommand<[], SingleOptions>({
     WAIT_OPTION,
   ],
   run: async (context, { options }) => {
-    const cardId = await cardIdOf(context, options);
+    const cardId = await cardIdOf(context, options.cardId, options.iccid);
     const trigger = await ask(context, 'queueing the card', (client) =>
       client.triggerSingle(options.task, cardId),
     );
@@ -56,7 +49,11 @@ const single = defineCommand<[], SingleOptions>({
   },
 });
 
-async function cardIdOf(context: CommandContext, { cardId, iccid }: SingleOptions): Promise<number> {
+async function cardIdOf(
+  context: CommandContext,
+  cardId: number | undefined,
+  iccid: string | undefined,
+): Promise<number> {
   if ((cardId === undefined) === (iccid === undefined)) {
     throw new CardpollError('usage', 'card_missing', 'give either --card-id or --iccid');
   }
@@ -96,13 +93,7 @@ async function outcomeOf(
   return (style) => failureFields(failure, style);
 }
 
-interface BatchOptions extends WaitOptions {
-  readonly task: TaskType;
-  readonly cardIds?: readonly number[];
-  readonly file?: string;
-}
-
-const batch = defineCommand<[], BatchOptions>({
+const batch = defineCommand({
   name: 'batch',
   summary: `Poll up to ${MAX_BATCH_CARDS} cards now; exit code 1 if a card does not exist`,
   examples: [
@@ -121,7 +112,7 @@ const batch = defineCommand<[], BatchOptions>({
     WAIT_OPTION,
   ],
   run: async (context, { options }) => {
-    const cardIds = await cardIdsOf(options);
+    const cardIds = await cardIdsOf(options.cardIds, options.file);
     const answer = await ask(context, 'queueing the cards', (client) =>
       client.triggerBatch(options.task, cardIds),
     );
@@ -131,7 +122,10 @@ const batch = defineCommand<[], BatchOptions>({
   },
 });
 
-async function cardIdsOf({ cardIds, file }: BatchOptions): Promise<readonly number[]> {
+async function cardIdsOf(
+  cardIds: readonly number[] | undefined,
+  file: string | undefined,
+): Promise<readonly number[]> {
   if ((cardIds === undefined) === (file === undefined)) {
     throw new CardpollError('usage', 'card_ids_missing', 'give either --card-ids or --file');
   }
@@ -180,13 +174,7 @@ function printUnknown({ io }: CommandContext, { unknown_card_ids: unknown }: Bat
   io.stderr.write(`cardpoll: there is no card ${shown}${more}\n`);
 }
 
-interface ConditionOptions extends WaitOptions, ConfirmOptions {
-  readonly task: TaskType;
-  readonly carrierId?: number;
-  readonly status?: number;
-}
-
-const byCondition = defineCommand<[], ConditionOptions>({
+const byCondition = defineCommand({
   name: 'by-condition',
   summary: 'Poll all cards of a carrier, a status or both now; without a condition, the whole fleet',
   examples: [
