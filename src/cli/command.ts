@@ -41,8 +41,6 @@ export interface ArgumentSpec {
   readonly name: string;
   readonly doc: string;
   readonly kind: Kind<unknown>;
-  /** All accepted words, if there are few. */
-  readonly choices?: readonly string[];
   /** The kind of names it accepts: shells offer the existing ones. */
   readonly names?: NamedThing;
 }

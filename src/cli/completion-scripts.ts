@@ -70,7 +70,7 @@ function wordsOf(spec: CommandSpec): Word[] {
   const { arguments: args = [] } = spec;
   return [
     ...shownBelow(spec).map(({ name, summary }) => ({ text: name, doc: summary })),
-    ...args.flatMap(({ choices = [], name }) =>
+    ...args.flatMap(({ kind: { choices = [] }, name }) =>
       choices.map((text) => ({ text, doc: name.replace(/[<>[\]]/g, '') })),
     ),
   ];

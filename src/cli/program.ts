@@ -138,7 +138,7 @@ function flagsOf(
 }
 
 function valueArgument(spec: ArgumentSpec): Argument {
-  const parse = parserOf(spec.kind, spec.name.replace(/[<>[\].]/g, ''), spec.choices);
+  const parse = parserOf(spec.kind, spec.name.replace(/[<>[\].]/g, ''));
   const argument = new Argument(spec.name, spec.doc);
   if (!argument.variadic) return argument.argParser(parse);
   return argument.argParser((raw, before: readonly unknown[] = []) => [...before, parse(raw)]);
@@ -147,21 +147,16 @@ function valueArgument(spec: ArgumentSpec): Argument {
 function valueOption(spec: OptionSpec): Option {
   const option = new Option(spec.flags.replace(/\[=(<.*>)\]/, ' $1'), spec.doc);
   option.flags = spec.flags;
-  const choices = spec.choices ?? spec.kind?.choices;
-  if (spec.kind !== undefined) option.argParser(parserOf(spec.kind, option.long ?? spec.flags, choices));
+  if (spec.kind !== undefined) option.argParser(parserOf(spec.kind, option.long ?? spec.flags));
   if (spec.default !== undefined) option.default(spec.default);
   return option.makeOptionMandatory(spec.required ?? false);
 }
 
-function parserOf(
-  kind: Kind<unknown>,
-  name: string,
-  choices: readonly string[] | undefined,
-): (raw: string) => unknown {
+function parserOf(kind: Kind<unknown>, name: string): (raw: string) => unknown {
   return (raw) => {
     const parsed = kind.parse(raw);
     if (parsed.ok) return parsed.value;
-    const suggestion = choices === undefined ? '' : didYouMean(raw, choices);
+    const suggestion = kind.choices === undefined ? '' : didYouMean(raw, kind.choices);
     throw new CardpollError('usage', 'invalid_argument', `${name}: ${parsed.problem}${suggestion}`);
   };
 }

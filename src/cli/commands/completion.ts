@@ -22,7 +22,7 @@ export const completion = defineCommand({
     ['cardpoll completion zsh > ~/.zfunc/_cardpoll', 'in a directory of $fpath'],
     ['cardpoll completion fish > ~/.config/fish/completions/cardpoll.fish', 'permanently'],
   ],
-  arguments: [{ name: '<shell>', doc: SHELLS.join(', '), kind: oneOf(SHELLS), choices: SHELLS }],
+  arguments: [{ name: '<shell>', doc: SHELLS.join(', '), kind: oneOf(SHELLS) }],
   run: async ({ io, root }, { args: [shell] }) => {
     io.stdout.write(SCRIPTS[shell](placesOf(root)));
     return 0;
@@ -40,9 +40,7 @@ export const completeNames = defineCommand({
     ['cardpoll complete-names contexts', 'needs no daemon'],
   ],
   hidden: true,
-  arguments: [
-    { name: '<thing>', doc: NAMED_THINGS.join(', '), kind: oneOf(NAMED_THINGS), choices: NAMED_THINGS },
-  ],
+  arguments: [{ name: '<thing>', doc: NAMED_THINGS.join(', '), kind: oneOf(NAMED_THINGS) }],
   run: async (context, { args: [thing] }) => {
     try {
       const names = await namesOf(context, thing);

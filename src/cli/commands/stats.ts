@@ -40,9 +40,7 @@ export const stats = defineCommand({
     ['cardpoll stats failures', 'why polls fail, of which carriers, and for which cards'],
     ['cardpoll stats tasks -o json', 'what the API says'],
   ],
-  arguments: [
-    { name: '[view]', doc: `${VIEWS.join(', ')} (default: overview)`, kind: oneOf(VIEWS), choices: VIEWS },
-  ],
+  arguments: [{ name: '[view]', doc: `${VIEWS.join(', ')} (default: overview)`, kind: oneOf(VIEWS) }],
   options: [WATCH_OPTION],
   run: async (context, { args: [view = 'overview'], options }) => {
     const read = (client: ApiClient) => SHOWN[view](context, client);

@@ -15,7 +15,6 @@ const TASK_TYPE = {
   name: '<task_type>',
   doc: TASK_TYPES.join(', '),
   kind: oneOf(TASK_TYPES),
-  choices: TASK_TYPES,
 } as const satisfies ArgumentSpec;
 const EXAMPLES = [
   ['cardpoll concurrency', 'limits and running tasks'],

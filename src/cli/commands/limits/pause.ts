@@ -17,7 +17,6 @@ const TASK_TYPE = {
   name: '[task_type]',
   doc: `${PAUSABLE.join(', ')} (default: all)`,
   kind: oneOf(PAUSABLE),
-  choices: PAUSABLE,
 } as const satisfies ArgumentSpec;
 
 export const pause = defineCommand({

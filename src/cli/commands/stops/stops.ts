@@ -81,7 +81,6 @@ const mode = defineCommand({
       name: '[mode]',
       doc: 'enforce: stop cards over their package; observe: only record which cards would be stopped',
       kind: oneOf(STOP_MODES),
-      choices: STOP_MODES,
     },
   ],
   options: [OPTIONAL_REASON, ...CONFIRM_OPTIONS],
