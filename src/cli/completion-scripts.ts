@@ -2,14 +2,7 @@
 // the declarations of the commands.
 import type { Kind } from '../config/kinds.ts';
 import { type CommandSpec, type NamedThing, type OptionSpec, shownBelow } from './command.ts';
-import {
-  formatsOf,
-  GLOBAL_OPTIONS,
-  HELP_OPTION,
-  OUTPUT_OPTION,
-  optionsOf,
-  VERSION_OPTION,
-} from './global-options.ts';
+import { commonOptions, optionsOf } from './global-options.ts';
 import { shellQuoted } from './output/shell-word.ts';
 
 interface Word {
@@ -51,19 +44,12 @@ export function placesOf(root: CommandSpec): Place[] {
     const usual = shownBelow(spec)
       .filter(({ isDefault }) => isDefault === true)
       .flatMap(optionsOf);
-    const options = [...usual.map(optionWords), ...own, ...everywhere(spec)];
+    const options = [...usual.map(optionWords), ...own, ...commonOptions(spec).map(optionWords)];
     const names = spec.arguments?.find((one) => one.names !== undefined)?.names ?? null;
     const takesFile = spec.arguments?.some(({ kind }) => isFile(kind)) === true;
     return [{ path, words: wordsOf(spec), options, takesFile, names }, ...below];
   };
   return visit(root, '', []);
-}
-
-/** The options of every command, with the -o words of this one. */
-function everywhere(spec: CommandSpec): OptionWords[] {
-  return [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION].map((option) =>
-    optionWords(option === OUTPUT_OPTION ? { ...option, choices: formatsOf(spec) } : option),
-  );
 }
 
 function wordsOf(spec: CommandSpec): Word[] {

@@ -2,7 +2,7 @@
 // command, so this moves such options behind it. Used by run.ts. It leaves unknown options in place, for the parser to
 // refuse.
 import type { CommandSpec } from './command.ts';
-import { GLOBAL_OPTIONS, HELP_OPTION, optionsOf, VERSION_OPTION } from './global-options.ts';
+import { commonOptions, optionsOf } from './global-options.ts';
 
 interface Flag {
   readonly takesValue: boolean;
@@ -14,8 +14,7 @@ export function optionsAfterCommand(argv: readonly string[], root: CommandSpec):
   const kept: string[] = [];
   const moved: string[] = [];
   let spec = root;
-  const everywhere = [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION];
-  let known = new Map([...everywhere.flatMap(flagEntries), ...flagsOf(root)]);
+  let known = new Map([...commonOptions(root).flatMap(flagEntries), ...flagsOf(root)]);
   for (let word = words[0]; word !== undefined && word !== '--'; word = words[0]) {
     if (word.startsWith('-')) {
       const here = flagIn(known, word);

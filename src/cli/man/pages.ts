@@ -6,15 +6,7 @@ import type { Setting } from '../../config/settings/setting.ts';
 import { DOCUMENTED_SETTINGS } from '../../config/settings/settings.ts';
 import { type CommandSpec, type OptionSpec, shownBelow } from '../command.ts';
 import { EXIT_STATUS } from '../exit-codes.ts';
-import {
-  formatsOf,
-  GLOBAL_OPTIONS,
-  GLOBAL_SETTINGS,
-  HELP_OPTION,
-  OUTPUT_OPTION,
-  optionsOf,
-  VERSION_OPTION,
-} from '../global-options.ts';
+import { commonOptions, GLOBAL_SETTINGS, optionsOf } from '../global-options.ts';
 import { statedDefault } from '../help.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import { bold, item, page, prose, roff, section, subsection, verbatim } from './roff.ts';
@@ -47,7 +39,7 @@ function rootPage(root: CommandSpec, release: string): string {
     ...section('SYNOPSIS', `${bold('cardpoll')} [options] [command]`),
     ...section('DESCRIPTION', ...description(root)),
     ...section('COMMANDS', ...shownBelow(root).flatMap((sub) => item(reference(sub), sentence(sub.summary)))),
-    ...section('OPTIONS', ...everywhere(root)),
+    ...section('OPTIONS', ...commonOptions(root).flatMap(option)),
     ...section('EXAMPLES', ...examples([root])),
     ...section('FILES', ...FILES),
     ...section('ENVIRONMENT', ...environmentOf(GLOBAL_SETTINGS), ...DIRECTORIES),
@@ -66,7 +58,11 @@ function commandPage(root: CommandSpec, spec: CommandSpec, release: string): str
     ...section('SYNOPSIS', ...all.filter(({ own }) => own.run !== undefined).flatMap(synopsis)),
     ...section('DESCRIPTION', ...description(spec)),
     ...section('COMMANDS', ...(all.length === 1 ? [] : all.slice(1).flatMap(subcommand))),
-    ...section('OPTIONS', ...taken(spec), ...subsection('Options of every command', ...everywhere(spec))),
+    ...section(
+      'OPTIONS',
+      ...taken(spec),
+      ...subsection('Options of every command', ...commonOptions(spec).flatMap(option)),
+    ),
     ...section('EXAMPLES', ...examples(all.map(({ own }) => own))),
     ...section('FILES', ...FILES),
     ...section('ENVIRONMENT', ...environmentOf(settings), ...DIRECTORIES),
@@ -114,14 +110,6 @@ function taken(spec: CommandSpec): string[] {
     ),
     ...optionsOf(spec).flatMap(option),
   ];
-}
-
-function everywhere(spec: CommandSpec): string[] {
-  return [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION].flatMap((one) =>
-    option(
-      one === OUTPUT_OPTION ? { ...one, doc: formatsOf(spec).join(', ') || 'not for this command' } : one,
-    ),
-  );
 }
 
 function option(spec: OptionSpec): string[] {
