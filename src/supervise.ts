@@ -3,22 +3,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { EXIT_BUG } from './cli/exit-codes.ts';
-import type { Listening } from './cli/launchers.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import { type Logs, openLogs } from './platform/logger.ts';
-import { type Hangups, onSignal, untilStopped } from './signals.ts';
+import { onSignal, untilStopped } from './signals.ts';
 import { type Overseer, PROCESS_NUMBER } from './supervision/messages.ts';
 import { openServiceManager } from './supervision/service-manager.ts';
 import { Supervisor } from './supervision/supervisor.ts';
 import { type Channel, SupervisorLink } from './supervision/supervisor-link.ts';
-import { endsWithinMs, runDaemon } from './wiring.ts';
+import { type DaemonSurroundings, endsWithinMs, runDaemon } from './wiring.ts';
 
-interface DaemonStart {
+interface DaemonStart extends Omit<DaemonSurroundings, 'overseer' | 'link'> {
   readonly config: DaemonConfig;
-  /** Reads the configuration again. */
-  readonly load: () => Promise<DaemonConfig>;
-  readonly listening: Listening;
-  readonly hangups: Hangups;
 }
 
 /** The surroundings of this process, as main.ts reads them. */

@@ -65,7 +65,7 @@ export function runSimulator(options: SimulateOptions, listening: Listening): Pr
 }
 
 /** The surroundings of a daemon besides its configuration. */
-interface DaemonSurroundings {
+export interface DaemonSurroundings {
   /** Reads the configuration again, for SIGHUP. */
   readonly load: () => Promise<DaemonConfig>;
   readonly listening: Listening;
