@@ -201,25 +201,21 @@ async function planOf(context: CommandContext): Promise<string[]> {
   return [`Remove ${body.total_rows.toLocaleString('en-US')} expired rows permanently:`, ...lines];
 }
 
-async function waitFor(context: CommandContext, runId: string): Promise<Answer<CleanupProgressBody>> {
-  let bar: ProgressBar | null = null;
-  try {
-    return await follow(context, {
-      read: (client) => client.cleanupProgress(),
-      isDone: ({ run_id: current, status, items, deleted }) => {
-        const total = items.reduce((sum, item) => sum + item.total, 0);
-        bar ??= new ProgressBar(context.io, 'cleaning', total);
-        bar.update(deleted);
-        // A later run can only have begun after this one ended.
-        return current !== runId || status !== 'running';
-      },
-      goesOn:
-        `cleanup ${runId} continues: \`cardpoll cleanup progress\` shows its progress, ` +
-        '`cardpoll cleanup cancel` cancels it',
-    });
-  } finally {
-    (bar as ProgressBar | null)?.clear();
-  }
+function waitFor(context: CommandContext, runId: string): Promise<Answer<CleanupProgressBody>> {
+  const bar = new ProgressBar(context.io, 'cleaning');
+  return follow(context, {
+    bar,
+    read: (client) => client.cleanupProgress(),
+    isDone: ({ run_id: current, status, items, deleted }) => {
+      bar.total ??= items.reduce((sum, item) => sum + item.total, 0);
+      bar.update(deleted);
+      // A later run can only have begun after this one ended.
+      return current !== runId || status !== 'running';
+    },
+    goesOn:
+      `cleanup ${runId} continues: \`cardpoll cleanup progress\` shows its progress, ` +
+      '`cardpoll cleanup cancel` cancels it',
+  });
 }
 
 async function showResult(

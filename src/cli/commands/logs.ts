@@ -204,10 +204,10 @@ async function withProgress<T>(
 ): Promise<T> {
   const signal = io.onInterrupt();
   if (io.stderr.isTTY !== true) return work({ signal });
-  let bar: ProgressBar | null = null;
+  const bar = new ProgressBar(io, what);
   const onProgress = ({ doneBytes, totalBytes }: Progress) => {
-    bar ??= new ProgressBar(io, what, totalBytes);
+    bar.total ??= totalBytes;
     bar.update(doneBytes);
   };
-  return work({ signal, onProgress }).finally(() => bar?.clear());
+  return work({ signal, onProgress }).finally(() => bar.clear());
 }

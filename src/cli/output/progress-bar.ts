@@ -17,8 +17,8 @@ export class ProgressBar {
   constructor(
     private readonly io: Io,
     private readonly label: string,
-    /** null: not known. */
-    private readonly total: number | null,
+    /** null: not known, or not yet. */
+    public total: number | null = null,
   ) {}
 
   /** @param note is printed after the bar. */
