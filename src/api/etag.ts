@@ -1,9 +1,16 @@
 // Versions over HTTP: what can be changed comes with an ETag, and a PUT with If-Match changes only what is still in that
 // version; otherwise it is answered with 412. Used by the routes. operations/requirements.ts defines a version.
-import type { FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ExpectedVersion } from '../operations/requirements.ts';
 import { toWire } from '../platform/snake-keys.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of what is answered; null for what has none. */
+    version: string | null;
+  }
+}
 
 /** Headers of a PUT. */
 export const ifMatchHeader = z.object({
@@ -16,13 +23,21 @@ export function etagOf(version: string): string {
   return `"${version}"`;
 }
 
+/** Sends the version of what is answered. */
+export function sendVersions(app: FastifyInstance): void {
+  app.decorateRequest('version', null);
+  app.addHook('preSerialization', async ({ version }, reply) => {
+    if (version !== null) reply.header('etag', etagOf(version));
+  });
+}
+
 /** The answer to a request for what can be changed, with its version. */
 export function withVersion<Report>(
-  reply: FastifyReply,
+  request: FastifyRequest,
   report: Report,
   versionOf: (report: Report) => string,
 ) {
-  reply.header('etag', etagOf(versionOf(report)));
+  request.version = versionOf(report);
   return toWire(report);
 }
 

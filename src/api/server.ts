@@ -12,6 +12,7 @@ import { systemClock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { observe, requestIdOf } from './access-log.ts';
 import { handleErrors, refuseOtherMethods, requireHost, sendError } from './error-handling.ts';
+import { sendVersions } from './etag.ts';
 import { Access, type AccessSettings, keepForwardedAddresses, limitRate } from './guard/access.ts';
 import { answerInTime } from './guard/answer-in-time.ts';
 import { acceptJson, limitBodyTime, refuseEncodedBodies } from './guard/bodies.ts';
@@ -244,6 +245,7 @@ function adminRoutes(
     await app.register(async (timed) => {
       answerInTime(timed, answerWithinMs);
       answerRepeats(timed, operations.requests, logs.api);
+      sendVersions(timed);
       const routes = zodRoutes(timed);
       pollingStatsRoutes(routes, operations);
       pollingConcurrencyRoutes(routes, operations.concurrency);

@@ -50,7 +50,7 @@ function configRoutes(app: Routes, cleanup: CleanupOperations): void {
   app.get(
     '/data-cleanup-configs/:id',
     reports('Show a cleanup config', retention, { params }),
-    async ({ params }, reply) => withVersion(reply, await cleanup.config(params.id), retentionVersion),
+    async (request) => withVersion(request, await cleanup.config(request.params.id), retentionVersion),
   );
   app.put(
     '/data-cleanup-configs/:id',
@@ -62,9 +62,10 @@ function configRoutes(app: Routes, cleanup: CleanupOperations): void {
         body: configPatch,
       }),
     },
-    async ({ actor, params, headers, body }, reply) => {
+    async (request) => {
+      const { actor, params, headers, body } = request;
       const config = await cleanup.update(actor, params.id, camelKeys(body), expectedVersion(headers));
-      return withVersion(reply, config, retentionVersion);
+      return withVersion(request, config, retentionVersion);
     },
   );
 }

@@ -25,7 +25,7 @@ import {
 import { type AlertOperations, alertRuleVersion } from '../../operations/alerts/alerts.ts';
 import type { AlertHistoryOperations, SilenceOperations } from '../../operations/alerts/on-call.ts';
 import { camelKeys, toWire } from '../../platform/snake-keys.ts';
-import { etagOf, expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
+import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
 import {
   answersOf,
@@ -106,9 +106,9 @@ export function pollingAlertRoutes(app: Routes, alerts: AlertOperations): void {
     reports('Create an alert rule', alertRuleReport, { body: newAlertRule }, 201),
     async ({ actor, body }) => toWire(await alerts.create(actor, body)),
   );
-  app.get(RULE, reports('Show an alert rule', alertRuleReport, { params }), async (request, reply) => {
+  app.get(RULE, reports('Show an alert rule', alertRuleReport, { params }), async (request) => {
     const rule = await alerts.show(request.params.id);
-    reply.header('etag', etagOf(alertRuleVersion(rule)));
+    request.version = alertRuleVersion(rule);
     return toWire(readableBy(request, rule));
   });
   app.put(
@@ -118,9 +118,10 @@ export function pollingAlertRoutes(app: Routes, alerts: AlertOperations): void {
       headers: ifMatchHeader,
       body: rulePatch,
     }),
-    async ({ actor, params, body, headers }, reply) => {
+    async (request) => {
+      const { actor, params, body, headers } = request;
       const rule = await alerts.update(actor, params.id, body, expectedVersion(headers));
-      return withVersion(reply, rule, alertRuleVersion);
+      return withVersion(request, rule, alertRuleVersion);
     },
   );
   app.delete(

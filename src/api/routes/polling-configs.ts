@@ -68,14 +68,11 @@ export function pollingConfigRoutes(app: Routes, configs: ConfigOperations): voi
         body: configPatch,
       }),
     },
-    async ({ actor, params, body, headers }, reply) => {
-      const config = await configs.update(
-        actor,
-        params.id,
-        camelKeys(body) as ConfigPatch,
-        expectedVersion(headers),
-      );
-      return withVersion(reply, config, configVersion);
+    async (request) => {
+      const { actor, params, body, headers } = request;
+      const patch = camelKeys(body) as ConfigPatch;
+      const config = await configs.update(actor, params.id, patch, expectedVersion(headers));
+      return withVersion(request, config, configVersion);
     },
   );
   app.post(
@@ -91,7 +88,7 @@ export function pollingConfigRoutes(app: Routes, configs: ConfigOperations): voi
   app.get(
     '/polling-configs/:id',
     reports('Show a polling config', configReport, { params }),
-    async ({ params }, reply) => withVersion(reply, await configs.show(params.id), configVersion),
+    async (request) => withVersion(request, await configs.show(request.params.id), configVersion),
   );
   app.delete(
     '/polling-configs/:id',

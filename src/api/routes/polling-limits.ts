@@ -27,7 +27,7 @@ export function pollingConcurrencyRoutes(app: Routes, concurrency: ConcurrencyOp
     reports('Show the limit of a task type', concurrencyLimit, {
       params: z.object({ task_type: taskType }),
     }),
-    async ({ params }, reply) => withVersion(reply, await concurrency.show(params.task_type), limitVersion),
+    async (request) => withVersion(request, await concurrency.show(request.params.task_type), limitVersion),
   );
   app.put(
     '/polling-concurrency/:task_type',
@@ -36,9 +36,10 @@ export function pollingConcurrencyRoutes(app: Routes, concurrency: ConcurrencyOp
       headers: ifMatchHeader,
       body: body({ max_concurrency: wholeNumber(MAX_CONCURRENCY_BOUNDS) }),
     }),
-    async ({ actor, params: { task_type: type }, body, headers }, reply) => {
-      const set = concurrency.set(actor, type, body.max_concurrency, expectedVersion(headers));
-      return withVersion(reply, await set, limitVersion);
+    async (request) => {
+      const { actor, params, body, headers } = request;
+      const set = concurrency.set(actor, params.task_type, body.max_concurrency, expectedVersion(headers));
+      return withVersion(request, await set, limitVersion);
     },
   );
   app.post(

@@ -158,7 +158,7 @@ function modeRoutes(app: Routes, mode: StopModeOperations): void {
   app.get(
     '/stops/mode',
     reports('Show whether cards over their package are stopped, and since when', stopModeReport),
-    async (_, reply) => withVersion(reply, await mode.show(), modeVersion),
+    async (request) => withVersion(request, await mode.show(), modeVersion),
   );
   app.put(
     '/stops/mode',
@@ -167,9 +167,10 @@ function modeRoutes(app: Routes, mode: StopModeOperations): void {
       stopModeReport,
       { headers: ifMatchHeader, body: modeChange },
     ),
-    async ({ actor, body, headers }, reply) => {
+    async (request) => {
+      const { actor, body, headers } = request;
       const set = mode.set(actor, body.mode, body.reason, expectedVersion(headers));
-      return withVersion(reply, await set, modeVersion);
+      return withVersion(request, await set, modeVersion);
     },
   );
 }
