@@ -3,7 +3,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ExpectedVersion } from '../operations/requirements.ts';
-import { toWire } from '../platform/snake-keys.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -38,7 +37,7 @@ export function withVersion<Report>(
   versionOf: (report: Report) => string,
 ) {
   request.version = versionOf(report);
-  return toWire(report);
+  return report;
 }
 
 /** Strong tags only: a weak one, or what is no tag, names no version. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
-import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import type { Actor } from '../domain/audit.ts';
 import type { Operations } from '../operations/operations.ts';
@@ -42,7 +42,7 @@ import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { metricsRoute, probeRoutes, type Readiness } from './routes/probes.ts';
 import { heldStopRoutes, newResumeRoute, stopResumeRoutes, stopRoutes } from './routes/stops.ts';
-import { type Routes, setStatus } from './schemas/answers.ts';
+import { type Routes, serializeReport, setStatus } from './schemas/answers.ts';
 
 export interface ServerBounds extends HttpBounds {
   /** Milliseconds for a request's body. */
@@ -200,7 +200,7 @@ function createApp(
     },
   });
   app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(serializerCompiler);
+  app.setSerializerCompiler(serializeReport);
   app.removeContentTypeParser('text/plain');
   acceptJson(app);
   app.decorateRequest<Actor | null>('actor', null);

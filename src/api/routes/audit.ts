@@ -6,7 +6,7 @@ import { auditItem } from '../../operations/audit-report.ts';
 import { answersOf, onPage, pageOf, pageQuery, pageRequestOf, type Routes } from '../schemas/answers.ts';
 import { instant } from '../schemas/fields.ts';
 
-const { answers } = answersOf('audit');
+const answers = answersOf('audit');
 
 const MAX_WORD_CHARS = 200;
 const wordError = `must have 1 to ${MAX_WORD_CHARS} printable characters`;
@@ -45,7 +45,7 @@ const caller = z.object({ name: z.string(), role: z.enum(['viewer', 'operator', 
 export function whoamiRoute(app: Routes): void {
   app.get(
     '/whoami',
-    answersOf('access').answers('Name and role of the token', caller),
+    answersOf('access')('Name and role of the token', caller),
     async ({ actor: { name, role } }) => ({ name, role: role as z.output<typeof caller>['role'] }),
   );
 }

@@ -55,7 +55,7 @@ export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {
           acceptOverPackage: request.query.accept_over_package,
         };
         const { actor } = request;
-        return toWire(await readBody(request.raw, (input) => cards.import(actor, input, options)));
+        return readBody(request.raw, (input) => cards.import(actor, input, options));
       },
     );
     app.post(

@@ -9,12 +9,11 @@ import type { CardFilter, CardOperations } from '../../operations/cards/cards.ts
 import { cardExplanation } from '../../operations/explain/explain.ts';
 import type { Explainer } from '../../operations/explain/explainer.ts';
 import type { Bulkhead } from '../../platform/bulkhead.ts';
-import { toWire } from '../../platform/snake-keys.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { answersOf, type Routes } from '../schemas/answers.ts';
 import { queryNumber } from '../schemas/fields.ts';
 
-const { reports } = answersOf('cards');
+const answers = answersOf('cards');
 
 const params = z.object({ card: z.string() });
 const CONTENT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
@@ -44,24 +43,22 @@ const cardListQuery = cardFilter.extend({
 export function cardRoutes(app: Routes, cards: CardOperations, explainer: Explainer): void {
   app.get(
     '/cards',
-    reports(
+    answers(
       'List cards in id order, a stretch a call: fewer than limit, even none, unless next_after_id is null',
       cardListReport,
       { querystring: cardListQuery },
     ),
-    async ({ query }) => toWire(await cards.list(cardFilterOf(query), query.after_id, query.limit)),
+    ({ query }) => cards.list(cardFilterOf(query), query.after_id, query.limit),
   );
 
-  app.get(
-    '/cards/:card',
-    reports('Show a card by card_id or iccid', cardReport, { params }),
-    async (request) => toWire(await cards.show(request.params.card)),
+  app.get('/cards/:card', answers('Show a card by card_id or iccid', cardReport, { params }), (request) =>
+    cards.show(request.params.card),
   );
 
   app.get(
     '/cards/:card/explain',
-    reports('Why a card is or is not polled, for each task type', cardExplanation, { params }),
-    async (request) => toWire(await explainer.explain(request.params.card)),
+    answers('Why a card is or is not polled, for each task type', cardExplanation, { params }),
+    (request) => explainer.explain(request.params.card),
   );
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { type CleanupOperations, retentionVersion } from '../../operations/cleanup.ts';
 import { cleanupPreview, cleanupProgress, retention } from '../../operations/cleanup-report.ts';
-import { camelKeys, toWire } from '../../platform/snake-keys.ts';
+import { camelKeys } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
@@ -21,23 +21,23 @@ const configPatch = body({
 
 const params = z.object({ id: idOf('a cleanup config') });
 
-const { answers, reports } = answersOf('data-cleanup');
+const answers = answersOf('data-cleanup');
 
 export function dataCleanupRoutes(app: Routes, cleanup: CleanupOperations, expensive: ExpensiveReads): void {
   configRoutes(app, cleanup);
-  app.get('/data-cleanup/preview', reports('Preview what a cleanup would remove', cleanupPreview), async () =>
-    toWire(await expensive.count('cleanup', () => cleanup.preview())),
+  app.get('/data-cleanup/preview', answers('Preview what a cleanup would remove', cleanupPreview), () =>
+    expensive.count('cleanup', () => cleanup.preview()),
   );
   app.post(
     '/data-cleanup/trigger',
-    answers('Start a cleanup run', z.object({ run_id: z.string() }), {}, 202),
-    async ({ actor }) => toWire(await cleanup.trigger(actor)),
+    answers('Start a cleanup run', z.object({ runId: z.string() }), {}, 202),
+    ({ actor }) => cleanup.trigger(actor),
   );
-  app.post('/data-cleanup/cancel', reports('End the cleanup run', cleanupProgress), async ({ actor }) =>
-    toWire(await cleanup.cancel(actor)),
+  app.post('/data-cleanup/cancel', answers('End the cleanup run', cleanupProgress), ({ actor }) =>
+    cleanup.cancel(actor),
   );
-  app.get('/data-cleanup/progress', reports('Follow the cleanup run', cleanupProgress), async () =>
-    toWire(await cleanup.progress()),
+  app.get('/data-cleanup/progress', answers('Follow the cleanup run', cleanupProgress), () =>
+    cleanup.progress(),
   );
 }
 
@@ -45,18 +45,18 @@ function configRoutes(app: Routes, cleanup: CleanupOperations): void {
   app.get(
     '/data-cleanup-configs',
     answers('List cleanup configs', pageOf(retention), { querystring: pageQuery }),
-    async (request) => paginate(toWire(await cleanup.configs()), request.query),
+    async (request) => paginate(await cleanup.configs(), request.query),
   );
   app.get(
     '/data-cleanup-configs/:id',
-    reports('Show a cleanup config', retention, { params }),
+    answers('Show a cleanup config', retention, { params }),
     async (request) => withVersion(request, await cleanup.config(request.params.id), retentionVersion),
   );
   app.put(
     '/data-cleanup-configs/:id',
     {
       config: ADMIN_ONLY,
-      ...reports('Change how long data is kept, or whether it is cleaned', retention, {
+      ...answers('Change how long data is kept, or whether it is cleaned', retention, {
         params,
         headers: ifMatchHeader,
         body: configPatch,

@@ -24,7 +24,7 @@ import {
 } from '../../operations/alerts/alert-reports.ts';
 import { type AlertOperations, alertRuleVersion } from '../../operations/alerts/alerts.ts';
 import type { AlertHistoryOperations, SilenceOperations } from '../../operations/alerts/on-call.ts';
-import { camelKeys, toWire } from '../../platform/snake-keys.ts';
+import { camelKeys } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
 import {
@@ -86,7 +86,7 @@ const ruleId = idOf('an alert rule');
 
 const alertState = oneOf(ALERT_STATES);
 
-const { answers, reports } = answersOf('polling-alerts');
+const answers = answersOf('polling-alerts');
 const params = z.object({ id: ruleId });
 const RULES = '/polling-alert-rules';
 const RULE = `${RULES}/:id`;
@@ -103,17 +103,17 @@ export function pollingAlertRoutes(app: Routes, alerts: AlertOperations): void {
   );
   app.post(
     RULES,
-    reports('Create an alert rule', alertRuleReport, { body: newAlertRule }, 201),
-    async ({ actor, body }) => toWire(await alerts.create(actor, body)),
+    answers('Create an alert rule', alertRuleReport, { body: newAlertRule }, 201),
+    ({ actor, body }) => alerts.create(actor, body),
   );
-  app.get(RULE, reports('Show an alert rule', alertRuleReport, { params }), async (request) => {
+  app.get(RULE, answers('Show an alert rule', alertRuleReport, { params }), async (request) => {
     const rule = await alerts.show(request.params.id);
     request.version = alertRuleVersion(rule);
-    return toWire(readableBy(request, rule));
+    return readableBy(request, rule);
   });
   app.put(
     RULE,
-    reports('Change an alert rule; fields left out stay as they are', alertRuleReport, {
+    answers('Change an alert rule; fields left out stay as they are', alertRuleReport, {
       params,
       headers: ifMatchHeader,
       body: rulePatch,
@@ -141,8 +141,8 @@ export function pollingAlertRoutes(app: Routes, alerts: AlertOperations): void {
 export function alertTestRoute(app: Routes, alerts: AlertOperations): void {
   app.post(
     `${RULE}/test`,
-    reports('Send a test webhook for an alert rule, and return the result', webhookTrialReport, { params }),
-    async ({ actor, params }) => toWire(await alerts.test(actor, params.id)),
+    answers('Send a test webhook for an alert rule, and return the result', webhookTrialReport, { params }),
+    ({ actor, params }) => alerts.test(actor, params.id),
   );
 }
 
@@ -171,7 +171,7 @@ export function pollingAlertHistoryRoutes(app: Routes, alerts: AlertHistoryOpera
   app.post(
     `${HISTORY}/:id/acknowledge`,
     {
-      ...reports('Acknowledge a firing alert; the first acknowledgement wins', alertReport, {
+      ...answers('Acknowledge a firing alert; the first acknowledgement wins', alertReport, {
         params: alertParams,
         body: acknowledgement,
       }),
@@ -180,12 +180,12 @@ export function pollingAlertHistoryRoutes(app: Routes, alerts: AlertHistoryOpera
         if (request.body === undefined) request.body = { reason: '' };
       },
     },
-    async ({ actor, params: { id }, body }) => toWire(await alerts.acknowledge(actor, id, body.reason)),
+    ({ actor, params: { id }, body }) => alerts.acknowledge(actor, id, body.reason),
   );
   app.post(
     `${HISTORY}/:id/redeliver`,
-    reports("Retry an alert's failed notifications now", alertReport, { params: alertParams }, 202),
-    async ({ actor, params: { id } }) => toWire(await alerts.redeliver(actor, id)),
+    answers("Retry an alert's failed notifications now", alertReport, { params: alertParams }, 202),
+    ({ actor, params: { id } }) => alerts.redeliver(actor, id),
   );
 }
 
@@ -205,11 +205,11 @@ const SILENCES = '/polling-alert-silences';
 
 export function pollingAlertSilenceRoutes(app: Routes, silences: SilenceOperations): void {
   app.get(SILENCES, answers('List the current silences', itemsOf(silenceReport)), async () => ({
-    items: toWire(await silences.list()),
+    items: await silences.list(),
   }));
   app.post(
     SILENCES,
-    reports(
+    answers(
       'Silence the alerts of a rule, a rule type or a task type for a time',
       silenceReport,
       { body: newSilence },
@@ -217,15 +217,14 @@ export function pollingAlertSilenceRoutes(app: Routes, silences: SilenceOperatio
     ),
     async ({ actor, body }) => {
       const until = body.until === null ? null : new Date(body.until);
-      const request = { ...camelKeys(body), until };
-      return toWire(await silences.create(actor, request));
+      return silences.create(actor, { ...camelKeys(body), until });
     },
   );
   app.delete(
     `${SILENCES}/:id`,
-    reports('End a silence; returns the ended one', silenceReport, {
+    answers('End a silence; returns the ended one', silenceReport, {
       params: z.object({ id: idOf('a silence') }),
     }),
-    async ({ actor, params }) => toWire(await silences.remove(actor, params.id)),
+    ({ actor, params }) => silences.remove(actor, params.id),
   );
 }

@@ -14,7 +14,7 @@ import {
   configVersion,
 } from '../../operations/schedule/configs.ts';
 import { configReport } from '../../operations/schedule/schedule-report.ts';
-import { camelKeys, toWire } from '../../platform/snake-keys.ts';
+import { camelKeys } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
 import { answersOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
@@ -50,19 +50,19 @@ const configPatch = body(z.object(fields).partial().shape).refine(
 
 const params = z.object({ id: idOf('a polling config') });
 
-const { answers, reports } = answersOf('polling-configs');
+const answers = answersOf('polling-configs');
 
 export function pollingConfigRoutes(app: Routes, configs: ConfigOperations): void {
   app.get(
     '/polling-configs',
     answers('List polling configs', pageOf(configReport), { querystring: pageQuery }),
-    async (request) => paginate(toWire(await configs.list()), request.query),
+    async (request) => paginate(await configs.list(), request.query),
   );
   app.put(
     '/polling-configs/:id',
     {
       config: ADMIN_ONLY,
-      ...reports('Change a polling config; fields left out stay as they are', configReport, {
+      ...answers('Change a polling config; fields left out stay as they are', configReport, {
         params,
         headers: ifMatchHeader,
         body: configPatch,
@@ -79,25 +79,23 @@ export function pollingConfigRoutes(app: Routes, configs: ConfigOperations): voi
     '/polling-configs',
     {
       config: ADMIN_ONLY,
-      ...reports('Create a polling config', configReport, { body: newConfig }, 201),
+      ...answers('Create a polling config', configReport, { body: newConfig }, 201),
     },
-    async ({ actor, body }) => {
-      return toWire(await configs.create(actor, camelKeys(body)));
-    },
+    ({ actor, body }) => configs.create(actor, camelKeys(body)),
   );
   app.get(
     '/polling-configs/:id',
-    reports('Show a polling config', configReport, { params }),
+    answers('Show a polling config', configReport, { params }),
     async (request) => withVersion(request, await configs.show(request.params.id), configVersion),
   );
   app.delete(
     '/polling-configs/:id',
     {
       config: ADMIN_ONLY,
-      ...reports('Delete a polling config; the next matching config takes its cards', configReport, {
+      ...answers('Delete a polling config; the next matching config takes its cards', configReport, {
         params,
       }),
     },
-    async ({ actor, params }) => toWire(await configs.remove(actor, params.id)),
+    ({ actor, params }) => configs.remove(actor, params.id),
   );
 }

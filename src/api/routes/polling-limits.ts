@@ -9,29 +9,28 @@ import {
 import { type ConcurrencyOperations, limitVersion } from '../../operations/limits/concurrency.ts';
 import { concurrencyLimit, pauseReport, slotReset } from '../../operations/limits/limits-report.ts';
 import type { PauseOperations } from '../../operations/limits/pauses.ts';
-import { toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import { answersOf, itemsOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
 import { body, oneOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';
 
-const { answers, reports } = answersOf('polling-concurrency');
+const answers = answersOf('polling-concurrency');
 
 export function pollingConcurrencyRoutes(app: Routes, concurrency: ConcurrencyOperations): void {
   app.get(
     '/polling-concurrency',
     answers('List limits', pageOf(concurrencyLimit), { querystring: pageQuery }),
-    async (request) => paginate(toWire(await concurrency.list()), request.query),
+    async (request) => paginate(await concurrency.list(), request.query),
   );
   app.get(
     '/polling-concurrency/:task_type',
-    reports('Show the limit of a task type', concurrencyLimit, {
+    answers('Show the limit of a task type', concurrencyLimit, {
       params: z.object({ task_type: taskType }),
     }),
     async (request) => withVersion(request, await concurrency.show(request.params.task_type), limitVersion),
   );
   app.put(
     '/polling-concurrency/:task_type',
-    reports('Set the limit of a task type', concurrencyLimit, {
+    answers('Set the limit of a task type', concurrencyLimit, {
       params: z.object({ task_type: taskType }),
       headers: ifMatchHeader,
       body: body({ max_concurrency: wholeNumber(MAX_CONCURRENCY_BOUNDS) }),
@@ -44,21 +43,21 @@ export function pollingConcurrencyRoutes(app: Routes, concurrency: ConcurrencyOp
   );
   app.post(
     '/polling-concurrency/reset',
-    reports('Reset the running count of a task type', slotReset, {
+    answers('Reset the running count of a task type', slotReset, {
       body: body({ task_type: taskType }),
     }),
-    async ({ actor, body }) => toWire(await concurrency.reset(actor, body.task_type)),
+    ({ actor, body }) => concurrency.reset(actor, body.task_type),
   );
 }
 
-const { answers: pauseAnswers } = answersOf('polling-pauses');
+const pauseAnswers = answersOf('polling-pauses');
 const PAUSES = '/polling-pauses';
 const items = itemsOf(pauseReport);
 const pausedTypes = oneOf(PAUSABLE);
 
 export function pollingPauseRoutes(app: Routes, pauses: PauseOperations): void {
   app.get(PAUSES, pauseAnswers('List pauses: what is paused, why and until when', items), async () => ({
-    items: toWire(await pauses.list()),
+    items: await pauses.list(),
   }));
   app.post(
     PAUSES,
@@ -70,8 +69,7 @@ export function pollingPauseRoutes(app: Routes, pauses: PauseOperations): void {
     ),
     async ({ actor, body }) => {
       const { task_type: taskType, seconds, reason } = body;
-      const made = await pauses.pause(actor, { taskType, seconds, reason });
-      return { items: toWire(made) };
+      return { items: await pauses.pause(actor, { taskType, seconds, reason }) };
     },
   );
   app.delete(
@@ -79,6 +77,6 @@ export function pollingPauseRoutes(app: Routes, pauses: PauseOperations): void {
     pauseAnswers('End pauses, including those the gateway asked for; returns the ended pauses', items, {
       querystring: z.object({ task_type: pausedTypes.default('all') }),
     }),
-    async ({ actor, query }) => ({ items: toWire(await pauses.resume(actor, query.task_type)) }),
+    async ({ actor, query }) => ({ items: await pauses.resume(actor, query.task_type) }),
   );
 }

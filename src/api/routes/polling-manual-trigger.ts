@@ -9,12 +9,11 @@ import {
   triggerReport,
 } from '../../operations/trigger-report.ts';
 import type { TriggerOperations } from '../../operations/triggers.ts';
-import { toWire } from '../../platform/snake-keys.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { answersOf, onPage, pageOf, pageQuery, pageRequestOf, type Routes } from '../schemas/answers.ts';
 import { body, listOfCards, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 
-const { answers, reports } = answersOf('polling-manual-trigger');
+const answers = answersOf('polling-manual-trigger');
 const PATH = '/polling-manual-trigger';
 
 const cardIds = listOfCards(MAX_BATCH_CARDS);
@@ -32,54 +31,54 @@ export function pollingManualTriggerRoutes(
   );
   app.get(
     `${PATH}/:trigger_id`,
-    reports('Follow a manual trigger', triggerReport, {
+    answers('Follow a manual trigger', triggerReport, {
       params: z.object({ trigger_id: z.string() }),
     }),
-    async ({ params }) => toWire(await triggers.show(params.trigger_id)),
+    ({ params }) => triggers.show(params.trigger_id),
   );
   app.post(
     `${PATH}/cancel`,
-    reports('Cancel a manual trigger; cards that are being polled are finished', triggerReport, {
+    answers('Cancel a manual trigger; cards that are being polled are finished', triggerReport, {
       body: body({ trigger_id: z.string({ error: requiredOr('must be a text') }).min(1) }),
     }),
-    async ({ actor, body }) => toWire(await triggers.cancel(actor, body.trigger_id)),
+    ({ actor, body }) => triggers.cancel(actor, body.trigger_id),
   );
   app.post(
     `${PATH}/cancel-all`,
-    reports(
+    answers(
       'Cancel all open manual triggers, of one task type or of all; dry_run only counts them',
       cancelledTriggers,
       { body: body({ task_type: taskType.optional(), dry_run: z.boolean().default(false) }) },
     ),
-    async ({ actor, body: { task_type: type = null, dry_run: isDryRun } }) =>
-      toWire(await (isDryRun ? triggers.openTotals(type) : triggers.cancelAll(actor, type))),
+    ({ actor, body: { task_type: type = null, dry_run: isDryRun } }) =>
+      isDryRun ? triggers.openTotals(type) : triggers.cancelAll(actor, type),
   );
 }
 
 function makingRoutes(app: Routes, triggers: TriggerOperations, expensive: ExpensiveReads): void {
   app.post(
     `${PATH}/single`,
-    reports(
+    answers(
       'Queue one card',
       triggerReport,
       { body: body({ card_id: wholeNumber(CARD_ID_BOUNDS), task_type: taskType }) },
       202,
     ),
-    async ({ actor, body }) => toWire(await triggers.single(actor, body.task_type, body.card_id)),
+    ({ actor, body }) => triggers.single(actor, body.task_type, body.card_id),
   );
   app.post(
     `${PATH}/batch`,
-    reports(
+    answers(
       'Queue several cards',
       batchReport,
       { body: body({ card_ids: cardIds, task_type: taskType }) },
       202,
     ),
-    async ({ actor, body }) => toWire(await triggers.batch(actor, body.task_type, body.card_ids)),
+    ({ actor, body }) => triggers.batch(actor, body.task_type, body.card_ids),
   );
   app.post(
     `${PATH}/by-condition`,
-    reports(
+    answers(
       'Queue all matching cards; without a condition, the whole fleet',
       triggerReport,
       {
@@ -91,22 +90,18 @@ function makingRoutes(app: Routes, triggers: TriggerOperations, expensive: Expen
       },
       202,
     ),
-    async ({ actor, body: { task_type: type, carrier_id: carrierId = null, status = null } }) => {
-      const make = () => triggers.byCondition(actor, type, { carrierId, status });
-      return toWire(await expensive.counts.run(make));
-    },
+    ({ actor, body: { task_type: type, carrier_id: carrierId = null, status = null } }) =>
+      expensive.counts.run(() => triggers.byCondition(actor, type, { carrierId, status })),
   );
   app.get(
     `${PATH}/preview`,
-    reports('Count the cards that a condition selects', selectionCount, {
+    answers('Count the cards that a condition selects', selectionCount, {
       querystring: z.object({
         carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
         status: queryNumber(SELECTION_BOUNDS).optional(),
       }),
     }),
-    async ({ query: { carrier_id: carrierId = null, status = null } }) =>
-      toWire(
-        await expensive.count(`cards ${carrierId} ${status}`, () => triggers.count({ carrierId, status })),
-      ),
+    ({ query: { carrier_id: carrierId = null, status = null } }) =>
+      expensive.count(`cards ${carrierId} ${status}`, () => triggers.count({ carrierId, status })),
   );
 }

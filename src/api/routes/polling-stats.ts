@@ -12,12 +12,11 @@ import {
   taskStats,
 } from '../../operations/stats/stats-report.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { toWire } from '../../platform/snake-keys.ts';
 import { PacedReads } from '../guard/expensive-reads.ts';
 import { answersOf, itemsOf, type Routes } from '../schemas/answers.ts';
 import { queryNumber } from '../schemas/fields.ts';
 
-const { answers, reports } = answersOf('polling-stats');
+const answers = answersOf('polling-stats');
 
 const { seconds, samples } = HISTORY_STEPS.minute;
 const MINUTES = { min: 1, max: (seconds * samples) / 60 };
@@ -31,35 +30,33 @@ type StatsSources = Pick<Operations, 'stats' | 'history' | 'init'>;
 export function pollingStatsRoutes(app: Routes, operations: StatsSources): void {
   const { stats, init, history: past } = operations;
   const pace = new PacedReads(EVERY_MS, systemClock);
-  const paced = <T>(what: string, read: () => Promise<T>) =>
-    pace.read(what, async () => toWire(await read()));
-  app.get('/polling-stats', reports('Overall statistics', overview), () =>
-    paced('overview', () => stats.overview()),
+  app.get('/polling-stats', answers('Overall statistics', overview), () =>
+    pace.read('overview', () => stats.overview()),
   );
   app.get('/polling-stats/queues', answers('Queue state', itemsOf(queueStats)), async () => ({
-    items: await paced('queues', () => stats.queues()),
+    items: await pace.read('queues', () => stats.queues()),
   }));
   app.get('/polling-stats/tasks', answers('Task statistics', itemsOf(taskStats)), async () => ({
-    items: await paced('tasks', () => stats.tasks()),
+    items: await pace.read('tasks', () => stats.tasks()),
   }));
   app.get(
     '/polling-stats/history',
-    reports('Samples of the last minutes: one a second up to 15 minutes, else one a minute', history, {
+    answers('Samples of the last minutes: one a second up to 15 minutes, else one a minute', history, {
       querystring: z.object({ minutes: queryNumber(MINUTES).default(DEFAULT_MINUTES) }),
     }),
-    ({ query: { minutes } }) => paced(`history ${minutes}`, () => past.read(minutes)),
+    ({ query: { minutes } }) => pace.read(`history ${minutes}`, () => past.read(minutes)),
   );
   app.get(
     '/polling-stats/failures',
     answers('Why polls fail, of which carriers, and for which cards', itemsOf(taskFailures)),
-    async () => ({ items: await paced('failures', () => past.failures()) }),
+    async () => ({ items: await pace.read('failures', () => past.failures()) }),
   );
-  app.get('/polling-stats/init-progress', reports('Initialisation progress', initState), () =>
-    paced('init-progress', () => init.progress()),
+  app.get('/polling-stats/init-progress', answers('Initialisation progress', initState), () =>
+    pace.read('init-progress', () => init.progress()),
   );
   app.post(
     '/polling-init/rebuild',
-    reports('Compare every ring with the cards and repair what differs, in place', initState, {}, 202),
-    async ({ actor }) => toWire(await init.rebuild(actor)),
+    answers('Compare every ring with the cards and repair what differs, in place', initState, {}, 202),
+    ({ actor }) => init.rebuild(actor),
   );
 }

@@ -27,7 +27,6 @@ import {
   type StopModeOperations,
   type StopOperations,
 } from '../../operations/stops/stops.ts';
-import { toWire } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
 import {
   answersOf,
@@ -104,7 +103,7 @@ const cardOrder = body({ reason });
 
 const cardResume = body({ reason, stop_again: stopAgain });
 
-const { answers, reports } = answersOf('stops');
+const answers = answersOf('stops');
 
 export function stopRoutes(app: Routes, stops: StopOperations, mode: StopModeOperations): void {
   modeRoutes(app, mode);
@@ -118,13 +117,13 @@ export function stopRoutes(app: Routes, stops: StopOperations, mode: StopModeOpe
   );
   app.post(
     '/cards/:card/stop',
-    reports(
+    answers(
       'Stop a card by card_id or iccid, whatever it has used',
       orderedStopReport,
       { params: z.object({ card: z.string() }), body: cardOrder },
       202,
     ),
-    async ({ actor, params, body }) => toWire(await stops.order(actor, params.card, body.reason)),
+    ({ actor, params, body }) => stops.order(actor, params.card, body.reason),
   );
 }
 
@@ -134,35 +133,35 @@ export function heldStopRoutes(app: Routes, stops: StopOperations): void {
     '/stops/release',
     {
       bodyLimit: CARD_LIST_BYTES,
-      ...reports(
+      ...answers(
         'Let held stops go on: each card is judged anew, and the budget does not hold it',
         releaseReport,
         { body: heldStops },
       ),
     },
-    async ({ actor, body }) => toWire(await stops.release(actor, heldOf(body))),
+    ({ actor, body }) => stops.release(actor, heldOf(body)),
   );
   app.post(
     '/stops/dismiss',
     {
       bodyLimit: CARD_LIST_BYTES,
-      ...reports('Give held stops up: the cards are not stopped in that month', dismissReport, {
+      ...answers('Give held stops up: the cards are not stopped in that month', dismissReport, {
         body: heldStops,
       }),
     },
-    async ({ actor, body }) => toWire(await stops.dismiss(actor, heldOf(body))),
+    ({ actor, body }) => stops.dismiss(actor, heldOf(body)),
   );
 }
 
 function modeRoutes(app: Routes, mode: StopModeOperations): void {
   app.get(
     '/stops/mode',
-    reports('Show whether cards over their package are stopped, and since when', stopModeReport),
+    answers('Show whether cards over their package are stopped, and since when', stopModeReport),
     async (request) => withVersion(request, await mode.show(), modeVersion),
   );
   app.put(
     '/stops/mode',
-    reports(
+    answers(
       'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
       stopModeReport,
       { headers: ifMatchHeader, body: modeChange },
@@ -186,26 +185,25 @@ export function stopResumeRoutes(app: Routes, resumes: ResumeOperations): void {
   app.get(
     RUNS,
     answers('List the latest runs that resume cards, newest first', itemsOf(resumeRunReport)),
-    async () => ({ items: toWire(await resumes.latest()) }),
+    async () => ({ items: await resumes.latest() }),
   );
-  app.get(`${RUNS}/:id`, reports('Follow a run', resumeRunReport, { params }), async (request) =>
-    toWire(await resumes.show(request.params.id)),
+  app.get(`${RUNS}/:id`, answers('Follow a run', resumeRunReport, { params }), (request) =>
+    resumes.show(request.params.id),
   );
   app.post(
     `${RUNS}/:id/cancel`,
-    reports('Cancel a run; calls that are being made end normally', resumeRunReport, { params }),
-    async ({ actor, params: { id } }) => toWire(await resumes.cancel(actor, id)),
+    answers('Cancel a run; calls that are being made end normally', resumeRunReport, { params }),
+    ({ actor, params: { id } }) => resumes.cancel(actor, id),
   );
   app.post(
     '/cards/:card/resume',
-    reports(
+    answers(
       'Resume a card by card_id or iccid',
       resumeRunReport,
       { params: z.object({ card: z.string() }), body: cardResume },
       202,
     ),
-    async ({ actor, params: { card }, body }) =>
-      toWire(await resumes.createForCard(actor, card, orderOf(body))),
+    ({ actor, params: { card }, body }) => resumes.createForCard(actor, card, orderOf(body)),
   );
 }
 
@@ -225,8 +223,8 @@ export function newResumeRoute(app: Routes, resumes: ResumeOperations): void {
     async ({ actor, body }, reply) => {
       const { card_ids: cardIds = null, since: sinceMs = null, carrier_id: carrierId = null } = body;
       const criteria = { cardIds, sinceMs, carrierId };
-      if (body.dry_run) return toWire(await resumes.preview(criteria));
-      return reply.code(202).send(toWire(await resumes.create(actor, criteria, orderOf(body))));
+      if (body.dry_run) return resumes.preview(criteria);
+      return reply.code(202).send(await resumes.create(actor, criteria, orderOf(body)));
     },
   );
 }

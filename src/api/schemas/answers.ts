@@ -4,11 +4,11 @@
 // A report becomes a schema of its JSON: names in snake_case, times as RFC 3339 in UTC; toWire (platform/snake-keys.ts) does the
 // same to values. Lists come in pages (contract, "Lists"): {items, page, page_size, total}.
 import type { FastifyInstance } from 'fastify';
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { type FastifyPluginAsyncZod, serializerCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest } from '../../domain/page.ts';
-import { REPORT_NAMES } from '../../operations/report.ts';
-import { snakeCase, toWire, type Wire } from '../../platform/snake-keys.ts';
+import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
+import { REPORT_NAMES, type ReportOf } from '../../operations/report.ts';
+import { snakeCase, toWire } from '../../platform/snake-keys.ts';
 import { queryNumber } from './fields.ts';
 
 /** What routes are added to: a scope of the server whose schemas are those of zod. */
@@ -16,31 +16,23 @@ export type Routes = Parameters<FastifyPluginAsyncZod>[0];
 
 /** @param tag of routes in the OpenAPI document (openapi.ts). @returns what describes such a route. */
 export function answersOf(tag: string) {
-  /** @param takes params, querystring, headers and body, as far as there are. @param status of its answer. */
-  const answers = <
-    Answer extends z.ZodType,
-    const Takes extends object = object,
-    const Status extends number = 200,
-  >(
+  /**
+   * @param answer the report that it returns.
+   * @param takes params, querystring, headers and body, as far as there are. @param status of its answer.
+   */
+  return <Answer extends z.ZodType, const Takes extends object = object, const Status extends number = 200>(
     summary: string,
     answer: Answer,
     takes: Takes = {} as Takes,
     status: Status = 200 as Status,
   ) => ({
-    schema: { tags: [tag], summary, ...takes, response: { [status]: answer } as Record<Status, Answer> },
+    schema: {
+      tags: [tag],
+      summary,
+      ...takes,
+      response: { [status]: wireSchema(answer) } as Record<Status, WireSchema<Answer>>,
+    },
   });
-  /** The same for an answer that is a report. */
-  const reports = <
-    Report extends z.ZodType,
-    const Takes extends object = object,
-    const Status extends number = 200,
-  >(
-    summary: string,
-    report: Report,
-    takes?: Takes,
-    status?: Status,
-  ) => answers(summary, wireSchema(report), takes, status);
-  return { answers, reports };
 }
 
 /** Gives every answer the lowest status that its route describes; errors have their own. */
@@ -51,7 +43,14 @@ export function setStatus(app: FastifyInstance): void {
   });
 }
 
-type WireSchema<Schema extends z.ZodType> = z.ZodType<Wire<z.output<Schema>>, Wire<z.output<Schema>>>;
+/** Handlers return reports: the names and times of JSON are made of them when they are sent (serializeReport). */
+type WireSchema<Schema extends z.ZodType> = z.ZodType<ReportOf<Schema>, ReportOf<Schema>>;
+
+/** Writes a report as the schema of its JSON says. */
+export const serializeReport: typeof serializerCompiler = (route) => {
+  const serialize = serializerCompiler(route);
+  return (report) => serialize(toWire(report));
+};
 
 /** Reports that are part of others are described once. */
 const named = new WeakMap<z.ZodType, z.ZodType>();
@@ -93,25 +92,22 @@ type PageQuery = z.output<typeof pageQuery>;
 
 /** A list that is short and has no pages. */
 export function itemsOf<Item extends z.ZodType>(item: Item) {
-  return z.object({ items: z.array(wireSchema(item)) });
+  return z.object({ items: z.array(item) });
 }
 
 export function pageOf<Item extends z.ZodType>(item: Item) {
-  return z.object({ items: z.array(wireSchema(item)), page: z.int(), page_size: z.int(), total: z.int() });
+  return z.object({ items: z.array(item), page: z.int(), pageSize: z.int(), total: z.int() });
 }
 
 /** One page of a list that is short enough to be read in full. */
-export function paginate<Item>(all: readonly Item[], { page, page_size }: PageQuery) {
-  const from = (page - 1) * page_size;
-  return { items: all.slice(from, from + page_size), page, page_size, total: all.length };
+export function paginate<Item>(all: readonly Item[], query: PageQuery) {
+  const { offset, limit } = sliceOf(pageRequestOf(query));
+  return onPage({ items: all.slice(offset, offset + limit), total: all.length }, query);
 }
 
 /** A page of a list that is read page by page. */
-export function onPage<Item>(
-  { items, total }: { readonly items: readonly Item[]; readonly total: number },
-  { page, page_size }: PageQuery,
-) {
-  return { items: toWire(items) as Wire<Item>[], page, page_size, total };
+export function onPage<Item>(slice: SliceOf<Item>, query: PageQuery) {
+  return { ...slice, ...pageRequestOf(query) };
 }
 
 export function pageRequestOf({ page, page_size: pageSize }: PageQuery): PageRequest {
