@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
-import { type CleanupConfig, cleanupBegun, RETENTION_DAYS_BOUNDS } from '../domain/cleanup.ts';
+import { type CleanupConfig, cleanupBegun } from '../domain/cleanup.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
@@ -13,7 +13,7 @@ import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { Audit } from './audit.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from './cleanup-report.ts';
 import { dated } from './date-of.ts';
-import { type ExpectedVersion, requireVersion, requireWithin, versionOf } from './requirements.ts';
+import { type ExpectedVersion, requireVersion, versionOf } from './requirements.ts';
 
 /** The error of the targets that a cancelled run has not cleaned. */
 const CANCELLED = 'cancelled';
@@ -52,8 +52,7 @@ export class CleanupOperations {
   }
 
   /**
-   * The next run uses the new values. @throws CardpollError `not_found`; `invalid` for days out of bounds; `conflict`
-   * when the config does not have the expected version.
+   * The next run uses the new values. @throws CardpollError `not_found`; `conflict` when the config does not have the expected version.
    */
   async update(
     actor: Actor,
@@ -61,8 +60,6 @@ export class CleanupOperations {
     patch: Partial<Pick<Retention, 'retentionDays' | 'enabled'>>,
     expected: ExpectedVersion,
   ): Promise<Retention> {
-    const { retentionDays } = patch;
-    if (retentionDays !== undefined) requireWithin(RETENTION_DAYS_BOUNDS, { retentionDays });
     const updated = await this.deps.audit.change(actor, async ({ cleanup }, note) => {
       const before = (await cleanup.configs()).find((config) => config.id === id);
       if (before === undefined) throw unknown(id);

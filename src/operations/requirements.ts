@@ -1,9 +1,8 @@
-// Refuses what cannot be: numbers out of bounds, all fields in one error, with the same words in the API and the CLI; what
-// the gateway does not offer; cards that do not exist; and changes of an object that has changed since its client read it. A
-// client may name the version that it has read: in the admin API a version is an ETag.
+// Refuses what cannot be: numbers out of bounds; what the gateway does not offer; cards that do not exist; and changes of an
+// object that has changed since its client read it. A client may name the version that it has read: in the admin API a version
+// is an ETag. What a field of a request alone shows to be wrong is refused by the schemas of the API.
 import { createHash } from 'node:crypto';
 import { type InterfaceName, notOfferedWords, type Offers } from '../domain/gateway-interface.ts';
-import { CARD_ID_BOUNDS } from '../domain/manual-trigger.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CardRecords } from '../store/ports/records/card-records.ts';
 
@@ -18,15 +17,6 @@ export function wholeNumberWithin({ min, max }: Bounds): string {
 
 export function isWithin({ min, max }: Bounds, value: number): boolean {
   return Number.isInteger(value) && value >= min && value <= max;
-}
-
-/** @throws CardpollError `invalid`, which names each field that is not a whole number within the (inclusive) bounds. */
-export function requireWithin(bounds: Bounds, values: Readonly<Record<string, number>>): void {
-  const fields = Object.entries(values)
-    .filter(([, value]) => !isWithin(bounds, value))
-    .map(([field]) => ({ field, message: wholeNumberWithin(bounds) }));
-  if (fields.length > 0)
-    throw new CardpollError('invalid', 'invalid_field', 'a value is out of bounds', { fields });
 }
 
 /** @throws CardpollError `conflict`. */
@@ -47,15 +37,6 @@ export async function findCard(cards: Pick<CardRecords, 'find'>, cardIdOrIccid: 
 }
 
 export type CardList = readonly number[];
-
-/** @returns each card once. @throws CardpollError `invalid` for an empty list, one that is too long, or a wrong id. */
-export function distinctCards(cardIds: CardList, most: number): CardList {
-  if (cardIds.length < 1 || cardIds.length > most) {
-    throw wrongCards('cardIds', `must hold 1 to ${most} card ids`);
-  }
-  requireWithin(CARD_ID_BOUNDS, Object.fromEntries(cardIds.map((cardId, i) => [`cardIds.${i}`, cardId])));
-  return [...new Set(cardIds)];
-}
 
 export function wrongCards(field: string, message: string): CardpollError {
   return new CardpollError('invalid', 'invalid_field', `${field} ${message}`, {

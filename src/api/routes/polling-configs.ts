@@ -7,12 +7,7 @@ import {
   INTERVAL_SECONDS_BOUNDS,
   PRIORITY_BOUNDS,
 } from '../../domain/schedule/polling-config.ts';
-import {
-  CONFIG_NAME_LENGTH,
-  type ConfigOperations,
-  type ConfigPatch,
-  configVersion,
-} from '../../operations/schedule/configs.ts';
+import { type ConfigOperations, type ConfigPatch, configVersion } from '../../operations/schedule/configs.ts';
 import { configReport } from '../../operations/schedule/schedule-report.ts';
 import { camelKeys } from '../../platform/snake-keys.ts';
 import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
@@ -20,14 +15,15 @@ import { ADMIN_ONLY } from '../guard/access.ts';
 import { answersOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
 import { body, idOf, oneOf, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 
-const nameRule = `must have 1 to ${CONFIG_NAME_LENGTH} printable characters`;
+const NAME_LENGTH = 200;
+const nameRule = `must have 1 to ${NAME_LENGTH} printable characters`;
 const fields = {
   status: z.literal([0, 1], { error: 'must be 0 (disabled) or 1 (enabled)' }),
   name: z
     .string({ error: requiredOr(nameRule) })
     .trim()
     .min(1, { error: nameRule })
-    .max(CONFIG_NAME_LENGTH, { error: nameRule })
+    .max(NAME_LENGTH, { error: nameRule })
     .regex(ONE_LINE, { error: nameRule }),
   task_type: taskType,
   card_condition: oneOf(CARD_CONDITIONS),

@@ -5,7 +5,6 @@ import {
   type AlertCondition,
   type AlertRule,
   type AlertRuleFields,
-  COOLDOWN_SECONDS_BOUNDS,
   DEFAULT_COOLDOWN_SECONDS,
   RULE_NAME_MAX_LENGTH,
   RULE_TYPE_FACTS,
@@ -21,13 +20,7 @@ import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { AlertRecords } from '../../store/ports/records/alert-records.ts';
 import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
-import {
-  type ExpectedVersion,
-  isWithin,
-  requireVersion,
-  versionOf,
-  wholeNumberWithin,
-} from '../requirements.ts';
+import { type ExpectedVersion, isWithin, requireVersion, versionOf } from '../requirements.ts';
 import type { AlertRuleReport, WebhookTrialReport } from './alert-reports.ts';
 
 /** The fields of a new rule; omitted fields get defaults. */
@@ -182,7 +175,6 @@ export class AlertOperations {
       threshold: thresholdProblem(fields),
       webhookUrl: this.#webhookProblem(fields),
       webhookSecret: secrets === null ? `must be ${WEBHOOK_SECRET_FORM}` : null,
-      cooldownSeconds: cooldownProblem(fields.cooldownSeconds),
     }).flatMap(([field, message]) => (message === null ? [] : { field, message }));
     if (problems.length === 0) return fields;
     throw new CardpollError('invalid', 'invalid_field', 'the alert rule is not valid', {
@@ -265,10 +257,6 @@ function thresholdProblem({ ruleType, threshold }: AlertCondition): string | nul
   return max === null
     ? `must be at least ${min} for ${ruleType}`
     : `must be ${min} to ${max} for ${ruleType}`;
-}
-
-function cooldownProblem(seconds: number): string | null {
-  return isWithin(COOLDOWN_SECONDS_BOUNDS, seconds) ? null : wholeNumberWithin(COOLDOWN_SECONDS_BOUNDS);
 }
 
 function ruleNotFound(id: number): CardpollError {

@@ -24,7 +24,7 @@ import type {
 } from '../../store/ports/records/alert-records.ts';
 import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
-import { isWithin, requireWithin } from '../requirements.ts';
+import { isWithin } from '../requirements.ts';
 import type { AlertReport, SilenceReport } from './alert-reports.ts';
 
 /** Firing alerts by rule type and task type; combinations without any are left out. */
@@ -158,10 +158,7 @@ export class SilenceOperations {
   }
 
   #endOf(seconds: number | null, until: Date | null): NewSilence['ends'] {
-    if (seconds !== null && until === null) {
-      requireWithin(SILENCE_SECONDS_BOUNDS, { seconds });
-      return { inSeconds: seconds };
-    }
+    if (seconds !== null && until === null) return { inSeconds: seconds };
     if (until === null || seconds !== null) throw wrong('seconds', 'is required, or until instead of it');
     const { max } = SILENCE_SECONDS_BOUNDS;
     const ahead = (until.getTime() - this.deps.clock.now()) / 1000;

@@ -2,7 +2,6 @@
 // the durable limits. The live store has the limits in force, which workers read there with every claim.
 import type { Actor } from '../../domain/audit.ts';
 import { kneeOf } from '../../domain/limits/concurrency-curve.ts';
-import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/operator-limits.ts';
 import { askPerTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { PaceState } from '../../store/ports/live/pace.ts';
@@ -10,7 +9,7 @@ import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
-import { type ExpectedVersion, requireVersion, requireWithin, versionOf } from '../requirements.ts';
+import { type ExpectedVersion, requireVersion, versionOf } from '../requirements.ts';
 import { awaitedWords } from './capacity.ts';
 import type { ConcurrencyLimit, SlotReset } from './limits-report.ts';
 
@@ -39,8 +38,7 @@ export class ConcurrencyOperations {
 
   /**
    * Sets a limit for the whole fleet; in force with the next claim of every worker.
-   * Throws `invalid` outside 1..100000, `conflict` when it is not in the version expected, `unavailable`; after
-   * `unavailable` the call may be repeated.
+   * Throws `conflict` when it is not in the version expected, `unavailable`; after `unavailable` the call may be repeated.
    */
   async set(
     actor: Actor,
@@ -48,7 +46,6 @@ export class ConcurrencyOperations {
     maxConcurrency: number,
     expected: ExpectedVersion,
   ): Promise<ConcurrencyLimit> {
-    requireWithin(MAX_CONCURRENCY_BOUNDS, { maxConcurrency });
     await this.audit.change(actor, async ({ configs }, note) => {
       const before = (await configs.concurrency())[taskType];
       requireVersion(limitVersion({ taskType, maxConcurrency: before }), expected);

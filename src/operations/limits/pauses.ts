@@ -1,13 +1,12 @@
 // Pauses stop the polling of a task type for a time. Workers set a pause when the gateway asks for one (429, 503);
 // operators set one when the gateway's owner announces maintenance. Used by the admin API.
 import type { Actor } from '../../domain/audit.ts';
-import { PAUSE_SECONDS_BOUNDS, type Pausable } from '../../domain/limits/operator-limits.ts';
+import type { Pausable } from '../../domain/limits/operator-limits.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Pause, PauseSource } from '../../store/ports/live/work-queue.ts';
 import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
-import { requireWithin } from '../requirements.ts';
 import type { PauseReport } from './limits-report.ts';
 
 interface OperatorPause {
@@ -30,10 +29,9 @@ export class PauseOperations {
 
   /**
    * Stops all polling of a task type, including manual triggers, for `seconds` from now; calls in flight end normally.
-   * A new pause replaces the operators' current one. @returns the new pauses. @throws CardpollError `invalid`.
+   * A new pause replaces the operators' current one. @returns the new pauses.
    */
   async pause(actor: Actor, { taskType, seconds, reason }: OperatorPause): Promise<PauseReport[]> {
-    requireWithin(PAUSE_SECONDS_BOUNDS, { seconds });
     const types = typesOf(taskType);
     const ofOperators = (pause: { source: PauseSource; taskType: TaskType }) =>
       pause.source === 'operator' && types.includes(pause.taskType);

@@ -6,24 +6,21 @@
 import type { Actor } from '../../domain/audit.ts';
 import { notOfferedWords, type Offers } from '../../domain/gateway-interface.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
-import { ONE_LINE } from '../../domain/one-line.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import {
   ConfigMatcher,
   INTERVAL_SECONDS_BOUNDS,
   type PollingConfig,
-  PRIORITY_BOUNDS,
 } from '../../domain/schedule/polling-config.ts';
 import { achievedIntervalMsOf } from '../../domain/schedule/schedule-pace.ts';
-import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
+import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { CardpollError, type FieldProblem } from '../../platform/errors.ts';
+import { CardpollError } from '../../platform/errors.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import {
-  type Bounds,
   type ExpectedVersion,
   isWithin,
   requireVersion,
@@ -31,10 +28,6 @@ import {
   wholeNumberWithin,
 } from '../requirements.ts';
 import type { ConfigReport } from './schedule-report.ts';
-
-export const CONFIG_NAME_LENGTH = 200;
-
-const BOUNDS = { intervalSeconds: INTERVAL_SECONDS_BOUNDS, priority: PRIORITY_BOUNDS } as const;
 
 type NewConfig = Omit<PollingConfig, 'id'>;
 export type ConfigPatch = Partial<NewConfig>;
@@ -65,9 +58,8 @@ export class ConfigOperations {
     return found;
   }
 
-  /** @throws CardpollError `invalid`, which names each field out of bounds. */
+  /** @throws CardpollError `invalid` for an interval that the gateway does not allow. */
   async create(actor: Actor, config: NewConfig): Promise<ConfigReport> {
-    requireSensible(config);
     this.#requireAllowed(config);
     const created = await this.deps.audit.change(actor, async ({ configs }, note) => {
       const after = await configs.create(config);
@@ -78,7 +70,7 @@ export class ConfigOperations {
   }
 
   /**
-   * @throws CardpollError `not_found`; `invalid`, which names each wrong field; `conflict` for an unexpected version.
+   * @throws CardpollError `not_found`; `invalid` as for a new config; `conflict` for an unexpected version.
    */
   async update(
     actor: Actor,
@@ -86,7 +78,6 @@ export class ConfigOperations {
     patch: ConfigPatch,
     expected: ExpectedVersion,
   ): Promise<ConfigReport> {
-    requireSensible(patch);
     const updated = await this.deps.audit.change(actor, async ({ configs }, note) => {
       const before = (await configs.list()).find((config) => config.id === id);
       if (before === undefined) throw unknown(id);
@@ -117,7 +108,10 @@ export class ConfigOperations {
   /** The gateway limits how often one card may be polled. */
   #requireAllowed({ taskType, intervalSeconds }: NewConfig): void {
     const problem = tooFrequent(taskType, intervalSeconds, this.deps.rateLimits);
-    if (problem !== null) refuse([{ field: 'intervalSeconds', message: problem }]);
+    if (problem === null) return;
+    throw new CardpollError('invalid', 'invalid_field', 'a value is out of bounds', {
+      fields: [{ field: 'intervalSeconds', message: problem }],
+    });
   }
 
   async #reportOf(config: PollingConfig): Promise<ConfigReport> {
@@ -163,31 +157,6 @@ export class ConfigOperations {
 export function configVersion(config: PollingConfig): string {
   const { id, name, taskType, cardCondition, carrierId, intervalSeconds, priority, status } = config;
   return versionOf([id, name, taskType, cardCondition, carrierId, intervalSeconds, priority, status]);
-}
-
-function requireSensible(fields: ConfigPatch): void {
-  const problems: FieldProblem[] = [];
-  for (const [field, bounds] of Object.entries(BOUNDS) as Array<[keyof typeof BOUNDS, Bounds]>) {
-    const value = fields[field];
-    if (value === undefined) continue;
-    if (!isWithin(bounds, value)) {
-      problems.push({ field, message: wholeNumberWithin(bounds) });
-    }
-  }
-  const { name, taskType } = fields;
-  const isName = (text: string) =>
-    text.trim() !== '' && text.length <= CONFIG_NAME_LENGTH && ONE_LINE.test(text);
-  if (name !== undefined && !isName(name)) {
-    problems.push({ field: 'name', message: `must have 1 to ${CONFIG_NAME_LENGTH} printable characters` });
-  }
-  if (taskType !== undefined && !TASK_TYPES.includes(taskType)) {
-    problems.push({ field: 'taskType', message: `must be one of ${TASK_TYPES.join(', ')}` });
-  }
-  if (problems.length > 0) refuse(problems);
-}
-
-function refuse(fields: readonly FieldProblem[]): never {
-  throw new CardpollError('invalid', 'invalid_field', 'a value is out of bounds', { fields });
 }
 
 function objectOf(id: number): string {

@@ -2,7 +2,6 @@
 // workers carry them out.
 import type { Actor } from '../../domain/audit.ts';
 import { notOfferedWords, type Offers, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
-import { MAX_ORDERED_CARDS } from '../../domain/stops/stop.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -10,7 +9,7 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { ResumeRun, ResumeSelection } from '../../store/ports/records/resume-records.ts';
 import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
-import { type CardList, distinctCards, findCard, requireOffered, wrongCards } from '../requirements.ts';
+import { type CardList, findCard, requireOffered, wrongCards } from '../requirements.ts';
 import type { ResumePreview, ResumeRunReport } from './stop-reports.ts';
 
 /** A list of cards, or what cardpoll stopped since a time; null: not given. */
@@ -142,7 +141,7 @@ function selectionOf({ cardIds, sinceMs, carrierId }: ResumeCriteria): ResumeSel
   }
   if (sinceMs !== null) throw wrongCards('since', 'is not taken together with card_ids');
   if (carrierId !== null) throw wrongCards('carrierId', 'is not taken together with card_ids');
-  return { cardIds: distinctCards(cardIds, MAX_ORDERED_CARDS) };
+  return { cardIds: [...new Set(cardIds)] };
 }
 
 /** A list may have many cards, so the audit trail stores their number. */

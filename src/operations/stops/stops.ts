@@ -4,7 +4,7 @@ import type { Actor } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
 import { type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
-import { MAX_ORDERED_CARDS, STOPS_COUNTED, type StopMode } from '../../domain/stops/stop.ts';
+import { STOPS_COUNTED, type StopMode } from '../../domain/stops/stop.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
@@ -13,7 +13,6 @@ import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
 import {
   type CardList,
-  distinctCards,
   type ExpectedVersion,
   findCard,
   requireOffered,
@@ -201,7 +200,7 @@ export class StopOperations {
 function cardsOf({ cardIds, all }: HeldStops): CardList | null {
   if (cardIds !== null && all) throw wrongCards('all', 'is not taken together with card_ids');
   if (cardIds === null && !all) throw wrongCards('cardIds', 'is required, or all instead of it');
-  return cardIds === null ? null : distinctCards(cardIds, MAX_ORDERED_CARDS);
+  return cardIds === null ? null : [...new Set(cardIds)];
 }
 
 /** The records decide about so many stops at a time. */

@@ -18,6 +18,10 @@ const LIMIT = '/api/admin/polling-concurrency/realname';
 const RESET = '/api/admin/polling-concurrency/reset';
 const CONFIGS = '/api/admin/polling-configs';
 const CONFIG = '/api/admin/polling-configs/1';
+const PAUSES = '/api/admin/polling-pauses';
+const RETENTION = '/api/admin/data-cleanup-configs/1';
+const TRIGGERS = '/api/admin/polling-manual-trigger';
+const SILENCES = '/api/admin/polling-alert-silences';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 function expectProblem(reply: Reply, status: number, code: string): void {
@@ -73,6 +77,8 @@ describe('fields', () => {
       { name: ' ', task_type: 'sms', card_condition: 'new' },
       ['name', 'task_type', 'card_condition'],
     ],
+    ['PUT', CONFIG, { name: 'a\u001bb', priority: -1_000_001 }, ['name', 'priority']],
+    ['PUT', CONFIG, { name: 'a\u202eb', priority: 1_000_001 }, ['name', 'priority']],
     ['PUT', CONFIG, { carrier_id: 'all', priority: 1.5 }, ['carrier_id', 'priority']],
     ['POST', CONFIGS, {}, ['name', 'task_type', 'card_condition', 'interval_seconds']],
     [
@@ -81,6 +87,17 @@ describe('fields', () => {
       { name: 'x'.repeat(201), task_type: 'package', card_condition: 'any', interval_seconds: 0 },
       ['name', 'interval_seconds'],
     ],
+    ['POST', PAUSES, { task_type: 'all', seconds: 0 }, ['seconds']],
+    ['POST', PAUSES, { task_type: 'all', seconds: 1e9 }, ['seconds']],
+    ['PUT', RETENTION, { retention_days: 0 }, ['retention_days']],
+    ['PUT', RETENTION, { retention_days: 1e6 }, ['retention_days']],
+    ['POST', `${TRIGGERS}/single`, { task_type: 'realname', card_id: 0 }, ['card_id']],
+    ['POST', `${TRIGGERS}/batch`, { task_type: 'realname', card_ids: [] }, ['card_ids']],
+    ['POST', `${TRIGGERS}/batch`, { task_type: 'realname', card_ids: [1, 0] }, ['card_ids']],
+    ['POST', `${TRIGGERS}/batch`, { task_type: 'realname', card_ids: Array(10_001).fill(1) }, ['card_ids']],
+    ['POST', `${TRIGGERS}/by-condition`, { task_type: 'realname', carrier_id: 2 ** 31 }, ['carrier_id']],
+    ['POST', `${TRIGGERS}/by-condition`, { task_type: 'realname', status: 2 ** 31 }, ['status']],
+    ['POST', SILENCES, { task_type: 'package', seconds: 2_678_401 }, ['seconds']],
   ])('%s %s with %j names %j', async (method, path, json, fields) => {
     const reply = await api.call(method, path, { json });
     expectProblem(reply, 422, 'invalid_field');

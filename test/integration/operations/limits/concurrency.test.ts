@@ -47,12 +47,6 @@ it('a limit is set only in the version that was seen', async () => {
   expect(await concurrency.show('carddata')).toMatchObject({ taskType: 'carddata', maxConcurrency: 60 });
 });
 
-it.each([0, 100_001])('a limit of %i is refused', async (limit) => {
-  await expect(concurrency.set(ANNA, 'carddata', limit, null)).rejects.toMatchObject({
-    fields: [{ field: 'maxConcurrency' }],
-  });
-});
-
 it('where less is in force it says why, and what was measured', async () => {
   const { work } = stores.live;
   await work.saveLimitRecord('realname', { limit: 50, normalMs: 9, reason: 'refused', curve: [POINT] });

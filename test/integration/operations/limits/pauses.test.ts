@@ -85,11 +85,3 @@ it('end for one type or for all, whoever asked for them', async () => {
   expect(await pauses.resume(ANNA, 'all')).toEqual([]);
   expect(await stores.lastTrace(), 'what ends nothing leaves no trace').toEqual(known);
 });
-
-it.each([0, 1e9])('of %d seconds is refused', async (seconds) => {
-  await expect(pauses.pause(ANNA, { taskType: 'all', seconds, reason: 'x' })).rejects.toMatchObject({
-    code: 'invalid_field',
-    fields: [{ field: 'seconds' }],
-  });
-  expect(await pauses.list()).toEqual([]);
-});

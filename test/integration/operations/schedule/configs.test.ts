@@ -18,7 +18,6 @@ const NIGHT = {
   status: 1,
 } as const;
 const UNREAD = { members: 0, achievedIntervalSeconds: null, skippedRevolutions: 0 };
-const WHOLE = 'must be a whole number from';
 
 let stores: OperatedStores;
 let configs: Operations['configs'];
@@ -94,7 +93,6 @@ it('a change that is refused changes nothing and leaves no trace', async () => {
     kind: 'conflict',
     code: 'version_changed',
   });
-  await expect(configs.update(ANNA, 1, { name: '' }, null)).rejects.toMatchObject({ kind: 'invalid' });
   expect(await configs.show(1)).toMatchObject(NAMES);
   expect(await stores.lastTrace()).toEqual(known);
 });
@@ -134,47 +132,14 @@ describe('the version of a config', () => {
   });
 });
 
-describe('what is no config', () => {
-  it.each([
-    ['name', ''],
-    ['name', '  '],
-    ['name', 'x'.repeat(201)],
-    ['name', 'a\u001bb'],
-    ['name', 'a\u202eb'],
-    ['taskType', 'sms'],
-    ['intervalSeconds', 0],
-    ['intervalSeconds', 2_592_001],
-    ['intervalSeconds', 1.5],
-    ['priority', -1_000_001],
-    ['priority', 1_000_001],
-  ])('is refused: %s %j', async (field, value) => {
-    const refusal = { kind: 'invalid', code: 'invalid_field', message: 'a value is out of bounds' };
-    const problem = { ...refusal, fields: [{ field, message: expect.stringMatching(/^must /) }] };
-    const bad = { ...NIGHT, [field]: value };
-    await expect(configs.create(ANNA, bad)).rejects.toMatchObject(problem);
-    await expect(configs.update(ANNA, 1, { [field]: value }, null)).rejects.toMatchObject(problem);
-    expect(await configs.list()).toHaveLength(2);
-  });
-
-  it('is told of every field at once, and what it must be', async () => {
-    const bad = { ...NIGHT, name: '', taskType: 'sms' as 'realname', intervalSeconds: -1, priority: 1e9 };
-    await expect(configs.create(ANNA, bad)).rejects.toMatchObject({
-      fields: [
-        { field: 'intervalSeconds', message: `${WHOLE} 1 to 2592000` },
-        { field: 'priority', message: `${WHOLE} -1000000 to 1000000` },
-        { field: 'name', message: 'must have 1 to 200 printable characters' },
-        { field: 'taskType', message: 'must be one of realname, carddata, package' },
-      ],
-    });
-  });
-
+describe('a new config', () => {
   it.each([
     { name: 'x'.repeat(200) },
     { intervalSeconds: 1 },
     { intervalSeconds: 2_592_000 },
     { priority: -1_000_000 },
     { priority: 1_000_000 },
-  ])('does not begin at its bounds: %j', async (edge) => {
+  ])('may be at its bounds: %j', async (edge) => {
     expect(await configs.create(ANNA, { ...NIGHT, ...edge })).toMatchObject(edge);
   });
 });
