@@ -10,7 +10,7 @@ import { AlertEvaluator } from './alerts/alert-evaluator.ts';
 import { WebhookSender } from './alerts/webhook-sender.ts';
 import { Cleaner, CleanupSchedule } from './cleanup/cleaner.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
-import { type LeaderMeans, Leadership } from './leadership.ts';
+import { Leadership } from './leadership.ts';
 import { ConcurrencyController } from './limits/concurrency-controller.ts';
 import { LimitKeeper } from './limits/limit-keeper.ts';
 import { PauseLog } from './limits/pause-log.ts';
@@ -34,7 +34,7 @@ export function leaderServices(
   deps: EngineDeps,
   { configs: watch, errors }: SharedParts,
 ): Service[] {
-  const { live, records, gateway, clock, log, digest } = deps;
+  const { live, records, clock, log } = deps;
   const leadership = new Leadership({
     coordination: live.coordination,
     holder: settings.instanceId,
@@ -44,99 +44,67 @@ export function leaderServices(
       log.info({ fence }, leads ? 'this instance leads' : 'this instance no longer leads'),
     onError: errors.for('leadership'),
   });
-  const lead = (part: string): LeaderMeans => ({
+  /** What services have in common; each takes what its type asks for. */
+  const common = {
+    ...deps,
+    ...settings.polling,
+    work: live.work,
+    configs: () => watch.configs,
+    matcher: () => watch.matcher,
+    calendar: new MonthCalendar(settings.timeZone),
+  };
+  const lead = (part: string) => ({
+    ...common,
     fence: () => leadership.fence(),
-    clock,
     onError: errors.for(part),
   });
-  const configs = () => watch.configs;
   return [
     leadership,
-    new Scheduler({ rings: live.rings, configs, ...settings.polling, ...lead('scheduler') }),
+    new Scheduler({ ...lead('scheduler'), rings: live.rings }),
     new Initialiser({
-      live,
-      records,
-      gateway,
-      configs,
-      matcher: () => watch.matcher,
-      ...settings.polling,
+      ...lead('initialiser'),
       onProgress: (progress) => log.info(progressFields(progress), INITIALISING),
       onReconcile: (reason) => log.warn({ reason }, 'all rings are compared with the cards'),
       onRepair: (repairs) => log.warn({ ...repairs }, 'ring members repaired'),
-      ...lead('initialiser'),
     }),
-    new LimitKeeper({ work: live.work, records: records.configs, ...lead('limit-keeper') }),
+    new LimitKeeper({ ...lead('limit-keeper'), records: records.configs }),
     new ConcurrencyController({
-      live,
-      ...settings.polling,
-      ceiling: settings.gateway.maxConcurrency,
-      log,
-      digest,
       ...lead('concurrency-controller'),
+      ceiling: settings.gateway.maxConcurrency,
     }),
     new Cleaner({
-      cleanup: records.cleanup,
-      audit: deps.audit,
+      ...lead('cleaner'),
       ...settings.cleanup,
+      cleanup: records.cleanup,
       schedule: new CleanupSchedule(settings.cleanup.schedule, settings.timeZone, clock.now()),
       changeMark: async () => (await live.coordination.initProgress()).changeMark || null,
-      calendar: new MonthCalendar(settings.timeZone),
-      log,
-      ...lead('cleaner'),
     }),
     new TriggerFeeder({
+      ...lead('trigger-feeder'),
       triggers: records.triggers,
-      work: live.work,
       manual: live.manual,
       rateLimits: settings.gateway.rateLimits ?? [],
-      log,
-      ...lead('trigger-feeder'),
     }),
-    new Reaper({
-      live,
-      records,
-      calendar: new MonthCalendar(settings.timeZone),
-      leaseMs: settings.polling.leaseMs,
-      log,
-      ...lead('reaper'),
-    }),
+    new Reaper(lead('reaper')),
     new OrderFeeder({
-      live,
-      records,
-      monthStart: new MonthStart({
-        enabled: settings.stops.resumeAtMonthStart,
-        records,
-        audit: deps.audit,
-        calendar: new MonthCalendar(settings.timeZone),
-        clock,
-        log,
-      }),
-      ...settings.polling,
-      log,
       ...lead('order-feeder'),
+      monthStart: new MonthStart({ ...common, enabled: settings.stops.resumeAtMonthStart }),
     }),
-    new ResumeFiller({ resumes: records.resumes, ...lead('resume-filler') }),
-    new HistorySampler({ live, ...lead('history-sampler') }),
-    new PauseLog({ work: live.work, log, digest, ...lead('pause-log') }),
-    new UsageJumpWatch({ live, records: records.stopControl, log, ...lead('usage-jump-watch') }),
+    new ResumeFiller({ ...lead('resume-filler'), resumes: records.resumes }),
+    new HistorySampler(lead('history-sampler')),
+    new PauseLog(lead('pause-log')),
+    new UsageJumpWatch({ ...lead('usage-jump-watch'), records: records.stopControl }),
     new AlertEvaluator({
-      live,
+      ...lead('alert-evaluator'),
+      ...settings.alerts,
       alerts: records.alerts,
       stops: records.stops,
       stopControl: records.stopControl,
-      conditions: deps.conditions,
-      ...settings.alerts,
-      log,
-      ...lead('alert-evaluator'),
     }),
     new WebhookSender({
-      outbox: records.alerts.webhooks,
-      guard: deps.guard,
-      ...settings.webhooks,
-      meter: deps.meter,
-      random: deps.random,
-      log,
       ...lead('webhook-sender'),
+      ...settings.webhooks,
+      outbox: records.alerts.webhooks,
     }),
   ];
 }
