@@ -7,7 +7,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { dateOf } from '../date-of.ts';
 import { spanWords } from '../span-words.ts';
-import type { CauseOf, HealthReason } from './health-report.ts';
+import type { Cause, HealthReason } from './health-report.ts';
 
 export interface DatabaseOutages {
   /** Number of live instances. */
@@ -126,7 +126,7 @@ const INSTANCES_NAMED = 3;
 /** Each instance takes the month of a reading from its own time zone; so does the leader, which resumes cards monthly. */
 export function timeZonesOf(
   instances: ReadonlyArray<Pick<InstanceInfo, 'instanceId' | 'timeZone'>>,
-): CauseOf<'time_zones_differ'> | null {
+): Cause | null {
   const groups = new Map<string, { readonly zone: string; readonly ids: string[] }>();
   for (const { instanceId, timeZone: zone } of instances) {
     if (zone === null) continue;

@@ -21,11 +21,9 @@ import {
   outageReason,
 } from './fleet-faults.ts';
 import { breakerWords } from './gateway-report.ts';
-import type { CauseOf, HealthReason, InterfaceReport } from './health-report.ts';
-import { type ReadingCode, type ReadingCounts, readingReasons } from './reading-reasons.ts';
-import { type StopCode, type StopFigures, stopReasons } from './stop-figures.ts';
-
-type Cause = CauseOf<HealthCode>;
+import type { Cause, HealthReason, InterfaceReport } from './health-report.ts';
+import { type ReadingCounts, readingReasons } from './reading-reasons.ts';
+import { type StopFigures, stopReasons } from './stop-figures.ts';
 
 /** The name of a reason in the health log. */
 export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | 'code'>): string {
@@ -34,25 +32,6 @@ export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | '
 
 /** Start of each reason by its name (see reasonName), epoch milliseconds. */
 export type ReasonsSince = ReadonlyMap<string, number>;
-
-export type HealthCode =
-  | Metric
-  | 'paused'
-  | 'breaker_open'
-  | 'nothing_polled'
-  | 'interval_missed'
-  | 'limit_reduced'
-  | 'overloaded'
-  | 'pace_short'
-  | StopCode
-  | ReadingCode
-  | 'no_worker'
-  | 'no_scheduler'
-  | 'database_outage'
-  | 'init_stuck'
-  | 'clocks_differ'
-  | 'time_zones_differ'
-  | 'reload_failed';
 
 export interface TaskHealthInputs extends HealthInputs, PaceNeed {
   readonly taskType: TaskType;
@@ -128,7 +107,7 @@ interface FleetHealthInputs {
   /** null: not known. */
   readonly clockGap: ClockGap | null;
   /** null: all live instances have the same time zone. */
-  readonly timeZones: CauseOf<'time_zones_differ'> | null;
+  readonly timeZones: Cause | null;
   /** See fleet-faults.ts. */
   readonly reloads: readonly HealthReason[];
   readonly since: ReasonsSince;
@@ -226,7 +205,7 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
   };
   return Object.entries(judgeMetrics(inputs)).flatMap(([metric, severity]) => {
     const [text, command] = said[metric as Metric];
-    return severity === 'normal' ? [] : [{ code: metric as Metric, severity, text, command }];
+    return severity === 'normal' ? [] : [{ code: metric, severity, text, command }];
   });
 }
 

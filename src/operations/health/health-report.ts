@@ -15,8 +15,7 @@ export const healthReason = z.object({
 export type HealthReason = ReportOf<typeof healthReason>;
 
 /** A reason before its task type and its start are added. */
-export interface CauseOf<Code extends string> extends Pick<HealthReason, 'severity' | 'text' | 'command'> {
-  readonly code: Code;
+export interface Cause extends Omit<HealthReason, 'taskType' | 'since'> {
   /** When it began, epoch milliseconds, where a record says so; otherwise its start is read from the health log. */
   readonly sinceMs?: number;
 }

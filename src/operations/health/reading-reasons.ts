@@ -8,9 +8,7 @@
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import type { StopMode } from '../../domain/stops/stop.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
-import type { CauseOf } from './health-report.ts';
-
-export type ReadingCode = 'implausible_readings';
+import type { Cause } from './health-report.ts';
 
 /** Readings of usage in the last five minutes. */
 export interface ReadingCounts {
@@ -25,7 +23,7 @@ export interface ReadingCounts {
 const LEAST_READINGS = 10;
 const IMPLAUSIBLE_PERCENT = { warningAbove: 5, alertAbove: 50 };
 
-export function readingReasons({ total, implausible, stopMode }: ReadingCounts): CauseOf<ReadingCode>[] {
+export function readingReasons({ total, implausible, stopMode }: ReadingCounts): Cause[] {
   const percent = (100 * implausible) / Math.max(1, total);
   if (total < LEAST_READINGS || percent <= IMPLAUSIBLE_PERCENT.warningAbove) return [];
   const text =

@@ -4,7 +4,7 @@
 import { type StopMode, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { StopControl } from '../../store/ports/records/stop-records.ts';
-import type { CauseOf, StopNumbers } from './health-report.ts';
+import type { Cause, StopNumbers } from './health-report.ts';
 
 export interface StopFigures extends StopControl {
   /** The mode in force. */
@@ -49,10 +49,8 @@ export function stopNumbersOf(figures: StopFigures | null): StopNumbers {
   };
 }
 
-export type StopCode = 'stop_unconfirmed' | 'stops_held' | 'usage_jump';
-
 /** @param stops null: not known, or the task type stops no cards. */
-export function stopReasons(stops: StopFigures | null): CauseOf<StopCode>[] {
+export function stopReasons(stops: StopFigures | null): Cause[] {
   return stops === null ? [] : [...jumpReasons(stops), ...heldReasons(stops), ...unconfirmedReasons(stops)];
 }
 
@@ -60,7 +58,7 @@ export function stopReasons(stops: StopFigures | null): CauseOf<StopCode>[] {
  * An alert: a metric is one at four or five times its normal value (operations interface, section 8), and readings jump at
  * twenty times. Either the gateway is wrong about the whole fleet, or no card over its package is stopped.
  */
-function jumpReasons({ jump, mode }: StopFigures): CauseOf<StopCode>[] {
+function jumpReasons({ jump, mode }: StopFigures): Cause[] {
   if (jump === null || jump.acceptedAtMs !== null) return [];
   const { factor, recentMbPerHour: recent, baselineMbPerHour: before, sinceMs } = jump;
   const effect = mode === 'observe' ? 'stops are only observed' : 'all stops are held';
@@ -71,7 +69,7 @@ function jumpReasons({ jump, mode }: StopFigures): CauseOf<StopCode>[] {
   return [{ code: 'usage_jump', severity: 'alert', text, command, sinceMs }];
 }
 
-function heldReasons(stops: StopFigures): CauseOf<StopCode>[] {
+function heldReasons(stops: StopFigures): Cause[] {
   const { held } = stops;
   if (held === 0) return [];
   const [are, them] = held === 1 ? ['stop is', 'it'] : ['stops are', 'them'];
@@ -94,7 +92,7 @@ function holdWords({ doneHour, budgetHour, doneDay, budgetDay, jump }: StopFigur
     : 'an operator must decide, although the stop budget is free again';
 }
 
-function unconfirmedReasons({ unconfirmed: cards }: StopFigures): CauseOf<StopCode>[] {
+function unconfirmedReasons({ unconfirmed: cards }: StopFigures): Cause[] {
   if (cards === 0) return [];
   const text = `the gateway acknowledged the stop of ${cards} ${cards === 1 ? 'card' : 'cards'} but did not stop ${cards === 1 ? 'it' : 'them'}`;
   return [{ code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stats failures' }];

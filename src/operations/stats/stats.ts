@@ -3,6 +3,7 @@
 // those of initialisation.
 import type { TaskConditions } from '../../domain/alerts/alert-rule.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
+import type { Metric } from '../../domain/health.ts';
 import { perTaskType, TASKS } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
@@ -12,12 +13,7 @@ import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
 import { type ClockGap, databaseOutagesOf, reloadReasons, timeZonesOf } from '../health/fleet-faults.ts';
 import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
-import {
-  fleetReasons,
-  type HealthCode,
-  healthOfReasons,
-  type ReasonsSince,
-} from '../health/health-reasons.ts';
+import { fleetReasons, healthOfReasons, type ReasonsSince } from '../health/health-reasons.ts';
 import type { GatewayReport } from '../health/health-report.ts';
 import type { PatientReading } from '../health/patient-reading.ts';
 import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
@@ -179,7 +175,7 @@ function instanceReportOf(instance: InstanceInfo): InstanceReport {
   };
 }
 
-const NO_FAULT: HealthCode = 'concurrency_usage';
+const NO_FAULT = 'concurrency_usage' satisfies Metric;
 
 /** What alert rules watch of each task type besides its polls, taken from the overview that operators see. */
 export function taskConditionsOf({ generatedAt, gateway, healthReasons, pauses }: Overview): TaskConditions {
