@@ -77,14 +77,7 @@ export class CleanupOperations {
   async preview(): Promise<CleanupPreview> {
     const { items } = await this.#plan();
     return {
-      items: items.map(({ id, target, retentionDays, cutoffMs, rows, estimated }) => ({
-        id,
-        target,
-        retentionDays,
-        cutoff: new Date(cutoffMs),
-        rows,
-        estimated,
-      })),
+      items: items.map(dated),
       totalRows: items.reduce((sum, item) => sum + item.rows, 0),
     };
   }

@@ -218,22 +218,8 @@ async function find(records: AlertRecords, id: number): Promise<AlertRule> {
 
 /** The fields of a rule for the audit trail: only the host of its URL, because the rest may contain a secret. */
 function traceOf(rule: AlertRule) {
-  const { name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels } = rule;
-  const { webhookGrouped, cooldownSeconds } = rule;
-  const webhookUrl = rule.webhookUrl === null ? null : (receiverOf(rule.webhookUrl) ?? '…');
-  return {
-    name,
-    ruleType,
-    taskType,
-    comparison,
-    threshold,
-    isEnabled,
-    notifyChannels,
-    webhookUrl,
-    hasWebhookSecret: rule.webhookSecrets.length > 0,
-    webhookGrouped,
-    cooldownSeconds,
-  };
+  const { id: _, createdAt: __, updatedAt: ___, webhookUrl, ...fields } = ruleReportOf(rule);
+  return { ...fields, webhookUrl: webhookUrl === null ? null : (receiverOf(webhookUrl) ?? '…') };
 }
 
 function objectOf(id: number): string {

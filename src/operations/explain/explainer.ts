@@ -16,6 +16,7 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { CardStop } from '../../store/ports/records/stop-records.ts';
 import type { CardReport } from '../cards/card-report.ts';
 import type { CardOperations } from '../cards/cards.ts';
+import { dated } from '../date-of.ts';
 import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import type { InterfaceReport } from '../health/health-report.ts';
 import { awaitedWords } from '../limits/capacity.ts';
@@ -105,12 +106,7 @@ export class Explainer {
       paces,
       instances,
       init: this.#init.report(progress),
-      openTriggers: triggers.map(({ triggerId, kind, taskType, createdAtMs }) => ({
-        triggerId,
-        kind,
-        taskType,
-        createdAt: new Date(createdAtMs),
-      })),
+      openTriggers: triggers.map(dated),
     };
   }
 

@@ -4,10 +4,10 @@
 import type { Actor } from '../../domain/audit.ts';
 import { rounded } from '../../domain/numbers.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { InitProgress, Reconciliation } from '../../store/ports/live/coordination.ts';
+import type { InitProgress } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Audit } from '../audit.ts';
-import { dated, dateOf } from '../date-of.ts';
+import { dated } from '../date-of.ts';
 import type { InitReport, InitState } from './schedule-report.ts';
 
 /** Longer without progress, or not even begun, is stuck (operations interface, section 7). */
@@ -24,10 +24,9 @@ export class InitReporter {
   report(progress: InitProgress): InitReport {
     const nowMs = this.clock.now();
     this.#pendingSinceMs = progress.status === 'pending' ? (this.#pendingSinceMs ?? nowMs) : null;
-    const { lastCardId: _, changeMark: __, ...reported } = progress;
     const status = isStuck(progress, nowMs, this.#pendingSinceMs) ? 'stuck' : progress.status;
     return {
-      ...dated(reported),
+      ...dated(progress),
       status,
       percent: percentOf(progress),
       etaSeconds: status === 'running' ? etaSecondsOf(progress, nowMs) : null,
@@ -68,7 +67,9 @@ export class InitOperations {
   async progress(): Promise<InitState> {
     const { coordination } = this.live;
     const [progress, state] = await Promise.all([coordination.initProgress(), coordination.reconciliation()]);
-    return { ...this.#reporter.report(progress), reconciliation: reconciliationReportOf(state) };
+    const waits = state.requestedMs > state.answeredRequestMs;
+    const requestedAt = waits ? new Date(state.requestedMs) : null;
+    return { ...this.#reporter.report(progress), reconciliation: { ...dated(state), requestedAt } };
   }
 
   /**
@@ -84,19 +85,4 @@ export class InitOperations {
     }
     return this.progress();
   }
-}
-
-function reconciliationReportOf(state: Reconciliation): InitState['reconciliation'] {
-  const { reason, checked, healedMissing, healedForeign, healedDouble } = state;
-  const waits = state.requestedMs > state.answeredRequestMs;
-  return {
-    reason,
-    checked,
-    startedAt: dateOf(state.startedAtMs),
-    sweptAt: dateOf(state.sweptAtMs),
-    healedMissing,
-    healedForeign,
-    healedDouble,
-    requestedAt: waits ? new Date(state.requestedMs) : null,
-  };
 }

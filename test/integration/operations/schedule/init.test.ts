@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Actor } from '../../../../src/domain/audit.ts';
 import type { Operations } from '../../../../src/operations/operations.ts';
+import { initState } from '../../../../src/operations/schedule/schedule-report.ts';
 import { INIT_NOT_STARTED, NEVER_RECONCILED } from '../../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
@@ -30,7 +31,7 @@ const answer = (answeredRequestMs: number) =>
   stores.live.coordination.saveReconciliation({ ...NEVER_RECONCILED, answeredRequestMs });
 
 it('has not begun, and nothing was compared', async () => {
-  expect(await init.progress()).toEqual({
+  expect(initState.parse(await init.progress())).toEqual({
     status: 'pending',
     reason: 'build',
     total: 0,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InitReporter } from '../../../../src/operations/schedule/init.ts';
+import { initReport } from '../../../../src/operations/schedule/schedule-report.ts';
 import type { InitProgress } from '../../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -24,7 +25,7 @@ const reportAt = (progress: InitProgress, nowMs: number) =>
 
 describe('the report of the progress', () => {
   it('reports a running initialisation with percent and time left', () => {
-    expect(reportAt(running, START_MS + 10_000)).toEqual({
+    expect(initReport.parse(reportAt(running, START_MS + 10_000))).toEqual({
       status: 'running',
       reason: 'build',
       total: 1_000_000,
