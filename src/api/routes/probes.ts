@@ -6,7 +6,7 @@ import { sendProblem } from '../error-handling.ts';
 import { etagOf } from '../etag.ts';
 import { type ExpensiveReads, PacedReads } from '../guard/expensive-reads.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Routes } from '../schemas/answers.ts';
+import { answersOf, type Routes } from '../schemas/answers.ts';
 
 /** Whether this instance works. */
 export interface Readiness {
@@ -16,7 +16,9 @@ export interface Readiness {
   readonly restraints: readonly string[];
 }
 
-const tags = ['probes'];
+const TAG = 'probes';
+const answers = answersOf(TAG);
+const ready = z.object({ status: z.literal('ready'), restraints: z.array(z.string()) });
 const METRICS_EVERY_MS = 1_000;
 
 /** Load balancers and monitors add parameters of their own. */
@@ -31,48 +33,31 @@ export function probeRoutes(
   let description: { readonly json: Buffer; readonly etag: string } | null = null;
   app.get(
     '/livez',
-    {
-      config: ANY_QUERY,
-      schema: {
-        tags,
-        summary: 'The process runs',
-        response: { 200: z.object({ status: z.literal('ok') }) },
-      },
-    },
+    { config: ANY_QUERY, ...answers('The process runs', z.object({ status: z.literal('ok') })) },
     async () => ({ status: 'ok' as const }),
   );
   app.get(
     '/readyz',
-    {
-      config: ANY_QUERY,
-      schema: {
-        tags,
-        summary: 'The instance works',
-        response: { 200: z.object({ status: z.literal('ready'), restraints: z.array(z.string()) }) },
-      },
-    },
+    { config: ANY_QUERY, ...answers('The instance works', ready) },
     async (request, reply) => {
       const { problems, restraints } = await readiness();
-      if (problems.length === 0) return { status: 'ready' as const, restraints: [...restraints] };
+      if (problems.length === 0) return { status: 'ready' as const, restraints };
       return sendProblem(request, reply, { status: 503, code: 'not_ready', detail: problems.join('; ') });
     },
   );
   app.get(
     '/version',
-    {
-      schema: {
-        tags,
-        summary: 'Version of this instance',
-        response: { 200: z.object({ name: z.string(), version: z.string(), node: z.string() }) },
-      },
-    },
+    answers(
+      'Version of this instance',
+      z.object({ name: z.string(), version: z.string(), node: z.string() }),
+    ),
     async () => ({ name: 'cardpoll', version, node: process.versions.node }),
   );
   app.get(
     '/openapi.json',
     {
       schema: {
-        tags,
+        tags: [TAG],
         summary: 'This description',
         response: { 200: z.looseObject({ openapi: z.string() }) },
       },
@@ -96,7 +81,7 @@ export function metricsRoute(app: Routes, metrics: Metrics): void {
     '/metrics',
     {
       schema: {
-        tags,
+        tags: [TAG],
         summary: 'Metrics for Prometheus',
         response: {
           200: { description: 'Text exposition format', content: { 'text/plain': { schema: z.string() } } },
