@@ -123,7 +123,7 @@ export async function attemptWebhook(
 
 /**
  * @returns the status of the answer.
- * @throws CardpollError `invalid` for a URL or address that must not be called; the signal's reason; the socket's error.
+ * @throws CardpollError `invalid` for a URL or address that must not be called; AbortError; the socket's error.
  */
 export async function callWebhook(
   url: string,
@@ -135,7 +135,6 @@ export async function callWebhook(
   if (refusal !== null) throw new CardpollError('invalid', 'address_forbidden', refusal);
   const target = new URL(url);
   const request = target.protocol === 'https:' ? httpsRequest : httpRequest;
-  signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const call = request(target, {
       method: 'POST',
@@ -143,9 +142,8 @@ export async function callWebhook(
       agent: false,
       lookup: guard.lookup,
       maxHeaderSize: MAX_ANSWER_HEAD_BYTES,
+      signal,
     });
-    const giveUp = () => call.destroy(asError(signal.reason));
-    signal.addEventListener('abort', giveUp, { once: true });
     call.on('error', reject);
     call.on('response', (answer) => {
       resolve(answer.statusCode ?? 0);
@@ -157,21 +155,9 @@ export async function callWebhook(
       socket.destroy();
     });
     // Every other end of the connection before an answer.
-    call.on('close', () => {
-      signal.removeEventListener('abort', giveUp);
-      reject(new Error('the connection was closed without an answer'));
-    });
+    call.on('close', () => reject(new Error('the connection was closed without an answer')));
     call.end(body);
   });
-}
-
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error(String(reason));
-}
-
-export interface WebhookTrial extends Pick<AttemptResult, 'status' | 'error'> {
-  readonly delivered: boolean;
-  readonly durationMs: number;
 }
 
 /** Sends the webhook of a rule once, now. Writes neither to the outbox nor to the history. */
@@ -186,7 +172,7 @@ export class WebhookTester {
   ) {}
 
   /** Sends the message of an alert at the rule's threshold. Takes up to ten seconds, like any attempt. */
-  async test(rule: AlertRule, url: string): Promise<WebhookTrial> {
+  async test(rule: AlertRule, url: string) {
     const { guard, secrets, clock } = this.deps;
     const { id: ruleId, name: ruleName, ruleType, taskType, comparison, threshold } = rule;
     const firedAtMs = clock.now();

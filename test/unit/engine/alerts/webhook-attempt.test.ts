@@ -3,11 +3,7 @@
 import { Webhook } from 'standardwebhooks';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { AlertRule } from '../../../../src/domain/alerts/alert-rule.ts';
-import {
-  WebhookTester,
-  type WebhookTrial,
-  webhookMessage,
-} from '../../../../src/engine/alerts/webhook-attempt.ts';
+import { WebhookTester, webhookMessage } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { parseAddressRange, SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { Alert } from '../../../../src/store/ports/records/alert-records.ts';
 import {
@@ -168,7 +164,7 @@ describe('a test by an operator', () => {
   function trial(
     url: string,
     { own = [], configured = [], guard = new SsrfGuard(LOOPBACK) }: Partial<Means> = {},
-  ): Promise<WebhookTrial> {
+  ): ReturnType<WebhookTester['test']> {
     const tester = new WebhookTester({ guard, secrets: configured, clock });
     return tester.test({ ...RULE, webhookSecrets: own }, url);
   }
