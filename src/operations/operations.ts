@@ -72,74 +72,56 @@ interface OperationsOptions {
   readonly silence?: () => string | null;
 }
 
-export function openOperations({
-  live,
-  records: all,
-  connections = null,
-  clock,
-  timeZone,
-  version,
-  stops,
-  rateLimits = [],
-  offers,
-  guard,
-  tester,
-  auditLog,
-  limits = NO_LIMITS,
-  exactTotals = true,
-  silence = () => null,
-}: OperationsOptions) {
-  const calendar = new MonthCalendar(timeZone);
-  const records = connections === null ? all : all.bounded(connections);
+export function openOperations(options: OperationsOptions) {
+  const { live, clock, connections = null, limits = NO_LIMITS, exactTotals = true } = options;
+  const records = connections === null ? options.records : options.records.bounded(connections);
+  const calendar = new MonthCalendar(options.timeZone);
   const estimate = () => records.cards.estimate();
   const count = exactTotals ? () => records.cards.count() : estimate;
   const cardTotal = new CardTotal({ count, estimate }, clock);
-  const audit = new Audit({ records: all, read: records, clock, calendar, log: auditLog });
+  const audit = new Audit({ ...options, read: records, calendar, log: options.auditLog });
   const concurrency = new ConcurrencyOperations(live, records, audit);
   const pauses = new PauseOperations(live, audit);
-  const cards = new CardOperations({ audit, live, records, cardTotal, clock, calendar });
-  const stopMode = new StopModeOperations(records, audit, stops.mode);
+  const stopMode = new StopModeOperations(records, audit, options.stops.mode);
+  /** What operations have in common; each takes what its type asks for. */
+  const common = {
+    rateLimits: [],
+    silence: () => null,
+    ...options,
+    records,
+    calendar,
+    audit,
+    cardTotal,
+    pauses,
+  };
+  const cards = new CardOperations(common);
   return {
     audit,
     concurrency,
     stats: new StatsOperations({
-      live,
+      ...common,
       concurrency,
-      pauses,
-      cardTotal,
-      offers,
-      stops: new PatientReading(() => readStopFigures(records, stops), clock),
+      stops: new PatientReading(() => readStopFigures(records, options.stops), clock),
       clockGap: new PatientReading(() => clockGapOf(live, records), clock),
-      clock,
-      version,
-      silence,
     }),
     history: new HistoryOperations(live, clock),
     pauses,
-    configs: new ConfigOperations({ records, live, clock, audit, rateLimits, offers }),
+    configs: new ConfigOperations(common),
     init: new InitOperations(live, clock, audit),
     triggers: new TriggerOperations({
-      live,
-      records,
-      audit,
-      offers,
+      ...common,
       maxOpen: limits.maxOpenTriggers,
       maxOpenConditions: limits.maxOpenConditionTriggers,
     }),
-    alerts: new AlertOperations(records.alerts, {
-      guard,
-      tester,
-      audit,
-      maxRules: limits.maxAlertRules,
-    }),
+    alerts: new AlertOperations(records.alerts, { ...common, maxRules: limits.maxAlertRules }),
     alertHistory: new AlertHistoryOperations(records.alerts, audit),
-    silences: new SilenceOperations({ records: records.alerts, clock, audit }),
+    silences: new SilenceOperations({ ...common, records: records.alerts }),
     requests: new RepeatableRequests(live),
     cards,
-    stops: new StopOperations({ records, audit, mode: stopMode, offers, clock, calendar }),
+    stops: new StopOperations({ ...common, mode: stopMode }),
     stopMode,
-    resumes: new ResumeOperations({ live, records, audit, offers }),
-    explainer: new Explainer({ live, records, cards, pauses, offers, rateLimits, clock }),
-    cleanup: new CleanupOperations({ audit, live, records, clock, calendar }),
+    resumes: new ResumeOperations(common),
+    explainer: new Explainer({ ...common, cards }),
+    cleanup: new CleanupOperations(common),
   };
 }

@@ -115,34 +115,30 @@ interface FleetHealthInputs {
 
 /** Why the fleet is not normal: first reasons of the whole fleet, then those of its task types. */
 export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
-  const {
-    tasks,
-    workers,
-    schedulers,
-    silence,
-    initStuck,
-    databaseOutages,
-    clockGap,
-    timeZones,
-    reloads,
-    since,
-  } = inputs;
+  const { workers, schedulers, databaseOutages, timeZones, since } = inputs;
   const causes: Cause[] = [];
   if (workers === 0) {
-    causes.push({ code: 'no_worker', severity: 'alert', ...noWorkerWords(silence) });
+    causes.push({ code: 'no_worker', severity: 'alert', ...noWorkerWords(inputs.silence) });
   } else if (schedulers === 0) {
     const text = 'no instance leads: none with the role scheduler is alive, so no card comes due';
     const command = 'cardpoll daemon --roles scheduler';
     causes.push({ code: 'no_scheduler', severity: 'alert', text, command });
   }
-  if (initStuck) causes.push({ code: 'init_stuck', severity: 'alert', ...initStuckWords(schedulers === 0) });
+  if (inputs.initStuck)
+    causes.push({ code: 'init_stuck', severity: 'alert', ...initStuckWords(schedulers === 0) });
   if (timeZones !== null) causes.push(timeZones);
-  const own = tasks.flatMap(({ taskType, reasons }) =>
+  const own = inputs.tasks.flatMap(({ taskType, reasons }) =>
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );
   const outages = databaseOutages === null ? [] : [outageReason(databaseOutages)];
   const reasons = causes.map((cause) => dated(cause, null, since));
-  return bySeverity([...outages, ...reasons, ...clockReasons(clockGap, since), ...reloads, ...own]);
+  return bySeverity([
+    ...outages,
+    ...reasons,
+    ...clockReasons(inputs.clockGap, since),
+    ...inputs.reloads,
+    ...own,
+  ]);
 }
 
 /** The clock of Redis dated its start, so the gap is subtracted to show the time of PostgreSQL. */
