@@ -5,54 +5,7 @@ import type { AlertState } from '../../domain/alerts/alert-rule.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { ImportFormat } from '../../operations/cards/card-import.ts';
-import type {
-  AlertBody,
-  AlertRuleBody,
-  AlertRuleRequest,
-  AuditBody,
-  BatchBody,
-  CancelledTriggersBody,
-  CardBody,
-  CardListBody,
-  CardQuery,
-  CleanupPreviewBody,
-  CleanupProgressBody,
-  ConcurrencyBody,
-  ConfigBody,
-  ConfigRequest,
-  DismissBody,
-  ExplanationBody,
-  FailuresBody,
-  HeldSelection,
-  HistoryBody,
-  ImportBody,
-  ImportQuery,
-  InitStateBody,
-  ItemsBody,
-  OrderedStopBody,
-  OverviewBody,
-  PageBody,
-  PauseBody,
-  QueueBody,
-  ReleaseBody,
-  ResetBody,
-  ResumeOrderBody,
-  ResumePreviewBody,
-  ResumeRunBody,
-  ResumeSelectionBody,
-  RetentionBody,
-  Selection,
-  SelectionCountBody,
-  SilenceBody,
-  SilenceRequest,
-  StopBody,
-  StopModeBody,
-  StopQuery,
-  TaskBody,
-  TriggerBody,
-  WebhookTrialBody,
-  WhoamiBody,
-} from './client-bodies.ts';
+import type * as bodies from './client-bodies.ts';
 import { ApiCalls, type ApiClientOptions, type Call } from './client-calls.ts';
 import { endedEarly } from './client-errors.ts';
 
@@ -77,57 +30,61 @@ export class ApiClient {
     this.#calls = new ApiCalls(options);
   }
 
-  whoami = () => this.#calls.get<WhoamiBody>('/whoami', 'role');
+  whoami = () => this.#calls.get<bodies.WhoamiBody>('/whoami', 'role');
   /** Newest first. @param filter times in RFC 3339; what is left out is left open. */
   audit = (
     filter: Partial<Record<'since' | 'until' | 'actor' | 'action' | 'object', string | undefined>>,
     page: number,
     pageSize: number,
-  ) => this.#page<AuditBody>('/audit', page, pageSize, filter);
+  ) => this.#page<bodies.AuditBody>('/audit', page, pageSize, filter);
 
-  overview = () => this.#calls.get<OverviewBody>('/polling-stats', 'tasks');
-  queues = () => this.#calls.get<ItemsBody<QueueBody>>('/polling-stats/queues', 'items');
-  tasks = () => this.#calls.get<ItemsBody<TaskBody>>('/polling-stats/tasks', 'items');
+  overview = () => this.#calls.get<bodies.OverviewBody>('/polling-stats', 'tasks');
+  queues = () => this.#calls.get<bodies.ItemsBody<bodies.QueueBody>>('/polling-stats/queues', 'items');
+  tasks = () => this.#calls.get<bodies.ItemsBody<bodies.TaskBody>>('/polling-stats/tasks', 'items');
   /** @param minutes 1 to 1440; up to 15 in steps of a second, beyond in steps of a minute. */
   history = (minutes: number) =>
-    this.#calls.get<HistoryBody>(`/polling-stats/history?minutes=${minutes}`, 'step_seconds');
-  failures = () => this.#calls.get<ItemsBody<FailuresBody>>('/polling-stats/failures', 'items');
-  initProgress = () => this.#calls.get<InitStateBody>('/polling-stats/init-progress', 'status');
-  rebuildInit = () => this.#calls.post<InitStateBody>('/polling-init/rebuild', 'reconciliation');
+    this.#calls.get<bodies.HistoryBody>(`/polling-stats/history?minutes=${minutes}`, 'step_seconds');
+  failures = () => this.#calls.get<bodies.ItemsBody<bodies.FailuresBody>>('/polling-stats/failures', 'items');
+  initProgress = () => this.#calls.get<bodies.InitStateBody>('/polling-stats/init-progress', 'status');
+  rebuildInit = () => this.#calls.post<bodies.InitStateBody>('/polling-init/rebuild', 'reconciliation');
 
-  concurrency = () => this.#calls.get<ItemsBody<ConcurrencyBody>>('/polling-concurrency', 'items');
+  concurrency = () =>
+    this.#calls.get<bodies.ItemsBody<bodies.ConcurrencyBody>>('/polling-concurrency', 'items');
   setConcurrency = (taskType: TaskType, max_concurrency: number) =>
-    this.#calls.put<ConcurrencyBody>(`/polling-concurrency/${taskType}`, 'task_type', { max_concurrency });
+    this.#calls.put<bodies.ConcurrencyBody>(`/polling-concurrency/${taskType}`, 'task_type', {
+      max_concurrency,
+    });
   resetConcurrency = (task_type: TaskType) =>
-    this.#calls.post<ResetBody>('/polling-concurrency/reset', 'task_type', { task_type });
+    this.#calls.post<bodies.ResetBody>('/polling-concurrency/reset', 'task_type', { task_type });
 
-  pauses = () => this.#calls.get<ItemsBody<PauseBody>>(PAUSES, 'items');
+  pauses = () => this.#calls.get<bodies.ItemsBody<bodies.PauseBody>>(PAUSES, 'items');
   pause = (task_type: string, seconds: number, reason: string) =>
-    this.#calls.post<ItemsBody<PauseBody>>(PAUSES, 'items', { task_type, seconds, reason });
+    this.#calls.post<bodies.ItemsBody<bodies.PauseBody>>(PAUSES, 'items', { task_type, seconds, reason });
   resume = (task_type: string) =>
-    this.#calls.delete<ItemsBody<PauseBody>>(`${PAUSES}?task_type=${task_type}`, 'items');
+    this.#calls.delete<bodies.ItemsBody<bodies.PauseBody>>(`${PAUSES}?task_type=${task_type}`, 'items');
 
   configs = (page = 1, pageSize: number = PAGE_SIZE_BOUNDS.max) =>
-    this.#page<ConfigBody>(CONFIGS, page, pageSize);
-  config = (id: number) => this.#calls.get<ConfigBody>(`${CONFIGS}/${id}`, 'card_condition');
-  createConfig = (config: Partial<ConfigRequest>) =>
-    this.#calls.post<ConfigBody>(CONFIGS, 'card_condition', config);
-  updateConfig = (id: number, patch: Partial<ConfigRequest>) =>
-    this.#calls.put<ConfigBody>(`${CONFIGS}/${id}`, 'id', patch);
-  deleteConfig = (id: number) => this.#calls.delete<ConfigBody>(`${CONFIGS}/${id}`, 'card_condition');
+    this.#page<bodies.ConfigBody>(CONFIGS, page, pageSize);
+  config = (id: number) => this.#calls.get<bodies.ConfigBody>(`${CONFIGS}/${id}`, 'card_condition');
+  createConfig = (config: Partial<bodies.ConfigRequest>) =>
+    this.#calls.post<bodies.ConfigBody>(CONFIGS, 'card_condition', config);
+  updateConfig = (id: number, patch: Partial<bodies.ConfigRequest>) =>
+    this.#calls.put<bodies.ConfigBody>(`${CONFIGS}/${id}`, 'id', patch);
+  deleteConfig = (id: number) => this.#calls.delete<bodies.ConfigBody>(`${CONFIGS}/${id}`, 'card_condition');
 
-  alertRules = (page: number, pageSize: number) => this.#page<AlertRuleBody>(RULES, page, pageSize);
-  alertRule = (id: number) => this.#calls.get<AlertRuleBody>(`${RULES}/${id}`, 'rule_type');
-  createAlertRule = (rule: AlertRuleRequest) => this.#calls.post<AlertRuleBody>(RULES, 'rule_type', rule);
-  updateAlertRule = (id: number, patch: Partial<AlertRuleRequest>) =>
-    this.#calls.put<AlertRuleBody>(`${RULES}/${id}`, 'rule_type', patch);
+  alertRules = (page: number, pageSize: number) => this.#page<bodies.AlertRuleBody>(RULES, page, pageSize);
+  alertRule = (id: number) => this.#calls.get<bodies.AlertRuleBody>(`${RULES}/${id}`, 'rule_type');
+  createAlertRule = (rule: bodies.AlertRuleRequest) =>
+    this.#calls.post<bodies.AlertRuleBody>(RULES, 'rule_type', rule);
+  updateAlertRule = (id: number, patch: Partial<bodies.AlertRuleRequest>) =>
+    this.#calls.put<bodies.AlertRuleBody>(`${RULES}/${id}`, 'rule_type', patch);
   deleteAlertRule = async (id: number): Promise<void> => {
     await this.#calls.answer({ method: 'DELETE', path: `${RULES}/${id}` });
   };
   /** Takes as long as the receiver, within bounds. */
   testAlertRule = (id: number) => {
     const timeoutMs = Math.max(this.options.timeoutMs, TEST_TIMEOUT_MS);
-    return this.#calls.call<WebhookTrialBody>(
+    return this.#calls.call<bodies.WebhookTrialBody>(
       { method: 'POST', path: `${RULES}/${id}/test`, timeoutMs },
       'delivered',
     );
@@ -138,90 +95,103 @@ export class ApiClient {
     filter: { readonly rule_id?: number | undefined; readonly state?: AlertState | undefined },
     page: number,
     pageSize: number,
-  ) => this.#page<AlertBody>(ALERTS, page, pageSize, filter);
+  ) => this.#page<bodies.AlertBody>(ALERTS, page, pageSize, filter);
   acknowledgeAlert = (id: number, reason: string) =>
-    this.#calls.post<AlertBody>(`${ALERTS}/${id}/acknowledge`, 'fired_at', { reason });
-  redeliverAlert = (id: number) => this.#calls.post<AlertBody>(`${ALERTS}/${id}/redeliver`, 'fired_at');
+    this.#calls.post<bodies.AlertBody>(`${ALERTS}/${id}/acknowledge`, 'fired_at', { reason });
+  redeliverAlert = (id: number) =>
+    this.#calls.post<bodies.AlertBody>(`${ALERTS}/${id}/redeliver`, 'fired_at');
 
-  silences = () => this.#calls.get<ItemsBody<SilenceBody>>(SILENCES, 'items');
-  createSilence = (silence: SilenceRequest) => this.#calls.post<SilenceBody>(SILENCES, 'until', silence);
-  deleteSilence = (id: number) => this.#calls.delete<SilenceBody>(`${SILENCES}/${id}`, 'until');
+  silences = () => this.#calls.get<bodies.ItemsBody<bodies.SilenceBody>>(SILENCES, 'items');
+  createSilence = (silence: bodies.SilenceRequest) =>
+    this.#calls.post<bodies.SilenceBody>(SILENCES, 'until', silence);
+  deleteSilence = (id: number) => this.#calls.delete<bodies.SilenceBody>(`${SILENCES}/${id}`, 'until');
 
   cleanupConfigs = () =>
-    this.#calls.get<ItemsBody<RetentionBody>>(`${RETENTIONS}?page_size=${PAGE_SIZE_BOUNDS.max}`, 'items');
+    this.#calls.get<bodies.ItemsBody<bodies.RetentionBody>>(
+      `${RETENTIONS}?page_size=${PAGE_SIZE_BOUNDS.max}`,
+      'items',
+    );
   updateCleanupConfig = (
     id: number,
     patch: { readonly retention_days?: number; readonly enabled?: boolean },
-  ) => this.#calls.put<RetentionBody>(`${RETENTIONS}/${id}`, 'id', patch);
-  cleanupPreview = () => this.#calls.get<CleanupPreviewBody>('/data-cleanup/preview', 'total_rows');
-  cleanupProgress = () => this.#calls.get<CleanupProgressBody>('/data-cleanup/progress', 'batches');
+  ) => this.#calls.put<bodies.RetentionBody>(`${RETENTIONS}/${id}`, 'id', patch);
+  cleanupPreview = () => this.#calls.get<bodies.CleanupPreviewBody>('/data-cleanup/preview', 'total_rows');
+  cleanupProgress = () => this.#calls.get<bodies.CleanupProgressBody>('/data-cleanup/progress', 'batches');
   triggerCleanup = () => this.#calls.post<{ readonly run_id: string }>('/data-cleanup/trigger', 'run_id');
-  cancelCleanup = () => this.#calls.post<CleanupProgressBody>('/data-cleanup/cancel', 'batches');
+  cancelCleanup = () => this.#calls.post<bodies.CleanupProgressBody>('/data-cleanup/cancel', 'batches');
 
-  triggers = (page: number, pageSize: number) => this.#page<TriggerBody>(TRIGGERS, page, pageSize);
+  triggers = (page: number, pageSize: number) => this.#page<bodies.TriggerBody>(TRIGGERS, page, pageSize);
   trigger = (id: string) =>
-    this.#calls.get<TriggerBody>(`${TRIGGERS}/${encodeURIComponent(id)}`, 'trigger_id');
+    this.#calls.get<bodies.TriggerBody>(`${TRIGGERS}/${encodeURIComponent(id)}`, 'trigger_id');
   triggerSingle = (task_type: TaskType, card_id: number) =>
-    this.#calls.post<TriggerBody>(`${TRIGGERS}/single`, 'trigger_id', { card_id, task_type });
+    this.#calls.post<bodies.TriggerBody>(`${TRIGGERS}/single`, 'trigger_id', { card_id, task_type });
   triggerBatch = (task_type: TaskType, card_ids: readonly number[]) =>
-    this.#calls.post<BatchBody>(`${TRIGGERS}/batch`, 'unknown_card_ids', { card_ids, task_type });
-  triggerByCondition = (task_type: TaskType, selection: Selection) =>
-    this.#calls.post<TriggerBody>(`${TRIGGERS}/by-condition`, 'trigger_id', {
+    this.#calls.post<bodies.BatchBody>(`${TRIGGERS}/batch`, 'unknown_card_ids', { card_ids, task_type });
+  triggerByCondition = (task_type: TaskType, selection: bodies.Selection) =>
+    this.#calls.post<bodies.TriggerBody>(`${TRIGGERS}/by-condition`, 'trigger_id', {
       task_type,
       ...given(selection),
     });
-  countSelected = (selection: Selection) =>
-    this.#calls.get<SelectionCountBody>(`${TRIGGERS}/preview?${query(selection)}`, 'matching');
+  countSelected = (selection: bodies.Selection) =>
+    this.#calls.get<bodies.SelectionCountBody>(`${TRIGGERS}/preview?${query(selection)}`, 'matching');
   cancelTriggers = (task_type: TaskType | undefined, dry_run: boolean) =>
-    this.#calls.post<CancelledTriggersBody>(`${TRIGGERS}/cancel-all`, 'triggers', { task_type, dry_run });
+    this.#calls.post<bodies.CancelledTriggersBody>(`${TRIGGERS}/cancel-all`, 'triggers', {
+      task_type,
+      dry_run,
+    });
   cancelTrigger = (trigger_id: string) =>
-    this.#calls.post<TriggerBody>(`${TRIGGERS}/cancel`, 'trigger_id', { trigger_id });
+    this.#calls.post<bodies.TriggerBody>(`${TRIGGERS}/cancel`, 'trigger_id', { trigger_id });
 
-  stops = (filter: StopQuery, page: number, pageSize: number) =>
-    this.#page<StopBody>('/stops', page, pageSize, filter);
-  stopMode = () => this.#calls.get<StopModeBody>('/stops/mode', 'mode');
-  setStopMode = (mode: StopModeBody['mode'], reason: string) =>
-    this.#calls.put<StopModeBody>('/stops/mode', 'mode', { mode, reason });
-  releaseStops = (held: HeldSelection, reason: string) =>
-    this.#postPatiently<ReleaseBody>('/stops/release', 'released', { ...held, reason });
-  dismissStops = (held: HeldSelection, reason: string) =>
-    this.#postPatiently<DismissBody>('/stops/dismiss', 'dismissed', { ...held, reason });
+  stops = (filter: bodies.StopQuery, page: number, pageSize: number) =>
+    this.#page<bodies.StopBody>('/stops', page, pageSize, filter);
+  stopMode = () => this.#calls.get<bodies.StopModeBody>('/stops/mode', 'mode');
+  setStopMode = (mode: bodies.StopModeBody['mode'], reason: string) =>
+    this.#calls.put<bodies.StopModeBody>('/stops/mode', 'mode', { mode, reason });
+  releaseStops = (held: bodies.HeldSelection, reason: string) =>
+    this.#postPatiently<bodies.ReleaseBody>('/stops/release', 'released', { ...held, reason });
+  dismissStops = (held: bodies.HeldSelection, reason: string) =>
+    this.#postPatiently<bodies.DismissBody>('/stops/dismiss', 'dismissed', { ...held, reason });
   stopCard = (idOrIccid: string, reason: string) =>
-    this.#calls.post<OrderedStopBody>(`/cards/${encodeURIComponent(idOrIccid)}/stop`, 'state', { reason });
+    this.#calls.post<bodies.OrderedStopBody>(`/cards/${encodeURIComponent(idOrIccid)}/stop`, 'state', {
+      reason,
+    });
 
-  previewResume = (cards: ResumeSelectionBody, order: ResumeOrderBody) =>
-    this.#postPatiently<ResumePreviewBody>(RUNS, 'skipped', { ...cards, ...order, dry_run: true });
-  resumeStopped = (cards: ResumeSelectionBody, order: ResumeOrderBody) =>
-    this.#postPatiently<ResumeRunBody>(RUNS, 'already_running', { ...cards, ...order });
-  resumeCard = (idOrIccid: string, order: ResumeOrderBody) =>
-    this.#calls.post<ResumeRunBody>(
+  previewResume = (cards: bodies.ResumeSelectionBody, order: bodies.ResumeOrderBody) =>
+    this.#postPatiently<bodies.ResumePreviewBody>(RUNS, 'skipped', { ...cards, ...order, dry_run: true });
+  resumeStopped = (cards: bodies.ResumeSelectionBody, order: bodies.ResumeOrderBody) =>
+    this.#postPatiently<bodies.ResumeRunBody>(RUNS, 'already_running', { ...cards, ...order });
+  resumeCard = (idOrIccid: string, order: bodies.ResumeOrderBody) =>
+    this.#calls.post<bodies.ResumeRunBody>(
       `/cards/${encodeURIComponent(idOrIccid)}/resume`,
       'already_running',
       order,
     );
-  resumeRuns = () => this.#calls.get<ItemsBody<ResumeRunBody>>(RUNS, 'items');
+  resumeRuns = () => this.#calls.get<bodies.ItemsBody<bodies.ResumeRunBody>>(RUNS, 'items');
   resumeRun = (id: string) =>
-    this.#calls.get<ResumeRunBody>(`${RUNS}/${encodeURIComponent(id)}`, 'already_running');
+    this.#calls.get<bodies.ResumeRunBody>(`${RUNS}/${encodeURIComponent(id)}`, 'already_running');
   cancelResumeRun = (id: string) =>
-    this.#calls.post<ResumeRunBody>(`${RUNS}/${encodeURIComponent(id)}/cancel`, 'already_running');
+    this.#calls.post<bodies.ResumeRunBody>(`${RUNS}/${encodeURIComponent(id)}/cancel`, 'already_running');
 
   card = (idOrIccid: string) =>
-    this.#calls.get<CardBody>(`/cards/${encodeURIComponent(idOrIccid)}`, 'card_id');
+    this.#calls.get<bodies.CardBody>(`/cards/${encodeURIComponent(idOrIccid)}`, 'card_id');
   explain = (idOrIccid: string) =>
-    this.#calls.get<ExplanationBody>(`/cards/${encodeURIComponent(idOrIccid)}/explain`, 'logs_command');
+    this.#calls.get<bodies.ExplanationBody>(
+      `/cards/${encodeURIComponent(idOrIccid)}/explain`,
+      'logs_command',
+    );
   /** @param after_id cards with a higher id; an answer may hold fewer than `limit` although there are more. */
-  cards = (filter: CardQuery, after_id: number, limit: number) =>
-    this.#calls.get<CardListBody>(`/cards?${query({ ...filter, after_id, limit })}`, 'next_after_id');
+  cards = (filter: bodies.CardQuery, after_id: number, limit: number) =>
+    this.#calls.get<bodies.CardListBody>(`/cards?${query({ ...filter, after_id, limit })}`, 'next_after_id');
   /** The cards as they arrive. Has no deadline once they do: an export takes as long as its reader takes. */
-  exportCards = (filter: CardQuery, format: ImportFormat) =>
+  exportCards = (filter: bodies.CardQuery, format: ImportFormat) =>
     this.#calls.stream({
       method: 'GET',
       path: `/cards/export?${query({ ...filter, format })}`,
       timeoutMs: null,
     });
   /** Sends the cards as they are read. Has no deadline: an import takes as long as it takes. */
-  importCards = (cards: Readable, format: ImportFormat, options: ImportQuery) =>
-    this.#calls.call<ImportBody>(importCall('/cards/import', cards, format, options), 'received');
+  importCards = (cards: Readable, format: ImportFormat, options: bodies.ImportQuery) =>
+    this.#calls.call<bodies.ImportBody>(importCall('/cards/import', cards, format, options), 'received');
   /**
    * Tries an import, as importCards makes it.
    * @param onFormer gets the cards that it would update, as they are, in the form of an import; is awaited
@@ -229,16 +199,16 @@ export class ApiClient {
   previewImport = async (
     cards: Readable,
     format: ImportFormat,
-    options: ImportQuery,
+    options: bodies.ImportQuery,
     onFormer: (former: ReadonlyArray<Record<string, unknown>>) => Promise<void>,
-  ): Promise<ImportBody> => {
-    let report: ImportBody | null = null;
+  ): Promise<bodies.ImportBody> => {
+    let report: bodies.ImportBody | null = null;
     for await (const rows of this.#calls.objects(
       importCall('/cards/import/preview', cards, format, options),
     )) {
       const last = rows.at(-1);
       const ends = last !== undefined && 'received' in last;
-      if (ends) report = last as unknown as ImportBody;
+      if (ends) report = last as unknown as bodies.ImportBody;
       await onFormer(ends ? rows.slice(0, -1) : rows);
     }
     if (report === null) throw endedEarly(this.options.url, new Error('there was no report'));
@@ -248,7 +218,7 @@ export class ApiClient {
   /** @param filter what is null or undefined is left open. */
   #page<Item>(path: string, page: number, pageSize: number, filter: object = {}) {
     const asked = query({ ...filter, page, page_size: pageSize });
-    return this.#calls.get<PageBody<Item>>(`${path}?${asked}`, 'items');
+    return this.#calls.get<bodies.PageBody<Item>>(`${path}?${asked}`, 'items');
   }
 
   #postPatiently<Body>(path: string, proof: keyof Body, json: object) {
@@ -257,7 +227,7 @@ export class ApiClient {
   }
 }
 
-function importCall(path: string, stream: Readable, format: ImportFormat, options: ImportQuery): Call {
+function importCall(path: string, stream: Readable, format: ImportFormat, options: bodies.ImportQuery): Call {
   const headers = { 'content-type': format === 'csv' ? 'text/csv' : 'application/x-ndjson' };
   // A daemon of an older version refuses parameters that it does not know.
   const asked = query(Object.fromEntries(Object.entries(options).filter(([, value]) => value !== false)));
