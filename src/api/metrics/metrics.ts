@@ -7,8 +7,6 @@
 import { Registry } from 'prom-client';
 import { HEALTH_LEVELS } from '../../domain/health.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { AlertCounts } from '../../operations/alerts/on-call.ts';
-import type { CleanupProgress, Retention } from '../../operations/cleanup-report.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { InitState } from '../../operations/schedule/schedule-report.ts';
 import { taskConditionsOf } from '../../operations/stats/stats.ts';
@@ -39,16 +37,6 @@ const INIT_STATUSES = ['pending', 'running', 'completed', 'stuck'] as const;
 const BREAKER_STATES = ['open', 'half_open'] as const;
 const PAUSE_SOURCES = ['gateway', 'operator'] as const;
 
-/** What all instances have in common. */
-interface Fleet {
-  readonly overview: Overview;
-  readonly reconciliation: InitState['reconciliation'];
-  readonly failures: readonly TaskFailures[];
-  readonly alerts: AlertCounts;
-  readonly retention: readonly Retention[];
-  readonly cleanup: CleanupProgress;
-}
-
 export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
   readonly #own: OwnNumbers;
@@ -60,29 +48,11 @@ export class Metrics {
 
   /** The exposition text. While a store is away the fleet's numbers are missing and cardpoll_stores_up is 0. */
   async text(): Promise<string> {
-    const fleet = await this.#fleet();
+    const fleet = await readFleet(this.sources);
     const parts = [this.#instance(fleet !== null)];
     if (fleet !== null) parts.push(fleetMetrics(fleet));
     const own = this.#own.text(this.sources.siblings?.others.numbers ?? []);
     return (await Promise.all([own, ...parts.map((registry) => registry.metrics())])).join('\n');
-  }
-
-  async #fleet(): Promise<Fleet | null> {
-    const { stats, init, history, alertHistory, cleanup } = this.sources;
-    try {
-      const [overview, { reconciliation }, failures, alerts, retention, progress] = await Promise.all([
-        stats.overview(),
-        init.progress(),
-        history.failures(),
-        alertHistory.counts(),
-        cleanup.configs(),
-        cleanup.progress(),
-      ]);
-      return { overview, reconciliation, failures, alerts, retention, cleanup: progress };
-    } catch (error) {
-      if (error instanceof CardpollError && error.kind === 'unavailable') return null;
-      throw error;
-    }
   }
 
   #instance(storesUp: boolean): Registry {
@@ -100,6 +70,26 @@ export class Metrics {
     return page.registry;
   }
 }
+
+/** What all instances have in common; null while a store is away. */
+async function readFleet({ stats, init, history, alertHistory, cleanup: cleanups }: MetricsSources) {
+  try {
+    const [overview, { reconciliation }, failures, alerts, retention, cleanup] = await Promise.all([
+      stats.overview(),
+      init.progress(),
+      history.failures(),
+      alertHistory.counts(),
+      cleanups.configs(),
+      cleanups.progress(),
+    ]);
+    return { overview, reconciliation, failures, alerts, retention, cleanup };
+  } catch (error) {
+    if (error instanceof CardpollError && error.kind === 'unavailable') return null;
+    throw error;
+  }
+}
+
+type Fleet = NonNullable<Awaited<ReturnType<typeof readFleet>>>;
 
 function fleetMetrics({ overview, reconciliation, failures, alerts, retention, cleanup }: Fleet): Registry {
   const page = new Page();
@@ -188,7 +178,7 @@ function fleetMetrics({ overview, reconciliation, failures, alerts, retention, c
   addHealth(page, overview);
   page.gauge('cards', 'Cards in the database').set(overview.cardsTotal);
   addRestraints(page, overview);
-  addInstances(page, overview);
+  page.gauge('workers', 'Live instances').set(overview.workers.length);
   addStops(page, overview);
   addInit(page, overview);
   addRepairs(page, reconciliation);
@@ -236,10 +226,6 @@ function addRestraints(page: Page, { gateway, pauses, generatedAt }: Overview): 
   for (const { taskType, source, until } of pauses) {
     pause.set({ task_type: taskType, source }, Math.max(0, (until.getTime() - generatedAt.getTime()) / 1000));
   }
-}
-
-function addInstances(page: Page, { workers }: Overview): void {
-  page.gauge('workers', 'Live instances').set(workers.length);
 }
 
 function addRepairs(
