@@ -23,7 +23,7 @@ import { ConcurrencyOperations } from './limits/concurrency.ts';
 import { PauseOperations } from './limits/pauses.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
 import { ConfigOperations } from './schedule/configs.ts';
-import { InitOperations } from './schedule/init.ts';
+import { InitOperations, InitReporter } from './schedule/init.ts';
 import { HistoryOperations } from './stats/history.ts';
 import { StatsOperations } from './stats/stats.ts';
 import { ResumeOperations } from './stops/resumes.ts';
@@ -82,6 +82,7 @@ export function openOperations(options: OperationsOptions) {
   const audit = new Audit({ ...options, read: records, calendar, log: options.auditLog });
   const concurrency = new ConcurrencyOperations(live, records, audit);
   const pauses = new PauseOperations(live, audit);
+  const initReporter = new InitReporter(clock);
   const stopMode = new StopModeOperations(records, audit, options.stops.mode);
   /** What operations have in common; each takes what its type asks for. */
   const common = {
@@ -93,6 +94,7 @@ export function openOperations(options: OperationsOptions) {
     audit,
     cardTotal,
     pauses,
+    initReporter,
   };
   const cards = new CardOperations(common);
   return {
@@ -107,7 +109,7 @@ export function openOperations(options: OperationsOptions) {
     history: new HistoryOperations(live, clock),
     pauses,
     configs: new ConfigOperations(common),
-    init: new InitOperations(live, clock, audit),
+    init: new InitOperations(live, clock, audit, initReporter),
     triggers: new TriggerOperations({
       ...common,
       maxOpen: limits.maxOpenTriggers,

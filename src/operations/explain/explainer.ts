@@ -7,10 +7,8 @@ import { manualEntry } from '../../domain/manual-trigger.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import type { HoldReason } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { PaceState } from '../../store/ports/live/pace.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { CardStop } from '../../store/ports/records/stop-records.ts';
@@ -20,10 +18,8 @@ import { dated } from '../date-of.ts';
 import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import type { InterfaceReport } from '../health/health-report.ts';
 import { awaitedWords } from '../limits/capacity.ts';
-import type { PauseReport } from '../limits/limits-report.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
-import { InitReporter } from '../schedule/init.ts';
-import type { InitReport } from '../schedule/schedule-report.ts';
+import type { InitReporter } from '../schedule/init.ts';
 import { failingCardOf } from '../stats/history.ts';
 import type { CardExplanation, TaskExplanation } from './explain.ts';
 import { taskExplanationOf } from './task-explanation.ts';
@@ -38,27 +34,11 @@ interface ExplainerDependencies {
   readonly pauses: PauseOperations;
   readonly offers: Offers;
   readonly rateLimits: readonly RateLimit[];
-  readonly clock: Clock;
-}
-
-/** Facts that all task types share. */
-interface Surroundings {
-  readonly nowMs: number;
-  readonly configs: readonly PollingConfig[];
-  readonly rings: readonly RingState[];
-  readonly pauses: readonly PauseReport[];
-  readonly paces: readonly PaceState[];
-  readonly instances: readonly InstanceInfo[];
-  readonly init: InitReport;
-  readonly openTriggers: CardExplanation['openTriggers'];
+  readonly initReporter: InitReporter;
 }
 
 export class Explainer {
-  readonly #init: InitReporter;
-
-  constructor(private readonly deps: ExplainerDependencies) {
-    this.#init = new InitReporter(deps.clock);
-  }
+  constructor(private readonly deps: ExplainerDependencies) {}
 
   /** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`, `unavailable`. */
   async explain(cardIdOrIccid: string): Promise<CardExplanation> {
@@ -66,7 +46,7 @@ export class Explainer {
     const card = await this.deps.cards.show(cardIdOrIccid);
     const { cardId, iccid } = card;
     const [surroundings, usage, stops, [polled]] = await Promise.all([
-      this.#surroundings(card),
+      surroundingsOf(card, this.deps),
       records.cards.monthlyUsage(cardId, MONTHS_SHOWN),
       records.stops.ofCard(cardId, MONTHS_SHOWN),
       records.cards.byIds([cardId]),
@@ -83,30 +63,6 @@ export class Explainer {
       stops: stopEntries(stops, card),
       openTriggers: surroundings.openTriggers,
       logsCommand: `cardpoll logs --iccid ${iccid}`,
-    };
-  }
-
-  async #surroundings(card: CardReport): Promise<Surroundings> {
-    const { live, records, pauses } = this.deps;
-    const [nowMs, configs, rings, held, paces, instances, progress, triggers] = await Promise.all([
-      live.now(),
-      records.configs.list(),
-      live.rings.list(),
-      pauses.list(),
-      live.pace.states(),
-      live.coordination.instances(),
-      live.coordination.initProgress(),
-      records.triggers.openFor(card, TRIGGERS_SHOWN),
-    ]);
-    return {
-      nowMs,
-      configs,
-      rings,
-      pauses: held,
-      paces,
-      instances,
-      init: this.#init.report(progress),
-      openTriggers: triggers.map(dated),
     };
   }
 
@@ -166,6 +122,27 @@ export class Explainer {
     const [member = false] = await this.deps.live.rings.contains(ring, [cardId]);
     return member;
   }
+}
+
+type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
+
+/** Facts that all task types share. */
+async function surroundingsOf(
+  card: CardReport,
+  { live, records, pauses, initReporter }: ExplainerDependencies,
+) {
+  const [nowMs, configs, rings, held, paces, instances, progress, triggers] = await Promise.all([
+    live.now(),
+    records.configs.list(),
+    live.rings.list(),
+    pauses.list(),
+    live.pace.states(),
+    live.coordination.instances(),
+    live.coordination.initProgress(),
+    records.triggers.openFor(card, TRIGGERS_SHOWN),
+  ]);
+  const init = initReporter.report(progress);
+  return { nowMs, configs, rings, pauses: held, paces, instances, init, openTriggers: triggers.map(dated) };
 }
 
 /** Breakers that are open on every polling instance: while one instance has it closed, the card may be polled there. */

@@ -5,9 +5,8 @@
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { dateOf } from '../date-of.ts';
 import { spanWords } from '../span-words.ts';
-import type { Cause, HealthReason } from './health-report.ts';
+import type { Cause } from './health-report.ts';
 
 export interface DatabaseOutages {
   /** Number of live instances. */
@@ -66,10 +65,16 @@ function outageWords(outages: DatabaseOutages): string {
   return resultless ? `no results are stored: ${who}: ${reason}` : `${who} (${cutOff.join(', ')}): ${reason}`;
 }
 
-export function outageReason(outages: DatabaseOutages): HealthReason {
+export function outageCause(outages: DatabaseOutages): Cause {
   const severity = outages.leaderless || outages.resultless ? 'alert' : 'warning';
-  const cause = { code: 'database_outage', severity, text: outageWords(outages) } as const;
-  return { ...cause, taskType: null, command: 'cardpoll doctor', since: dateOf(outages.sinceMs) };
+  const { sinceMs } = outages;
+  return {
+    code: 'database_outage',
+    severity,
+    text: outageWords(outages),
+    command: 'cardpoll doctor',
+    sinceMs,
+  };
 }
 
 /**
@@ -98,9 +103,9 @@ export function initStuckWords(leaderless: boolean): { readonly text: string; re
 const MAX_REASON_CHARS = 200;
 
 /** One reason for all instances: they usually read copies of one file. */
-export function reloadReasons(
+export function reloadCauses(
   instances: ReadonlyArray<Pick<InstanceInfo, 'instanceId' | 'reloadFailure'>>,
-): HealthReason[] {
+): Cause[] {
   const failures = instances.flatMap(({ instanceId, reloadFailure }) =>
     reloadFailure === null ? [] : [{ instanceId, ...reloadFailure }],
   );
@@ -115,8 +120,7 @@ export function reloadReasons(
       severity: 'warning',
       text: `${who} could not reload the configuration, and the one from before is in force: ${reason}`,
       command: 'cardpoll doctor',
-      taskType: null,
-      since: dateOf(first.sinceMs),
+      sinceMs: first.sinceMs,
     },
   ];
 }

@@ -18,7 +18,7 @@ import {
   gapWords,
   initStuckWords,
   noWorkerWords,
-  outageReason,
+  outageCause,
 } from './fleet-faults.ts';
 import { breakerWords } from './gateway-report.ts';
 import type { Cause, HealthReason, InterfaceReport } from './health-report.ts';
@@ -31,7 +31,7 @@ export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | '
 }
 
 /** Start of each reason by its name (see reasonName), epoch milliseconds. */
-export type ReasonsSince = ReadonlyMap<string, number>;
+type ReasonsSince = ReadonlyMap<string, number>;
 
 export interface TaskHealthInputs extends HealthInputs, PaceNeed {
   readonly taskType: TaskType;
@@ -109,14 +109,14 @@ interface FleetHealthInputs {
   /** null: all live instances have the same time zone. */
   readonly timeZones: Cause | null;
   /** See fleet-faults.ts. */
-  readonly reloads: readonly HealthReason[];
+  readonly reloads: readonly Cause[];
   readonly since: ReasonsSince;
 }
 
 /** Why the fleet is not normal: first reasons of the whole fleet, then those of its task types. */
 export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
   const { workers, schedulers, databaseOutages, timeZones, since } = inputs;
-  const causes: Cause[] = [];
+  const causes: Cause[] = databaseOutages === null ? [] : [outageCause(databaseOutages)];
   if (workers === 0) {
     causes.push({ code: 'no_worker', severity: 'alert', ...noWorkerWords(inputs.silence) });
   } else if (schedulers === 0) {
@@ -124,33 +124,26 @@ export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
     const command = 'cardpoll daemon --roles scheduler';
     causes.push({ code: 'no_scheduler', severity: 'alert', text, command });
   }
-  if (inputs.initStuck)
+  if (inputs.initStuck) {
     causes.push({ code: 'init_stuck', severity: 'alert', ...initStuckWords(schedulers === 0) });
+  }
   if (timeZones !== null) causes.push(timeZones);
+  causes.push(...clockCauses(inputs.clockGap, since), ...inputs.reloads);
   const own = inputs.tasks.flatMap(({ taskType, reasons }) =>
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );
-  const outages = databaseOutages === null ? [] : [outageReason(databaseOutages)];
-  const reasons = causes.map((cause) => dated(cause, null, since));
-  return bySeverity([
-    ...outages,
-    ...reasons,
-    ...clockReasons(inputs.clockGap, since),
-    ...inputs.reloads,
-    ...own,
-  ]);
+  return bySeverity([...causes.map((cause) => dated(cause, null, since)), ...own]);
 }
 
 /** The clock of Redis dated its start, so the gap is subtracted to show the time of PostgreSQL. */
-function clockReasons(gap: ClockGap | null, since: ReasonsSince): HealthReason[] {
+function clockCauses(gap: ClockGap | null, since: ReasonsSince): Cause[] {
   const gapMs = Math.abs(gap?.aheadMs ?? 0);
   if (gap === null || gapMs <= CLOCK_GAP_MS.warningAbove) return [];
   const code = 'clocks_differ';
   const severity = gapMs > CLOCK_GAP_MS.alertAbove ? 'alert' : 'warning';
   const noted = since.get(reasonName({ taskType: null, code }));
-  const sinceMs = noted === undefined ? null : noted - gap.aheadMs;
   const cause = { code, severity, text: gapWords(gap), command: 'cardpoll doctor' } as const;
-  return [{ ...cause, taskType: null, since: dateOf(sinceMs) }];
+  return [noted === undefined ? cause : { ...cause, sinceMs: noted - gap.aheadMs }];
 }
 
 export function healthOfReasons(reasons: readonly HealthReason[]): Health {

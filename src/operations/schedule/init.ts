@@ -54,22 +54,19 @@ function etaSecondsOf(progress: InitProgress, nowMs: number): number | null {
 }
 
 export class InitOperations {
-  readonly #reporter: InitReporter;
-
   constructor(
     private readonly live: LiveStore,
     private readonly clock: Clock,
     private readonly audit: Audit,
-  ) {
-    this.#reporter = new InitReporter(clock);
-  }
+    private readonly reporter: InitReporter,
+  ) {}
 
   async progress(): Promise<InitState> {
     const { coordination } = this.live;
     const [progress, state] = await Promise.all([coordination.initProgress(), coordination.reconciliation()]);
     const waits = state.requestedMs > state.answeredRequestMs;
     const requestedAt = waits ? new Date(state.requestedMs) : null;
-    return { ...this.#reporter.report(progress), reconciliation: { ...dated(state), requestedAt } };
+    return { ...this.reporter.report(progress), reconciliation: { ...dated(state), requestedAt } };
   }
 
   /**

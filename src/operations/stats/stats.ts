@@ -11,17 +11,15 @@ import { readFleet, type TaskReading } from '../../store/ports/live/fleet-readin
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
-import { type ClockGap, databaseOutagesOf, reloadReasons, timeZonesOf } from '../health/fleet-faults.ts';
+import { type ClockGap, databaseOutagesOf, reloadCauses, timeZonesOf } from '../health/fleet-faults.ts';
 import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
-import { fleetReasons, healthOfReasons, type ReasonsSince } from '../health/health-reasons.ts';
-import type { GatewayReport } from '../health/health-report.ts';
+import { fleetReasons, healthOfReasons } from '../health/health-reasons.ts';
 import type { PatientReading } from '../health/patient-reading.ts';
 import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
 import { adviceOf, fleetCapacityOf, paceShareOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
-import type { PauseReport } from '../limits/limits-report.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
-import { InitReporter } from '../schedule/init.ts';
+import type { InitReporter } from '../schedule/init.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
 import { type MeasuredTask, queueStatsOf, taskStatsOf } from './task-stats.ts';
 
@@ -33,6 +31,7 @@ interface StatsDependencies {
   readonly offers: Offers;
   readonly stops: PatientReading<StopFigures>;
   readonly clockGap: PatientReading<ClockGap>;
+  readonly initReporter: InitReporter;
   readonly clock: Clock;
   readonly version: string;
   /** Why this instance is not among the live ones; null: it is, or this process is no instance. */
@@ -41,20 +40,16 @@ interface StatsDependencies {
 
 /** All methods throw CardpollError `unavailable` when a store that they need does not answer. */
 export class StatsOperations {
-  readonly #init: InitReporter;
-
-  constructor(private readonly deps: StatsDependencies) {
-    this.#init = new InitReporter(deps.clock);
-  }
+  constructor(private readonly deps: StatsDependencies) {}
 
   async overview(): Promise<Overview> {
     const { clock, live, cardTotal } = this.deps;
     const [surroundings, progress] = await Promise.all([
-      this.#surroundings(),
+      surroundingsOf(this.deps),
       live.coordination.initProgress(),
     ]);
     const tasks = await this.#tasks(surroundings);
-    const init = this.#init.report(progress);
+    const init = this.deps.initReporter.report(progress);
     const healthReasons = fleetReasons({
       tasks: tasks.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
       workers: surroundings.instances.filter(({ roles }) => roles.includes('worker')).length,
@@ -64,7 +59,7 @@ export class StatsOperations {
       databaseOutages: databaseOutagesOf(surroundings.instances),
       clockGap: surroundings.clockGap,
       timeZones: timeZonesOf(surroundings.instances),
-      reloads: reloadReasons(surroundings.instances),
+      reloads: reloadCauses(surroundings.instances),
       since: surroundings.since,
     });
     return {
@@ -92,7 +87,7 @@ export class StatsOperations {
   }
 
   async tasks(): Promise<TaskStats[]> {
-    return this.#tasks(await this.#surroundings());
+    return this.#tasks(await surroundingsOf(this.deps));
   }
 
   async #tasks({ gateway, pauses, stops, since }: Surroundings): Promise<MeasuredTask[]> {
@@ -132,29 +127,20 @@ export class StatsOperations {
       return { queue: queueStatsOf(one, reading.metrics.schedule), reading };
     });
   }
-
-  async #surroundings(): Promise<Surroundings> {
-    const { live } = this.deps;
-    const [instances, pauses, stops, clockGap, since] = await Promise.all([
-      live.coordination.instances(),
-      this.deps.pauses.list(),
-      this.deps.stops.read(),
-      this.deps.clockGap.read(),
-      live.health.since(),
-    ]);
-    return { instances, pauses, stops, clockGap, since, gateway: gatewayReportOf(instances) };
-  }
 }
 
+type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
+
 /** Facts of the fleet that the statistics of every task type need. */
-interface Surroundings {
-  readonly instances: readonly InstanceInfo[];
-  readonly pauses: readonly PauseReport[];
-  /** null: not known. */
-  readonly stops: StopFigures | null;
-  readonly clockGap: ClockGap | null;
-  readonly gateway: GatewayReport;
-  readonly since: ReasonsSince;
+async function surroundingsOf({ live, ...deps }: StatsDependencies) {
+  const [instances, pauses, stops, clockGap, since] = await Promise.all([
+    live.coordination.instances(),
+    deps.pauses.list(),
+    deps.stops.read(),
+    deps.clockGap.read(),
+    live.health.since(),
+  ]);
+  return { instances, pauses, stops, clockGap, since, gateway: gatewayReportOf(instances) };
 }
 
 function fleetCapacity(tasks: readonly MeasuredTask[]): FleetCapacity {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   databaseOutagesOf,
-  reloadReasons,
+  reloadCauses,
   timeZonesOf,
 } from '../../../../src/operations/health/fleet-faults.ts';
 import {
@@ -405,12 +405,12 @@ describe('reasons of the fleet', () => {
   it('name the instance that could not reload its configuration, or how many could not, and why', () => {
     const failed = (id: string, sinceMs: number) =>
       instanceOf(id, { reloadFailure: { sinceMs, reason: `2 problems:\n  tokens${' x'.repeat(200)}` } });
-    expect(reloadReasons([instanceOf('a'), instanceOf('b')])).toEqual([]);
-    const [one] = reloadReasons([instanceOf('a'), failed('b', 7_000)]);
-    expect(one).toMatchObject({ code: 'reload_failed', severity: 'warning', since: new Date(7_000) });
+    expect(reloadCauses([instanceOf('a'), instanceOf('b')])).toEqual([]);
+    const [one] = reloadCauses([instanceOf('a'), failed('b', 7_000)]);
+    expect(one).toMatchObject({ code: 'reload_failed', severity: 'warning', sinceMs: 7_000 });
     expect(one?.text).toMatch(/^b could not reload .* in force: 2 problems: tokens x x[^\n]{150,200}$/);
-    expect(reloadReasons([failed('a', 9_000), failed('b', 7_000)])).toMatchObject([
-      { text: expect.stringMatching(/^2 of 2 instances could not/), since: new Date(7_000) },
+    expect(reloadCauses([failed('a', 9_000), failed('b', 7_000)])).toMatchObject([
+      { text: expect.stringMatching(/^2 of 2 instances could not/), sinceMs: 7_000 },
     ]);
   });
 
