@@ -75,7 +75,6 @@ interface Call {
 
 export class SimulatedGateway {
   readonly #fleet: SimulatedFleet;
-  readonly #delay: DelayLine;
   readonly #latencyMs: number;
   /** May change while the gateway runs; null: no limit. */
   capacity: number | null;
@@ -98,7 +97,6 @@ export class SimulatedGateway {
     this.#fleet = new SimulatedFleet(options.cards ?? null, options.changeRate ?? DEFAULT_CHANGE_RATE);
     this.capacity = options.capacity ?? null;
     this.#latencyMs = options.latencyMs ?? (this.capacity === null ? 0 : CAPACITY_LATENCY_MS);
-    this.#delay = new DelayLine(this.#latencyMs);
     this.#random = options.seed ?? 1;
   }
 
@@ -161,19 +159,12 @@ export class SimulatedGateway {
     };
   }
 
-  close(): void {
-    this.#delay.clear();
-  }
-
   #answerLater(iccid: string | null, answer: () => void): void {
-    if (iccid !== null && isOneIn(this.options.slowOneIn, iccid, SLOW)) {
-      setTimeout(answer, SLOW_TIMES * this.#latencyMs).unref();
-      return;
-    }
+    const isSlow = iccid !== null && isOneIn(this.options.slowOneIn, iccid, SLOW);
     const load = this.capacity === null ? 0 : this.#inFlight / this.capacity;
-    // The delay line is for calls that all take the same time; these do not.
-    if (load > 1) setTimeout(answer, this.#latencyMs * load).unref();
-    else this.#delay.push(answer);
+    const delayMs = this.#latencyMs * (isSlow ? SLOW_TIMES : Math.max(1, load));
+    if (delayMs === 0) answer();
+    else setTimeout(answer, delayMs).unref();
   }
 
   #begin(socket: Socket, response: ServerResponse): Call {
@@ -244,55 +235,4 @@ function send(response: ServerResponse, { status, body, headers = [] }: Reply): 
     ...headers,
   ]);
   response.end(body);
-}
-
-/**
- * Runs things a fixed time later, in order, with one timer for all of them: at 30,000 calls a second a timer each would cost
- * more than the calls.
- */
-class DelayLine {
-  #queue: Array<{ readonly dueAt: number; readonly run: () => void }> = [];
-  #head = 0;
-  #timer: NodeJS.Timeout | null = null;
-
-  constructor(private readonly delayMs: number) {}
-
-  /** Runs `run` after the delay; synchronously when the delay is 0. */
-  push(run: () => void): void {
-    if (this.delayMs === 0) run();
-    else {
-      this.#queue.push({ dueAt: performance.now() + this.delayMs, run });
-      this.#arm();
-    }
-  }
-
-  /** Drops all calls that still wait. */
-  clear(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    this.#queue = [];
-    this.#head = 0;
-  }
-
-  #arm(): void {
-    const next = this.#queue[this.#head];
-    if (next === undefined || this.#timer !== null) return;
-    this.#timer = setTimeout(() => this.#runDue(), Math.max(1, Math.ceil(next.dueAt - performance.now())));
-  }
-
-  #runDue(): void {
-    this.#timer = null;
-    const now = performance.now();
-    let next = this.#queue[this.#head];
-    while (next !== undefined && next.dueAt <= now) {
-      this.#head += 1;
-      next.run();
-      next = this.#queue[this.#head];
-    }
-    if (this.#head * 2 > this.#queue.length) {
-      this.#queue = this.#queue.slice(this.#head);
-      this.#head = 0;
-    }
-    this.#arm();
-  }
 }

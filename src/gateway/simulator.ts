@@ -54,13 +54,11 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     setCapacity: (capacity) => {
       gateway.capacity = capacity;
     },
-    close: async () => {
-      gateway.close();
-      await new Promise<void>((resolve) => {
+    close: () =>
+      new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      });
-    },
+      }),
   };
 }
 

@@ -47,7 +47,6 @@ export async function startRecordingGateway(behaviour: SimulatedBehaviour): Prom
     calls,
     stats: () => gateway.stats(),
     close: async () => {
-      gateway.close();
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
