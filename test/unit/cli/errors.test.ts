@@ -6,6 +6,7 @@ import { OVERVIEW } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const ONE_LINE = /^cardpoll: [^\n]+\n$/;
+const SIMULATE = ['gateway', 'simulate', '--listen', '127.0.0.1:0'];
 
 describe('the daemon', () => {
   it('is down: 69, with how to start it', async () => {
@@ -170,6 +171,12 @@ describe('the command line', () => {
     [['cleanup', 'set-retention', '3', 'long'], /"long" is not a whole number/],
     [['stats', '-o', 'xml'], /"xml" is none of table, wide, tsv, json, jsonl, yaml/],
     [['gateway', 'simulate', '--listen', '8090'], /is not host:port/],
+    [[...SIMULATE, '--cards', '0'], /cards.*out of bounds/],
+    [[...SIMULATE, '--cards', '1.5'], /cards.*not a whole number/],
+    [[...SIMULATE, '--latency-ms', '-1'], /latency-ms.*out of bounds/],
+    [[...SIMULATE, '--failure-rate', '1.1'], /failure-rate.*out of bounds/],
+    [[...SIMULATE, '--max-concurrency', '0'], /max-concurrency.*out of bounds/],
+    [[...SIMULATE, '--capacity', '0'], /capacity.*out of bounds/],
     [['gateway'], /a command is missing.*cardpoll gateway --help/],
     [[], /a command is missing.*cardpoll --help/],
   ])('%j: 64, one line and what helps', async (argv, expected) => {
