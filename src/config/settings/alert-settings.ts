@@ -2,17 +2,15 @@
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook.ts';
 import type { AddressRange } from '../../platform/ssrf-guard.ts';
 import { ADDRESS_RANGE, bad, duration, good, type Kind, listOf } from '../kinds.ts';
-import { withDefault } from './setting.ts';
+import { section, withDefault } from './setting.ts';
 
-export const ALERTS = {
+export const ALERTS = section('alerts.', 'ALERTS_', {
   intervalMs: withDefault({
-    env: 'CARDPOLL_ALERTS_INTERVAL_MS',
-    yaml: 'alerts.interval_ms',
     kind: duration('ms', { min: 100, max: 600_000 }),
     default: 5_000,
     doc: 'Pause between two evaluations of the alert rules.',
   }),
-} as const;
+});
 
 /** Signing secrets: one, or two separated by a comma, the newest first. Never quoted in messages. */
 const WEBHOOK_SECRETS: Kind<readonly string[]> = {
@@ -23,19 +21,17 @@ const WEBHOOK_SECRETS: Kind<readonly string[]> = {
   },
 };
 
-export const WEBHOOKS = {
+export const WEBHOOKS = section('webhooks.', 'WEBHOOKS_', {
   allowCidrs: withDefault<readonly AddressRange[]>({
-    env: 'CARDPOLL_WEBHOOKS_ALLOW_CIDRS',
-    yaml: 'webhooks.allow_cidrs',
     kind: listOf(ADDRESS_RANGE),
     default: [],
     doc: 'Address ranges that webhooks may call even though they are not public.',
   }),
   secrets: withDefault<readonly string[]>({
-    env: 'CARDPOLL_WEBHOOKS_SECRET',
-    file: { flag: null, env: 'CARDPOLL_WEBHOOKS_SECRET_FILE', credential: 'webhooks.secret' },
+    name: 'secret',
+    secret: 'whole',
     kind: WEBHOOK_SECRETS,
     default: [],
     doc: 'Default webhook signing key (Standard Webhooks), for rules without their own; give two during rotation.',
   }),
-} as const;
+});

@@ -2,7 +2,7 @@
 import { Cron } from 'croner';
 import { messageOf } from '../../platform/errors.ts';
 import { bad, duration, good, type Kind } from '../kinds.ts';
-import { withDefault } from './setting.ts';
+import { section, withDefault } from './setting.ts';
 
 /** A cron expression, or `off`. Five fields (minute, hour, day, month, weekday), or six with seconds in front. An expression that never matches is refused. */
 const CRON_SCHEDULE: Kind<string> = {
@@ -24,19 +24,15 @@ function problemOf(expression: string): string | null {
   }
 }
 
-export const CLEANUP = {
+export const CLEANUP = section('cleanup.', 'CLEANUP_', {
   schedule: withDefault({
-    env: 'CARDPOLL_CLEANUP_SCHEDULE',
-    yaml: 'cleanup.schedule',
     kind: CRON_SCHEDULE,
     default: '30 3 * * *',
     doc: 'When expired data is removed, in the configured time zone. A run missed while no instance was up is skipped.',
   }),
   pauseMs: withDefault({
-    env: 'CARDPOLL_CLEANUP_PAUSE_MS',
-    yaml: 'cleanup.pause_ms',
     kind: duration('ms', { min: 0, max: 60_000 }),
     default: 50,
     doc: 'Minimum pause between two cleanup batches; it grows to four times the duration of a batch. 0: no pause.',
   }),
-} as const;
+});

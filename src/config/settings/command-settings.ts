@@ -3,67 +3,47 @@
 import { type InterfaceName, perInterface } from '../../domain/gateway-interface.ts';
 import { SECRET_TEXT } from '../admin-tokens.ts';
 import { BASE_URL, bad, duration, formed, good, type Kind, listOf } from '../kinds.ts';
-import { optional, withDefault } from './setting.ts';
+import { optional, section, withDefault } from './setting.ts';
 
 const client = ['client'] as const;
 
-export const CLIENT = {
+export const CLIENT = section('client.', '', {
   url: withDefault({
     flag: '--url',
-    env: 'CARDPOLL_URL',
-    yaml: 'client.url',
     kind: BASE_URL,
     default: 'http://127.0.0.1:7480',
     doc: 'Base URL of the daemon to talk to. Without it: the URL of the context in use, else `listen`.',
     scopes: client,
   }),
   token: optional({
-    env: 'CARDPOLL_TOKEN',
-    file: { flag: '--token-file', env: 'CARDPOLL_TOKEN_FILE', credential: 'client.token' },
+    secret: 'whole',
+    fileFlag: '--token-file',
     kind: SECRET_TEXT,
     doc: 'Token to send to the daemon.',
     scopes: client,
   }),
   timeoutMs: withDefault({
     flag: '--timeout',
-    env: 'CARDPOLL_TIMEOUT_MS',
-    yaml: 'client.timeout_ms',
     kind: duration('ms', { min: 100, max: 600_000 }),
     default: 10_000,
     doc: 'How long to wait for an answer from the daemon.',
     scopes: client,
   }),
-} as const;
-
-const logs = ['logs'] as const;
+});
 
 export type SignSettings = ReturnType<typeof signSettings>;
 
 function signSettings(name: string) {
-  const yaml = `log_search.interfaces.${name}`;
-  return {
-    paths: optional({
-      yaml: `${yaml}.paths`,
-      kind: listOf(PATH_SEGMENTS),
-      doc: `Additional path segments of ${name} calls; case, - and _ are ignored.`,
-      defaultText: 'only the built-in ones',
-      scopes: logs,
-    }),
-    fields: optional({
-      yaml: `${yaml}.fields`,
-      kind: listOf(formed('field name', /^[\w.@$-]{1,100}$/)),
-      doc: `Additional fields of ${name} answers.`,
-      defaultText: 'only the built-in ones',
-      scopes: logs,
-    }),
-    phrases: optional({
-      yaml: `${yaml}.phrases`,
-      kind: listOf(formed('phrase without quotes and backslashes', /^(?=.*\S)[^\p{Cc}"\\]{1,100}$/u)),
-      doc: `Additional phrases in log lines about ${name}.`,
-      defaultText: 'only the built-in ones',
-      scopes: logs,
-    }),
-  };
+  const phrase = formed('phrase without quotes and backslashes', /^(?=.*\S)[^\p{Cc}"\\]{1,100}$/u);
+  return section(`log_search.interfaces.${name}.`, null, {
+    paths: signs(PATH_SEGMENTS, `Additional path segments of ${name} calls; case, - and _ are ignored.`),
+    fields: signs(formed('field name', /^[\w.@$-]{1,100}$/), `Additional fields of ${name} answers.`),
+    phrases: signs(phrase, `Additional phrases in log lines about ${name}.`),
+  });
+}
+
+function signs(kind: Kind<string>, doc: string) {
+  return optional({ kind: listOf(kind), doc, defaultText: 'only the built-in ones', scopes: ['logs'] });
 }
 
 const SEGMENT = /^(?=.*[a-z\d])[\w.~%-]{1,100}$/i;

@@ -5,111 +5,89 @@ import { TASK_TYPES } from '../../domain/task-type.ts';
 import { SECRET_LINE, SECRET_TEXT } from '../admin-tokens.ts';
 import { callsPer, RATE_LIMIT_LIST } from '../gateway/rate-limits.ts';
 import { BASE_URL, duration, integer, text } from '../kinds.ts';
-import { optional, withDefault } from './setting.ts';
+import { optional, section, withDefault } from './setting.ts';
 
-export const GATEWAY = {
+export const GATEWAY = section('gateway.', 'GATEWAY_', {
   profile: withDefault({
     flag: '--gateway-profile',
-    env: 'CARDPOLL_GATEWAY_PROFILE',
-    yaml: 'gateway.profile',
     kind: text('name or file'),
     default: 'default',
     doc: 'Profile of the gateway: the name of a shipped one (`cardpoll gateway profiles`), or a YAML file.',
   }),
   url: optional({
     flag: '--gateway-url',
-    env: 'CARDPOLL_GATEWAY_URL',
-    yaml: 'gateway.url',
     kind: BASE_URL,
     defaultText: 'none: the daemon refuses to start without it',
     doc: 'Base URL of the upstream gateway.',
   }),
   timeoutMs: withDefault({
-    env: 'CARDPOLL_GATEWAY_TIMEOUT_MS',
-    yaml: 'gateway.timeout_ms',
     kind: duration('ms', { min: 50, max: 120_000 }),
     default: 5_000,
     doc: 'Deadline of one gateway call.',
   }),
   /** null: no ceiling. */
   maxConcurrency: optional({
-    env: 'CARDPOLL_GATEWAY_MAX_CONCURRENCY',
-    yaml: 'gateway.max_concurrency',
     kind: integer({ min: TASK_TYPES.length, max: 300_000 }),
     doc: 'Maximum number of concurrent gateway calls of all task types together; each type gets what it needs of them. Set the same number on every instance.',
   }),
   maxResponseBytes: withDefault({
-    env: 'CARDPOLL_GATEWAY_MAX_RESPONSE_BYTES',
-    yaml: 'gateway.max_response_bytes',
     kind: integer({ min: 1_024, max: 16_777_216 }),
     default: 65_536,
     doc: 'Maximum size of a gateway answer; a larger one is an error.',
   }),
   maxRetryAfterSeconds: withDefault({
-    env: 'CARDPOLL_GATEWAY_MAX_RETRY_AFTER_SECONDS',
-    yaml: 'gateway.max_retry_after_seconds',
     kind: duration('s', { min: 1, max: 3_600 }),
     default: 60,
     doc: 'Maximum pause that a Retry-After header of the gateway can cause.',
   }),
   maxConnections: withDefault({
-    env: 'CARDPOLL_GATEWAY_MAX_CONNECTIONS',
-    yaml: 'gateway.max_connections',
     kind: integer({ min: 1, max: 65_535 }),
     // Above any sensible sum of the concurrency limits, so that the limits hold calls back and not the pool.
     default: 4_096,
     doc: 'Maximum number of connections from this instance to the gateway. A call waits for a free one until its deadline.',
   }),
   token: optional({
-    env: 'CARDPOLL_GATEWAY_TOKEN',
-    file: { flag: null, env: 'CARDPOLL_GATEWAY_TOKEN_FILE', credential: 'gateway.token' },
+    secret: 'whole',
     kind: SECRET_TEXT,
     doc: 'Token of gateway.auth.kind bearer, header and query.',
   }),
   hmacKey: optional({
-    env: 'CARDPOLL_GATEWAY_HMAC_KEY',
-    file: { flag: null, env: 'CARDPOLL_GATEWAY_HMAC_KEY_FILE', credential: 'gateway.hmac_key' },
+    secret: 'whole',
     kind: SECRET_TEXT,
     doc: 'Key that signs every gateway call (HMAC-SHA256).',
   }),
   username: optional({
-    env: 'CARDPOLL_GATEWAY_USERNAME',
-    file: { flag: null, env: 'CARDPOLL_GATEWAY_USERNAME_FILE', credential: 'gateway.username' },
+    secret: 'whole',
     kind: SECRET_LINE,
     doc: 'User of gateway.auth.kind basic.',
   }),
   password: optional({
-    env: 'CARDPOLL_GATEWAY_PASSWORD',
-    file: { flag: null, env: 'CARDPOLL_GATEWAY_PASSWORD_FILE', credential: 'gateway.password' },
+    secret: 'whole',
     kind: SECRET_LINE,
     doc: 'Password of gateway.auth.kind basic.',
   }),
   clientId: optional({
-    env: 'CARDPOLL_GATEWAY_CLIENT_ID',
-    file: { flag: null, env: 'CARDPOLL_GATEWAY_CLIENT_ID_FILE', credential: 'gateway.client_id' },
+    secret: 'whole',
     kind: SECRET_LINE,
     doc: 'Client id of gateway.auth.kind oauth2.',
   }),
   clientSecret: optional({
-    env: 'CARDPOLL_GATEWAY_CLIENT_SECRET',
-    file: { flag: null, env: 'CARDPOLL_GATEWAY_CLIENT_SECRET_FILE', credential: 'gateway.client_secret' },
+    secret: 'whole',
     kind: SECRET_LINE,
     doc: 'Client secret of gateway.auth.kind oauth2.',
   }),
-} as const;
+});
 
 /** How many calls the gateway allows (docs/scaling.md). gateway/rate-limits.ts reads the list. */
-export const RATE_LIMITS = {
+export const RATE_LIMITS = section('gateway.', 'GATEWAY_', {
   rateLimitPerSecond: optional({
-    env: 'CARDPOLL_GATEWAY_RATE_LIMIT_PER_SECOND',
-    yaml: 'gateway.rate_limit_per_second',
     kind: callsPer('second'),
     doc: 'Calls per second that the gateway allows, from all instances together; set the same on every instance. The burst is two fifths of it, at least 4. If gateway.rate_limits also has a limit per second for all calls, the stricter is in force.',
   }),
   rateLimits: withDefault<readonly RateLimit[]>({
-    yaml: 'gateway.rate_limits',
+    env: null,
     kind: RATE_LIMIT_LIST,
     default: [],
     doc: 'What the gateway allows, from all instances together: calls per second, minute or hour, of all interfaces or of some, and how often one card may be polled. Set the same on every instance.',
   }),
-} as const;
+});

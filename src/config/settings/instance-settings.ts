@@ -12,7 +12,7 @@ import {
   TIME_ZONE,
   text,
 } from '../kinds.ts';
-import { optional, withDefault } from './setting.ts';
+import { optional, section, withDefault } from './setting.ts';
 
 export const ROLES = ['worker', 'api', 'scheduler'] as const;
 type Role = (typeof ROLES)[number];
@@ -39,11 +39,9 @@ const PROCESS_COUNT: Kind<number> = {
   },
 };
 
-export const INSTANCE = {
+export const INSTANCE = section('', '', {
   listen: withDefault({
     flag: '--listen',
-    env: 'CARDPOLL_LISTEN',
-    yaml: 'listen',
     kind: HOST_PORT,
     default: { host: '127.0.0.1', port: 7480 },
     doc: 'Address of the admin API. An address that is not loopback needs admin tokens.',
@@ -51,16 +49,12 @@ export const INSTANCE = {
   /** Used by an instance without the role api. null: the default address, or the next free port. */
   probeListen: optional<HostPort>({
     flag: '--probe-listen',
-    env: 'CARDPOLL_PROBE_LISTEN',
-    yaml: 'probe_listen',
     kind: HOST_PORT,
     defaultText: `${USUAL_PROBE_LISTEN.host}:${USUAL_PROBE_LISTEN.port}, or the next free port`,
     doc: 'Address of /livez, /readyz, /metrics and /version on an instance without the role api. An address that is not loopback needs admin tokens.',
   }),
   roles: withDefault<readonly Role[]>({
     flag: '--roles',
-    env: 'CARDPOLL_ROLES',
-    yaml: 'roles',
     kind: listOf(oneOf(ROLES)),
     default: ROLES,
     doc: 'Roles of this instance.',
@@ -68,16 +62,12 @@ export const INSTANCE = {
   /** With more than one, the processes run under a supervisor. */
   processes: withDefault({
     flag: '--processes',
-    env: 'CARDPOLL_PROCESSES',
-    yaml: 'processes',
     kind: PROCESS_COUNT,
     default: 1,
     doc: 'Number of worker processes under one supervisor, to use several cores; auto: one per core. More than one needs Redis and PostgreSQL.',
   }),
   timeZone: withDefault({
     flag: '--time-zone',
-    env: 'CARDPOLL_TIME_ZONE',
-    yaml: 'time_zone',
     kind: TIME_ZONE,
     default: 'Asia/Shanghai',
     doc: 'Time zone of usage months and of the cleanup schedule.',
@@ -85,18 +75,14 @@ export const INSTANCE = {
   /** null: standard output. */
   logDir: optional({
     flag: '--log-dir',
-    env: 'CARDPOLL_LOG_DIR',
-    yaml: 'log_dir',
     kind: text('path'),
     defaultText: 'standard output',
     doc: 'Directory for worker.log, api.log and access.log.',
   }),
   logLevel: withDefault<LogLevel>({
     flag: '--log-level',
-    env: 'CARDPOLL_LOG_LEVEL',
-    yaml: 'log_level',
     kind: oneOf(LOG_LEVELS),
     default: 'info',
     doc: 'Lowest level that is logged.',
   }),
-} as const;
+});

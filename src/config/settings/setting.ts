@@ -1,12 +1,25 @@
 // What one setting is. The table (settings.ts) declares them; reading, help, sample file and reference derive from it.
+import { snakeCase } from '../../platform/snake-keys.ts';
 import type { Kind } from '../kinds.ts';
 
 /** Which commands use a setting: the daemon, `migrate`, `logs`, or every command that talks to the API. */
 type Scope = 'daemon' | 'migrate' | 'logs' | 'client';
 
-export interface Setting<V> {
+interface Value<V> {
   /** Command-line flag, `--redis-url`; null for values that must not appear in a process list or rarely change. */
   readonly flag: string | null;
+  readonly kind: Kind<NonNullable<V>>;
+  /** null: unset by default. */
+  readonly default: V;
+  /** The default in words, as help and documentation show it. */
+  readonly defaultText: string;
+  /** One sentence for help and documentation. */
+  readonly doc: string;
+  /** The daemon, unless the table says otherwise. */
+  readonly scopes: readonly Scope[];
+}
+
+export interface Setting<V> extends Value<V> {
   /** Environment variable, `CARDPOLL_REDIS_URL`; null where only the config file makes sense. */
   readonly env: string | null;
   /** Dotted path in the config file; null for secrets. */
@@ -21,15 +34,6 @@ export interface Setting<V> {
     /** Name of the file in the credentials directory. */
     readonly credential: string;
   } | null;
-  readonly kind: Kind<NonNullable<V>>;
-  /** null: unset by default. */
-  readonly default: V;
-  /** The default in words, as help and documentation show it. */
-  readonly defaultText: string;
-  /** One sentence for help and documentation. */
-  readonly doc: string;
-  /** The daemon, unless the table says otherwise. */
-  readonly scopes: readonly Scope[];
 }
 
 /** Settings that are read together, by the names that code uses. */
@@ -40,22 +44,61 @@ export type Values<S extends Section> = {
   readonly [Name in keyof S]: S[Name] extends Setting<infer V> ? V : never;
 };
 
-type Declared<V> = Pick<Setting<V>, 'kind' | 'doc'> & Partial<Setting<V>>;
+/** A setting as the table declares it; its section gives it the names under which it is set. */
+interface Declared<V> extends Value<V> {
+  /** Its name in snake_case; absent: the one that code uses. */
+  readonly name?: string;
+  /** Absent: by the name. */
+  readonly env?: string | null;
+  /** `whole`: the value has no place in the config file. `part`: a URL that may hold a password. Absent: no secret. */
+  readonly secret?: 'whole' | 'part';
+  /** Names a file with the secret. */
+  readonly fileFlag?: string;
+}
+
+/**
+ * Names the settings of a section: `maxConnections` is `max_connections` in the config file, behind the prefix of the section,
+ * and MAX_CONNECTIONS behind that of its variables.
+ * @param path prefix in the config file, `api.`. @param variables prefix after CARDPOLL_, `API_`; null: there are none.
+ */
+export function section<D extends Readonly<Record<string, Declared<unknown>>>>(
+  path: string,
+  variables: string | null,
+  settings: D,
+): { readonly [Name in keyof D]: D[Name] extends Declared<infer V> ? Setting<V> : never } {
+  const named = Object.entries(settings).map(
+    ([key, { name = snakeCase(key), secret, fileFlag, ...setting }]) => {
+      const usual = variables === null ? null : `CARDPOLL_${variables}${name.toUpperCase()}`;
+      const { env = usual, ...value } = setting;
+      const file = { flag: fileFlag ?? null, env: `${env}_FILE`, credential: path + name };
+      return [
+        key,
+        {
+          ...value,
+          env,
+          yaml: secret === 'whole' ? null : path + name,
+          file: secret === undefined ? null : file,
+        },
+      ];
+    },
+  );
+  return Object.fromEntries(named);
+}
 
 /** What a setting has unless it says otherwise. */
-const USUAL = { flag: null, env: null, yaml: null, file: null, scopes: ['daemon'] } as const;
+const USUAL = { flag: null, scopes: ['daemon'] } as const;
 
 /** A setting that always has a value. */
 export function withDefault<V>(
-  declared: Declared<V> & { readonly default: V; readonly defaultText?: string },
-): Setting<V> {
+  declared: Pick<Declared<V>, 'kind' | 'default' | 'doc'> & Partial<Declared<V>>,
+): Declared<V> {
   return { ...USUAL, defaultText: asText(declared.default), ...declared };
 }
 
 /** A setting that is null unless it is set. */
 export function optional<V>(
-  declared: Pick<Setting<V>, 'kind' | 'doc'> & Partial<Omit<Setting<V>, 'kind' | 'default'>>,
-): Setting<V | null> {
+  declared: Pick<Declared<V>, 'kind' | 'doc'> & Partial<Omit<Declared<V>, 'kind' | 'default'>>,
+): Declared<V | null> {
   return {
     ...USUAL,
     defaultText: 'none',

@@ -1,5 +1,6 @@
-// THE table of settings, by section. Flags, variables, YAML paths, defaults, bounds and documentation are here and in
-// the files of the sections, and nowhere else; the types of the configuration follow from them (daemon-config.ts).
+// THE table of settings, by section. Flags, names, defaults, bounds and documentation are here and in the files of the
+// sections, and nowhere else; the types of the configuration follow from them (daemon-config.ts). Variables and keys of the
+// config file follow from the names (setting.ts).
 // reader.ts reads them; rules.ts has the rules between settings.
 import { text } from '../kinds.ts';
 import { ALERTS, WEBHOOKS } from './alert-settings.ts';
@@ -15,13 +16,17 @@ import { STOPS } from './stop-settings.ts';
 import { STORES } from './store-settings.ts';
 
 /** Path of the config file, so it has no place in the file. */
-export const CONFIG_FILE = optional({
-  flag: '--config',
+export const CONFIG_FILE: Setting<string | null> = {
+  ...optional({
+    flag: '--config',
+    kind: text('path'),
+    doc: 'YAML file with settings.',
+    scopes: ['daemon', 'migrate', 'client'],
+  }),
   env: 'CARDPOLL_CONFIG',
-  kind: text('path'),
-  doc: 'YAML file with settings.',
-  scopes: ['daemon', 'migrate', 'client'],
-});
+  yaml: null,
+  file: null,
+};
 
 export const SETTINGS = {
   instance: INSTANCE,

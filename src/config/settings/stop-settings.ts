@@ -1,7 +1,7 @@
 // Settings of the stops of cards. Part of the settings table (settings.ts).
 import { STOP_MODES, type StopLimit, type StopMode } from '../../domain/stops/stop.ts';
 import { bad, good, type Kind, ON_OFF, oneOf } from '../kinds.ts';
-import { optional, withDefault } from './setting.ts';
+import { optional, section, withDefault } from './setting.ts';
 
 const ACCEPTS = 'number of cards, share of the fleet (2%), or none';
 const MOST_CARDS = 1_000_000_000;
@@ -22,33 +22,25 @@ const STOP_LIMIT: Kind<StopLimit> = {
   },
 };
 
-export const STOPS = {
+export const STOPS = section('stops.', 'STOPS_', {
   mode: withDefault<StopMode>({
-    env: 'CARDPOLL_STOPS_MODE',
-    yaml: 'stops.mode',
     kind: oneOf(STOP_MODES),
     default: 'enforce',
     doc: 'enforce: cards over their package are stopped; observe: cardpoll only records which cards it would stop. Applies until the mode is set at run time, with cardpoll stops mode.',
   }),
   maxPerHour: optional({
-    env: 'CARDPOLL_STOPS_MAX_PER_HOUR',
-    yaml: 'stops.max_per_hour',
     kind: STOP_LIMIT,
     defaultText: 'the larger of 100 and 1%',
     doc: 'Stops that the whole fleet may make in one hour. Further stops are held until an operator releases them.',
   }),
   maxPerDay: optional({
-    env: 'CARDPOLL_STOPS_MAX_PER_DAY',
-    yaml: 'stops.max_per_day',
     kind: STOP_LIMIT,
     defaultText: 'the larger of 500 and 5%',
     doc: 'Stops that the whole fleet may make in one day.',
   }),
   resumeAtMonthStart: withDefault<boolean>({
-    env: 'CARDPOLL_STOPS_RESUME_AT_MONTH_START',
-    yaml: 'stops.resume_at_month_start',
     kind: ON_OFF,
     default: false,
     doc: 'Whether cards that cardpoll stopped by itself last month, and that are still stopped, are resumed when a month begins: once, spread over four hours. To take effect, it must be on at some time in the first 24 hours of the month.',
   }),
-} as const;
+});

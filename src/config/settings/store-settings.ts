@@ -1,14 +1,12 @@
 // Settings of the stores. Part of the settings table (settings.ts).
 import { SECRET_TEXT } from '../admin-tokens.ts';
 import { connectionUrl, integer, text, url } from '../kinds.ts';
-import { optional, withDefault } from './setting.ts';
+import { optional, section, withDefault } from './setting.ts';
 
-export const STORES = {
+export const STORES = section('', '', {
   redisUrl: optional({
     flag: '--redis-url',
-    env: 'CARDPOLL_REDIS_URL',
-    yaml: 'redis_url',
-    file: { flag: null, env: 'CARDPOLL_REDIS_URL_FILE', credential: 'redis_url' },
+    secret: 'part',
     kind: connectionUrl(
       'redis',
       'rediss',
@@ -21,45 +19,34 @@ export const STORES = {
     doc: 'Redis that coordinates the instances. For Sentinel and Cluster list the hosts with commas (Sentinel: add /master); rediss... uses TLS. Needs the database URL too.',
   }),
   redisTlsCa: optional({
-    env: 'CARDPOLL_REDIS_TLS_CA',
-    yaml: 'redis_tls_ca',
     kind: text('path'),
     defaultText: 'what Node trusts',
     doc: 'PEM file with the certificate authorities to trust for Redis and its sentinels.',
   }),
   redisTlsCert: optional({
-    env: 'CARDPOLL_REDIS_TLS_CERT',
-    yaml: 'redis_tls_cert',
     kind: text('path'),
     defaultText: 'no client certificate',
     doc: 'PEM file with the client certificate and its chain for Redis and its sentinels. Needs the key too.',
   }),
   redisTlsKey: optional({
-    env: 'CARDPOLL_REDIS_TLS_KEY',
-    yaml: 'redis_tls_key',
     kind: text('path'),
     defaultText: 'no client certificate',
     doc: 'PEM file with the private key of the client certificate; must not be world-readable.',
   }),
   redisSentinelPassword: optional({
-    env: 'CARDPOLL_REDIS_SENTINEL_PASSWORD',
-    file: { flag: null, env: 'CARDPOLL_REDIS_SENTINEL_PASSWORD_FILE', credential: 'redis_sentinel_password' },
+    secret: 'whole',
     kind: SECRET_TEXT,
     doc: 'Password of the sentinels. The password of the Redis servers is part of the Redis URL.',
   }),
   databaseUrl: optional({
     flag: '--database-url',
-    env: 'CARDPOLL_DATABASE_URL',
-    yaml: 'database_url',
-    file: { flag: null, env: 'CARDPOLL_DATABASE_URL_FILE', credential: 'database_url' },
+    secret: 'part',
     kind: url('postgres', 'postgresql'),
     defaultText: 'embedded, when neither store is set',
     doc: 'PostgreSQL database that stores cards, usage and history. Set redis_url as well.',
     scopes: ['daemon', 'migrate'],
   }),
   databaseMaxConnections: withDefault({
-    env: 'CARDPOLL_DATABASE_MAX_CONNECTIONS',
-    yaml: 'database_max_connections',
     // At least two: one may be busy with a long statement, for example a count.
     kind: integer({ min: 2, max: 1_000 }),
     default: 8,
@@ -67,11 +54,9 @@ export const STORES = {
   }),
   dataDir: optional({
     flag: '--data-dir',
-    env: 'CARDPOLL_DATA_DIR',
-    yaml: 'data_dir',
     kind: text('path'),
     defaultText: '$XDG_STATE_HOME/cardpoll',
     doc: 'Directory of the embedded stores; :memory: stores nothing on disk.',
     scopes: ['daemon', 'migrate'],
   }),
-} as const;
+});
