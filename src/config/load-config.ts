@@ -39,8 +39,7 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
     cleanup: reader.readAll(SETTINGS.cleanup),
   };
   checkDaemonRules(reader, config);
-  reader.finish();
-  return deepFreeze(config);
+  return reader.finish(config);
 }
 
 /** The gateway of a daemon, for `cardpoll gateway try`. @throws CardpollError kind `config` with all problems at once. */
@@ -53,21 +52,17 @@ export async function loadGatewayConfig(
     timeZone: reader.read(SETTINGS.instance.timeZone),
   };
   checkGatewayUrl(reader);
-  reader.finish();
-  return deepFreeze(config);
+  return reader.finish(config);
 }
 
 /** What a simulated gateway speaks. It checks the credentials that are configured; none need to be. */
 export async function loadSimulatedGateway(inputs: ConfigInputs): Promise<GatewayConfig> {
   const reader = await SettingReader.openWithProfile(inputs);
   if (reader.read(SETTINGS.answers.module) !== null) {
-    const message =
-      'gateway.module: only the module knows what it signs and reads, so it cannot be simulated';
-    reader.report({ field: 'gateway.module', message });
+    const why = 'only the module knows what it signs and reads, so it cannot be simulated';
+    reader.report(SETTINGS.answers.module, `gateway.module: ${why}`);
   }
-  const config = readGateway(reader, null, { needsCredentials: false });
-  reader.finish();
-  return deepFreeze(config);
+  return reader.finish(readGateway(reader, null, { needsCredentials: false }));
 }
 
 /** Only the database matters here; a Redis URL is neither needed nor refused. */
@@ -75,8 +70,7 @@ export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateCo
   const reader = await SettingReader.open(inputs);
   const databaseUrl = reader.read(SETTINGS.stores.databaseUrl);
   const dataDir = reader.read(SETTINGS.stores.dataDir) ?? defaultDataDir(inputs.env);
-  reader.finish();
-  return deepFreeze({
+  return reader.finish({
     database: databaseUrl === null ? { kind: 'embedded', dataDir } : { kind: 'postgres', databaseUrl },
   });
 }
@@ -84,11 +78,13 @@ export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateCo
 /** The external stores, for `cardpoll init adopt`; embedded stores cannot be adopted. */
 export async function loadAdoptConfig(inputs: ConfigInputs): Promise<AdoptConfig> {
   const reader = await SettingReader.open(inputs);
-  const stores = readStores(reader, inputs.env);
-  const timeZone = reader.read(SETTINGS.instance.timeZone);
+  const config = {
+    stores: readStores(reader, inputs.env),
+    timeZone: reader.read(SETTINGS.instance.timeZone),
+  };
   checkStoreRules(reader);
-  reader.finish();
-  if (stores.kind === 'external') return deepFreeze({ stores, timeZone });
+  const { stores, timeZone } = reader.finish(config);
+  if (stores.kind === 'external') return { stores, timeZone };
   const ways = `${waysToSet(SETTINGS.stores.redisUrl)}, and the database URL`;
   throw new CardpollError('config', 'no_redis', 'no Redis to adopt: none is configured', {
     hint: `give ${ways}`,
@@ -111,14 +107,12 @@ export async function loadClientConfig(inputs: ConfigInputs): Promise<ClientConf
   const reader = await SettingReader.open(inputs);
   // The token of a context is sent to its own daemon only, never to one that --url or CARDPOLL_URL names.
   const context = reader.isSet(SETTINGS.client.url) ? null : await currentContext(inputs.env);
-  const config = {
+  return reader.finish({
     url: context?.url ?? daemonUrl(reader),
     context: context?.name ?? null,
     token: reader.read(SETTINGS.client.token) ?? readTokenFile(reader, context),
     timeoutMs: reader.read(SETTINGS.client.timeoutMs),
-  };
-  reader.finish();
-  return Object.freeze(config);
+  });
 }
 
 /** Without a URL of its own: where the daemon with the same configuration listens. */
@@ -150,9 +144,7 @@ function readTokenFile(reader: SettingReader, context: Context | null): string |
 /** The zone in which times are typed; null: none is configured. @throws CardpollError kind `config`. */
 export async function loadTimeZone(inputs: ConfigInputs): Promise<string | null> {
   const reader = await SettingReader.open(inputs);
-  const zone = timeZoneSet(reader);
-  reader.finish();
-  return zone;
+  return reader.finish(timeZoneSet(reader));
 }
 
 function timeZoneSet(reader: SettingReader): string | null {
@@ -178,13 +170,11 @@ export async function loadLogsConfig(inputs: ConfigInputs): Promise<LogsConfig> 
   const interfaces = Object.entries(LOG_SEARCH)
     .map(([name, settings]) => [name, readSigns(reader, settings)] as const)
     .filter(([, signs]) => Object.keys(signs).length > 0);
-  const config = {
+  return reader.finish({
     logDir: reader.read(SETTINGS.instance.logDir),
     timeZone: timeZoneSet(reader),
     interfaces: Object.fromEntries(interfaces),
-  };
-  reader.finish();
-  return config;
+  });
 }
 
 function readSigns(reader: SettingReader, settings: SignSettings): SignsConfig {
@@ -209,12 +199,4 @@ export function stateHome(env: NodeJS.ProcessEnv): string {
 
 function defaultDataDir(env: ConfigInputs['env']): string {
   return join(stateHome(env), 'cardpoll');
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    for (const part of Object.values(value)) deepFreeze(part);
-  }
-  return value;
 }

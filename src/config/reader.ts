@@ -118,23 +118,25 @@ export class SettingReader {
     return this.#problems.length > 0;
   }
 
-  report(problem: FieldProblem): void {
-    this.#problems.push(problem);
+  /** Reports a problem of settings that could be read, at one of them. */
+  report(setting: Setting<unknown>, message: string): void {
+    this.#problems.push({ field: nameOf(setting), message });
   }
 
   /** Reports a problem between settings below the field, at the first line that the config file or the profile has for them. */
   reportBelow(field: string, message: string): void {
     const given = [...this.file.values, ...this.#profile].find(([key]) => `${key}.`.startsWith(`${field}.`));
     const line = /^.+:\d+ /.exec(given?.[1].origin ?? '')?.[0] ?? '';
-    this.report({ field, message: `${line}${field}: ${message}` });
+    this.#problems.push({ field, message: `${line}${field}: ${message}` });
   }
 
   /**
+   * @returns the configuration, which cannot be changed any more.
    * @throws CardpollError that lists all problems, if there are any: kind `config`, unless all are wrong flags of a client
    * command (`usage`) or missing files (`input_missing`).
    */
-  finish(): void {
-    if (this.#problems.length === 0) return;
+  finish<T>(config: T): T {
+    if (this.#problems.length === 0) return deepFreeze(config);
     const lines = this.#problems.map(({ message }) => message);
     const message =
       lines.length === 1
@@ -227,4 +229,12 @@ function unknownVariables(env: ConfigInputs['env']): FieldProblem[] {
       field: name,
       message: `unknown environment variable ${name}${didYouMean(name, known)}`,
     }));
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) deepFreeze(part);
+  }
+  return value;
 }

@@ -8,6 +8,7 @@ import { SETTINGS } from './settings/settings.ts';
 
 /** Time that a lease must leave for the store and the clock, in addition to two gateway deadlines. */
 const LEASE_MARGIN_MS = 1_000;
+const { adminTokens } = SETTINGS.access;
 
 export function checkDaemonRules(reader: SettingReader, config: DaemonConfig): void {
   checkStoreRules(reader);
@@ -27,10 +28,8 @@ function checkStores(reader: SettingReader): void {
   const pair = [SETTINGS.stores.redisUrl, SETTINGS.stores.databaseUrl] as const;
   const [set, missing] = reader.isSet(pair[0]) ? pair : [pair[1], pair[0]];
   if (!reader.isSet(set) || reader.isSet(missing)) return;
-  reader.report({
-    field: nameOf(missing),
-    message: `${nameOf(set)} is set but ${nameOf(missing)} is not: give ${waysToSet(missing)}, or neither store for the embedded ones`,
-  });
+  const ways = `give ${waysToSet(missing)}, or neither store for the embedded ones`;
+  reader.report(missing, `${nameOf(set)} is set but ${nameOf(missing)} is not: ${ways}`);
 }
 
 /** A TLS file or a sentinel password without a URL that uses it would go unnoticed. */
@@ -46,20 +45,18 @@ function checkRedisUrl(reader: SettingReader): void {
   ] as const;
   for (const [setting, scheme, schemes] of needs) {
     if (!reader.isSet(setting) || scheme.test(url)) continue;
-    const field = nameOf(setting);
-    reader.report({
-      field,
-      message: `${field} is set, but ${nameOf(redisUrl)} does not begin with ${schemes}`,
-    });
+    reader.report(
+      setting,
+      `${nameOf(setting)} is set, but ${nameOf(redisUrl)} does not begin with ${schemes}`,
+    );
   }
 }
 
 export function checkGatewayUrl(reader: SettingReader): void {
-  if (reader.isSet(SETTINGS.gateway.url)) return;
-  reader.report({
-    field: nameOf(SETTINGS.gateway.url),
-    message: `the gateway URL is missing: give ${waysToSet(SETTINGS.gateway.url)} (to try cardpoll without a gateway, run cardpoll demo)`,
-  });
+  const { url } = SETTINGS.gateway;
+  if (reader.isSet(url)) return;
+  const ways = `give ${waysToSet(url)} (to try cardpoll without a gateway, run cardpoll demo)`;
+  reader.report(url, `the gateway URL is missing: ${ways}`);
 }
 
 function checkAccess(reader: SettingReader, config: DaemonConfig): void {
@@ -71,19 +68,16 @@ function checkAccess(reader: SettingReader, config: DaemonConfig): void {
 
 /** Behind a proxy every client has the proxy's address, and without tokens a loopback address is admitted. */
 function checkProxies(reader: SettingReader): void {
-  if (!reader.isSet(SETTINGS.api.trustedProxies) || reader.isSet(SETTINGS.access.adminTokens)) return;
-  reader.report({
-    field: nameOf(SETTINGS.access.adminTokens),
-    message: `${nameOf(SETTINGS.api.trustedProxies)} would open the admin API to every client of the proxy: give ${waysToSet(SETTINGS.access.adminTokens)}`,
-  });
+  const { trustedProxies } = SETTINGS.api;
+  if (!reader.isSet(trustedProxies) || reader.isSet(adminTokens)) return;
+  const danger = `${nameOf(trustedProxies)} would open the admin API to every client of the proxy`;
+  reader.report(adminTokens, `${danger}: give ${waysToSet(adminTokens)}`);
 }
 
 function refuseOpen(reader: SettingReader, { host }: HostPort, what: string): void {
-  if (isLoopback(host) || reader.isSet(SETTINGS.access.adminTokens)) return;
-  reader.report({
-    field: nameOf(SETTINGS.access.adminTokens),
-    message: `listening on ${host} would open ${what} to the network without tokens: give ${waysToSet(SETTINGS.access.adminTokens)}, or listen on 127.0.0.1`,
-  });
+  if (isLoopback(host) || reader.isSet(adminTokens)) return;
+  const danger = `listening on ${host} would open ${what} to the network without tokens`;
+  reader.report(adminTokens, `${danger}: give ${waysToSet(adminTokens)}, or listen on 127.0.0.1`);
 }
 
 function checkLease(reader: SettingReader, config: DaemonConfig): void {
@@ -95,10 +89,9 @@ function checkLease(reader: SettingReader, config: DaemonConfig): void {
   const least = 2 * longest + LEASE_MARGIN_MS;
   if (config.polling.leaseMs >= least) return;
   const what = longest === timeoutMs ? 'gateway.timeout_ms' : 'the longest timeout_ms of an interface';
-  reader.report({
-    field: nameOf(SETTINGS.polling.leaseMs),
-    message: `polling.lease_ms (${config.polling.leaseMs}) must be at least ${least}: twice ${what} (${longest}) and ${LEASE_MARGIN_MS}`,
-  });
+  const why = `twice ${what} (${longest}) and ${LEASE_MARGIN_MS}`;
+  const { leaseMs } = config.polling;
+  reader.report(SETTINGS.polling.leaseMs, `polling.lease_ms (${leaseMs}) must be at least ${least}: ${why}`);
 }
 
 function checkProcesses(reader: SettingReader, { processes, stores, roles }: DaemonConfig): void {
@@ -108,8 +101,5 @@ function checkProcesses(reader: SettingReader, { processes, stores, roles }: Dae
       ? `the embedded stores run in one process: give ${waysToSet(SETTINGS.stores.redisUrl)}, and the database URL`
       : 'only instances with the role worker can use more than one';
   if (stores.kind === 'external' && roles.includes('worker')) return;
-  reader.report({
-    field: nameOf(SETTINGS.instance.processes),
-    message: `processes is ${processes}, but ${why}`,
-  });
+  reader.report(SETTINGS.instance.processes, `processes is ${processes}, but ${why}`);
 }

@@ -82,5 +82,5 @@ function read(reader: SettingReader, setting: PathSetting, path: string): string
 }
 
 function report(reader: SettingReader, setting: PathSetting, message: string): void {
-  reader.report({ field: nameOf(setting), message: `${nameOf(setting)}: ${message}` });
+  reader.report(setting, `${nameOf(setting)}: ${message}`);
 }

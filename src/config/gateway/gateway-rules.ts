@@ -39,17 +39,14 @@ export function checkCredentials(
   const kind = config.auth.kind ?? (config.token === null ? 'none' : 'bearer');
   for (const setting of NEEDS[kind]) {
     if (reader.isSet(setting) || (!areNeeded && setting.file !== null)) continue;
-    const field = nameOf(setting);
-    reader.report({ field, message: `gateway.auth.kind ${kind} needs ${waysToSet(setting)}` });
+    reader.report(setting, `gateway.auth.kind ${kind} needs ${waysToSet(setting)}`);
   }
   for (const setting of CREDENTIALS) {
     if (!reader.isSet(setting) || reader.isUnusable(setting) || NEEDS[kind].includes(setting)) continue;
-    const field = nameOf(setting);
-    reader.report({ field, message: `${field} is set, but gateway.auth.kind ${kind} does not use it` });
+    reader.report(setting, `${nameOf(setting)} is set, but gateway.auth.kind ${kind} does not use it`);
   }
   if (config.username?.includes(':') === true) {
-    const field = nameOf(gateway.username);
-    reader.report({ field, message: `${field} must not have a colon` });
+    reader.report(gateway.username, `${nameOf(gateway.username)} must not have a colon`);
   }
   checkName(reader, config, kind);
   checkTokenUrl(reader, config);
@@ -63,10 +60,8 @@ function checkName(
   if (name === null || (kind !== 'header' && kind !== 'query')) return;
   const allowed = kind === 'header' ? /^[a-z0-9-]{1,100}$/i : /^[\w.~-]{1,100}$/;
   if (allowed.test(name)) return;
-  reader.report({
-    field: 'gateway.auth.name',
-    message: `gateway.auth.name: ${JSON.stringify(name)} is no name of a ${kind === 'query' ? 'query parameter' : kind}`,
-  });
+  const what = kind === 'query' ? 'query parameter' : kind;
+  reader.report(auth.name, `gateway.auth.name: ${JSON.stringify(name)} is no name of a ${what}`);
 }
 
 function checkTokenUrl(reader: SettingReader, { auth: { tokenUrl } }: Pick<GatewayConfig, 'auth'>): void {
@@ -74,9 +69,8 @@ function checkTokenUrl(reader: SettingReader, { auth: { tokenUrl } }: Pick<Gatew
   const parsed = URL.canParse(tokenUrl) ? new URL(tokenUrl) : null;
   if (parsed !== null && /^https?:$/.test(parsed.protocol) && parsed.username + parsed.password === '')
     return;
-  const message =
-    'gateway.auth.token_url: must be an http or https URL without credentials, or a path that starts with /';
-  reader.report({ field: 'gateway.auth.token_url', message });
+  const form = 'an http or https URL without credentials, or a path that starts with /';
+  reader.report(auth.tokenUrl, `gateway.auth.token_url: must be ${form}`);
 }
 
 /** @returns whether the interface can be called. */

@@ -28,7 +28,7 @@ export async function readModule(reader: SettingReader): Promise<LoadedModule | 
   const path = resolve(reader.directoryFor(setting), given);
   const loaded = await moduleAt(path).catch((error: unknown) => `${path}: ${messageOf(error)}`);
   if (typeof loaded !== 'string') return loaded;
-  reader.report({ field: 'gateway.module', message: `gateway.module: ${loaded}` });
+  reader.report(setting, `gateway.module: ${loaded}`);
   return null;
 }
 
