@@ -4,6 +4,7 @@ import type { ErrorRules, GatewayConfig, Reading } from '../config/daemon-config
 import type { BatchRule } from '../config/gateway/profile-kinds.ts';
 import { megabytes, parseValuePath, type ValuePath, valueAt } from '../domain/gateway/profile-syntax.ts';
 import type { AnswerKind } from '../domain/gateway-interface.ts';
+import { jsonIn } from '../platform/json.ts';
 import { GatewayError, type GatewayFailure } from './gateway.ts';
 
 const MAX_REASON_CHARS = 200;
@@ -112,14 +113,9 @@ export class AnswerReader {
 
   /** @returns what the body of an answer that is no 2xx says by its error code; null: it has none. */
   errorSaid(text: string): ErrorSaid | null {
-    if (this.#code === null || text === '') return null;
+    if (this.#code === null) return null;
     const { name, path } = this.#code;
-    let body: unknown;
-    try {
-      body = JSON.parse(text);
-    } catch {
-      return null;
-    }
+    const body = jsonIn(text);
     const code = valueAt(body, path) ?? null;
     if (code === null || typeof code === 'object') return null;
     return { failure: this.#meanings.get(String(code)) ?? null, reason: this.#reason(name, code, body) };

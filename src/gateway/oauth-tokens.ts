@@ -5,6 +5,7 @@ import { errors, Pool } from 'undici';
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import { type Clock, withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
+import { jsonIn, objectIn } from '../platform/json.ts';
 import type { Logger } from '../platform/logger.ts';
 import { GatewayError } from './gateway.ts';
 import { basicAuthorization, type Proof } from './request.ts';
@@ -204,7 +205,7 @@ function formEncoded(text: string): string {
 }
 
 function refusal(status: number, text: string): GatewayError {
-  const error = parsed(text)?.error;
+  const error = objectIn(text)?.error;
   const reason = KNOWN_ERRORS.includes(error) ? `: ${error}` : '';
   const check =
     error === 'invalid_scope'
@@ -213,32 +214,15 @@ function refusal(status: number, text: string): GatewayError {
   return new GatewayError('auth', `no token: HTTP ${status} of the token server${reason}; check ${check}`);
 }
 
-interface TokenAnswer {
-  readonly access_token?: unknown;
-  readonly expires_in?: unknown;
-  readonly error?: unknown;
-}
-
-/** @returns undefined when it is not JSON. */
-function parsed(text: string): TokenAnswer | null | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** @throws GatewayError that quotes nothing of the answer: it may hold a token. */
 function tokenIn(text: string): { token: string; lifeS: number } {
-  const answer = parsed(text);
-  if (answer === undefined) {
+  if (jsonIn(text) === undefined) {
     throw new GatewayError('connect', 'no token: the answer of the token server is not JSON');
   }
-  const token = answer?.access_token;
+  const { access_token: token, expires_in: given } = objectIn(text) ?? {};
   if (typeof token !== 'string' || !/^[\x21-\x7e]{1,16384}$/.test(token)) {
     throw new GatewayError('connect', 'no token: the answer of the token server has no access_token');
   }
-  const given = answer?.expires_in;
   const lifeS = typeof given === 'string' && /^-?\d+$/.test(given) ? Number(given) : given;
   if (typeof lifeS !== 'number') return { token, lifeS: UNKNOWN_LIFE_S };
   if (lifeS < SHORTEST_LIFE_S)

@@ -6,6 +6,7 @@ import type { CallTrial } from '../domain/gateway/call-trial.ts';
 import { parseValuePath } from '../domain/gateway/profile-syntax.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
+import { jsonIn } from '../platform/json.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { type CallTrace, GatewayClient } from './client.ts';
 import { type CalledCard, GatewayError } from './gateway.ts';
@@ -177,12 +178,8 @@ function placesAdvice(where: string, body: string): string {
 
 /** The places of all values of an answer, as a profile names them; of names that it cannot write, where they are. null: not JSON. */
 function placesIn(body: string): string[] | null {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    return null;
-  }
+  const parsed = jsonIn(body);
+  if (parsed === undefined) return null;
   const places: string[] = [];
   const visit = (value: unknown, path: string, depth: number): void => {
     if (places.length > MAX_PLACES || depth > MAX_DEPTH) return;

@@ -8,7 +8,8 @@ import { pipeline, type Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { endedEarly, errorOfAnswer, notCardpoll, objectIn, tooSlow, unreachable } from './client-errors.ts';
+import { objectIn } from '../../platform/json.ts';
+import { endedEarly, errorOfAnswer, notCardpoll, tooSlow, unreachable } from './client-errors.ts';
 
 export interface Answer<Body> {
   readonly body: Body;

@@ -6,6 +6,7 @@ import {
   isUntrusted,
   messageOf,
 } from '../../platform/errors.ts';
+import { objectIn } from '../../platform/json.ts';
 
 const KINDS: Record<number, ErrorKind> = {
   400: 'bad_data',
@@ -99,18 +100,6 @@ interface Problem {
   readonly code: string;
   readonly hint: string | undefined;
   readonly fields: readonly FieldProblem[];
-}
-
-/** The JSON object a text holds; null for anything else. */
-export function objectIn(text: string): Record<PropertyKey, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && !Array.isArray(value)
-      ? (value as Record<PropertyKey, unknown> | null)
-      : null;
-  } catch {
-    return null;
-  }
 }
 
 function problemIn(text: string): Problem | null {

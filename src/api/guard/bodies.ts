@@ -3,7 +3,7 @@
 // server.ts; the card import reads its own body.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CardpollError } from '../../platform/errors.ts';
-import { jsonFault } from '../../platform/json-fault.ts';
+import { jsonFault } from '../../platform/json.ts';
 import { sendProblem } from '../error-handling.ts';
 import { UNSUPPORTED_ENCODING } from '../problem.ts';
 import type { Refusals } from './refusals.ts';

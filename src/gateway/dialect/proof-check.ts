@@ -2,6 +2,7 @@
 // must be the same; those it does not have may be any. The inverse of request.ts and oauth-tokens.ts.
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import type { GatewayConfig } from '../../config/daemon-config.ts';
+import { objectIn } from '../../platform/json.ts';
 import { SIGNATURE_HEADER, withSignature } from '../request.ts';
 import type { ReceivedCall, Reply } from './dialect.ts';
 import { queryOf } from './template-match.ts';
@@ -117,12 +118,7 @@ function fieldsOf(
   if (!type.startsWith(expected === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'))
     return null;
   if (expected === 'form') return Object.fromEntries(new URLSearchParams(body));
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, string>) : null;
-  } catch {
-    return null;
-  }
+  return objectIn(body) as Record<string, string> | null;
 }
 
 function refused(status: number, error: string): Reply {

@@ -2,6 +2,7 @@
 // fits if it is exactly what the profile's templates make, credentials aside.
 import type { GatewayInterface } from '../../config/daemon-config.ts';
 import { partsOf } from '../../domain/gateway/profile-syntax.ts';
+import { jsonIn } from '../../platform/json.ts';
 import type { ReceivedCall } from './dialect.ts';
 
 /** What the placeholders of a call stood for. */
@@ -107,13 +108,7 @@ function bodyFits({ body, form }: GatewayInterface): Fits<string> {
   }
   if (body === null) return (text) => text === '';
   const fits = jsonFits(body);
-  return (text, found) => {
-    try {
-      return fits(JSON.parse(text), found);
-    } catch {
-      return false;
-    }
-  };
+  return (text, found) => fits(jsonIn(text), found);
 }
 
 function jsonFits(template: unknown): Fits<unknown> {

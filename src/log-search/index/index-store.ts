@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { makeDirectory } from '../../platform/directory.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
+import { objectIn } from '../../platform/json.ts';
 import type { FoundFile } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import { BLOCK_BYTES, isFilterable, maybeContains } from './card-filter.ts';
@@ -103,12 +104,8 @@ function headerIn(sidecar: FileBytes): Header | null {
 }
 
 function parseHeader(text: string): Header | null {
-  try {
-    const { crc, ...header } = JSON.parse(text) as Header;
-    return crc32(JSON.stringify(header)) === crc ? header : null;
-  } catch {
-    return null;
-  }
+  const { crc, ...header } = (objectIn(text) ?? {}) as unknown as Header;
+  return crc32(JSON.stringify(header)) === crc ? header : null;
 }
 
 /**

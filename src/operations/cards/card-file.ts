@@ -18,7 +18,7 @@ import {
   RowProblem,
 } from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { jsonFault } from '../../platform/json-fault.ts';
+import { jsonFault } from '../../platform/json.ts';
 import { snakeCase } from '../../platform/snake-keys.ts';
 import type { CardFilter, CardRecords } from '../../store/ports/records/card-records.ts';
 

@@ -6,6 +6,7 @@
 // across machines or containers that see different processes.
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { CardpollError } from '../../platform/errors.ts';
+import { objectIn } from '../../platform/json.ts';
 
 interface Holder {
   readonly pid: number;
@@ -89,12 +90,8 @@ function startTimeOf(pid: number): string | null {
 }
 
 function parse(content: string): Holder | null {
-  try {
-    const value = JSON.parse(content) as Partial<Holder> | null;
-    return typeof value?.pid === 'number' ? { pid: value.pid, started: value.started ?? null } : null;
-  } catch {
-    return null;
-  }
+  const value = objectIn(content) as Partial<Holder> | null;
+  return typeof value?.pid === 'number' ? { pid: value.pid, started: value.started ?? null } : null;
 }
 
 function read(path: string): string | null {

@@ -1,6 +1,6 @@
 // JSON that parsers take and people do not mean.
 import { expect, it } from 'vitest';
-import { jsonFault } from '../../../src/platform/json-fault.ts';
+import { jsonFault } from '../../../src/platform/json.ts';
 
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 

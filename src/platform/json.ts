@@ -1,5 +1,23 @@
-// Finds faults in well-formed JSON: a name that occurs twice in an object, of which parsers silently take the last, and
-// nesting so deep that code which walks the value may overflow the stack. Used for request bodies and import rows.
+// Reads JSON from elsewhere, which may be anything. And finds faults in well-formed JSON: a name that occurs twice in an object,
+// of which parsers silently take the last, and nesting so deep that code which walks the value may overflow the stack. These
+// are for request bodies and import rows.
+
+/** The value of a text; undefined when it is not JSON. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The JSON object a text holds; null for anything else. */
+export function objectIn(text: string): Record<PropertyKey, unknown> | null {
+  const value = jsonIn(text);
+  return typeof value === 'object' && !Array.isArray(value)
+    ? (value as Record<PropertyKey, unknown> | null)
+    : null;
+}
 
 /** A string, with the colon that makes it a name, or a bracket. */
 const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g;
