@@ -36,7 +36,7 @@ export async function indexFile(
   const identity = currentIdentity(task, zone.name, cacheDirectory);
   const result = { file: task.number, reason: '' };
   if (identity === 'indexed') return { ...result, state: 'current' };
-  const { sink, problems, bytesSearched } = await scanFile(task, query, control, {
+  const { sink, problems } = await scanFile(task, query, control, {
     matcher: EVERY_LINE,
     timed: false,
     begin: () => new FileFacts(zone),
@@ -45,8 +45,8 @@ export async function indexFile(
   if (reason !== null || identity === null) {
     return { ...result, state: 'left_out', reason: reason ?? 'cannot be read' };
   }
-  const { firstMs, lastMs, lines } = sink;
-  const facts = { zone: zone.name, firstMs, lastMs, lines, bytes: bytesSearched };
+  const { firstMs, lastMs } = sink;
+  const facts = { zone: zone.name, firstMs, lastMs };
   writeIndex(cacheDirectory, task, identity, facts, sink.filter.build());
   return { ...result, state: 'indexed' };
 }
@@ -82,13 +82,11 @@ class FileFacts implements LineSink {
   readonly filter = new CardFilterBuilder();
   firstMs: number | null = null;
   lastMs: number | null = null;
-  lines = 0;
   cut = false;
 
   constructor(private readonly zone: Zone) {}
 
   line({ bytes, from, to, cut }: ScannedLine): void {
-    this.lines += 1;
     this.cut ||= cut;
     this.filter.addLine(bytes, from, to);
     const time = timeOfLine(bytes, from, to, this.zone)?.ms;

@@ -23,9 +23,6 @@ interface IndexFacts {
   /** Earliest and latest time of all lines; null when no line has a time. */
   readonly firstMs: number | null;
   readonly lastMs: number | null;
-  readonly lines: number;
-  /** Bytes of log text. */
-  readonly bytes: number;
 }
 
 interface Header extends IndexFacts {
@@ -119,10 +116,13 @@ export function writeIndex(
   facts: IndexFacts,
   filter: Buffer,
 ): void {
-  const { zone, firstMs, lastMs, lines, bytes } = facts;
+  const filterBlocks = filter.length / BLOCK_BYTES;
   const header: Header = {
-    ...{ version: VERSION, identity, directory: dirname(file.path), zone, firstMs, lastMs, lines, bytes },
-    filterBlocks: filter.length / BLOCK_BYTES,
+    version: VERSION,
+    identity,
+    directory: dirname(file.path),
+    ...facts,
+    filterBlocks,
   };
   const line = JSON.stringify({ ...header, crc: crc32(JSON.stringify(header)) });
   const sidecar = Buffer.concat([Buffer.from(`${line}\n`), filter]);

@@ -66,8 +66,7 @@ export async function makePlan(
   const pruned: PrunedFile[] = [];
   let kept = candidates;
   if (query.prune) {
-    const look: Look = { query, cacheDirectory, zone };
-    for (const one of candidates) lookInto(one, look);
+    for (const one of candidates) lookInto(one, query, cacheDirectory, zone);
     kept = [];
     for (const one of candidates) {
       const reason = indexReason(one, query, zone) ?? windowReason(one, candidates, query.window, zone);
@@ -105,22 +104,20 @@ function candidateOf(file: FoundFile, zone: Zone): Candidate {
   return { file, directory, name, fallback, firstMs: null, lastMs: null, peekedBytes: 0, index: null };
 }
 
-interface Look {
-  readonly query: Query;
-  readonly cacheDirectory: string | null;
-  readonly zone: Zone;
-}
-
 /** Ignores files that cannot be opened; the scan reports them. */
-function lookInto(candidate: Candidate, { query, cacheDirectory, zone }: Look): void {
-  const { window } = query;
+function lookInto(
+  candidate: Candidate,
+  { window, card }: Query,
+  cacheDirectory: string | null,
+  zone: Zone,
+): void {
   if (window === null ? cacheDirectory === null : isOld(candidate, window)) return;
   const { file } = candidate;
   try {
     using bytes = FileBytes.open(file.path);
     if (bytes === null) return;
     try {
-      if (cacheDirectory !== null) candidate.index = readIndex(cacheDirectory, file, bytes, query.card);
+      if (cacheDirectory !== null) candidate.index = readIndex(cacheDirectory, file, bytes, card);
       const facts = candidate.index?.facts;
       // The zone is compared last, because its name may be expensive to find.
       if (facts !== undefined && facts.zone === zone.name) candidate.firstMs = facts.firstMs;
