@@ -5,36 +5,27 @@ import type { GatewayMethod, InterfaceName, Offers } from '../domain/gateway-int
 import type { RateLimit } from '../domain/limits/rate-limit.ts';
 import type { LoadedModule } from './gateway/load-module.ts';
 import type { BatchRule, Code, JsonTemplate, SuccessRule } from './gateway/profile-kinds.ts';
-import type { ALERTS, WEBHOOKS } from './settings/alert-settings.ts';
-import type { ACCESS, API } from './settings/api-settings.ts';
-import type { CLEANUP } from './settings/cleanup-settings.ts';
-import type { GATEWAY } from './settings/gateway-settings.ts';
-import type { INSTANCE } from './settings/instance-settings.ts';
-import type { POLLING, USAGE } from './settings/polling-settings.ts';
-import type { AUTH } from './settings/profile-settings.ts';
 import type { Values } from './settings/setting.ts';
-import type { STOPS } from './settings/stop-settings.ts';
-import type { STORES } from './settings/store-settings.ts';
+import type { SETTINGS } from './settings/settings.ts';
 import type { ClientTlsFiles, TlsFiles } from './tls-files.ts';
 
-type Instance = Values<typeof INSTANCE>;
-type Access = Values<typeof ACCESS>;
+type Section<Name extends keyof typeof SETTINGS> = Values<(typeof SETTINGS)[Name]>;
 
-export interface DaemonConfig extends Instance, Access {
+export interface DaemonConfig extends Section<'instance'>, Section<'access'> {
   readonly stores: StoresConfig;
   /** null: plain HTTP. */
   readonly tls: TlsFiles | null;
-  readonly api: Values<typeof API>;
+  readonly api: Section<'api'>;
   readonly gateway: GatewayConfig;
-  readonly polling: Values<typeof POLLING>;
-  readonly stops: Values<typeof STOPS>;
-  readonly usage: Values<typeof USAGE>;
-  readonly alerts: Values<typeof ALERTS>;
-  readonly webhooks: Values<typeof WEBHOOKS>;
-  readonly cleanup: Values<typeof CLEANUP>;
+  readonly polling: Section<'polling'>;
+  readonly stops: Section<'stops'>;
+  readonly usage: Section<'usage'>;
+  readonly alerts: Section<'alerts'>;
+  readonly webhooks: Section<'webhooks'>;
+  readonly cleanup: Section<'cleanup'>;
 }
 
-type StoreValues = Pick<Values<typeof STORES>, 'redisSentinelPassword' | 'databaseMaxConnections'>;
+type StoreValues = Pick<Section<'stores'>, 'redisSentinelPassword' | 'databaseMaxConnections'>;
 
 export type StoresConfig = ExternalStoresConfig | { readonly kind: 'embedded'; readonly dataDir: string };
 
@@ -45,9 +36,9 @@ export interface ExternalStoresConfig extends StoreValues {
   readonly databaseUrl: string;
 }
 
-export interface GatewayConfig extends Values<typeof GATEWAY> {
+export interface GatewayConfig extends Section<'gateway'> {
   readonly url: string;
-  readonly auth: Values<typeof AUTH>;
+  readonly auth: Section<'auth'>;
   /** null: the HTTP status alone says whether a call succeeded. */
   readonly success: SuccessRule | null;
   readonly errors: ErrorRules;
@@ -114,7 +105,7 @@ export type Reading =
     };
 
 /** For `cardpoll init adopt`; the time zone decides the month of its audit entry. */
-export interface AdoptConfig extends Pick<Instance, 'timeZone'> {
+export interface AdoptConfig extends Pick<DaemonConfig, 'timeZone'> {
   readonly stores: ExternalStoresConfig;
 }
 

@@ -126,29 +126,25 @@ function bounded(value: number, bounds: Bounds, unit: string): Parsed<number> {
 }
 
 /** A whole number within bounds, both ends included. */
-export function integer(bounds: Bounds): Kind<number> {
-  const accepts = `whole number, ${bounds.min} to ${bounds.max}`;
-  return {
-    accepts,
-    parse: (raw) => {
-      const value = typeof raw === 'string' && /^-?\d+$/.test(raw) ? Number(raw) : raw;
-      return Number.isSafeInteger(value)
-        ? bounded(value as number, bounds, '')
-        : bad(`${shown(raw)} is not a ${accepts}`);
-    },
-  };
-}
+export const integer = (bounds: Bounds): Kind<number> =>
+  numeric('whole number', /^-?\d+$/, Number.isSafeInteger, bounds);
 
 /** A number within bounds, both ends included. */
-export function fraction(bounds: Bounds): Kind<number> {
-  const accepts = `number, ${bounds.min} to ${bounds.max}`;
+export const fraction = (bounds: Bounds): Kind<number> =>
+  numeric('number', /^\d*\.?\d+$/, (value) => typeof value === 'number', bounds);
+
+function numeric(
+  what: string,
+  form: RegExp,
+  isOne: (value: unknown) => boolean,
+  bounds: Bounds,
+): Kind<number> {
+  const accepts = `${what}, ${bounds.min} to ${bounds.max}`;
   return {
     accepts,
     parse: (raw) => {
-      const value = typeof raw === 'string' && /^\d*\.?\d+$/.test(raw) ? Number(raw) : raw;
-      return typeof value === 'number'
-        ? bounded(value, bounds, '')
-        : bad(`${shown(raw)} is not a ${accepts}`);
+      const value = typeof raw === 'string' && form.test(raw) ? Number(raw) : raw;
+      return isOne(value) ? bounded(value as number, bounds, '') : bad(`${shown(raw)} is not a ${accepts}`);
     },
   };
 }
