@@ -46,7 +46,7 @@ class ServiceManager implements Overseer {
   #status = '';
 
   constructor(
-    private readonly socket: NotifySocket,
+    private readonly send: Send,
     private readonly watchdogMs: number | null,
   ) {}
 
@@ -63,36 +63,34 @@ class ServiceManager implements Overseer {
   async reload(work: () => Promise<void>): Promise<void> {
     if (!this.#ready) return work();
     const micros = process.hrtime.bigint() / 1_000n;
-    this.socket.send(`RELOADING=1\nMONOTONIC_USEC=${micros}`);
+    this.send(`RELOADING=1\nMONOTONIC_USEC=${micros}`);
     try {
       await work();
     } finally {
-      this.socket.send('READY=1');
+      this.send('READY=1');
     }
   }
 
   stopping(withinMs: number): void {
     clearInterval(this.#timer);
-    this.socket.send(`STOPPING=1\nSTATUS=ending\nEXTEND_TIMEOUT_USEC=${Math.round(withinMs * 1_000)}`);
+    this.send(`STOPPING=1\nSTATUS=ending\nEXTEND_TIMEOUT_USEC=${Math.round(withinMs * 1_000)}`);
   }
 
   #look({ problems, stuck, status }: Condition): void {
     this.#sendStatus(stuck.length > 0 ? `stuck: ${stuck.join(', ')}` : status);
-    if (!this.#ready && problems.length === 0) this.#ready = this.socket.send('READY=1');
-    if (this.watchdogMs !== null && stuck.length === 0) this.socket.send('WATCHDOG=1');
+    if (!this.#ready && problems.length === 0) this.#ready = this.send('READY=1');
+    if (this.watchdogMs !== null && stuck.length === 0) this.send('WATCHDOG=1');
   }
 
   #sendStatus(text: string): void {
     // A line break would begin another assignment, and some of the text comes from the gateway.
     const status = text.replace(/\p{C}+/gu, ' ').slice(0, LONGEST_STATUS);
-    if (status !== this.#status && this.socket.send(`STATUS=${status}`)) this.#status = status;
+    if (status !== this.#status && this.send(`STATUS=${status}`)) this.#status = status;
   }
 }
 
-interface NotifySocket {
-  /** Never blocks. @returns whether the service manager took the message. */
-  send(message: string): boolean;
-}
+/** Never blocks. @returns whether the service manager took the message. */
+type Send = (message: string) => boolean;
 
 const AF_UNIX = 1;
 const SOCK_DGRAM_CLOEXEC = 2 | 0o2000000;
@@ -103,7 +101,7 @@ const LONGEST_PATH = 107;
  * @param address an absolute path, or @ and a name in the abstract namespace.
  * @throws CardpollError `config` when the address is invalid, or the package koffi is not installed.
  */
-async function openNotifySocket(address: string): Promise<NotifySocket> {
+async function openNotifySocket(address: string): Promise<Send> {
   const name = Buffer.from(address);
   if (!/^[/@]./.test(address) || name.length > LONGEST_PATH) {
     throw new CardpollError(
@@ -116,13 +114,11 @@ async function openNotifySocket(address: string): Promise<NotifySocket> {
   const { socket, sendto } = await loadLibc();
   const target = socketAddress(name);
   const fd = socket(AF_UNIX, SOCK_DGRAM_CLOEXEC, 0);
-  return {
-    send: (text) => {
-      const message = Buffer.from(text);
-      return (
-        sendto(fd, message, message.length, MSG_DONTWAIT_NOSIGNAL, target, target.length) === message.length
-      );
-    },
+  return (text) => {
+    const message = Buffer.from(text);
+    return (
+      sendto(fd, message, message.length, MSG_DONTWAIT_NOSIGNAL, target, target.length) === message.length
+    );
   };
 }
 
