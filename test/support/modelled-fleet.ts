@@ -4,6 +4,7 @@ import { EffectiveLimit, type LimitMemory } from '../../src/domain/limits/effect
 import { judgeLimits } from '../../src/domain/limits/fleet-limits.ts';
 import type { FleetTick } from '../../src/domain/limits/fleet-tick.ts';
 import { StrainTrials } from '../../src/domain/limits/strain-trials.ts';
+import { mix32 } from '../../src/domain/schedule/phase.ts';
 import { TASK_TYPES, type TaskType } from '../../src/domain/task-type.ts';
 
 /**
@@ -113,10 +114,15 @@ export const refusing =
 export const bearing = (capacity: number, latencyMs: number): Bearing =>
   refusing(latencyMs, (calls, total) => Math.round(calls * Math.max(0, 1 - capacity / total)));
 
+/** @returns a function that gives the same numbers, from 0 to 1, for the same seed. */
+export function draws(seed: number): () => number {
+  let drawn = seed;
+  return () => {
+    drawn = mix32(drawn + 0x9e3779b9);
+    return (drawn >>> 0) / 2 ** 32;
+  };
+}
+
 /** Refuses each call with this probability, whatever the load. */
-export const chance = (share: number, latencyMs: number, random: () => number): Bearing =>
-  refusing(latencyMs, (calls) => {
-    let refused = 0;
-    for (let i = 0; i < calls; i += 1) if (random() < share) refused += 1;
-    return refused;
-  });
+export const chance = (share: number, latencyMs: number, draw: () => number): Bearing =>
+  refusing(latencyMs, (calls) => Array.from({ length: calls }, draw).filter((one) => one < share).length);

@@ -6,7 +6,7 @@
 // while nothing succeeds. Per window (one tick, or several until enough calls were seen):
 //   latency > 1.8 x normal    a trial: cut to 70 %, look again
 //   latency <= 1.4 x normal   grow, if the limit was reached: by half while the gateway is at ease (1.15), by a tenth near
-//                             the load that strained it last
+//                             the load that strained it last, and where calls are refused for 10 s but too few for a trial
 // Between 1.4 and 1.8 times, the limits of the types that use up their limit converge. A limit that was not used up for a
 // minute is lifted.
 //
@@ -47,8 +47,9 @@ const GROWTH = 0.1;
 const EASE_BAND = 1.15;
 const EASE_GROWTH = 0.5;
 const FAIR = 0.1;
-/** A second, minus a tolerance for an early tick. */
+/** A second, and while calls are refused a window of strain-trials.ts, minus a tolerance for an early tick. */
 const GROW_EVERY_MS = 900;
+const GROW_STRAINED_EVERY_MS = 1_900;
 const CUT = 0.7;
 const COLLAPSE_CUT = 0.5;
 /** Share of timeouts among the failures of an overloaded gateway. One that answers with errors is not overloaded. */
@@ -65,7 +66,7 @@ const SERIES_MS = 60_000;
 const IN_VAIN = 0.6;
 /** How long the result of a trial is valid, unless it is confirmed. */
 const BELIEVED_MS = 300_000;
-/** How long the limit stays 10 % below the load that strained the gateway. */
+/** How long the limit stays 10 % below the load that strained the gateway, and does not grow while calls are refused. */
 const WARY_MS = 10_000;
 const WARY_SHARE = 0.9;
 const UNUSED_MS = 60_000;
@@ -81,6 +82,8 @@ export class EffectiveLimit {
   #settledAtMs = Number.NEGATIVE_INFINITY;
   #usedUpAtMs: number;
   #slowWindows = 0;
+  /** The last time that few calls were refused, or that a trial said why. */
+  #calmAtMs: number;
   #trial: Trial | null = null;
   /** The last load that strained the gateway. */
   #strained: { readonly load: number; readonly atMs: number } | null = null;
@@ -95,6 +98,7 @@ export class EffectiveLimit {
     this.#normalMs = memory.normalMs;
     this.#normalSeenAtMs = nowMs;
     this.#usedUpAtMs = nowMs;
+    this.#calmAtMs = nowMs;
   }
 
   get memory(): LimitMemory {
@@ -113,10 +117,11 @@ export class EffectiveLimit {
 
   /** Processes one tick. @returns why the limit changed, null when it did not. */
   observe(tick: FleetTick, situation: Situation): string | null {
-    const { configured, inForce, nowMs } = situation;
+    const { configured, inForce, nowMs, strained } = situation;
     this.#wantsTrial = false;
     if (this.#limit !== null && this.#limit >= configured) this.#limit = null;
     if (tick.limitReached) this.#usedUpAtMs = nowMs;
+    if (!strained) this.#calmAtMs = nowMs;
     if (nowMs < this.#settledAtMs) {
       this.#pool = null;
       return null;
@@ -136,6 +141,7 @@ export class EffectiveLimit {
     this.#first = null;
     this.#wantsTrial = false;
     this.#settledAtMs = nowMs + SETTLE_MS;
+    this.#calmAtMs = nowMs;
     if (kind === 'trial') this.#limit = limit;
     if (kind === 'restored') this.#limit = limitBefore;
     if (kind === 'strained') this.#strained = { load, atMs: nowMs };
@@ -147,18 +153,17 @@ export class EffectiveLimit {
     const seen = this.#atLimit;
     if (this.#trial !== null || nowMs < this.#settledAtMs) return null;
     if (seen === null || nowMs - seen.atMs > FRESH_MS) return null;
-    const { latencyMs } = seen;
-    if (this.#inVain(seen, situation)) return `${ms(latencyMs)} a call whatever the load: restored`;
+    if (this.#inVain(seen, situation)) return `${ms(seen.latencyMs)} a call whatever the load: restored`;
     const limitBefore = this.#limit;
-    if (!this.#cut(CUT, latencyMs, situation)) {
-      this.#believe(latencyMs, nowMs);
+    if (!this.#cut(CUT, seen.latencyMs, situation)) {
+      this.#believe(seen.latencyMs, nowMs);
       return null;
     }
     this.#trial = { limitBefore, seen };
     this.#first ??= { limitBefore, seen, inForce };
     return this.#normalMs === null
-      ? `trial: is ${ms(latencyMs)} a call normal, or caused by the load?`
-      : `trial: ${ms(latencyMs)} a call, normal is ${ms(this.#normalMs)}`;
+      ? `trial: is ${ms(seen.latencyMs)} a call normal, or caused by the load?`
+      : `trial: ${ms(seen.latencyMs)} a call, normal is ${ms(this.#normalMs)}`;
   }
 
   /** Restores the limit if a series of trials halved the load and calls are as slow as before: load was not the reason. */
@@ -174,7 +179,7 @@ export class EffectiveLimit {
   }
 
   #decide(seen: FleetTick, situation: Situation): string | null {
-    const { nowMs } = situation;
+    const { nowMs, strained } = situation;
     if (seen.succeeded === 0) return this.#collapse(seen, situation);
     const latencyMs = seen.succeededMs / seen.succeeded;
     const now = { latencyMs, rate: seen.succeeded / seen.seconds, atMs: nowMs };
@@ -182,19 +187,18 @@ export class EffectiveLimit {
     this.#learn(latencyMs, nowMs);
     this.#atLimit = seen.limitReached ? now : null;
     if (!seen.limitReached) return null;
-    // A limit of 1 cannot be cut to find out whether load is the reason, so it is raised from time to time.
-    const isStrained = situation.strained && this.#limit !== 1;
-    if (this.#normalMs === null || nowMs - this.#normalSeenAtMs > BELIEVED_MS) {
-      this.#normalMs = null;
-      // While many calls are refused, accepted calls may take equally long at any load.
-      this.#wantsTrial = !isStrained;
-      return null;
-    }
-    this.#slowWindows = latencyMs > SLOW_BAND * this.#normalMs ? this.#slowWindows + 1 : 0;
-    if (this.#slowWindows >= SLOW_WINDOWS) this.#wantsTrial = true;
+    if (nowMs - this.#normalSeenAtMs > BELIEVED_MS) this.#normalMs = null;
+    // While many calls are refused, accepted calls may take equally long at any load.
+    this.#wantsTrial = this.#normalMs === null && !strained;
+    if (this.#wantsTrial) return null;
+    const normalMs = this.#normalMs ?? latencyMs;
+    this.#slowWindows = latencyMs > SLOW_BAND * normalMs ? this.#slowWindows + 1 : 0;
+    this.#wantsTrial = this.#slowWindows >= SLOW_WINDOWS;
     if (this.#slowWindows > 0) return null;
-    const isLoaded = isStrained || latencyMs > GROW_BAND * this.#normalMs;
-    return isLoaded ? this.#share(latencyMs, situation) : this.#grow(latencyMs, situation);
+    const isSlow = latencyMs > GROW_BAND * normalMs;
+    const shared = isSlow || strained ? this.#share(latencyMs, situation) : null;
+    const waits = isSlow || (strained && nowMs - this.#calmAtMs < WARY_MS);
+    return shared ?? (waits ? null : this.#grow(latencyMs, situation));
   }
 
   /** Halves the limit: an overloaded gateway may answer no call in time. If load is not the reason, the limit soon recovers. */
@@ -229,18 +233,20 @@ export class EffectiveLimit {
     return 'the limits of the task types are being evened out';
   }
 
-  #grow(latencyMs: number, { configured, inForce, nowMs, fairLimit }: Situation): string | null {
+  #grow(latencyMs: number, situation: Situation): string | null {
+    const { configured, inForce, nowMs, strained } = situation;
     // If a lower limit is in force, reaching it says nothing about this one.
     if (this.#limit === null || inForce < this.#limit) return null;
-    const to = this.#nextLimit(this.#limit, latencyMs, fairLimit, nowMs);
+    const to = this.#nextLimit(this.#limit, latencyMs, situation);
     if (to <= this.#limit) return null;
     this.#limit = to >= configured ? null : to;
-    this.#settledAtMs = nowMs + Math.max(GROW_EVERY_MS, latencyMs + GROW_EVERY_MS / 2);
+    const everyMs = strained ? GROW_STRAINED_EVERY_MS : GROW_EVERY_MS;
+    this.#settledAtMs = nowMs + Math.max(everyMs, latencyMs + GROW_EVERY_MS / 2);
     return `the limit was reached and a call takes ${ms(latencyMs)}: growing`;
   }
 
-  #nextLimit(limit: number, latencyMs: number, fairLimit: number, nowMs: number): number {
-    const isAtEase = this.#normalMs !== null && latencyMs <= EASE_BAND * this.#normalMs;
+  #nextLimit(limit: number, latencyMs: number, { fairLimit, nowMs, strained }: Situation): number {
+    const isAtEase = !strained && this.#normalMs !== null && latencyMs <= EASE_BAND * this.#normalMs;
     const slow = limit + stepOf(fairLimit);
     const quick = isAtEase ? limit + Math.max(1, Math.floor(EASE_GROWTH * limit)) : slow;
     const { load = 0, atMs = 0 } = this.#strained ?? {};

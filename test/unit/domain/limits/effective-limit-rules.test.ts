@@ -217,7 +217,7 @@ describe('near the load that strained the gateway', () => {
       const type = new Type({ limit: 100, normalMs: 50 }, 200);
       type.nowMs = 5_000;
       type.strainedBy(100, 80);
-      type.after(ms - 1_000, calls(50), { strained: true });
+      type.after(ms - 1_000, calls(50), { inForce: 79 });
       type.after(1_000, calls(50));
       return type.inForce;
     };
@@ -322,17 +322,27 @@ describe('growing', () => {
     expect(grows({ ...calls(50), limitReached: false })).toBe(false);
     expect(grows(calls(50), { inForce: 39 })).toBe(false);
     expect(grows(calls(50, { failed: 50 }))).toBe(true);
-    expect(grows(calls(50), { strained: true })).toBe(false);
     expect(grows(calls(71))).toBe(false);
+    expect(grows(calls(71), { strained: true })).toBe(false);
   });
 
-  it('is for the least limit although the gateway is strained, and for no other', () => {
-    const strained = (limit: number) => {
-      const type = new Type({ limit, normalMs: 50 });
-      type.after(1_000, calls(50), { strained: true });
-      return type.inForce;
-    };
-    expect([strained(1), strained(2)]).toEqual([2, 2]);
+  it.each([
+    ['at ease', 50],
+    ['not known to be at ease', null],
+  ])('by a tenth every 1.9 s when calls have been refused for 10 s, %s', (_, normalMs) => {
+    const type = new Type({ limit: 40, normalMs });
+    expect(type.after(9_999, calls(50), { strained: true })).toBeNull();
+    expect(type.after(1, calls(50), { strained: true })).toContain('growing');
+    expect(type.inForce).toBe(44);
+    expect(type.after(1_899, calls(50), { strained: true })).toBeNull();
+    expect(type.after(1, calls(50), { strained: true })).toContain('growing');
+    expect(type.inForce).toBe(48);
+  });
+
+  it('while calls are refused first makes the limits of the task types equal', () => {
+    const type = new Type({ limit: 40, normalMs: 50 });
+    expect(type.after(1_000, calls(50), { strained: true, fairLimit: 60 })).toContain('evened out');
+    expect(type.inForce).toBe(46);
   });
 
   it('is not for a limit that is not reduced', () => {

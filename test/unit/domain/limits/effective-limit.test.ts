@@ -6,6 +6,8 @@ import { mix32 } from '../../../../src/domain/schedule/phase.ts';
 import {
   type Bearing,
   bearing,
+  chance,
+  draws,
   ModelledFleet,
   QUIET,
   refusing,
@@ -104,6 +106,28 @@ describe('a gateway with a capacity', () => {
       expect(fleet.inFlight).toBe(100);
     }
   });
+
+  it.each([
+    [20, 0.03],
+    [20, 0.05],
+    [20, 0.08],
+    [100, 0.05],
+    [100, 0.1],
+    [500, 0.08],
+    [500, 0.1],
+    [500, 0.2],
+  ])(
+    'finds the way back from two calls of %i ms, where a share of %d is refused at random',
+    (latencyMs, share) => {
+      for (const normalMs of [latencyMs, null]) {
+        const fleet = new ModelledFleet(3, 100, { limit: 2, normalMs });
+        const gateway = chance(share, latencyMs, draws(1));
+        fleet.run(150, gateway);
+        const full = (300 * 1_000 * (1 - share)) / latencyMs;
+        expect(fleet.run(300, gateway) / 300 / full).toBeGreaterThan(0.9);
+      }
+    },
+  );
 
   it('finds the way back from the least limit', () => {
     const fleet = new ModelledFleet(1, 1_000, { limit: 1, normalMs: 50 });

@@ -3,8 +3,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FleetTick } from '../../../../src/domain/limits/fleet-tick.ts';
 import { type LimitVerdict, StrainTrials } from '../../../../src/domain/limits/strain-trials.ts';
-import { mix32 } from '../../../../src/domain/schedule/phase.ts';
 import type { TaskType } from '../../../../src/domain/task-type.ts';
+import { draws } from '../../../support/modelled-fleet.ts';
 
 /** A second of a type: calls of 100 ms at its limit, so many of which are refused. */
 interface Second {
@@ -258,15 +258,11 @@ describe('a type without calls', () => {
 
 describe.each([0.5, 2, 10, 30])('a gateway that refuses %f %% by chance', (percent) => {
   it('is at its full limit for nearly all of half an hour', () => {
-    let seed = 3;
-    const draw = () => {
-      seed = mix32(seed + 0x9e3779b9);
-      return (seed >>> 0) / 2 ** 32;
-    };
+    const draw = draws(3);
     let [limit, full] = [100, 0];
     for (let second = 0; second < 1_800; second += 1) {
       const calls = 4 * limit;
-      const refused = Array.from({ length: calls }, () => draw()).filter((one) => one < percent / 100).length;
+      const refused = Array.from({ length: calls }, draw).filter((one) => one < percent / 100).length;
       for (const verdict of pass({ realname: { calls, refused, inForce: limit, tookMs: 250 } })) {
         limit = verdict.kind === 'trial' ? verdict.limit : 100;
       }
