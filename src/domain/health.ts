@@ -6,7 +6,8 @@ export type Health = 'normal' | 'warning' | 'alert';
 export const HEALTH_LEVELS: Readonly<Record<Health, number>> = { normal: 0, warning: 1, alert: 2 };
 
 /** The metrics of operations interface, section 8; metrics that alert rules can watch have the names of the rule types. */
-export type Metric = 'queue_backlog' | 'success_rate' | 'avg_duration' | 'concurrency_usage';
+export const METRICS = ['queue_backlog', 'success_rate', 'avg_duration', 'concurrency_usage'] as const;
+export type Metric = (typeof METRICS)[number];
 
 export interface HealthInputs {
   readonly queueLength: number;

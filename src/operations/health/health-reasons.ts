@@ -4,7 +4,14 @@
 // domain/health.ts judges the four metrics (operations interface, section 8). The other reasons cover what these
 // metrics do not show: polling that is held back, that does not happen, or that is slower than configured.
 
-import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../../domain/health.ts';
+import {
+  type Health,
+  type HealthInputs,
+  judgeMetrics,
+  METRICS,
+  type Metric,
+  worst,
+} from '../../domain/health.ts';
 import { carrierWords, type FailingCarrier } from '../../domain/results/carrier-polls.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { dateOf } from '../date-of.ts';
@@ -192,9 +199,11 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
       'cardpoll concurrency advise',
     ],
   };
-  return Object.entries(judgeMetrics(inputs)).flatMap(([metric, severity]) => {
-    const [text, command] = said[metric as Metric];
-    return severity === 'normal' ? [] : [{ code: metric, severity, text, command }];
+  const verdicts = judgeMetrics(inputs);
+  return METRICS.flatMap((code) => {
+    const [text, command] = said[code];
+    const severity = verdicts[code];
+    return severity === 'normal' ? [] : [{ code, severity, text, command }];
   });
 }
 

@@ -1,11 +1,35 @@
 // The reports of what is wrong, of the gateway and of the stops. Made by health-reasons.ts, gateway-report.ts and
 // stop-figures.ts.
 import { z } from 'zod';
+import { METRICS } from '../../domain/health.ts';
 import { STOP_MODES } from '../../domain/stops/stop.ts';
 import { type ReportOf, taskType } from '../report.ts';
 
+/** Each has a section in docs/runbook.md. */
+export const REASON_CODES = [
+  ...METRICS,
+  'paused',
+  'breaker_open',
+  'nothing_polled',
+  'interval_missed',
+  'limit_reduced',
+  'overloaded',
+  'pace_short',
+  'stop_unconfirmed',
+  'stops_held',
+  'usage_jump',
+  'implausible_readings',
+  'no_worker',
+  'no_scheduler',
+  'database_outage',
+  'init_stuck',
+  'clocks_differ',
+  'time_zones_differ',
+  'reload_failed',
+] as const;
+
 export const healthReason = z.object({
-  code: z.string(),
+  code: z.enum(REASON_CODES),
   taskType: taskType.nullable().describe('null: it concerns the whole fleet'),
   severity: z.enum(['warning', 'alert']),
   text: z.string().describe('One sentence without a full stop'),

@@ -3,7 +3,6 @@
 // those of initialisation.
 import type { TaskConditions } from '../../domain/alerts/alert-rule.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
-import type { Metric } from '../../domain/health.ts';
 import { perTaskType, TASKS } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
@@ -161,7 +160,7 @@ function instanceReportOf(instance: InstanceInfo): InstanceReport {
   };
 }
 
-const NO_FAULT = 'concurrency_usage' satisfies Metric;
+const NO_FAULT = 'concurrency_usage';
 
 /** What alert rules watch of each task type besides its polls, taken from the overview that operators see. */
 export function taskConditionsOf({ generatedAt, gateway, healthReasons, pauses }: Overview): TaskConditions {

@@ -17,10 +17,17 @@ const files = readSourceTree(fileURLToPath(new URL('../../../src', import.meta.u
   ({ path }) => !/^config\/settings\//.test(path),
 );
 
-/** Classes that are constructed with everything of the section: `new Worker({ ...polling })`. */
+/** Classes that are constructed with everything of the section: `new Worker({ ...polling })`, also by way of a constant. */
 function constructedWith(section: string): Set<string> {
-  const spread = new RegExp(`\\bnew (\\w+)\\((?:(?!\\bnew )[^;])*?\\.\\.\\.(?:\\w+\\.)*${section}\\b`, 'g');
-  return new Set(files.flatMap(({ code }) => [...code.matchAll(spread)].map(([, name]) => name as string)));
+  return new Set(files.flatMap(({ code }) => takersIn(code, section)));
+}
+
+function takersIn(code: string, whole: string): string[] {
+  const spread = `(?:(?!\\bnew )[^;])*?\\.\\.\\.(?:\\w+\\.)*${whole}\\b`;
+  const namesIn = (pattern: string) =>
+    [...code.matchAll(new RegExp(pattern, 'g'))].map(([, name = '']) => name);
+  const holders = namesIn(`\\bconst (\\w+) =${spread}`).filter((name) => name !== whole);
+  return [...namesIn(`\\bnew (\\w+)\\(${spread}`), ...holders.flatMap((holder) => takersIn(code, holder))];
 }
 
 function isRead(section: string, name: string): boolean {

@@ -13,7 +13,7 @@ function conditionsOf(parts: Partial<Pick<Overview, 'gateway' | 'healthReasons' 
 }
 
 const reason = (
-  code: string,
+  code: HealthReason['code'],
   taskType: TaskType | null,
   severity: HealthReason['severity'] = 'alert',
 ): HealthReason => ({ code, taskType, severity, text: '', command: null, since: null });
