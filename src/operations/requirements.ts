@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { type InterfaceName, notOfferedWords, type Offers } from '../domain/gateway-interface.ts';
 import { CardpollError } from '../platform/errors.ts';
+import { snakeCase } from '../platform/snake-keys.ts';
 import type { CardRecords } from '../store/ports/records/card-records.ts';
 
 export interface Bounds {
@@ -39,7 +40,7 @@ export async function findCard(cards: Pick<CardRecords, 'find'>, cardIdOrIccid: 
 export type CardList = readonly number[];
 
 export function wrongCards(field: string, message: string): CardpollError {
-  return new CardpollError('invalid', 'invalid_field', `${field} ${message}`, {
+  return new CardpollError('invalid', 'invalid_field', `${snakeCase(field)} ${message}`, {
     fields: [{ field, message }],
   });
 }

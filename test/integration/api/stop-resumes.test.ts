@@ -166,7 +166,9 @@ describe('a run', () => {
     [{ card_ids: [1], reason: REASON, stop_again: 'yes' }, 'stop_again'],
     [{ card_ids: [1], reason: REASON, by: 'cardpoll' }, 'by'],
   ])('is refused: %j', async (json, field) => {
-    expect(await post(RUNS, json)).toMatchObject({ status: 422, body: { errors: [{ field }] } });
+    const refused = await post(RUNS, json);
+    expect(refused).toMatchObject({ status: 422, body: { errors: [{ field }] } });
+    expect(refused.body.detail).not.toMatch(/[a-z][A-Z]/);
     expect(await runs()).toEqual([]);
   });
 

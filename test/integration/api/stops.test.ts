@@ -32,6 +32,7 @@ const states = async () =>
   );
 function expectRefused(reply: Awaited<ReturnType<typeof post>>, field: string): void {
   expect(reply).toMatchObject({ status: 422, body: { code: 'invalid_field', errors: [{ field }] } });
+  expect(reply.body.detail).not.toMatch(/[a-z][A-Z]/);
   expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/);
 }
 
