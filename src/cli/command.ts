@@ -85,7 +85,7 @@ export interface CommandSpec {
   readonly isDefault?: boolean;
   /** For programs: help and completion do not list it. */
   readonly hidden?: boolean;
-  /** Words for -o if they are not OUTPUT_FORMATS; empty: its output has no formats. */
+  /** Words for -o if they are not OUTPUT_FORMATS. */
   readonly formats?: readonly string[];
   /** Absent only for groups that need a subcommand. @returns the exit code. */
   readonly run?: (context: CommandContext, input: CommandInput) => Promise<number>;

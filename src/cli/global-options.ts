@@ -32,7 +32,7 @@ export function optionsOf(spec: CommandSpec): readonly OptionSpec[] {
 /** The options of every command, with the -o words of this one. */
 export function commonOptions(spec: CommandSpec): readonly OptionSpec[] {
   const choices = formatsOf(spec);
-  const output = { ...OUTPUT_OPTION, doc: choices.join(', ') || 'not for this command', choices };
+  const output = { ...OUTPUT_OPTION, doc: choices.join(', '), choices };
   const options = GLOBAL_OPTIONS.map((option) => (option === OUTPUT_OPTION ? output : option));
   return [...options, VERSION_OPTION, HELP_OPTION];
 }

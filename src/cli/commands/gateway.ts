@@ -197,7 +197,7 @@ const showProfile = defineCommand({
   summary: 'Print a shipped profile',
   examples: PROFILE_EXAMPLES,
   arguments: [{ name: '<name>', doc: 'name of the profile', kind: text('name') }],
-  formats: [],
+  formats: ['yaml'],
   run: async ({ io }, { args: [name] }) => {
     const names = SHIPPED_PROFILES.map((profile) => profile.name);
     const found = SHIPPED_PROFILES.find((profile) => profile.name === name);
