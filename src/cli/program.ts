@@ -81,7 +81,8 @@ function buildCommand(
     if (group !== null) command.allowExcessArguments();
     command.action(async () => {
       if (group !== null) refuseUnknownSubcommand(group, command.args[0]);
-      const options = command.optsWithGlobals();
+      const { json, ...options } = command.optsWithGlobals();
+      if (json === true) options.output = 'json';
       refuseUnknownFormat(spec, options.output);
       await runner(spec, {
         args: command.processedArgs,

@@ -75,8 +75,7 @@ export function plainHttpWarning(io: Io): (config: ClientConfig) => void {
   };
 }
 
-function formatOf({ json, output }: ParsedInput['options']): OutputFormat {
-  if (json === true) return 'json';
+function formatOf({ output }: ParsedInput['options']): OutputFormat {
   return output === undefined || output === 'wide' ? 'table' : (output as OutputFormat);
 }
 

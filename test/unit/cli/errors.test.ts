@@ -171,6 +171,7 @@ describe('the command line', () => {
     [['cleanup', 'set-retention', '3', 'long'], /"long" is not a whole number/],
     [['stats', '-o', 'xml'], /"xml" is none of table, wide, tsv, json, jsonl, yaml/],
     [['gateway', 'profiles', 'show', 'default', '--json'], /"json" is none of yaml/],
+    [['cards', 'export', '--json'], /"json" is none of csv, jsonl \(did you mean jsonl\?\)/],
     [['gateway', 'simulate', '--listen', '8090'], /is not host:port/],
     [[...SIMULATE, '--cards', '0'], /cards.*out of bounds/],
     [[...SIMULATE, '--cards', '1.5'], /cards.*not a whole number/],

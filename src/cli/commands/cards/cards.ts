@@ -195,7 +195,7 @@ const exportCards = defineCommand({
   formats: EXPORT_FORMATS,
   run: async (context, { options }) => {
     const client = await context.client();
-    const format = context.format === 'jsonl' || context.format === 'json' ? 'ndjson' : 'csv';
+    const format = context.format === 'jsonl' ? 'ndjson' : 'csv';
     await writeAllAsync(context.io, client.exportCards(queryOf(options), format));
     return EXIT_OK;
   },
