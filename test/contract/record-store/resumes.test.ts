@@ -89,7 +89,10 @@ describeRecordStore('resumes', (db) => {
     expect((await db.store.stopControl.read()).resumedDay).toBe(1);
 
     await claim(4);
-    await db.store.resumes.complete(4, id, MONTH, false);
+    expect(await db.store.resumes.complete(4, id, MONTH, false)).toMatchObject({
+      before: { stopped: false },
+      after: { stopped: false, outcome: 'already_running' },
+    });
     expect(await db.store.resumes.find(id)).toMatchObject({
       resumed: 1,
       alreadyRunning: 1,

@@ -169,6 +169,7 @@ WHERE card_id = $1::bigint AND state = 'waiting' AND not_before <= clock_timesta
 -- name: resumes.complete
 -- The gateway shows the card running: the card ended, is not stopped any more, and the audit trail has it, together. Its stop
 -- is resumed; whether it may be stopped again is for the latest run to say.
+-- The entry says whether the card was stopped before, at the gateway or as recorded.
 -- $1 card id, $2 run, $3 month of the audit entry, $4 whether a call was made for it.
 WITH ended AS (
   UPDATE card_resumes r SET
@@ -191,10 +192,11 @@ WITH ended AS (
   WHERE card_id = $1::bigint AND stopped AND EXISTS (SELECT FROM ended)
     -- Always true; has the stop locked before the card, as claims do, so that the two cannot deadlock.
     AND (SELECT count(*) FROM stop) >= 0
+  RETURNING card_id
 )
 INSERT INTO audit (month, at, actor, role, action, object, before, after)
 SELECT $3::date, clock_timestamp(), ended.created_by, ended.created_role, 'card.resume', 'card ' || $1::bigint,
-  '{"stopped": true}',
+  jsonb_build_object('stopped', ended.state = 'resumed' OR EXISTS (SELECT FROM running)),
   jsonb_build_object('stopped', false, 'run_id', ended.id, 'reason', ended.reason, 'outcome', ended.state,
     'used_mb', stop.used_mb, 'allowance_mb', stop.allowance_mb)
     || CASE WHEN ended.stop_again THEN '{"stop_again": true}' ELSE '{}' END::jsonb
