@@ -23,7 +23,7 @@ export interface DaemonFindings {
  */
 export async function daemonFindings(context: CommandContext, start: string | null): Promise<DaemonFindings> {
   const unusable = await unusableSettings(context);
-  if (unusable !== null) return { answers: false, items: [unusable] };
+  if (unusable !== null) return { answers: false, items: unusable };
   try {
     const { body } = await ask(context, 'asking the daemon', (client) => client.overview());
     const { version, health, workers, stops } = body;
@@ -47,15 +47,26 @@ export async function daemonFindings(context: CommandContext, start: string | nu
 }
 
 /** A mistake in the client settings, for example a missing token file: then no daemon is asked. */
-async function unusableSettings(context: CommandContext): Promise<Finding | null> {
+async function unusableSettings(context: CommandContext): Promise<Finding[] | null> {
   try {
     await context.clientConfig();
     return null;
   } catch (error) {
     if (!(error instanceof CardpollError)) throw error;
-    const { message, hint = 'no daemon was asked; correct the flag, the variable or the file' } = error;
-    return failed('client settings', message, { hint });
+    const { hint = 'no daemon was asked; correct the flag, the variable or the file' } = error;
+    return wrongSettings('client settings', error, { hint });
   }
+}
+
+/** One finding for each wrong setting; the last one has the remedy. */
+export function wrongSettings(
+  check: string,
+  error: CardpollError,
+  remedy: Parameters<typeof failed>[2],
+): Finding[] {
+  const { fields, message } = error;
+  const problems = fields.length > 0 ? fields.map((field) => field.message) : [message];
+  return problems.map((problem, i) => failed(check, problem, i === problems.length - 1 ? remedy : {}));
 }
 
 /** @param since null or undefined: unknown; older daemons do not send it. */

@@ -13,9 +13,11 @@ interface FileValue {
 export interface ConfigFile {
   readonly values: ReadonlyMap<string, FileValue>;
   readonly problems: readonly FieldProblem[];
+  /** False when the values of the file are not known. */
+  readonly isReadable: boolean;
 }
 
-export const NO_FILE: ConfigFile = { values: new Map(), problems: [] };
+export const NO_FILE: ConfigFile = { values: new Map(), problems: [], isReadable: true };
 
 /** @param knownPaths dotted paths of all settings that a file may hold. */
 export async function readConfigFile(path: string, knownPaths: readonly string[]): Promise<ConfigFile> {
@@ -25,6 +27,7 @@ export async function readConfigFile(path: string, knownPaths: readonly string[]
   } catch (error) {
     return {
       ...NO_FILE,
+      isReadable: false,
       problems: [{ field: 'config', message: `config file: ${unreadableText(path, error)}` }],
     };
   }
@@ -56,7 +59,7 @@ export async function parseSettings(
       message: `${path}:${line}: anchors (&) and aliases (*) are not supported`,
     });
   });
-  const isUsable = problems.length === 0;
+  const isReadable = problems.length === 0;
 
   const visit = (node: unknown, prefix: string): void => {
     if (!isMap(node)) {
@@ -78,8 +81,8 @@ export async function parseSettings(
       }
     }
   };
-  if (isUsable && document.contents !== null) visit(document.contents, '');
-  return { values, problems };
+  if (isReadable && document.contents !== null) visit(document.contents, '');
+  return { values, problems, isReadable };
 }
 
 const NO_SECRETS = ': secrets are never in this file; give them as CARDPOLL_* variables or files';

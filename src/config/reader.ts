@@ -95,6 +95,11 @@ export class SettingReader {
     return this.#find(setting) !== null || this.#unusable.has(setting);
   }
 
+  /** False also when the config file may give the setting, but cannot be read. */
+  isMissing(setting: Setting<unknown>): boolean {
+    return this.file.isReadable && !this.isSet(setting);
+  }
+
   /** True when the config file itself has the setting. */
   isInConfigFile(setting: Setting<unknown>): boolean {
     return setting.yaml !== null && this.file.values.has(setting.yaml);

@@ -27,7 +27,7 @@ export function checkStoreRules(reader: SettingReader): void {
 function checkStores(reader: SettingReader): void {
   const pair = [SETTINGS.stores.redisUrl, SETTINGS.stores.databaseUrl] as const;
   const [set, missing] = reader.isSet(pair[0]) ? pair : [pair[1], pair[0]];
-  if (!reader.isSet(set) || reader.isSet(missing)) return;
+  if (!reader.isSet(set) || !reader.isMissing(missing)) return;
   const ways = `give ${waysToSet(missing)}, or neither store for the embedded ones`;
   reader.report(missing, `${nameOf(set)} is set but ${nameOf(missing)} is not: ${ways}`);
 }
@@ -54,7 +54,7 @@ function checkRedisUrl(reader: SettingReader): void {
 
 export function checkGatewayUrl(reader: SettingReader): void {
   const { url } = SETTINGS.gateway;
-  if (reader.isSet(url)) return;
+  if (!reader.isMissing(url)) return;
   const ways = `give ${waysToSet(url)} (to try cardpoll without a gateway, run cardpoll demo)`;
   reader.report(url, `the gateway URL is missing: ${ways}`);
 }

@@ -5,10 +5,10 @@ import { oneOf } from '../../config/kinds.ts';
 import { loadClientConfig, loadDaemonConfig } from '../../config/load-config.ts';
 import type { ConfigInputs } from '../../config/reader.ts';
 import { ALL_SETTINGS, CONFIG_FILE, DAEMON_FLAGS } from '../../config/settings/settings.ts';
-import { type Finding, failed, ok, skipped } from '../../domain/finding.ts';
+import { type Finding, ok, skipped } from '../../domain/finding.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
-import { type DaemonFindings, daemonFindings } from '../daemon-findings.ts';
+import { type DaemonFindings, daemonFindings, wrongSettings } from '../daemon-findings.ts';
 import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../exit-codes.ts';
 import { flagOf, GLOBAL_SETTINGS } from '../global-options.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
@@ -90,9 +90,8 @@ async function surroundingFindings(
     return [ok(check, 'valid'), ...findings];
   } catch (error) {
     if (!(error instanceof CardpollError)) throw error;
-    const { message, hint = null } = error;
     return [
-      failed(check, message, { hint, command: 'cardpoll daemon --help' }),
+      ...wrongSettings(check, error, { hint: error.hint ?? null, command: 'cardpoll daemon --help' }),
       skipped('stores, gateway, directories', 'the configuration is invalid'),
     ];
   }

@@ -54,8 +54,9 @@ export async function readProfile(
   const known = knownPaths
     .filter((path) => path.startsWith(PREFIX) && !NOT_IN_A_PROFILE.includes(path))
     .map((path) => path.slice(PREFIX.length));
-  const { values, problems } = await parseSettings(found.text, found.origin, known);
+  const { values, problems, isReadable } = await parseSettings(found.text, found.origin, known);
   return {
+    isReadable,
     values: new Map([...values].map(([path, value]) => [`${PREFIX}${path}`, value])),
     problems: problems.map(({ field, message }) => ({ field: `${PREFIX}${field}`, message })),
   };

@@ -372,6 +372,17 @@ describe('problems', () => {
     expect((await refusal(daemon(sources))).message).toMatch(expected);
   });
 
+  it.each([
+    ['a missing file', undefined],
+    ['broken YAML', 'gateway: {url: http://gateway'],
+  ])('does not miss settings that %s may have', async (_, yaml) => {
+    const flags = { '--redis-url': 'redis://r' };
+    const absent = { ...flags, '--config': join(directory, 'absent.yaml') };
+    const { message } = await refusal(daemon(yaml === undefined ? { flags: absent } : { flags, yaml }));
+    expect(message).toMatch(/^configuration: .*(no such file|not valid YAML)/);
+    expect(message).not.toMatch(/gateway URL|database_url/);
+  });
+
   it('never quotes a secret', async () => {
     const error = await refusal(
       daemon({
