@@ -55,6 +55,18 @@ it('says what to change when an answer does not fit, and exits with 1', async ()
   expect(stdout).toContain('usage.bytes');
 });
 
+it('exits with 1 when nothing answers', async () => {
+  const { code, stdout } = await run(['--iccid', ICCID, '--gateway-url', 'http://127.0.0.1:1']);
+  expect(code).toBe(1);
+  expect(stdout).toContain('answer  none\n');
+  expect(stdout).toContain('check gateway.url');
+});
+
+it('lists the shipped profiles', async () => {
+  const { code, stdout } = await runCli(['gateway', 'profiles']);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^NAME +SUMMARY\ndefault +The profile of/)]);
+});
+
 it('exits with 1 when the gateway does not accept the credentials', async () => {
   const { code, stdout } = await run(['--iccid', ICCID], { CARDPOLL_GATEWAY_PASSWORD: 'wrong-password' });
   expect(code).toBe(1);

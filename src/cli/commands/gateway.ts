@@ -93,7 +93,7 @@ function linesOf(trial: CallTrial, style: Style): string[] {
           ...(request.body === null ? [] : [request.body]),
         ]
     ).map((line) => entry('sent', line, style)),
-    ...(answer === null ? [] : [entry('answer', `${status ?? 'none'} ${answer}`, style)]),
+    ...(answer === null ? [] : [entry('answer', `${status ?? 'none'} ${answer}`.trimEnd(), style)]),
     ...sentenceLines(conclusionOf(trial), style, INDENT),
     ...(hint === null ? [] : sentenceLines(hint, style, INDENT)),
   ];
@@ -183,8 +183,8 @@ const listProfiles = defineCommand({
     const items = SHIPPED_PROFILES.map(({ name, text }) => ({ name, summary: summaryOf(text) }));
     return printList(context, ownAnswer({ items }), {
       table: listTable((style) => [
-        { header: 'name', cell: ({ name }) => style.text(name) },
-        { header: 'summary', cell: ({ summary }) => style.text(summary), drop: 1 },
+        { header: 'NAME', cell: ({ name }) => style.text(name) },
+        { header: 'SUMMARY', cell: ({ summary }) => style.text(summary), drop: 1 },
       ]),
       noun: 'profiles',
       empty: 'no profile is shipped',
