@@ -13,7 +13,7 @@ import { isGzip } from '../read/gzip/gzip-format.ts';
 import type { TimeSpan } from '../time/line-clock.ts';
 import { timeOfLine } from '../time/timestamps.ts';
 import { Zone } from '../time/zone.ts';
-import { follows, holdSameData, parseRotationName, type RotationName } from './rotation.ts';
+import { follows, holderOfBoth, parseRotationName, type RotationName } from './rotation.ts';
 import { walk } from './walk.ts';
 
 /** A copy may have an old mtime from another time zone, so only files much older than the window are excluded. */
@@ -184,7 +184,9 @@ async function findDuplicates(
   for (const { file } of candidates) {
     const compressed = byPath.get(`${file.path}.gz`);
     if (compressed === undefined || file.size === 0) continue;
-    if (await holdSameData(file.path, compressed.path, signal)) duplicates.set(compressed.path, file.path);
+    const holder = await holderOfBoth(file.path, compressed.path, signal);
+    if (holder === 'plain') duplicates.set(compressed.path, file.path);
+    else if (holder === 'gzip') duplicates.set(file.path, compressed.path);
   }
   return duplicates;
 }

@@ -1,7 +1,7 @@
 // The rotation of log files: what a name says of its log, day and number, which file is which after a rotation during a
-// search, and whether `x.gz` holds the data of `x`. A name is only a hint: logrotate's dateext has the day after, lumberjack
-// the end in UTC, pino-roll the start. plan.ts uses it for the order, never as a time; only a file without any time in it is
-// dated by its name.
+// search, and which of `x` and `x.gz` holds the data of both. A name is only a hint: logrotate's dateext has the day after,
+// lumberjack the end in UTC, pino-roll the start. plan.ts uses it for the order, never as a time; only a file without any
+// time in it is dated by its name.
 import { dirname } from 'node:path';
 import { type FileTask, type FoundFile, fileId } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
@@ -138,27 +138,27 @@ function isSameLog(onePath: string, otherPath: string): boolean {
 }
 
 /**
- * Whether `x.gz` contains the data of `x`: a rotated file that is being compressed, or was compressed and kept. Compares byte
- * by byte and stops at the first difference. Also true for a gzip file that is still being written and contains the
- * beginning. False when a file cannot be read.
+ * Which of `x` and `x.gz` holds the data of both. `plain`: a file that is being compressed, or was compressed and kept, and
+ * may have grown since. `gzip`: `x` has only the beginning, as an interrupted gunzip leaves it. Compares byte by byte and
+ * stops at the first difference. Null when both have lines of their own, or when a file cannot be read.
  * @throws the signal's reason when it is aborted.
  */
-export async function holdSameData(
+export async function holderOfBoth(
   plainPath: string,
   gzipPath: string,
   signal: AbortSignal | undefined,
-): Promise<boolean> {
+): Promise<'plain' | 'gzip' | null> {
   try {
     using plain = FileBytes.open(plainPath);
     using compressed = FileBytes.open(gzipPath);
-    if (plain === null || compressed === null) return false;
+    if (plain === null || compressed === null) return null;
     // Nothing is written yet; the data will be that of the plain file.
-    if (compressed.size === 0) return true;
-    if (!isGzip(compressed.readAt(0, Buffer.alloc(10)))) return false;
+    if (compressed.size === 0) return 'plain';
+    if (!isGzip(compressed.readAt(0, Buffer.alloc(10)))) return null;
     return await compare(plain, compressed, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    return false;
+    return null;
   }
 }
 
@@ -166,7 +166,7 @@ async function compare(
   plain: FileBytes,
   compressed: FileBytes,
   signal: AbortSignal | undefined,
-): Promise<boolean> {
+): Promise<'plain' | 'gzip' | null> {
   let offset = 0;
   let same = true;
   let room = Buffer.alloc(0);
@@ -177,8 +177,8 @@ async function compare(
         if (room.length < chunk.length) room = Buffer.allocUnsafe(chunk.length);
         const expected = plain.readAt(offset, room.subarray(0, chunk.length));
         offset += chunk.length;
-        same &&= expected.equals(chunk);
-        return same && signal?.aborted !== true;
+        same &&= expected.equals(chunk.subarray(0, expected.length));
+        return same && offset <= plain.size && signal?.aborted !== true;
       },
       isStopped: () => signal?.aborted === true,
       gap: () => {},
@@ -186,7 +186,7 @@ async function compare(
     'node',
   );
   signal?.throwIfAborted();
-  if (!same || problems === null) return false;
-  if (problems.length === 0) return offset === plain.size;
-  return problems.length === 1 && problems[0]?.code === 'truncated';
+  if (!same || plain.shrunk || problems === null) return null;
+  if (offset > plain.size) return 'gzip';
+  return problems.every(({ code }) => code === 'truncated') ? 'plain' : null;
 }

@@ -258,12 +258,33 @@ describe('each file once', () => {
     tree.write('worker.log.1.gz', gzip(THREE));
     tree.write('big.log.1', BIG);
     tree.write('big.log.1.gz', truncated(BIG_GZIP, 5_000));
+    tree.write('grown.log', THREE + ONE);
+    tree.write('grown.log.gz', gzip(THREE));
     tree.write('other.log', THREE);
-    tree.write('other.log.gz', gzip(`${THREE}${ONE}`));
+    tree.write('other.log.gz', gzip(`${ONE}${THREE}`));
     const report = await tree.search({ iccid: CARD });
-    expect(report.hits).toBe(3 + 200 + 3 + 4);
-    expect(report.notices.map(({ code }) => code)).toEqual(['duplicate', 'duplicate']);
+    expect(report.hits).toBe(3 + 200 + 4 + 3 + 4);
+    expect(report.notices.map(({ code }) => code)).toEqual(['duplicate', 'duplicate', 'duplicate']);
     expect(exitCodeOf(report)).toBe(0);
+  });
+
+  it('x with the beginning of x.gz, as an interrupted gunzip leaves it', async () => {
+    const tree = new LogTree();
+    tree.write('worker.log.1', BIG.slice(0, 1_000_001));
+    tree.write('worker.log.1.gz', BIG_GZIP);
+    tree.write('damaged.log.1', BIG.slice(0, 500_000));
+    tree.write('damaged.log.1.gz', truncated(BIG_GZIP, 5_000));
+    tree.write('members.log.1', ONE);
+    tree.write('members.log.1.gz', members(ONE, THREE));
+    const report = await tree.search({ iccid: CARD });
+    expect(report.hits).toBe(200 + 200 + 4);
+    expect(report.notices.filter(({ code }) => code === 'duplicate')).toEqual(
+      ['damaged', 'members', 'worker'].map((name) => ({
+        path: tree.path(`${name}.log.1`),
+        code: 'duplicate',
+        detail: `same data as ${tree.path(`${name}.log.1.gz`)}`,
+      })),
+    );
   });
 });
 
