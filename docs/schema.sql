@@ -561,24 +561,27 @@ AS $function$
 BEGIN
   RETURN QUERY
   SELECT looked.id, looked.at, looked.place,
-    looked.is_stop AND c.card_id IS NOT NULL AND (looked.at IS NULL OR c.stopped AND c.carrier_id = coalesce(carrier, c.carrier_id))
+    looked.is_stop AND c.card_id IS NOT NULL
+      AND (looked.at IS NULL OR (c.stopped OR looked.is_open) AND c.carrier_id = coalesce(carrier, c.carrier_id))
       AND (waits.run_id IS NULL OR waits.is_cancelled),
     CASE WHEN waits.is_cancelled THEN waits.place END
   FROM (
-    SELECT listed.id, NULL::timestamptz AS at, from_place + listed.n AS place, true AS is_stop
+    SELECT listed.id, NULL::timestamptz AS at, from_place + listed.n AS place, true AS is_stop, false AS is_open
     FROM unnest(card_ids[from_place + 1 : from_place + step]) WITH ORDINALITY AS listed (id, n)
     UNION ALL
     SELECT stop.id, stop.at, stop.id,
-      stop.state = 'done' AND stop.authority IS DISTINCT FROM 'operator'
+      (stop.state = 'done' OR stop.is_open) AND stop.authority IS DISTINCT FROM 'operator'
         AND stop.month = coalesce(stop_month, stop.month)
         -- A card with stops of several months is taken with the latest.
         AND NOT EXISTS (
           SELECT FROM card_stops later
           WHERE later.card_id = stop.id AND later.month > stop.month AND later.state = 'done'
-            AND later.authority IS DISTINCT FROM 'operator' AND stop_month IS NULL)
+            AND later.authority IS DISTINCT FROM 'operator' AND stop_month IS NULL),
+      stop.is_open
     FROM (
       (
-        SELECT s.card_id AS id, coalesce(s.completed_at, s.requested_at) AS at, s.month, s.state, s.authority
+        SELECT s.card_id AS id, coalesce(s.completed_at, s.requested_at) AS at, s.month, s.state, s.authority,
+          stop_month IS NOT NULL AND s.state = 'requested' AND s.claimed_until IS NOT NULL AS is_open
         FROM card_stops s
         WHERE coalesce(s.completed_at, s.requested_at) = from_at AND s.card_id > from_place AND from_at >= since
         ORDER BY s.card_id
@@ -586,7 +589,8 @@ BEGIN
       )
       UNION ALL
       (
-        SELECT s.card_id, coalesce(s.completed_at, s.requested_at), s.month, s.state, s.authority
+        SELECT s.card_id, coalesce(s.completed_at, s.requested_at), s.month, s.state, s.authority,
+          stop_month IS NOT NULL AND s.state = 'requested' AND s.claimed_until IS NOT NULL
         FROM card_stops s
         WHERE coalesce(s.completed_at, s.requested_at) < from_at AND coalesce(s.completed_at, s.requested_at) >= since
         ORDER BY coalesce(s.completed_at, s.requested_at) DESC, s.card_id

@@ -24,6 +24,8 @@ const HELD_A_TURN = 2_000;
 const LOOK_AT_MONTH_EVERY_MS = 60_000;
 /** The cards are resumed at random times of these first hours, so that not all of them register in one moment. */
 const SPREAD_MS = 4 * 3_600_000;
+/** Stops of the month before may still be claimed and called: a poll ends with its lease. */
+const ENDS_WITHIN_MS = 60_000;
 /** Later in the month no run is made: switching the setting on must not resume a fleet at once. */
 const BEGINS_WITHIN_MS = 24 * 3_600_000;
 
@@ -110,7 +112,7 @@ export class MonthStart {
     const { enabled, records, calendar, clock } = this.deps;
     if (!enabled || clock.monotonic() < this.#lookAt) return;
     const nowMs = await records.now();
-    const month = calendar.monthOf(nowMs);
+    const month = calendar.monthOf(nowMs - ENDS_WITHIN_MS);
     if (calendar.monthOf(nowMs - BEGINS_WITHIN_MS) !== month) await this.#resumeFor(month);
     this.#lookAt = clock.monotonic() + LOOK_AT_MONTH_EVERY_MS;
   }

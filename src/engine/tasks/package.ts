@@ -75,6 +75,9 @@ export class PackageTask implements Task {
     const usedMb = usedInMonth(card.usage, month);
     const { allowanceMb } = card;
     const isOver = allowanceMb !== null && usedMb > allowanceMb;
+    // Stopped by another system, or by a call of ours whose outcome was lost or late: record that once, also if the stop is
+    // not wanted any more, and before the card is resumed, which ends a stop that is done.
+    if (reportedStopped && (!card.stopped || card.ordered)) await this.#stopCall.record(card, month);
     const { over, stopped, resumedByRun, ...held } =
       isOver || card.ordered
         ? await this.#carryOut(card, { month, isOver, reportedStopped }, deadline)
@@ -98,9 +101,6 @@ export class PackageTask implements Task {
   /** Resumes a card that waits in a run; otherwise stops it if it is over its package, or as an operator ordered. */
   async #carryOut(card: Card, findings: Findings, deadline: Deadline): Promise<Verdict> {
     const { month, isOver, reportedStopped } = findings;
-    // Stopped by another system, or by a call of ours whose outcome was lost or late: record that once, and before the card
-    // is resumed, which ends a stop that is done.
-    if (reportedStopped && (!card.stopped || card.ordered)) await this.#stopCall.record(card, month);
     if (card.ordered && (await this.#resumeCall.make(card, month, reportedStopped, deadline)))
       return { over: isOver, stopped: false, resumedByRun: true };
     return reportedStopped

@@ -179,6 +179,21 @@ describeRecordStore('resumes', (db) => {
     ]);
   });
 
+  it('has in the run of a month the cards whose stop was called and is not confirmed', async () => {
+    await db.sql("UPDATE card_stops SET state = 'requested', completed_at = NULL");
+    await db.sql('UPDATE cards SET stopped = false');
+    await db.sql('UPDATE card_stops SET claimed_until = clock_timestamp() WHERE card_id IN (1, 2)');
+    await db.sql("UPDATE card_stops SET authority = 'operator' WHERE card_id = 2");
+    const selection = { beginning: '2026-12' };
+    expect(await db.store.resumes.preview(selection)).toMatchObject({ total: 1 });
+    const made = await db.store.resumes.createForMonth(selection, 1, 0);
+    expect(await fill(db.store, String(made?.id))).toMatchObject({ total: 1 });
+    expect((await claim(1)).state).toBe('granted');
+    expect(await db.store.resumes.preview({ sinceMs: 0, carrierId: null }), 'it runs').toMatchObject({
+      total: 0,
+    });
+  });
+
   describe('of more cards than one step takes', () => {
     const CARDS = 20_100;
     const ALL = { sinceMs: 0, carrierId: null };

@@ -118,6 +118,22 @@ describeRecordStore('stops', (db) => {
     ]);
   });
 
+  it.each([
+    ['2026-12', 'done'],
+    ['2027-01', 'requested'],
+  ])('a stop that shows in %s is then %s', async (month, state) => {
+    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
+    await db.store.stops.complete(1, month);
+    expect(await db.sql('SELECT state FROM card_stops')).toEqual([{ state }]);
+    expect((await db.store.cards.byIds([1]))[0]?.stopped).toBe(state === 'done');
+  });
+
+  it('does not complete a stop that was not called', async () => {
+    const claim = await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
+    await db.store.stops.abandon(1, MONTH, claim.state === 'granted' ? claim.attempt : 0, 'refused');
+    expect(await db.store.stops.complete(1, '2026-12')).toBeNull();
+  });
+
   it.each(NOT_OVER)('refuses a card %s, whatever was claimed before', async (_, change) => {
     await db.store.stops.claim(1, MONTH, 0, UNLIMITED);
     await db.sql(change);

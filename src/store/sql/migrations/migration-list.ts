@@ -19,3 +19,4 @@ export { default as '0017_made_changes' } from './0017_made_changes.sql';
 export { default as '0018_resume_steps' } from './0018_resume_steps.sql';
 export { default as '0019_webhook_groups' } from './0019_webhook_groups.sql';
 export { default as '0020_early_polls' } from './0020_early_polls.sql';
+export { default as '0021_called_stops' } from './0021_called_stops.sql';

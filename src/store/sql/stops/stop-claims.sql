@@ -125,20 +125,21 @@ LEFT JOIN card_stops s ON s.card_id = $1::bigint AND s.month = coalesce((SELECT 
 WHERE NOT EXISTS (SELECT FROM claimed)
 
 -- name: stop_claims.complete
--- The gateway shows the card stopped: the stop is done, the card is stopped and the audit trail has it, together.
+-- The gateway shows the card stopped: the stop is done, the card is stopped and the audit trail has it, together. Writes
+-- nothing if no stop was in progress.
 -- $1 card id, $2 month, $3 actor, $4 role.
 WITH done AS (
   UPDATE card_stops SET state = 'done', claimed_until = NULL, completed_at = clock_timestamp()
   WHERE card_id = $1::bigint AND state = 'requested' AND month = (
-    -- An order may be older than the month.
+    -- An order may be older than the month, and so may the outcome of a call that was made at the end of the month before.
     SELECT max(month) FROM card_stops
-    WHERE card_id = $1::bigint AND state = 'requested' AND (month = $2::date OR authority IS NOT NULL))
+    WHERE card_id = $1::bigint AND state = 'requested' AND (month = $2::date OR authority IS NOT NULL
+      OR claimed_until IS NOT NULL AND month >= $2::date - interval '1 month'))
   RETURNING card_id, used_mb, allowance_mb, authority, ordered_by, reason
 ), stopped AS (
   UPDATE cards SET stopped = true
-  WHERE card_id = $1::bigint AND NOT stopped
-    -- Always true; has the stop locked before the card, as claims do, so that the two cannot deadlock.
-    AND (SELECT count(*) FROM done) >= 0
+  -- By count, which has the stop locked before the card, as claims do, so that the two cannot deadlock.
+  WHERE card_id = $1::bigint AND NOT stopped AND (SELECT count(*) FROM done) > 0
 )
 INSERT INTO audit (month, at, actor, role, action, object, before, after)
 SELECT $2::date, clock_timestamp(), $3::text, $4::text, 'card.stop', 'card ' || done.card_id, '{"stopped": false}',

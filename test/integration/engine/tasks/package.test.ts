@@ -283,6 +283,27 @@ it('keeps its claim when the result of the call is unknown, and gives it up when
   expect(scripted.calls.stop).toBe(3);
 });
 
+it.each([
+  ['the allowance was raised', 'UPDATE cards SET allowance_mb = 5000 WHERE card_id = $1'],
+  ['another month began', "UPDATE card_stops SET month = month - interval '1 month' WHERE card_id = $1"],
+])('records a call whose answer was lost although %s since', async (_, change) => {
+  scripted.follow((call) => {
+    void script(call);
+    return call.interfaceName === 'stop' ? broken : script(call);
+  });
+  await expect(poll()).rejects.toMatchObject({ failure: 'http' });
+  scripted.follow(script);
+  await client.query(change, [cardId]);
+  await client.query('UPDATE card_usage SET used_mb = 1 WHERE card_id = $1', [cardId]);
+  await reader.forget([cardId]);
+  expect((await poll()).fields).toMatchObject({ over_package: false, stopped: true });
+  expect(await stopRow()).toMatchObject({ state: 'done' });
+  expect(entries).toMatchObject([{ action: 'card.stop', object: `card ${cardId}` }]);
+  expect([scripted.calls.stop, await isStopped()]).toEqual([1, true]);
+  await poll();
+  expect(logged).toEqual(['停机']);
+});
+
 it('remembers the stop of a card that had been stopped before', async () => {
   await client.query('UPDATE cards SET stopped = true WHERE card_id = $1', [cardId]);
   await reader.forget([cardId]);

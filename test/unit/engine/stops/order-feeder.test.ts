@@ -104,7 +104,7 @@ describe('the start of a month', () => {
   let made: Map<string, number>;
 
   beforeEach(() => {
-    now = '2026-11-30T16:00:00Z';
+    now = '2026-11-30T16:01:00Z';
     clock = new FakeClock('2031-01-20T00:00:00Z');
     [asked, notes, lines, made] = [[], [], [], new Map()];
   });
@@ -160,7 +160,8 @@ describe('the start of a month', () => {
 
   it.each<[string, string, boolean]>([
     ['in the last second of a month', '2026-11-30T15:59:59.999Z', false],
-    ['in the first second of a month', '2026-11-30T16:00:00.000Z', true],
+    ['while calls of the month before may still be made', '2026-11-30T16:00:59.999Z', false],
+    ['in the second minute of a month', '2026-11-30T16:01:00.000Z', true],
     ['in the last second of its first day', '2026-12-01T15:59:59.999Z', true],
     ['later in the month', '2026-12-01T16:00:00.000Z', false],
   ])('%s', async (_, at, isMade) => {

@@ -274,6 +274,13 @@ describe('package', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it('asks once whether a card within its package was stopped by a call of ours', async () => {
+    answers.card_status = 'stopped';
+    expect((await poll('package', { allowanceMb: null })).outcome).toMatchObject({ stopped: true });
+    await poll('package', { allowanceMb: null, stopped: true });
+    expect(asked).toEqual([['complete', 7, '2026-11']]);
+  });
+
   it('believes no reading that is in doubt', async () => {
     const { fields } = await poll('package', { usage: { ...USAGE, suspectedMb: 0 } });
     expect(fields).toMatchObject({ over_package: true, stopped: false });
