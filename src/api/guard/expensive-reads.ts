@@ -45,8 +45,13 @@ const COUNT_EVERY_MS = 400;
 const WAIT_MS = 1_000;
 /** Of one core, or of one connection to the database. */
 const SHARE = 0.15;
-/** Enough for a preview of a large fleet and the trigger after it, or for the export of a hundred thousand cards. */
-const BURST_MS = 10_000;
+/** Enough for a preview of a large fleet and the trigger after it. */
+const COUNT_BURST_MS = 10_000;
+/**
+ * Enough for the export of a hundred thousand cards. Meanwhile an export keeps a core busy, that of the database most of all,
+ * and polling on the same machine goes without it.
+ */
+const EXPORT_BURST_MS = 2_000;
 
 export class ExpensiveReads {
   /** Each export reads for minutes; this bounds how many are open. */
@@ -60,10 +65,13 @@ export class ExpensiveReads {
   readonly #counting = new Map<string, Promise<unknown>>();
 
   constructor(private readonly refusals: Refusals) {
-    const budget: TimeBudget = { share: SHARE, burstMs: BURST_MS, leastMs: 0 };
+    const budget = (burstMs: number): TimeBudget => ({ share: SHARE, burstMs, leastMs: 0 });
     this.exports = this.#bulkhead(8, 'exports');
-    this.stretches = this.#bulkhead(1, 'exports', { waitMs: null, budget });
-    this.counts = this.#bulkhead(2, 'counts of cards or rows', { waitMs: WAIT_MS, budget });
+    this.stretches = this.#bulkhead(1, 'exports', { waitMs: null, budget: budget(EXPORT_BURST_MS) });
+    this.counts = this.#bulkhead(2, 'counts of cards or rows', {
+      waitMs: WAIT_MS,
+      budget: budget(COUNT_BURST_MS),
+    });
     // Writing 200 kB costs about as much as this.
     const perDocument = { share: SHARE, burstMs: 200, leastMs: 5 };
     this.documents = this.#bulkhead(8, 'API descriptions', { waitMs: WAIT_MS, budget: perDocument });

@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
-import { PacedReads } from '../../../../src/api/guard/expensive-reads.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { ExpensiveReads, PacedReads } from '../../../../src/api/guard/expensive-reads.ts';
+import type { Refusals } from '../../../../src/api/guard/refusals.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -52,4 +53,21 @@ it('an answer that fails fails for those who waited for it, and for no one later
   };
   await expect(pace.read('page', fails)).rejects.toThrow('no store');
   expect(await pace.read('page', async () => 'page')).toBe('page');
+});
+
+it('lets exports read for two seconds at once, and then for a share of the time', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { stretches } = new ExpensiveReads({ add: () => {} } as unknown as Refusals);
+  let read = 0;
+  const reading = (async () => {
+    for (; read < 100; read += 1)
+      await stretches.run(() => new Promise<void>((resolve) => setTimeout(resolve, 100)));
+  })();
+  await vi.advanceTimersByTimeAsync(10_000);
+  // Two seconds, and 15 % of ten, in stretches of a tenth of a second.
+  expect(read).toBeGreaterThanOrEqual(34);
+  expect(read).toBeLessThanOrEqual(36);
+  await vi.runAllTimersAsync();
+  await reading;
 });
