@@ -41,7 +41,8 @@ try {
     for (const key of keys) tmux('send-keys', '-t', 'screen', key);
     await sleep(FRAME_MS);
     const frame = tmux('capture-pane', '-p', '-e', '-N', '-t', 'screen');
-    if (name === 'overview' && !frame.includes('normal')) throw new Error(`The fleet is not normal:\n${frame}`);
+    if (name === 'overview' && !frame.includes('normal'))
+      throw new Error(`The fleet is not normal:\n${frame}`);
     const file = join(ROOT, 'docs/pictures', `${name}.svg`);
     writeFileSync(file, ansiToSvg(frame, { ...SIZE, title: `cardpoll dashboard: ${name}` }));
     process.stdout.write(`${file}\n`);
