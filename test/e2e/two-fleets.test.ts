@@ -69,6 +69,7 @@ it('a Redis that lost everything is its own again', async () => {
   await fleet.redis.flushall();
   const id = await idOf(fleet.databaseUrl);
   await waitFor(async () => (await fleet.redis.get('polling:fleet'))?.startsWith(id), { what: 'the mark' });
+  await waitFor(() => fleet.redis.exists('polling:rings:realname'), { what: 'the rings' });
 });
 
 it('an instance whose Redis became another one’s ends', async () => {
