@@ -1,7 +1,7 @@
 // A clock that a test sets for one process, servers too: libfaketime in front of its C library (package faketime). What
 // passes by the monotonic clock goes on as it does.
-import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { programPath } from './provision.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
@@ -9,6 +9,8 @@ export class FakeTime {
   readonly #file = join(temporaryDirectory('fake-time'), 'offset');
 
   constructor(aheadMs = 0) {
+    // PostgreSQL runs as another user.
+    chmodSync(dirname(this.#file), 0o755);
     this.set(aheadMs);
   }
 

@@ -22,11 +22,20 @@ export class PostgresServer extends ServerProcess {
     readonly dir: string,
     owner: Owner | undefined,
     args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
   ) {
     super({
       name: `postgres on port ${port}`,
-      command: join(postgresBinPath(), 'postgres'),
-      args: ['-D', join(dir, 'data'), ...settings({ port, unix_socket_directories: dir }), ...args],
+      // Not for the process that becomes another user before: libfaketime would bind to it.
+      command: '/usr/bin/env',
+      args: [
+        ...Object.entries(env).map((entry) => entry.join('=')),
+        join(postgresBinPath(), 'postgres'),
+        '-D',
+        join(dir, 'data'),
+        ...settings({ port, unix_socket_directories: dir }),
+        ...args,
+      ],
       dir,
       env: cleanEnvironment(),
       owner,
@@ -52,9 +61,11 @@ export class PostgresServer extends ServerProcess {
  */
 export async function startPostgres({
   args = [],
+  env = {},
   tls,
 }: {
   args?: readonly string[];
+  env?: Readonly<Record<string, string>>;
   tls?: ServerTls;
 } = {}): Promise<PostgresServer> {
   const { owner, dir } = newServerDirectory('postgres');
@@ -74,7 +85,7 @@ export async function startPostgres({
     env: cleanEnvironment(),
     ...owner,
   });
-  const server = new PostgresServer(await freePort(), dir, owner, [...overTls, ...args]);
+  const server = new PostgresServer(await freePort(), dir, owner, [...overTls, ...args], env);
   await server.start();
   return server;
 }
