@@ -1,6 +1,7 @@
 // How the operations declare their reports: one zod schema in a file of its own next to the operation that answers it. Its
 // TypeScript type, its JSON and its part of the OpenAPI document (api/schemas/answers.ts) follow from it. Fields are in the
-// order of the JSON; a field of the answer that the schema does not have is left out of the JSON. Operations import the types alone: a command that serves no API does not load zod.
+// order of the JSON; a field of the answer that the schema does not have is left out of the JSON. Operations import the
+// types alone: a command that serves no API does not load zod.
 import { z } from 'zod';
 import { perTaskType, TASK_TYPES } from '../domain/task-type.ts';
 
