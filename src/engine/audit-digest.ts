@@ -17,14 +17,11 @@ interface Gathered {
   readonly since: Date;
 }
 
-export class AuditDigest extends LoopService {
+export class AuditDigest extends LoopService<LoopMeans & { readonly audit: Pick<AuditTrail, 'record'> }> {
+  readonly name = 'audit-digest';
   readonly #waiting = new Map<string, Gathered>();
   /** When each action on an object was last recorded, by the monotonic clock. */
   readonly #recordedAt = new Map<string, number>();
-
-  constructor(private readonly deps: LoopMeans & { readonly audit: Pick<AuditTrail, 'record'> }) {
-    super('audit-digest', deps);
-  }
 
   note(change: AuditChange): void {
     const key = keyOf(change);

@@ -8,7 +8,7 @@ import { isChange } from '../domain/results/poll-outcome.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
-import { ErrorReporter, type LoopMeans, Pulse } from '../platform/loop.ts';
+import { ErrorReporter, Pulse } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 import { DatabaseUse } from './database-use.ts';
@@ -59,20 +59,21 @@ export class Engine implements Service {
     this.#startedAtMs = clock.now();
     this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
-    const loop = (name: string): LoopMeans => ({ clock, onError: this.#errors.for(name) });
-    this.#configs = new ConfigWatch(records.configs, loop('config-watch'), deps.gateway);
-    this.#fleetClock = new FleetClock(records, loop('fleet-clock'));
-    this.#stopRules = new StopRulesWatch(settings.stops, records.cards, loop('stop-rules-watch'));
+    /** What services have in common; each takes what its type asks for. */
+    const part = (name: string) => ({ ...settings, ...deps, onError: this.#errors.for(name) });
+    this.#configs = new ConfigWatch(part('config-watch'));
+    this.#fleetClock = new FleetClock(part('fleet-clock'));
+    this.#stopRules = new StopRulesWatch(part('stop-rules-watch'));
     this.#reader = new CardReader(
       live.cards,
       records.cards,
       settings.polling.cardCacheTtlSeconds * 1000,
       clock,
     );
-    this.#stats = new StatsRecorder(live.stats, settings.instanceId, deps.meter, loop('stats-recorder'));
+    this.#stats = new StatsRecorder(part('stats-recorder'));
     this.#writer = this.#makeWriter();
     this.#database = new DatabaseUse(this.#configs, this.#reader, this.#writer, clock);
-    this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), loop('heartbeat'));
+    this.#heartbeat = new Heartbeat({ ...part('heartbeat'), describe: () => this.describe() });
     this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
     this.#leaderServices = settings.roles.includes('scheduler')
       ? leaderServices(settings, deps, { configs: this.#configs, errors: this.#errors })

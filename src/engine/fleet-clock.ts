@@ -11,16 +11,10 @@ const AGREE_MS = 2_000;
 /** An answer that took longer does not give the time precisely enough. */
 const PROMPT_MS = 500;
 
-export class FleetClock extends LoopService {
+export class FleetClock extends LoopService<LoopMeans & { readonly records: Pick<RecordStore, 'now'> }> {
+  readonly name = 'fleet-clock';
   /** The record store's clock minus clock.monotonic(); null before the first query, which is made at the start. */
   #offsetMs: number | null = null;
-
-  constructor(
-    private readonly records: Pick<RecordStore, 'now'>,
-    private readonly parts: LoopMeans,
-  ) {
-    super('fleet-clock', parts);
-  }
 
   /**
    * @param claimedAtMs the live store's time of the claim, epoch milliseconds
@@ -34,9 +28,9 @@ export class FleetClock extends LoopService {
   }
 
   async runOnce(): Promise<number> {
-    const askedAt = this.parts.clock.monotonic();
-    const nowMs = await this.records.now();
-    const tookMs = this.parts.clock.monotonic() - askedAt;
+    const askedAt = this.deps.clock.monotonic();
+    const nowMs = await this.deps.records.now();
+    const tookMs = this.deps.clock.monotonic() - askedAt;
     if (tookMs <= PROMPT_MS || this.#offsetMs === null) this.#offsetMs = nowMs - askedAt - tookMs / 2;
     return LOOK_EVERY_MS;
   }

@@ -28,17 +28,15 @@ function anotherFleet(holder: Fleet, own: Fleet): CardpollError {
   );
 }
 
-export class FleetWatch extends LoopService {
-  constructor(
-    private readonly deps: LoopMeans & {
-      readonly coordination: Pick<Coordination, 'claimFleet'>;
-      readonly fleet: Fleet;
-      /** Called when the live store belongs to another fleet: this instance must stop. */
-      readonly onForeign: (error: CardpollError) => void;
-    },
-  ) {
-    super('fleet-watch', deps);
+export class FleetWatch extends LoopService<
+  LoopMeans & {
+    readonly coordination: Pick<Coordination, 'claimFleet'>;
+    readonly fleet: Fleet;
+    /** Called when the live store belongs to another fleet: this instance must stop. */
+    readonly onForeign: (error: CardpollError) => void;
   }
+> {
+  readonly name = 'fleet-watch';
 
   async runOnce(): Promise<number> {
     const { coordination, fleet, onForeign } = this.deps;

@@ -1,27 +1,22 @@
 // Reports to the live store, every two seconds, that this instance is alive and what it does.
 import { messageOf } from '../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
-import type { Coordination, InstanceInfo } from '../store/ports/live/coordination.ts';
+import type { InstanceInfo } from '../store/ports/live/coordination.ts';
+import type { LiveStore } from '../store/ports/live/live-store.ts';
 
 const BEAT_EVERY_MS = 2_000;
 const TTL_MS = 10_000;
 
-export class Heartbeat extends LoopService {
-  #beatAt: number;
+export class Heartbeat extends LoopService<
+  LoopMeans & { readonly live: Pick<LiveStore, 'coordination'>; readonly describe: () => InstanceInfo }
+> {
+  readonly name = 'heartbeat';
+  #beatAt = this.deps.clock.monotonic();
   #failure: string | null = null;
-
-  constructor(
-    private readonly coordination: Coordination,
-    private readonly describe: () => InstanceInfo,
-    private readonly loopMeans: LoopMeans,
-  ) {
-    super('heartbeat', loopMeans);
-    this.#beatAt = loopMeans.clock.monotonic();
-  }
 
   /** Milliseconds since the live store last accepted a heartbeat. */
   get silentMs(): number {
-    return this.loopMeans.clock.monotonic() - this.#beatAt;
+    return this.deps.clock.monotonic() - this.#beatAt;
   }
 
   /** Why the fleet counts this instance as gone, a sentence; null: it does not. */
@@ -34,18 +29,18 @@ export class Heartbeat extends LoopService {
 
   async runOnce(): Promise<number> {
     try {
-      await this.coordination.heartbeat(this.describe(), TTL_MS);
+      await this.deps.live.coordination.heartbeat(this.deps.describe(), TTL_MS);
       this.#failure = null;
     } catch (error) {
       this.#failure = messageOf(error);
       throw error;
     }
-    this.#beatAt = this.loopMeans.clock.monotonic();
+    this.#beatAt = this.deps.clock.monotonic();
     return BEAT_EVERY_MS;
   }
 
   override async stop(): Promise<void> {
     await super.stop();
-    await this.coordination.leave(this.describe().instanceId);
+    await this.deps.live.coordination.leave(this.deps.describe().instanceId);
   }
 }

@@ -17,23 +17,20 @@ const LEASE = 'scheduler';
 const TTL_MS = 4_000;
 const RENEW_EVERY_MS = 1_000;
 
-export class Leadership extends LoopService {
+export class Leadership extends LoopService<
+  LoopMeans & {
+    readonly coordination: Coordination;
+    readonly holder: string;
+    /** When the polling configs in use were requested, by the monotonic clock. */
+    readonly configsReadAt: () => number;
+    readonly onChange: (leads: boolean, fence: number | null) => void;
+  }
+> {
+  readonly name = 'leadership';
   #fence: number | null = null;
   #renewedAt = Number.NEGATIVE_INFINITY;
   /** When the lease was first granted with this fencing token, by the monotonic clock. */
   #ledSince = Number.NEGATIVE_INFINITY;
-
-  constructor(
-    private readonly deps: LoopMeans & {
-      readonly coordination: Coordination;
-      readonly holder: string;
-      /** When the polling configs in use were requested, by the monotonic clock. */
-      readonly configsReadAt: () => number;
-      readonly onChange: (leads: boolean, fence: number | null) => void;
-    },
-  ) {
-    super('leadership', deps);
-  }
 
   /**
    * The fencing token while this instance certainly leads, else null. Also null until the configs have been read under

@@ -34,22 +34,19 @@ const AUDIT_EVERY_MS = 5_000;
 const ON_ITS_WAY_MS = 5_000;
 const OWED_A_CALL = 10_000;
 
-export class TriggerFeeder extends LoopService {
+export class TriggerFeeder extends LoopService<
+  LeaderMeans & {
+    readonly triggers: TriggerRecords;
+    readonly work: Pick<WorkQueue, 'counts'>;
+    readonly manual: ManualList;
+    readonly rateLimits: readonly RateLimit[];
+    readonly log: Logger;
+  }
+> {
+  readonly name = 'trigger-feeder';
   #tookBackAt = Number.NEGATIVE_INFINITY;
   #auditedAt = Number.NEGATIVE_INFINITY;
   readonly #fedLast: Record<TaskType, string | null> = perTaskType(() => null);
-
-  constructor(
-    private readonly deps: LeaderMeans & {
-      readonly triggers: TriggerRecords;
-      readonly work: Pick<WorkQueue, 'counts'>;
-      readonly manual: ManualList;
-      readonly rateLimits: readonly RateLimit[];
-      readonly log: Logger;
-    },
-  ) {
-    super('trigger-feeder', deps);
-  }
 
   async runOnce(): Promise<number> {
     if (this.deps.fence() === null) {

@@ -18,7 +18,9 @@ export interface LoopMeans {
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 
-export abstract class LoopService implements Service {
+/** @typeParam Deps what the service works with, its loop's means among it. */
+export abstract class LoopService<Deps extends LoopMeans = LoopMeans> implements Service {
+  abstract readonly name: string;
   /** Ends the loop that was started last; null before the first start. */
   #loop: AbortController | null = null;
   /** Ends the present pause. */
@@ -29,10 +31,7 @@ export abstract class LoopService implements Service {
   protected readonly maxRetryMs: number = MAX_RETRY_MS;
   #passes = 0;
 
-  constructor(
-    readonly name: string,
-    private readonly means: LoopMeans,
-  ) {}
+  constructor(protected readonly deps: Deps) {}
 
   /** Number of passes that ended, also with an error: a loop whose passes end is not stuck, even during an outage. */
   get passes(): number {
@@ -68,7 +67,7 @@ export abstract class LoopService implements Service {
       const restMs = await this.#pass(signal);
       if (signal.aborted) break;
       this.#rest = new AbortController();
-      if (restMs > 0) await this.means.clock.sleep(restMs, this.#rest.signal);
+      if (restMs > 0) await this.deps.clock.sleep(restMs, this.#rest.signal);
       else await nextTurn();
     }
   }
@@ -83,7 +82,7 @@ export abstract class LoopService implements Service {
       if (signal.aborted) return 0;
       const retryInMs = Math.min(this.maxRetryMs, FIRST_RETRY_MS * 2 ** this.#failures);
       this.#failures += 1;
-      this.means.onError(error, retryInMs);
+      this.deps.onError(error, retryInMs);
       return retryInMs;
     } finally {
       this.#passes += 1;

@@ -170,7 +170,12 @@ export class CompressedFleet {
 
   async #addInstance(instanceId: string, taskTypes: readonly TaskType[], matcher: ConfigMatcher) {
     const means = { clock: this.time, onError: raise };
-    const stats = new StatsRecorder(this.live.stats, instanceId, { poll: () => {} }, means);
+    const stats = new StatsRecorder({
+      live: this.live,
+      instanceId,
+      meter: { poll: () => {} },
+      ...means,
+    });
     const services = [stats, ...this.#workers(instanceId, taskTypes, stats, matcher)];
     for (const service of services) await service.start();
     this.#services.push(...services);

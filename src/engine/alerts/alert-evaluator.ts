@@ -20,23 +20,20 @@ import type { LeaderMeans } from '../leadership.ts';
 /** A new leader starts to evaluate within this time. */
 const FOLLOWER_REST_MS = 500;
 
-export class AlertEvaluator extends LoopService {
+export class AlertEvaluator extends LoopService<
+  LeaderMeans & {
+    readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings'>;
+    readonly alerts: Pick<AlertRecords, 'toEvaluate' | 'apply'>;
+    readonly stops: Pick<StopRecords, 'unconfirmed'>;
+    readonly stopControl: Pick<StopControlRecords, 'read'>;
+    readonly conditions: () => Promise<TaskConditions>;
+    readonly intervalMs: number;
+    readonly log: Logger;
+  }
+> {
+  readonly name = 'alert-evaluator';
   /** Rule -> when its condition began to hold, by the monotonic clock; of rules that have not fired yet. */
   #heldSince = new Map<string, number>();
-
-  constructor(
-    private readonly deps: LeaderMeans & {
-      readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings'>;
-      readonly alerts: Pick<AlertRecords, 'toEvaluate' | 'apply'>;
-      readonly stops: Pick<StopRecords, 'unconfirmed'>;
-      readonly stopControl: Pick<StopControlRecords, 'read'>;
-      readonly conditions: () => Promise<TaskConditions>;
-      readonly intervalMs: number;
-      readonly log: Logger;
-    },
-  ) {
-    super('alert-evaluator', deps);
-  }
 
   async runOnce(): Promise<number> {
     const { alerts, clock, conditions, fence, intervalMs, live, stops, stopControl } = this.deps;

@@ -33,24 +33,21 @@ const JITTER = 0.25;
 /** Notifications that go out together; the first one gives the message its id. */
 type Message = [WebhookDelivery, ...WebhookDelivery[]];
 
-export class WebhookSender extends LoopService {
+export class WebhookSender extends LoopService<
+  LeaderMeans & {
+    readonly outbox: WebhookOutbox;
+    readonly guard: SsrfGuard;
+    /** Signing keys for rules without their own, newest first; if empty, their webhooks are not signed. */
+    readonly secrets: readonly string[];
+    readonly meter: Pick<Meter, 'webhookAttempt'>;
+    readonly random: () => number;
+    readonly log: Logger;
+  }
+> {
+  readonly name = 'webhook-sender';
   readonly #attempts = new Set<Promise<void>>();
   /** The error of an attempt that could not be settled; the next pass throws it. */
   #failure: { readonly error: unknown } | null = null;
-
-  constructor(
-    private readonly deps: LeaderMeans & {
-      readonly outbox: WebhookOutbox;
-      readonly guard: SsrfGuard;
-      /** Signing keys for rules without their own, newest first; if empty, their webhooks are not signed. */
-      readonly secrets: readonly string[];
-      readonly meter: Pick<Meter, 'webhookAttempt'>;
-      readonly random: () => number;
-      readonly log: Logger;
-    },
-  ) {
-    super('webhook-sender', deps);
-  }
 
   async runOnce(signal: AbortSignal): Promise<number> {
     this.#throwFailure();

@@ -36,12 +36,9 @@ interface CleanerDeps extends LeaderMeans {
   readonly log: Logger;
 }
 
-export class Cleaner extends LoopService {
+export class Cleaner extends LoopService<CleanerDeps> {
+  readonly name = 'cleaner';
   #timeouts = 0;
-
-  constructor(private readonly deps: CleanerDeps) {
-    super('cleaner', deps);
-  }
 
   async runOnce(): Promise<number> {
     const { fence, schedule, clock } = this.deps;

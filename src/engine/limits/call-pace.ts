@@ -41,15 +41,12 @@ export function callPaceOf(
   return new CallPace({ ...deps, limits: counted });
 }
 
-export class CallPace extends LoopService {
+export class CallPace extends LoopService<CallPaceDeps> {
+  readonly name = 'call-pace';
   /** What was last logged about limits of other instances. */
   #stricter = '';
   /** The follow-up calls of this instance ask one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
-
-  constructor(private readonly deps: CallPaceDeps) {
-    super('call-pace', deps);
-  }
 
   /** Keeps the buckets alive, and compares the limits in force with the configured ones. */
   async runOnce(): Promise<number> {

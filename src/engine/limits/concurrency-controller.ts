@@ -71,13 +71,10 @@ interface Sight {
 
 type Sights = Readonly<Record<TaskType, Sight>>;
 
-export class ConcurrencyController extends LoopService {
+export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps> {
+  readonly name = 'concurrency-controller';
   readonly #watched = new Map<TaskType, Watched>();
   #strain = new StrainTrials();
-
-  constructor(private readonly deps: ConcurrencyControllerDeps) {
-    super('concurrency-controller', deps);
-  }
 
   async runOnce(): Promise<number> {
     if (this.deps.fence() === null) {

@@ -9,15 +9,13 @@ import type { LeaderMeans } from '../leadership.ts';
 
 const SEED_EVERY_MS = 1_000;
 
-export class LimitKeeper extends LoopService {
-  constructor(
-    private readonly deps: LeaderMeans & {
-      readonly work: Pick<WorkQueue, 'seedMaxConcurrency'>;
-      readonly records: Pick<ConfigRecords, 'concurrency'>;
-    },
-  ) {
-    super('limit-keeper', deps);
+export class LimitKeeper extends LoopService<
+  LeaderMeans & {
+    readonly work: Pick<WorkQueue, 'seedMaxConcurrency'>;
+    readonly records: Pick<ConfigRecords, 'concurrency'>;
   }
+> {
+  readonly name = 'limit-keeper';
 
   async runOnce(): Promise<number> {
     if (this.deps.fence() !== null) await seedLimits(this.deps.work, this.deps.records);

@@ -10,18 +10,15 @@ import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 500;
 
-export class PauseLog extends LoopService {
-  #known = new Map<string, Pause>();
-
-  constructor(
-    private readonly deps: LeaderMeans & {
-      readonly work: Pick<WorkQueue, 'pauses'>;
-      readonly log: Logger;
-      readonly digest: Pick<AuditDigest, 'note'>;
-    },
-  ) {
-    super('pause-log', deps);
+export class PauseLog extends LoopService<
+  LeaderMeans & {
+    readonly work: Pick<WorkQueue, 'pauses'>;
+    readonly log: Logger;
+    readonly digest: Pick<AuditDigest, 'note'>;
   }
+> {
+  readonly name = 'pause-log';
+  #known = new Map<string, Pause>();
 
   async runOnce(): Promise<number> {
     if (this.deps.fence() === null) {

@@ -14,16 +14,14 @@ const LOOK_EVERY_MS = 2_000;
 /** A jump is seen some minutes after its first reading. */
 const SEEN_WITHIN_MS = 600_000;
 
-export class UsageJumpWatch extends LoopService {
-  constructor(
-    private readonly deps: LeaderMeans & {
-      readonly live: Pick<LiveStore, 'stats' | 'now'>;
-      readonly records: Pick<StopControlRecords, 'jump' | 'beginJump' | 'endJump'>;
-      readonly log: Logger;
-    },
-  ) {
-    super('usage-jump-watch', deps);
+export class UsageJumpWatch extends LoopService<
+  LeaderMeans & {
+    readonly live: Pick<LiveStore, 'stats' | 'now'>;
+    readonly records: Pick<StopControlRecords, 'jump' | 'beginJump' | 'endJump'>;
+    readonly log: Logger;
   }
+> {
+  readonly name = 'usage-jump-watch';
 
   async runOnce(): Promise<number> {
     if (this.deps.fence() !== null) await this.#look();

@@ -15,21 +15,19 @@ const REFRESH_EVERY_MS = 300;
 /** For this long after an answer the record store counts as reachable; most restarts of it are shorter. */
 export const PROVEN_FOR_MS = 5_000;
 
-export class ConfigWatch extends LoopService {
+export class ConfigWatch extends LoopService<
+  LoopMeans & {
+    readonly records: { readonly configs: Pick<ConfigRecords, 'list'> };
+    readonly gateway: Pick<Gateway, 'offers'>;
+  }
+> {
+  readonly name = 'config-watch';
   /** Short, so that a store that recovers is noticed soon. */
   protected override readonly maxRetryMs = 1_000;
   #configs: readonly PollingConfig[] = [];
   #matcher = new ConfigMatcher([]);
   #readAt = Number.NEGATIVE_INFINITY;
   #failure = 'no answer';
-
-  constructor(
-    private readonly records: Pick<ConfigRecords, 'list'>,
-    private readonly loopMeans: LoopMeans,
-    private readonly gateway: Pick<Gateway, 'offers'>,
-  ) {
-    super('config-watch', loopMeans);
-  }
 
   get configs(): readonly PollingConfig[] {
     return this.#configs;
@@ -46,14 +44,14 @@ export class ConfigWatch extends LoopService {
 
   /** How long the record store has been unreachable (milliseconds), and why; null while it is reachable. */
   get outage(): { readonly lastsMs: number; readonly reason: string } | null {
-    const lastsMs = this.loopMeans.clock.monotonic() - this.#readAt;
+    const lastsMs = this.deps.clock.monotonic() - this.#readAt;
     return lastsMs < PROVEN_FOR_MS ? null : { lastsMs, reason: this.#failure };
   }
 
   async runOnce(): Promise<number> {
-    const askedAt = this.loopMeans.clock.monotonic();
+    const askedAt = this.deps.clock.monotonic();
     try {
-      this.#configs = (await this.records.list()).map((config) => this.#inForce(config));
+      this.#configs = (await this.deps.records.configs.list()).map((config) => this.#inForce(config));
     } catch (error) {
       this.#failure = messageOf(error);
       throw error;
@@ -65,7 +63,7 @@ export class ConfigWatch extends LoopService {
   }
 
   #inForce(config: PollingConfig): PollingConfig {
-    return this.gateway.offers(TASKS[config.taskType].interface) ? config : { ...config, status: 0 };
+    return this.deps.gateway.offers(TASKS[config.taskType].interface) ? config : { ...config, status: 0 };
   }
 
   /** Reads the configs once before it returns, so that no service starts with an empty set. */

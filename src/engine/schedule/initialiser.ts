@@ -56,18 +56,16 @@ export interface InitialiserDeps extends LeaderMeans {
   readonly onRepair: (repairs: Repairs) => void;
 }
 
-export class Initialiser extends LoopService {
-  readonly #sync: CardSync;
-  readonly #reconciler: Reconciler;
+export class Initialiser extends LoopService<InitialiserDeps> {
+  readonly name = 'initialiser';
+  readonly #sync = new CardSync({ ...this.deps, requireLead: () => this.#requireLead() });
+  readonly #reconciler = new Reconciler({
+    ...this.deps,
+    requireLead: () => this.#requireLead(),
+    onBegin: this.deps.onReconcile,
+  });
   /** The fencing token of the lead under which the current pass began. */
   #fence: number | null = null;
-
-  constructor(private readonly deps: InitialiserDeps) {
-    super('initialiser', deps);
-    const requireLead = () => this.#requireLead();
-    this.#sync = new CardSync({ ...deps, requireLead });
-    this.#reconciler = new Reconciler({ ...deps, requireLead, onBegin: deps.onReconcile });
-  }
 
   async runOnce(): Promise<number> {
     this.#fence = this.deps.fence();

@@ -17,7 +17,14 @@ const RECONFIGURE_EVERY_MS = 500;
 /** One ring moves at most this many buckets (about 13,000 cards) before the next ring has its turn. */
 const MAX_BUCKETS_A_TURN = 64;
 
-export class Scheduler extends LoopService {
+export class Scheduler extends LoopService<
+  LeaderMeans & {
+    readonly rings: Rings;
+    readonly configs: () => readonly PollingConfig[];
+    readonly queueCap: number;
+  }
+> {
+  readonly name = 'scheduler';
   /** The configs that were sent to the rings last, as JSON. */
   #sent = '';
   /** When they were sent, by the monotonic clock. */
@@ -25,16 +32,6 @@ export class Scheduler extends LoopService {
   /** The cursor of each ring after its last turn. */
   readonly #cursors = new Map<string, number>();
   #passes = 0;
-
-  constructor(
-    private readonly deps: LeaderMeans & {
-      readonly rings: Rings;
-      readonly configs: () => readonly PollingConfig[];
-      readonly queueCap: number;
-    },
-  ) {
-    super('scheduler', deps);
-  }
 
   async runOnce(signal?: AbortSignal): Promise<number> {
     const fence = this.deps.fence();

@@ -13,18 +13,15 @@ import type { LeaderMeans } from '../leadership.ts';
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
-export class HistorySampler extends LoopService {
+export class HistorySampler extends LoopService<
+  LeaderMeans & {
+    readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings' | 'history'>;
+  }
+> {
+  readonly name = 'history-sampler';
   /** The reading of the last sample; null before the first one. */
   #before: { readonly fleet: FleetReading; readonly atMs: number } | null = null;
   #minute: HistorySample[] = [];
-
-  constructor(
-    private readonly deps: LeaderMeans & {
-      readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings' | 'history'>;
-    },
-  ) {
-    super('history-sampler', deps);
-  }
 
   async runOnce(): Promise<number> {
     const { fence, clock } = this.deps;

@@ -52,19 +52,17 @@ function addCarrier({ carriers }: Counter, carrierId: number, failed: 0 | 1): vo
   }
 }
 
-export class StatsRecorder extends LoopService {
+export class StatsRecorder extends LoopService<
+  LoopMeans & {
+    readonly live: { readonly stats: Pick<PollStats, 'record'> };
+    readonly instanceId: string;
+    readonly meter: Pick<Meter, 'poll'>;
+  }
+> {
+  readonly name = 'stats-recorder';
   readonly #open = perTaskType(zero);
   readonly #unsent = perTaskType<StatsDelta | null>(() => null);
   readonly #flushNumber = perTaskType(() => 0);
-
-  constructor(
-    private readonly stats: Pick<PollStats, 'record'>,
-    private readonly instanceId: string,
-    private readonly meter: Pick<Meter, 'poll'>,
-    means: LoopMeans,
-  ) {
-    super('stats-recorder', means);
-  }
 
   countSucceeded(taskType: TaskType, durationMs: number, carrierId: number): void {
     const counter = this.#open[taskType];
@@ -72,7 +70,7 @@ export class StatsRecorder extends LoopService {
     counter.succeededMs += durationMs;
     addDuration(counter, durationMs);
     addCarrier(counter, carrierId, 0);
-    this.meter.poll(taskType, 'succeeded', durationMs);
+    this.deps.meter.poll(taskType, 'succeeded', durationMs);
   }
 
   /** @param reason the kind of failure, as `reasonOf` names it. */
@@ -82,7 +80,7 @@ export class StatsRecorder extends LoopService {
     counter.reasons[reason] = (counter.reasons[reason] ?? 0) + 1;
     addDuration(counter, durationMs);
     addCarrier(counter, carrierId, 1);
-    this.meter.poll(taskType, 'failed', durationMs);
+    this.deps.meter.poll(taskType, 'failed', durationMs);
   }
 
   /** Counts a reading that grew, whether it is believed or not; its poll is counted too. */
@@ -119,7 +117,8 @@ export class StatsRecorder extends LoopService {
       this.#flushNumber[taskType] += 1;
       this.#unsent[taskType] = delta;
     }
-    await this.stats.record(taskType, this.instanceId, this.#flushNumber[taskType], this.#unsent[taskType]);
+    const { live, instanceId } = this.deps;
+    await live.stats.record(taskType, instanceId, this.#flushNumber[taskType], this.#unsent[taskType]);
     this.#unsent[taskType] = null;
   }
 

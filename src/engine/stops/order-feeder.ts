@@ -29,29 +29,26 @@ const ENDS_WITHIN_MS = 60_000;
 /** Later in the month no run is made: switching the setting on must not resume a fleet at once. */
 const BEGINS_WITHIN_MS = 24 * 3_600_000;
 
-export class OrderFeeder extends LoopService {
+export class OrderFeeder extends LoopService<
+  LeaderMeans & {
+    readonly live: {
+      readonly work: Pick<LiveStore['work'], 'makeDue'>;
+      readonly cards: LiveStore['cards'];
+    };
+    readonly records: {
+      readonly stops: Pick<RecordStore['stops'], 'due' | 'dropUnwanted'>;
+      readonly resumes: Pick<RecordStore['resumes'], 'due'>;
+    };
+    readonly monthStart: Pick<MonthStart, 'run'>;
+    readonly queueCap: number;
+    readonly log: Logger;
+  }
+> {
+  readonly name = 'order-feeder';
   /** The look at held stops continues after this card id; 0: from the start. */
   #afterCardId = 0;
   #dropped = 0;
   #lookAtHeldAt = Number.NEGATIVE_INFINITY;
-
-  constructor(
-    private readonly deps: LeaderMeans & {
-      readonly live: {
-        readonly work: Pick<LiveStore['work'], 'makeDue'>;
-        readonly cards: LiveStore['cards'];
-      };
-      readonly records: {
-        readonly stops: Pick<RecordStore['stops'], 'due' | 'dropUnwanted'>;
-        readonly resumes: Pick<RecordStore['resumes'], 'due'>;
-      };
-      readonly monthStart: Pick<MonthStart, 'run'>;
-      readonly queueCap: number;
-      readonly log: Logger;
-    },
-  ) {
-    super('order-feeder', deps);
-  }
 
   async runOnce(): Promise<number> {
     const { fence, monthStart } = this.deps;
@@ -144,14 +141,12 @@ export class MonthStart {
  * Places the cards of runs that resume cards, and marks those of cancelled runs, in steps. On the leader, so that a run is
  * completed whatever became of the instance that made it. The record store says how far a run is.
  */
-export class ResumeFiller extends LoopService {
-  constructor(
-    private readonly deps: LeaderMeans & {
-      readonly resumes: Pick<ResumeRecords, 'withStepsLeft' | 'advance'>;
-    },
-  ) {
-    super('resume-filler', deps);
+export class ResumeFiller extends LoopService<
+  LeaderMeans & {
+    readonly resumes: Pick<ResumeRecords, 'withStepsLeft' | 'advance'>;
   }
+> {
+  readonly name = 'resume-filler';
 
   /** One step of each run, so that a small run does not wait for a large one. */
   async runOnce(): Promise<number> {

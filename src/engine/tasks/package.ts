@@ -159,25 +159,23 @@ export class PackageTask implements Task {
  * The rules of stops of this instance, for every claim of a stop: its settings, with shares of the fleet as numbers of
  * cards. The size of the fleet is asked once a minute.
  */
-export class StopRulesWatch extends LoopService {
-  #rules: StopRules;
-
-  constructor(
-    private readonly stops: StopSettings,
-    private readonly cards: Pick<CardRecords, 'estimate'>,
-    means: LoopMeans,
-  ) {
-    super('stop-rules-watch', means);
-    // Until the fleet is counted, the smallest limits apply.
-    this.#rules = stopRulesOf(stops, 0);
+export class StopRulesWatch extends LoopService<
+  LoopMeans & {
+    readonly stops: StopSettings;
+    readonly records: { readonly cards: Pick<CardRecords, 'estimate'> };
   }
+> {
+  readonly name = 'stop-rules-watch';
+  /** Until the fleet is counted, the smallest limits apply. */
+  #rules = stopRulesOf(this.deps.stops, 0);
 
   get rules(): StopRules {
     return this.#rules;
   }
 
   async runOnce(): Promise<number> {
-    this.#rules = stopRulesOf(this.stops, await this.cards.estimate());
+    const { stops, records } = this.deps;
+    this.#rules = stopRulesOf(stops, await records.cards.estimate());
     return COUNT_EVERY_MS;
   }
 }

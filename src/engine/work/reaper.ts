@@ -17,24 +17,21 @@ const ROWS_A_REPAIR = 5_000;
 /** A month begins this much earlier in some time zones: instances may have different zones during a change of it. */
 const ZONES_APART_MS = 26 * 3_600_000;
 
-export class Reaper extends LoopService {
+export class Reaper extends LoopService<
+  LeaderMeans & {
+    readonly live: Pick<LiveStore, 'work' | 'coordination' | 'cards'>;
+    readonly records: Pick<RecordStore, 'now' | 'results'>;
+    readonly calendar: MonthCalendar;
+    readonly leaseMs: number;
+    readonly log: Logger;
+  }
+> {
+  readonly name = 'reaper';
   #partitionsAt = Number.NEGATIVE_INFINITY;
   #repairAt = Number.NEGATIVE_INFINITY;
   /** The repair of usage continues after this card id; 0: from the start. */
   #repairedTo = 0;
   #repaired = 0;
-
-  constructor(
-    private readonly deps: LeaderMeans & {
-      readonly live: Pick<LiveStore, 'work' | 'coordination' | 'cards'>;
-      readonly records: Pick<RecordStore, 'now' | 'results'>;
-      readonly calendar: MonthCalendar;
-      readonly leaseMs: number;
-      readonly log: Logger;
-    },
-  ) {
-    super('reaper', deps);
-  }
 
   async runOnce(): Promise<number> {
     if (this.deps.fence() === null) return REAP_EVERY_MS;

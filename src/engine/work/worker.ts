@@ -64,11 +64,12 @@ interface WorkerDeps extends LoopMeans {
   readonly log: Logger;
 }
 
-export class Worker extends LoopService {
+export class Worker extends LoopService<WorkerDeps> {
+  readonly name = `worker-${this.taskType}`;
   readonly #running = new Set<Promise<void>>();
-  readonly #poller: CardPoller;
+  readonly #poller = new CardPoller(this.deps);
   /** null without a rate limit. */
-  readonly #pace: PollPace | null;
+  readonly #pace = this.#makePace();
   #freed: WorkItem[] = [];
   #inFlight = 0;
   /** Number of claims that were answered so far. */
@@ -82,14 +83,7 @@ export class Worker extends LoopService {
   /** True when the store has signalled work since the current turn began. */
   #workSignalled = false;
   #stopListening = () => {};
-  #lastTurnAt: number;
-
-  constructor(private readonly deps: WorkerDeps) {
-    super(`worker-${deps.task.taskType}`, deps);
-    this.#lastTurnAt = deps.clock.monotonic();
-    this.#poller = new CardPoller(deps);
-    this.#pace = this.#makePace();
-  }
+  #lastTurnAt = this.deps.clock.monotonic();
 
   get taskType(): TaskType {
     return this.deps.task.taskType;

@@ -85,15 +85,13 @@ const HOLDS_MS = 6 * LOOK_EVERY_MS;
  * Notes the health reasons every few seconds, so that reports can show since when each has existed. Started by wiring on
  * instances that serve the API; several instances note the same. The reasons come from health-reasons.ts.
  */
-export class HealthWatch extends LoopService {
-  constructor(
-    private readonly deps: LoopMeans & {
-      readonly stats: Pick<StatsOperations, 'overview'>;
-      readonly health: Pick<HealthLog, 'note'>;
-    },
-  ) {
-    super('health-watch', deps);
+export class HealthWatch extends LoopService<
+  LoopMeans & {
+    readonly stats: Pick<StatsOperations, 'overview'>;
+    readonly health: Pick<HealthLog, 'note'>;
   }
+> {
+  readonly name = 'health-watch';
 
   async runOnce(): Promise<number> {
     const { healthReasons } = await this.deps.stats.overview();

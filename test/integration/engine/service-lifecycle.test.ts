@@ -34,7 +34,9 @@ import { waitFor } from '../../support/wait-for.ts';
 const tree = readSourceTree(fileURLToPath(new URL('../../../src', import.meta.url)));
 const classesThat = (clause: string) =>
   tree.flatMap(({ source }) =>
-    [...source.matchAll(new RegExp(`class (\\w+) ${clause}\\b`, 'g'))].map(([, name]) => name as string),
+    [...source.matchAll(new RegExp(`class (\\w+)(?:<.+>)? ${clause}\\b`, 'g'))].map(
+      ([, name]) => name as string,
+    ),
   );
 const LOOPS = classesThat('extends LoopService');
 
@@ -79,8 +81,10 @@ async function make(name: string): Promise<LoopService> {
   };
   const means = { clock, onError: (error: unknown) => void errors.push(error) };
   const { meter, flow } = unwatched();
-  configs = new ConfigWatch(name === 'ConfigWatch' ? stores.records.configs : records.configs, means, {
-    offers: () => true,
+  configs = new ConfigWatch({
+    records: name === 'ConfigWatch' ? stores.records : records,
+    gateway: { offers: () => true },
+    ...means,
   });
   await configs.runOnce();
   const digest = new AuditDigest({ audit: gate.around({ record: async () => {} }), ...means });
@@ -91,7 +95,7 @@ async function make(name: string): Promise<LoopService> {
   } as unknown as EngineDeps;
   const led = leaderServices(settings, deps, { configs, errors: reporter });
   leadership = led[0] as Leadership;
-  const stats = new StatsRecorder(stores.live.stats, 'w', meter, means);
+  const stats = new StatsRecorder({ live: stores.live, instanceId: 'w', meter, ...means });
   const overview = async () => ({ healthReasons: [] }) as never;
   const worker = new Worker({
     task: { taskType: 'realname', poll: () => Promise.reject(new Error('nothing is due')) },
@@ -112,16 +116,16 @@ async function make(name: string): Promise<LoopService> {
   const services = [
     ...(led as LoopService[]),
     configs,
-    new FleetClock(stores.records, means),
-    new StopRulesWatch(settings.stops, stores.records.cards, means),
+    new FleetClock({ records: stores.records, ...means }),
+    new StopRulesWatch({ stops: settings.stops, records: stores.records, ...means }),
     digest,
     stats,
     worker,
-    new Heartbeat(
-      stores.live.coordination,
-      () => ({ instanceId: 'w', roles: [] }) as unknown as InstanceInfo,
-      means,
-    ),
+    new Heartbeat({
+      live: stores.live,
+      describe: () => ({ instanceId: 'w', roles: [] }) as unknown as InstanceInfo,
+      ...means,
+    }),
     new FleetWatch({
       coordination: stores.live.coordination,
       fleet: { id: 'a', name: 'a' },

@@ -10,10 +10,11 @@ async function started(records: FakeClock, own = new FakeClock('1970-01-01T00:00
     own.advance(tookMs);
     return records.now();
   };
-  const fleetClock = new FleetClock(
-    { now },
-    { clock: own, onError: (error) => expect.unreachable(String(error)) },
-  );
+  const fleetClock = new FleetClock({
+    records: { now },
+    clock: own,
+    onError: (error) => expect.unreachable(String(error)),
+  });
   await fleetClock.runOnce();
   return { fleetClock, own };
 }
@@ -45,7 +46,7 @@ it('believes no answer that took long, unless it has none', async () => {
     own.advance(tookMs);
     return records.now();
   };
-  const fleetClock = new FleetClock({ now }, { clock: own, onError: () => {} });
+  const fleetClock = new FleetClock({ records: { now }, clock: own, onError: () => {} });
   await fleetClock.runOnce();
   const ahead = records.now() + MONTH_MS;
   expect(fleetClock.timeOf(ahead, own.monotonic())).toBe(records.now() + 400);

@@ -10,7 +10,9 @@ it('reports its current work every two seconds, and leaves when it stops', async
   const { coordination } = openEmbeddedLiveStore({ clock });
   let inFlight = 0;
   const describe = () => ({ instanceId: 'w', roles: [], inFlight }) as unknown as InstanceInfo;
-  const heartbeat = new Heartbeat(coordination, describe, {
+  const heartbeat = new Heartbeat({
+    live: { coordination },
+    describe,
     clock,
     onError: (error) => expect.unreachable(String(error)),
   });
@@ -28,7 +30,7 @@ it('counts as gone after ten seconds without a beat', async () => {
   const clock = new FakeClock();
   const { coordination } = openEmbeddedLiveStore({ clock });
   const describe = () => ({ instanceId: 'w', roles: [] }) as unknown as InstanceInfo;
-  const heartbeat = new Heartbeat(coordination, describe, { clock, onError: () => {} });
+  const heartbeat = new Heartbeat({ live: { coordination }, describe, clock, onError: () => {} });
   clock.advance(500);
   expect(heartbeat.silentMs).toBe(500);
   expect(await heartbeat.runOnce()).toBe(2_000);

@@ -6,6 +6,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 class Subject extends LoopService {
+  readonly name = 'subject';
   /** What each pass does; the milliseconds to rest. */
   pass: (signal: AbortSignal) => number | Promise<number> = () => 1_000;
   readonly begunAtMs: number[] = [];
@@ -28,7 +29,7 @@ beforeEach(() => {
   clock = new FakeClock();
   told.length = 0;
   const onError = (error: unknown, retryInMs: number) => told.push([(error as Error).message, retryInMs]);
-  subject = new Subject('subject', { clock, onError });
+  subject = new Subject({ clock, onError });
 });
 afterEach(() => subject.stop());
 

@@ -47,7 +47,13 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
       writeBuffer: 100,
       retryBaseMs: 1_000,
     }),
-    stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock: systemClock, onError }),
+    stats: new StatsRecorder({
+      live,
+      instanceId: 'w',
+      meter: { poll: () => {} },
+      clock: systemClock,
+      onError,
+    }),
     flow: {
       cardsPerCall: () => 1,
       ready: async () => {},

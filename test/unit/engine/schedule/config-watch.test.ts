@@ -24,11 +24,12 @@ beforeEach(() => {
     if (stored === null) throw new Error('away');
     return stored;
   };
-  watch = new ConfigWatch(
-    { list } as ConfigRecords,
-    { clock, onError: () => {} },
-    { offers: (name) => offered.has(name) },
-  );
+  watch = new ConfigWatch({
+    records: { configs: { list } as ConfigRecords },
+    gateway: { offers: (name) => offered.has(name) },
+    clock,
+    onError: () => {},
+  });
 });
 
 const matched = () => watch.matcher.match('realname', CARD)?.id;
@@ -74,11 +75,12 @@ it('reports how long it has had no answer, and why, from five seconds on', async
 it('counts an answer from when it was asked for', async () => {
   const asked = clock.monotonic();
   let answer = (_: PollingConfig[]) => {};
-  const slow = new ConfigWatch(
-    { list: () => new Promise((resolve) => (answer = resolve)) },
-    { clock, onError: () => {} },
-    { offers: () => true },
-  );
+  const slow = new ConfigWatch({
+    records: { configs: { list: () => new Promise((resolve) => (answer = resolve)) } },
+    gateway: { offers: () => true },
+    clock,
+    onError: () => {},
+  });
   const pass = slow.runOnce();
   clock.advance(5_000);
   expect(slow.outage).toMatchObject({ reason: 'no answer' });

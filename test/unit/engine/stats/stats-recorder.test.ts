@@ -35,19 +35,22 @@ beforeEach(() => {
   [sent, metered] = [[], []];
   going = () => {};
   coming = () => {};
-  recorder = new StatsRecorder(
-    {
-      record: async (taskType, instanceId, flushNumber, delta) => {
-        sent.push({ taskType, instanceId, flushNumber });
-        going(taskType);
-        await live.stats.record(taskType, instanceId, flushNumber, delta);
-        coming();
+  recorder = new StatsRecorder({
+    live: {
+      stats: {
+        record: async (taskType, instanceId, flushNumber, delta) => {
+          sent.push({ taskType, instanceId, flushNumber });
+          going(taskType);
+          await live.stats.record(taskType, instanceId, flushNumber, delta);
+          coming();
+        },
       },
     },
-    'w',
-    { poll: (...poll) => void metered.push(poll) },
-    { clock, onError: () => {} },
-  );
+    instanceId: 'w',
+    meter: { poll: (...poll) => void metered.push(poll) },
+    clock,
+    onError: () => {},
+  });
 });
 
 it('counts polls by how they went, how long they took and why they failed', async () => {
@@ -127,7 +130,13 @@ it('names the first fifty carriers of a flush, and counts every poll', async () 
       expect(delta).toMatchObject({ succeeded: 61, failed: 1 });
     },
   };
-  const crowded = new StatsRecorder(stats, 'w', { poll: () => {} }, { clock, onError: () => {} });
+  const crowded = new StatsRecorder({
+    live: { stats },
+    instanceId: 'w',
+    meter: { poll: () => {} },
+    clock,
+    onError: () => {},
+  });
   for (let carrierId = 1; carrierId <= 60; carrierId += 1) crowded.countSucceeded('realname', 1, carrierId);
   crowded.countSucceeded('realname', 1, 50);
   crowded.countFailed('realname', 1, 'http', 51);

@@ -35,7 +35,13 @@ beforeEach(() => {
   clock.advance(1_000_000);
   live = openEmbeddedLiveStore({ clock });
   const onError = (error: unknown) => expect.unreachable(String(error));
-  stats = new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock, onError });
+  stats = new StatsRecorder({
+    live,
+    instanceId: 'w',
+    meter: { poll: () => {} },
+    clock,
+    onError,
+  });
   [lines, errors] = [[], []];
   [tookMs, failure, growth, refusesAll] = [0, null, {}, false];
 });

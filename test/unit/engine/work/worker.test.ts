@@ -97,6 +97,11 @@ beforeEach(() => {
 
 type Deps = ConstructorParameters<typeof Worker>[0];
 
+function recorder(): StatsRecorder {
+  const meter = { poll: () => {} };
+  return new StatsRecorder({ live, instanceId: 'w', meter, clock, onError: unexpected });
+}
+
 function makeWorker(work: Partial<WorkQueue> = {}, over: Partial<Deps> = {}): Worker {
   const read = async (cardIds: readonly number[]) => {
     reading();
@@ -124,7 +129,7 @@ function makeWorker(work: Partial<WorkQueue> = {}, over: Partial<Deps> = {}): Wo
     counts,
     reader: { read } as CardReader,
     writer,
-    stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock, onError: unexpected }),
+    stats: recorder(),
     flow: permitting(100).flow,
     matcher: () => new ConfigMatcher([]),
     fleetClock: { timeOf: (claimedAtMs) => claimedAtMs },
@@ -555,7 +560,7 @@ it('claims on at once after a full claim, looks again soon after another, and re
 
 it('notes that the limit is reached, and looks again soon for a slot that others free', async () => {
   const { waiting } = answering();
-  const stats = new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock, onError: unexpected });
+  const stats = recorder();
   const limitReached = async () => {
     await stats.runOnce();
     return (await live.stats.read('realname')).limitReached;
