@@ -1,78 +1,54 @@
 // What the admin API sends and takes, as JSON has it: the reports of the operations in wire form, and requests. Used by
 // the client and by the code that shows an answer.
 import type { TaskType } from '../../domain/task-type.ts';
-import type {
-  AlertReport,
-  AlertRuleReport,
-  SilenceReport,
-  WebhookTrialReport,
-} from '../../operations/alerts/alert-reports.ts';
-import type { AuditItem } from '../../operations/audit-report.ts';
-import type { CardListReport, CardReport, ImportReport } from '../../operations/cards/card-report.ts';
-import type { CleanupPreview, CleanupProgress, Retention } from '../../operations/cleanup-report.ts';
-import type { CardExplanation } from '../../operations/explain/explain.ts';
-import type { HealthReason } from '../../operations/health/health-report.ts';
-import type { ConcurrencyLimit, PauseReport, SlotReset } from '../../operations/limits/limits-report.ts';
-import type { ConfigReport, InitReport, InitState } from '../../operations/schedule/schedule-report.ts';
-import type {
-  History,
-  Overview,
-  QueueStats,
-  TaskFailures,
-  TaskStats,
-} from '../../operations/stats/stats-report.ts';
-import type {
-  DismissReport,
-  OrderedStopReport,
-  ReleaseReport,
-  ResumePreview,
-  ResumeRunReport,
-  StopModeReport,
-  StopReport,
-} from '../../operations/stops/stop-reports.ts';
-import type {
-  BatchReport,
-  CancelledTriggers,
-  SelectionCount,
-  TriggerReport,
-} from '../../operations/trigger-report.ts';
+import type * as alerts from '../../operations/alerts/alert-reports.ts';
+import type * as audit from '../../operations/audit-report.ts';
+import type * as cards from '../../operations/cards/card-report.ts';
+import type * as cleanup from '../../operations/cleanup-report.ts';
+import type * as explain from '../../operations/explain/explain.ts';
+import type * as health from '../../operations/health/health-report.ts';
+import type * as limits from '../../operations/limits/limits-report.ts';
+import type * as schedule from '../../operations/schedule/schedule-report.ts';
+import type * as stats from '../../operations/stats/stats-report.ts';
+import type * as stops from '../../operations/stops/stop-reports.ts';
+import type * as triggers from '../../operations/trigger-report.ts';
 import type { Wire } from '../../platform/snake-keys.ts';
 
-export type OverviewBody = Wire<Overview>;
-export type QueueBody = Wire<QueueStats>;
-export type TaskBody = Wire<TaskStats>;
-export type HistoryBody = Wire<History>;
-export type FailuresBody = Wire<TaskFailures>;
-export type ExplanationBody = Wire<CardExplanation>;
-export type InitBody = Wire<InitReport>;
-export type InitStateBody = Wire<InitState>;
-export type ConcurrencyBody = Wire<ConcurrencyLimit>;
-export type ResetBody = Wire<SlotReset>;
-export type PauseBody = Wire<PauseReport>;
-export type HealthReasonBody = Wire<HealthReason>;
-export type ConfigBody = Wire<ConfigReport>;
-export type AlertRuleBody = Wire<AlertRuleReport>;
-export type AlertBody = Wire<AlertReport>;
-export type SilenceBody = Wire<SilenceReport>;
-export type WebhookTrialBody = Wire<WebhookTrialReport>;
-export type RetentionBody = Wire<Retention>;
-export type CleanupPreviewBody = Wire<CleanupPreview>;
-export type CleanupProgressBody = Wire<CleanupProgress>;
-export type TriggerBody = Wire<TriggerReport>;
-export type BatchBody = Wire<BatchReport>;
-export type CancelledTriggersBody = Wire<CancelledTriggers>;
-export type SelectionCountBody = Wire<SelectionCount>;
-export type AuditBody = Wire<AuditItem>;
-export type CardBody = Wire<CardReport>;
-export type CardListBody = Wire<CardListReport>;
-export type ImportBody = Wire<ImportReport>;
-export type StopBody = Wire<StopReport>;
-export type StopModeBody = Wire<StopModeReport>;
-export type ReleaseBody = Wire<ReleaseReport>;
-export type DismissBody = Wire<DismissReport>;
-export type OrderedStopBody = Wire<OrderedStopReport>;
-export type ResumePreviewBody = Wire<ResumePreview>;
-export type ResumeRunBody = Wire<ResumeRunReport>;
+export type OverviewBody = Wire<stats.Overview>;
+export type QueueBody = Wire<stats.QueueStats>;
+export type TaskBody = Wire<stats.TaskStats>;
+export type HistoryBody = Wire<stats.History>;
+export type FailuresBody = Wire<stats.TaskFailures>;
+export type ExplanationBody = Wire<explain.CardExplanation>;
+export type InitBody = Wire<schedule.InitReport>;
+export type InitStateBody = Wire<schedule.InitState>;
+export type ConcurrencyBody = Wire<limits.ConcurrencyLimit>;
+export type ResetBody = Wire<limits.SlotReset>;
+export type PauseBody = Wire<limits.PauseReport>;
+export type HealthReasonBody = Wire<health.HealthReason>;
+export type ConfigBody = Wire<schedule.ConfigReport>;
+export type AlertRuleBody = Wire<alerts.AlertRuleReport>;
+export type AlertBody = Wire<alerts.AlertReport>;
+export type SilenceBody = Wire<alerts.SilenceReport>;
+export type WebhookTrialBody = Wire<alerts.WebhookTrialReport>;
+export type RetentionBody = Wire<cleanup.Retention>;
+export type CleanupPreviewBody = Wire<cleanup.CleanupPreview>;
+export type CleanupProgressBody = Wire<cleanup.CleanupProgress>;
+export type TriggerBody = Wire<triggers.TriggerReport>;
+export type BatchBody = Wire<triggers.BatchReport>;
+export type CancelledTriggersBody = Wire<triggers.CancelledTriggers>;
+export type SelectionCountBody = Wire<triggers.SelectionCount>;
+export type AuditBody = Wire<audit.AuditItem>;
+export type CardBody = Wire<cards.CardReport>;
+export type CardListBody = Wire<cards.CardListReport>;
+export type ImportBody = Wire<cards.ImportReport>;
+export type StopBody = Wire<stops.StopReport>;
+export type StopModeBody = Wire<stops.StopModeReport>;
+export type ReleaseBody = Wire<stops.ReleaseReport>;
+export type DismissBody = Wire<stops.DismissReport>;
+export type OrderedStopBody = Wire<stops.OrderedStopReport>;
+export type ResumePreviewBody = Wire<stops.ResumePreview>;
+export type ResumeRunBody = Wire<stops.ResumeRunReport>;
 export interface ItemsBody<Item> {
   readonly items: readonly Item[];
 }
