@@ -5,12 +5,12 @@
 // that ends by itself, and the next poll sees whether the lost call took effect. If the card runs already, nothing is called.
 import type { Card } from '../../domain/cards/card.ts';
 import { CARD_RESUMED } from '../../domain/log-phrases.ts';
-import { type Gateway, GatewayError } from '../../gateway/gateway.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { FailedResume, ResumeRecords } from '../../store/ports/records/resume-records.ts';
-import { type Deadline, followUpCall } from '../work/task.ts';
+import { type Deadline, followUpCall, makeClaimedCall } from '../work/task.ts';
 
 export interface ResumeCallDeps {
   readonly gateway: Gateway;
@@ -51,11 +51,16 @@ export class ResumeCall {
     if (state === 'unconfirmed') throw unconfirmedResume(card);
     const resume = { card, runId, attempt: claim.attempt };
     await this.#requireTime(resume, deadline);
-    await this.#call(resume, deadline);
-    if (!(await this.#showsEffect(resume, deadline))) {
-      await this.#noteUnconfirmed(resume);
-      throw unconfirmedResume(card);
-    }
+    const { gateway, resumes } = this.deps;
+    const call = [card.cardId, runId, claim.attempt] as const;
+    await makeClaimedCall(gateway, card, deadline, {
+      send: () => followUpCall(gateway, 'start', card, deadline),
+      stopsCard: false,
+      abandon: async ({ message, isCardFault }) =>
+        this.#noteFailed(resume, await resumes.abandon(...call, message, isCardFault)),
+      acknowledge: async () => this.#noteFailed(resume, await resumes.acknowledge(...call)),
+      unconfirmed: unconfirmedResume,
+    });
     await this.#record(card, runId, month, true);
     return true;
   }
@@ -80,47 +85,13 @@ export class ResumeCall {
     throw new CardpollError('busy', 'lease_over', `card ${card.cardId} was not resumed: ${why}`);
   }
 
-  async #call(resume: ClaimedResume, deadline: Deadline): Promise<void> {
-    const { card, runId, attempt } = resume;
-    try {
-      await followUpCall(this.deps.gateway, 'start', card, deadline);
-    } catch (error) {
-      // Only a refusal proves that the call had no effect. After any other error the claim ends by itself.
-      if (error instanceof GatewayError && error.isRefusal) {
-        const { isCardFault, message } = error;
-        this.#noteFailed(
-          resume,
-          await this.deps.resumes.abandon(card.cardId, runId, attempt, message, isCardFault),
-        );
-      }
-      throw error;
-    }
-  }
-
-  /** @returns whether the card runs. Without an answer, notes the call as unconfirmed and throws. */
-  async #showsEffect(resume: ClaimedResume, deadline: Deadline): Promise<boolean> {
-    const { gateway } = this.deps;
-    try {
-      const { value } = await followUpCall(gateway, 'card_status', resume.card, deadline);
-      return !gateway.isStoppedStatus(String(value));
-    } catch (error) {
-      await this.#noteUnconfirmed(resume);
-      throw error;
-    }
-  }
-
-  async #noteUnconfirmed(resume: ClaimedResume): Promise<void> {
-    const { card, runId, attempt } = resume;
-    this.#noteFailed(resume, await this.deps.resumes.acknowledge(card.cardId, runId, attempt));
-  }
-
   #noteFailed({ card, runId }: ClaimedResume, failed: FailedResume | null): void {
     if (failed?.gaveUp !== true) return;
     this.deps.log.warn({ card_id: card.cardId, iccid: card.iccid, run_id: runId }, 'resume given up');
   }
 }
 
-function unconfirmedResume(card: Card): CardpollError {
+function unconfirmedResume(card: Pick<Card, 'cardId'>): CardpollError {
   return new CardpollError(
     'busy',
     'resume_unconfirmed',

@@ -7,13 +7,13 @@
 // the call is made again. A call that was acknowledged without effect is repeated too, with growing pauses.
 import type { Card } from '../../domain/cards/card.ts';
 import { CARD_STOPPED, STOP_UNCONFIRMED, STOP_UNCONFIRMED_REASON } from '../../domain/log-phrases.ts';
-import { type Gateway, GatewayError } from '../../gateway/gateway.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { CardReader } from '../work/card-reader.ts';
-import { type Deadline, followUpCall } from '../work/task.ts';
+import { type Deadline, makeClaimedCall } from '../work/task.ts';
 
 /**
  * A claim is judged by the mode of its moment. The call is made within this time or not at all, so that mode observe is in
@@ -45,14 +45,20 @@ export class StopCall {
    * @throws CardpollError `stop_unconfirmed`, `lease_over`, `claim_too_old`; GatewayError.
    */
   async make(stop: ClaimedStop, leftMs: number, deadline: Deadline): Promise<void> {
-    const { card, month } = stop;
+    const { gateway, stops, reader } = this.deps;
+    const { card, month, attempt } = stop;
     // The card was stopped when it was cached, and runs now: the claim has recorded that.
-    if (card.stopped) await this.deps.reader.forget([card.cardId]);
+    if (card.stopped) await reader.forget([card.cardId]);
     await this.#requireTime(stop, leftMs, deadline);
-    await this.#call(stop, CLAIM_GOOD_FOR_MS - (leftMs - deadline.remainingMs()), deadline);
-    if (await this.#showsEffect(stop, deadline)) return this.record(card, month);
-    await this.#noteUnconfirmed(stop);
-    throw unconfirmedStop(card);
+    const startWithinMs = CLAIM_GOOD_FOR_MS - (leftMs - deadline.remainingMs());
+    await makeClaimedCall(gateway, card, deadline, {
+      send: () => gateway.call('stop', card, deadline.remainingMs(), startWithinMs),
+      stopsCard: true,
+      abandon: ({ message }) => stops.abandon(card.cardId, month, attempt, message),
+      acknowledge: () => this.#noteUnconfirmed(stop),
+      unconfirmed: unconfirmedStop,
+    });
+    await this.record(card, month);
   }
 
   /** Records that the gateway shows the card stopped, if a stop of ours was in progress. */
@@ -91,37 +97,6 @@ export class StopCall {
     );
   }
 
-  async #call(
-    { card, month, attempt }: ClaimedStop,
-    startWithinMs: number,
-    deadline: Deadline,
-  ): Promise<void> {
-    try {
-      await this.deps.gateway.call('stop', card, deadline.remainingMs(), startWithinMs);
-    } catch (error) {
-      // Only a refusal proves that the call had no effect. After any other error the claim ends and the status is
-      // asked.
-      if (error instanceof GatewayError && error.isRefusal) {
-        await this.deps.stops.abandon(card.cardId, month, attempt, error.message);
-      }
-      throw error;
-    }
-  }
-
-  /**
-   * @returns whether the gateway shows the effect of the call. Without an answer, notes it as unconfirmed and throws.
-   */
-  async #showsEffect(stop: ClaimedStop, deadline: Deadline): Promise<boolean> {
-    const { gateway } = this.deps;
-    try {
-      const { value } = await followUpCall(gateway, 'card_status', stop.card, deadline);
-      return gateway.isStoppedStatus(String(value));
-    } catch (error) {
-      await this.#noteUnconfirmed(stop);
-      throw error;
-    }
-  }
-
   async #noteUnconfirmed({ card, month, attempt }: ClaimedStop): Promise<void> {
     const noted = await this.deps.stops.acknowledge(card.cardId, month, attempt);
     if (noted === null) return;
@@ -139,7 +114,7 @@ export class StopCall {
   }
 }
 
-export function unconfirmedStop(card: Card): CardpollError {
+export function unconfirmedStop(card: Pick<Card, 'cardId'>): CardpollError {
   return new CardpollError(
     'busy',
     'stop_unconfirmed',
