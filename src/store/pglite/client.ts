@@ -13,13 +13,7 @@ import {
   type SqlValue,
 } from '../sql/client/sql-client.ts';
 import { translateSqlError } from '../sql/client/sql-errors.ts';
-import {
-  OPENING,
-  type PgliteReply,
-  type PgliteRequest,
-  type PgliteTask,
-  type PgliteWorkerData,
-} from './protocol.ts';
+import type { PgliteReply, PgliteRequest, PgliteWorkerData } from './protocol.ts';
 
 interface Waiting {
   resolve(rows: readonly unknown[]): void;
@@ -31,8 +25,8 @@ export async function openPglite(workerUrl: URL, dataDir: string): Promise<SqlCl
   const where = dataDir === ':memory:' ? 'the embedded database' : `the embedded database in ${dataDir}`;
   const workerData: PgliteWorkerData = { dataDir };
   const worker = new Worker(workerUrl, { name: 'pglite', workerData });
-  const waiting = new Map<number, Waiting>();
-  let nextId = OPENING;
+  /** For replies, the next one first. */
+  const waiting: Waiting[] = [];
   let line: Promise<unknown> = Promise.resolve();
   /** Why no request can be answered any more. */
   let ended: CardpollError | null = null;
@@ -41,13 +35,11 @@ export async function openPglite(workerUrl: URL, dataDir: string): Promise<SqlCl
     ended ??= new CardpollError('unavailable', 'embedded_stopped', `${where} has stopped: ${reason}`, {
       hint: 'Restart cardpoll.',
     });
-    for (const { reject } of waiting.values()) reject(ended);
-    waiting.clear();
+    for (const { reject } of waiting.splice(0)) reject(ended);
   }
 
   worker.on('message', (reply: PgliteReply) => {
-    const request = waiting.get(reply.id);
-    waiting.delete(reply.id);
+    const request = waiting.shift();
     if ('rows' in reply) request?.resolve(reply.rows);
     else
       request?.reject(translateSqlError(Object.assign(new Error(reply.error.message), reply.error), where));
@@ -60,16 +52,14 @@ export async function openPglite(workerUrl: URL, dataDir: string): Promise<SqlCl
     });
   });
 
-  function replyTo(id: number): Promise<readonly unknown[]> {
-    return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
+  function nextReply(): Promise<readonly unknown[]> {
+    return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
   }
 
-  async function send(task: PgliteTask): Promise<readonly unknown[]> {
+  async function send(request: PgliteRequest): Promise<readonly unknown[]> {
     if (ended !== null) throw ended;
-    const id = nextId++;
-    const reply = replyTo(id);
-    worker.postMessage({ id, ...task } satisfies PgliteRequest);
-    return reply;
+    worker.postMessage(request);
+    return nextReply();
   }
 
   function alone<T>(work: () => Promise<T>): Promise<T> {
@@ -90,7 +80,7 @@ export async function openPglite(workerUrl: URL, dataDir: string): Promise<SqlCl
   };
 
   try {
-    await replyTo(nextId++);
+    await nextReply();
   } catch (error) {
     await worker.terminate();
     throw new CardpollError(

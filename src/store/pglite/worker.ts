@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { messageOf } from '../../platform/errors.ts';
 import { epochMs, namedRows, TIMESTAMPTZ_OID } from '../sql/client/rows.ts';
-import { OPENING, type PgliteReply, type PgliteRequest, type PgliteWorkerData } from './protocol.ts';
+import type { PgliteReply, PgliteRequest, PgliteWorkerData } from './protocol.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('pglite-worker runs as a worker thread only');
@@ -17,13 +17,13 @@ const PARSERS = { [TIMESTAMPTZ_OID]: epochMs };
 const { dataDir } = workerData as PgliteWorkerData;
 const opening = open();
 
-let last = answer(OPENING, async () => {
+let last = answer(async () => {
   await opening;
   return [];
 });
 
 port.on('message', (request: PgliteRequest) => {
-  last = last.then(() => answer(request.id, async () => execute(await opening, request)));
+  last = last.then(() => answer(async () => execute(await opening, request)));
 });
 
 /**
@@ -59,13 +59,13 @@ async function execute(db: PGlite, request: PgliteRequest): Promise<readonly unk
   return [];
 }
 
-async function answer(id: number, work: () => Promise<readonly unknown[]>): Promise<void> {
+async function answer(work: () => Promise<readonly unknown[]>): Promise<void> {
   let reply: PgliteReply;
   try {
-    reply = { id, rows: await work() };
+    reply = { rows: await work() };
   } catch (error) {
     const { code } = error as { code?: string };
-    reply = { id, error: { message: messageOf(error), code } };
+    reply = { error: { message: messageOf(error), code } };
   }
   port?.postMessage(reply);
 }
