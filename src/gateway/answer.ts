@@ -1,9 +1,11 @@
 // Reads the body of a gateway's answer: success, error code and value, as the profile describes them, become a value or a
 // GatewayError. Used by the client, one for each interface. Pure: no I/O, no clock; exchange.ts judges the HTTP status.
+
 import type { ErrorRules, GatewayConfig, Reading } from '../config/daemon-config.ts';
 import type { BatchRule } from '../config/gateway/profile-kinds.ts';
 import { megabytes, parseValuePath, type ValuePath, valueAt } from '../domain/gateway/profile-syntax.ts';
 import type { AnswerKind } from '../domain/gateway-interface.ts';
+import { groupBy } from '../domain/group-by.ts';
 import { jsonIn } from '../platform/json.ts';
 import { GatewayError, type GatewayFailure } from './gateway.ts';
 
@@ -84,24 +86,18 @@ export class AnswerReader {
     };
   }
 
-  #items(body: unknown): Map<string, unknown[]> {
+  #items(body: unknown): ReadonlyMap<unknown, readonly unknown[]> {
     const { items, iccid } = this.#batch ?? { items: null, iccid: placeOf('iccid') };
     const list = items === null ? body : valueAt(body, items.path);
     if (!Array.isArray(list)) {
       const name = items?.name ?? 'the answer';
       throw new GatewayError('malformed', `${name} is ${list === undefined ? 'missing' : 'not a list'}`);
     }
-    const byIccid = new Map<string, unknown[]>();
-    for (const item of list) {
+    return groupBy(list, (item) => {
       // A card number of 19 digits is not exact as a JSON number.
       const raw = valueAt(item, iccid.path);
-      const key = Number.isSafeInteger(raw) ? String(raw) : raw;
-      if (typeof key !== 'string') continue;
-      const known = byIccid.get(key);
-      if (known === undefined) byIccid.set(key, [item]);
-      else known.push(item);
-    }
-    return byIccid;
+      return Number.isSafeInteger(raw) ? String(raw) : raw;
+    });
   }
 
   #succeeded(text: string): unknown {

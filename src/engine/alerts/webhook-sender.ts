@@ -7,7 +7,9 @@
 // or for an address that must not be called.
 //
 // A pass starts attempts and does not wait for them, so that a receiver that hangs does not delay the others.
+
 import { receiverOf } from '../../domain/alerts/webhook.ts';
+import { groupBy } from '../../domain/group-by.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { Meter } from '../../platform/meter.ts';
@@ -58,7 +60,8 @@ export class WebhookSender extends LoopService<
       limitPerUrl: MAX_AT_ONCE_PER_URL,
       leaseMs: LEASE_MS,
     });
-    for (const message of messagesOf(deliveries)) this.#begin(message, signal);
+    const messages = groupBy(deliveries, ({ groupKey, id }) => groupKey ?? `${id}`);
+    for (const message of messages.values()) this.#begin(message, signal);
     return deliveries.length === 0 ? REST_MS : 0;
   }
 
@@ -130,17 +133,6 @@ export class WebhookSender extends LoopService<
     const retryInMs = retryPauseMs(attempt, this.deps.random());
     return retryInMs === null ? { status: 'failed', error } : { status: 'pending', retryInMs, error };
   }
-}
-
-function messagesOf(deliveries: readonly WebhookDelivery[]): Message[] {
-  const messages = new Map<string, Message>();
-  for (const delivery of deliveries) {
-    const key = delivery.groupKey ?? `${delivery.id}`;
-    const message = messages.get(key);
-    if (message === undefined) messages.set(key, [delivery]);
-    else message.push(delivery);
-  }
-  return [...messages.values()];
 }
 
 /**

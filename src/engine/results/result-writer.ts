@@ -9,6 +9,7 @@
 // refused value is alone: its card fails, and the rest is written. `room` creates backpressure: reserved items that are
 // not settled yet count, so workers stop claiming long before memory runs out. Both stages retry indefinitely with
 // growing pauses. The store fences and counts a settle that comes after its lease has ended.
+import { groupBy } from '../../domain/group-by.ts';
 import { type TriggerResult, triggerIdOf } from '../../domain/manual-trigger.ts';
 import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
 import type { TaskType } from '../../domain/task-type.ts';
@@ -187,34 +188,27 @@ export class ResultWriter {
 
   async #settle(entries: readonly FinishedItem[]): Promise<void> {
     // The backoff cap depends on the config, so settlements are grouped by task type and cap.
-    const groups = new Map<string, FinishedItem[]>();
-    for (const entry of entries) {
-      const key = `${entry.taskType} ${entry.retryCapMs}`;
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [entry]);
-      else group.push(entry);
-    }
+    const groups = groupBy(entries, ({ taskType, retryCapMs }) => `${taskType} ${retryCapMs}`);
     await Promise.all([...groups.values()].map((group) => this.#settleGroup(group)));
   }
 
-  async #settleGroup(group: readonly FinishedItem[]): Promise<void> {
-    const [first] = group;
-    if (first === undefined) return;
+  async #settleGroup(group: readonly [FinishedItem, ...FinishedItem[]]): Promise<void> {
+    const [{ taskType, retryCapMs }] = group;
     const settlements = group.map(({ item, verdict, waitMs }) => ({
       item,
       verdict,
       random: this.deps.random(),
       waitMs,
     }));
-    const backoff = { baseMs: this.deps.retryBaseMs, capMs: first.retryCapMs };
+    const backoff = { baseMs: this.deps.retryBaseMs, capMs: retryCapMs };
     const failures = group.flatMap(({ failure }) => failure ?? []);
     const result = await this.#persist('settle', async () => {
-      if (failures.length > 0) await this.deps.failures.note(first.taskType, failures);
-      return this.deps.work.settle(first.taskType, settlements, backoff);
+      if (failures.length > 0) await this.deps.failures.note(taskType, failures);
+      return this.deps.work.settle(taskType, settlements, backoff);
     });
     if (result === null) return;
-    this.deps.counts.settled(first.taskType, group, result.fenced);
-    if (result.fenced > 0) this.deps.onFenced(first.taskType, result.fenced);
+    this.deps.counts.settled(taskType, group, result.fenced);
+    if (result.fenced > 0) this.deps.onFenced(taskType, result.fenced);
   }
 
   /** Repeats until it succeeds. @returns null when the writer was abandoned meanwhile. */

@@ -1,7 +1,9 @@
 // The checks of the fleet when both stores answer, whether or not an instance is alive. Used by src/doctor.ts.
+
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { type Finding, failed, ok, reasonFinding, skipped, warning } from '../../domain/finding.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
+import { groupBy } from '../../domain/group-by.ts';
 import type { RateLimit } from '../../domain/limits/rate-limit.ts';
 import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import type { StopSettings } from '../../domain/stops/stop.ts';
@@ -67,11 +69,8 @@ async function aliveFindings({ overview, live }: FleetFacts, instances: number):
 export function instanceFindings(instances: readonly InstanceInfo[]): Finding[] {
   const check = 'instances';
   if (instances.length === 0) return [skipped(check, 'no instance is alive')];
-  const versions = new Map<string, string[]>();
-  for (const { version, instanceId } of instances) {
-    versions.set(version, [...(versions.get(version) ?? []), instanceId]);
-  }
-  const said = [...versions].map(([version, ids]) => `${ids.length} of ${version}`).join(', ');
+  const versions = groupBy(instances, ({ version }) => version);
+  const said = [...versions].map(([version, ofIt]) => `${ofIt.length} of ${version}`).join(', ');
   if (versions.size === 1) return [ok(check, said)];
   return [
     warning(check, `${said}: mixed versions are meant only for the time of an upgrade`, {

@@ -2,6 +2,7 @@
 // run with the one from before, or have different time zones; and clocks of Redis and PostgreSQL that differ. Redis dates
 // schedule and leases; PostgreSQL dates readings when the clocks differ. Used by operations.ts for the fleet's health and by
 // the doctor.
+import { groupBy } from '../../domain/group-by.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
@@ -131,17 +132,15 @@ const INSTANCES_NAMED = 3;
 export function timeZonesOf(
   instances: ReadonlyArray<Pick<InstanceInfo, 'instanceId' | 'timeZone'>>,
 ): Cause | null {
-  const groups = new Map<string, { readonly zone: string; readonly ids: string[] }>();
-  for (const { instanceId, timeZone: zone } of instances) {
-    if (zone === null) continue;
-    const canonical = canonicalZone(zone);
-    const group = groups.get(canonical) ?? { zone, ids: [] };
-    groups.set(canonical, group);
-    group.ids.push(instanceId);
-  }
+  const known = instances.flatMap(({ instanceId, timeZone: zone }) =>
+    zone === null ? [] : { instanceId, zone },
+  );
+  const groups = groupBy(known, ({ zone }) => canonicalZone(zone));
   if (groups.size < 2) return null;
-  const zones = [...groups.values()].sort((a, b) => b.ids.length - a.ids.length);
-  const said = zones.map(({ zone, ids }) => `${zone} (${namesOf(ids)})`).join(', ');
+  const zones = [...groups.values()].sort((a, b) => b.length - a.length);
+  const said = zones
+    .map((group) => `${group[0].zone} (${namesOf(group.map(({ instanceId }) => instanceId))})`)
+    .join(', ');
   return {
     code: 'time_zones_differ',
     severity: 'warning',

@@ -1,7 +1,9 @@
 // The card cache in Redis: 65,536 small hashes. The high bits of a card's phase select the hash. So the cards of one
 // ring bucket, which are claimed together, mostly share a hash, and a claim is read with few commands.
+
 import type { Card } from '../../../domain/cards/card.ts';
 import type { ReadingJump, UsageMonth } from '../../../domain/cards/usage-month.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { phaseHash } from '../../../domain/schedule/phase.ts';
 import type { CardCache } from '../../ports/live/live-store.ts';
 import type { RedisClient } from '../client/client.ts';
@@ -23,15 +25,8 @@ export function redisCardCache(client: RedisClient, keys: Keys): CardCache {
     idOf: (value: T) => number,
     send: (key: string, part: T[]) => Promise<void>,
   ): Promise<void> {
-    const parts = new Map<number, T[]>();
-    for (const value of values) {
-      const part = phaseHash(idOf(value)) >>> PART_SHIFT;
-      const list = parts.get(part);
-      if (list === undefined) parts.set(part, [value]);
-      else list.push(value);
-    }
     const calls: Array<Promise<void>> = [];
-    for (const [part, list] of parts) {
+    for (const [part, list] of groupBy(values, (value) => phaseHash(idOf(value)) >>> PART_SHIFT)) {
       for (let from = 0; from < list.length; from += CARDS_PER_CALL) {
         calls.push(send(keys.cardCache(part), list.slice(from, from + CARDS_PER_CALL)));
       }

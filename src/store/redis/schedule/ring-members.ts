@@ -1,12 +1,8 @@
 // Adds, removes, finds, reads and counts the cards of a ring in Redis, in short calls. Used by rings.ts.
+
 import pLimit from 'p-limit';
-import {
-  bucketNumberOf,
-  bucketsFrom,
-  type RingShape,
-  stepAtPhase,
-  stepsOf,
-} from '../../../domain/schedule/phase.ts';
+import { groupBy } from '../../../domain/group-by.ts';
+import { bucketNumberOf, bucketsFrom, stepAtPhase, stepsOf } from '../../../domain/schedule/phase.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import type { RingGeneration, RingId, RingState, Rings } from '../../ports/live/rings.ts';
 import { inChunks, type RedisArgument, type RedisClient } from '../client/client.ts';
@@ -73,7 +69,7 @@ export function ringMembers(
       const again = new Set<number>();
       for (const part of generationsOf(state)) {
         if (command === 'SMISMEMBER' && part.prefix !== '') continue;
-        const calls = splitIntoCalls(groupByBucket(ids, part.build));
+        const calls = splitIntoCalls(groupBy(ids, (id) => bucketNumberOf(id, part.build)));
         const present = state;
         await someAtOnce(calls, async (groups) => {
           const reply = await call(command, present, part, groups);
@@ -156,17 +152,6 @@ export function ringMembers(
       return Number(reply ?? 0);
     },
   };
-}
-
-function groupByBucket(ids: readonly number[], shape: RingShape): Map<number, number[]> {
-  const groups = new Map<number, number[]>();
-  for (const id of ids) {
-    const number = bucketNumberOf(id, shape);
-    const group = groups.get(number);
-    if (group === undefined) groups.set(number, [id]);
-    else group.push(id);
-  }
-  return groups;
 }
 
 function splitIntoCalls(groups: Map<number, number[]>): BucketGroup[][] {
