@@ -12,7 +12,7 @@ import type {
   WebhookDelivery,
   WebhookOutbox,
 } from '../../ports/records/alert-records.ts';
-import { arraysOf, columnOf, firstOf, scalarOf } from '../client/rows.ts';
+import { arraysOf, columnOf, countOf, firstOf, withTotal } from '../client/rows.ts';
 import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './alerts.sql';
@@ -29,13 +29,8 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
       return rule as AlertRule;
     },
 
-    async rules({ offset, limit }) {
-      const [items, total] = await Promise.all([
-        client.query<AlertRule>(sql('rules'), [offset, limit]),
-        scalarOf<number>(client.query(sql('countRules'))),
-      ]);
-      return { items, total: total ?? 0 };
-    },
+    rules: ({ offset, limit }) =>
+      withTotal(client.query<AlertRule>(sql('rules'), [offset, limit]), client.query(sql('countRules'))),
 
     rule: (id) => firstOf(client.query<AlertRule>(sql('rule'), [id])),
 
@@ -57,13 +52,11 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
       });
     },
 
-    async history({ ruleId, state }, { offset, limit }) {
-      const [items, total] = await Promise.all([
+    history: ({ ruleId, state }, { offset, limit }) =>
+      withTotal(
         client.query<AlertHistoryItem>(sql('history'), [ruleId, state, offset, limit]),
-        scalarOf<number>(client.query(sql('countHistory'), [ruleId, state])),
-      ]);
-      return { items, total: total ?? 0 };
-    },
+        client.query(sql('countHistory'), [ruleId, state]),
+      ),
 
     alert: (id) => firstOf(client.query<AlertHistoryItem>(sql('alert'), [id])),
 
@@ -131,7 +124,7 @@ function sqlWebhookOutbox(client: SqlClient): WebhookOutbox {
 
     redeliver: async (alertId) => (await client.query(sql('redeliver'), [alertId])).length,
 
-    pending: async () => (await scalarOf<number>(client.query(sql('countPending')))) ?? 0,
+    pending: () => countOf(client.query(sql('countPending'))),
   };
 }
 

@@ -3,7 +3,7 @@
 import type { Card, CardMembership } from '../../../domain/cards/card.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { CardRecords, ListedCard, MonthlyUsage } from '../../ports/records/card-records.ts';
-import { scalarOf } from '../client/rows.ts';
+import { countOf, scalarOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { cardChangesSince, currentMark } from './card-changes.ts';
@@ -47,7 +47,7 @@ export function sqlCards(client: SqlClient): CardRecords {
     return scalarOf<number>(client.query(sql('idOfIccid'), [cardIdOrIccid]));
   }
 
-  const count = async () => (await scalarOf<number>(client.query(sql('count')))) ?? 0;
+  const count = () => countOf(client.query(sql('count')));
 
   return {
     page: (afterId, limit) => client.query<CardMembership>(sql('page'), [afterId, limit]),
@@ -88,7 +88,7 @@ export function sqlCards(client: SqlClient): CardRecords {
       return { cards, nextAfterId: nextAfter(rows[0], cards, window, limit) };
     },
 
-    lastId: async () => (await scalarOf<number>(client.query(sql('lastId')))) ?? 0,
+    lastId: () => countOf(client.query(sql('lastId'))),
     importChunk: (rows, options) => importChunk(client, rows, options),
     changeMark: () => currentMark(client),
     changesSince: (mark, limit) => cardChangesSince(client, mark, limit),

@@ -2,7 +2,7 @@
 // progress in the transaction that removes; two instances that step at once take turns by the lock of the item's row.
 import { CLEANUP_BATCH_ROWS } from '../../../domain/cleanup.ts';
 import { countWithin } from '../client/bounded-count.ts';
-import { scalarOf } from '../client/rows.ts';
+import { countOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { fill, statements } from '../client/statements.ts';
 import file from './cleanup-step.sql';
@@ -80,7 +80,7 @@ async function walk(tx: SqlRunner, item: RunItem, walked: WalkedTable): Promise<
 /** Pages of the table whose rows go one by one; 0 when there is no such table (any more, or yet). */
 async function pagesOf(tx: SqlRunner, { table, monthly, expired }: WalkedTable): Promise<number> {
   if (expired === null) return 0;
-  return (await scalarOf<number>(tx.query(sql('pages'), [table, monthly]))) ?? 0;
+  return countOf(tx.query(sql('pages'), [table, monthly]));
 }
 
 /** Removes the expired rows of a window, in the order they lie in; of more than `limit` the first ones. */

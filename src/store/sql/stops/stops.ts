@@ -13,7 +13,7 @@ import type {
   UsageJump,
 } from '../../ports/records/stop-records.ts';
 import { monthStart } from '../cleanup/partitions.ts';
-import { columnOf, firstOf, scalarOf } from '../client/rows.ts';
+import { columnOf, countOf, firstOf, scalarOf, withTotal } from '../client/rows.ts';
 import type { PreparedSql, SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { DUE_AGAIN_MS, stopClaims } from './stop-claims.ts';
@@ -36,21 +36,17 @@ export function sqlStops(client: SqlClient): StopRecords {
   return {
     ...stopClaims(client),
 
-    async list({ state, sinceMs, carrierId }, { offset, limit }) {
+    list({ state, sinceMs, carrierId }, { offset, limit }) {
       const filter = [state === null ? STOP_STATES : [state], sinceMs, carrierId];
-      const [items, total] = await Promise.all([
+      return withTotal(
         client.query<ListedStop>(sql('page'), [...filter, offset, limit]),
-        scalarOf<number>(client.query(sql('countPage'), filter)),
-      ]);
-      return { items, total: total ?? 0 };
+        client.query(sql('countPage'), filter),
+      );
     },
 
     ofCard: (cardId, limit) => client.query<CardStop>(sql('ofCard'), [cardId, limit]),
 
-    async unconfirmed() {
-      return (await scalarOf<number>(client.query(sql('unconfirmed'), [UNCONFIRMED_STOPS_COUNTED]))) ?? 0;
-    },
-
+    unconfirmed: () => countOf(client.query(sql('unconfirmed'), [UNCONFIRMED_STOPS_COUNTED])),
     release: (cardIds, decision) => decide(sql('release'), cardIds, decision),
     dismiss: (cardIds, decision) => decide(sql('dismiss'), cardIds, decision),
 

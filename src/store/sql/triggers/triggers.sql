@@ -14,20 +14,23 @@ SELECT $1::text, $2::text, $3::text, $4::integer, $5::integer, $6::bigint, $7::b
   cardinality($9::bigint[]), $10::boolean,
   CASE WHEN over THEN 'completed' ELSE 'queued' END, CASE WHEN over THEN clock_timestamp() END
 FROM (SELECT NOT $10::boolean AND $6::bigint = 0 AS over) AS trigger
-RETURNING trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
-  created_at, finished_at
+RETURNING trigger_id, kind, task_type, status,
+  CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
+  total, total_estimated, succeeded, failed, created_at, finished_at
 
 -- name: triggers.find
 -- $1 trigger id. Returns the trigger's row.
-SELECT trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
-  created_at, finished_at
+SELECT trigger_id, kind, task_type, status,
+  CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
+  total, total_estimated, succeeded, failed, created_at, finished_at
 FROM manual_triggers
 WHERE trigger_id = $1
 
 -- name: triggers.page
 -- One page of the triggers, the newest first. $1 rows at most, $2 offset.
-SELECT trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
-  created_at, finished_at
+SELECT trigger_id, kind, task_type, status,
+  CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
+  total, total_estimated, succeeded, failed, created_at, finished_at
 FROM manual_triggers
 ORDER BY sequence DESC
 LIMIT $1::integer
@@ -54,8 +57,9 @@ WHERE finished_at IS NULL AND ($1::text IS NULL OR task_type = $1::text)
 -- $1 card id, $2 carrier, $3 status of the card, $4 most triggers.
 -- Neither looks at finished triggers: what is owed is some thousand rows however many triggers there are, and triggers
 -- with cards to hand out have an index of their own.
-SELECT t.trigger_id, t.kind, t.task_type, t.status, t.carrier_id, t.card_status, t.total, t.total_estimated,
-  t.succeeded, t.failed, t.created_at, t.finished_at
+SELECT trigger_id, kind, task_type, status,
+  CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
+  total, total_estimated, succeeded, failed, created_at, finished_at
 FROM manual_triggers t
 WHERE t.status IN ('queued', 'running') AND t.trigger_id IN (
   SELECT owed.trigger_id FROM manual_trigger_cards owed WHERE owed.card_id = $1::bigint
@@ -85,8 +89,9 @@ SELECT card_id FROM cards WHERE card_id = ANY ($1::bigint[])
 -- $1 trigger id. Returns the trigger's row; none for one that is finished.
 UPDATE manual_triggers SET status = 'cancelled', finished_at = clock_timestamp(), feeding = true, card_ids = NULL
 WHERE trigger_id = $1 AND status IN ('queued', 'running')
-RETURNING trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
-  created_at, finished_at
+RETURNING trigger_id, kind, task_type, status,
+  CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
+  total, total_estimated, succeeded, failed, created_at, finished_at
 
 -- name: triggers.cancelAll
 -- $1 task type, NULL for all. Returns the triggers and the number of their cards without a result.

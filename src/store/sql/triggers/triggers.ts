@@ -2,17 +2,12 @@
 import type { ManualTrigger } from '../../../domain/manual-trigger.ts';
 import type { OpenTotals, TriggerRecords } from '../../ports/records/trigger-records.ts';
 import { countWithin } from '../client/bounded-count.ts';
-import { arraysOf, columnOf, firstOf, scalarOf } from '../client/rows.ts';
+import { arraysOf, columnOf, countOf, firstOf, withTotal } from '../client/rows.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './triggers.sql';
 
 const sql = statements(file);
-
-type TriggerRow = Omit<ManualTrigger, 'selection'> & {
-  readonly carrierId: number | null;
-  readonly cardStatus: number | null;
-};
 
 /** Cards looked at in one call: a few milliseconds. */
 const PIECE_CARDS = 10_000;
@@ -40,17 +35,12 @@ interface PieceRow {
 }
 
 export function sqlTriggers(client: SqlClient): TriggerRecords {
-  async function triggerOf(rows: Promise<TriggerRow[]>): Promise<ManualTrigger | null> {
-    const row = await firstOf(rows);
-    return row === null ? null : toTrigger(row);
-  }
-
   return {
     async create({ triggerId, taskType, cards }, handOut) {
       const isSelection = cards.kind === 'by_condition';
       const first = isSelection ? [] : cards.cardIds.slice(0, handOut);
       const more = isSelection || first.length < cards.cardIds.length;
-      const [row] = await client.query<TriggerRow>(sql('create'), [
+      const [trigger] = await client.query<ManualTrigger>(sql('create'), [
         triggerId,
         cards.kind,
         taskType,
@@ -62,27 +52,20 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
         first,
         more,
       ]);
-      return { trigger: toTrigger(row as TriggerRow), cardIds: first };
+      return { trigger: trigger as ManualTrigger, cardIds: first };
     },
 
-    find: (triggerId) => triggerOf(client.query(sql('find'), [triggerId])),
+    find: (triggerId) => firstOf(client.query<ManualTrigger>(sql('find'), [triggerId])),
 
-    async list({ offset, limit }) {
-      const rows = await client.query<TriggerRow>(sql('page'), [limit, offset]);
-      const total = await scalarOf<number>(client.query(sql('countAll')));
-      return { items: rows.map(toTrigger), total: total ?? 0 };
-    },
-
-    async openFor({ cardId, carrierId, status }, limit) {
-      const rows = await client.query<TriggerRow>(sql('openFor'), [cardId, carrierId, status, limit]);
-      return rows.map(toTrigger);
-    },
+    list: ({ offset, limit }) =>
+      withTotal(client.query<ManualTrigger>(sql('page'), [limit, offset]), client.query(sql('countAll'))),
+    openFor: ({ cardId, carrierId, status }, limit) =>
+      client.query(sql('openFor'), [cardId, carrierId, status, limit]),
 
     countSelected: ({ carrierId, status }) =>
       countWithin(client, sql('selectedCards').text, [carrierId, status]),
-    countOpen: async () => (await scalarOf<number>(client.query(sql('countOpen')))) ?? 0,
-    countOpenConditions: async (taskType) =>
-      (await scalarOf<number>(client.query(sql('countOpenConditions'), [taskType]))) ?? 0,
+    countOpen: () => countOf(client.query(sql('countOpen'))),
+    countOpenConditions: (taskType) => countOf(client.query(sql('countOpenConditions'), [taskType])),
 
     async openTotals(taskType) {
       const [row] = await client.query<OpenTotals>(sql('openTotals'), [taskType]);
@@ -90,7 +73,7 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
     },
 
     knownCards: (cardIds) => columnOf<number>(client.query(sql('knownCards'), [cardIds])),
-    cancel: (triggerId) => triggerOf(client.query(sql('cancel'), [triggerId])),
+    cancel: (triggerId) => firstOf(client.query<ManualTrigger>(sql('cancel'), [triggerId])),
     cancelAll: (taskType) => client.query(sql('cancelAll'), [taskType]),
     feeding: (limit) => client.query(sql('feeding'), [limit]),
     handOut: (triggerId, limit) => client.transaction((tx) => handOutNext(tx, triggerId, limit)),
@@ -122,12 +105,6 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
       });
     },
   };
-}
-
-function toTrigger(row: TriggerRow): ManualTrigger {
-  const { triggerId, kind, taskType, status, carrierId, cardStatus, ...progress } = row;
-  const selection = kind === 'by_condition' ? { carrierId, status: cardStatus } : null;
-  return { triggerId, kind, taskType, status, selection, ...progress };
 }
 
 /**
