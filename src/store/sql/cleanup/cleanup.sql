@@ -69,8 +69,10 @@ RETURNING 1
 
 -- name: cleanup.run
 -- One run, in one statement: batches and rows of one moment. $1 run id; NULL: the run begun last.
--- Returns a row a target, in order; one without a target for a run without any.
-SELECT r.run_id, r.status, r.batches, r.started_at, r.finished_at, i.target, i.total, i.deleted, i.error
-FROM cleanup_runs r LEFT JOIN cleanup_run_items i USING (run_id)
+SELECT r.run_id, r.status,
+  (SELECT coalesce(json_agg(json_build_object('target', i.target, 'total', i.total, 'deleted', i.deleted,
+      'error', i.error) ORDER BY i.position), '[]')
+    FROM cleanup_run_items i WHERE i.run_id = r.run_id) AS items,
+  r.batches, r.started_at, r.finished_at
+FROM cleanup_runs r
 WHERE r.run_id = coalesce($1::text, (SELECT run_id FROM cleanup_runs ORDER BY started_at DESC LIMIT 1))
-ORDER BY i.position

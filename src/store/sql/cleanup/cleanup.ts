@@ -1,13 +1,7 @@
 // Cleanup configs and runs: what stands in the records. What a step removes is cleanup-step.ts, what has expired
 // cleanup-targets.ts.
-import {
-  CLEANUP_TARGETS,
-  type CleanupConfig,
-  type CleanupTarget,
-  cleanupBounds,
-} from '../../../domain/cleanup.ts';
+import { CLEANUP_TARGETS, type CleanupConfig, cleanupBounds } from '../../../domain/cleanup.ts';
 import type {
-  CleanupItem,
   CleanupPlan,
   CleanupPlanItem,
   CleanupRecords,
@@ -25,10 +19,6 @@ import { monthStart } from './partitions.ts';
 
 const sql = statements(file);
 
-/** A run with one of its targets; a run without any has one row without a target. */
-type RunRow = Omit<CleanupRun, 'items'> &
-  Omit<CleanupItem, 'target'> & { readonly target: CleanupTarget | null };
-
 /** A running run with the first target it is not through with; null: it is through with all. */
 type NextRow = Omit<RunItem, 'position'> & { readonly position: number | null };
 
@@ -43,16 +33,7 @@ export function sqlCleanup(client: SqlClient): CleanupRecords {
   }
 
   /** @param id null: the run begun last. */
-  async function runOf(id: string | null): Promise<CleanupRun | null> {
-    const rows = await client.query<RunRow>(sql('run'), [id]);
-    const [run] = rows;
-    if (run === undefined) return null;
-    const items = rows.flatMap(({ target, total, deleted, error }) =>
-      target === null ? [] : [{ target, total, deleted, error }],
-    );
-    const { runId, status, batches, startedAtMs, finishedAtMs } = run;
-    return { runId, status, items, batches, startedAtMs, finishedAtMs };
-  }
+  const runOf = (id: string | null) => firstOf(client.query<CleanupRun>(sql('run'), [id]));
 
   return {
     configs,
