@@ -14,7 +14,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RunningCount } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { databaseOutagesOf } from '../health/fleet-faults.ts';
+import { isLeaderless } from '../health/fleet-faults.ts';
 import { readStopFigures, type StopFigures } from '../health/stop-figures.ts';
 import { countWords } from '../span-words.ts';
 import type { Overview } from '../stats/stats-report.ts';
@@ -41,7 +41,7 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
   const { live, records, clock, random, settle, cleanupSchedule, stops, rateLimits, offers } = facts;
   const progress = await live.coordination.initProgress();
   const instances = await live.coordination.instances();
-  const isLed = databaseOutagesOf(instances)?.leaderless !== true;
+  const isLed = !isLeaderless(instances);
   const groups = await Promise.all([
     Promise.resolve(instanceFindings(instances)),
     answered('running counts', () => runningCountFindings(live)),

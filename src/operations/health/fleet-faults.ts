@@ -9,73 +9,41 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { spanWords } from '../span-words.ts';
 import type { Cause } from './health-report.ts';
 
-export interface DatabaseOutages {
-  /** Number of live instances. */
-  readonly instances: number;
-  /** Ids of the instances that cannot use the database. */
-  readonly cutOff: readonly string[];
-  /** No instance leads: all candidates are cut off. */
-  readonly leaderless: boolean;
-  /** No instance stores results: all workers are cut off. */
-  readonly resultless: boolean;
-  /** What they cannot do. */
-  readonly cannot: string;
-  /** Start of the longest outage, epoch milliseconds; `reason` is of the same instance. */
-  readonly sinceMs: number;
-  readonly reason: string;
+/** Whether all instances that may lead are cut off: one that only cannot read cards or write results can still lead. */
+export function isLeaderless(instances: readonly InstanceInfo[]): boolean {
+  const candidates = instances.filter(({ roles }) => roles.includes('scheduler'));
+  const cannotLead = ({ databaseOutage }: InstanceInfo) =>
+    databaseOutage !== null && databaseOutage.part === undefined;
+  return candidates.length > 0 && candidates.every(cannotLead);
 }
 
-/** @returns null when all instances can use the database. */
-export function databaseOutagesOf(
-  instances: ReadonlyArray<Pick<InstanceInfo, 'instanceId' | 'roles' | 'databaseOutage'>>,
-): DatabaseOutages | null {
+/** Without the database an instance cannot lead, and polls only cards in the card cache. Dates the longest outage. */
+export function outageCauses(instances: readonly InstanceInfo[]): Cause[] {
   const cutOff = instances.filter(({ databaseOutage }) => databaseOutage !== null);
   const [longest] = cutOff
     .flatMap(({ databaseOutage }) => databaseOutage ?? [])
     .sort((a, b) => a.sinceMs - b.sinceMs);
-  if (longest === undefined) return null;
-  const candidates = instances.filter(({ roles }) => roles.includes('scheduler'));
+  if (longest === undefined) return [];
   const workers = instances.filter(({ roles }) => roles.includes('worker'));
-  return {
-    instances: instances.length,
-    cutOff: cutOff.map(({ instanceId }) => instanceId),
-    leaderless: candidates.length > 0 && candidates.every(cannotLead),
-    resultless: workers.length > 0 && workers.every(({ databaseOutage }) => databaseOutage !== null),
-    sinceMs: longest.sinceMs,
-    reason: longest.reason,
-    cannot: cannotOf(cutOff),
-  };
+  const isResultless = workers.length > 0 && workers.every((worker) => cutOff.includes(worker));
+  const isUnled = isLeaderless(instances);
+  const who = `${cutOff.length} of ${instances.length} instances ${cannotOf(cutOff)}`;
+  const ids = cutOff.map(({ instanceId }) => instanceId).join(', ');
+  const what = isUnled
+    ? `no instance leads: ${who}`
+    : isResultless
+      ? `no results are stored: ${who}`
+      : `${who} (${ids})`;
+  const severity = isUnled || isResultless ? 'alert' : 'warning';
+  const text = `${what}: ${longest.reason}`;
+  const { sinceMs } = longest;
+  return [{ code: 'database_outage', severity, text, command: 'cardpoll doctor', sinceMs }];
 }
 
-/** An instance that only cannot read cards or write results can still lead. */
-function cannotLead({ databaseOutage }: Pick<InstanceInfo, 'databaseOutage'>): boolean {
-  return databaseOutage !== null && databaseOutage.part === undefined;
-}
-
-function cannotOf(cutOff: ReadonlyArray<Pick<InstanceInfo, 'databaseOutage'>>): string {
+function cannotOf(cutOff: readonly InstanceInfo[]): string {
   const isAll = (part: string) => cutOff.every(({ databaseOutage }) => databaseOutage?.part === part);
   if (isAll('cards')) return 'cannot read cards from the database';
   return isAll('results') ? 'cannot store results in the database' : 'cannot use the database';
-}
-
-/** Describes the outage: without the database an instance cannot lead, and polls only cards in the card cache. */
-function outageWords(outages: DatabaseOutages): string {
-  const { instances, cutOff, leaderless, resultless, cannot, reason } = outages;
-  const who = `${cutOff.length} of ${instances} instances ${cannot}`;
-  if (leaderless) return `no instance leads: ${who}: ${reason}`;
-  return resultless ? `no results are stored: ${who}: ${reason}` : `${who} (${cutOff.join(', ')}): ${reason}`;
-}
-
-export function outageCause(outages: DatabaseOutages): Cause {
-  const severity = outages.leaderless || outages.resultless ? 'alert' : 'warning';
-  const { sinceMs } = outages;
-  return {
-    code: 'database_outage',
-    severity,
-    text: outageWords(outages),
-    command: 'cardpoll doctor',
-    sinceMs,
-  };
 }
 
 /**
@@ -104,9 +72,7 @@ export function initStuckWords(leaderless: boolean): { readonly text: string; re
 const MAX_REASON_CHARS = 200;
 
 /** One reason for all instances: they usually read copies of one file. */
-export function reloadCauses(
-  instances: ReadonlyArray<Pick<InstanceInfo, 'instanceId' | 'reloadFailure'>>,
-): Cause[] {
+export function reloadCauses(instances: readonly InstanceInfo[]): Cause[] {
   const failures = instances.flatMap(({ instanceId, reloadFailure }) =>
     reloadFailure === null ? [] : [{ instanceId, ...reloadFailure }],
   );
@@ -129,26 +95,22 @@ export function reloadCauses(
 const INSTANCES_NAMED = 3;
 
 /** Each instance takes the month of a reading from its own time zone; so does the leader, which resumes cards monthly. */
-export function timeZonesOf(
-  instances: ReadonlyArray<Pick<InstanceInfo, 'instanceId' | 'timeZone'>>,
-): Cause | null {
-  const known = instances.flatMap(({ instanceId, timeZone: zone }) =>
-    zone === null ? [] : { instanceId, zone },
-  );
-  const groups = groupBy(known, ({ zone }) => canonicalZone(zone));
-  if (groups.size < 2) return null;
+export function zoneCauses(instances: readonly InstanceInfo[]): Cause[] {
+  const known = instances.filter(({ timeZone }) => timeZone !== null);
+  const groups = groupBy(known, ({ timeZone }) => canonicalZone(String(timeZone)));
+  if (groups.size < 2) return [];
   const zones = [...groups.values()].sort((a, b) => b.length - a.length);
-  const said = zones
-    .map((group) => `${group[0].zone} (${namesOf(group.map(({ instanceId }) => instanceId))})`)
-    .join(', ');
-  return {
-    code: 'time_zones_differ',
-    severity: 'warning',
-    text:
-      `instances have different time zones: ${said}: near the end of a month they count usage in different months; ` +
-      'set time_zone alike and restart those with the wrong one',
-    command: 'cardpoll stats instances',
-  };
+  const said = zones.map((group) => `${group[0].timeZone} (${namesOf(group)})`).join(', ');
+  return [
+    {
+      code: 'time_zones_differ',
+      severity: 'warning',
+      text:
+        `instances have different time zones: ${said}: near the end of a month they count usage in different months; ` +
+        'set time_zone alike and restart those with the wrong one',
+      command: 'cardpoll stats instances',
+    },
+  ];
 }
 
 /** One name for all names of a zone, such as UTC and Etc/UTC. A zone that this machine does not know keeps its name. */
@@ -160,9 +122,12 @@ function canonicalZone(zone: string): string {
   }
 }
 
-function namesOf(ids: readonly string[]): string {
-  const more = ids.length - INSTANCES_NAMED;
-  const named = ids.slice(0, INSTANCES_NAMED).join(', ');
+function namesOf(instances: readonly InstanceInfo[]): string {
+  const more = instances.length - INSTANCES_NAMED;
+  const named = instances
+    .slice(0, INSTANCES_NAMED)
+    .map(({ instanceId }) => instanceId)
+    .join(', ');
   return more > 0 ? `${named} and ${more} more` : named;
 }
 

@@ -14,6 +14,7 @@ import {
 } from '../../domain/health.ts';
 import { carrierWords, type FailingCarrier } from '../../domain/results/carrier-polls.ts';
 import type { TaskType } from '../../domain/task-type.ts';
+import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { dateOf } from '../date-of.ts';
 import { adviceOf, type PaceNeed, paceShortText, type Remedy } from '../limits/capacity.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
@@ -21,11 +22,12 @@ import { spanWords } from '../span-words.ts';
 import {
   CLOCK_GAP_MS,
   type ClockGap,
-  type DatabaseOutages,
   gapWords,
   initStuckWords,
   noWorkerWords,
-  outageCause,
+  outageCauses,
+  reloadCauses,
+  zoneCauses,
 } from './fleet-faults.ts';
 import { breakerWords } from './gateway-report.ts';
 import type { Cause, HealthReason, InterfaceReport } from './health-report.ts';
@@ -102,40 +104,32 @@ function dated(
 
 interface FleetHealthInputs {
   readonly tasks: ReadonlyArray<{ readonly taskType: TaskType; readonly reasons: readonly HealthReason[] }>;
-  /** Live instances that poll. */
-  readonly workers: number;
-  /** Live instances that may lead, and therefore schedule and initialise. */
-  readonly schedulers: number;
+  /** The live ones. */
+  readonly instances: readonly InstanceInfo[];
   readonly initStuck: boolean;
   /** Why the instance that reports this is not among the live ones itself; null: it is, or is none. */
   readonly silence: string | null;
-  /** null: all live instances can use the database. */
-  readonly databaseOutages: DatabaseOutages | null;
   /** null: not known. */
   readonly clockGap: ClockGap | null;
-  /** null: all live instances have the same time zone. */
-  readonly timeZones: Cause | null;
-  /** See fleet-faults.ts. */
-  readonly reloads: readonly Cause[];
   readonly since: ReasonsSince;
 }
 
 /** Why the fleet is not normal: first reasons of the whole fleet, then those of its task types. */
 export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
-  const { workers, schedulers, databaseOutages, timeZones, since } = inputs;
-  const causes: Cause[] = databaseOutages === null ? [] : [outageCause(databaseOutages)];
-  if (workers === 0) {
+  const { instances, since } = inputs;
+  const isScheduled = instances.some(({ roles }) => roles.includes('scheduler'));
+  const causes = outageCauses(instances);
+  if (!instances.some(({ roles }) => roles.includes('worker'))) {
     causes.push({ code: 'no_worker', severity: 'alert', ...noWorkerWords(inputs.silence) });
-  } else if (schedulers === 0) {
+  } else if (!isScheduled) {
     const text = 'no instance leads: none with the role scheduler is alive, so no card comes due';
     const command = 'cardpoll daemon --roles scheduler';
     causes.push({ code: 'no_scheduler', severity: 'alert', text, command });
   }
   if (inputs.initStuck) {
-    causes.push({ code: 'init_stuck', severity: 'alert', ...initStuckWords(schedulers === 0) });
+    causes.push({ code: 'init_stuck', severity: 'alert', ...initStuckWords(!isScheduled) });
   }
-  if (timeZones !== null) causes.push(timeZones);
-  causes.push(...clockCauses(inputs.clockGap, since), ...inputs.reloads);
+  causes.push(...zoneCauses(instances), ...clockCauses(inputs.clockGap, since), ...reloadCauses(instances));
   const own = inputs.tasks.flatMap(({ taskType, reasons }) =>
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );

@@ -10,7 +10,7 @@ import { readFleet, type TaskReading } from '../../store/ports/live/fleet-readin
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
-import { type ClockGap, databaseOutagesOf, reloadCauses, timeZonesOf } from '../health/fleet-faults.ts';
+import type { ClockGap } from '../health/fleet-faults.ts';
 import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import { fleetReasons, healthOfReasons } from '../health/health-reasons.ts';
 import type { PatientReading } from '../health/patient-reading.ts';
@@ -51,14 +51,10 @@ export class StatsOperations {
     const init = this.deps.initReporter.report(progress);
     const healthReasons = fleetReasons({
       tasks: tasks.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
-      workers: surroundings.instances.filter(({ roles }) => roles.includes('worker')).length,
-      schedulers: surroundings.instances.filter(({ roles }) => roles.includes('scheduler')).length,
+      instances: surroundings.instances,
       silence: this.deps.silence(),
       initStuck: init.status === 'stuck',
-      databaseOutages: databaseOutagesOf(surroundings.instances),
       clockGap: surroundings.clockGap,
-      timeZones: timeZonesOf(surroundings.instances),
-      reloads: reloadCauses(surroundings.instances),
       since: surroundings.since,
     });
     return {
