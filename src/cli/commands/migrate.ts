@@ -29,7 +29,7 @@ async function migrateAnd(context: CommandContext, action: MigrateAction): Promi
   }));
   const isCurrent =
     action === 'up' && applied.length === 0 && items.every(({ applied_at }) => applied_at !== null);
-  if (isCurrent) context.io.stderr.write(`nothing to do: all ${items.length} migrations are applied\n`);
+  if (isCurrent) context.io.stderr.write(`nothing to do: ${currentText(items)}\n`);
   // A list of what is not news would hide the line.
   if (isCurrent && context.format === 'table') return EXIT_OK;
   const table = listTable<(typeof items)[number]>((style) => [
@@ -46,6 +46,12 @@ async function migrateAnd(context: CommandContext, action: MigrateAction): Promi
   ]);
   await printAnswer(context, ownAnswer({ items }), ofItems(table));
   return items.every((item) => item.applied_at !== null) ? EXIT_OK : EXIT_NEGATIVE;
+}
+
+function currentText(items: ReadonlyArray<{ id: string; newer: boolean }>): string {
+  const newer = items.filter((item) => item.newer).map(({ id }) => plainText(id));
+  const own = `all ${items.length - newer.length} migrations of this version are applied`;
+  return newer.length === 0 ? own : `${own}; of a later version: ${newer.join(', ')}`;
 }
 
 /** The address of the database, without the password. */

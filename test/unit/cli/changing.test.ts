@@ -524,14 +524,20 @@ describe('launched commands', () => {
     expect(stdout).toMatch(/^✖ alert .*realname /);
   });
 
-  it('say that there is nothing to migrate, instead of a list', async () => {
-    const migrations = [{ id: '0001_first', appliedAtMs: 0, newer: false }];
+  it.each([
+    ['all 1 migrations of this version are applied', []],
+    ['all 1 migrations of this version are applied; of a later version: 0002_second', ['0002_second']],
+  ])('say that there is nothing to migrate, instead of a list: %s', async (said, later) => {
+    const migrations = [
+      { id: '0001_first', appliedAtMs: 0, newer: false },
+      ...later.map((id) => ({ id, appliedAtMs: 0, newer: true })),
+    ];
     const migrate: Launchers['migrate'] = async () => ({ applied: [], migrations });
     const env = { CARDPOLL_DATABASE_URL: 'postgres://db/cardpoll' };
     expect(await cli(['migrate', 'up'], { env, launchers: { migrate } })).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'database: postgres://db/cardpoll\nnothing to do: all 1 migrations are applied\n',
+      stderr: `database: postgres://db/cardpoll\nnothing to do: ${said}\n`,
     });
   });
 
