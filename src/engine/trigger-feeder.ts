@@ -4,9 +4,9 @@
 //   feeds       fills the manual lists with cards that the record store hands out, a bounded number at a time;
 //               triggers of a type take turns, so that a small trigger never waits for a large one;
 //   takes back  removes the cards of a cancelled trigger from the list, also those that come back from a dead worker;
-//   audits      every few seconds, puts owed cards that are nowhere in the live store into the list again: the store
-//               lost its data, an instance died after handing them out and before adding them, or they came too early for
-//               the gateway's limit for one card (card-pace.ts) and their time has come.
+//   audits      every few seconds, puts owed cards that are nowhere in the live store into the list again, a bounded
+//               number at a time: the store lost its data, an instance died after handing them out and before adding
+//               them, or they came too early for the gateway's limit for one card (card-pace.ts) and their time has come.
 //
 // All of this is safe to repeat: a card that is in the list twice is polled twice and counted once.
 import { leastIntervalSeconds, type RateLimit } from '../domain/limits/rate-limit.ts';
@@ -20,6 +20,8 @@ import type { LeaderMeans } from './leadership.ts';
 
 /** The manual list is filled up to this many cards: seconds of work, and little memory. */
 const LIST_CARDS = 10_000;
+/** Cards that came too early may be millions at once: they are put back up to this length of the list. */
+const LIST_CARDS_WITH_OWED = 50_000;
 const CHUNK_CARDS = 2_500;
 /** Most chunks of one type in a pass, even when few cards match: the other types and steps wait meanwhile. */
 const CHUNKS_A_PASS = 16;
@@ -123,19 +125,21 @@ export class TriggerFeeder extends LoopService<
 
   /** @returns the number of cards that were put into the list again. */
   async #putBackLost(taskType: TaskType): Promise<number> {
-    const { triggers, manual } = this.deps;
+    const { triggers, manual, work } = this.deps;
+    const room = LIST_CARDS_WITH_OWED - (await work.counts(taskType)).manualLength;
     let lost = 0;
     let after: OwedCard | null = null;
-    do {
+    while (lost < room) {
       const owed: readonly OwedCard[] = await triggers.owed(taskType, ON_ITS_WAY_MS, after, OWED_A_CALL);
       const missing = new Set(await manual.missing(taskType, owed.map(entryOf)));
-      const candidates = owed.filter((card) => missing.has(entryOf(card)));
+      const candidates = owed.filter((card) => missing.has(entryOf(card))).slice(0, room - lost);
       // Some results may have been counted while the list was searched.
       const again = candidates.length === 0 ? [] : await triggers.handOutAgain(candidates);
       await this.#push(taskType, again);
       lost += again.length;
-      after = owed.length < OWED_A_CALL ? null : (owed.at(-1) ?? null);
-    } while (after !== null && this.deps.fence() !== null);
+      after = owed.at(-1) ?? null;
+      if (owed.length < OWED_A_CALL || this.deps.fence() === null) break;
+    }
     return lost;
   }
 

@@ -138,6 +138,20 @@ it('leaves the rest of what is owed to who leads next', async () => {
   expect(await waiting()).toBe(10_000);
 });
 
+it('puts a bounded number of cards back at once, and the rest when there is room again', async () => {
+  owed = range(70_000).map((cardId) => ({ triggerId: 't', cardId }));
+  await feeder.runOnce();
+  expect(await waiting()).toBe(50_000);
+  clock.advance(5_000);
+  await feeder.runOnce();
+  expect(await waiting(), 'a full list gets nothing').toBe(50_000);
+  await live.manual.remove(TYPE, ['t']);
+  owed = owed.slice(50_000);
+  clock.advance(5_000);
+  await feeder.runOnce();
+  expect(await waiting()).toBe(20_000);
+});
+
 it('does not call cards lost that may have waited for the limit of one card', async () => {
   owed = [{ triggerId: 't', cardId: 1 }];
   rateLimits.push({ kind: 'card', interfaces: null, everySeconds: 900 });
