@@ -267,6 +267,7 @@ function buildEngine(
       gateway,
       pace,
       probeAddress,
+      logTrouble: () => logs.trouble,
       guard,
       clock: systemClock,
       random: Math.random,

@@ -37,6 +37,7 @@ export interface EngineDeps {
   /** host:port where this instance answers probes; null while it does not listen. */
   readonly probeAddress: () => string | null;
   readonly reloadFailure: () => InstanceInfo['reloadFailure'];
+  readonly logTrouble: () => InstanceInfo['logTrouble'];
   readonly meter: Meter;
   /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;

@@ -150,6 +150,7 @@ export class Engine implements Service {
       cacheMisses: misses,
       breakers: this.deps.gateway.breakers().filter((breaker) => breaker.state !== 'closed'),
       reloadFailure: this.deps.reloadFailure(),
+      logTrouble: this.deps.logTrouble(),
       timeZone,
       databaseOutage: this.#database.outage,
     };

@@ -68,7 +68,6 @@ export class LineFile {
   /** True once the descriptor is closed. */
   #ended = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Why lines are buffered or dropped; null while writing works. */
   #trouble: string | null = null;
   #failing = false;
   #dropped = 0;
@@ -91,6 +90,11 @@ export class LineFile {
   /** Number of lines that were dropped since the start. */
   get dropped(): number {
     return this.#droppedBefore + this.#dropped;
+  }
+
+  /** Why lines are buffered or dropped, with the file; null while writing works. */
+  get trouble(): string | null {
+    return this.#trouble === null ? null : `${this.#name}: ${this.#trouble}`;
   }
 
   /** Accepts a line that ends with a newline. Does nothing after close(). */

@@ -35,6 +35,8 @@ export interface Logs {
   setLevel(level: Level): void;
   /** Number of lines dropped since the start. */
   readonly droppedLines: number;
+  /** A file whose lines wait or are dropped, and why; null while all are written. */
+  readonly trouble: string | null;
   /** Resolves when all lines so far are written, or cannot be. */
   flush(): Promise<void>;
   /** Writes the buffered lines and closes the files; later lines are dropped. */
@@ -64,6 +66,9 @@ export function openLogs(options: LogOptions): Logs {
     },
     get droppedLines() {
       return files.reduce((sum, file) => sum + file.dropped, 0);
+    },
+    get trouble() {
+      return files.find(({ trouble }) => trouble !== null)?.trouble ?? null;
     },
     ...(dir === null ? sharedLogger(open(STDOUT)) : openDirectory(dir, open)),
     pass: (line) => files[0]?.write(line),

@@ -27,6 +27,7 @@ export function instanceOf(instanceId: string, over: Partial<InstanceInfo> = {})
     breakers: [],
     databaseOutage: null,
     reloadFailure: null,
+    logTrouble: null,
     timeZone: 'Asia/Shanghai',
     ...over,
   };

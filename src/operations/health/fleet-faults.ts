@@ -1,7 +1,7 @@
 // What is wrong with the parts of a fleet: instances that cannot use the database, or could not reload their configuration and
-// run with the one from before, or have different time zones; and clocks of Redis and PostgreSQL that differ. Redis dates
-// schedule and leases; PostgreSQL dates readings when the clocks differ. Used by operations.ts for the fleet's health and by
-// the doctor.
+// run with the one from before, or cannot write their logs, or have different time zones; and clocks of Redis and PostgreSQL
+// that differ. Redis dates schedule and leases; PostgreSQL dates readings when the clocks differ. Used by operations.ts for the
+// fleet's health and by the doctor.
 import { groupBy } from '../../domain/group-by.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -78,8 +78,7 @@ export function reloadCauses(instances: readonly InstanceInfo[]): Cause[] {
   );
   const [first] = failures.sort((a, b) => a.sinceMs - b.sinceMs);
   if (first === undefined) return [];
-  const who =
-    failures.length === 1 ? first.instanceId : `${failures.length} of ${instances.length} instances`;
+  const who = whoOf(failures, instances);
   const reason = first.reason.replace(/\s+/g, ' ').slice(0, MAX_REASON_CHARS);
   return [
     {
@@ -90,6 +89,23 @@ export function reloadCauses(instances: readonly InstanceInfo[]): Cause[] {
       sinceMs: first.sinceMs,
     },
   ];
+}
+
+/** One reason for all instances: they may have one disk. */
+export function logCauses(instances: readonly InstanceInfo[]): Cause[] {
+  const troubled = instances.filter(({ logTrouble }) => logTrouble !== null);
+  const [first] = troubled;
+  if (first === undefined) return [];
+  const who = whoOf(troubled, instances);
+  const text = `${who} cannot write log lines, which wait and then are dropped: ${first.logTrouble}`;
+  return [{ code: 'logs_not_written', severity: 'warning', text, command: 'cardpoll doctor' }];
+}
+
+function whoOf(
+  [first, ...more]: ReadonlyArray<Pick<InstanceInfo, 'instanceId'>>,
+  { length }: readonly InstanceInfo[],
+): string {
+  return more.length === 0 ? `${first?.instanceId}` : `${more.length + 1} of ${length} instances`;
 }
 
 const INSTANCES_NAMED = 3;

@@ -24,6 +24,7 @@ import {
   type ClockGap,
   gapWords,
   initStuckWords,
+  logCauses,
   noWorkerWords,
   outageCauses,
   reloadCauses,
@@ -129,7 +130,8 @@ export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
   if (inputs.initStuck) {
     causes.push({ code: 'init_stuck', severity: 'alert', ...initStuckWords(!isScheduled) });
   }
-  causes.push(...zoneCauses(instances), ...clockCauses(inputs.clockGap, since), ...reloadCauses(instances));
+  causes.push(...zoneCauses(instances), ...clockCauses(inputs.clockGap, since));
+  causes.push(...reloadCauses(instances), ...logCauses(instances));
   const own = inputs.tasks.flatMap(({ taskType, reasons }) =>
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );

@@ -26,6 +26,7 @@ export const REASON_CODES = [
   'clocks_differ',
   'time_zones_differ',
   'reload_failed',
+  'logs_not_written',
 ] as const;
 
 export const healthReason = z.object({

@@ -30,6 +30,7 @@ function worker(instanceId: string): InstanceInfo {
       { interface: 'gateway', state: 'half_open', sinceMs: 1, reason: 'time to probe', nextProbeAtMs: null },
     ],
     reloadFailure: instanceId === 'b' ? null : { sinceMs: 1_700_000_000_800, reason: 'no file' },
+    logTrouble: instanceId === 'b' ? 'worker.log: no space' : null,
     timeZone: instanceId === 'a' ? 'Asia/Shanghai' : 'UTC',
     databaseOutage: instanceId === 'a' ? null : { sinceMs: 1_700_000_000_700, reason: 'no answer' },
   };

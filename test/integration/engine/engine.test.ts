@@ -72,6 +72,7 @@ function makeEngine(live: LiveStore, clock: Clock): Engine {
       gateway: new FlowControlledGateway({ ...means, gateway: upstream, onChange: () => {} }),
       probeAddress: () => null,
       reloadFailure: () => null,
+      logTrouble: () => null,
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
       conditions: () => Promise.reject(new Error('no rule asks for them')),
       digest: { note: () => {} },

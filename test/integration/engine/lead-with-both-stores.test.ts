@@ -111,6 +111,7 @@ async function makeEngine(
       gateway: new FlowControlledGateway({ ...means, gateway: upstream as never, onChange: () => {} }),
       probeAddress: () => null,
       reloadFailure: () => null,
+      logTrouble: () => null,
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
       conditions: () => Promise.reject(new Error('no rule asks for them')),
       digest: { note: () => {} },

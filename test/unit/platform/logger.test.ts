@@ -151,9 +151,13 @@ describe('openLogs', () => {
     mkdirSync(dir, { recursive: true });
     for (const name of ['worker.log', 'access.log']) symlinkSync('/dev/full', join(dir, name));
     logs = openLogs({ dir, level: 'info', onProblem });
-    logs.worker.info('does not get written');
-    logs.access.info('nor this');
+    expect(logs.trouble).toBeNull();
+    logs.access.info('does not get written');
     await logs.flush();
+    expect(logs.trouble).toMatch(/access\.log: ENOSPC/);
+    logs.worker.info('nor this');
+    await logs.flush();
+    expect(logs.trouble).toMatch(/worker\.log: ENOSPC/);
     const mebibyte = 'x'.repeat(1024 * 1024);
     for (let n = 0; n < 5; n += 1) logs.worker.info(mebibyte); // 4 Mi wait
     for (let n = 0; n < 6; n += 1) logs.access.info(mebibyte);
@@ -162,6 +166,7 @@ describe('openLogs', () => {
     logs.reopen();
     await waitFor(() => problems.some((told) => told.includes('written again')), { what: 'the recovery' });
     await logs.flush();
+    expect(logs.trouble).toMatch(/access\.log: ENOSPC/);
     expect(linesOf('worker.log').at(-1)).toMatchObject({
       ...{ level: 'warn', msg: 'log lines dropped', dropped: 2 },
       reason: expect.stringContaining('ENOSPC'),

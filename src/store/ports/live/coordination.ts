@@ -24,6 +24,8 @@ export interface InstanceInfo {
   readonly databaseOutage: DatabaseOutage | null;
   /** When this instance could not reload its configuration, and why; null after a reload that worked. */
   readonly reloadFailure: { readonly sinceMs: number; readonly reason: string } | null;
+  /** A log file whose lines wait or are dropped, and why; null while all are written. */
+  readonly logTrouble: string | null;
   /** IANA name of the time zone of its usage months; null: an instance of an older version, which does not say. */
   readonly timeZone: string | null;
 }

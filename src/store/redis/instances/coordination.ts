@@ -140,6 +140,7 @@ const LATER_FIELDS = {
   breakers: [],
   databaseOutage: null,
   reloadFailure: null,
+  logTrouble: null,
   timeZone: null,
 };
 

@@ -135,6 +135,7 @@ describe('after polls', () => {
       breakers: [],
       databaseOutage: null,
       reloadFailure: null,
+      logTrouble: null,
       timeZone: null,
     };
     await live.coordination.heartbeat({ ...worker, ...counts }, 60_000);

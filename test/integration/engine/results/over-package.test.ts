@@ -99,6 +99,7 @@ beforeAll(async () => {
       gateway: new FlowControlledGateway({ ...means, gateway, onChange: () => {} }),
       probeAddress: () => null,
       reloadFailure: () => null,
+      logTrouble: () => null,
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
       conditions: () => Promise.reject(new Error('no rule asks for them')),
       digest: { note: () => {} },

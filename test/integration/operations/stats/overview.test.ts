@@ -147,6 +147,7 @@ describe('a fleet', () => {
       breakers: [],
       databaseOutage: null,
       reloadFailure: null,
+      logTrouble: null,
       timeZone: 'Asia/Shanghai',
       cacheHitRatio: null,
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reloadCauses, zoneCauses } from '../../../../src/operations/health/fleet-faults.ts';
+import { logCauses, reloadCauses, zoneCauses } from '../../../../src/operations/health/fleet-faults.ts';
 import {
   fleetReasons,
   healthOfReasons,
@@ -367,6 +367,15 @@ describe('reasons of the fleet', () => {
     expect(reloadCauses([failed('a', 9_000), failed('b', 7_000)])).toMatchObject([
       { text: expect.stringMatching(/^2 of 2 instances could not/), sinceMs: 7_000 },
     ]);
+  });
+
+  it('name the instance whose log lines wait, or how many there are, and the file', () => {
+    const full = (id: string) => instanceOf(id, { logTrouble: '/l/worker.log: no space' });
+    const said = ' cannot write log lines, which wait and then are dropped: /l/worker.log: no space';
+    expect(logCauses([instanceOf('a'), full('b')])).toEqual([
+      { code: 'logs_not_written', severity: 'warning', text: `b${said}`, command: 'cardpoll doctor' },
+    ]);
+    expect(logCauses([full('a'), full('b')])).toMatchObject([{ text: `2 of 2 instances${said}` }]);
   });
 
   it('name the time zones of the instances where they differ', () => {

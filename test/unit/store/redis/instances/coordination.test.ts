@@ -21,6 +21,7 @@ it('keeps the names that other versions read', () => {
     breakers: [{ interface: 'flow', state: 'open', since_ms: 6, reason: 'x', next_probe_at_ms: 7 }],
     database_outage: { since_ms: 8, reason: 'y' },
     reload_failure: { since_ms: 9, reason: 'z' },
+    log_trouble: 'worker.log: no space',
     time_zone: 'Asia/Shanghai',
   };
   expect(JSON.parse(packInstance(unpackInstance(JSON.stringify(packed))))).toEqual(packed);
@@ -42,6 +43,7 @@ it('reads an instance of an older version, which says less', () => {
     breakers: [],
     databaseOutage: null,
     reloadFailure: null,
+    logTrouble: null,
     timeZone: null,
   });
 });
