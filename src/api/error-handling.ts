@@ -2,6 +2,7 @@
 // exist, methods that a path does not have. Used by server.ts. Which status an error gets is problem.ts; what is refused
 // before it is a request is refused-protocol.ts.
 import { STATUS_CODES } from 'node:http';
+import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { REQUEST_RUNNING } from '../operations/repeatable-requests.ts';
@@ -45,13 +46,12 @@ export function sendError(
   reply: FastifyReply,
 ): void {
   const problem = problemOf(error);
-  if (problem.status >= 500) {
-    log.error(
-      { request_id: request.id, path: pathOf(request), code: problem.code, err: error },
-      'request failed',
-    );
-  }
+  if (problem.status >= 500) log.error(failureFields(error, problem, request), 'request failed');
   sendProblem(request, reply, problem);
+}
+
+function failureFields(error: unknown, { code }: Problem, request: FastifyRequest) {
+  return { request_id: request.id, path: pathOf(request), code, err: error };
 }
 
 /** @param onUnknownPath may throw another refusal. */
@@ -65,6 +65,14 @@ export function handleErrors(
     if (problemOf(error).status === 429 && !(await refusals.hold())) reply.header('connection', 'close');
     sendError(log, error, request, reply);
     return reply;
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (!(payload instanceof Readable)) return;
+    payload.once('error', (error) => {
+      // Before that, the error handler gets it.
+      if (reply.raw.headersSent)
+        log.error(failureFields(error, problemOf(error), request), 'answer broken off');
+    });
   });
   app.setNotFoundHandler((request, reply) => {
     onUnknownPath(request, reply);

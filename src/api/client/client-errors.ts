@@ -91,7 +91,7 @@ export function tooSlow(url: string, waitedMs: number, cause: unknown): Cardpoll
 
 export function endedEarly(url: string, cause: unknown): CardpollError {
   const message = `the answer of ${url} ended early: ${messageOf(cause)}`;
-  const hint = 'what was printed is not all there is: run it again';
+  const hint = 'what was printed is not all there is: run it again; api.log of the daemon may say why';
   return new CardpollError('unavailable', 'answer_ended_early', message, { hint, cause });
 }
 

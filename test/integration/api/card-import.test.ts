@@ -1,6 +1,6 @@
 // Imports that lower allowances, through the API: how many cards would be over their package, the limit of that, and the
 // preview with the cards as they are.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { reading } from '../../contract/record-store/stores.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
@@ -105,6 +105,25 @@ it('previews an import: every card that it would update as it is, then the repor
   });
   expect(undone).toMatchObject({ status: 200, body: { updated: CARDS / 2, rejected: 0 } });
   expect(await allowanceOf(2)).toBe(500);
+});
+
+it('logs why an answer was broken off after its beginning', async () => {
+  const { cards } = api.records;
+  const importChunk = cards.importChunk.bind(cards);
+  const imports = vi
+    .spyOn(cards, 'importChunk')
+    .mockImplementationOnce(importChunk)
+    .mockRejectedValueOnce(new Error('no space left'));
+  const answer = await fetch(`${api.server.url}${IMPORT}/preview`, {
+    method: 'POST',
+    headers: { ...CSV, 'x-request-id': 'cut' },
+    body: [...file(() => 7)].join(''),
+  });
+  await expect(answer.text()).rejects.toThrow();
+  imports.mockRestore();
+  expect(api.apiLog.splice(0)).toMatchObject([
+    { request_id: 'cut', path: `${IMPORT}/preview`, err: { message: 'no space left' } },
+  ]);
 });
 
 it('refuses a preview of a file that cannot be read, and survives a client that leaves', async () => {
