@@ -4,9 +4,10 @@
 // There are two checks, since each alone has a hole: a literal address in the URL is connected to without a look-up, and
 // a name may resolve to another address each time. So `refusalOf` checks the URL with its literal address, and `lookup`
 // resolves the name and gives the socket only checked addresses.
-import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
+import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { CardpollError } from './errors.ts';
+import { NameQueue, type Resolve } from './name-queue.ts';
 
 /** `10.0.0.0/8`: the first `prefix` bits of the address. */
 export interface AddressRange {
@@ -42,11 +43,8 @@ const SPECIAL_IPV6 = [
 ];
 const IPV4_IN_IPV6 = ['::ffff:0:0/96'];
 
-type Resolve = (
-  hostname: string,
-  options: LookupAllOptions,
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
+/** One for the whole process: its threads for look-ups are few. */
+const NAMES = new NameQueue(lookup);
 
 export class SsrfGuard {
   readonly #allowed: BlockList;
@@ -61,7 +59,7 @@ export class SsrfGuard {
    */
   constructor(
     allow: readonly AddressRange[],
-    private readonly resolve: Resolve = lookup,
+    private readonly resolve: Resolve = NAMES.lookup,
   ) {
     this.#allowed = blockListOf(allow);
   }
