@@ -1,21 +1,21 @@
 // A time in the past as an operator types it. Used by options of commands that look back.
 import { bad, good, type Kind } from '../config/kinds.ts';
 import { loadTimeZone } from '../config/load-config.ts';
-import { TYPED_TIMES, typedTime } from '../log-search/time/typed-time.ts';
+import { type Edge, TYPED_TIMES, typedTime } from '../log-search/time/typed-time.ts';
 import { Zone } from '../log-search/time/zone.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext } from './command.ts';
 
 /** @returns epoch milliseconds */
-type PastTime = (nowMs: number, zone: Zone) => number;
+type PastTime = (nowMs: number, zone: Zone, edge: Edge) => number;
 
 export const PAST_TIME: Kind<PastTime> = {
   accepts: TYPED_TIMES,
   parse: (raw) => {
     const given = String(raw).trim();
-    if (typedTime(given, new Zone('UTC'), 0) === null)
+    if (typedTime(given, new Zone('UTC'), 0, 'since') === null)
       return bad(`${JSON.stringify(given)} is not a time: type ${TYPED_TIMES}`);
-    return good((nowMs, zone) => typedTime(given, zone, nowMs) ?? Number.NaN);
+    return good((nowMs, zone, edge) => typedTime(given, zone, nowMs, edge) ?? Number.NaN);
   },
 };
 
@@ -39,7 +39,8 @@ export async function pastRange(
   if (since === undefined && until === undefined) return { since: undefined, until: undefined, said: null };
   const zone = new Zone(await loadTimeZone(configInputs));
   const nowMs = io.clock.now();
-  const [from, to] = [since, until].map((time) => time?.(nowMs, zone));
+  const from = since?.(nowMs, zone, 'since');
+  const to = until?.(nowMs, zone, 'until');
   const words = [
     ...(from === undefined ? [] : [`since ${zone.format(from)}`]),
     ...(to === undefined ? [] : [`until ${zone.format(to)}`]),

@@ -9,7 +9,7 @@ import {
 import { CardpollError } from '../../platform/errors.ts';
 import type { Query, SearchOptions } from '../model.ts';
 import type { TimeSpan } from '../time/line-clock.ts';
-import { TYPED_TIMES, typedDay, typedTime } from '../time/typed-time.ts';
+import { type Edge, TYPED_TIMES, typedDay, typedTime } from '../time/typed-time.ts';
 import { Zone } from '../time/zone.ts';
 
 const DEFAULT_SAMPLES = 5;
@@ -53,8 +53,8 @@ function windowOf({ date, since, until, nowMs }: SearchOptions, zone: Zone): Tim
   if (date === undefined && since === undefined && until === undefined) return null;
   const now = nowMs ?? Date.now();
   const day = date === undefined ? null : parseDay(date, zone, now);
-  const from = since === undefined ? Number.NEGATIVE_INFINITY : parseInstant('--since', since, zone, now);
-  const to = until === undefined ? Number.POSITIVE_INFINITY : parseInstant('--until', until, zone, now);
+  const from = since === undefined ? Number.NEGATIVE_INFINITY : parseInstant('since', since, zone, now);
+  const to = until === undefined ? Number.POSITIVE_INFINITY : parseInstant('until', until, zone, now);
   const window = {
     fromMs: Math.max(from, day?.fromMs ?? Number.NEGATIVE_INFINITY),
     toMs: Math.min(to, day?.toMs ?? Number.POSITIVE_INFINITY),
@@ -73,8 +73,9 @@ function parseDay(date: string, zone: Zone, nowMs: number): TimeSpan {
   });
 }
 
-function parseInstant(flag: string, text: string, zone: Zone, nowMs: number): number {
-  const instant = typedTime(text, zone, nowMs);
+function parseInstant(edge: Edge, text: string, zone: Zone, nowMs: number): number {
+  const flag = `--${edge}`;
+  const instant = typedTime(text, zone, nowMs, edge);
   if (instant !== null) return instant;
   throw new CardpollError('usage', 'bad_time', `${flag}: '${text}' is not a time`, {
     hint: `type ${flag} ${TYPED_TIMES}`,

@@ -43,6 +43,25 @@ export class Zone {
     return this.instantsOf(wallMs).ms;
   }
 
+  /** Like toEpochMs, but a time that never occurs means the change of the clocks. */
+  firstAt(wallMs: number): number {
+    const { ms } = this.instantsOf(wallMs);
+    const offset = this.offsetAt(ms);
+    if (ms + offset === wallMs) return ms;
+    let [before, after] = [wallMs - offset, ms];
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2);
+      if (this.offsetAt(middle) === offset) after = middle;
+      else before = middle;
+    }
+    return after;
+  }
+
+  /** Like firstAt, but a time that occurs twice means the second occurrence. */
+  lastAt(wallMs: number): number {
+    return this.instantsOf(wallMs).againMs ?? this.firstAt(wallMs);
+  }
+
   /** Like toEpochMs, with the second occurrence of a time that occurs twice. */
   instantsOf(wallMs: number): LineInstants {
     const before = this.offsetAt(wallMs - DAY_MS);

@@ -1,14 +1,14 @@
 // Times and days as an operator types them, in a zone that changes its clocks.
 import { describe, expect, it } from 'vitest';
-import { typedDay, typedTime } from '../../../../src/log-search/time/typed-time.ts';
+import { type Edge, typedDay, typedTime } from '../../../../src/log-search/time/typed-time.ts';
 import { Zone } from '../../../../src/log-search/time/zone.ts';
 
 const BERLIN = new Zone('Europe/Berlin');
 /** 10:00 in Berlin. */
 const NOW = Date.parse('2026-11-21T09:00:00Z');
 
-const read = (text: string, nowMs = NOW) => {
-  const ms = typedTime(text, BERLIN, nowMs);
+const read = (text: string, nowMs = NOW, edge: Edge = 'since') => {
+  const ms = typedTime(text, BERLIN, nowMs, edge);
   return ms === null ? null : new Date(ms).toISOString();
 };
 
@@ -39,6 +39,26 @@ describe('a time', () => {
     expect(read('today 01:00', changed)).toBe('2026-03-29T00:00:00.000Z');
     expect(read('today 12:00', changed)).toBe('2026-03-29T10:00:00.000Z');
     expect(read('yesterday 12:00', changed)).toBe('2026-03-28T11:00:00.000Z');
+  });
+
+  it('that occurs twice is the first as the start of a range, and the second as its end', () => {
+    for (const text of ['2026-10-25 02:30', 'yesterday 02:30', '2026-10-25T02:30:00']) {
+      const now = Date.parse('2026-10-26T12:00:00Z');
+      expect([read(text, now), read(text, now, 'until')], text).toEqual([
+        '2026-10-25T00:30:00.000Z',
+        '2026-10-25T01:30:00.000Z',
+      ]);
+    }
+    expect(read('02:30', Date.parse('2026-10-25T01:10:00Z'), 'until'), 'the last that has passed').toBe(
+      '2026-10-25T00:30:00.000Z',
+    );
+    expect(read('2026-10-25T02:30:00+02:00', NOW, 'until')).toBe('2026-10-25T00:30:00.000Z');
+  });
+
+  it('that never occurs is the instant at which the clocks change', () => {
+    for (const text of ['2026-03-29 02:00', '2026-03-29 02:30', '2026-03-29T02:59:59.5', 'today 02:30'])
+      for (const edge of ['since', 'until'] as const)
+        expect(read(text, Date.parse('2026-03-29T12:00:00Z'), edge), text).toBe('2026-03-29T01:00:00.000Z');
   });
 
   it.each(['tomorrow', '24:00', '1w', '1h ago', '2026-13-01', '2026', '--2h', '', '\u001b[2J'])(
