@@ -31,6 +31,10 @@ it('says that the schema is of a later version, on which the daemon starts and p
   expect(status.stdout).toMatch(/^0001_cards +applied /m);
   expect(status.stdout).toMatch(/^9999_later +of a later version /m);
 
+  const up = await runCli(['migrate', 'up'], { env });
+  expect([up.code, up.stdout]).toEqual([0, '']);
+  expect(up.stderr).toMatch(/ migrations of this version are applied; of a later version: 9999_later\n$/);
+
   const { process } = await fleet.startDaemon();
   await fleet.importCards(1);
   await fleet.redis.rpush('polling:manual:package', '1');
