@@ -25,6 +25,8 @@ const KINDS: Record<number, ErrorKind> = {
 };
 
 const AUTH_HINT = 'give the token with CARDPOLL_TOKEN or --token-file';
+const NO_PATH = 'there is nothing at /';
+const NO_PATH_HINT = 'the daemon is older than this command, or an instance without the role api';
 
 /** The error an answer stands for: its problem body where there is one, its status otherwise. */
 export function errorOfAnswer(url: string, status: number, text: string): CardpollError {
@@ -33,11 +35,16 @@ export function errorOfAnswer(url: string, status: number, text: string): Cardpo
   if (status < 400 || (status === 404 && problem === null)) return notCardpoll(url);
   const kind = KINDS[status] ?? 'internal';
   const message = problem?.message ?? `the daemon at ${url} answered with status ${status}`;
-  const hint = problem?.hint ?? (kind === 'auth' ? AUTH_HINT : undefined);
+  const hint = problem?.hint ?? hintOf(kind, message);
   return new CardpollError(kind, problem?.code ?? `http_${status}`, message, {
     ...(hint === undefined ? {} : { hint }),
     fields: problem?.fields ?? [],
   });
+}
+
+function hintOf(kind: ErrorKind, message: string): string | undefined {
+  if (kind === 'not_found' && message.startsWith(NO_PATH)) return NO_PATH_HINT;
+  return kind === 'auth' ? AUTH_HINT : undefined;
 }
 
 /** Something answers at the URL, but not the way cardpoll does. */

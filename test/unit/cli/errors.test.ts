@@ -50,6 +50,16 @@ describe('the daemon', () => {
     expect([code, stdout]).toEqual([69, '']);
   });
 
+  it('has no such path, because it is older or serves only probes: 1, and both are named', async () => {
+    const detail = 'there is nothing at /api/admin/polling-stats';
+    const problem = { title: 'Not Found', status: 404, code: 'not_found', detail };
+    const { env } = await daemonThatSays(json(problem, 404));
+    const { code, stderr } = await cli(['stats'], { env });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(ONE_LINE);
+    expect(stderr).toMatch(/there is nothing at .*older than this command, or .*without the role api/);
+  });
+
   it('does not speak HTTPS: 69, and how the URL may begin', async () => {
     const { url } = await daemonThatSays(json({}));
     const { code, stderr } = await cli(['stats', '--url', url.replace('http:', 'https:')]);
