@@ -109,7 +109,7 @@ export class Engine implements Service {
   /** @returns what keeps a ready instance from polling: pauses and breakers, a sentence each. */
   restraints(): string[] {
     const paused = this.#workers.filter(({ pausedMs }) => pausedMs > 0);
-    const held = this.deps.gateway.breakers().filter(({ state }) => state !== 'closed');
+    const held = this.deps.gateway.breakers();
     return [
       ...paused.map(
         ({ taskType, pausedMs }) => `${taskType}: paused for ${Math.ceil(pausedMs / 1000)} s more`,
@@ -148,7 +148,7 @@ export class Engine implements Service {
       inFlight: this.#inFlight(),
       cacheHits: hits,
       cacheMisses: misses,
-      breakers: this.deps.gateway.breakers().filter((breaker) => breaker.state !== 'closed'),
+      breakers: this.deps.gateway.breakers(),
       reloadFailure: this.deps.reloadFailure(),
       logTrouble: this.deps.logTrouble(),
       timeZone,

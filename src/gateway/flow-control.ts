@@ -72,11 +72,9 @@ class Calls {
 
 export class FlowControlledGateway implements Gateway, FlowControl {
   readonly #calls: Readonly<Record<InterfaceName, Calls>>;
-  readonly #startedAtMs: number;
 
   constructor(private readonly deps: FlowControlDeps) {
     const { clock, random, onChange } = deps;
-    this.#startedAtMs = clock.now();
     this.#calls = perInterface((name) => {
       const throttle = new Throttle({ clock, random, onChange: (...change) => onChange(name, ...change) });
       return new Calls(throttle, this.#batchOf(name));
@@ -174,21 +172,15 @@ export class FlowControlledGateway implements Gateway, FlowControl {
 
   /** If all interfaces in use fail to connect or to authenticate, that is one problem of the gateway, reported once. */
   breakers(): BreakerReport[] {
-    const reports = INTERFACE_NAMES.map((name) => this.#calls[name].throttle.report(name));
+    const reports = INTERFACE_NAMES.map((name) => this.#calls[name].throttle.report(name)).filter(
+      ({ state }) => state !== 'closed',
+    );
     const used = Object.values(this.#calls).filter(({ throttle }) => throttle.isUsed);
     const [open] = reports.filter(({ state }) => state === 'open');
     const isDown = used.every(
       ({ throttle }) => throttle.state === 'open' && throttle.lastFailure?.isGatewayWide,
     );
-    const closed = (name: string): BreakerReport => ({
-      interface: name,
-      state: 'closed',
-      sinceMs: this.#startedAtMs,
-      reason: null,
-      nextProbeAtMs: null,
-    });
-    if (open === undefined || !isDown) return [closed(WHOLE_GATEWAY), ...reports];
-    return [{ ...open, interface: WHOLE_GATEWAY }, ...INTERFACE_NAMES.map(closed)];
+    return open !== undefined && isDown ? [{ ...open, interface: WHOLE_GATEWAY }] : reports;
   }
 
   /** Without an answer of the store the call is not made either: it was certainly not sent. */

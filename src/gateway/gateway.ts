@@ -134,6 +134,6 @@ export interface FlowControl {
   ready(): Promise<void>;
   /** Called when the limit of a task type is used up: ends slow calls if hanging cards hold the slots of others. */
   makeRoom(interfaceName: InterfaceName): void;
-  /** Whether the gateway as a whole, and each interface, is held back. */
+  /** What is held back: interfaces, or the gateway as a whole. */
   breakers(): BreakerReport[];
 }
