@@ -65,7 +65,6 @@ export function embeddedPace(clock: Pick<Clock, 'now'>): Pace {
         calls: granted,
         waitMs: Math.max(0, ...waits),
         lifeMs: Math.floor(Math.min(MOST_LIFE_MS, ...counting.map(({ limit }) => limit.bucket.lifeMs))),
-        inForce: counting.map(({ limit: { inForce } }) => inForce),
         receipt: counting.flatMap(({ limit }) => [limit.inForce.id, String(limit.taken)]),
       };
     },

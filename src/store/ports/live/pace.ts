@@ -28,20 +28,12 @@ interface PaceRequest {
   readonly limits: readonly PaceLimit[];
 }
 
-/** A limit in force that counts the calls asked for. It may be stricter than the one that this instance knows. */
-export interface PaceInForce {
-  readonly id: string;
-  readonly perSecond: number;
-  readonly burst: number;
-}
-
 export interface PaceGrant {
   readonly calls: number;
   /** When another call is likely to be granted, milliseconds from now; 0 when all were granted. */
   readonly waitMs: number;
   /** The calls are sent within this time of the request, or not at all. */
   readonly lifeMs: number;
-  readonly inForce: readonly PaceInForce[];
   /** Opaque, for giveBack. */
   readonly receipt: readonly string[];
 }

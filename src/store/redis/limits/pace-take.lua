@@ -3,8 +3,7 @@
 -- ARGV: 1 participant, 2 interface, 3 calls wanted, 4 calls given back, 5 number of limits,
 --       then for every limit: id, interfaces (`flow,stop`, or `*`), calls per second, burst, highest count of grants known,
 --       then for a grant of which calls are given back: id of a limit, count after the grant ...
--- Returns: calls granted, wait (ms), life (ms), then for every limit that counts the interface: id, count of its grants,
---          calls per second in force, burst in force
+-- Returns: calls granted, wait (ms), life (ms), then for every limit that counts the interface: id, count of its grants
 -- Atomic because limits must be judged and counted together, for all instances.
 --
 -- A limit is a token bucket, stored as JSON: `level` tokens at the time `at`, `taken` grants so far. By the rule of
@@ -161,7 +160,7 @@ for id, limit in pairs(limits) do
   end
 end
 
-local wait, life, in_force = 0, LIFE_MOST_MS, {}
+local wait, life, receipt = 0, LIFE_MOST_MS, {}
 for _, one in ipairs(counting) do
   local limit, mine = one.limit, one.limit.by[me]
   if granted == wanted then
@@ -183,9 +182,8 @@ for _, one in ipairs(counting) do
     limit.taken = limit.taken + granted
   end
   life = math.min(life, limit.life)
-  for _, value in ipairs({ one.id, exact(limit.taken), exact(limit.rate), exact(limit.burst) }) do
-    in_force[#in_force + 1] = value
-  end
+  receipt[#receipt + 1] = one.id
+  receipt[#receipt + 1] = exact(limit.taken)
 end
 
 local pairs_to_set = {}
@@ -197,4 +195,4 @@ if #pairs_to_set > 0 then
   redis.call('HSET', KEYS[1], unpack(pairs_to_set))
   redis.call('PEXPIRE', KEYS[1], 3600000)
 end
-return { granted, wait, math.floor(life), unpack(in_force) }
+return { granted, wait, math.floor(life), unpack(receipt) }

@@ -4,17 +4,14 @@ import { INTERFACE_NAMES } from '../../../domain/gateway-interface.ts';
 import {
   LIMIT_KEPT_MS,
   type Pace,
-  type PaceInForce,
   type PaceLimit,
   type PaceParticipant,
   type PaceState,
 } from '../../ports/live/pace.ts';
-import type { RedisArgument, RedisClient } from '../client/client.ts';
+import { pairsOf, type RedisArgument, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 
 const EVERY_INTERFACE = '*';
-/** Values that pace-take.lua returns for each limit. */
-const PER_LIMIT = 4;
 
 /** A limit as pace-take.lua stores it. */
 interface StoredLimit {
@@ -38,16 +35,11 @@ export function redisPace(client: RedisClient, keys: Keys): Pace {
     async take({ participant, interfaceName, calls, limits }) {
       const args = [participant, interfaceName, calls, 0, limits.length, ...limits.flatMap(argumentsOf)];
       const reply = await client.script('paceTake', [keys.pace], args);
-      const [granted, waitMs, lifeMs, ...rest] = reply as [number, number, number, ...string[]];
-      const inForce: PaceInForce[] = [];
-      const receipt: string[] = [];
-      for (let i = 0; i < rest.length; i += PER_LIMIT) {
-        const [id = '', taken = '', perSecond, burst] = rest.slice(i, i + PER_LIMIT);
+      const [granted, waitMs, lifeMs, ...receipt] = reply as [number, number, number, ...string[]];
+      for (const [id, taken] of pairsOf(receipt)) {
         known.set(id, Math.max(Number(taken), known.get(id) ?? 0));
-        inForce.push({ id, perSecond: Number(perSecond), burst: Number(burst) });
-        receipt.push(id, taken);
       }
-      return { calls: granted, waitMs, lifeMs, inForce, receipt };
+      return { calls: granted, waitMs, lifeMs, receipt };
     },
 
     async giveBack({ participant }, { receipt }, calls) {
