@@ -14,6 +14,9 @@ function phaseMs(ring: RingState, cardId: number): number {
 }
 
 describeLiveStore('rings', (live) => {
+  /** Of the generation in use. */
+  const members = async () => (await live.store.rings.list())[0]?.members;
+
   it('starts configured but never built, and is listed', async () => {
     const before = Date.now();
     const ring = await live.store.rings.configure(RING, ON);
@@ -42,11 +45,16 @@ describeLiveStore('rings', (live) => {
     await live.store.rings.configure(RING, ON);
     const started = await live.store.rings.startGeneration(RING, 64, { activate: true });
     expect(started).toMatchObject({ generation: 1, buckets: 64, members: 0, building: null });
-    expect(await live.store.rings.add(RING, range(5_000))).toBe(5_000);
-    expect(await live.store.rings.add(RING, range(5_000))).toBe(0);
-    expect(await live.store.rings.add(RING, range(10, 4_996))).toBe(5);
-    expect(await live.store.rings.remove(RING, [1, 2, 999_999])).toBe(2);
-    expect(await live.store.rings.remove(RING, [1, 2])).toBe(0);
+    for (let i = 0; i < 2; i += 1) {
+      await live.store.rings.add(RING, range(5_000));
+      expect(await members()).toBe(5_000);
+    }
+    await live.store.rings.add(RING, range(10, 4_996));
+    expect(await members()).toBe(5_005);
+    for (let i = 0; i < 2; i += 1) {
+      await live.store.rings.remove(RING, [1, 2, 999_999]);
+      expect(await members()).toBe(5_003);
+    }
     expect(await live.store.rings.contains(RING, [1, 3, 2, 5_005, 5_006])).toEqual([
       false,
       true,
@@ -54,25 +62,26 @@ describeLiveStore('rings', (live) => {
       true,
       false,
     ]);
-    expect((await live.store.rings.list())[0]).toMatchObject({ members: 5_003 });
-    expect(await live.store.rings.add(RING, [])).toBe(0);
+    await live.store.rings.add(RING, []);
+    expect(await members()).toBe(5_003);
   });
 
   it('holds ids past 32 bits', async () => {
     const big = [2 ** 31, 2 ** 32 + 5, 89_860_012_345_678];
     await live.store.rings.configure(RING, ON);
     await live.store.rings.startGeneration(RING, 64, { activate: true });
-    expect(await live.store.rings.add(RING, big)).toBe(3);
+    await live.store.rings.add(RING, big);
+    expect(await members()).toBe(3);
     expect(await live.store.rings.contains(RING, [...big, 2 ** 32 + 4])).toEqual([true, true, true, false]);
   });
 
   it('refuses cards for a ring that was never built or is not there', async () => {
     await expect(live.store.rings.add(RING, [1])).rejects.toMatchObject({ kind: 'not_found' });
-    expect(await live.store.rings.remove(RING, [1])).toBe(0);
+    await live.store.rings.remove(RING, [1]);
     expect(await live.store.rings.contains(RING, [1])).toEqual([false]);
     await live.store.rings.configure(RING, ON);
     await expect(live.store.rings.add(RING, [1])).rejects.toMatchObject({ kind: 'conflict' });
-    expect(await live.store.rings.remove(RING, [1])).toBe(0);
+    await live.store.rings.remove(RING, [1]);
     expect(await live.store.rings.contains(RING, [1])).toEqual([false]);
   });
 
@@ -84,7 +93,8 @@ describeLiveStore('rings', (live) => {
     const old = await live.store.rings.startGeneration(RING, 256, { activate: false });
     expect(old).toMatchObject({ generation: 1, members: 3_000, building: { generation: 2, buckets: 256 } });
     // As the initialiser does: everything again, while single cards come and go.
-    expect(await live.store.rings.add(RING, range(2_000))).toBe(0);
+    await live.store.rings.add(RING, range(2_000));
+    expect(await members()).toBe(3_000);
     await live.store.rings.remove(RING, [1_500]);
     await live.store.rings.add(RING, [...range(1_000, 2_001), 7_777]);
     expect(await live.store.rings.contains(RING, [1_500, 7_777, 2_500])).toEqual([false, true, true]);
@@ -132,7 +142,8 @@ describeLiveStore('rings', (live) => {
     await live.store.rings.configure(RING, ON);
     const ring = await live.store.rings.startGeneration(RING, 64, { activate: false });
     expect(ring).toMatchObject({ generation: 0, members: 0, building: { buckets: 64 } });
-    expect(await live.store.rings.add(RING, range(5))).toBe(0);
+    await live.store.rings.add(RING, range(5));
+    expect(await members()).toBe(0);
     expect(await live.store.rings.activate(RING)).toMatchObject({ members: 5, building: null, cursor: 0 });
   });
 
@@ -147,7 +158,8 @@ describeLiveStore('rings', (live) => {
     await live.store.rings.configure(RING, ON);
     await live.store.rings.startGeneration(RING, 2_048, { activate: true });
     expect(await live.store.rings.contains(RING, range(1_000))).not.toContain(true);
-    expect(await live.store.rings.add(RING, range(1_000))).toBe(1_000);
+    await live.store.rings.add(RING, range(1_000));
+    expect(await members()).toBe(1_000);
   });
 
   it('starts a further generation when others add and remove at the same time', async () => {

@@ -25,19 +25,16 @@ export class Generation {
     return { generation: this.number, ...this.shape, members: this.members, selection: this.selection };
   }
 
-  add(cardId: number): boolean {
-    if (!this.#put(cardId)) return false;
-    this.members += 1;
-    return true;
+  add(cardId: number): void {
+    if (this.#put(cardId)) this.members += 1;
   }
 
-  remove(cardId: number): boolean {
+  remove(cardId: number): void {
     const number = bucketNumberOf(cardId, this.shape);
     const bucket = this.#buckets.get(number);
-    if (bucket?.delete(cardId) !== true) return false;
+    if (bucket?.delete(cardId) !== true) return;
     if (bucket.size === 0) this.#buckets.delete(number);
     this.members -= 1;
-    return true;
   }
 
   has(cardId: number): boolean {

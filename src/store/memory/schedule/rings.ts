@@ -117,13 +117,11 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
           `the ring of config ${id.configId} was never built`,
         );
       }
-      let added = 0;
       for (const [i, cardId] of cardIds.entries()) {
         if (i % CARDS_PER_GROWTH === 0) makeRoom(ring, Math.min(CARDS_PER_GROWTH, cardIds.length - i));
-        if (ring.inUse?.add(cardId)) added += 1;
+        ring.inUse?.add(cardId);
         ring.building?.add(cardId);
       }
-      return added;
     },
 
     async resize(id, maxSteps) {
@@ -140,12 +138,10 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
 
     async remove(id, cardIds) {
       const ring = rings.get(keyOf(id));
-      let removed = 0;
       for (const cardId of cardIds) {
-        if (ring?.inUse?.remove(cardId)) removed += 1;
+        ring?.inUse?.remove(cardId);
         ring?.building?.remove(cardId);
       }
-      return removed;
     },
 
     async contains(id, cardIds) {

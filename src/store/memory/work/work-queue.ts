@@ -236,10 +236,8 @@ export function embeddedManualList(types: Readonly<Record<TaskType, WorkState>>)
 
     async remove(taskType, triggerIds) {
       const type = types[taskType];
-      const before = type.manual.length;
       const removed = new Set<string | null>(triggerIds);
       type.manual = type.manual.filter((entry) => !removed.has(triggerIdOf(entry)));
-      return before - type.manual.length;
     },
 
     running: async (taskType) => [...types[taskType].manualLeases.entries()].map(({ member }) => member),

@@ -71,12 +71,12 @@ export interface Rings {
 
   /**
    * Adds any number of cards to the generation in use and to the one being built. Splits buckets as they fill, so that
-   * none grows far above its planned size. @returns the number of cards that were new to the generation in use.
+   * none grows far above its planned size.
    */
-  add(ring: RingId, cardIds: readonly number[]): Promise<number>;
+  add(ring: RingId, cardIds: readonly number[]): Promise<void>;
 
-  /** Removes cards from both generations. @returns the number of cards that were in the one in use. */
-  remove(ring: RingId, cardIds: readonly number[]): Promise<number>;
+  /** Removes cards from both generations. */
+  remove(ring: RingId, cardIds: readonly number[]): Promise<void>;
 
   /**
    * Splits or merges buckets of both generations to fit their number of members, at most about `maxSteps` of them. The

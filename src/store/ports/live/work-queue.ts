@@ -236,9 +236,9 @@ export interface ManualList {
 
   /**
    * Removes the waiting entries of triggers, in short steps; running entries continue. The order of the other entries
-   * may change slightly. @returns the number of removed entries.
+   * may change slightly.
    */
-  remove(taskType: TaskType, triggerIds: readonly string[]): Promise<number>;
+  remove(taskType: TaskType, triggerIds: readonly string[]): Promise<void>;
 
   /** @returns the entries that are claimed and not settled yet. */
   running(taskType: TaskType): Promise<readonly string[]>;

@@ -59,7 +59,7 @@ export function ringMembers(
     command: MembersCommand,
     seen: RingState,
     cardIds: readonly number[],
-    onReply: (reply: unknown, groups: readonly BucketGroup[], prefix: '' | 'building_') => void,
+    onReply: (reply: unknown, groups: readonly BucketGroup[]) => void = () => {},
   ): Promise<void> {
     let state = seen;
     let ids = cardIds;
@@ -73,7 +73,7 @@ export function ringMembers(
         const present = state;
         await someAtOnce(calls, async (groups) => {
           const reply = await call(command, present, part, groups);
-          if (reply !== null) return onReply(reply, groups, part.prefix);
+          if (reply !== null) return onReply(reply, groups);
           for (const { ids } of groups) for (const id of ids) again.add(id);
         });
       }
@@ -93,25 +93,16 @@ export function ringMembers(
 
   return {
     async add(ring, cardIds) {
-      let added = 0;
       await inChunks(cardIds, CARDS_PER_GROWTH, async (ids) => {
         const state = await resizer.makeRoom(await reader.require(ring), ids.length);
         if (state.generation === 0 && state.building === null) throw neverBuilt(ring);
-        await send('SADD', state, ids, (reply, _groups, prefix) => {
-          if (prefix === '') added += reply as number;
-        });
+        await send('SADD', state, ids);
       });
-      return added;
     },
 
     async remove(ring, cardIds) {
       const state = await reader.read(ring);
-      if (state === null) return 0;
-      let removed = 0;
-      await send('SREM', state, cardIds, (reply, _groups, prefix) => {
-        if (prefix === '') removed += reply as number;
-      });
-      return removed;
+      if (state !== null) await send('SREM', state, cardIds);
     },
 
     async contains(ring, cardIds) {

@@ -9,15 +9,12 @@ const ENTRIES_PER_CALL = 1_000;
 const TRIGGERS_PER_CALL = 1_000;
 
 export function redisManualList(client: RedisClient, keys: Keys): ManualList {
-  async function removeSome(taskType: TaskType, triggerIds: readonly string[]): Promise<number> {
+  async function removeSome(taskType: TaskType, triggerIds: readonly string[]): Promise<void> {
     const key = keys.manual(taskType);
     const length = (await client.command('LLEN', key)) as number;
-    let removed = 0;
     for (let seen = 0; seen < length; seen += ENTRIES_PER_CALL) {
-      const reply = await client.script('workRemoveManual', [key], [ENTRIES_PER_CALL, ...triggerIds]);
-      removed += reply as number;
+      await client.script('workRemoveManual', [key], [ENTRIES_PER_CALL, ...triggerIds]);
     }
-    return removed;
   }
 
   /** Reads from the tail to the head: claims at the head do not shift positions that are counted from the tail. */
@@ -48,13 +45,8 @@ export function redisManualList(client: RedisClient, keys: Keys): ManualList {
       });
     },
 
-    async remove(taskType, triggerIds) {
-      let removed = 0;
-      await inChunks(triggerIds, TRIGGERS_PER_CALL, async (chunk) => {
-        removed += await removeSome(taskType, chunk);
-      });
-      return removed;
-    },
+    remove: (taskType, triggerIds) =>
+      inChunks(triggerIds, TRIGGERS_PER_CALL, (chunk) => removeSome(taskType, chunk)),
 
     async running(taskType) {
       const running = new Set<string>();

@@ -2,20 +2,16 @@
 -- of other triggers back at the tail. A pass over the whole list keeps their order.
 -- KEYS: 1 manual list
 -- ARGV: 1 number of entries to look at, 2... the triggers
--- Returns: the number of removed entries.
 -- Atomic because an entry must never be outside the list between two calls: a crash there would lose it.
 local removes = {}
 for i = 2, #ARGV do
   removes[ARGV[i]] = true
 end
-local kept, removed = {}, 0
+local kept = {}
 for _, entry in ipairs(redis.call('LPOP', KEYS[1], ARGV[1]) or {}) do
   local trigger = string.match(entry, '^[^:]*:(.*)$')
-  if trigger and removes[trigger] then
-    removed = removed + 1
-  else
+  if not (trigger and removes[trigger]) then
     kept[#kept + 1] = entry
   end
 end
 call_chunked('RPUSH', KEYS[1], kept)
-return removed

@@ -343,8 +343,8 @@ describe('reconciliation', () => {
     const recounted: number[] = [];
     const rings = overriding(live.rings, {
       add: async (ring, cardIds) => {
-        const added = await live.rings.add(ring, cardIds);
-        if (cardIds.length === 0 || cutOff) return added;
+        await live.rings.add(ring, cardIds);
+        if (cardIds.length === 0 || cutOff) return;
         cutOff = true;
         throw new Error('the connection broke');
       },
