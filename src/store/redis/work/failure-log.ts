@@ -1,6 +1,8 @@
 // Why cards last failed, in Redis: one note for each card, and its time; the oldest notes are removed. The failures in
 // a row, which the work queue counts, show whether a card still fails.
+
 import type { TaskType } from '../../../domain/task-type.ts';
+import { camelKeys, snakeKeys } from '../../../platform/snake-keys.ts';
 import {
   type FailureLog,
   type FailureNote,
@@ -14,12 +16,6 @@ const NOTES_PER_CALL = 1_000;
 /** This many of the latest notes are searched for cards that still fail. */
 const LATEST = 1_000;
 
-interface PackedNote {
-  readonly reason: string;
-  readonly message: string;
-  readonly duration_ms: number;
-}
-
 export function redisFailureLog(client: RedisClient, keys: Keys): FailureLog {
   async function notedOf(taskType: TaskType, cardIds: readonly number[]): Promise<NotedFailure[]> {
     if (cardIds.length === 0) return [];
@@ -31,9 +27,8 @@ export function redisFailureLog(client: RedisClient, keys: Keys): FailureLog {
     return cardIds.flatMap((cardId, i) => {
       const [note, atMs] = [notes[i], times[i]];
       if (note == null || atMs == null) return [];
-      const { reason, message, duration_ms: durationMs } = JSON.parse(note) as PackedNote;
-      const failed = { atMs: Number(atMs), failuresInARow: Number(failuresInARow[i] ?? 0) };
-      return { cardId, reason, message, durationMs, ...failed };
+      const noted = camelKeys(JSON.parse(note)) as Omit<FailureNote, 'cardId'>;
+      return { cardId, ...noted, atMs: Number(atMs), failuresInARow: Number(failuresInARow[i] ?? 0) };
     });
   }
 
@@ -60,7 +55,6 @@ export function redisFailureLog(client: RedisClient, keys: Keys): FailureLog {
   };
 }
 
-function packed({ cardId, reason, message, durationMs }: FailureNote): [number, string] {
-  const note: PackedNote = { reason, message, duration_ms: durationMs };
-  return [cardId, JSON.stringify(note)];
+function packed({ cardId, ...note }: FailureNote): [number, string] {
+  return [cardId, JSON.stringify(snakeKeys(note))];
 }
