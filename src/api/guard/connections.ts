@@ -109,7 +109,9 @@ export class Connections {
       const canLose = holder.strangers.size + holder.idle.size > 0;
       if (canLose && holder.size > (largest?.size ?? 0)) largest = holder;
     }
-    const [victim] = largest === null ? [] : [...first(largest.strangers), ...first(largest.idle)];
+    const [stranger] = largest?.strangers ?? [];
+    const [idle] = largest?.idle ?? [];
+    const victim = stranger ?? idle;
     if (victim === undefined) return false;
     this.onRefused();
     this.#remove(keyOf(victim.socket), victim);
@@ -139,9 +141,4 @@ export class Connections {
 /** The same for a TLS socket and for the socket below it. */
 function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
-}
-
-function first<T>(set: ReadonlySet<T>): T[] {
-  for (const one of set) return [one];
-  return [];
 }
