@@ -152,6 +152,21 @@ describe('random failures, whatever the load', () => {
       expect(Math.min(...ratios(before.good, good, 1 - percent / 100))).toBeGreaterThanOrEqual(GOAL);
     },
   );
+
+  it.each([6, 12])(
+    '10 % leave no limits as low as an incident cut them that let %i calls pass',
+    async (most) => {
+      const { polled, before } = await startHealthy({ limit: 50 }, () => ({ delayMs: SLOW_MS }));
+      polled.behaviour = (_name, _card, inFlight) =>
+        inFlight > most ? { delayMs: SLOW_MS, failure: 'backpressure' } : { delayMs: SLOW_MS };
+      await polled.time.run(60_000);
+      polled.behaviour = randomly(0.1, 'backpressure');
+      await polled.time.run(80_000);
+      const { good } = await measure(polled, 60_000);
+      // Cards that were refused many times in a row still wait.
+      expect(Math.min(...ratios(before.good, good, 0.9))).toBeGreaterThanOrEqual(0.75);
+    },
+  );
 });
 
 describe('a dead interface', () => {
