@@ -5,9 +5,18 @@ type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
   : Name;
 
+const KNOWN_NAMES = 1_000;
+/** An answer has a few names ten thousand times: made anew, they would cost more than all else about it. */
+const snakeNames = new Map<string, string>();
+
 /** `maxConcurrency` -> `max_concurrency`; snake_case is unchanged. */
 export function snakeCase<Name extends string>(name: Name): SnakeCase<Name> {
-  return name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`) as SnakeCase<Name>;
+  let snake = snakeNames.get(name);
+  if (snake === undefined) {
+    snake = name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+    if (snakeNames.size < KNOWN_NAMES) snakeNames.set(name, snake);
+  }
+  return snake as SnakeCase<Name>;
 }
 
 /** `max_concurrency` -> `maxConcurrency`; camelCase stays. */
