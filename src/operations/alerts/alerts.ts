@@ -216,10 +216,24 @@ async function find(records: AlertRecords, id: number): Promise<AlertRule> {
   return rule;
 }
 
-/** The fields of a rule for the audit trail: only the host of its URL, because the rest may contain a secret. */
+/** The fields of a rule for the audit trail, one by one: what a rule gets later may be secret, as all of its URL but the host. */
 function traceOf(rule: AlertRule) {
-  const { id: _, createdAt: __, updatedAt: ___, webhookUrl, ...fields } = ruleReportOf(rule);
-  return { ...fields, webhookUrl: webhookUrl === null ? null : (receiverOf(webhookUrl) ?? '…') };
+  const { name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels } = rule;
+  const { webhookGrouped, cooldownSeconds } = rule;
+  const webhookUrl = rule.webhookUrl === null ? null : (receiverOf(rule.webhookUrl) ?? '…');
+  return {
+    name,
+    ruleType,
+    taskType,
+    comparison,
+    threshold,
+    isEnabled,
+    notifyChannels,
+    webhookUrl,
+    hasWebhookSecret: rule.webhookSecrets.length > 0,
+    webhookGrouped,
+    cooldownSeconds,
+  };
 }
 
 function objectOf(id: number): string {
