@@ -214,15 +214,21 @@ function keyOf(id: RingId): string {
 
 const NEVER_BUILT = { generation: 0, buckets: 0, split: 0, members: 0, selection: '' };
 
-function stateOf({
-  staggerMs: _,
-  fence: __,
-  lastGeneration: ___,
-  inUse,
-  building,
-  ...ring
-}: Ring): RingState {
-  return { ...ring, ...(inUse?.state ?? NEVER_BUILT), building: building?.state ?? null };
+function stateOf(ring: Ring): RingState {
+  return {
+    configId: ring.configId,
+    taskType: ring.taskType,
+    ...(ring.inUse?.state ?? NEVER_BUILT),
+    loaded: ring.loaded,
+    building: ring.building?.state ?? null,
+    intervalMs: ring.intervalMs,
+    anchorMs: ring.anchorMs,
+    cursor: ring.cursor,
+    enabled: ring.enabled,
+    skippedRevolutions: ring.skippedRevolutions,
+    achievedIntervalMs: ring.achievedIntervalMs,
+    lapStartedAtMs: ring.lapStartedAtMs,
+  };
 }
 
 function generationsOf(ring: Ring): Generation[] {
