@@ -52,7 +52,8 @@ export class CleanupOperations {
   }
 
   /**
-   * The next run uses the new values. @throws CardpollError `not_found`; `conflict` when the config does not have the expected version.
+   * The next run uses the new values. @throws CardpollError `not_found`; `conflict` when the config does not have the
+   * expected version.
    */
   async update(
     actor: Actor,
