@@ -18,8 +18,8 @@ const READING = new Set(['GET', 'HEAD']);
 
 /**
  * Makes the routes registered after it in this scope answer within `ms`, with `unavailable` when they cannot: nothing
- * but a store that does not answer takes long. The work of the handler continues; `request.late` reports how it ends. So
- * these handlers return their answer and leave the reply alone: by then another answer may be out.
+ * but a store that does not answer takes long. The work of the handler continues; `request.late` reports how it ends. By
+ * then another answer may be out, so these handlers return theirs, and do not get the reply.
  */
 export function answerInTime(app: FastifyInstance, ms: number): void {
   app.decorateRequest('late', null);
@@ -27,7 +27,7 @@ export function answerInTime(app: FastifyInstance, ms: number): void {
     const handler = route.handler as Handler;
     route.handler = async function timed(request, reply) {
       const { statusCode } = reply;
-      const work = handler.call(this, request, reply);
+      const work = handler.call(this, request);
       if (await withTimeout(ms, work, systemClock)) return work;
       request.late = lateAnswer(work, statusCode, request, reply);
       throw tooLate(request.method);
@@ -35,7 +35,7 @@ export function answerInTime(app: FastifyInstance, ms: number): void {
   });
 }
 
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+type Handler = (request: FastifyRequest) => Promise<unknown>;
 
 /** @param status of an answer in time. */
 async function lateAnswer(
