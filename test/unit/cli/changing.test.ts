@@ -524,6 +524,17 @@ describe('launched commands', () => {
     expect(stdout).toMatch(/^✖ alert .*realname /);
   });
 
+  it('say which fleet a Redis belongs to now', async () => {
+    const fleet = { id: '0f8fad5b-d9cb-469f-a165-70867728950e', name: 'poll' };
+    const adopt: Launchers['adopt'] = async (_, goAhead) => {
+      const plan = { fleet, holder: null };
+      return (await goAhead(plan)) ? plan : null;
+    };
+    const env = { CARDPOLL_DATABASE_URL: 'postgres://db/cardpoll', CARDPOLL_REDIS_URL: 'redis://r' };
+    const { stdout } = await cli(['init', 'adopt', '--yes'], { env, launchers: { adopt } });
+    expect(stdout).toBe('The Redis belongs to the fleet "poll" (0f8fad5b).\n');
+  });
+
   it.each([
     ['all 1 migrations of this version are applied', []],
     ['all 1 migrations of this version are applied; of a later version: 0002_second', ['0002_second']],

@@ -59,7 +59,7 @@ const adopt = defineCommand({
     return printAnswer(
       context,
       answer,
-      ({ fleet }, style) => `${style.text(`The Redis belongs to the fleet ${fleetText(fleet)}.`)}\n`,
+      ({ fleet }, style) => `${style.text(`The Redis belongs to the fleet ${fleetText(fleet)}.`).text}\n`,
     );
   },
 });
