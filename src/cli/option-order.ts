@@ -4,9 +4,8 @@
 import type { CommandSpec } from './command.ts';
 import { commonOptions, optionsOf } from './global-options.ts';
 
-interface Flag {
-  readonly takesValue: boolean;
-}
+/** Whether each flag takes a value. */
+type Flags = Map<string, boolean>;
 
 /** @returns the same words, options last among those before the first argument. */
 export function optionsAfterCommand(argv: readonly string[], root: CommandSpec): string[] {
@@ -14,14 +13,14 @@ export function optionsAfterCommand(argv: readonly string[], root: CommandSpec):
   const kept: string[] = [];
   const moved: string[] = [];
   let spec = root;
-  let known = new Map([...commonOptions(root).flatMap(flagEntries), ...flagsOf(root)]);
+  let known: Flags = new Map([...commonOptions(root).flatMap(flagEntries), ...flagsOf(root)]);
   for (let word = words[0]; word !== undefined && word !== '--'; word = words[0]) {
     if (word.startsWith('-')) {
       const here = flagIn(known, word);
-      const flag = here ?? flagIn(flagsBelow(spec), word);
-      if (flag === null) break;
-      const length = flag.takesValue && !isAttached(word) ? 2 : 1;
-      (here === null ? moved : kept).push(...words.splice(0, length));
+      const takesValue = here ?? flagIn(flagsBelow(spec), word);
+      if (takesValue === undefined) break;
+      const length = takesValue && !isAttached(word) ? 2 : 1;
+      (here === undefined ? moved : kept).push(...words.splice(0, length));
     } else {
       const sub: CommandSpec | undefined = spec.subcommands?.find(({ name }) => name === word);
       if (sub === undefined) break;
@@ -50,9 +49,9 @@ function withBareValues(argv: readonly string[], root: CommandSpec): string[] {
   });
 }
 
-function flagIn(flags: ReadonlyMap<string, Flag>, word: string): Flag | null {
+function flagIn(flags: Flags, word: string): boolean | undefined {
   const name = word.startsWith('--') ? (word.split('=', 1)[0] ?? word) : word.slice(0, 2);
-  return flags.get(name) ?? null;
+  return flags.get(name);
 }
 
 /** `--limit=5` and `-ojson` carry their value. */
@@ -61,13 +60,13 @@ function isAttached(word: string): boolean {
 }
 
 /** Every option of the subcommands, except those that take a value in some and none in others. */
-function flagsBelow(spec: CommandSpec): Map<string, Flag> {
-  const found = new Map<string, Flag>();
+function flagsBelow(spec: CommandSpec): Flags {
+  const found: Flags = new Map();
   const contradictory = new Set<string>();
   const visit = (one: CommandSpec): void => {
-    for (const [name, flag] of flagsOf(one)) {
-      if (found.get(name)?.takesValue === !flag.takesValue) contradictory.add(name);
-      found.set(name, flag);
+    for (const [name, takesValue] of flagsOf(one)) {
+      if (found.get(name) === !takesValue) contradictory.add(name);
+      found.set(name, takesValue);
     }
     one.subcommands?.forEach(visit);
   };
@@ -76,11 +75,10 @@ function flagsBelow(spec: CommandSpec): Map<string, Flag> {
   return found;
 }
 
-function flagsOf(spec: CommandSpec): Map<string, Flag> {
+function flagsOf(spec: CommandSpec): Flags {
   return new Map(optionsOf(spec).flatMap(flagEntries));
 }
 
-function flagEntries({ flags }: { readonly flags: string }): [string, Flag][] {
-  const takesValue = flags.includes('<');
-  return [...flags.matchAll(/--?[\w-]+/g)].map(([name]) => [name, { takesValue }]);
+function flagEntries({ flags }: { readonly flags: string }): [string, boolean][] {
+  return [...flags.matchAll(/--?[\w-]+/g)].map(([name]) => [name, flags.includes('<')]);
 }
