@@ -1,32 +1,37 @@
 // Finds polling configs, alert rules and cleanup configs by name or by number, in lists read whole. Used by commands that
 // show or change one of them.
-import type { ApiClient } from '../api/client/client.ts';
 import type { AlertRuleBody, ConfigBody, PageBody, RetentionBody } from '../api/client/client-bodies.ts';
 import type { Answer } from '../api/client/client-calls.ts';
 import { didYouMean } from '../config/suggest.ts';
 import { PAGE_SIZE_BOUNDS } from '../domain/page.ts';
 import { CardpollError } from '../platform/errors.ts';
+import { ask } from './ask.ts';
+import type { CommandContext } from './command.ts';
 
 /** @param given digits are an id, anything else is a name. Throws `not_found`, and `usage` for an ambiguous name. */
-export async function findConfig(client: ApiClient, given: string): Promise<ConfigBody> {
-  if (isId(given)) return (await client.config(Number(given))).body;
-  const all = await everyItem((page, pageSize) => client.configs(page, pageSize));
-  return oneNamed(given, all, ({ name }) => name, 'polling config', 'cardpoll configs');
+export function findConfig(context: CommandContext, given: string): Promise<ConfigBody> {
+  return ask(context, 'reading the polling config', async (client) => {
+    if (isId(given)) return (await client.config(Number(given))).body;
+    const all = await everyItem((page, pageSize) => client.configs(page, pageSize));
+    return oneNamed(given, all, ({ name }) => name, 'polling config', 'cardpoll configs');
+  });
 }
 
 /** @param given digits are an id, anything else is a name. Throws `not_found`, and `usage` for an ambiguous name. */
-export async function findAlertRule(client: ApiClient, given: string): Promise<AlertRuleBody> {
-  if (isId(given)) return (await client.alertRule(Number(given))).body;
-  const all = await everyItem((page, pageSize) => client.alertRules(page, pageSize));
-  return oneNamed(given, all, ({ name }) => name, 'alert rule', 'cardpoll alerts rules');
+export function findAlertRule(context: CommandContext, given: string): Promise<AlertRuleBody> {
+  return ask(context, 'reading the alert rule', async (client) => {
+    if (isId(given)) return (await client.alertRule(Number(given))).body;
+    const all = await everyItem((page, pageSize) => client.alertRules(page, pageSize));
+    return oneNamed(given, all, ({ name }) => name, 'alert rule', 'cardpoll alerts rules');
+  });
 }
 
 /** @param given id or target. Throws `not_found`. */
-export async function findRetention(client: ApiClient, given: string): Promise<RetentionBody> {
-  const { items } = (await client.cleanupConfigs()).body;
-  const known = items.find(({ id }) => String(id) === given);
+export async function findRetention(context: CommandContext, given: string): Promise<RetentionBody> {
+  const { body } = await ask(context, 'reading cleanup configs', (client) => client.cleanupConfigs());
   return (
-    known ?? oneNamed(given, items, ({ target }) => target, 'cleanup config', 'cardpoll cleanup configs')
+    body.items.find(({ id }) => String(id) === given) ??
+    oneNamed(given, body.items, ({ target }) => target, 'cleanup config', 'cardpoll cleanup configs')
   );
 }
 

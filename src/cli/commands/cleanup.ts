@@ -50,10 +50,6 @@ const configs = defineCommand({
     }),
 });
 
-function find(context: CommandContext, given: string): Promise<RetentionBody> {
-  return ask(context, 'reading cleanup configs', (client) => findRetention(client, given));
-}
-
 async function update(
   context: CommandContext,
   before: RetentionBody,
@@ -88,7 +84,7 @@ const setRetention = defineCommand({
   ],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given, days], options }) => {
-    const config = await find(context, given);
+    const config = await findRetention(context, given);
     const asks = days < config.retention_days || options.dryRun === true;
     if (asks && !(await confirm(context, retentionPlan(config, days), options))) return declined(options);
     return update(context, config, { retention_days: days });
@@ -102,21 +98,23 @@ function retentionPlan({ target, retention_days: before, enabled }: RetentionBod
   return [change, enabled ? loss : `${loss} Cleanup of ${target} is disabled at present.`];
 }
 
-const enable = defineCommand({
-  name: 'enable',
-  summary: 'Enable a cleanup config, so that its expired data is removed',
-  examples: SWITCHING,
-  arguments: [CONFIG],
-  run: async (context, { args: [given] }) => update(context, await find(context, given), { enabled: true }),
-});
+function switching(name: string, summary: string, enabled: boolean): CommandSpec {
+  return defineCommand({
+    name,
+    summary,
+    examples: SWITCHING,
+    arguments: [CONFIG],
+    run: async (context, { args: [given] }) =>
+      update(context, await findRetention(context, given), { enabled }),
+  });
+}
 
-const disable = defineCommand({
-  name: 'disable',
-  summary: 'Disable a cleanup config, so that its data is kept indefinitely',
-  examples: SWITCHING,
-  arguments: [CONFIG],
-  run: async (context, { args: [given] }) => update(context, await find(context, given), { enabled: false }),
-});
+const enable = switching('enable', 'Enable a cleanup config, so that its expired data is removed', true);
+const disable = switching(
+  'disable',
+  'Disable a cleanup config, so that its data is kept indefinitely',
+  false,
+);
 
 const progress = defineCommand({
   name: 'progress',

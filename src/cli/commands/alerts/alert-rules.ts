@@ -15,7 +15,6 @@ import { CardpollError } from '../../../platform/errors.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import {
   type ArgumentSpec,
-  type CommandContext,
   type CommandSpec,
   defineCommand,
   type OptionSpec,
@@ -91,17 +90,13 @@ const list = defineCommand({
     }),
 });
 
-function find(context: CommandContext, given: string): Promise<AlertRuleBody> {
-  return ask(context, 'reading the alert rule', (client) => findAlertRule(client, given));
-}
-
 export const show = defineCommand({
   name: 'show',
   summary: 'Show one rule in full',
   examples: EXAMPLES,
   arguments: [RULE],
   run: async (context, { args: [given] }) => {
-    const { id } = await find(context, given);
+    const { id } = await findAlertRule(context, given);
     return showAnswer(context, 'reading the alert rule', (client) => client.alertRule(id), ruleFields);
   },
 });
@@ -173,7 +168,7 @@ const update = defineCommand({
         'nothing to change: give at least one option, for example --threshold 80000',
       );
     }
-    const before = await find(context, given);
+    const before = await findAlertRule(context, given);
     const answer = await ask(context, 'changing the alert rule', (client) =>
       client.updateAlertRule(before.id, patch),
     );
@@ -194,7 +189,7 @@ const remove = defineCommand({
   arguments: [RULE],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
-    const rule = await find(context, given);
+    const rule = await findAlertRule(context, given);
     const { id } = rule;
     if (!(await confirm(context, deletionPlan(rule), options))) return declined(options);
     await ask(context, 'deleting the alert rule', (client) => client.deleteAlertRule(id));

@@ -99,7 +99,7 @@ const test = defineCommand({
 });
 
 async function tryWebhook(context: CommandContext, given: string): Promise<number> {
-  const { id } = await ask(context, 'reading the alert rule', (client) => findAlertRule(client, given));
+  const { id } = await findAlertRule(context, given);
   const answer = await ask(context, 'calling the webhook', (client) => client.testAlertRule(id));
   await printAnswer(context, answer, trialFields);
   return answer.body.delivered ? EXIT_OK : EXIT_NEGATIVE;
@@ -143,18 +143,13 @@ const silence = defineCommand({
         'nothing to silence: give a rule, --type or --task',
       );
     }
-    return showAnswer(
-      context,
-      'silencing',
-      async (client) =>
-        client.createSilence({
-          ...(given === undefined ? {} : { rule_id: (await findAlertRule(client, given)).id }),
-          ...(type === undefined ? {} : { rule_type: type }),
-          ...(task === undefined ? {} : { task_type: task }),
-          ...{ seconds, reason },
-        }),
-      ofOne(silenceTable),
-    );
+    const order = {
+      ...(given === undefined ? {} : { rule_id: (await findAlertRule(context, given)).id }),
+      ...(type === undefined ? {} : { rule_type: type }),
+      ...(task === undefined ? {} : { task_type: task }),
+      ...{ seconds, reason },
+    };
+    return showAnswer(context, 'silencing', (client) => client.createSilence(order), ofOne(silenceTable));
   },
 });
 

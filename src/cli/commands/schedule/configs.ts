@@ -62,10 +62,6 @@ const list = defineCommand({
     }),
 });
 
-function find(context: CommandContext, given: string): Promise<ConfigBody> {
-  return ask(context, 'reading the polling config', (client) => findConfig(client, given));
-}
-
 async function update(
   context: CommandContext,
   before: ConfigBody,
@@ -98,7 +94,7 @@ const enable = defineCommand({
   arguments: [CONFIG],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
-    const config = await find(context, given);
+    const config = await findConfig(context, given);
     if (!(await configApproved(context, config, { ...config, status: 1 }, options))) return declined(options);
     return update(context, config, { status: 1 });
   },
@@ -115,7 +111,7 @@ const disable = defineCommand({
   arguments: [CONFIG],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
-    const config = await find(context, given);
+    const config = await findConfig(context, given);
     if (!(await confirm(context, disablingPlan(config), options))) return declined(options);
     return update(context, config, { status: 0 });
   },
@@ -156,7 +152,7 @@ const set = defineCommand({
         'nothing to change: give at least one option, for example --interval-seconds 900',
       );
     }
-    const config = await find(context, given);
+    const config = await findConfig(context, given);
     if (!(await configApproved(context, config, { ...config, ...patch }, options))) return declined(options);
     return update(context, config, patch);
   },
@@ -209,7 +205,7 @@ const remove = defineCommand({
   arguments: [CONFIG],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
-    const config = await find(context, given);
+    const config = await findConfig(context, given);
     if (!(await confirm(context, deletionPlan(config), options))) return declined(options);
     const { id } = config;
     const answer = await ask(context, 'deleting the polling config', (client) => client.deleteConfig(id));
