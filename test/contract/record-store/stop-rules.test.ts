@@ -215,6 +215,20 @@ describeRecordStore('rules of stops', (db) => {
     expect((await db.store.stopControl.read()).doneHour, 'a stop that was made counts').toBe(2);
   });
 
+  it.each([
+    ['unlimited', 'UPDATE cards SET allowance_mb = NULL'],
+    ['without usage', 'DELETE FROM card_usage'],
+    ['of a month long past', "UPDATE card_stops SET month = '2020-01-01'"],
+  ])('counts the ordered stop of a card %s as unconfirmed until it is done', async (_, change) => {
+    await db.store.stops.order(1, MONTH, BY);
+    await claim(1);
+    await db.store.stops.acknowledge(1, MONTH, 1);
+    await db.sql(change);
+    expect(await db.store.stops.unconfirmed()).toBe(1);
+    await db.sql("UPDATE card_stops SET state = 'done'");
+    expect(await db.store.stops.unconfirmed()).toBe(0);
+  });
+
   it('completes an order that is older than the month', async () => {
     await db.store.stops.order(1, MONTH, BY);
     expect((await db.store.stops.complete(1, '2026-12'))?.after).toMatchObject({ authority: 'operator' });
