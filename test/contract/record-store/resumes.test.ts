@@ -346,10 +346,42 @@ describeRecordStore('resumes', (db) => {
     });
   });
 
-  it('an order to stop a card ends its resume', async () => {
-    const { id } = await create({ cardIds: [4] });
-    expect(await db.store.stops.order(4, MONTH, { by: 'bob', reason: 'fraud' })).toBe('ordered');
-    expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 1, waiting: 0 });
+  describe('an order to stop a card', () => {
+    const order = (cardId: number) => db.store.stops.order(cardId, MONTH, { by: 'bob', reason: 'fraud' });
+
+    it.each([
+      ['that runs', 4, false],
+      ['that is stopped', 1, true],
+    ])('ends the resume of one %s', async (_, cardId, wasStopped) => {
+      const { id } = await create({ cardIds: [cardId] });
+      expect(await order(cardId)).toBe('ordered');
+      expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 1, waiting: 0 });
+      expect(await claim(cardId)).toEqual({ state: 'none' });
+      expect(await db.store.stops.complete(cardId, MONTH)).toMatchObject({
+        before: { stopped: wasStopped },
+        after: { stopped: true, authority: 'operator' },
+      });
+      expect(await stateOf(cardId)).toBe('done');
+      expect(await order(cardId)).toBe('already_stopped');
+    });
+
+    it('stops the card that a call under way resumes', async () => {
+      const { id } = await create({ cardIds: [1] });
+      await claim(1);
+      expect(await order(1)).toBe('ordered');
+      expect((await db.store.resumes.complete(1, id, MONTH, true))?.after).toMatchObject({
+        outcome: 'resumed',
+      });
+      expect(await stateOf(1)).toBe('requested');
+      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
+    });
+
+    it('is taken at the moment at which its resume ends', async () => {
+      const { id } = await create({ cardIds: [1] });
+      await claim(1);
+      const ended = db.store.resumes.complete(1, id, MONTH, true);
+      expect((await Promise.all([order(1), ended]))[0]).toBe('ordered');
+    });
   });
 
   it('a stop that was requested before the run does not follow the resume', async () => {

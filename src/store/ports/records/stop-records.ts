@@ -127,7 +127,8 @@ export interface StopRecords {
   dismiss(cardIds: readonly number[] | null, decision: StopDecision): Promise<readonly number[]>;
   /**
    * Orders the stop of one card, whatever it has used, also if it was stopped and resumed in this month. Cancels an open
-   * resume of the card.
+   * resume of the card, also of a card that is stopped, whose stop is then done when a poll sees it. Two statements: call it
+   * in a transaction, and roll back what is not ordered.
    */
   order(
     cardId: number,

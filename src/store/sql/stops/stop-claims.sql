@@ -142,11 +142,14 @@ WITH done AS (
   WHERE card_id = $1::bigint AND NOT stopped AND (SELECT count(*) FROM done) > 0
 )
 INSERT INTO audit (month, at, actor, role, action, object, before, after)
-SELECT $2::date, clock_timestamp(), $3::text, $4::text, 'card.stop', 'card ' || done.card_id, '{"stopped": false}',
-  jsonb_build_object('stopped', true, 'used_mb', done.used_mb, 'allowance_mb', allowance_mb,
+SELECT $2::date, clock_timestamp(), $3::text, $4::text, 'card.stop', 'card ' || done.card_id,
+  -- Before is stopped also where the order cancelled a resume.
+  jsonb_build_object('stopped', coalesce(c.stopped, false)),
+  jsonb_build_object('stopped', true, 'used_mb', done.used_mb, 'allowance_mb', done.allowance_mb,
     'reading_mb', u.last_reading_mb, 'previous_reading_mb', u.previous_reading_mb,
     'authority', coalesce(authority, 'over_package'), 'ordered_by', ordered_by, 'reason', reason)
 FROM done
+LEFT JOIN cards c ON c.card_id = done.card_id
 LEFT JOIN card_usage u ON u.card_id = done.card_id AND u.month = $2::date
 RETURNING at, action, object, before, after
 

@@ -81,25 +81,28 @@ FROM chosen
 WHERE s.card_id = chosen.card_id AND s.month = chosen.month
 RETURNING s.card_id
 
+-- name: stops.cancelResume
+-- $1 card id. Returns a row if the card waited to be resumed. A call that is being made keeps its claim, and is recorded when
+-- it ends.
+UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp()
+WHERE card_id = $1::bigint AND state = 'waiting'
+RETURNING card_id
+
 -- name: stops.order
--- An operator orders the stop of a card that is not known as stopped. $1 card id, $2 month, $3 by whom, $4 reason.
+-- An operator orders the stop of a card that is not known as stopped, or that waited to be resumed: the call may have been
+-- made. $1 card id, $2 month, $3 by whom, $4 reason, $5 whether a resume was cancelled.
 -- Returns ordered | already_stopped | unknown_card.
 WITH card AS MATERIALIZED (
   SELECT c.card_id, c.iccid, c.allowance_mb, c.stopped, coalesce(u.used_mb, 0) AS used_mb
   FROM cards c
   LEFT JOIN card_usage u ON u.card_id = c.card_id AND u.month = $2::date
   WHERE c.card_id = $1::bigint
-), cancelled AS (
-  UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp()
-  WHERE card_id = $1::bigint AND state = 'waiting' AND EXISTS (SELECT FROM card WHERE NOT stopped)
-  RETURNING card_id
 ), ordered AS (
   INSERT INTO card_stops AS s
     (card_id, month, iccid, used_mb, allowance_mb, authority, ordered_by, reason, due_at, attempts)
   SELECT card_id, $2::date, iccid, used_mb, allowance_mb, 'operator', $3, $4, clock_timestamp(), 0
   FROM card
-  -- The count keeps the order of locks: first the resume, then the stop.
-  WHERE NOT stopped AND (SELECT count(*) FROM cancelled) >= 0
+  WHERE NOT stopped OR $5::boolean
   ON CONFLICT (card_id, month) DO UPDATE SET
     state = 'requested', authority = 'operator', ordered_by = excluded.ordered_by, reason = excluded.reason,
     due_at = excluded.due_at, held_by = NULL, completed_at = NULL, resumed_at = NULL, stop_again = false,

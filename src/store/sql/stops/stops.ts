@@ -51,7 +51,9 @@ export function sqlStops(client: SqlClient): StopRecords {
     dismiss: (cardIds, decision) => decide(sql('dismiss'), cardIds, decision),
 
     async order(cardId, month, { by, reason }) {
-      const params = [cardId, monthStart(month), by, reason];
+      // A statement of its own: the next one sees what a resume that ended just now has made of the card.
+      const cancelled = await client.query(sql('cancelResume'), [cardId]);
+      const params = [cardId, monthStart(month), by, reason, cancelled.length > 0];
       const answer = await scalarOf<'ordered' | 'already_stopped'>(client.query(sql('order'), params));
       return answer ?? 'unknown_card';
     },
