@@ -91,14 +91,14 @@ function namesSecret(dotted: string): boolean {
   return /(password|secret|token|credential|(api|hmac)_?key|username|client_id)$/i.test(dotted);
 }
 
+/** A key that another section has is on the wrong level; any other is misspelt. The section of `dotted` is a known one. */
 function suggestion(dotted: string, knownPaths: readonly string[]): string {
-  const last = dotted.slice(dotted.lastIndexOf('.') + 1);
-  const sections = knownPaths.flatMap((known) =>
-    [...known.matchAll(/\./g)].map(({ index }) => known.slice(0, index)),
-  );
-  const best =
-    nearest(dotted, [...knownPaths, ...new Set(sections)]) ??
-    knownPaths.find((known) => known.endsWith(`.${last}`)) ??
-    null;
+  const at = dotted.lastIndexOf('.') + 1;
+  const [section, key] = [dotted.slice(0, at), dotted.slice(at)];
+  const siblings = knownPaths
+    .filter((known) => known.startsWith(section))
+    .map((known) => known.slice(at).replace(/\..*/, ''));
+  const near = nearest(key, siblings);
+  const best = knownPaths.find((known) => known.endsWith(`.${key}`)) ?? (near && `${section}${near}`);
   return best === null ? '' : ` (did you mean ${best}?)`;
 }

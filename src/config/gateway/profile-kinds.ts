@@ -133,9 +133,10 @@ export const SUCCESS_RULE: Kind<SuccessRule | 'http_status'> = {
     const problem = unknownKey(raw, ['path', 'values']);
     if (problem !== null) return bad(problem);
     if (Object.keys(raw).length === 0) return good('http_status');
+    if (raw.path === undefined) return bad('path is missing');
+    if (raw.values === undefined) return bad('values is missing');
     const path = VALUE_PATH.parse(raw.path);
     if (!path.ok) return bad(`path: ${path.problem}`);
-    if (raw.values === undefined) return bad('values is missing');
     const values = CODES.parse(raw.values);
     return values.ok ? good({ path: path.value, values: values.value }) : bad(`values: ${values.problem}`);
   },
@@ -154,6 +155,8 @@ export const BATCH_RULE: Kind<BatchRule> = {
     }
     const items = raw.items === undefined ? good(null) : VALUE_PATH.parse(raw.items);
     if (!items.ok) return bad(`items: ${items.problem}`);
+    if (raw.iccid === undefined)
+      return bad('iccid is missing: where an item of the list has its card number');
     const iccid = VALUE_PATH.parse(raw.iccid);
     if (!iccid.ok) return bad(`iccid: ${iccid.problem}`);
     const { join = ',' } = raw;

@@ -232,7 +232,17 @@ describe('a profile that cannot work is refused, with the place', () => {
     [
       'a unit for a text',
       'interfaces: { card_status: { path: "/{iccid}", value: a, unit: MB } }',
-      /unknown key interfaces\.card_status\.unit/,
+      /unknown key interfaces\.card_status\.unit \(did you mean interfaces\.flow\.unit\?\)$/,
+    ],
+    [
+      'a batch of stops',
+      'interfaces: { stop: { batch: { size: 5, iccid: b } } }',
+      /unknown key interfaces\.stop\.batch \(did you mean interfaces\.realname\.batch\?\)$/m,
+    ],
+    [
+      'a misspelt key',
+      flow('metod: GET'),
+      /unknown key interfaces\.flow\.metod \(did you mean interfaces\.flow\.method\?\)/,
     ],
     [
       'a header of the connection',
@@ -263,9 +273,10 @@ describe('a profile that cannot work is refused, with the place', () => {
     [
       'a batch without a card number',
       flow('path: "/{iccids}", value: a, batch: { size: 5 }'),
-      /batch: iccid: undefined is no place/,
+      /batch: iccid is missing: where an item of the list has its card number/,
     ],
     ['success without values', 'success: { path: code }', /success: values is missing/],
+    ['success without a path', 'success: { values: [0] }', /success: path is missing/],
     [
       'codes without a path',
       `errors: { throttled: [1] }\n${flow('path: "/{iccid}", value: a')}`,
