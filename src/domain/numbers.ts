@@ -60,6 +60,11 @@ export function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
+/** Megabytes to a byte: the sum of many readings has more digits than any of them. */
+export function roundedMb(mb: number): number {
+  return Number(mb.toFixed(6));
+}
+
 export function roundedOrNull(value: number | null): number | null {
   return value === null ? null : rounded(value);
 }

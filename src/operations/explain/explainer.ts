@@ -4,6 +4,7 @@ import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
+import { roundedMb } from '../../domain/numbers.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import type { HoldReason } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
@@ -233,5 +234,5 @@ function entry(action: string, ...parts: readonly string[]): Omit<Entry, 'at'> {
 }
 
 function usedWords({ usedMb, allowanceMb, month }: CardStop): string {
-  return `${usedMb}${allowanceMb === null ? '' : ` of ${allowanceMb}`} MB used in ${month}`;
+  return `${roundedMb(usedMb)}${allowanceMb === null ? '' : ` of ${allowanceMb}`} MB used in ${month}`;
 }

@@ -6,6 +6,7 @@
 // how many such readings the fleet has, and where to look for those of the card.
 
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
+import { roundedMb } from '../../domain/numbers.ts';
 import type { StopMode } from '../../domain/stops/stop.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { Cause } from './health-report.ts';
@@ -51,7 +52,7 @@ function suspectedWords(usage: UsageMonth | null): string[] {
   if (usage === null || usage.suspectedMb === null) return [];
   const { suspectedMb, lastReadingMb, readAtMs } = usage;
   return [
-    `its reading of ${new Date(readAtMs).toISOString()} is not believed yet: ${suspectedMb} MB after ${lastReadingMb} MB, which the next reading must confirm`,
+    `its reading of ${new Date(readAtMs).toISOString()} is not believed yet: ${roundedMb(suspectedMb)} MB after ${roundedMb(lastReadingMb)} MB, which the next reading must confirm`,
   ];
 }
 

@@ -34,7 +34,7 @@ const BODY: ExplanationBody = {
     real_name_verified: false,
     stopped: true,
     allowance_mb: 500,
-    used_mb_month: 501.5,
+    used_mb_month: 501.50000000000006,
     usage_month: '2026-11',
     last_polled_at: { ...perTaskType(() => null), carddata: AT },
     next_due_at: { ...perTaskType(() => null), carddata: AT },
@@ -56,7 +56,7 @@ const BODY: ExplanationBody = {
     task({ task_type: 'carddata', last_succeeded_at: AT }),
     task({ task_type: 'package', state: 'unmatched', config: null, ring: null, next_due_at: null }),
   ],
-  usage: [{ month: '2026-11', used_mb: 501.5 }],
+  usage: [{ month: '2026-11', used_mb: 501.50000000000006 }],
   stops: [{ at: AT, action: 'stopped', detail: '501.5 of 500 MB used in 2026-11' }],
   open_triggers: [{ trigger_id: 't-1', kind: 'single', task_type: 'realname', created_at: AT }],
   logs_command: 'cardpoll logs --iccid 89860000000000000042',
@@ -76,6 +76,8 @@ it.each([[['explain', '42']], [['cards', 'show', '42', '-v']]])(
     expect(stdout).toContain('last failure 2m ago, 3 in a row: timeout after 5000 ms');
     expect(stdout).toContain('not by config 2 (认证)');
     expect(lines).toContain('● carddata is due in 58 s');
+    expect(stdout).toMatch(/used\s+501\.5 of 500 MB/);
+    expect(lines).toContain('usage: 2026-11 501.5 MB');
     expect(stdout).toMatch(/stopped 2m ago: 501.5 of 500 MB/);
     expect(stdout).toContain('open trigger t-1 (single, realname)');
     expect(lines).toContain('  cardpoll logs --iccid 89860000000000000042');
@@ -111,6 +113,7 @@ it('cards show says when and why the card was stopped last, or resumed', async (
   expect(stdout).toMatch(
     /^last stop +stopped and resumed 2m ago: 501\.5 of 500 MB used in 2026-11; by order of ann: VIP/m,
   );
+  expect(stdout).toMatch(/^used 2026-11 +501\.5 MB$/m);
   expect(stdout).not.toContain('2026-10');
   expect(stdout).not.toContain('\x1b');
   expect(stdout).not.toContain('\u202e');

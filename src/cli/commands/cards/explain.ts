@@ -1,6 +1,7 @@
 // `cardpoll explain`: why a card is or is not polled. `cards show -v` prints the same.
 import type { ExplanationBody } from '../../../api/client/client-bodies.ts';
 import { text } from '../../../config/kinds.ts';
+import { roundedMb } from '../../../domain/numbers.ts';
 import { showAnswer } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
 import { offersRealname } from '../../output/reports/card-fields.ts';
@@ -69,7 +70,7 @@ function cardLines({ card, tasks }: ExplanationBody, style: Style): string {
     `status ${card.status}`,
     card.real_name_verified ? 'verified' : unverified,
     card.stopped ? 'STOPPED' : 'not stopped',
-    `used ${card.used_mb_month} of ${allowance} in ${card.usage_month}`,
+    `used ${roundedMb(card.used_mb_month)} of ${allowance} in ${card.usage_month}`,
   ];
   const heading = style.paint(`card ${card.card_id}`, 'bold');
   return textOf([heading, ...sentenceLines(facts.join(', '), style, INDENT)]);
@@ -115,7 +116,7 @@ function failureWords({ last_failure: failure }: TaskBody, style: Style): string
 }
 
 function historyLines(body: ExplanationBody, style: Style): string {
-  const usage = body.usage.map(({ month, used_mb }) => `${month} ${used_mb} MB`).join(', ');
+  const usage = body.usage.map(({ month, used_mb }) => `${month} ${roundedMb(used_mb)} MB`).join(', ');
   const stops = body.stops.map(({ at, action, detail }) => `${action} ${style.time(at).text}: ${detail}`);
   const triggers = body.open_triggers.map(
     ({ trigger_id, kind, task_type, created_at }) =>

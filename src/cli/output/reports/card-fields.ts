@@ -1,6 +1,7 @@
 // Cards on the screen: one as fields, all its data or the result of a single poll, and a table of many. Used by the cards and
 // trigger commands.
 import type { CardBody, CardListBody, ExplanationBody } from '../../../api/client/client-bodies.ts';
+import { roundedMb } from '../../../domain/numbers.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import type { Cell, Style } from '../style.ts';
 import { type Field, listTable, renderFields } from '../table.ts';
@@ -92,5 +93,5 @@ function allowanceField({ allowance_mb: allowance }: CardBody, style: Style): Fi
 }
 
 function usedField(card: CardBody, style: Style): Field {
-  return [`used ${card.usage_month}`, style.text(`${card.used_mb_month} MB`)];
+  return [`used ${card.usage_month}`, style.text(`${roundedMb(card.used_mb_month)} MB`)];
 }

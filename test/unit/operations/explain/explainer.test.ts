@@ -18,6 +18,10 @@ it('says when the card was stopped, and for what', () => {
   expect(entriesOf([stop({})], true)).toEqual([{ at: new Date(2_000), action: 'stopped', detail: USED }]);
 });
 
+it('shows usage without the noise of its sums', () => {
+  expect(entryOf({ usedMb: 100.07000000000004 })?.detail).toContain('100.07 of 100 MB used');
+});
+
 it('says that a card runs again which is not stopped now, of its last stop only', () => {
   const entries = entriesOf([stop({}), stop({ month: '2026-10' })], false);
   expect(entries[0]).toEqual({

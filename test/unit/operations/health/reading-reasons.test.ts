@@ -68,7 +68,9 @@ describe('the doubts about the readings of a card', () => {
   });
 
   it('says which reading of the card waits to be confirmed', () => {
-    expect(doubtWords({ ...USAGE, suspectedMb: 0 }, readings(1_000, 0))).toEqual([
+    expect(
+      doubtWords({ ...USAGE, lastReadingMb: 900.0000000000001, suspectedMb: 0 }, readings(1_000, 0)),
+    ).toEqual([
       'its reading of 2026-11-24T10:05:00.000Z is not believed yet: 0 MB after 900 MB, which the next reading must confirm',
     ]);
   });
