@@ -2,7 +2,7 @@
 // checks them, and closes them. The checks are in operations/doctor/.
 
 import { VERSION } from './cli/version.ts';
-import { type DaemonConfig, offersOf } from './config/daemon-config.ts';
+import { cardsPerCallOf, type DaemonConfig, offersOf } from './config/daemon-config.ts';
 import type { Card } from './domain/cards/card.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { type Finding, failed, ok, unknown, warning } from './domain/finding.ts';
@@ -72,6 +72,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     stops: config.stops,
     rateLimits: config.gateway.rateLimits,
     offers: offersOf(config.gateway),
+    cardsPerCall: cardsPerCallOf(config.gateway),
     guard,
     tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: silentLogger(),
@@ -86,6 +87,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     stops: config.stops,
     rateLimits: config.gateway.rateLimits,
     offers: offersOf(config.gateway),
+    cardsPerCall: cardsPerCallOf(config.gateway),
     overview: daemonAnswers ? null : () => stats.overview(),
   });
 }

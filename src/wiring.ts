@@ -7,7 +7,7 @@ import { OwnNumbers } from './api/metrics/own-numbers.ts';
 import type { ApiServer } from './api/server.ts';
 import type { Launchers, Listening, SimulateOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
-import { type DaemonConfig, offersOf } from './config/daemon-config.ts';
+import { cardsPerCallOf, type DaemonConfig, offersOf } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { WebhookTester } from './engine/alerts/webhook-attempt.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
@@ -148,7 +148,8 @@ export async function startDaemon(
 
 /** Says at the start what doctor says: which polling configs the rate limits of the gateway do not allow. */
 async function warnOfRateLimits({ gateway }: DaemonConfig, records: RecordStore, log: Logger): Promise<void> {
-  const reading = rateLimitFindings(records, gateway.rateLimits, offersOf(gateway));
+  const profile = { offers: offersOf(gateway), cardsPerCall: cardsPerCallOf(gateway) };
+  const reading = rateLimitFindings(records, gateway.rateLimits, profile);
   const findings = await reading.catch((error: unknown) => {
     new ErrorReporter(log, systemClock).for('rate-limits')(error, 0);
     return [];
@@ -187,6 +188,7 @@ function buildOperations(
     stops: config.stops,
     rateLimits: config.gateway.rateLimits,
     offers: offersOf(config.gateway),
+    cardsPerCall: cardsPerCallOf(config.gateway),
     guard,
     tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: {

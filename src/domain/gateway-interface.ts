@@ -69,6 +69,9 @@ export const WHOLE_GATEWAY = 'gateway';
 /** Whether the gateway offers an interface, by its profile. Asked by all that call an interface, or would have it called. */
 export type Offers = (name: InterfaceName) => boolean;
 
+/** Most cards of one call to an interface, by the profile of the gateway. */
+export type CardsPerCall = (name: InterfaceName) => number;
+
 export function notOfferedWords(name: InterfaceName): string {
   return `the profile of the gateway does not offer ${name}`;
 }

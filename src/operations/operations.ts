@@ -1,7 +1,7 @@
 // Everything that an operator can ask or do, built once over the two stores. Opened by wiring; the admin API exposes
 // it. Has no connection of its own and needs no closing.
 import { MonthCalendar } from '../domain/cards/usage-month.ts';
-import type { Offers } from '../domain/gateway-interface.ts';
+import type { CardsPerCall, Offers } from '../domain/gateway-interface.ts';
 import type { RateLimit } from '../domain/limits/rate-limit.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
 import type { WebhookTester } from '../engine/alerts/webhook-attempt.ts';
@@ -58,6 +58,7 @@ interface OperationsOptions {
   /** What the gateway allows; absent: no limit. */
   readonly rateLimits?: readonly RateLimit[];
   readonly offers: Offers;
+  readonly cardsPerCall: CardsPerCall;
   /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;
   readonly tester: WebhookTester;

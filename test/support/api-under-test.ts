@@ -108,6 +108,7 @@ export async function startApi(stores: {
     version: '1.2.3',
     stops: { ...DEFAULT_STOPS, ...stores.stops },
     offers: stores.offers ?? (() => true),
+    cardsPerCall: () => 1,
     guard,
     tester: new WebhookTester({ guard, secrets: [], clock: systemClock }),
     auditLog: collector(auditLog),

@@ -58,6 +58,7 @@ export async function openOperatedStores({
         version: '1.2.3',
         stops: DEFAULT_STOPS,
         offers: () => true,
+        cardsPerCall: () => 1,
         guard,
         tester: new WebhookTester({ guard, secrets: [], clock }),
         auditLog: { info: () => {} },

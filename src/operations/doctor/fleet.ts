@@ -2,7 +2,7 @@
 
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { type Finding, failed, ok, reasonFinding, skipped, warning } from '../../domain/finding.ts';
-import type { Offers } from '../../domain/gateway-interface.ts';
+import type { CardsPerCall, Offers } from '../../domain/gateway-interface.ts';
 import { groupBy } from '../../domain/group-by.ts';
 import type { RateLimit } from '../../domain/limits/rate-limit.ts';
 import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
@@ -33,12 +33,13 @@ interface FleetFacts {
   readonly stops: StopSettings;
   readonly rateLimits: readonly RateLimit[];
   readonly offers: Offers;
+  readonly cardsPerCall: CardsPerCall;
   /** null: the daemon reports the health of the fleet. */
   readonly overview: (() => Promise<Overview>) | null;
 }
 
 export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
-  const { live, records, clock, random, settle, cleanupSchedule, stops, rateLimits, offers } = facts;
+  const { live, records, clock, random, settle, cleanupSchedule, stops, rateLimits } = facts;
   const progress = await live.coordination.initProgress();
   const instances = await live.coordination.instances();
   const isLed = !isLeaderless(instances);
@@ -47,7 +48,7 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
     answered('running counts', () => runningCountFindings(live)),
     answered('cards in rings', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
     answered('stop mode', () => stopModeFindings(records, stops)),
-    answered('rate limits', () => rateLimitFindings(records, rateLimits, offers)),
+    answered('rate limits', () => rateLimitFindings(records, rateLimits, facts)),
     answered('alert rules', () => upkeepFindings(records, clock, cleanupSchedule)),
     answered('fleet', () => aliveFindings(facts, instances.length)),
   ]);

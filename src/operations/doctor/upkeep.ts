@@ -3,7 +3,7 @@
 // before the first start, so the check of the rate limits reads the records only; for the tokens, by src/doctor.ts.
 import type { AdminToken } from '../../domain/admin-token.ts';
 import { type Finding, ok, warning } from '../../domain/finding.ts';
-import type { Offers } from '../../domain/gateway-interface.ts';
+import type { CardsPerCall, Offers } from '../../domain/gateway-interface.ts';
 import { callLimitsOf, type RateLimit, rateLimitWords } from '../../domain/limits/rate-limit.ts';
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { perTaskType, TASK_TYPES, TASKS } from '../../domain/task-type.ts';
@@ -112,12 +112,15 @@ const RATE_CHECK = 'rate limits';
 export async function rateLimitFindings(
   records: Pick<RecordStore, 'configs' | 'cards'>,
   limits: readonly RateLimit[],
-  offers: Offers,
+  { offers, cardsPerCall }: { readonly offers: Offers; readonly cardsPerCall: CardsPerCall },
 ): Promise<Finding[]> {
   if (limits.length === 0) return [];
   const [configs, cards] = await Promise.all([records.configs.list(), records.cards.estimate()]);
   const enabled = configs.filter(({ taskType, status }) => status === 1 && offers(TASKS[taskType].interface));
-  const findings = [...frequentFindings(enabled, limits), ...shortFindings(enabled, cards, limits)];
+  const findings = [
+    ...frequentFindings(enabled, limits),
+    ...shortFindings(enabled, cards, limits, cardsPerCall),
+  ];
   return findings.length > 0 ? findings : [ok(RATE_CHECK, limits.map(rateLimitWords).join('; '))];
 }
 
@@ -137,6 +140,7 @@ function shortFindings(
   configs: readonly PollingConfig[],
   cards: number,
   limits: readonly RateLimit[],
+  cardsPerCall: CardsPerCall,
 ): Finding[] {
   const intervals = perTaskType((taskType) => {
     const own = configs.filter((config) => config.taskType === taskType);
@@ -144,7 +148,7 @@ function shortFindings(
   });
   const demand = perTaskType((taskType) => (intervals[taskType] === 0 ? 0 : cards / intervals[taskType]));
   return TASK_TYPES.flatMap((taskType) => {
-    const share = paceShareOf(taskType, callLimitsOf(limits), demand);
+    const share = paceShareOf(taskType, callLimitsOf(limits), demand, cardsPerCall);
     if (share === null || demand[taskType] <= share.perSecond) return [];
     const words = paceShortWords(share, demand[taskType], intervals[taskType]);
     return warning(RATE_CHECK, `${taskType}: ${words}`, {

@@ -5,6 +5,7 @@
 // the limit in force, so it falls when the fleet lowers that limit for a gateway that cannot take more. The rate limits of
 // the gateway can allow less: the second half of this file says what they leave to a task type. Types that want less than
 // their equal share leave the rest to the others, as the live store grants calls.
+import type { CardsPerCall } from '../../domain/gateway-interface.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/operator-limits.ts';
 import { rounded } from '../../domain/numbers.ts';
 import type { TaskType } from '../../domain/task-type.ts';
@@ -175,7 +176,9 @@ function sum(values: readonly number[]): number {
 interface PaceShare {
   /** Polls a second at most. */
   readonly perSecond: number;
-  /** What the limit allows in a second for everything that it counts. */
+  /** Polls that one call makes at most: a limit counts calls, a schedule needs polls. */
+  readonly cardsPerCall: number;
+  /** Calls that the limit allows in a second for everything that it counts. */
   readonly ofPerSecond: number;
 }
 
@@ -184,12 +187,19 @@ export function paceShareOf(
   taskType: TaskType,
   limits: readonly PaceLimit[],
   demandPerSecond: Readonly<Record<TaskType, number>>,
+  cardsPerCallOf: CardsPerCall,
 ): PaceShare | null {
+  const cardsOf = (one: TaskType) => cardsPerCallOf(TASKS[one].interface);
+  const cardsPerCall = cardsOf(taskType);
   const shares = limits.flatMap(({ interfaces, perSecond }) => {
     const counted = TASK_TYPES.filter((one) => interfaces?.includes(TASKS[one].interface) !== false);
     if (!counted.includes(taskType)) return [];
-    const others = counted.filter((one) => one !== taskType).map((one) => demandPerSecond[one]);
-    return { perSecond: levelOf(perSecond, others), ofPerSecond: perSecond };
+    const others = counted.filter((one) => one !== taskType);
+    const calls = levelOf(
+      perSecond,
+      others.map((one) => demandPerSecond[one] / cardsOf(one)),
+    );
+    return { perSecond: calls * cardsPerCall, cardsPerCall, ofPerSecond: perSecond };
   });
   return shares.reduce<PaceShare | null>(
     (least, share) => (least === null || share.perSecond < least.perSecond ? share : least),
@@ -215,11 +225,13 @@ export function paceShortText({ demandPerSecond, paceShare, intervalSeconds }: P
 
 /** `50 calls a second allow 10,000,000 cards every 14 h; configured: 30 min`. */
 export function paceShortWords(share: PaceShare, demandPerSecond: number, intervalSeconds: number): string {
-  const { perSecond, ofPerSecond } = share;
-  const part = perSecond < ofPerSecond ? ` (of ${rounded(ofPerSecond)})` : '';
+  const { perSecond, cardsPerCall, ofPerSecond } = share;
+  const calls = perSecond / cardsPerCall;
+  const size = cardsPerCall === 1 ? '' : ` of ${cardsPerCall} cards`;
+  const part = calls < ofPerSecond ? ` (of ${rounded(ofPerSecond)})` : '';
   const cards = countWords(Math.round(demandPerSecond * intervalSeconds), 'card');
   const every = spanWords((intervalSeconds * demandPerSecond) / perSecond);
-  return `${rounded(perSecond)} calls a second${part} allow ${cards} every ${every}; configured: ${spanWords(intervalSeconds)}`;
+  return `${rounded(calls)} calls${size} a second${part} allow ${cards} every ${every}; configured: ${spanWords(intervalSeconds)}`;
 }
 
 /** `calls wait for the rate limit of 50 a second`; null while polls of the type wait for none. */

@@ -2,7 +2,7 @@
 // admin API and, through it, by the command line. Reads the stores; task-stats.ts computes the numbers of a task type, init.ts
 // those of initialisation.
 import type { TaskConditions } from '../../domain/alerts/alert-rule.ts';
-import type { Offers } from '../../domain/gateway-interface.ts';
+import type { CardsPerCall, Offers } from '../../domain/gateway-interface.ts';
 import { perTaskType, TASKS } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
@@ -28,6 +28,7 @@ interface StatsDependencies {
   readonly concurrency: ConcurrencyOperations;
   readonly cardTotal: CardTotal;
   readonly offers: Offers;
+  readonly cardsPerCall: CardsPerCall;
   readonly stops: PatientReading<StopFigures>;
   readonly clockGap: PatientReading<ClockGap>;
   readonly initReporter: InitReporter;
@@ -106,7 +107,7 @@ export class StatsOperations {
         stops: queue.taskType === 'package' ? stops : null,
         stopMode: stops?.mode ?? null,
         limitReason: limits[i]?.reason ?? null,
-        paceShare: paceShareOf(queue.taskType, rateLimits, demand),
+        paceShare: paceShareOf(queue.taskType, rateLimits, demand, this.deps.cardsPerCall),
         offered: this.deps.offers(TASKS[queue.taskType].interface),
         since,
       }),

@@ -47,6 +47,7 @@ async function look(over: Partial<Facts> = {}) {
     stops: DEFAULT_STOPS,
     rateLimits: [],
     offers: () => true,
+    cardsPerCall: () => 1,
     overview: () => stores.operations().stats.overview(),
     ...over,
   });

@@ -63,7 +63,10 @@ describe('rate limits', () => {
     ({ id, taskType, intervalSeconds, status }) as PollingConfig;
   const find = (limits: readonly RateLimit[], cards: number, ...configs: PollingConfig[]) => {
     const records = { configs: { list: async () => configs }, cards: { estimate: async () => cards } };
-    return rateLimitFindings(records as unknown as RecordStore, limits, (name) => name !== 'card_status');
+    return rateLimitFindings(records as unknown as RecordStore, limits, {
+      offers: (name) => name !== 'card_status',
+      cardsPerCall: (name) => (name === 'flow' ? 50 : 1),
+    });
   };
 
   it('says nothing without a limit, and names limits that are enough', async () => {
@@ -79,6 +82,16 @@ describe('rate limits', () => {
       {
         status: 'warning',
         detail: 'realname: 200 calls a second allow 10,000,000 cards every 14 h; configured: 30 min',
+      },
+    ]);
+  });
+
+  it('counts the calls of a batch, not its cards', async () => {
+    expect(await find([LIMIT], 1_000_000, config(2, 'carddata', 120))).toMatchObject([{ status: 'ok' }]);
+    expect(await find([LIMIT], 10_000_000, config(2, 'carddata', 900))).toMatchObject([
+      {
+        detail:
+          'carddata: 200 calls of 50 cards a second allow 10,000,000 cards every 17 min; configured: 15 min',
       },
     ]);
   });

@@ -52,7 +52,7 @@ const BREAKER = {
 
 it('rate limits that allow less than the schedule needs are the reason, not the limit of calls', () => {
   const remedy = { taskType: 'realname', raiseTo: null, intervalFactor: 6 } as const;
-  const paceShare = { perSecond: 2, ofPerSecond: 2 };
+  const paceShare = { perSecond: 2, cardsPerCall: 1, ofPerSecond: 2 };
   expect(taskReasons({ ...FINE, paceShare, remedy })).toMatchObject([
     {
       code: 'pace_short',
@@ -60,7 +60,9 @@ it('rate limits that allow less than the schedule needs are the reason, not the 
       text: 'the rate limits are short: 2 calls a second allow 600 cards every 5 min; configured: 60 s',
     },
   ]);
-  expect(taskReasons({ ...FINE, paceShare: { perSecond: 10, ofPerSecond: 50 } })).toEqual([]);
+  expect(taskReasons({ ...FINE, paceShare: { perSecond: 10, cardsPerCall: 1, ofPerSecond: 50 } })).toEqual(
+    [],
+  );
 });
 
 describe('reasons of a task type', () => {

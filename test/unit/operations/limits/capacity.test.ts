@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import {
   adviceOf,
@@ -162,7 +163,7 @@ describe('the share of the rate limits', () => {
     realname: number,
     carddata: number,
     taskType = 'package' as const,
-  ) => paceShareOf(taskType, limits, { realname, carddata, package: 1_000 })?.perSecond;
+  ) => paceShareOf(taskType, limits, { realname, carddata, package: 1_000 }, () => 1)?.perSecond;
 
   it('is an equal part, and what types that want less leave over', () => {
     expect(share([ALL], 100, 100)).toBe(20);
@@ -173,8 +174,21 @@ describe('the share of the rate limits', () => {
 
   it('is that of the limit that leaves least, among those that count the type', () => {
     const demand = { realname: 100, carddata: 100, package: 100 };
-    expect(paceShareOf('carddata', [ALL, FLOW], demand)).toEqual({ perSecond: 5, ofPerSecond: 5 });
-    expect(paceShareOf('realname', [FLOW], demand)).toBeNull();
+    expect(paceShareOf('carddata', [ALL, FLOW], demand, () => 1)).toEqual({
+      ...{ perSecond: 5, cardsPerCall: 1, ofPerSecond: 5 },
+    });
+    expect(paceShareOf('realname', [FLOW], demand, () => 1)).toBeNull();
+  });
+
+  it('is larger where a call asks about many cards, and leaves more to the others', () => {
+    const demand = { realname: 100, carddata: 100, package: 100 };
+    const cardsPerCall = (name: InterfaceName) => (name === 'flow' ? 50 : 1);
+    const batched = { perSecond: 1_000, cardsPerCall: 50, ofPerSecond: 60 };
+    expect(paceShareOf('carddata', [ALL], demand, cardsPerCall)).toEqual(batched);
+    expect(paceShareOf('package', [ALL], demand, cardsPerCall)?.perSecond).toBe(29);
+    expect(paceShortWords(batched, 5_000, 10)).toBe(
+      '20 calls of 50 cards a second (of 60) allow 50,000 cards every 50 s; configured: 10 s',
+    );
   });
 
   it('is what polls wait for, if a limit says so', () => {
@@ -186,9 +200,13 @@ describe('the share of the rate limits', () => {
   });
 
   it('is said in cards and intervals', () => {
-    const words = paceShortWords({ perSecond: 200, ofPerSecond: 200 }, 10_000_000 / 1_800, 1_800);
+    const words = paceShortWords(
+      { perSecond: 200, cardsPerCall: 1, ofPerSecond: 200 },
+      10_000_000 / 1_800,
+      1_800,
+    );
     expect(words).toBe('200 calls a second allow 10,000,000 cards every 14 h; configured: 30 min');
-    expect(paceShortWords({ perSecond: 20, ofPerSecond: 60 }, 100, 60)).toBe(
+    expect(paceShortWords({ perSecond: 20, cardsPerCall: 1, ofPerSecond: 60 }, 100, 60)).toBe(
       '20 calls a second (of 60) allow 6,000 cards every 5 min; configured: 60 s',
     );
   });
