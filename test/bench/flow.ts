@@ -49,7 +49,7 @@ export async function run(argv: string[]): Promise<void> {
   // Also when a run fails: it took long to measure the others.
   if (rows.length > 0) printRows(rows);
   for (const end of ended) if (end.status === 'rejected') throw end.reason;
-  const overload = names.includes(OVERLOAD) ? await measureOverload(options.overload) : null;
+  const overload = names.includes(OVERLOAD) ? await measureOverload(options) : null;
   const { instances, redis } = options;
   const line = { bench: 'flow', instances, redis, rows: rows.map(jsonOf), overload };
   process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -61,6 +61,20 @@ export class Stack {
     );
   }
 
+  /** So many instances, the later ones workers only. @returns the first one; `stop` stops all of them. */
+  async startInstances(
+    count: number,
+    gatewayUrl: string,
+    env: Readonly<Record<string, string>>,
+  ): Promise<RunningBinary> {
+    const instances = [await this.startDaemon(gatewayUrl, env)];
+    while (instances.length < count) instances.push(await this.startWorker(gatewayUrl, env));
+    const stop = async () => {
+      await Promise.all(instances.map((instance) => instance.stop()));
+    };
+    return { ...(instances[0] as RunningBinary), stop };
+  }
+
   /** Brings the schema up and inserts cards 1 to `count`, unlimited allowance, not verified. */
   async insertCards(count: number): Promise<void> {
     const migrate = spawnOwned(process.execPath, [BINARY, 'migrate', 'up'], {

@@ -12,7 +12,7 @@ import { type Simulator, startSimulator } from '../../../src/gateway/simulator.t
 import { waitFor } from '../../support/wait-for.ts';
 import { getJson, putJson, type RunningBinary, Stack } from '../stack.ts';
 import { perSecond, printTable } from '../table.ts';
-import type { OverloadOptions } from './options.ts';
+import type { FlowOptions, OverloadOptions } from './options.ts';
 
 const CARDS = 10_000;
 /** Polls that come due, in multiples of what the gateway bears: supply is never the limit. */
@@ -46,8 +46,9 @@ interface Phase {
 }
 
 /** Prints its own tables. @returns what it says in the last line of the bench. */
-export async function measureOverload(options: OverloadOptions): Promise<Record<string, unknown>> {
-  const stack = await Stack.start();
+export async function measureOverload(flow: FlowOptions): Promise<Record<string, unknown>> {
+  const { instances, redis, overload: options } = flow;
+  const stack = await Stack.start(redis);
   const gateway = await startSimulator({
     host: '127.0.0.1',
     port: 0,
@@ -56,7 +57,7 @@ export async function measureOverload(options: OverloadOptions): Promise<Record<
   });
   try {
     await stack.insertCards(CARDS);
-    return await measure(stack, gateway, options);
+    return await measure(stack, gateway, instances, options);
   } finally {
     await gateway.close();
     await stack.stop();
@@ -66,15 +67,17 @@ export async function measureOverload(options: OverloadOptions): Promise<Record<
 async function measure(
   stack: Stack,
   gateway: Simulator,
+  instances: number,
   options: OverloadOptions,
 ): Promise<Record<string, unknown>> {
+  const start = (adaptive: 'on' | 'off') => startDaemons(stack, gateway, instances, options, adaptive);
   const third = Math.round(options.capacity / 3);
   const capacities: ReadonlyArray<readonly [string, number]> = [
     ['full', options.capacity],
     ['a third', third],
     ['full again', options.capacity],
   ];
-  let daemon = await startDaemon(stack, gateway, options, 'off');
+  let daemon = await start('off');
   const best = new Map<number, number>();
   for (const capacity of [options.capacity, third]) {
     best.set(capacity, await bestFixed(daemon, gateway, capacity));
@@ -91,7 +94,7 @@ async function measure(
   await daemon.stop();
 
   gateway.setCapacity(options.capacity);
-  daemon = await startDaemon(stack, gateway, options, 'on');
+  daemon = await start('on');
   const adaptive = await phases(options.phaseMs);
   const curves = await getJson<{ items: Array<{ task_type: string; curve: unknown[] }> }>(
     `${daemon.url}/api/admin/polling-concurrency`,
@@ -101,13 +104,14 @@ async function measure(
   return report(adaptive, fixed, options);
 }
 
-async function startDaemon(
+async function startDaemons(
   stack: Stack,
   gateway: Simulator,
+  instances: number,
   { capacity, latencyMs, limit }: OverloadOptions,
   adaptive: 'on' | 'off',
 ): Promise<RunningBinary> {
-  const daemon = await stack.startDaemon(gateway.url, {
+  const daemon = await stack.startInstances(instances, gateway.url, {
     CARDPOLL_ADAPTIVE_CONCURRENCY: adaptive,
     CARDPOLL_LOG_LEVEL: 'info',
     CARDPOLL_QUEUE_CAP: '5000',

@@ -58,7 +58,7 @@ export class TroubledFleet {
   /** The healthy pace, over a revolution of the rings; of good answers at most what comes due, since more of them were late. */
   before: Rates = { good: new Map(), calls: new Map() };
   readonly #pace = new Pace();
-  readonly #daemons: RunningBinary[] = [];
+  #daemons: RunningBinary | null = null;
   #scheduledAt = 0;
 
   private constructor(
@@ -136,11 +136,8 @@ export class TroubledFleet {
     await stack.sql(`UPDATE cards SET carrier_id = 1 + card_id % ${CARRIERS}`);
     // What a run leaves undone is of no interest.
     const env = { CARDPOLL_DRAIN_TIMEOUT_MS: '500' };
-    const first = await stack.startDaemon(gateway.url, env);
-    this.#daemons.push(first);
-    for (let more = 1; more < instances; more += 1)
-      this.#daemons.push(await stack.startWorker(gateway.url, env));
-    const admin = `${first.url}/api/admin`;
+    this.#daemons = await stack.startInstances(instances, gateway.url, env);
+    const admin = `${this.#daemons.url}/api/admin`;
     for (const type of TASK_TYPES) {
       await putJson(`${admin}/polling-concurrency/${type}`, { max_concurrency: setUp.limit });
     }
@@ -179,7 +176,7 @@ export class TroubledFleet {
   }
 
   async #stop(): Promise<void> {
-    await Promise.all(this.#daemons.map((daemon) => daemon.stop()));
+    await this.#daemons?.stop();
     await this.gateway.close();
     await this.stack.stop();
   }
