@@ -3,8 +3,7 @@
 import { INTERFACES, type InterfaceName, perInterface } from '../../domain/gateway-interface.ts';
 import type { ErrorRules, GatewayConfig, GatewayInterface, Reading } from '../daemon-config.ts';
 import type { SettingReader } from '../reader.ts';
-import { INTERFACE_SETTINGS, type InterfaceValues } from '../settings/profile-settings.ts';
-import type { Setting } from '../settings/setting.ts';
+import { INTERFACE_SETTINGS, type InterfaceValues, NOTHING_SAID } from '../settings/profile-settings.ts';
 import { SETTINGS } from '../settings/settings.ts';
 import { checkCredentials, checkInterface, checkProfile } from './gateway-rules.ts';
 import type { LoadedModule } from './load-module.ts';
@@ -55,10 +54,9 @@ function readInterface(
   name: InterfaceName,
   moduleReads: boolean,
 ): GatewayInterface | null {
-  const settings = Object.entries(INTERFACE_SETTINGS[name]) as Array<[string, Setting<unknown> | null]>;
-  const read = settings.map(([key, setting]) => [key, setting === null ? null : reader.read(setting)]);
-  const given = Object.fromEntries(read) as InterfaceValues;
-  const unusable = settings.some(([, setting]) => setting !== null && reader.isUnusable(setting));
+  const settings = INTERFACE_SETTINGS[name];
+  const given: InterfaceValues = { ...NOTHING_SAID, ...reader.readAll(settings) };
+  const unusable = Object.values(settings).some((setting) => reader.isUnusable(setting));
   const isSaid = Object.values(given).some((value) => value !== null);
   if (unusable || !isSaid || given.enabled === false) return null;
   const values = isShortForm(reader, name, given) ? inFull(name, given) : given;
@@ -70,10 +68,8 @@ function readInterface(
  * "Gateway profile"). Only the config file may use it.
  */
 function isShortForm(reader: SettingReader, name: InterfaceName, given: InterfaceValues): boolean {
-  const settings = INTERFACE_SETTINGS[name];
-  const inFile = Object.entries(settings).filter(
-    ([, setting]) => setting !== null && reader.isInConfigFile(setting),
-  );
+  const settings = Object.entries(INTERFACE_SETTINGS[name]);
+  const inFile = settings.filter(([, setting]) => reader.isInConfigFile(setting));
   const isShort = inFile.every(([key]) => key === 'method' || key === 'path' || key === 'field');
   return inFile.length > 0 && isShort && given.path?.includes('{') === false;
 }

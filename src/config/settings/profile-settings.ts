@@ -21,7 +21,7 @@ import {
   VALUE_PATH,
 } from '../gateway/profile-kinds.ts';
 import { duration, type Kind, listOf, ON_OFF, oneOf, text } from '../kinds.ts';
-import { optional, type Section, type Setting, section, withDefault } from './setting.ts';
+import { optional, type Section, section, withDefault } from './setting.ts';
 
 const AUTH_KINDS = ['none', 'bearer', 'basic', 'header', 'query', 'oauth2', 'hmac'] as const;
 export type AuthKind = (typeof AUTH_KINDS)[number];
@@ -171,42 +171,36 @@ const INTERFACE_FIELDS = {
 
 type Fields = typeof INTERFACE_FIELDS;
 
-/** What is said about an interface; null: nothing. */
+/** What is said about an interface; null: nothing, or it does not have this setting. */
 export type InterfaceValues = {
   readonly [Key in keyof Fields]: Fields[Key]['kind'] extends Kind<infer V> ? V | null : never;
 };
 
-type InterfaceSettings = { readonly [Key in keyof Fields]: Setting<InterfaceValues[Key]> };
+export const NOTHING_SAID = Object.fromEntries(
+  Object.keys(INTERFACE_FIELDS).map((key) => [key, null]),
+) as InterfaceValues;
 
-function settingsOf(interfaceName: string): InterfaceSettings {
+function settingsOf(interfaceName: string): Section {
   const declared = Object.entries(INTERFACE_FIELDS).map(([key, { kind, doc }]) => [
     key,
     optional<unknown>({ kind, doc, defaultText: 'set by the profile' }),
   ]);
-  const settings: Section = section(
-    `gateway.interfaces.${interfaceName}.`,
-    null,
-    Object.fromEntries(declared),
-  );
-  return settings as InterfaceSettings;
+  return section(`gateway.interfaces.${interfaceName}.`, null, Object.fromEntries(declared));
 }
 
-/** The settings of each interface; null: it does not have this one. */
-export const INTERFACE_SETTINGS = perInterface((name) => {
+/** The settings of each interface, without those that only other kinds of answer have. */
+export const INTERFACE_SETTINGS = perInterface((name): Section => {
   const answer = INTERFACES[name].answer?.kind;
   const has = ({ answers }: InterfaceField) =>
     answers === undefined || (answer !== undefined && answers.includes(answer));
-  const settings = Object.entries(settingsOf(name)).map(([key, setting]) => [
-    key,
-    has(INTERFACE_FIELDS[key as keyof Fields]) ? setting : null,
-  ]);
-  return Object.fromEntries(settings) as { readonly [Key in keyof Fields]: InterfaceSettings[Key] | null };
+  const settings = Object.entries(settingsOf(name));
+  return Object.fromEntries(settings.filter(([key]) => has(INTERFACE_FIELDS[key as keyof Fields])));
 });
 
 /** The settings of an interface as documents show them, once for all interfaces. */
-export const ANY_INTERFACE = Object.values<Setting<unknown>>(settingsOf('<interface>'));
+export const ANY_INTERFACE = Object.values(settingsOf('<interface>'));
 
 /** Every setting of every interface. */
-export const ALL_INTERFACE_SETTINGS: readonly Setting<unknown>[] = Object.values(INTERFACE_SETTINGS).flatMap(
-  (settings) => Object.values(settings).filter((setting) => setting !== null),
+export const ALL_INTERFACE_SETTINGS = Object.values(INTERFACE_SETTINGS).flatMap((settings) =>
+  Object.values(settings),
 );
