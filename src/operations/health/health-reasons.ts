@@ -183,17 +183,14 @@ function idleReasons(inputs: TaskHealthInputs): Cause[] {
 function metricReasons(inputs: TaskHealthInputs): Cause[] {
   const { queueLength, successRate, avgDurationMs, concurrencyPercent } = inputs;
   const said: Record<Metric, readonly [text: string, command: string]> = {
-    queue_backlog: [`${queueLength} cards in the queue${drainWords(inputs)}`, 'cardpoll concurrency advise'],
+    queue_backlog: [`${queueLength} cards in the queue${drainWords(inputs)}`, adviceCommand(inputs)],
     // Where nothing succeeds, the gateway itself is to be looked at, not the cards that fail.
     success_rate:
       successRate === 0
         ? [`no poll succeeds${failureWords(inputs)}`, 'cardpoll doctor']
         : [`${tenths(successRate)} % of polls succeed${failureWords(inputs)}`, 'cardpoll stats failures'],
     avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms on average`, 'cardpoll concurrency advise'],
-    concurrency_usage: [
-      `${tenths(concurrencyPercent)} % of the limit is in use`,
-      'cardpoll concurrency advise',
-    ],
+    concurrency_usage: [`${tenths(concurrencyPercent)} % of the limit is in use`, adviceCommand(inputs)],
   };
   const verdicts = judgeMetrics(inputs);
   return METRICS.flatMap((code) => {
@@ -201,6 +198,11 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
     const severity = verdicts[code];
     return severity === 'normal' ? [] : [{ code, severity, text, command }];
   });
+}
+
+/** Calls that wait for a rate limit hold the limit of calls, too; a higher one does not help them. */
+function adviceCommand(inputs: TaskHealthInputs): string {
+  return paceShortText(inputs) === null ? 'cardpoll concurrency advise' : 'cardpoll configs';
 }
 
 function drainWords({ drainSeconds, remedy }: TaskHealthInputs): string {
@@ -228,7 +230,7 @@ function intervalReasons(inputs: TaskHealthInputs): Cause[] {
       code: 'interval_missed',
       severity: ratio > INTERVAL_RATIO.alertAbove ? 'alert' : 'warning',
       text: `cards are polled every ${tenths(achieved)} s instead of every ${configured} s`,
-      command: 'cardpoll concurrency advise',
+      command: adviceCommand(inputs),
     },
   ];
 }

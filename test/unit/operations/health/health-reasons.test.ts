@@ -60,6 +60,10 @@ it('rate limits that allow less than the schedule needs are the reason, not the 
       text: 'the rate limits are short: 2 calls a second allow 600 cards every 5 min; configured: 60 s',
     },
   ]);
+  const waiting = { queueLength: 1_000_000, concurrencyPercent: 100, achievedIntervalSeconds: 300 };
+  const reasons = taskReasons({ ...FINE, ...waiting, paceShare, remedy });
+  expect(reasons).toHaveLength(4);
+  expect(new Set(reasons.map(({ command }) => command))).toEqual(new Set(['cardpoll configs']));
   expect(taskReasons({ ...FINE, paceShare: { perSecond: 10, cardsPerCall: 1, ofPerSecond: 50 } })).toEqual(
     [],
   );
