@@ -21,7 +21,7 @@ export interface NewTrigger {
 /** A trigger that needs the leader. If it is `cancelled`, it has cards to take back; otherwise cards to hand out. */
 export type FeedingTrigger = Pick<ManualTrigger, 'triggerId' | 'taskType' | 'status'>;
 
-export interface OpenTotals {
+interface OpenTotals {
   readonly triggers: number;
   /** Contains estimates of triggers whose total is one. */
   readonly cards: number;

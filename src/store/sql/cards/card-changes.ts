@@ -11,8 +11,7 @@
 import type { CardMembership } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import type { CardChanges } from '../../ports/records/card-records.ts';
-import { scalarOf } from '../client/rows.ts';
-import type { PreparedSql, SqlClient } from '../client/sql-client.ts';
+import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './card-changes.sql';
 
@@ -47,15 +46,15 @@ interface RemovedRow extends PageRow {
 }
 
 export async function currentMark(client: SqlClient): Promise<string> {
-  return String(await scalarOf(client.query(sql('snapshot'))));
+  return String(await sql.on(client).scalar('snapshot'));
 }
 
 export async function cardChangesSince(client: SqlClient, mark: string, limit: number): Promise<CardChanges> {
   // An empty answer means "caught up": a page with nothing to tell is followed by the next one at once.
   for (let at = mark; ; ) {
     const { window, isNew } = await openWindow(client, at);
-    const changed = await readPage<ChangedRow>(client, sql('changed'), window, window.changedAfter, limit);
-    const removed = await readPage<RemovedRow>(client, sql('removed'), window, window.removedAfter, limit);
+    const changed = await readPage<ChangedRow>(client, 'changed', window, window.changedAfter, limit);
+    const removed = await readPage<RemovedRow>(client, 'removed', window, window.removedAfter, limit);
     const gone = removed.filter((row) => !row.present).map((row) => row.cardId);
     const rest = {
       ...window,
@@ -93,13 +92,13 @@ async function openWindow(
 
 async function readPage<Row extends PageRow>(
   client: SqlClient,
-  statement: PreparedSql,
+  name: string,
   { lower, upper }: ChangeWindow,
   after: Position | null,
   limit: number,
 ): Promise<Row[]> {
   if (after === null) return [];
-  return client.query<Row>(statement, [lower, upper, after.xid, after.cardId, limit]);
+  return sql.on(client).rows(name, lower, upper, after.xid, after.cardId, limit);
 }
 
 function nextAfter(page: readonly PageRow[], limit: number): Position | null {

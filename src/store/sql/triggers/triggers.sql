@@ -27,14 +27,14 @@ FROM manual_triggers
 WHERE trigger_id = $1
 
 -- name: triggers.page
--- One page of the triggers, the newest first. $1 rows at most, $2 offset.
+-- One page of the triggers, the newest first. $1 offset, $2 rows at most.
 SELECT trigger_id, kind, task_type, status,
   CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
   total, total_estimated, succeeded, failed, created_at, finished_at
 FROM manual_triggers
 ORDER BY sequence DESC
-LIMIT $1::integer
-OFFSET $2::bigint
+OFFSET $1::bigint
+LIMIT $2::integer
 
 -- name: triggers.countAll
 SELECT count(*) AS total FROM manual_triggers
