@@ -1,9 +1,9 @@
 // Manual triggers (see TriggerRecords in the port, and migrations/0007_triggers.sql for how counting once works).
 import type { ManualTrigger } from '../../../domain/manual-trigger.ts';
-import type { TriggerRecords } from '../../ports/records/trigger-records.ts';
+import type { HandOut, TriggerRecords } from '../../ports/records/trigger-records.ts';
 import { countWithin } from '../client/bounded-count.ts';
 import { arraysOf } from '../client/rows.ts';
-import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
+import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './triggers.sql';
 
@@ -11,28 +11,6 @@ const sql = statements(file);
 
 /** Cards looked at in one call: a few milliseconds. */
 const PIECE_CARDS = 10_000;
-
-type LockedRow = Pick<
-  ManualTrigger,
-  'kind' | 'status' | 'total' | 'totalEstimated' | 'succeeded' | 'failed'
-> & {
-  readonly carrierId: number | null;
-  readonly cardStatus: number | null;
-  readonly lastCardId: number;
-  readonly handedOut: number;
-};
-
-interface Chunk {
-  readonly cardIds: readonly number[];
-  readonly lastCardId: number;
-  readonly more: boolean;
-}
-
-interface PieceRow {
-  readonly cardIds: readonly number[];
-  readonly lookedAt: number;
-  readonly lastLookedAt: number | null;
-}
 
 export function sqlTriggers(client: SqlClient): TriggerRecords {
   const db = sql.on(client);
@@ -69,7 +47,8 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
     cancel: (triggerId) => db.first('cancel', triggerId),
     cancelAll: (taskType) => db.rows('cancelAll', taskType),
     feeding: (limit) => db.rows('feeding', limit),
-    handOut: (triggerId, limit) => client.transaction((tx) => handOutNext(tx, triggerId, limit)),
+    handOut: async (triggerId, limit) =>
+      (await db.first<HandOut>('handOut', triggerId, limit, PIECE_CARDS)) ?? { cardIds: [], more: false },
     count: (results) => db.run('count', ...arraysOf(results, 'triggerId', 'cardId', 'succeeded')),
     owed: (taskType, olderThanMs, after, limit) =>
       db.rows('owed', taskType, olderThanMs, after?.triggerId ?? '', after?.cardId ?? 0, limit),
@@ -87,59 +66,4 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
         await db.run('endFeeding', triggerId);
       }),
   };
-}
-
-/**
- * Hands out the next cards: writes them down as owed and moves the trigger's cursor behind them. The lock on the trigger's
- * row keeps callers apart. @returns no cards, and no more, for a trigger that is finished or handed out in full.
- */
-async function handOutNext(
-  tx: SqlRunner,
-  triggerId: string,
-  limit: number,
-): Promise<{ cardIds: readonly number[]; more: boolean }> {
-  const trigger = await sql.on(tx).first<LockedRow>('lockFeeding', triggerId);
-  if (trigger === null) return { cardIds: [], more: false };
-  const take = trigger.kind === 'by_condition' ? takeSelected : takeListed;
-  const chunk = await take(tx, triggerId, trigger, limit);
-  await save(tx, triggerId, trigger, chunk);
-  return { cardIds: chunk.cardIds, more: chunk.more };
-}
-
-async function takeListed(
-  tx: SqlRunner,
-  triggerId: string,
-  trigger: LockedRow,
-  limit: number,
-): Promise<Chunk> {
-  const { handedOut: before, lastCardId, total } = trigger;
-  const { cardIds } = await sql.on(tx).only<Pick<Chunk, 'cardIds'>>('listed', triggerId, before, limit);
-  return { cardIds, lastCardId, more: before + cardIds.length < total };
-}
-
-async function takeSelected(
-  tx: SqlRunner,
-  triggerId: string,
-  trigger: LockedRow,
-  limit: number,
-): Promise<Chunk> {
-  const { lastCardId: after, carrierId, cardStatus } = trigger;
-  const params = [triggerId, after, PIECE_CARDS, carrierId, cardStatus, limit];
-  const { cardIds, lookedAt, lastLookedAt } = await sql.on(tx).only<PieceRow>('selected', ...params);
-  // A full hand may have left matching cards of the piece behind.
-  if (cardIds.length === limit) return { cardIds, lastCardId: cardIds.at(-1) ?? after, more: true };
-  return { cardIds, lastCardId: lastLookedAt ?? after, more: lookedAt === PIECE_CARDS };
-}
-
-async function save(tx: SqlRunner, triggerId: string, trigger: LockedRow, chunk: Chunk): Promise<void> {
-  const handedOut = trigger.handedOut + chunk.cardIds.length;
-  const estimated = trigger.totalEstimated && chunk.more;
-  const total = trigger.totalEstimated && !chunk.more ? handedOut : Math.max(trigger.total, handedOut);
-  // Cards that were counted when the trigger was made and are gone before their turn.
-  const failed = trigger.failed + (chunk.more ? 0 : total - handedOut);
-  const completed = !chunk.more && trigger.succeeded + failed === total;
-  const status = completed ? 'completed' : trigger.status;
-  const { more, lastCardId } = chunk;
-  const params = [triggerId, more, lastCardId, handedOut, total, estimated, failed, status];
-  await sql.on(tx).run('saveHandOut', ...params);
 }
