@@ -12,7 +12,7 @@ export async function fillRing(
   intervalMs: number,
 ): Promise<void> {
   await store.rings.configure(ring, { intervalMs, enabled: true });
-  await store.rings.startGeneration(ring, MIN_BUCKETS, { activate: true });
+  await store.rings.startGeneration(ring, MIN_BUCKETS);
   for (let from = 1; from <= cards; from += BATCH) {
     const count = Math.min(BATCH, cards - from + 1);
     await store.rings.add(

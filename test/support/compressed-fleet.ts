@@ -112,7 +112,7 @@ export class CompressedFleet {
     );
     for (const config of configs) {
       await live.rings.configure(ringOf(config), { intervalMs: intervalSeconds * 1_000, enabled: true });
-      await live.rings.startGeneration(ringOf(config), buckets, { activate: true });
+      await live.rings.startGeneration(ringOf(config), buckets);
       await live.rings.add(
         ringOf(config),
         Array.from({ length: cards }, (_, card) => card + 1),

@@ -49,7 +49,7 @@ export class PolledFleet {
   /** A ring with these cards that runs from now on. */
   async load(ring: RingId, cardIds: readonly number[], intervalMs: number): Promise<void> {
     await this.live.rings.configure(ring, { intervalMs, enabled: true });
-    await this.live.rings.startGeneration(ring, 1_024, { activate: true });
+    await this.live.rings.startGeneration(ring, 1_024);
     await this.live.rings.add(ring, cardIds);
   }
 

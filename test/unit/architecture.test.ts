@@ -18,7 +18,7 @@ const MAY_IMPORT = table(`
   domain         -> nothing
   platform       -> nothing
   config         -> domain, platform
-  store ports    -> domain
+  store ports    -> domain, platform
   store sql      -> store ports, domain, platform
   store postgres -> store sql, store ports, domain, platform
   store pglite   -> store sql, store ports, domain, platform

@@ -166,9 +166,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     for (const ring of outdated) {
       this.#requireLead();
       // A ring in use keeps polling its old generation meanwhile. A ring without one is polled while it fills.
-      const activate = ring.generation === 0;
-      const selection = selectionOf(ring, view);
-      await this.deps.live.rings.startGeneration(ring, MIN_BUCKETS, { activate, selection });
+      await this.deps.live.rings.startGeneration(ring, MIN_BUCKETS, selectionOf(ring, view));
     }
     return 0;
   }

@@ -103,7 +103,7 @@ export class PostgresClient implements SqlClient {
       types,
       onConnect: async (client) => {
         const values = [STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS, IDLE_IN_TRANSACTION_TIMEOUT_MS];
-        const first = { text: sql('begin').text, values, query_timeout: CONNECT_TIMEOUT_MS };
+        const first = { text: sql.text('begin'), values, query_timeout: CONNECT_TIMEOUT_MS };
         const { rows } = await client.query<{ read_only: boolean; pid: number }>(first);
         if (rows[0]?.read_only === true && options.readsOnly !== true) throw readOnlyError(this.#where);
         this.#backends.set(client, rows[0]?.pid ?? 0);
@@ -182,7 +182,7 @@ export class PostgresClient implements SqlClient {
       const backends = new Set(clients.map((client) => this.#backends.get(client)));
       if (backends.size < clients.length) throw transactionPooling(this.#where);
       for (const client of clients.flatMap((one) => [one, one])) {
-        const { rows } = await translated(client.query<{ pid: number }>(sql('backend').text), this.#where);
+        const { rows } = await translated(client.query<{ pid: number }>(sql.text('backend')), this.#where);
         if (rows[0]?.pid !== this.#backends.get(client)) throw transactionPooling(this.#where);
       }
     } catch (error) {

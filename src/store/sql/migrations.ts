@@ -59,7 +59,7 @@ export function sqlMigrations(
       if (!missing(await readApplied(tx)).includes(migration)) return false;
       // Building an index over millions of cards may take its time.
       await tx.longScript(migration.sql);
-      await tx.query(sql('record'), [migration.id, checksumOf(migration)]);
+      await sql.on(tx).run('record', migration.id, checksumOf(migration));
       return true;
     });
   }
@@ -100,7 +100,7 @@ async function lock(tx: SqlTransaction, waitMs: number): Promise<void> {
       { hint: 'Try again when it has finished.', cause: error },
     );
   }
-  await tx.query(sql('createTable'));
+  await sql.on(tx).run('createTable');
 }
 
 function checksumOf(migration: Migration): string {
@@ -108,8 +108,7 @@ function checksumOf(migration: Migration): string {
 }
 
 async function readApplied(runner: SqlRunner): Promise<Map<string, AppliedRow>> {
-  const [table] = await runner.query<{ present: boolean }>(sql('tablePresent'));
-  if (table?.present !== true) return new Map();
-  const rows = await runner.query<AppliedRow>(sql('applied'));
+  const db = sql.on(runner);
+  const rows = (await db.scalar<boolean>('tablePresent')) ? await db.rows<AppliedRow>('applied') : [];
   return new Map(rows.map((row) => [row.id, row]));
 }

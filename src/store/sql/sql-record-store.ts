@@ -9,7 +9,6 @@ import { sqlAlerts } from './alerts/alerts.ts';
 import { sqlAudit, sqlMadeChanges } from './audit/audit.ts';
 import { sqlCards } from './cards/cards.ts';
 import { sqlCleanup } from './cleanup/cleanup.ts';
-import { columnOf, scalarOf } from './client/rows.ts';
 import { inTransaction, type SqlClient, type SqlTransaction } from './client/sql-client.ts';
 import { sqlStateOf } from './client/sql-errors.ts';
 import { statements } from './client/statements.ts';
@@ -36,6 +35,7 @@ const PLACE_WAIT_MS = 5_000;
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): RecordStore {
+  const db = sql.on(client);
   return {
     kind,
     cards: sqlCards(client),
@@ -56,10 +56,8 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
         return work(sqlRecordStore(kind, nestedClient(tx)));
       }),
     bounded: (connections) => sqlRecordStore(kind, boundedClient(client, connections)),
-    async ping() {
-      await client.query(sql('ping'));
-    },
-    now: async () => Number(await scalarOf(client.query(sql('now')))),
+    ping: () => db.run('ping'),
+    now: async () => Number(await db.scalar('now')),
     // An embedded database has one history.
     identity: async () => (kind === 'embedded' ? kind : identityOf(client)),
     fleet: () => fleetOf(client),
@@ -94,8 +92,8 @@ function busy(): CardpollError {
 }
 
 async function fleetOf(client: SqlClient): Promise<Fleet> {
-  const [row] = await client.query<Fleet>(sql('fleet'));
-  if (row !== undefined) return row;
+  const row = await sql.on(client).first<Fleet>('fleet');
+  if (row !== null) return row;
   throw new CardpollError(
     'config',
     'fleet_missing',
@@ -110,7 +108,7 @@ async function fleetOf(client: SqlClient): Promise<Fleet> {
  */
 async function identityOf(client: SqlClient): Promise<string> {
   try {
-    return (await scalarOf<string>(client.query(sql('identity')))) ?? '';
+    return (await sql.on(client).scalar<string>('identity')) ?? '';
   } catch (error) {
     if (sqlStateOf(error) === INSUFFICIENT_PRIVILEGE) return '';
     throw error;
@@ -121,14 +119,11 @@ type ServerRow = Omit<RecordServer, 'oldestWriter' | 'usageMonths'>;
 
 /** The state of the server, as far as any user who may log in can read it, for the doctor. */
 async function serverOf(client: SqlClient): Promise<RecordServer> {
-  const [row] = await client.query<ServerRow>(sql('server'), [APPLICATION_NAME]);
-  const [oldestWriter = null] = await client.query<NonNullable<RecordServer['oldestWriter']>>(
-    sql('oldestWriter'),
-  );
-  const months = await columnOf<string>(client.query(sql('usageMonths')));
+  const db = sql.on(client);
+  const months = await db.column<string>('usageMonths');
   return {
-    ...(row as ServerRow),
-    oldestWriter,
+    ...(await db.only<ServerRow>('server', APPLICATION_NAME)),
+    oldestWriter: await db.first('oldestWriter'),
     usageMonths: months.map((month) => month.replace('_', '-')),
   };
 }

@@ -5,7 +5,7 @@ import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import type { RingState } from '../../../src/store/ports/live/rings.ts';
 import type { WorkItem } from '../../../src/store/ports/live/work-queue.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { claim, describeLiveStore, REALNAME, range, settle } from './stores.ts';
+import { claim, describeLiveStore, onlyRing, REALNAME, range, settle } from './stores.ts';
 
 const RING = { configId: 7, taskType: REALNAME };
 const LIMITS = { maxBuckets: 1e6, queueCap: 1e6, fence: 1 };
@@ -15,9 +15,9 @@ const SLOW_MS = 16_000;
 
 async function build(store: LiveStore, intervalMs: number): Promise<RingState> {
   await store.rings.configure(RING, { intervalMs, enabled: true });
-  await store.rings.startGeneration(RING, 64, { activate: true });
+  await store.rings.startGeneration(RING, 64);
   await store.rings.add(RING, CARDS);
-  return (await store.rings.list())[0] as RingState;
+  return onlyRing(store);
 }
 
 describeLiveStore('advance', (live) => {
@@ -133,7 +133,8 @@ describeLiveStore('advance', (live) => {
     const paused = await live.store.rings.advance(RING, LIMITS);
     expect(paused).toMatchObject({ moved: 0 });
     const before = Date.now();
-    const enabled = await live.store.rings.configure(RING, { intervalMs: 640, enabled: true });
+    await live.store.rings.configure(RING, { intervalMs: 640, enabled: true });
+    const enabled = await onlyRing(live.store);
     expect(enabled.cursor).toBe(paused.ring.cursor);
     expect(dueAt(enabled, enabled.cursor)).toBeGreaterThan(before - 100);
     expect(dueAt(enabled, enabled.cursor)).toBeLessThanOrEqual(Date.now() + 10);
@@ -143,7 +144,8 @@ describeLiveStore('advance', (live) => {
     const ring = await build(live.store, 64_000);
     const first = (await live.store.rings.advance(RING, LIMITS)).ring;
     await live.store.rings.configure(RING, { intervalMs: 64_000, enabled: false });
-    const back = await live.store.rings.configure(RING, { intervalMs: 64_000, enabled: true });
+    await live.store.rings.configure(RING, { intervalMs: 64_000, enabled: true });
+    const back = await onlyRing(live.store);
     expect(dueAt(back, back.cursor)).toBeCloseTo(dueAt(first, first.cursor), 1);
     expect(back.anchorMs).toBeCloseTo(ring.anchorMs, 1);
   });
@@ -152,7 +154,8 @@ describeLiveStore('advance', (live) => {
     await build(live.store, 3_600_000);
     const before = (await live.store.rings.advance(RING, LIMITS)).ring;
     const now = Date.now();
-    const after = await live.store.rings.configure(RING, { intervalMs: 64_000, enabled: true });
+    await live.store.rings.configure(RING, { intervalMs: 64_000, enabled: true });
+    const after = await onlyRing(live.store);
     expect(after.cursor).toBe(before.cursor);
     expect(dueAt(after, after.cursor)).toBeGreaterThan(now);
     expect(dueAt(after, after.cursor)).toBeLessThanOrEqual(Date.now() + 1_000);
@@ -161,7 +164,8 @@ describeLiveStore('advance', (live) => {
   it('re-anchors on a longer interval: the next bucket keeps its due time', async () => {
     await build(live.store, 64_000);
     const before = (await live.store.rings.advance(RING, LIMITS)).ring;
-    const after = await live.store.rings.configure(RING, { intervalMs: 3_600_000, enabled: true });
+    await live.store.rings.configure(RING, { intervalMs: 3_600_000, enabled: true });
+    const after = await onlyRing(live.store);
     expect(after.cursor).toBe(before.cursor);
     expect(dueAt(after, after.cursor)).toBeCloseTo(dueAt(before, before.cursor), 1);
   });

@@ -78,7 +78,7 @@ describe.each([
     async (backMs) => {
       stepped.setAhead(backMs);
       await store.rings.configure(RING, { intervalMs: 64_000, enabled: true });
-      await store.rings.startGeneration(RING, 64, { activate: true });
+      await store.rings.startGeneration(RING, 64);
       await store.rings.add(RING, range(1_000));
       const before = (await store.rings.advance(RING, LIMITS)).ring;
       stepped.setAhead(0);
@@ -92,7 +92,7 @@ describe.each([
 
   it('set forward and back, a ring polls no card more than once a revolution', async () => {
     await store.rings.configure(RING, { intervalMs: 64_000, enabled: true });
-    await store.rings.startGeneration(RING, 64, { activate: true });
+    await store.rings.startGeneration(RING, 64);
     await store.rings.add(RING, range(1_000));
     await store.work.setMaxConcurrency(REALNAME, 2_000);
     const polled: number[] = [];

@@ -140,14 +140,14 @@ describe('Redis as operators see it', () => {
   it('keeps ring buckets as intsets and leaves no bucket behind', async () => {
     const ring = { configId: 1, taskType: REALNAME };
     await store.rings.configure(ring, { intervalMs: 60_000, enabled: true });
-    await store.rings.startGeneration(ring, 128, { activate: true });
+    await store.rings.startGeneration(ring, 128);
     await store.rings.add(ring, range(16_000));
     const buckets = await redis.keys('polling:ring:realname:1:1:*');
     expect(buckets).toHaveLength(128);
     expect(new Set(await Promise.all(buckets.map((key) => redis.object('ENCODING', key))))).toEqual(
       new Set(['intset']),
     );
-    await store.rings.startGeneration(ring, 256, { activate: false });
+    await store.rings.startGeneration(ring, 256);
     await store.rings.add(ring, range(16_000));
     await store.rings.activate(ring);
     expect(await redis.keys('polling:ring:realname:1:1:*')).toEqual([]);
@@ -160,13 +160,13 @@ describe('Redis as operators see it', () => {
   it('counts the members again after buckets were lost', async () => {
     const ring = { configId: 1, taskType: REALNAME };
     await store.rings.configure(ring, { intervalMs: 60_000, enabled: true });
-    await store.rings.startGeneration(ring, 128, { activate: true });
+    await store.rings.startGeneration(ring, 128);
     await store.rings.add(ring, range(16_000));
     const lost = (await redis.keys('polling:ring:realname:1:1:*')).slice(0, 40);
     await redis.unlink(...lost);
     await store.rings.add(ring, range(16_000));
     expect((await store.rings.list())[0]?.members).toBeGreaterThan(16_000);
-    expect(await store.rings.recount(ring)).toBe(16_000);
+    await store.rings.recount(ring);
     expect((await store.rings.list())[0]?.members).toBe(16_000);
   });
 
@@ -175,7 +175,7 @@ describe('Redis as operators see it', () => {
     await redis.sadd('polling:ring:realname:5:3:17', 1, 2, 3);
     await redis.hset('polling:ring-trash:realname', '5:3', 64);
     await store.rings.configure(ring, { intervalMs: 60_000, enabled: true });
-    await store.rings.startGeneration(ring, 64, { activate: true });
+    await store.rings.startGeneration(ring, 64);
     expect(await redis.keys('polling:ring*5:3*')).toEqual([]);
   });
 

@@ -217,7 +217,7 @@ describeLiveStore('retry lane', (live) => {
     await fail(live.store, range(20, 101), PARKED);
     const ring = { configId: 5, taskType: REALNAME };
     await live.store.rings.configure(ring, { intervalMs: 64, enabled: true });
-    await live.store.rings.startGeneration(ring, 64, { activate: true });
+    await live.store.rings.startGeneration(ring, 64);
     await live.store.rings.add(ring, [...range(20), ...range(20, 101), ...range(20, 201)]);
     const advance = async (queueCap: number) => {
       // A revolution that is left out moves the cursor and no card.
@@ -244,7 +244,7 @@ describeLiveStore('retry lane', (live) => {
     expect(await counts(live.store)).toMatchObject({ queueLength: 0, backoff: 100 });
     const ring = { configId: 5, taskType: REALNAME };
     await live.store.rings.configure(ring, { intervalMs: 64, enabled: true });
-    await live.store.rings.startGeneration(ring, 64, { activate: true });
+    await live.store.rings.startGeneration(ring, 64);
     await live.store.rings.add(ring, range(50, 1_001));
     await waitFor(async () => {
       await live.store.rings.advance(ring, { maxBuckets: 64, queueCap: 60, fence: 1 });

@@ -6,6 +6,7 @@ import type { TaskType } from '../../../src/domain/task-type.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
+import type { RingState } from '../../../src/store/ports/live/rings.ts';
 import type { Claim, Settlement, WorkItem } from '../../../src/store/ports/live/work-queue.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { startRedis } from '../../support/redis-server.ts';
@@ -107,7 +108,7 @@ export function range(count: number, from = 1): number[] {
 export async function queueCards(store: LiveStore, cardIds: readonly number[]): Promise<void> {
   const ring = { configId: 999, taskType: REALNAME };
   await store.rings.configure(ring, { intervalMs: 64, enabled: true });
-  await store.rings.startGeneration(ring, 64, { activate: true });
+  await store.rings.startGeneration(ring, 64);
   await store.rings.add(ring, cardIds);
   let moved = 0;
   await waitFor(
@@ -118,6 +119,11 @@ export async function queueCards(store: LiveStore, cardIds: readonly number[]): 
     { what: 'all cards to be queued' },
   );
   await store.rings.drop(ring);
+}
+
+/** The ring of a store that has one. */
+export async function onlyRing(store: LiveStore): Promise<RingState> {
+  return (await store.rings.list())[0] as RingState;
 }
 
 let claims = 0;

@@ -33,7 +33,7 @@ async function importCards(cardIds: readonly number[]): Promise<void> {
 async function buildRing(configId: number, taskType: RingState['taskType'], cardIds: readonly number[]) {
   const ring = { configId, taskType };
   await api.live.rings.configure(ring, { intervalMs: 3_600_000, enabled: true });
-  await api.live.rings.startGeneration(ring, 64, { activate: true });
+  await api.live.rings.startGeneration(ring, 64);
   await api.live.rings.add(ring, cardIds);
 }
 

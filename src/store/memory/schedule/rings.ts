@@ -2,26 +2,26 @@
 import { bucketAt, dueAt, nextResize, stepAtPhase, stepsOf } from '../../../domain/schedule/phase.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import { CardpollError } from '../../../platform/errors.ts';
-import type { RingId, RingState, Rings } from '../../ports/live/rings.ts';
+import {
+  type RingGeneration,
+  type RingId,
+  type RingState,
+  type Rings,
+  ringNotBuilt,
+  ringUnknown,
+} from '../../ports/live/rings.ts';
 import type { WorkState } from '../work/work-state.ts';
 import { Generation } from './ring-generation.ts';
 
-interface Ring extends RingId {
-  intervalMs: number;
-  anchorMs: number;
+/** The state of a ring, with its generations themselves, and what is not shown of it. */
+type Ring = Writable<Omit<RingState, keyof RingGeneration | 'building'>> & {
   staggerMs: number;
-  cursor: number;
-  enabled: boolean;
   fence: number;
-  lastGeneration: number;
   inUse: Generation | null;
-  loaded: boolean;
   building: Generation | null;
-  skippedRevolutions: number;
-  achievedIntervalMs: number | null;
-  lapStartedAtMs: number | null;
-}
+};
+
+type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 
 /** After this many added cards the ring checks again whether buckets must be split. */
 const CARDS_PER_GROWTH = 20_000;
@@ -29,30 +29,10 @@ const CARDS_PER_GROWTH = 20_000;
 export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, WorkState>>): Rings {
   const rings = new Map<string, Ring>();
 
-  /** Switches to the next generation. Every card keeps its phase, and the scaled cursor is due at the same instant. */
-  function switchTo(ring: Ring, next: Generation): void {
-    if (ring.inUse === null) {
-      ring.cursor = 0;
-      ring.anchorMs = nowMs() + ring.staggerMs;
-    } else {
-      const scaled = Math.floor((ring.cursor * stepsOf(next.shape)) / stepsOf(ring.inUse.shape));
-      // In the second half of a whole bucket: go back to its beginning.
-      const inMiddle = bucketAt(next.shape, scaled).steps === 2 && scaled % 2 === 1;
-      ring.cursor = inMiddle ? scaled - 1 : scaled;
-    }
-    ring.inUse = next;
-    ring.loaded = true;
-    ring.building = null;
-  }
-
   function requireRing(id: RingId): Ring {
     const ring = rings.get(keyOf(id));
-    if (ring !== undefined) return ring;
-    throw new CardpollError(
-      'not_found',
-      'ring_unknown',
-      `config ${id.configId} has no ring for ${id.taskType}`,
-    );
+    if (ring === undefined) throw ringUnknown(id);
+    return ring;
   }
 
   function nowMs(): number {
@@ -74,7 +54,6 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
           staggerMs,
           cursor: 0,
           fence: 0,
-          lastGeneration: 0,
           inUse: null,
           loaded: false,
           building: null,
@@ -87,36 +66,37 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
         reanchor(ring, settings, now);
       }
       ring.staggerMs = staggerMs;
-      return stateOf(ring);
     },
 
-    async startGeneration(id, buckets, options) {
+    async startGeneration(id, buckets, selection = '') {
       const ring = requireRing(id);
-      ring.lastGeneration += 1;
-      ring.building = new Generation(ring.lastGeneration, buckets, options.selection ?? '');
-      if (options.activate) {
-        switchTo(ring, ring.building);
-        ring.loaded = false;
+      const last = ring.building ?? ring.inUse;
+      const next = new Generation((last?.number ?? 0) + 1, buckets, selection);
+      if (last !== null) {
+        ring.building = next;
+      } else {
+        ring.inUse = next;
+        ring.anchorMs = nowMs() + ring.staggerMs;
       }
-      return stateOf(ring);
     },
 
     async activate(id) {
       const ring = requireRing(id);
-      if (ring.building !== null) switchTo(ring, ring.building);
-      ring.loaded = ring.inUse !== null;
-      return stateOf(ring);
+      const { inUse, building } = ring;
+      ring.loaded = inUse !== null;
+      if (inUse === null || building === null) return;
+      // Every card keeps its phase, and the scaled cursor is due at the same instant.
+      const scaled = Math.floor((ring.cursor * stepsOf(building.shape)) / stepsOf(inUse.shape));
+      // In the second half of a whole bucket: go back to its beginning.
+      const inMiddle = bucketAt(building.shape, scaled).steps === 2 && scaled % 2 === 1;
+      ring.cursor = inMiddle ? scaled - 1 : scaled;
+      ring.inUse = building;
+      ring.building = null;
     },
 
     async add(id, cardIds) {
       const ring = requireRing(id);
-      if (cardIds.length > 0 && ring.inUse === null && ring.building === null) {
-        throw new CardpollError(
-          'conflict',
-          'ring_not_built',
-          `the ring of config ${id.configId} was never built`,
-        );
-      }
+      if (cardIds.length > 0 && ring.inUse === null) throw ringNotBuilt(id);
       for (const [i, cardId] of cardIds.entries()) {
         if (i % CARDS_PER_GROWTH === 0) makeRoom(ring, Math.min(CARDS_PER_GROWTH, cardIds.length - i));
         ring.inUse?.add(cardId);
@@ -164,7 +144,7 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
     },
 
     /** No bucket is ever lost here, so the count is always right. */
-    recount: async (id) => rings.get(keyOf(id))?.inUse?.members ?? 0,
+    async recount() {},
 
     async drop(id) {
       rings.delete(keyOf(id));
@@ -214,21 +194,8 @@ function keyOf(id: RingId): string {
 
 const NEVER_BUILT = { generation: 0, buckets: 0, split: 0, members: 0, selection: '' };
 
-function stateOf(ring: Ring): RingState {
-  return {
-    configId: ring.configId,
-    taskType: ring.taskType,
-    ...(ring.inUse?.state ?? NEVER_BUILT),
-    loaded: ring.loaded,
-    building: ring.building?.state ?? null,
-    intervalMs: ring.intervalMs,
-    anchorMs: ring.anchorMs,
-    cursor: ring.cursor,
-    enabled: ring.enabled,
-    skippedRevolutions: ring.skippedRevolutions,
-    achievedIntervalMs: ring.achievedIntervalMs,
-    lapStartedAtMs: ring.lapStartedAtMs,
-  };
+function stateOf({ staggerMs: _, fence: __, inUse, building, ...state }: Ring): RingState {
+  return { ...state, ...(inUse?.state ?? NEVER_BUILT), building: building?.state ?? null };
 }
 
 function generationsOf(ring: Ring): Generation[] {

@@ -3,6 +3,7 @@
 import type { RingShape } from '../../../domain/schedule/phase.ts';
 import type { PacedRing } from '../../../domain/schedule/schedule-pace.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
+import { CardpollError } from '../../../platform/errors.ts';
 
 /** Identifies the ring of one polling config. */
 export interface RingId {
@@ -51,23 +52,19 @@ export interface Rings {
    * bucket is due at its old due time or one new step from now, whichever is earlier. Re-enabling keeps the cursor and
    * never lets the pause count as lag: the next bucket is due one step from now at the latest.
    */
-  configure(ring: RingId, settings: RingSettings): Promise<RingState>;
+  configure(ring: RingId, settings: RingSettings): Promise<void>;
 
   /**
-   * Begins generation n+1 with `buckets` buckets and discards an unfinished one. With `activate` (first build) the new
-   * generation is in use at once, while it fills. Without it, `activate()` below switches to it.
+   * Begins generation n+1 with `buckets` buckets and discards an unfinished one. The first one is in use at once, while it
+   * fills; `activate` switches to a later one.
    */
-  startGeneration(
-    ring: RingId,
-    buckets: number,
-    options: { activate: boolean; selection?: string },
-  ): Promise<RingState>;
+  startGeneration(ring: RingId, buckets: number, selection?: string): Promise<void>;
 
   /**
    * Call when all cards are loaded. Switches to the generation being built (same phase for every card, cursor scaled to
    * its buckets) and removes the old one's buckets. Without one, notes that the generation in use is loaded.
    */
-  activate(ring: RingId): Promise<RingState>;
+  activate(ring: RingId): Promise<void>;
 
   /**
    * Adds any number of cards to the generation in use and to the one being built. Splits buckets as they fill, so that
@@ -100,9 +97,9 @@ export interface Rings {
 
   /**
    * Counts `members` again from the buckets of the generation in use, after buckets were lost. The count is dropped
-   * when the ring changes meanwhile. @returns the current number of members.
+   * when the ring changes meanwhile.
    */
-  recount(ring: RingId): Promise<number>;
+  recount(ring: RingId): Promise<void>;
 
   /** Removes the ring and its buckets. */
   drop(ring: RingId): Promise<void>;
@@ -119,4 +116,12 @@ export interface Rings {
     ring: RingId,
     limits: { maxBuckets: number; queueCap: number; fence: number },
   ): Promise<AdvanceResult>;
+}
+
+export function ringUnknown({ configId, taskType }: RingId): CardpollError {
+  return new CardpollError('not_found', 'ring_unknown', `config ${configId} has no ring for ${taskType}`);
+}
+
+export function ringNotBuilt({ configId }: RingId): CardpollError {
+  return new CardpollError('conflict', 'ring_not_built', `the ring of config ${configId} was never built`);
 }

@@ -69,7 +69,7 @@ export interface FiringCount {
   readonly acknowledged: number;
 }
 
-export interface RuleToEvaluate extends WatchedRule {
+interface RuleToEvaluate extends WatchedRule {
   readonly id: number;
   /** Grows with every change of the rule or of its state. */
   readonly revision: number;

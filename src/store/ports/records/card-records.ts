@@ -15,7 +15,7 @@ interface CardRecord extends Card {
 }
 
 /** The usage of a card in a calendar month. */
-export interface MonthlyUsage {
+interface MonthlyUsage {
   /** YYYY-MM */
   readonly month: string;
   readonly usedMb: number;

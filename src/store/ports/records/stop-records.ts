@@ -7,7 +7,7 @@ import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { HoldReason, StopMode, StopRules, StopState } from '../../../domain/stops/stop.ts';
 
 /** A stop that the gateway acknowledged and does not show. */
-export interface UnconfirmedStop {
+interface UnconfirmedStop {
   /** How many calls were acknowledged without effect. */
   readonly calls: number;
   /** Milliseconds until the next call is allowed. */
@@ -59,7 +59,7 @@ export interface CardStop {
   readonly stopAgain: boolean;
 }
 
-export interface ListedStop extends CardStop {
+interface ListedStop extends CardStop {
   readonly cardId: number;
   readonly iccid: string;
   /** null: the card was removed. */

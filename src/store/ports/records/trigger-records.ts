@@ -21,10 +21,15 @@ export interface NewTrigger {
 /** A trigger that needs the leader. If it is `cancelled`, it has cards to take back; otherwise cards to hand out. */
 export type FeedingTrigger = Pick<ManualTrigger, 'triggerId' | 'taskType' | 'status'>;
 
-export interface OpenTotals {
+interface OpenTotals {
   readonly triggers: number;
   /** Contains estimates of triggers whose total is one. */
   readonly cards: number;
+}
+
+export interface HandOut {
+  readonly cardIds: readonly number[];
+  readonly more: boolean;
 }
 
 /** A card that was handed out and has no result yet. */
@@ -91,10 +96,7 @@ export interface TriggerRecords {
    * bounded number of cards. Each card is handed out by one caller only. After the last card `total` becomes exact:
    * cards that were counted at the start and no longer exist count as failed.
    */
-  handOut(
-    triggerId: string,
-    limit: number,
-  ): Promise<{ readonly cardIds: readonly number[]; readonly more: boolean }>;
+  handOut(triggerId: string, limit: number): Promise<HandOut>;
   /** Counts results, each card once; the last result completes the trigger. Idempotent. */
   count(results: readonly TriggerResult[]): Promise<void>;
   /**

@@ -1,7 +1,6 @@
 -- Creates a ring or applies its interval and enabled flag.
 -- KEYS: 1 ring, 2 set of ring ids
 -- ARGV: 1 config id, 2 interval (ms), 3 enabled (1 or 0), 4 stagger (ms)
--- Returns: the ring's state.
 -- Atomic because the new anchor is computed from the cursor, which ring-advance.lua moves.
 local now = now_ms()
 local interval, enabled = tonumber(ARGV[2]), ARGV[3]
@@ -35,4 +34,3 @@ if old[7] ~= ARGV[4] then
   redis.call('HSET', KEYS[1], 'stagger_ms', ARGV[4])
 end
 redis.call('SADD', KEYS[2], ARGV[1])
-return ring_state(KEYS[1])

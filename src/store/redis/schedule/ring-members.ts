@@ -4,7 +4,13 @@ import pLimit from 'p-limit';
 import { groupBy } from '../../../domain/group-by.ts';
 import { bucketNumberOf, bucketsFrom, stepAtPhase, stepsOf } from '../../../domain/schedule/phase.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import type { RingGeneration, RingId, RingState, Rings } from '../../ports/live/rings.ts';
+import {
+  type RingGeneration,
+  type RingId,
+  type RingState,
+  type Rings,
+  ringNotBuilt,
+} from '../../ports/live/rings.ts';
 import { inChunks, type RedisArgument, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 import { ringResizer } from './ring-resizer.ts';
@@ -95,7 +101,7 @@ export function ringMembers(
     async add(ring, cardIds) {
       await inChunks(cardIds, CARDS_PER_GROWTH, async (ids) => {
         const state = await resizer.makeRoom(await reader.require(ring), ids.length);
-        if (state.generation === 0 && state.building === null) throw neverBuilt(ring);
+        if (state.generation === 0) throw ringNotBuilt(ring);
         await send('SADD', state, ids);
       });
     },
@@ -133,14 +139,13 @@ export function ringMembers(
 
     async recount(ring) {
       const state = await reader.read(ring);
-      if (state === null || state.generation === 0) return 0;
+      if (state === null || state.generation === 0) return;
       const numbers = [...bucketsFrom(state, 0)].map(({ number }) => number);
       const sizes = (await ofBuckets('SCARD', state, numbers)) as number[];
       const members = sizes.reduce((sum, size) => sum + size, 0);
       const { generation, buckets, split, members: before } = state;
       const args = [generation, buckets, split, before, members];
-      const reply = await client.script('ringRecount', [keys.ring(ring)], args);
-      return Number(reply ?? 0);
+      await client.script('ringRecount', [keys.ring(ring)], args);
     },
   };
 }
@@ -174,14 +179,6 @@ async function someAtOnce<T, R>(items: Iterable<T>, call: (item: T) => Promise<R
   } finally {
     limit.clearQueue();
   }
-}
-
-function neverBuilt(ring: RingId): CardpollError {
-  return new CardpollError(
-    'conflict',
-    'ring_not_built',
-    `the ring of config ${ring.configId} was never built`,
-  );
 }
 
 function changing(ring: RingId): CardpollError {

@@ -1,6 +1,5 @@
 // The state of a ring: reads it, and parses it as the scripts return it. Used by rings.ts and the other ring-*.ts files.
-import { CardpollError } from '../../../platform/errors.ts';
-import type { RingGeneration, RingId, RingState } from '../../ports/live/rings.ts';
+import { type RingGeneration, type RingId, type RingState, ringUnknown } from '../../ports/live/rings.ts';
 import { pairsOf, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 
@@ -15,18 +14,12 @@ export function ringReader(client: RedisClient, keys: Keys) {
 
   /** @throws CardpollError `not_found` for an unknown ring. */
   async function require(ring: RingId): Promise<RingState> {
-    return (await read(ring)) ?? missingRing(ring);
+    const state = await read(ring);
+    if (state === null) throw ringUnknown(ring);
+    return state;
   }
 
   return { read, require };
-}
-
-export function missingRing(ring: RingId): never {
-  throw new CardpollError(
-    'not_found',
-    'ring_unknown',
-    `config ${ring.configId} has no ring for ${ring.taskType}`,
-  );
 }
 
 export function stateOf(ring: RingId, reply: StateReply): RingState {

@@ -6,12 +6,12 @@
 // the call is repeated with the current state.
 import { bucketAt } from '../../../domain/schedule/phase.ts';
 import { askPerTaskType, type TaskType } from '../../../domain/task-type.ts';
-import type { RingState, Rings } from '../../ports/live/rings.ts';
+import { type RingState, type Rings, ringUnknown } from '../../ports/live/rings.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 import { ringMembers } from './ring-members.ts';
 import { ringResizer } from './ring-resizer.ts';
-import { missingRing, ringReader, type StateReply, stateOf } from './ring-state.ts';
+import { ringReader, type StateReply, stateOf } from './ring-state.ts';
 
 /** About 3,000 cards, which take a few milliseconds of Redis' time. */
 const BUCKETS_PER_CALL = 16;
@@ -36,7 +36,7 @@ export function redisRings(client: RedisClient, keys: Keys): Rings {
     const reply = (await client.script('ringAdvance', names, args)) as
       | [number, number, number, number, StateReply]
       | null;
-    if (reply === null) return missingRing(state);
+    if (reply === null) throw ringUnknown(state);
     const [stale, movedBuckets, moved, queueLength, after] = reply;
     return { stale: stale === 1, movedBuckets, moved, queueLength, ring: stateOf(state, after) };
   }
@@ -58,25 +58,22 @@ export function redisRings(client: RedisClient, keys: Keys): Rings {
     async configure(ring, { intervalMs, enabled, staggerMs = 0 }) {
       const names = [keys.ring(ring), keys.rings(ring.taskType)];
       const args = [ring.configId, intervalMs, enabled ? 1 : 0, staggerMs];
-      return stateOf(ring, (await client.script('ringConfigure', names, args)) as StateReply);
+      await client.script('ringConfigure', names, args);
     },
 
-    async startGeneration(ring, buckets, { activate, selection = '' }) {
+    async startGeneration(ring, buckets, selection = '') {
       const { generation, building } = await reader.require(ring);
       const { taskType } = ring;
       const names = [keys.ring(ring), keys.ringGenerations(taskType), keys.ringTrash(taskType)];
-      const seen = [generation, building?.generation ?? 0];
-      const args = [ring.configId, buckets, activate ? 1 : 0, ...seen, selection];
-      const reply = (await client.script('ringStartGeneration', names, args)) as StateReply | null;
+      const args = [ring.configId, buckets, generation, building?.generation ?? 0, selection];
+      await client.script('ringStartGeneration', names, args);
       await emptyTrash(client, keys, taskType);
-      return stateOf(ring, reply ?? missingRing(ring));
     },
 
     async activate(ring) {
       const names = [keys.ring(ring), keys.ringTrash(ring.taskType)];
-      const reply = (await client.script('ringActivate', names, [ring.configId])) as StateReply | null;
+      if ((await client.script('ringActivate', names, [ring.configId])) === null) throw ringUnknown(ring);
       await emptyTrash(client, keys, ring.taskType);
-      return stateOf(ring, reply ?? missingRing(ring));
     },
 
     async drop(ring) {

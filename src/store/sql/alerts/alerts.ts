@@ -1,18 +1,8 @@
 // Alert rules, their history, silences and the webhook outbox. The state of a rule (firing or not, since when) stands in its
 // row, so that a restart or another leader goes on where the last one ended; see `apply` in alerts.sql for how it changes.
 import { type AlertRule, type AlertRuleFields, WEBHOOK_GROUP_MS } from '../../../domain/alerts/alert-rule.ts';
-import type { Silence } from '../../../domain/alerts/alert-silence.ts';
-import type {
-  AlertHistoryItem,
-  AlertRecords,
-  AppliedTransition,
-  FiringCount,
-  RuleToEvaluate,
-  SilenceRecords,
-  WebhookDelivery,
-  WebhookOutbox,
-} from '../../ports/records/alert-records.ts';
-import { arraysOf, columnOf, countOf, firstOf, withTotal } from '../client/rows.ts';
+import type { AlertRecords, SilenceRecords, WebhookOutbox } from '../../ports/records/alert-records.ts';
+import { arraysOf } from '../client/rows.ts';
 import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './alerts.sql';
@@ -20,63 +10,51 @@ import file from './alerts.sql';
 const sql = statements(file);
 
 export function sqlAlerts(client: SqlClient): AlertRecords {
+  const db = sql.on(client);
   return {
     webhooks: sqlWebhookOutbox(client),
     silences: sqlSilences(client),
 
-    async createRule(fields) {
-      const [rule] = await client.query<AlertRule>(sql('createRule'), valuesOf(fields));
-      return rule as AlertRule;
-    },
-
-    rules: ({ offset, limit }) =>
-      withTotal(client.query<AlertRule>(sql('rules'), [offset, limit]), client.query(sql('countRules'))),
-
-    rule: (id) => firstOf(client.query<AlertRule>(sql('rule'), [id])),
+    createRule: (fields) => db.only('createRule', ...valuesOf(fields)),
+    rules: (slice) => db.slice('rules', 'countRules', [], slice),
+    rule: (id) => db.first('rule', id),
 
     updateRule(id, change) {
       return client.transaction(async (tx) => {
-        await tx.query(sql('lockRule'), [id]);
-        const present = await firstOf(tx.query<AlertRule>(sql('rule'), [id]));
-        if (present === null) return null;
-        return firstOf(tx.query<AlertRule>(sql('updateRule'), [...valuesOf(change(present)), id]));
+        const db = sql.on(tx);
+        await db.run('lockRule', id);
+        const present = await db.first<AlertRule>('rule', id);
+        return present === null ? null : db.first('updateRule', ...valuesOf(change(present)), id);
       });
     },
 
     deleteRule(id) {
       return client.transaction(async (tx) => {
-        const [rule] = await tx.query<{ isFiring: boolean }>(sql('lockRule'), [id]);
-        if (rule === undefined) return false;
-        await tx.query(rule.isFiring ? sql('deleteFiringRule') : sql('deleteRule'), [id]);
+        const db = sql.on(tx);
+        const isFiring = await db.scalar<boolean>('lockRule', id);
+        if (isFiring === null) return false;
+        await (isFiring ? db.run('deleteFiringRule', id) : db.run('deleteRule', id));
         return true;
       });
     },
 
-    history: ({ ruleId, state }, { offset, limit }) =>
-      withTotal(
-        client.query<AlertHistoryItem>(sql('history'), [ruleId, state, offset, limit]),
-        client.query(sql('countHistory'), [ruleId, state]),
-      ),
-
-    alert: (id) => firstOf(client.query<AlertHistoryItem>(sql('alert'), [id])),
-
-    async acknowledge(id, by, reason) {
-      await client.query(sql('acknowledge'), [id, by, reason]);
-    },
-
-    firing: () => client.query<FiringCount>(sql('firing')),
-    toEvaluate: () => client.query<RuleToEvaluate>(sql('toEvaluate')),
+    history: ({ ruleId, state }, slice) => db.slice('history', 'countHistory', [ruleId, state], slice),
+    alert: (id) => db.first('alert', id),
+    acknowledge: (id, by, reason) => db.run('acknowledge', id, by, reason),
+    firing: () => db.rows('firing'),
+    toEvaluate: () => db.rows('toEvaluate'),
 
     async apply(transitions) {
       if (transitions.length === 0) return [];
       const sorted = [...transitions].sort((a, b) => a.ruleId - b.ruleId);
-      return client.query<AppliedTransition>(sql('apply'), [
+      return db.rows(
+        'apply',
         ...arraysOf(sorted, 'ruleId', 'revision'),
         sorted.map(({ event }) => event.kind),
         sorted.map(({ event }) => event.value),
         sorted.map(({ event }) => (event.kind === 'resolved' ? event.resolution : null)),
         WEBHOOK_GROUP_MS,
-      ]);
+      );
     },
   };
 }
@@ -87,19 +65,17 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
  */
 function sqlSilences(client: SqlClient): SilenceRecords {
   return {
-    list: () => client.query<Silence>(sql('silences')),
+    list: () => sql.on(client).rows('silences'),
 
     create({ ruleId, ruleType, taskType, reason, by, ends }) {
       const end = ['atMs' in ends ? ends.atMs : null, 'inSeconds' in ends ? ends.inSeconds : null];
       return client.transaction(async (tx) => {
-        await tx.query(sql('forgetEndedSilences'));
-        const params = [ruleId, ruleType, taskType, reason, by, ...end];
-        const [silence] = await tx.query<Silence>(sql('createSilence'), params);
-        return silence as Silence;
+        await sql.on(tx).run('forgetEndedSilences');
+        return sql.on(tx).only('createSilence', ruleId, ruleType, taskType, reason, by, ...end);
       });
     },
 
-    remove: (id) => firstOf(client.query<Silence>(sql('removeSilence'), [id])),
+    remove: (id) => sql.on(client).first('removeSilence', id),
   };
 }
 
@@ -108,23 +84,21 @@ function sqlSilences(client: SqlClient): SilenceRecords {
  * was frozen past its lease cannot end the attempt of another.
  */
 function sqlWebhookOutbox(client: SqlClient): WebhookOutbox {
+  const db = sql.on(client);
   return {
-    claim: ({ limit, limitPerUrl, leaseMs }) =>
-      client.query<WebhookDelivery>(sql('claimDeliveries'), [limit, limitPerUrl, leaseMs]),
+    claim: ({ limit, limitPerUrl, leaseMs }) => db.rows('claimDeliveries', limit, limitPerUrl, leaseMs),
 
-    settle(deliveries, outcome) {
-      const params = [
+    settle: (deliveries, outcome) =>
+      db.column(
+        'settleDeliveries',
         ...arraysOf(deliveries, 'id', 'attempt'),
         outcome.status,
         outcome.status === 'delivered' ? null : outcome.error,
         outcome.status === 'pending' ? outcome.retryInMs : null,
-      ];
-      return columnOf<number>(client.query(sql('settleDeliveries'), params));
-    },
+      ),
 
-    redeliver: async (alertId) => (await client.query(sql('redeliver'), [alertId])).length,
-
-    pending: () => countOf(client.query(sql('countPending'))),
+    redeliver: async (alertId) => (await db.rows('redeliver', alertId)).length,
+    pending: () => db.count('countPending'),
   };
 }
 

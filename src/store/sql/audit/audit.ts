@@ -5,7 +5,7 @@ import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type { AuditRecord, AuditRecords, MadeChanges } from '../../ports/records/audit-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
 import { countWithin } from '../client/bounded-count.ts';
-import { arraysOf, scalarOf } from '../client/rows.ts';
+import { arraysOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './audit.sql';
@@ -22,8 +22,8 @@ export function sqlAudit(client: SqlClient): AuditRecords {
 
     async list({ sinceMs, untilMs, actor, action, object }, { offset, limit }) {
       const filter = [sinceMs, untilMs, actor, action, object];
-      const items = await client.query<AuditRecord>(sql('page'), [...filter, offset, limit]);
-      const { rows: total } = await countWithin(client, sql('matching').text, filter);
+      const items = await sql.on(client).rows<AuditRecord>('page', ...filter, offset, limit);
+      const { rows: total } = await countWithin(client, sql.text('matching'), filter);
       // The count may be an estimate. The page knows better: what it has is there, and after an empty one comes nothing.
       const isPastEnd = items.length === 0;
       return { items, total: isPastEnd ? Math.min(total, offset) : Math.max(total, offset + items.length) };
@@ -33,23 +33,25 @@ export function sqlAudit(client: SqlClient): AuditRecords {
 
 /** Those older than a day are removed with the next one. */
 export function sqlMadeChanges(client: SqlClient): MadeChanges {
+  const db = sql.on(client);
   return {
-    find: (key) => scalarOf<string>(client.query(sql('madeChange'), [key])),
+    find: (key) => db.scalar('madeChange', key),
 
     async add(key, result) {
-      await client.query(sql('forgetChanges'));
-      await client.query(sql('addChange'), [key, result]);
+      await db.run('forgetChanges');
+      await db.run('addChange', key, result);
     },
   };
 }
 
-async function insert(runner: SqlRunner, month: string, entries: readonly AuditEntry[]): Promise<void> {
-  await runner.query(sql('append'), [
+function insert(runner: SqlRunner, month: string, entries: readonly AuditEntry[]): Promise<void> {
+  return sql.on(runner).run(
+    'append',
     monthStart(month),
     ...arraysOf(entries, 'atMs', 'name', 'role', 'address', 'requestId', 'action', 'object'),
     entries.map(({ before }) => jsonOf(before)),
     entries.map(({ after }) => jsonOf(after)),
-  ]);
+  );
 }
 
 function jsonOf(value: unknown): string | null {

@@ -11,141 +11,104 @@
 import type { CardMembership } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import type { CardChanges } from '../../ports/records/card-records.ts';
-import { scalarOf } from '../client/rows.ts';
-import type { PreparedSql, SqlClient } from '../client/sql-client.ts';
+import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './card-changes.sql';
 
 const sql = statements(file);
 
-interface Position {
-  /** Transaction id as decimal text: it may exceed 2^53. */
-  readonly xid: string;
-  readonly cardId: number;
-}
+const SNAPSHOT = String.raw`\d+:\d+:[\d,]*`;
+const POSITION = String.raw`\d+\.\d+|-`;
+const MARK = new RegExp(`^(${SNAPSHOT})(?:/(${SNAPSHOT})/(${POSITION})/(${POSITION}))?$`);
+const FINISHED = '-';
 
-interface ChangeWindow {
+/** A mark in its parts. Without `upper` a new window starts at `lower`. */
+interface ChangeMark {
   readonly lower: string;
-  readonly upper: string;
-  /** null: that list is finished. */
-  readonly changedAfter: Position | null;
-  readonly removedAfter: Position | null;
+  readonly upper: string | null;
+  readonly changedAfter: string;
+  readonly removedAfter: string;
 }
 
-const SNAPSHOT = /^\d+:\d+:[\d,]*$/;
-const POSITION = /^(\d+)\.(\d+)$/;
+type ChangeWindow = ChangeMark & { readonly upper: string };
 
 interface PageRow {
-  readonly changedXid: string;
-  readonly cardId: number;
+  readonly position: string;
 }
 
-type ChangedRow = PageRow & CardMembership;
-
 interface RemovedRow extends PageRow {
+  readonly cardId: number;
   readonly present: boolean;
 }
 
 export async function currentMark(client: SqlClient): Promise<string> {
-  return String(await scalarOf(client.query(sql('snapshot'))));
+  return String(await sql.on(client).scalar('snapshot'));
 }
 
 export async function cardChangesSince(client: SqlClient, mark: string, limit: number): Promise<CardChanges> {
   // An empty answer means "caught up": a page with nothing to tell is followed by the next one at once.
   for (let at = mark; ; ) {
-    const { window, isNew } = await openWindow(client, at);
-    const changed = await readPage<ChangedRow>(client, sql('changed'), window, window.changedAfter, limit);
-    const removed = await readPage<RemovedRow>(client, sql('removed'), window, window.removedAfter, limit);
+    const { upper, ...begun } = parseMark(at);
+    const window = upper === null ? await newWindow(client, begun.lower) : { ...begun, upper };
+    const read = <Row extends PageRow>(name: string, after: string) =>
+      readPage<Row>(client, name, window, after, limit);
+    const changed = await read<PageRow & CardMembership>('changed', window.changedAfter);
+    const removed = await read<RemovedRow>('removed', window.removedAfter);
     const gone = removed.filter((row) => !row.present).map((row) => row.cardId);
-    const rest = {
+    at = formatMark({
       ...window,
       changedAfter: nextAfter(changed, limit),
       removedAfter: nextAfter(removed, limit),
-    };
-    at = formatMark(rest);
-    const isCaughtUp = isNew && at === window.upper;
+    });
+    const isCaughtUp = upper === null && at === window.upper;
     if (isCaughtUp || changed.length > 0 || gone.length > 0) {
-      return { changed: changed.map(({ changedXid: _, ...card }) => card), removed: gone, mark: at };
+      return { changed: changed.map(({ position: _, ...card }) => card), removed: gone, mark: at };
     }
   }
 }
 
-/** The window a mark stands in, or a new one from the mark to this instant. */
-async function openWindow(
-  client: SqlClient,
-  mark: string,
-): Promise<{ window: ChangeWindow; isNew: boolean }> {
-  const { lower, window } = parseMark(mark);
-  if (window !== null) return { window, isNew: false };
+/** The window of everything from a snapshot to this instant. */
+async function newWindow(client: SqlClient, lower: string): Promise<ChangeWindow> {
   const upper = await currentMark(client);
   if (xmaxOf(lower) > xmaxOf(upper)) {
     throw new CardpollError('conflict', 'change_mark_ahead', 'the change mark is ahead of the database', {
       hint: 'The database was restored from a copy: the rings must be initialised again.',
     });
   }
-  // No transaction has ended since the mark: there is nothing to look for.
-  const fresh = newWindow(lower, upper);
-  return {
-    window: upper === lower ? { ...fresh, changedAfter: null, removedAfter: null } : fresh,
-    isNew: true,
-  };
+  // Whatever is missing from a snapshot is not older than its xmin. Without a transaction that ended since, nothing is missing.
+  const start = upper === lower ? FINISHED : `${lower.split(':')[0]}.0`;
+  return { lower, upper, changedAfter: start, removedAfter: start };
 }
 
 async function readPage<Row extends PageRow>(
   client: SqlClient,
-  statement: PreparedSql,
+  name: string,
   { lower, upper }: ChangeWindow,
-  after: Position | null,
+  after: string,
   limit: number,
 ): Promise<Row[]> {
-  if (after === null) return [];
-  return client.query<Row>(statement, [lower, upper, after.xid, after.cardId, limit]);
+  if (after === FINISHED) return [];
+  const [xid = '', cardId] = after.split('.');
+  return sql.on(client).rows(name, lower, upper, xid, Number(cardId), limit);
 }
 
-function nextAfter(page: readonly PageRow[], limit: number): Position | null {
-  const last = page.at(-1);
-  return last === undefined || page.length < limit ? null : { xid: last.changedXid, cardId: last.cardId };
+function nextAfter(page: readonly PageRow[], limit: number): string {
+  return page.length < limit ? FINISHED : (page.at(-1)?.position ?? FINISHED);
 }
 
 function xmaxOf(snapshot: string): bigint {
   return BigInt(snapshot.split(':')[1] as string);
 }
 
-/** The window of everything between two snapshots, from its start. */
-export function newWindow(lower: string, upper: string): ChangeWindow {
-  // Whatever is missing from a snapshot is not older than its xmin.
-  const start = { xid: lower.split(':')[0] as string, cardId: 0 };
-  return { lower, upper, changedAfter: start, removedAfter: start };
+/** @throws CardpollError `invalid` */
+export function parseMark(mark: string): ChangeMark {
+  const [, lower, upper = null, changedAfter = FINISHED, removedAfter = FINISHED] = MARK.exec(mark) ?? [];
+  if (lower === undefined)
+    throw new CardpollError('invalid', 'bad_change_mark', `'${mark}' is not a change mark`);
+  return { lower, upper, changedAfter, removedAfter };
 }
 
-/** @returns the window to go on with, or the snapshot from which a new window starts. Throws `invalid`. */
-export function parseMark(mark: string): { lower: string; window: ChangeWindow | null } {
-  const [lower = '', upper, changed = '', removed = '', ...rest] = mark.split('/');
-  if (SNAPSHOT.test(lower) && upper === undefined) return { lower, window: null };
-  if (rest.length > 0 || !SNAPSHOT.test(lower) || upper === undefined || !SNAPSHOT.test(upper))
-    throw badMark(mark);
-  const changedAfter = parsePosition(changed, mark);
-  const removedAfter = parsePosition(removed, mark);
-  return { lower, window: { lower, upper, changedAfter, removedAfter } };
-}
-
-export function formatMark(window: ChangeWindow): string {
-  const { lower, upper, changedAfter, removedAfter } = window;
-  if (changedAfter === null && removedAfter === null) return upper;
-  return [lower, upper, formatPosition(changedAfter), formatPosition(removedAfter)].join('/');
-}
-
-function parsePosition(text: string, mark: string): Position | null {
-  if (text === '-') return null;
-  const match = POSITION.exec(text);
-  if (match === null) throw badMark(mark);
-  return { xid: match[1] as string, cardId: Number(match[2]) };
-}
-
-function formatPosition(position: Position | null): string {
-  return position === null ? '-' : `${position.xid}.${position.cardId}`;
-}
-
-function badMark(mark: string): CardpollError {
-  return new CardpollError('invalid', 'bad_change_mark', `'${mark}' is not a change mark`);
+export function formatMark({ lower, upper, changedAfter, removedAfter }: ChangeWindow): string {
+  const isFinished = changedAfter === FINISHED && removedAfter === FINISHED;
+  return isFinished ? upper : [lower, upper, changedAfter, removedAfter].join('/');
 }

@@ -40,12 +40,13 @@ async function writeChunk(
     mostOverPackage,
   }: ImportChunkOptions,
 ): Promise<ImportedChunk> {
-  await tx.query(sql('createRows'));
+  const db = sql.on(tx);
+  await db.run('createRows');
   await fill(tx, rows);
-  await tx.query(sql('planByKeys'));
+  await db.run('planByKeys');
   const since = month === undefined ? null : `${month}-01`;
   const params = [dryRun, overwriteVerified, since, mostOverPackage ?? null, keepFormer];
-  const [chunk] = (await tx.query<ChunkRow>(sql('chunk'), params)) as [ChunkRow];
+  const chunk = await db.only<ChunkRow>('chunk', ...params);
   const { inserted, updated, conflicts, former } = chunk;
   return {
     ...chunk,
@@ -56,11 +57,11 @@ async function writeChunk(
 
 async function fill(tx: SqlTransaction, rows: readonly CardImport[]): Promise<void> {
   if (tx.copyIn !== undefined) {
-    await tx.copyIn(sql('copyRows').text, rows.map(toCopyLine).join(''));
+    await tx.copyIn(sql.text('copyRows'), rows.map(toCopyLine).join(''));
     return;
   }
   const named = rows.map((row, position) => snakeKeys({ position, ...row }));
-  await tx.query(sql('insertRows'), [JSON.stringify(named)]);
+  await sql.on(tx).run('insertRows', JSON.stringify(named));
 }
 
 function copyText(value: CardImport[keyof CardImport]): string {

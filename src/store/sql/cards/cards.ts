@@ -1,9 +1,8 @@
 // Card records: reading and listing them, and the doors to the change feed (card-changes.ts) and to imports
 // (card-import.ts). What polls change is written by results.ts and stops.ts.
-import type { Card, CardMembership } from '../../../domain/cards/card.ts';
+import type { Card } from '../../../domain/cards/card.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
-import type { CardRecords, ListedCard, MonthlyUsage } from '../../ports/records/card-records.ts';
-import { countOf, scalarOf } from '../client/rows.ts';
+import type { CardRecords, ListedCard } from '../../ports/records/card-records.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { cardChangesSince, currentMark } from './card-changes.ts';
@@ -34,23 +33,23 @@ type StretchRow = ListedCard & {
 };
 
 export function sqlCards(client: SqlClient): CardRecords {
+  const db = sql.on(client);
+
   async function byIds(cardIds: readonly number[], answerTimeoutMs?: number): Promise<Card[]> {
-    if (cardIds.length === 0) return [];
-    const statement = answerTimeoutMs === undefined ? sql('byIds') : { ...sql('byIds'), answerTimeoutMs };
-    return client.query<Card>(statement, [cardIds]);
+    return cardIds.length === 0 ? [] : sql.on(client, answerTimeoutMs).rows('byIds', cardIds);
   }
 
   async function cardIdOf(cardIdOrIccid: string): Promise<number | null> {
     if (!/^\d{1,22}$/.test(cardIdOrIccid)) return null;
     if (cardIdOrIccid.length < 18)
       return Number.isSafeInteger(Number(cardIdOrIccid)) ? Number(cardIdOrIccid) : null;
-    return scalarOf<number>(client.query(sql('idOfIccid'), [cardIdOrIccid]));
+    return db.scalar('idOfIccid', cardIdOrIccid);
   }
 
-  const count = () => countOf(client.query(sql('count')));
+  const count = () => db.count('count');
 
   return {
-    page: (afterId, limit) => client.query<CardMembership>(sql('page'), [afterId, limit]),
+    page: (afterId, limit) => db.rows('page', afterId, limit),
     byIds,
 
     async find(cardIdOrIccid) {
@@ -58,37 +57,34 @@ export function sqlCards(client: SqlClient): CardRecords {
       if (cardId === null) return null;
       const [card] = await byIds([cardId]);
       if (card === undefined) return null;
-      const rows = await client.query<{ taskType: TaskType; atMs: number }>(sql('lastPolls'), [cardId]);
+      const rows = await db.rows<{ taskType: TaskType; atMs: number }>('lastPolls', cardId);
       return { ...card, lastPolledAtMs: Object.fromEntries(rows.map((row) => [row.taskType, row.atMs])) };
     },
 
     async lastPolls(taskType, cardIds) {
-      const params = [taskType, cardIds];
-      const rows = await client.query<{ cardId: number; atMs: number }>(sql('lastPollsOf'), params);
+      const rows = await db.rows<{ cardId: number; atMs: number }>('lastPollsOf', taskType, cardIds);
       return new Map(rows.map(({ cardId, atMs }) => [cardId, atMs]));
     },
 
-    monthlyUsage: (cardId, limit) => client.query<MonthlyUsage>(sql('monthlyUsage'), [cardId, limit]),
+    monthlyUsage: (cardId, limit) => db.rows('monthlyUsage', cardId, limit),
     count,
 
     async estimate() {
-      const [row] = await client.query<EstimateRow>(sql('size'));
-      if (row === undefined || row.pages <= PAGES_COUNTED_EXACTLY) return count();
-      const perPage = row.rows > 0 && row.knownPages > 0 ? row.rows / row.knownPages : CARDS_A_PAGE;
-      return Math.round(perPage * row.pages);
+      const { rows, knownPages, pages } = await db.only<EstimateRow>('size');
+      if (pages <= PAGES_COUNTED_EXACTLY) return count();
+      return Math.round((rows > 0 && knownPages > 0 ? rows / knownPages : CARDS_A_PAGE) * pages);
     },
 
     async list({ carrierId, status, stopped }, afterId, limit) {
       const isOpen = carrierId === null && status === null && stopped === null;
       const window = isOpen ? limit : Math.max(limit, LOOKED_AT);
-      const params = [afterId, window, limit, carrierId, status, stopped];
-      const rows = await client.query<StretchRow>(sql('stretch'), params);
+      const rows = await db.rows<StretchRow>('stretch', afterId, window, limit, carrierId, status, stopped);
       const found = rows.filter(({ cardId }) => cardId !== null);
       const cards = found.map(({ lastId: _, lookedAt: __, ...card }) => card);
       return { cards, nextAfterId: nextAfter(rows[0], cards, window, limit) };
     },
 
-    lastId: () => countOf(client.query(sql('lastId'))),
+    lastId: () => db.count('lastId'),
     importChunk: (rows, options) => importChunk(client, rows, options),
     changeMark: () => currentMark(client),
     changesSince: (mark, limit) => cardChangesSince(client, mark, limit),

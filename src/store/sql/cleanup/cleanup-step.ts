@@ -2,7 +2,6 @@
 // progress in the transaction that removes; two instances that step at once take turns by the lock of the item's row.
 import { CLEANUP_BATCH_ROWS } from '../../../domain/cleanup.ts';
 import { countWithin } from '../client/bounded-count.ts';
-import { countOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { fill, statements } from '../client/statements.ts';
 import file from './cleanup-step.sql';
@@ -38,8 +37,8 @@ export async function cleanupStep(client: SqlClient, item: RunItem): Promise<num
 
 /** Notes the partition before it is dropped: from here on the run drops it, whichever instance continues the run. */
 async function notePartition(client: SqlClient, item: RunItem, partition: string): Promise<number> {
-  const { rows } = await countWithin(client, fill(sql('partitionRows'), { partition }), []);
-  await client.query(sql('noteDropping'), [item.runId, item.position, partition, rows]);
+  const { rows } = await countWithin(client, fill(sql.text('partitionRows'), { partition }), []);
+  await sql.on(client).run('noteDropping', item.runId, item.position, partition, rows);
   return 0;
 }
 
@@ -51,36 +50,38 @@ async function dropPartition(
   await detachPartition(client, target, partition);
   let dropped = 0;
   await dropDetached(client, partition, async (tx) => {
-    const rows = await tx.query<{ rows: number }>(sql('countDropped'), [runId, position, partition]);
-    dropped = rows[0]?.rows ?? 0;
-    if (rows.length > 0) await countBatch(tx, runId);
-    await tx.query(sql('forgetDropping'), [partition]);
+    const db = sql.on(tx);
+    const rows = await db.scalar<number>('countDropped', runId, position, partition);
+    dropped = rows ?? 0;
+    if (rows !== null) await db.run('countBatch', runId);
+    await db.run('forgetDropping', partition);
   });
   return dropped;
 }
 
 /** Goes on through the table from where the last step ended, until a batch is full or enough has been looked at. */
-async function walk(tx: SqlRunner, item: RunItem, walked: WalkedTable): Promise<number> {
-  const [mark] = await tx.query<{ walkedTo: string }>(sql('lockItem'), [item.runId, item.position]);
-  if (mark === undefined) return 0;
-  const pages = await pagesOf(tx, walked);
+async function walk(
+  tx: SqlRunner,
+  { runId, position, target }: RunItem,
+  walked: WalkedTable,
+): Promise<number> {
+  const db = sql.on(tx);
+  let walkedTo = await db.scalar<string>('lockItem', runId, position);
+  if (walkedTo === null) return 0;
+  // 0 where there is no such table (any more, or yet), or none of its rows goes by itself.
+  const pages = walked.expired === null ? 0 : await db.count('pages', walked.table, walked.monthly);
   const room = Math.floor(CLEANUP_BATCH_ROWS / walked.rowsEach);
-  let walkedTo = mark.walkedTo;
   let deleted = 0;
   for (let window = 0; window < WINDOWS_A_STEP && pageOf(walkedTo) < pages && deleted < room; window += 1) {
     const batch = await removeWindow(tx, walked, walkedTo, room - deleted);
     deleted += batch.deleted;
     walkedTo = batch.walkedTo;
   }
-  await noteWalk(tx, item, { deleted, walkedTo, finished: pageOf(walkedTo) >= pages });
-  if (deleted > 0) await countBatch(tx, item.runId);
+  const finished = pageOf(walkedTo) >= pages;
+  await db.run('noteWalk', runId, position, deleted, walkedTo, finished);
+  if (finished) await db.run('noteLastRun', target);
+  if (deleted > 0) await db.run('countBatch', runId);
   return deleted;
-}
-
-/** Pages of the table whose rows go one by one; 0 when there is no such table (any more, or yet). */
-async function pagesOf(tx: SqlRunner, { table, monthly, expired }: WalkedTable): Promise<number> {
-  if (expired === null) return 0;
-  return countOf(tx.query(sql('pages'), [table, monthly]));
 }
 
 /** Removes the expired rows of a window, in the order they lie in; of more than `limit` the first ones. */
@@ -91,24 +92,9 @@ async function removeWindow(
   limit: number,
 ): Promise<{ deleted: number; walkedTo: string }> {
   const to = `(${pageOf(from) + WINDOW_PAGES},0)`;
-  const statement = fill(sql('removeWindow'), { table, expired: expired ?? 'false' });
+  const statement = fill(sql.text('removeWindow'), { table, expired: expired ?? 'false' });
   const [row] = await tx.query<{ deleted: number; last: string | null }>(statement, [from, to, limit]);
   return { deleted: row?.deleted ?? 0, walkedTo: row?.last ?? to };
-}
-
-async function noteWalk(
-  tx: SqlRunner,
-  { runId, position, target }: RunItem,
-  { deleted, walkedTo, finished }: { deleted: number; walkedTo: string; finished: boolean },
-): Promise<void> {
-  await tx.query(sql('noteWalk'), [runId, position, deleted, walkedTo, finished]);
-  if (finished) {
-    await tx.query(sql('noteLastRun'), [target]);
-  }
-}
-
-async function countBatch(tx: SqlRunner, runId: string): Promise<void> {
-  await tx.query(sql('countBatch'), [runId]);
 }
 
 /** The page of a row's place, `(page,row)`. */

@@ -2,7 +2,6 @@
 // cleanup.ts and cleanup-step.ts; no other file says which rows may go.
 import { CLEANUP_TARGETS, type CleanupBounds, type CleanupTarget } from '../../../domain/cleanup.ts';
 import { parseMark } from '../cards/card-changes.ts';
-import type { PreparedSql } from '../client/sql-client.ts';
 import { fill, statements } from '../client/statements.ts';
 import file from './cleanup-targets.sql';
 import { monthStart } from './partitions.ts';
@@ -41,19 +40,19 @@ export function walkedTable(of: ExpiredOf): WalkedTable {
   const { target, firstKeptMonth } = of;
   const rowsEach = ROWS_EACH[target] ?? 1;
   if (!MONTHLY.has(target)) {
-    return { table: target, monthly: false, expired: withValues(sql(target), of), rowsEach };
+    return { table: target, monthly: false, expired: withValues(sql.text(target), of), rowsEach };
   }
-  const expired = target === 'usage_records' ? withValues(sql('usage_records_rows'), of) : null;
+  const expired = target === 'usage_records' ? withValues(sql.text('usage_records_rows'), of) : null;
   return { table: `${target}_${firstKeptMonth.replace('-', '_')}`, monthly: true, expired, rowsEach };
 }
 
 /** Selects everything of a target that has expired. */
 export function expiredRows(of: ExpiredOf): string {
-  return fill(sql('expired'), { table: of.target, expired: withValues(sql(of.target), of) });
+  return fill(sql.text('expired'), { table: of.target, expired: withValues(sql.text(of.target), of) });
 }
 
 /** A condition with its values, which are numbers or checked here: nothing in them needs a quote. */
-function withValues(condition: PreparedSql, { cutoffMs, firstKeptMonth, changeMark }: ExpiredOf): string {
+function withValues(condition: string, { cutoffMs, firstKeptMonth, changeMark }: ExpiredOf): string {
   return fill(condition, {
     cutoff: `to_timestamp(${cutoffMs / 1_000})`,
     month: `'${monthStart(firstKeptMonth)}'::date`,

@@ -22,12 +22,12 @@ ON CONFLICT DO NOTHING
 RETURNING 1
 
 -- name: cleanup.beginItems
--- $1 run id, $2 change mark or NULL, and of each target, in order: $3 its name, $4 cutoff (epoch ms), $5 first kept month,
--- $6 expired rows.
+-- $1 run id, $2 change mark or NULL, and of each target, in order: $3 its name, $4 cutoff (epoch ms), $5 expired rows, $6 first
+-- kept month.
 INSERT INTO cleanup_run_items (run_id, position, target, cutoff, first_kept_month, change_mark, total)
 SELECT $1, position, target, to_timestamp(cutoff_ms / 1000.0), first_kept_month, $2, total
-FROM unnest($3::text[], $4::bigint[], $5::date[], $6::bigint[])
-  WITH ORDINALITY AS i (target, cutoff_ms, first_kept_month, total, position)
+FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::date[])
+  WITH ORDINALITY AS i (target, cutoff_ms, total, first_kept_month, position)
 
 -- name: cleanup.next
 -- The run that is under way with the first target it is not through with; without one when it is through with all.

@@ -9,7 +9,7 @@ import type {
   CleanupStep,
 } from '../../ports/records/cleanup-records.ts';
 import { COUNT_WITHIN_MS, countWithin } from '../client/bounded-count.ts';
-import { firstOf } from '../client/rows.ts';
+import { arraysOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './cleanup.sql';
@@ -23,57 +23,52 @@ const sql = statements(file);
 type NextRow = Omit<RunItem, 'position'> & { readonly position: number | null };
 
 export function sqlCleanup(client: SqlClient): CleanupRecords {
-  const configs = () => client.query<CleanupConfig>(sql('configs'), [CLEANUP_TARGETS]);
+  const db = sql.on(client);
+  const configs = () => db.rows<CleanupConfig>('configs', CLEANUP_TARGETS);
 
   /** Another instance may have finished it: then there is nothing more to say. */
   async function finish(runId: string): Promise<CleanupStep> {
-    const finished = await client.query(sql('finish'), [runId]);
-    const run = finished.length === 0 ? null : await runOf(runId);
+    const run = (await db.hasRow('finish', runId)) ? await runOf(runId) : null;
     return run === null ? { state: 'idle' } : { state: 'finished', run };
   }
 
   /** @param id null: the run begun last. */
-  const runOf = (id: string | null) => firstOf(client.query<CleanupRun>(sql('run'), [id]));
+  const runOf = (id: string | null) => db.first<CleanupRun>('run', id);
 
   return {
     configs,
 
-    updateConfig(id, { retentionDays = null, enabled = null }) {
-      const params = [id, retentionDays, enabled, CLEANUP_TARGETS];
-      return firstOf(client.query<CleanupConfig>(sql('updateConfig'), params));
-    },
+    updateConfig: (id, { retentionDays = null, enabled = null }) =>
+      db.first('updateConfig', id, retentionDays, enabled, CLEANUP_TARGETS),
 
     plan: async (at) => planCleanup(client, await configs(), at),
 
     begin(runId, { items, changeMark }, scheduledForMs) {
       return client.transaction(async (tx) => {
-        const begun = await tx.query(sql('begin'), [runId, scheduledForMs]);
-        if (begun.length === 0) return false;
-        await tx.query(sql('beginItems'), [
+        const db = sql.on(tx);
+        const months = items.map((item) => monthStart(item.firstKeptMonth));
+        if (!(await db.hasRow('begin', runId, scheduledForMs))) return false;
+        await db.run(
+          'beginItems',
           runId,
           changeMark,
-          items.map((item) => item.target),
-          items.map((item) => item.cutoffMs),
-          items.map((item) => monthStart(item.firstKeptMonth)),
-          items.map((item) => item.rows),
-        ]);
+          ...arraysOf(items, 'target', 'cutoffMs', 'rows'),
+          months,
+        );
         return true;
       });
     },
 
     async step() {
-      const [next] = await client.query<NextRow>(sql('next'));
-      if (next === undefined) return { state: 'idle' };
+      const next = await db.first<NextRow>('next');
+      if (next === null) return { state: 'idle' };
       const { position, ...item } = next;
       if (position === null) return finish(item.runId);
       return { state: 'going', deleted: await cleanupStep(client, { ...item, position }) };
     },
 
-    async skipTarget(error) {
-      await client.query(sql('skipTarget'), [error]);
-    },
-
-    cancel: async (reason) => (await client.query(sql('cancel'), [reason])).length > 0,
+    skipTarget: (error) => db.run('skipTarget', error),
+    cancel: (reason) => db.hasRow('cancel', reason),
     latest: () => runOf(null),
   };
 }

@@ -2,7 +2,6 @@
 // without blocking writers, then dropped. Used by every file that writes into them, and by cleanup-step.ts, which notes between
 // the two what is being dropped, so that a half-detached partition is found again.
 import { CardpollError } from '../../../platform/errors.ts';
-import { columnOf, scalarOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { sqlStateOf } from '../client/sql-errors.ts';
 import { fill, statements } from '../client/statements.ts';
@@ -56,8 +55,8 @@ export async function ensurePartitions(client: SqlClient, month: string): Promis
     await lockKey(tx, LOCK_KEY);
     const present = await attached(tx, names);
     for (const parts of wanted.filter(({ partition }) => !present.has(partition))) {
-      await tx.query(fill(sql('create'), parts));
-      await tx.query(fill(sql('attach'), parts));
+      await tx.query(fill(sql.text('create'), parts));
+      await tx.query(fill(sql.text('attach'), parts));
     }
   });
 }
@@ -79,7 +78,7 @@ export async function withPartitions<T>(
 }
 
 async function attached(runner: SqlRunner, names: readonly string[]): Promise<Set<string>> {
-  return new Set(await columnOf<string>(runner.query(sql('attached'), [Object.keys(PARTITIONED), names])));
+  return new Set(await sql.on(runner).column<string>('attached', Object.keys(PARTITIONED), names));
 }
 
 /**
@@ -91,7 +90,7 @@ export function expiredPartition(
   table: string,
   firstKept: string,
 ): Promise<string | null> {
-  return scalarOf(runner.query(sql('expired'), [table, firstKept, table]));
+  return sql.on(runner).scalar('expired', table, firstKept, table);
 }
 
 /**
@@ -99,11 +98,10 @@ export function expiredPartition(
  * wait for. Interrupted, it is finished by the next call. Throws `unavailable` when a long transaction stands in the way.
  */
 export async function detachPartition(client: SqlClient, table: string, name: string): Promise<void> {
-  const [state] = await client.query<{ pending: boolean }>(sql('state'), [name]);
-  if (state === undefined) return;
-  await client.query(
-    fill(state.pending ? sql('finishDetaching') : sql('detach'), { table, partition: name }),
-  );
+  const isPending = await sql.on(client).scalar<boolean>('state', name);
+  if (isPending === null) return;
+  const statement = isPending ? sql.text('finishDetaching') : sql.text('detach');
+  await client.query(fill(statement, { table, partition: name }));
 }
 
 /** Drops the detached table in the transaction of `notes`. */
@@ -115,6 +113,6 @@ export function dropDetached(
   return client.transaction(async (tx) => {
     await limitLockWaits(tx, DROP_LOCK_TIMEOUT_MS);
     await notes(tx);
-    await tx.query(fill(sql('drop'), { partition: name }));
+    await tx.query(fill(sql.text('drop'), { partition: name }));
   });
 }

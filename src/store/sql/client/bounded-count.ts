@@ -26,7 +26,7 @@ export async function countWithin(
   try {
     const [counted] = await client.transaction(async (tx) => {
       await limitStatements(tx, withinMs);
-      return tx.query<{ rows: number }>(fill(sql('count'), { rows }), params);
+      return tx.query<{ rows: number }>(fill(sql.text('count'), { rows }), params);
     });
     return { rows: Number(counted?.rows), estimated: false };
   } catch (error) {
@@ -38,7 +38,7 @@ export async function countWithin(
 
 async function estimate(client: SqlClient, rows: string, params: readonly SqlValue[]): Promise<number> {
   const [row] = await client.query<{ 'QUERY PLAN': ReadonlyArray<{ Plan: { 'Plan Rows': number } }> }>(
-    fill(sql('estimate'), { rows }),
+    fill(sql.text('estimate'), { rows }),
     params,
   );
   return row?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? 0;

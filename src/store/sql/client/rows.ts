@@ -1,7 +1,6 @@
 // Rows as this program reads them. A column's name becomes camelCase: `card_id` is cardId. A time is epoch milliseconds,
 // and its name ends in Ms: `fired_at` is firedAtMs. A name with dots is a field of an object in the row: `jump.factor`. Both
 // drivers answer with arrays of values and call this at their edge.
-import type { SliceOf } from '../../../domain/page.ts';
 import { camelCase } from '../../../platform/snake-keys.ts';
 import type { SqlValue } from './sql-client.ts';
 
@@ -55,31 +54,4 @@ export function arraysOf<Item extends object>(
   ...fields: ReadonlyArray<keyof Item>
 ): SqlValue[] {
   return fields.map((field) => items.map((item) => item[field] as Exclude<SqlValue, readonly unknown[]>));
-}
-
-/** @returns the first column of an answer. */
-export async function columnOf<Value>(answer: Promise<Row[]>): Promise<Value[]> {
-  return (await answer).map((row) => Object.values(row)[0] as Value);
-}
-
-/** @returns the first value of an answer; null without a row. */
-export async function scalarOf<Value>(answer: Promise<Row[]>): Promise<Value | null> {
-  return (await columnOf<Value>(answer))[0] ?? null;
-}
-
-/** @returns the number that an answer counts; 0 without a row. */
-export async function countOf(answer: Promise<Row[]>): Promise<number> {
-  return (await scalarOf<number>(answer)) ?? 0;
-}
-
-/** @returns some items of a list, and how many the list has. */
-export async function withTotal<Item>(items: Promise<Item[]>, total: Promise<Row[]>): Promise<SliceOf<Item>> {
-  const [found, count] = await Promise.all([items, countOf(total)]);
-  return { items: found, total: count };
-}
-
-/** @returns the first row of an answer; null without one. */
-export async function firstOf<Row>(answer: Promise<Row[]>): Promise<Row | null> {
-  const [row = null] = await answer;
-  return row;
 }

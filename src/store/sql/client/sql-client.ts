@@ -9,7 +9,7 @@ export interface PreparedSql {
   readonly name: string;
   readonly text: string;
   /** Without an answer for this long the connection counts as broken; the client's own bound where it is absent. */
-  readonly answerTimeoutMs?: number;
+  readonly answerTimeoutMs?: number | undefined;
 }
 
 export type SqlValue = number | string | boolean | null | readonly (number | string | boolean | null)[];

@@ -1,31 +1,100 @@
 // Reads the statements of a .sql file: each begins with a line `-- name: subject.statement` and ends where the next
 // one begins. Used by every file that sends SQL: x.ts sends the statements of x.sql next to it
 // (docs/decisions/0024-statements-by-name.md).
-import type { PreparedSql } from './sql-client.ts';
+import type { Slice, SliceOf } from '../../../domain/page.ts';
+import type { PreparedSql, SqlRunner, SqlValue } from './sql-client.ts';
 
 const BEGINNING = /^-- name: ([a-z_]+\.(\w+))$/m;
 /** Servers show only the beginning of what they run: it is the statement. */
 const HEADER = /^(--.*\n)+/;
 
-/** @returns the statement of each name. A test compares the names in a file with those that are asked for. */
-export function statements(file: string): (name: string) => PreparedSql {
+/** The statements of a file. A test compares their names with those that are asked for. */
+export function statements(file: string) {
   const found = new Map<string, PreparedSql>();
   for (const text of file.split(/^(?=-- name: )/m)) {
     const [, name, statement] = BEGINNING.exec(text) ?? [];
     if (name !== undefined && statement !== undefined)
       found.set(statement, { name, text: text.replace(HEADER, '').trimEnd() });
   }
-  return (name) => {
+  const find = (name: string): PreparedSql => {
     const statement = found.get(name);
     if (statement === undefined) throw new Error(`the file has no statement ${name}`);
     return statement;
   };
+  return {
+    text: (name: string) => find(name).text,
+    /** @param answerTimeoutMs of each statement; the client's own bound when absent */
+    on: (runner: SqlRunner, answerTimeoutMs?: number) =>
+      new Sender(runner, (name) => ({ ...find(name), answerTimeoutMs })),
+  };
+}
+
+/** Sends statements by their names, and returns of an answer what is asked for. */
+class Sender {
+  constructor(
+    private readonly runner: SqlRunner,
+    private readonly find: (name: string) => PreparedSql,
+  ) {}
+
+  rows<Row>(name: string, ...params: readonly SqlValue[]): Promise<Row[]> {
+    return this.runner.query<Row>(this.find(name), params);
+  }
+
+  async run(name: string, ...params: readonly SqlValue[]): Promise<void> {
+    await this.rows(name, ...params);
+  }
+
+  /** @returns the first row; null without one. */
+  async first<Row>(name: string, ...params: readonly SqlValue[]): Promise<Row | null> {
+    return (await this.rows<Row>(name, ...params))[0] ?? null;
+  }
+
+  /** @returns the row of a statement that always has one. */
+  async only<Row>(name: string, ...params: readonly SqlValue[]): Promise<Row> {
+    const row = await this.first<Row>(name, ...params);
+    if (row === null) throw new Error(`${this.find(name).name} has returned no row`);
+    return row;
+  }
+
+  async hasRow(name: string, ...params: readonly SqlValue[]): Promise<boolean> {
+    return (await this.first(name, ...params)) !== null;
+  }
+
+  /** @returns the first column. */
+  async column<Value>(name: string, ...params: readonly SqlValue[]): Promise<Value[]> {
+    return (await this.rows<object>(name, ...params)).map((row) => Object.values(row)[0]);
+  }
+
+  /** @returns the first value; null without a row. */
+  async scalar<Value>(name: string, ...params: readonly SqlValue[]): Promise<Value | null> {
+    return (await this.column<Value>(name, ...params))[0] ?? null;
+  }
+
+  /** @returns the number that a statement counts; 0 without a row. */
+  async count(name: string, ...params: readonly SqlValue[]): Promise<number> {
+    return (await this.scalar<number>(name, ...params)) ?? 0;
+  }
+
+  /**
+   * @param name of the statement that returns one page of a list; it takes offset and limit after the filter
+   * @param countName of the statement that counts the list
+   */
+  async slice<Item>(
+    name: string,
+    countName: string,
+    filter: readonly SqlValue[],
+    { offset, limit }: Slice,
+  ): Promise<SliceOf<Item>> {
+    const items = this.rows<Item>(name, ...filter, offset, limit);
+    const [found, total] = await Promise.all([items, this.count(countName, ...filter)]);
+    return { items: found, total };
+  }
 }
 
 /**
  * A statement with what no parameter can stand for, names of tables and parts of conditions, where it has {braces}. They
  * come from this program or, quoted, from PostgreSQL's catalogs; never from outside.
  */
-export function fill({ text }: PreparedSql, parts: Readonly<Record<string, string>>): string {
+export function fill(text: string, parts: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\{([a-z]+)\}/g, (_, part: string) => parts[part] ?? `{${part}}`);
 }

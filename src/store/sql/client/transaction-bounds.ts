@@ -8,20 +8,20 @@ import file from './transaction-bounds.sql';
 const sql = statements(file);
 
 /** A statement that takes longer is cancelled; 0: none is. */
-export async function limitStatements(tx: SqlRunner, ms: number): Promise<void> {
-  await tx.query(sql('limitStatements'), [ms]);
+export function limitStatements(tx: SqlRunner, ms: number): Promise<void> {
+  return sql.on(tx).run('limitStatements', ms);
 }
 
-export async function limitLockWaits(tx: SqlRunner, ms: number): Promise<void> {
-  await tx.query(sql('limitLockWaits'), [ms]);
+export function limitLockWaits(tx: SqlRunner, ms: number): Promise<void> {
+  return sql.on(tx).run('limitLockWaits', ms);
 }
 
 /** For statements that walk a large table in steps: their plan must not depend on how large it was when the plan was made. */
-export async function walkIndexes(tx: SqlRunner): Promise<void> {
-  await tx.query(sql('walkIndexes'));
+export function walkIndexes(tx: SqlRunner): Promise<void> {
+  return sql.on(tx).run('walkIndexes');
 }
 
 /** Transactions that lock the same key take turns. */
-export async function lockKey(tx: SqlRunner, key: number): Promise<void> {
-  await tx.query(sql('lock'), [key]);
+export function lockKey(tx: SqlRunner, key: number): Promise<void> {
+  return sql.on(tx).run('lock', key);
 }

@@ -9,7 +9,6 @@ import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
 import type { ResultRecords } from '../../ports/records/record-store.ts';
 import { ensurePartitions, monthStart, withPartitions } from '../cleanup/partitions.ts';
-import { columnOf, scalarOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner, SqlValue } from '../client/sql-client.ts';
 import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
@@ -20,7 +19,7 @@ const sql = statements(file);
 export function sqlResults(client: SqlClient): ResultRecords {
   /** Months of the readings that the statement accepts: none of a year that a clock far ahead made up. */
   async function monthsOf(outcomes: readonly PollOutcome[]): Promise<ReadonlySet<string>> {
-    const latestMs = Number(await scalarOf(client.query(sql('latestReading'))));
+    const latestMs = Number(await sql.on(client).scalar('latestReading'));
     const states = outcomes.flatMap(({ usage }) => usage?.next ?? []);
     return new Set(states.filter(({ readAtMs }) => readAtMs <= latestMs).map(({ month }) => month));
   }
@@ -43,7 +42,7 @@ export function sqlResults(client: SqlClient): ResultRecords {
     foldBack({ present, latest, afterCardId, limit }) {
       const params = [monthStart(present), monthStart(latest), afterCardId, limit];
       return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE], () =>
-        withPartitions(client, present, () => columnOf<number>(client.query(sql('foldBack'), params))),
+        withPartitions(client, present, () => sql.on(client).column<number>('foldBack', ...params)),
       );
     },
 
@@ -52,9 +51,10 @@ export function sqlResults(client: SqlClient): ResultRecords {
 }
 
 async function writeRounds(runner: SqlRunner, rounds: readonly SqlValue[][]): Promise<number[]> {
+  const db = sql.on(runner);
   const stale = new Set<number>();
   for (const params of rounds) {
-    for (const cardId of await columnOf<number>(runner.query(sql('write'), params))) stale.add(cardId);
+    for (const cardId of await db.column<number>('write', ...params)) stale.add(cardId);
   }
   return [...stale];
 }

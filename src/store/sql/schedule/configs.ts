@@ -4,7 +4,6 @@ import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.
 import type { PollingConfig } from '../../../domain/schedule/polling-config.ts';
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { ConfigRecords } from '../../ports/records/record-store.ts';
-import { firstOf } from '../client/rows.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { sqlStateOf, UNIQUE_VIOLATION } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
@@ -16,8 +15,9 @@ const sql = statements(file);
 const LIST_ANSWER_TIMEOUT_MS = 3_000;
 
 export function sqlConfigs(client: SqlClient): ConfigRecords {
+  const db = sql.on(client);
   return {
-    list: () => client.query<PollingConfig>({ ...sql('list'), answerTimeoutMs: LIST_ANSWER_TIMEOUT_MS }),
+    list: () => sql.on(client, LIST_ANSWER_TIMEOUT_MS).rows('list'),
 
     async create(config) {
       try {
@@ -25,13 +25,14 @@ export function sqlConfigs(client: SqlClient): ConfigRecords {
         return await client.transaction((tx) => insert(tx, config));
       } catch (error) {
         if (sqlStateOf(error) !== UNIQUE_VIOLATION) throw error;
-        await client.query(sql('passUsedIds'));
+        await db.run('passUsedIds');
         return insert(client, config);
       }
     },
 
-    update(id, patch) {
-      const params = [
+    update: (id, patch) =>
+      db.first(
+        'update',
         id,
         patch.name ?? null,
         patch.taskType ?? null,
@@ -42,33 +43,22 @@ export function sqlConfigs(client: SqlClient): ConfigRecords {
         patch.intervalSeconds ?? null,
         patch.priority ?? null,
         patch.status ?? null,
-      ];
-      return firstOf(client.query<PollingConfig>(sql('update'), params));
-    },
+      ),
 
-    remove: (id) => firstOf(client.query<PollingConfig>(sql('remove'), [id])),
+    remove: (id) => db.first('remove', id),
 
     async concurrency() {
-      const rows = await client.query<{ taskType: TaskType; maxConcurrency: number }>(sql('concurrency'));
+      const rows = await db.rows<{ taskType: TaskType; maxConcurrency: number }>('concurrency');
       const limits = new Map(rows.map((row) => [row.taskType, row.maxConcurrency]));
       return perTaskType((taskType) => limits.get(taskType) ?? DEFAULT_MAX_CONCURRENCY);
     },
 
-    async setConcurrency(taskType, max) {
-      await client.query(sql('setConcurrency'), [taskType, max]);
-    },
+    setConcurrency: (taskType, max) => db.run('setConcurrency', taskType, max),
   };
 }
 
-async function insert(runner: SqlRunner, config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {
-  const [created] = await runner.query<PollingConfig>(sql('create'), [
-    config.name,
-    config.taskType,
-    config.cardCondition,
-    config.carrierId,
-    config.intervalSeconds,
-    config.priority,
-    config.status,
-  ]);
-  return created as PollingConfig;
+function insert(runner: SqlRunner, config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {
+  const { name, taskType, cardCondition, carrierId, intervalSeconds, priority, status } = config;
+  const values = [name, taskType, cardCondition, carrierId, intervalSeconds, priority, status];
+  return sql.on(runner).only('create', ...values);
 }

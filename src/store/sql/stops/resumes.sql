@@ -144,8 +144,8 @@ UPDATE resume_runs SET cancelled_at = clock_timestamp(), steps_left = true, card
 WHERE id = $1::uuid AND cancelled_at IS NULL
 
 -- name: resumes.claim
--- $1 card id, $2 lease in ms. Returns a row: state granted | unresolved | claimed | unconfirmed with run and attempt; no row
--- when the card waits in no run.
+-- $1 card id, $2 lease in ms. Returns the answer as JSON: granted | unresolved | claimed | unconfirmed; no row when the card waits
+-- in no run.
 WITH claimed AS (
   UPDATE card_resumes r SET
     claimed_until = clock_timestamp() + $2::float8 * interval '1 millisecond',
@@ -157,11 +157,14 @@ WITH claimed AS (
     AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
   RETURNING run_id, unresolved, attempts
 )
-SELECT run_id, attempts, CASE WHEN unresolved THEN 'unresolved' ELSE 'granted' END AS state, 0 AS retry_in_ms
+SELECT json_build_object(
+  'state', CASE WHEN unresolved THEN 'unresolved' ELSE 'granted' END, 'runId', run_id, 'attempt', attempts) AS claim
 FROM claimed
 UNION ALL
-SELECT run_id, attempts, CASE WHEN unconfirmed > 0 THEN 'unconfirmed' ELSE 'claimed' END,
-  greatest(0, coalesce(extract(epoch FROM claimed_until - clock_timestamp()) * 1000, 0))::bigint
+SELECT CASE
+  WHEN unconfirmed > 0 THEN json_build_object('state', 'unconfirmed', 'runId', run_id, 'retryInMs',
+    greatest(0, coalesce(extract(epoch FROM claimed_until - clock_timestamp()) * 1000, 0))::bigint)
+  ELSE json_build_object('state', 'claimed', 'runId', run_id) END
 FROM card_resumes r JOIN resume_runs run ON run.id = r.run_id
 WHERE card_id = $1::bigint AND state = 'waiting' AND not_before <= clock_timestamp() AND run.cancelled_at IS NULL
   AND NOT EXISTS (SELECT FROM claimed)
@@ -202,7 +205,7 @@ SELECT $3::date, clock_timestamp(), ended.created_by, ended.created_role, 'card.
     || CASE WHEN ended.stop_again THEN '{"stop_again": true}' ELSE '{}' END::jsonb
 FROM ended
 LEFT JOIN stop ON true
-RETURNING at, actor AS name, role, action, object, before, after
+RETURNING at, actor AS name, role, address, request_id, action, object, before, after
 
 -- name: resumes.acknowledge
 -- The gateway acknowledged the call and does not show the card running: no further call before a pause that doubles, and

@@ -1,16 +1,14 @@
 // Runs that resume cards. What concerns many cards is done in steps, each a statement of its own.
-import { type AuditEntry, DAEMON } from '../../../domain/audit.ts';
-import type { CardMembership } from '../../../domain/cards/card.ts';
+import { DAEMON } from '../../../domain/audit.ts';
 import type {
-  FailedResume,
   MonthSelection,
+  ResumeClaim,
   ResumeRecords,
   ResumeRun,
   ResumeSelection,
 } from '../../ports/records/resume-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
-import { columnOf, firstOf, scalarOf } from '../client/rows.ts';
-import type { PreparedSql, SqlClient, SqlValue } from '../client/sql-client.ts';
+import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { walkIndexes } from '../client/transaction-bounds.ts';
 import file from './resumes.sql';
@@ -34,18 +32,18 @@ interface CountRow {
   readonly walkedTo: number;
 }
 
-interface ClaimRow {
-  readonly state: 'granted' | 'unresolved' | 'claimed' | 'unconfirmed';
-  readonly runId: string;
-  readonly attempts: number;
-  readonly retryInMs: number;
+interface StepRow {
+  readonly stepsLeft: boolean;
 }
 
 export function sqlResumes(client: SqlClient): ResumeRecords {
-  function walk<Row>(statement: PreparedSql, params: readonly SqlValue[]): Promise<Row[]> {
+  const db = sql.on(client);
+
+  /** Sends a statement that walks an index. */
+  function walk<Row>(name: string, ...params: readonly SqlValue[]): Promise<Row[]> {
     return client.transaction(async (tx) => {
       await walkIndexes(tx);
-      return tx.query<Row>(statement, params);
+      return sql.on(tx).rows<Row>(name, ...params);
     });
   }
 
@@ -53,7 +51,7 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
   async function count(source: readonly SqlValue[]): Promise<number> {
     let [total, at, place] = [0, null as string | null, 0];
     for (;;) {
-      const [step] = await walk<CountRow>(sql('count'), [...source, at, place, STEP]);
+      const [step] = await walk<CountRow>('count', ...source, at, place, STEP);
       if (step === undefined) return total;
       total += step.chosen;
       if (step.looked < STEP) return total;
@@ -62,13 +60,13 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
   }
 
   async function created(params: readonly SqlValue[]): Promise<ResumeRun | null> {
-    await client.query(sql('forget'));
-    const id = await scalarOf<string>(client.query(sql('create'), params));
+    await db.run('forget');
+    const id = await db.scalar<string>('create', ...params);
     return id === null ? null : find(id);
   }
 
   async function find(id: string): Promise<ResumeRun | null> {
-    return UUID.test(id) ? firstOf(client.query<ResumeRun>(sql('runs'), [id, 1])) : null;
+    return UUID.test(id) ? db.first('runs', id, 1) : null;
   }
 
   return {
@@ -92,53 +90,38 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
       return created([...sourceOf({ beginning }), spreadMs, expected, MONTH_REASON, name, role, false]);
     },
 
-    hasRunFor: async ({ beginning }) =>
-      (await client.query(sql('ofMonth'), [monthStart(beginning)])).length > 0,
+    hasRunFor: ({ beginning }) => db.hasRow('ofMonth', monthStart(beginning)),
 
     async advance(id) {
-      for (const step of [sql('fill'), sql('markCancelled')]) {
-        const [made] = await walk<{ stepsLeft: boolean }>(step, [id, STEP]);
-        if (made !== undefined) return made.stepsLeft;
-      }
-      return false;
+      const [filled] = await walk<StepRow>('fill', id, STEP);
+      const [made] = filled === undefined ? await walk<StepRow>('markCancelled', id, STEP) : [filled];
+      return made?.stepsLeft ?? false;
     },
 
-    withStepsLeft: () => columnOf<string>(client.query(sql('withStepsLeft'))),
+    withStepsLeft: () => db.column('withStepsLeft'),
     find,
-    latest: (limit) => client.query<ResumeRun>(sql('runs'), [null, limit]),
+    latest: (limit) => db.rows('runs', null, limit),
 
     async cancel(id) {
-      if (UUID.test(id)) await client.query(sql('cancel'), [id]);
+      if (UUID.test(id)) await db.run('cancel', id);
       return find(id);
     },
 
-    async claim(cardId, leaseMs) {
-      const [row] = await client.query<ClaimRow>(sql('claim'), [cardId, leaseMs]);
-      if (row === undefined) return { state: 'none' };
-      const { state, runId, attempts, retryInMs } = row;
-      if (state === 'unconfirmed') return { state, runId, retryInMs };
-      return state === 'claimed' ? { state, runId } : { state, runId, attempt: attempts };
-    },
+    claim: async (cardId, leaseMs) =>
+      (await db.scalar<ResumeClaim>('claim', cardId, leaseMs)) ?? { state: 'none' },
 
-    async complete(cardId, runId, month, called) {
-      const params = [cardId, runId, monthStart(month), called];
-      const [row] = await withPartitions(client, month, () =>
-        client.query<Omit<AuditEntry, 'address' | 'requestId'>>(sql('complete'), params),
-      );
-      return row === undefined ? null : { address: null, requestId: null, ...row };
-    },
+    complete: (cardId, runId, month, called) =>
+      withPartitions(client, month, () => db.first('complete', cardId, runId, monthStart(month), called)),
 
     acknowledge(cardId, runId, attempt) {
       const pauses = [FIRST_PAUSE_MS, LONGEST_PAUSE_MS, UNCONFIRMED_AT_MOST];
-      return firstOf(client.query<FailedResume>(sql('acknowledge'), [cardId, runId, attempt, ...pauses]));
+      return db.first('acknowledge', cardId, runId, attempt, ...pauses);
     },
 
-    abandon(cardId, runId, attempt, error, refused) {
-      const params = [cardId, runId, attempt, error, refused, REFUSED_AT_MOST];
-      return firstOf(client.query<FailedResume>(sql('abandon'), params));
-    },
+    abandon: (cardId, runId, attempt, error, refused) =>
+      db.first('abandon', cardId, runId, attempt, error, refused, REFUSED_AT_MOST),
 
-    due: (limit) => walk<CardMembership>(sql('due'), [limit, DUE_AGAIN_MS]),
+    due: (limit) => walk('due', limit, DUE_AGAIN_MS),
   };
 }
 

@@ -27,9 +27,8 @@ WHERE c.card_id = ANY ($1::bigint[]) AND NOT c.stopped AND c.allowance_mb IS NOT
 -- applies the rules and counts the stop; it locks its row before the stop, as every statement that counts does. A card that
 -- was resumed and may be stopped again begins anew: its former stop is counted already.
 -- $1 card id, $2 month, $3 lease in ms, $4 mode of the settings, $5 stops an hour, $6 stops a day (NULL: no limit).
--- Returns one row: state granted | unresolved | claimed | unconfirmed | not_over | done | held | observed; with a claim of
--- this caller's its month, attempt, used and allowance MB; when unconfirmed the calls made and the ms until the next is
--- allowed; when held why; is_new where this statement made it held or observed.
+-- Returns the answer as JSON: granted | unresolved | claimed | unconfirmed | not_over | done | held | observed, each with its
+-- fields (StopClaim of the port).
 WITH ordered AS MATERIALIZED (
   -- An order may be older than the month. With coalesce() the index of all orders does not serve: a plan that was made while
   -- there were few would read all of them for each card.
@@ -103,21 +102,24 @@ WITH ordered AS MATERIALIZED (
     AND (month < $2::date OR month = $2::date AND NOT EXISTS (SELECT FROM card))
     AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
 )
-SELECT CASE WHEN state <> 'requested' THEN state WHEN unresolved THEN 'unresolved' ELSE 'granted' END AS state,
-  to_char(month, 'YYYY-MM') AS month, attempts, used_mb, allowance_mb, 0 AS calls, 0 AS retry_in_ms, held_by,
-  true AS is_new, NULL::void AS uncounted
+SELECT CASE state
+    WHEN 'held' THEN json_build_object('state', 'held', 'heldBy', held_by, 'isNew', true)
+    WHEN 'observed' THEN json_build_object('state', 'observed', 'isNew', true)
+    ELSE json_build_object('state', CASE WHEN unresolved THEN 'unresolved' ELSE 'granted' END,
+      'month', to_char(month, 'YYYY-MM'), 'attempt', attempts, 'usedMb', used_mb, 'allowanceMb', allowance_mb)
+    END AS claim, NULL::void AS uncounted
 FROM claimed
 UNION ALL
 SELECT CASE
-    WHEN NOT EXISTS (SELECT FROM card) THEN 'not_over'
-    WHEN s.state IN ('done', 'dismissed', 'resumed') THEN 'done'
-    WHEN s.state = 'held' THEN 'held'
-    WHEN s.state = 'observed' OR EXISTS (SELECT FROM judged WHERE verdict = 'observed') THEN 'observed'
-    WHEN s.acknowledged_at IS NOT NULL THEN 'unconfirmed'
+    WHEN NOT EXISTS (SELECT FROM card) THEN json_build_object('state', 'not_over')
+    WHEN s.state IN ('done', 'dismissed', 'resumed') THEN json_build_object('state', 'done')
+    WHEN s.state = 'held' THEN json_build_object('state', 'held', 'heldBy', s.held_by, 'isNew', false)
+    WHEN s.state = 'observed' OR EXISTS (SELECT FROM judged WHERE verdict = 'observed')
+      THEN json_build_object('state', 'observed', 'isNew', false)
+    WHEN s.acknowledged_at IS NOT NULL THEN json_build_object('state', 'unconfirmed', 'calls', s.unconfirmed, 'retryInMs',
+      greatest(0, coalesce(extract(epoch FROM s.claimed_until - clock_timestamp()) * 1000, 0))::bigint)
     -- Also a row that a racing caller has just inserted, which is not visible here yet.
-    ELSE 'claimed' END,
-  to_char($2::date, 'YYYY-MM'), 0, 0, 0, coalesce(s.unconfirmed, 0),
-  greatest(0, coalesce(extract(epoch FROM s.claimed_until - clock_timestamp()) * 1000, 0))::bigint, s.held_by, false,
+    ELSE json_build_object('state', 'claimed') END,
   -- The racing caller's stop is counted already.
   (SELECT uncount_stop(clock_timestamp()) FROM judged WHERE verdict = 'granted')
 FROM (VALUES (1)) one
@@ -151,7 +153,7 @@ SELECT $2::date, clock_timestamp(), $3::text, $4::text, 'card.stop', 'card ' || 
 FROM done
 LEFT JOIN cards c ON c.card_id = done.card_id
 LEFT JOIN card_usage u ON u.card_id = done.card_id AND u.month = $2::date
-RETURNING at, action, object, before, after
+RETURNING at, actor AS name, role, address, request_id, action, object, before, after
 
 -- name: stop_claims.acknowledge
 -- The gateway acknowledged the call and does not show the card stopped: the stop stays requested, and no further call is

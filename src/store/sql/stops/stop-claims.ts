@@ -2,12 +2,9 @@
 //
 // The number of the attempt is the fence: a caller that was frozen past its lease must not give up, on waking, the claim
 // of another caller.
-import { type AuditChange, type AuditEntry, DAEMON } from '../../../domain/audit.ts';
-import type { CardMembership } from '../../../domain/cards/card.ts';
-import type { HoldReason } from '../../../domain/stops/stop.ts';
-import type { StopClaim, StopRecords, UnconfirmedStop } from '../../ports/records/stop-records.ts';
+import { DAEMON } from '../../../domain/audit.ts';
+import type { StopClaim, StopRecords } from '../../ports/records/stop-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
-import { firstOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './stop-claims.sql';
@@ -21,64 +18,27 @@ export const LONGEST_PAUSE_MS = 3_600_000;
 /** A card with an order is given to the queue again after this time, should the queue have lost it. */
 export const DUE_AGAIN_MS = 60_000;
 
-interface ClaimRow {
-  readonly state: StopClaim['state'];
-  readonly month: string;
-  readonly attempts: number;
-  readonly usedMb: number;
-  readonly allowanceMb: number | null;
-  readonly calls: number;
-  readonly retryInMs: number;
-  readonly heldBy: HoldReason;
-  readonly isNew: boolean;
-}
-
 export function stopClaims(
   client: SqlClient,
 ): Pick<StopRecords, 'wanted' | 'claim' | 'complete' | 'acknowledge' | 'abandon'> {
+  const db = sql.on(client);
   return {
-    wanted: (cardIds) => client.query<CardMembership>(sql('wanted'), [cardIds]),
+    wanted: (cardIds) => db.rows('wanted', cardIds),
 
     async claim(cardId, month, leaseMs, { mode, maxPerHour, maxPerDay }) {
       const params = [cardId, monthStart(month), leaseMs, mode, maxPerHour, maxPerDay];
-      const [row] = await client.query<ClaimRow>(sql('claim'), params);
-      return row === undefined ? { state: 'claimed' } : claimOf(row);
+      // A racing caller has just claimed it where there is no row.
+      return (await db.scalar<StopClaim>('claim', ...params)) ?? { state: 'claimed' };
     },
 
-    async complete(cardId, month) {
-      const params = [cardId, monthStart(month), DAEMON.name, DAEMON.role];
-      const [row] = await withPartitions(client, month, () =>
-        client.query<AuditChange & Pick<AuditEntry, 'atMs'>>(sql('complete'), params),
-      );
-      return row === undefined ? null : { ...DAEMON, ...row };
+    complete(cardId, month) {
+      const { name, role } = DAEMON;
+      return withPartitions(client, month, () => db.first('complete', cardId, monthStart(month), name, role));
     },
 
-    acknowledge(cardId, month, attempt) {
-      const params = [cardId, monthStart(month), attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS];
-      return firstOf(client.query<UnconfirmedStop>(sql('acknowledge'), params));
-    },
+    acknowledge: (cardId, month, attempt) =>
+      db.first('acknowledge', cardId, monthStart(month), attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS),
 
-    async abandon(cardId, month, attempt, error) {
-      await client.query(sql('abandon'), [cardId, monthStart(month), attempt, error]);
-    },
+    abandon: (cardId, month, attempt, error) => db.run('abandon', cardId, monthStart(month), attempt, error),
   };
-}
-
-function claimOf(row: ClaimRow): StopClaim {
-  const { state, isNew, heldBy, calls, retryInMs } = row;
-  switch (state) {
-    case 'granted':
-    case 'unresolved': {
-      const { month, attempts: attempt, usedMb, allowanceMb } = row;
-      return { state, month, attempt, usedMb, allowanceMb };
-    }
-    case 'unconfirmed':
-      return { state, calls, retryInMs };
-    case 'held':
-      return { state, heldBy, isNew };
-    case 'observed':
-      return { state, isNew };
-    default:
-      return { state };
-  }
 }

@@ -1,20 +1,10 @@
 // Stops as operators see them, and what they decide: they release and dismiss those that are held, and order the stop of a
 // card, and what decides about all stops. How cards over their package are stopped is stop-claims.ts.
 import { UNCONFIRMED_STOPS_COUNTED } from '../../../domain/alerts/alert-rule.ts';
-import type { CardMembership } from '../../../domain/cards/card.ts';
 import { STOP_STATES, STOPS_COUNTED } from '../../../domain/stops/stop.ts';
-import type {
-  CardStop,
-  ListedStop,
-  StopControl,
-  StopControlRecords,
-  StopDecision,
-  StopRecords,
-  UsageJump,
-} from '../../ports/records/stop-records.ts';
+import type { StopControlRecords, StopDecision, StopRecords } from '../../ports/records/stop-records.ts';
 import { monthStart } from '../cleanup/partitions.ts';
-import { columnOf, countOf, firstOf, scalarOf, withTotal } from '../client/rows.ts';
-import type { PreparedSql, SqlClient } from '../client/sql-client.ts';
+import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { DUE_AGAIN_MS, stopClaims } from './stop-claims.ts';
 import file from './stops.sql';
@@ -24,73 +14,50 @@ const sql = statements(file);
 /** Stops that one statement releases or dismisses: a short transaction. */
 const DECIDED_AT_ONCE = 10_000;
 
+interface OrderRow {
+  readonly answer: 'ordered' | 'already_stopped' | 'unknown_card';
+}
+
 export function sqlStops(client: SqlClient): StopRecords {
-  function decide(
-    statement: PreparedSql,
-    cardIds: readonly number[] | null,
-    { by, reason }: StopDecision,
-  ): Promise<number[]> {
-    return columnOf(client.query(statement, [cardIds, by, reason, DECIDED_AT_ONCE]));
-  }
+  const db = sql.on(client);
+
+  const decision = (cardIds: readonly number[] | null, { by, reason }: StopDecision) =>
+    [cardIds, by, reason, DECIDED_AT_ONCE] as const;
 
   return {
     ...stopClaims(client),
 
-    list({ state, sinceMs, carrierId }, { offset, limit }) {
-      const filter = [state === null ? STOP_STATES : [state], sinceMs, carrierId];
-      return withTotal(
-        client.query<ListedStop>(sql('page'), [...filter, offset, limit]),
-        client.query(sql('countPage'), filter),
-      );
+    list({ state, sinceMs, carrierId }, slice) {
+      const states = state === null ? STOP_STATES : [state];
+      return db.slice('page', 'countPage', [states, sinceMs, carrierId], slice);
     },
 
-    ofCard: (cardId, limit) => client.query<CardStop>(sql('ofCard'), [cardId, limit]),
-
-    unconfirmed: () => countOf(client.query(sql('unconfirmed'), [UNCONFIRMED_STOPS_COUNTED])),
-    release: (cardIds, decision) => decide(sql('release'), cardIds, decision),
-    dismiss: (cardIds, decision) => decide(sql('dismiss'), cardIds, decision),
+    ofCard: (cardId, limit) => db.rows('ofCard', cardId, limit),
+    unconfirmed: () => db.count('unconfirmed', UNCONFIRMED_STOPS_COUNTED),
+    release: (cardIds, by) => db.column('release', ...decision(cardIds, by)),
+    dismiss: (cardIds, by) => db.column('dismiss', ...decision(cardIds, by)),
 
     async order(cardId, month, { by, reason }) {
       // A statement of its own: the next one sees what a resume that ended just now has made of the card.
-      const cancelled = await client.query(sql('cancelResume'), [cardId]);
-      const params = [cardId, monthStart(month), by, reason, cancelled.length > 0];
-      const answer = await scalarOf<'ordered' | 'already_stopped'>(client.query(sql('order'), params));
-      return answer ?? 'unknown_card';
+      const isCancelled = await db.hasRow('cancelResume', cardId);
+      const params = [cardId, monthStart(month), by, reason, isCancelled];
+      return (await db.only<OrderRow>('order', ...params)).answer;
     },
 
-    due: (limit) => client.query<CardMembership>(sql('due'), [limit, DUE_AGAIN_MS]),
-
-    async dropUnwanted(afterCardId, limit) {
-      const params = [afterCardId, limit];
-      const [row] = await client.query<{ lastCardId: number | null; dropped: number }>(
-        sql('dropUnwanted'),
-        params,
-      );
-      return row ?? { lastCardId: null, dropped: 0 };
-    },
+    due: (limit) => db.rows('due', limit, DUE_AGAIN_MS),
+    dropUnwanted: (afterCardId, limit) => db.only('dropUnwanted', afterCardId, limit),
   };
 }
 
 /** The mode of stops, their recent number and jumps of the readings: one row (migration 0014), and counts of stops. */
 export function sqlStopControl(client: SqlClient): StopControlRecords {
+  const db = sql.on(client);
   return {
-    async read() {
-      const [control] = await client.query<StopControl>(sql('readControl'), [STOPS_COUNTED]);
-      if (control === undefined) throw new Error('stop_control has no row');
-      return control;
-    },
-
-    async setMode(mode, by, reason) {
-      await client.query(sql('setMode'), [mode, by, reason]);
-    },
-
-    jump: () => firstOf(client.query<UsageJump>(sql('readJump'))),
-
-    async beginJump({ factor, baselineMbPerHour, recentMbPerHour }) {
-      const params = [factor, baselineMbPerHour, recentMbPerHour];
-      return (await client.query(sql('beginJump'), params)).length > 0;
-    },
-
-    endJump: async () => (await client.query(sql('endJump'))).length > 0,
+    read: () => db.only('readControl', STOPS_COUNTED),
+    setMode: (mode, by, reason) => db.run('setMode', mode, by, reason),
+    jump: () => db.first('readJump'),
+    beginJump: ({ factor, baselineMbPerHour, recentMbPerHour }) =>
+      db.hasRow('beginJump', factor, baselineMbPerHour, recentMbPerHour),
+    endJump: () => db.hasRow('endJump'),
   };
 }

@@ -27,14 +27,14 @@ FROM manual_triggers
 WHERE trigger_id = $1
 
 -- name: triggers.page
--- One page of the triggers, the newest first. $1 rows at most, $2 offset.
+-- One page of the triggers, the newest first. $1 offset, $2 rows at most.
 SELECT trigger_id, kind, task_type, status,
   CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
   total, total_estimated, succeeded, failed, created_at, finished_at
 FROM manual_triggers
 ORDER BY sequence DESC
-LIMIT $1::integer
-OFFSET $2::bigint
+OFFSET $1::bigint
+LIMIT $2::integer
 
 -- name: triggers.countAll
 SELECT count(*) AS total FROM manual_triggers
@@ -225,57 +225,60 @@ UPDATE manual_triggers SET feeding = false
 WHERE trigger_id = $1 AND status = 'cancelled'
   AND NOT EXISTS (SELECT FROM manual_trigger_cards WHERE trigger_id = $1)
 
--- name: triggers.lockFeeding
--- $1 trigger id. Returns its progress; no row when it is finished, or handed out in full.
-SELECT kind, status, carrier_id, card_status, last_card_id, total, total_estimated, handed_out, succeeded, failed
-FROM manual_triggers
-WHERE trigger_id = $1::text AND feeding AND status IN ('queued', 'running')
-FOR UPDATE
-
--- name: triggers.listed
--- Hands out the next cards of a single or batch trigger. $1 trigger, $2 cards handed out before, $3 most cards.
--- Returns one row: the cards handed out (as JSON, in their order).
-WITH listed AS (
-  SELECT l.card_id, l.position
-  FROM manual_triggers t, unnest(t.card_ids[$2::integer + 1:$2::integer + $3::integer])
-    WITH ORDINALITY AS l (card_id, position)
-  WHERE t.trigger_id = $1::text
-), handed_out AS (
-  INSERT INTO manual_trigger_cards (trigger_id, card_id) SELECT $1::text, card_id FROM listed
-)
-SELECT coalesce(json_agg(card_id ORDER BY position), '[]') AS card_ids FROM listed
-
--- name: triggers.selected
--- Hands out the next cards of a by-condition trigger. $1 trigger, $2 card id to continue after, $3 cards to scan,
--- $4 carrier or NULL, $5 status or NULL, $6 most cards to hand out.
--- Returns one row: the cards handed out (as JSON), how many were looked at, the last of them.
+-- name: triggers.handOut
+-- Hands out the next cards of a trigger: records them as owed and moves the trigger's cursor behind them. The lock of its row
+-- orders several callers. $1 trigger, $2 most cards, $3 most cards to scan for a by-condition trigger.
+-- Returns the cards (as JSON, in their order) and whether there may be more; no row for a trigger that is finished, or handed
+-- out in full.
 -- Scanning a bounded range in id order needs no index on the selected columns, and no call takes long
 -- however few cards match.
-WITH piece AS MATERIALIZED (
-  SELECT card_id, carrier_id, status
-  FROM cards
-  WHERE card_id > $2::bigint
-  ORDER BY card_id
-  LIMIT $3::integer
-), handed_out AS (
-  INSERT INTO manual_trigger_cards (trigger_id, card_id)
-  SELECT $1::text, card_id
-  FROM piece
-  WHERE ($4::integer IS NULL OR carrier_id = $4::integer) AND ($5::integer IS NULL OR status = $5::integer)
-  ORDER BY card_id
-  LIMIT $6::integer
-  RETURNING card_id
+WITH trigger AS MATERIALIZED (
+  SELECT kind, carrier_id, card_status, card_ids, last_card_id, total, total_estimated, handed_out
+  FROM manual_triggers
+  WHERE trigger_id = $1::text AND feeding AND status IN ('queued', 'running')
+  FOR UPDATE
+), piece AS MATERIALIZED (
+  SELECT p.card_id, (t.carrier_id IS NULL OR p.carrier_id = t.carrier_id)
+    AND (t.card_status IS NULL OR p.status = t.card_status) AS matches
+  FROM trigger t CROSS JOIN LATERAL (
+    SELECT card_id, carrier_id, status
+    FROM cards
+    WHERE card_id > t.last_card_id
+    ORDER BY card_id
+    LIMIT $3::integer
+  ) AS p
+  WHERE t.kind = 'by_condition'
+), next AS MATERIALIZED (
+  SELECT l.card_id, l.position
+  FROM trigger t, unnest(t.card_ids[t.handed_out + 1:t.handed_out + $2::integer]) WITH ORDINALITY AS l (card_id, position)
+  WHERE t.kind <> 'by_condition'
+  UNION ALL
+  (SELECT card_id, card_id FROM piece WHERE matches ORDER BY card_id LIMIT $2::integer)
+), owed AS (
+  INSERT INTO manual_trigger_cards (trigger_id, card_id) SELECT $1::text, card_id FROM next ORDER BY position
+), moved AS (
+  SELECT t.total, t.total_estimated, t.handed_out + next.cards AS handed_out,
+    CASE WHEN t.kind <> 'by_condition' THEN t.handed_out + next.cards < t.total
+      -- A full hand may have left matching cards of the piece behind.
+      ELSE next.cards = $2::integer OR piece.cards = $3::integer END AS more,
+    CASE WHEN t.kind = 'by_condition' AND next.cards = $2::integer THEN next.last_card_id
+      ELSE coalesce(piece.last_card_id, t.last_card_id) END AS last_card_id
+  FROM trigger t,
+    (SELECT count(*) AS cards, max(card_id) AS last_card_id FROM next) AS next,
+    (SELECT count(*) AS cards, max(card_id) AS last_card_id FROM piece) AS piece
+), counted AS (
+  SELECT moved.*, new_total, CASE WHEN more THEN 0 ELSE new_total - handed_out END AS gone
+  FROM moved, LATERAL (
+    SELECT CASE WHEN total_estimated AND NOT more THEN handed_out ELSE greatest(total, handed_out) END AS new_total
+  ) AS exact
 )
-SELECT coalesce(json_agg(card_id ORDER BY card_id), '[]') AS card_ids,
-  (SELECT count(*) FROM piece) AS looked_at, (SELECT max(card_id) FROM piece) AS last_looked_at
-FROM handed_out
-
--- name: triggers.saveHandOut
--- $1 trigger id, $2 whether there are more to hand out, $3 last card looked at, $4 cards handed out so far, $5 total,
--- $6 whether that is an estimate, $7 failed, $8 status.
-UPDATE manual_triggers SET
-  feeding = $2::boolean, last_card_id = $3::bigint, handed_out = $4::bigint, total = $5::bigint,
-  total_estimated = $6::boolean, failed = $7::bigint, status = $8::text,
-  card_ids = CASE WHEN $2::boolean THEN card_ids END,
-  finished_at = CASE WHEN $8::text = 'completed' THEN clock_timestamp() END
-WHERE trigger_id = $1::text
+UPDATE manual_triggers t SET
+  feeding = c.more, last_card_id = c.last_card_id, handed_out = c.handed_out, total = c.new_total,
+  total_estimated = c.total_estimated AND c.more, card_ids = CASE WHEN c.more THEN t.card_ids END,
+  -- Cards that were counted when the trigger was made and are gone before their turn.
+  failed = t.failed + c.gone,
+  status = CASE WHEN NOT c.more AND t.succeeded + t.failed + c.gone = c.new_total THEN 'completed' ELSE t.status END,
+  finished_at = CASE WHEN NOT c.more AND t.succeeded + t.failed + c.gone = c.new_total THEN clock_timestamp() END
+FROM counted c
+WHERE t.trigger_id = $1::text
+RETURNING (SELECT coalesce(json_agg(card_id ORDER BY position), '[]') FROM next) AS card_ids, t.feeding AS more

@@ -44,9 +44,12 @@ async function fill(configId: number, taskType: TaskType, cardIds: readonly numb
   const { rings } = stores.live;
   const ring = { configId, taskType };
   await rings.configure(ring, { intervalMs: EVERY_MS, enabled: true });
-  await rings.startGeneration(ring, 1_024, { activate: true });
+  await rings.startGeneration(ring, 1_024);
   await rings.add(ring, cardIds);
-  return rings.activate(ring);
+  await rings.activate(ring);
+  return (await rings.list()).find(
+    (one) => one.configId === configId && one.taskType === taskType,
+  ) as RingState;
 }
 
 async function piecesOf(text: AsyncIterable<string>): Promise<string[]> {

@@ -51,7 +51,7 @@ async function fill(configId: number, taskType: TaskType, cardIds: readonly numb
   const { rings } = stores.live;
   const ring = { configId, taskType };
   await rings.configure(ring, { intervalMs: 3_600_000, enabled: true });
-  await rings.startGeneration(ring, 1_024, { activate: true });
+  await rings.startGeneration(ring, 1_024);
   await rings.add(ring, cardIds);
   await rings.activate(ring);
 }
@@ -125,9 +125,7 @@ describe('a config', () => {
     await fill(1, 'realname', []);
     expect(await configsOver().show(1)).toMatchObject({ members: 0, problems: [NO_CARD] });
     expect(await configsOver(ringsWith({ loaded: false })).show(1)).toMatchObject({ problems: [] });
-    await stores.live.rings.startGeneration({ configId: 1, taskType: 'realname' }, 1_024, {
-      activate: false,
-    });
+    await stores.live.rings.startGeneration({ configId: 1, taskType: 'realname' }, 1_024);
     expect(await configsOver().show(1)).toMatchObject({ problems: [] });
   });
 

@@ -47,7 +47,7 @@ beforeEach(async () => {
   [asked, judged, requireLead] = [[], [], () => {}];
   for (const ring of RINGS) {
     await live.rings.configure(ring, { intervalMs: 60_000, enabled: true });
-    await live.rings.startGeneration(ring, 64, { activate: true });
+    await live.rings.startGeneration(ring, 64);
   }
 });
 
@@ -152,7 +152,7 @@ describe('loading', () => {
     });
     for (const config of VIEW.configs) {
       await live.rings.configure(ringOf(config), { intervalMs: 60_000, enabled: true });
-      await live.rings.startGeneration(ringOf(config), 1_024, { activate: true });
+      await live.rings.startGeneration(ringOf(config), 1_024);
     }
   });
 

@@ -77,7 +77,7 @@ function observed(rings: LiveStore['rings']): LiveStore['rings'] {
 
 async function build(config: PollingConfig, buckets: number, cardIds: readonly number[] = []): Promise<void> {
   await live.rings.configure(ringOf(config), { intervalMs: 60_000, enabled: true });
-  await live.rings.startGeneration(ringOf(config), buckets, { activate: true });
+  await live.rings.startGeneration(ringOf(config), buckets);
   await live.rings.add(ringOf(config), cardIds);
 }
 

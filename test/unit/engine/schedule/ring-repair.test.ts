@@ -31,7 +31,7 @@ beforeEach(async () => {
   });
   for (const config of VIEW.configs) {
     await live.rings.configure(ringOf(config), { intervalMs: 60_000, enabled: true });
-    await live.rings.startGeneration(ringOf(config), 32, { activate: true });
+    await live.rings.startGeneration(ringOf(config), 32);
   }
 });
 

@@ -31,7 +31,7 @@ it('lets no ring starve another of its type while the queue is full', async () =
     [busy, Array.from({ length: 8 * BUCKETS }, (_, i) => i)],
     [calm, calmCards],
   ] as const) {
-    await rings.startGeneration(ringOf(ring), BUCKETS, { activate: true });
+    await rings.startGeneration(ringOf(ring), BUCKETS);
     await rings.add(ringOf(ring), cards);
   }
   await work.setMaxConcurrency('realname', 1_000);
@@ -112,7 +112,7 @@ describe('a pass', () => {
   async function build(): Promise<void> {
     await scheduler.runOnce();
     for (const one of configs) {
-      await live.rings.startGeneration(ringOf(one), BUCKETS, { activate: true });
+      await live.rings.startGeneration(ringOf(one), BUCKETS);
     }
     await scheduler.runOnce();
     asked.length = 0;
@@ -221,7 +221,7 @@ describe('a pass', () => {
     // As many as the first 64 buckets hold: the queue is full with the turn, not in the middle of it.
     const cards = idsBetween(1, 8 * BUCKETS);
     await live.rings.configure(ringOf(FIRST), { intervalMs: BUCKETS * STEP_MS, enabled: true });
-    await live.rings.startGeneration(ringOf(FIRST), BUCKETS, { activate: true });
+    await live.rings.startGeneration(ringOf(FIRST), BUCKETS);
     await live.rings.add(ringOf(FIRST), cards);
     const { cardIds } = await live.rings.page(ringOf(FIRST), 1 / BUCKETS, 64);
     const { cardIds: head } = await live.rings.page(ringOf(FIRST), 0, 1);

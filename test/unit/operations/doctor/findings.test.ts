@@ -44,7 +44,7 @@ describe('the sample of cards in rings', () => {
   async function setUp(members: readonly number[], cards: readonly number[]) {
     const live = openEmbeddedLiveStore({ clock: systemClock });
     await live.rings.configure({ configId: 1, taskType: 'realname' }, { intervalMs: 60_000, enabled: true });
-    await live.rings.startGeneration({ configId: 1, taskType: 'realname' }, 1_024, { activate: true });
+    await live.rings.startGeneration({ configId: 1, taskType: 'realname' }, 1_024);
     await live.rings.add({ configId: 1, taskType: 'realname' }, members);
     const records = {
       configs: { list: async () => [CONFIG] },

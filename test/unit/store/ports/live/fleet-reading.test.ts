@@ -13,7 +13,7 @@ it('judges each task type by its own rings, queue and polls', async () => {
   ] as const) {
     const ring = { configId, taskType };
     await live.rings.configure(ring, { intervalMs: 60_000, enabled: true });
-    await live.rings.startGeneration(ring, 64, { activate: true });
+    await live.rings.startGeneration(ring, 64);
     await live.rings.add(ring, [...members]);
   }
   await live.manual.push('package', ['9']);

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CLEANUP_TARGETS } from '../../../../../src/domain/cleanup.ts';
 import { fill, statements } from '../../../../../src/store/sql/client/statements.ts';
 
@@ -32,6 +32,10 @@ const MADE_FROM_PARTS = [
   'partitions.drop',
   'partitions.finishDetaching',
 ];
+
+/** A statement is sent by its name, in one of these forms; `slice` takes two names. */
+const SENT =
+  /\b(?:text|rows|run|first|only|hasRow|column|scalar|count|read|walk)(?:<[^(]*>)?\(\s*'(\w+)'|\.slice\('(\w+)', '(\w+)'/g;
 
 /** Whatever has the columns of a card. */
 const WITH_COLUMNS = ['card_import.chunk', 'card_import.createRows', 'cards.byIds', 'cards.stretch'];
@@ -77,8 +81,8 @@ describe('files of statements', () => {
   it('have what their sender asks for, and nothing else', () => {
     for (const { path, name: file, text } of files) {
       const sender = readFileSync(path.replace(/sql$/, 'ts'), 'utf8');
-      const asked = [...sender.matchAll(/\bsql\('(\w+)'\)/g)].map(([, name]) => name);
-      if (/\bsql\((of\.)?target\)/.test(sender)) asked.push(...CLEANUP_TARGETS);
+      const asked = [...sender.matchAll(SENT)].flatMap(([, ...names]) => names.filter(Boolean));
+      if (/\bsql\.text\((of\.)?target\)/.test(sender)) asked.push(...CLEANUP_TARGETS);
       const present = [...text.matchAll(/^-- name: \w+\.(\w+)$/gm)].map(([, name]) => name);
       expect([...new Set(asked)].toSorted(), file).toEqual(present.toSorted());
     }
@@ -108,18 +112,20 @@ describe('statements', () => {
   const FILE =
     '-- Things.\n\n-- name: things.list\n-- Of all.\nSELECT 1\n\n-- name: things.drop\nDROP TABLE {table}\n';
 
-  it('have the name they are prepared under, and begin with themselves', () => {
+  it('have the name they are prepared under, and begin with themselves', async () => {
     const sql = statements(FILE);
-    expect(sql('list')).toEqual({ name: 'things.list', text: 'SELECT 1' });
-    expect(sql('drop')).toEqual({ name: 'things.drop', text: 'DROP TABLE {table}' });
+    const query = vi.fn(async () => []);
+    await sql.on({ query }).run('list', 7, 'a');
+    expect(query.mock.calls).toEqual([[{ name: 'things.list', text: 'SELECT 1' }, [7, 'a']]]);
+    expect(sql.text('drop')).toBe('DROP TABLE {table}');
   });
 
   it('are not there under another name', () => {
-    expect(() => statements(FILE)('more')).toThrow('the file has no statement more');
+    expect(() => statements(FILE).text('more')).toThrow('the file has no statement more');
   });
 
   it('take names where they have braces', () => {
-    expect(fill(statements(FILE)('drop'), { table: 'audit_2026_11' })).toBe('DROP TABLE audit_2026_11');
+    expect(fill(statements(FILE).text('drop'), { table: 'audit_2026_11' })).toBe('DROP TABLE audit_2026_11');
   });
 });
 
