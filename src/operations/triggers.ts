@@ -34,9 +34,9 @@ interface TriggerDependencies {
   readonly audit: Audit;
   readonly offers: Offers;
   /** Most triggers that may be open at a time. */
-  readonly maxOpen: number;
+  readonly maxOpenTriggers: number;
   /** Most triggers by condition of a task type that may be open at a time. */
-  readonly maxOpenConditions: number;
+  readonly maxOpenConditionTriggers: number;
 }
 
 /** New triggers are refused with CardpollError `conflict` when the gateway does not offer what they would poll. */
@@ -155,8 +155,8 @@ export class TriggerOperations {
 
   /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */
   async #requireRoom(triggers: TriggerRecords): Promise<void> {
-    if ((await triggers.countOpen()) < this.deps.maxOpen) return;
-    const message = `${this.deps.maxOpen} manual triggers are already open`;
+    if ((await triggers.countOpen()) < this.deps.maxOpenTriggers) return;
+    const message = `${this.deps.maxOpenTriggers} manual triggers are already open`;
     throw new CardpollError('conflict', 'too_many_triggers', message, {
       hint: 'wait for some or cancel them (`cardpoll trigger list`); the limit is api.max_open_triggers',
     });
@@ -164,7 +164,7 @@ export class TriggerOperations {
 
   /** Each of these may be the whole fleet, so a small number of them is work for hours. */
   async #requireRoomForCondition(triggers: TriggerRecords, taskType: TaskType): Promise<void> {
-    const max = this.deps.maxOpenConditions;
+    const max = this.deps.maxOpenConditionTriggers;
     if ((await triggers.countOpenConditions(taskType)) < max) return;
     const message = `${max} triggers by condition are already open for ${taskType}`;
     throw new CardpollError('conflict', 'too_many_condition_triggers', message, {

@@ -50,7 +50,7 @@ export class AlertOperations {
       readonly tester: WebhookTester;
       readonly audit: Audit;
       /** Most rules that may exist. */
-      readonly maxRules: number;
+      readonly maxAlertRules: number;
     },
   ) {}
 
@@ -152,8 +152,8 @@ export class AlertOperations {
   /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */
   async #requireRoom(alerts: AlertRecords): Promise<void> {
     const { total } = await alerts.rules({ offset: 0, limit: 1 });
-    if (total < this.deps.maxRules) return;
-    const message = `there are already ${this.deps.maxRules} alert rules`;
+    if (total < this.deps.maxAlertRules) return;
+    const message = `there are already ${this.deps.maxAlertRules} alert rules`;
     throw new CardpollError('conflict', 'too_many_alert_rules', message, {
       hint: 'delete some (`cardpoll alerts rules delete`); the limit is api.max_alert_rules',
     });
