@@ -3,10 +3,10 @@
 // those of initialisation.
 import type { TaskConditions } from '../../domain/alerts/alert-rule.ts';
 import type { CardsPerCall, Offers } from '../../domain/gateway-interface.ts';
-import { perTaskType, TASKS } from '../../domain/task-type.ts';
+import { askPerTaskType, perTaskType, TASKS } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
-import { readFleet, type TaskReading } from '../../store/ports/live/fleet-reading.ts';
+import { readFleet } from '../../store/ports/live/fleet-reading.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
@@ -79,7 +79,7 @@ export class StatsOperations {
   }
 
   async queues(): Promise<QueueStats[]> {
-    return (await this.#read()).map(({ queue }) => queue);
+    return Object.values(await this.#read()).map(({ queue }) => queue);
   }
 
   async tasks(): Promise<TaskStats[]> {
@@ -87,40 +87,37 @@ export class StatsOperations {
   }
 
   async #tasks({ gateway, pauses, stops, since }: Surroundings): Promise<MeasuredTask[]> {
-    const { live } = this.deps;
-    const nowMs = this.deps.clock.now();
+    const { live, clock, cardsPerCall, offers } = this.deps;
+    const nowMs = clock.now();
     const readings = await this.#read();
-    const isReduced = ({ effectiveConcurrency, concurrency }: QueueStats) =>
-      effectiveConcurrency < concurrency.max;
     const rateLimits = await live.pace.states();
-    const demand = perTaskType(
-      (taskType) => readings.find(({ queue }) => queue.taskType === taskType)?.queue.demandPerSecond ?? 0,
-    );
-    const limits = await Promise.all(
-      readings.map(({ queue }) => (isReduced(queue) ? live.work.limitRecord(queue.taskType) : null)),
-    );
-    return readings.map(({ queue, reading }, i) =>
-      taskStatsOf(queue, reading, {
-        pauses: pauses.filter(({ taskType }) => taskType === queue.taskType),
+    const demand = perTaskType((taskType) => readings[taskType].queue.demandPerSecond);
+    const tasks = await askPerTaskType(async (taskType) => {
+      const { queue, reading } = readings[taskType];
+      const isReduced = queue.effectiveConcurrency < queue.concurrency.max;
+      const limit = isReduced ? await live.work.limitRecord(taskType) : null;
+      return taskStatsOf(queue, reading, {
+        pauses: pauses.filter((pause) => pause.taskType === taskType),
         nowMs,
-        breakers: heldInterfacesOf(queue.taskType, gateway),
-        stops: queue.taskType === 'package' ? stops : null,
+        breakers: heldInterfacesOf(taskType, gateway),
+        stops: taskType === 'package' ? stops : null,
         stopMode: stops?.mode ?? null,
-        limitReason: limits[i]?.reason ?? null,
-        paceShare: paceShareOf(queue.taskType, rateLimits, demand, this.deps.cardsPerCall),
-        offered: this.deps.offers(TASKS[queue.taskType].interface),
+        limitReason: limit?.reason ?? null,
+        paceShare: paceShareOf(taskType, rateLimits, demand, cardsPerCall),
+        offered: offers(TASKS[taskType].interface),
         since,
-      }),
-    );
+      });
+    });
+    return Object.values(tasks);
   }
 
-  async #read(): Promise<Array<{ readonly queue: QueueStats; readonly reading: TaskReading }>> {
+  async #read() {
     const { clock, concurrency, live } = this.deps;
     const fleet = await readFleet(live, clock.now());
-    const counts = await concurrency.limited(perTaskType((taskType) => fleet[taskType].counts));
-    return counts.map((one) => {
-      const reading = fleet[one.taskType];
-      return { queue: queueStatsOf(one, reading.metrics.schedule), reading };
+    return askPerTaskType(async (taskType) => {
+      const reading = fleet[taskType];
+      const counts = await concurrency.limited(taskType, reading.counts);
+      return { queue: queueStatsOf(counts, reading.metrics.schedule), reading };
     });
   }
 }
