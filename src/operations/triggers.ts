@@ -4,7 +4,6 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
-import type { Offers } from '../domain/gateway-interface.ts';
 import {
   type CardSelection,
   EARLY_COUNTED,
@@ -15,11 +14,9 @@ import {
 import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { LiveStore } from '../store/ports/live/live-store.ts';
-import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { EarlyCards, NewTrigger, TriggerRecords } from '../store/ports/records/trigger-records.ts';
-import type { Audit } from './audit.ts';
 import { dated } from './date-of.ts';
+import type { OperationLimits, OperationMeans } from './means.ts';
 import { requireOffered } from './requirements.ts';
 import type { BatchReport, CancelledTriggers, SelectionCount, TriggerReport } from './trigger-report.ts';
 
@@ -28,20 +25,11 @@ const WELL_FORMED_ID = /^[\x21-\x7e]{1,64}$/;
 /** Number of cards that are put into the manual list without waiting for the leader. */
 const AT_ONCE = 1_000;
 
-interface TriggerDependencies {
-  readonly live: LiveStore;
-  readonly records: RecordStore;
-  readonly audit: Audit;
-  readonly offers: Offers;
-  /** Most triggers that may be open at a time. */
-  readonly maxOpenTriggers: number;
-  /** Most triggers by condition of a task type that may be open at a time. */
-  readonly maxOpenConditionTriggers: number;
-}
+type TriggerMeans = Pick<OperationMeans, 'live' | 'records' | 'audit' | 'offers' | keyof OperationLimits>;
 
 /** New triggers are refused with CardpollError `conflict` when the gateway does not offer what they would poll. */
 export class TriggerOperations {
-  constructor(private readonly deps: TriggerDependencies) {}
+  constructor(private readonly deps: TriggerMeans) {}
 
   /** @throws CardpollError `not_found` for an unknown card. */
   async single(actor: Actor, taskType: TaskType, cardId: number): Promise<TriggerReport> {

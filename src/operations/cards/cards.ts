@@ -2,15 +2,12 @@
 
 import type { Readable } from 'node:stream';
 import type { Actor } from '../../domain/audit.ts';
-import { type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
+import { usedInMonth } from '../../domain/cards/usage-month.ts';
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
-import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardFilter, CardRecord } from '../../store/ports/records/card-records.ts';
-import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { Audit } from '../audit.ts';
 import { dateOf } from '../date-of.ts';
+import type { OperationMeans } from '../means.ts';
 import { findCard } from '../requirements.ts';
 import { exportCards, jsonLine } from './card-file.ts';
 import { type ImportFormat, type ImportOptions, importCards } from './card-import.ts';
@@ -20,17 +17,10 @@ import type { CardTotal } from './card-total.ts';
 
 export type { CardFilter } from '../../store/ports/records/card-records.ts';
 
-interface CardDependencies {
-  readonly audit: Audit;
-  readonly live: LiveStore;
-  readonly records: RecordStore;
-  readonly cardTotal: CardTotal;
-  readonly clock: Clock;
-  readonly calendar: MonthCalendar;
-}
+type CardMeans = Pick<OperationMeans, 'audit' | 'live' | 'records' | 'clock' | 'calendar'>;
 
 export class CardOperations {
-  constructor(private readonly deps: CardDependencies) {}
+  constructor(private readonly deps: CardMeans & { readonly cardTotal: CardTotal }) {}
 
   /** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`. */
   async show(cardIdOrIccid: string): Promise<CardReport> {

@@ -1,15 +1,12 @@
 // Looks up why a card is or is not polled. Used by the admin API. It makes a fixed number of look-ups by key, however
 // many cards there are; task-explanation.ts interprets them, and the stops of the card become history entries here.
-import type { Offers } from '../../domain/gateway-interface.ts';
-import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
+import { leastIntervalSeconds } from '../../domain/limits/rate-limit.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
 import { roundedMb } from '../../domain/numbers.ts';
 import type { HoldReason } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
-import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardRecord } from '../../store/ports/records/card-records.ts';
-import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { CardStop } from '../../store/ports/records/stop-records.ts';
 import { cardSchedulesOf } from '../cards/card-schedule.ts';
 import type { CardOperations } from '../cards/cards.ts';
@@ -18,6 +15,7 @@ import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import type { InterfaceReport } from '../health/health-report.ts';
 import { awaitedWords } from '../limits/capacity.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
+import type { OperationMeans } from '../means.ts';
 import { findCard } from '../requirements.ts';
 import type { InitReporter } from '../schedule/init.ts';
 import { failingCardOf } from '../stats/history.ts';
@@ -27,18 +25,14 @@ import { taskExplanationOf } from './task-explanation.ts';
 const MONTHS_SHOWN = 12;
 const TRIGGERS_SHOWN = 20;
 
-interface ExplainerDependencies {
-  readonly live: LiveStore;
-  readonly records: RecordStore;
+interface ExplainerMeans extends Pick<OperationMeans, 'live' | 'records' | 'offers' | 'rateLimits'> {
   readonly cards: CardOperations;
   readonly pauses: PauseOperations;
-  readonly offers: Offers;
-  readonly rateLimits: readonly RateLimit[];
   readonly initReporter: InitReporter;
 }
 
 export class Explainer {
-  constructor(private readonly deps: ExplainerDependencies) {}
+  constructor(private readonly deps: ExplainerMeans) {}
 
   /** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`, `unavailable`. */
   async explain(cardIdOrIccid: string): Promise<CardExplanation> {
@@ -97,7 +91,7 @@ export class Explainer {
 type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
 
 /** Facts that all task types share. */
-async function surroundingsOf(card: CardRecord, deps: ExplainerDependencies) {
+async function surroundingsOf(card: CardRecord, deps: ExplainerMeans) {
   const { live, records, initReporter } = deps;
   const [nowMs, pauses, paces, instances, progress, triggers] = await Promise.all([
     live.now(),

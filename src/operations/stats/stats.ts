@@ -2,12 +2,9 @@
 // admin API and, through it, by the command line. Reads the stores; task-stats.ts computes the numbers of a task type, init.ts
 // those of initialisation.
 import type { TaskConditions } from '../../domain/alerts/alert-rule.ts';
-import type { CardsPerCall, Offers } from '../../domain/gateway-interface.ts';
 import { askPerTaskType, perTaskType, TASKS } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { readFleet } from '../../store/ports/live/fleet-reading.ts';
-import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
 import type { ClockGap } from '../health/fleet-faults.ts';
@@ -18,21 +15,18 @@ import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
 import { adviceOf, fleetCapacityOf, paceShareOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
+import type { OperationMeans } from '../means.ts';
 import type { InitReporter } from '../schedule/init.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
 import { type MeasuredTask, queueStatsOf, taskStatsOf } from './task-stats.ts';
 
-interface StatsDependencies {
-  readonly live: LiveStore;
+interface StatsMeans extends Pick<OperationMeans, 'live' | 'offers' | 'cardsPerCall' | 'clock'> {
   readonly pauses: PauseOperations;
   readonly concurrency: ConcurrencyOperations;
   readonly cardTotal: CardTotal;
-  readonly offers: Offers;
-  readonly cardsPerCall: CardsPerCall;
   readonly stops: PatientReading<StopFigures>;
   readonly clockGap: PatientReading<ClockGap>;
   readonly initReporter: InitReporter;
-  readonly clock: Clock;
   readonly version: string;
   /** Why this instance is not among the live ones; null: it is, or this process is no instance. */
   readonly silence: () => string | null;
@@ -40,7 +34,7 @@ interface StatsDependencies {
 
 /** All methods throw CardpollError `unavailable` when a store that they need does not answer. */
 export class StatsOperations {
-  constructor(private readonly deps: StatsDependencies) {}
+  constructor(private readonly deps: StatsMeans) {}
 
   async overview(): Promise<Overview> {
     const { clock, live, cardTotal } = this.deps;
@@ -125,7 +119,7 @@ export class StatsOperations {
 type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
 
 /** Facts of the fleet that the statistics of every task type need. */
-async function surroundingsOf({ live, ...deps }: StatsDependencies) {
+async function surroundingsOf({ live, ...deps }: StatsMeans) {
   const [instances, pauses, stops, clockGap, since] = await Promise.all([
     live.coordination.instances(),
     deps.pauses.list(),
