@@ -1,15 +1,19 @@
 // The arithmetic of statistics: sums of counts by name or number, what a share is at least when few calls were counted,
 // durations by bucket, for percentiles, and rounding for display. Verdicts use the unrounded numbers. Pure.
 
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
 /** Key -> count. */
 export type Counts<Key extends string | number> = Readonly<Record<Key, number>>;
 
 export function sumOfCounts<Key extends string | number>(all: ReadonlyArray<Counts<Key>>): Counts<Key> {
-  const sum: Record<string, number> = {};
+  const total: Record<string, number> = {};
   for (const counts of all) {
-    for (const [key, count] of Object.entries<number>(counts)) sum[key] = (sum[key] ?? 0) + count;
+    for (const [key, count] of Object.entries<number>(counts)) total[key] = (total[key] ?? 0) + count;
   }
-  return sum as Counts<Key>;
+  return total as Counts<Key>;
 }
 
 /** 99 % two-sided: one window in two hundred exceeds the bound by chance. */

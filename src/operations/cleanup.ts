@@ -3,16 +3,12 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
-import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { type CleanupConfig, cleanupBegun } from '../domain/cleanup.ts';
-import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { CleanupPlan } from '../store/ports/records/cleanup-records.ts';
-import type { RecordStore } from '../store/ports/records/record-store.ts';
-import type { Audit } from './audit.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from './cleanup-report.ts';
 import { dated } from './date-of.ts';
+import type { OperationMeans } from './means.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './requirements.ts';
 
 /** The error of the targets that a cancelled run has not cleaned. */
@@ -30,13 +26,7 @@ const IDLE: CleanupProgress = {
 
 export class CleanupOperations {
   constructor(
-    private readonly deps: {
-      readonly audit: Audit;
-      readonly live: Pick<LiveStore, 'coordination'>;
-      readonly records: Pick<RecordStore, 'cleanup'>;
-      readonly clock: Clock;
-      readonly calendar: MonthCalendar;
-    },
+    private readonly deps: Pick<OperationMeans, 'audit' | 'live' | 'records' | 'clock' | 'calendar'>,
   ) {}
 
   /** @returns the configs in order of id. */

@@ -1,14 +1,9 @@
 // Everything that an operator can ask or do, built once over the two stores. Opened by wiring; the admin API exposes
 // it. Has no connection of its own and needs no closing.
 import { MonthCalendar } from '../domain/cards/usage-month.ts';
-import type { CardsPerCall, Offers } from '../domain/gateway-interface.ts';
-import type { RateLimit } from '../domain/limits/rate-limit.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
 import type { WebhookTester } from '../engine/alerts/webhook-attempt.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
-import type { LiveStore } from '../store/ports/live/live-store.ts';
-import type { RecordStore } from '../store/ports/records/record-store.ts';
 import { AlertOperations } from './alerts/alerts.ts';
 import { AlertHistoryOperations, SilenceOperations } from './alerts/on-call.ts';
 import { Audit, type AuditDependencies } from './audit.ts';
@@ -21,6 +16,7 @@ import { PatientReading } from './health/patient-reading.ts';
 import { readStopFigures } from './health/stop-figures.ts';
 import { ConcurrencyOperations } from './limits/concurrency.ts';
 import { PauseOperations } from './limits/pauses.ts';
+import type { OperationLimits, OperationMeans } from './means.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
 import { ConfigOperations } from './schedule/configs.ts';
 import { InitOperations, InitReporter } from './schedule/init.ts';
@@ -32,33 +28,21 @@ import { TriggerOperations } from './triggers.ts';
 
 export type Operations = Readonly<ReturnType<typeof openOperations>>;
 
-/** Limits for the objects that callers can create. */
-export interface OperationLimits {
-  readonly maxOpenTriggers: number;
-  readonly maxOpenConditionTriggers: number;
-  readonly maxAlertRules: number;
-}
-
 const NO_LIMITS: OperationLimits = {
   maxOpenTriggers: Infinity,
   maxOpenConditionTriggers: Infinity,
   maxAlertRules: Infinity,
 };
 
-interface OperationsOptions {
-  readonly live: LiveStore;
-  readonly records: RecordStore;
+interface OperationsOptions
+  extends Pick<OperationMeans, 'live' | 'records' | 'clock' | 'offers' | 'cardsPerCall'>,
+    Partial<Pick<OperationMeans, 'rateLimits'>> {
   /** Connections to the records that requests may use at a time; null: all. Entries of the audit trail use the others. */
   readonly connections?: number | null;
-  readonly clock: Clock;
   /** IANA name of the time zone for the calendar months of usage. */
   readonly timeZone: string;
   readonly version: string;
   readonly stops: StopSettings;
-  /** What the gateway allows; absent: no limit. */
-  readonly rateLimits?: readonly RateLimit[];
-  readonly offers: Offers;
-  readonly cardsPerCall: CardsPerCall;
   /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;
   readonly tester: WebhookTester;
@@ -90,6 +74,7 @@ export function openOperations(options: OperationsOptions) {
     rateLimits: [],
     silence: () => null,
     ...options,
+    ...limits,
     records,
     calendar,
     audit,
@@ -111,12 +96,8 @@ export function openOperations(options: OperationsOptions) {
     pauses,
     configs: new ConfigOperations(common),
     init: new InitOperations(live, clock, audit, initReporter),
-    triggers: new TriggerOperations({
-      ...common,
-      maxOpen: limits.maxOpenTriggers,
-      maxOpenConditions: limits.maxOpenConditionTriggers,
-    }),
-    alerts: new AlertOperations(records.alerts, { ...common, maxRules: limits.maxAlertRules }),
+    triggers: new TriggerOperations(common),
+    alerts: new AlertOperations(records.alerts, common),
     alertHistory: new AlertHistoryOperations(records.alerts, audit),
     silences: new SilenceOperations({ ...common, records: records.alerts }),
     requests: new RepeatableRequests(live),

@@ -19,6 +19,11 @@ type ReadOnly<T> = T extends Date
 /** The names of reports in the OpenAPI document. A schema without a name is written out where it is used. */
 export const REPORT_NAMES = z.registry<{ readonly id: string }>();
 
+/** A report that has a name there. */
+export function report<Fields extends z.ZodRawShape>(id: string, fields: Fields) {
+  return z.object(fields).register(REPORT_NAMES, { id });
+}
+
 export const taskType = z.enum(TASK_TYPES);
 
 /** One value for each task type. */

@@ -4,7 +4,6 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
-import type { Offers } from '../domain/gateway-interface.ts';
 import {
   type CardSelection,
   EARLY_COUNTED,
@@ -15,11 +14,9 @@ import {
 import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { LiveStore } from '../store/ports/live/live-store.ts';
-import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { EarlyCards, NewTrigger, TriggerRecords } from '../store/ports/records/trigger-records.ts';
-import type { Audit } from './audit.ts';
 import { dated } from './date-of.ts';
+import type { OperationLimits, OperationMeans } from './means.ts';
 import { requireOffered } from './requirements.ts';
 import type { BatchReport, CancelledTriggers, SelectionCount, TriggerReport } from './trigger-report.ts';
 
@@ -28,20 +25,11 @@ const WELL_FORMED_ID = /^[\x21-\x7e]{1,64}$/;
 /** Number of cards that are put into the manual list without waiting for the leader. */
 const AT_ONCE = 1_000;
 
-interface TriggerDependencies {
-  readonly live: LiveStore;
-  readonly records: RecordStore;
-  readonly audit: Audit;
-  readonly offers: Offers;
-  /** Most triggers that may be open at a time. */
-  readonly maxOpen: number;
-  /** Most triggers by condition of a task type that may be open at a time. */
-  readonly maxOpenConditions: number;
-}
+type TriggerMeans = Pick<OperationMeans, 'live' | 'records' | 'audit' | 'offers' | keyof OperationLimits>;
 
 /** New triggers are refused with CardpollError `conflict` when the gateway does not offer what they would poll. */
 export class TriggerOperations {
-  constructor(private readonly deps: TriggerDependencies) {}
+  constructor(private readonly deps: TriggerMeans) {}
 
   /** @throws CardpollError `not_found` for an unknown card. */
   async single(actor: Actor, taskType: TaskType, cardId: number): Promise<TriggerReport> {
@@ -155,8 +143,8 @@ export class TriggerOperations {
 
   /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */
   async #requireRoom(triggers: TriggerRecords): Promise<void> {
-    if ((await triggers.countOpen()) < this.deps.maxOpen) return;
-    const message = `${this.deps.maxOpen} manual triggers are already open`;
+    if ((await triggers.countOpen()) < this.deps.maxOpenTriggers) return;
+    const message = `${this.deps.maxOpenTriggers} manual triggers are already open`;
     throw new CardpollError('conflict', 'too_many_triggers', message, {
       hint: 'wait for some or cancel them (`cardpoll trigger list`); the limit is api.max_open_triggers',
     });
@@ -164,7 +152,7 @@ export class TriggerOperations {
 
   /** Each of these may be the whole fleet, so a small number of them is work for hours. */
   async #requireRoomForCondition(triggers: TriggerRecords, taskType: TaskType): Promise<void> {
-    const max = this.deps.maxOpenConditions;
+    const max = this.deps.maxOpenConditionTriggers;
     if ((await triggers.countOpenConditions(taskType)) < max) return;
     const message = `${max} triggers by condition are already open for ${taskType}`;
     throw new CardpollError('conflict', 'too_many_condition_triggers', message, {

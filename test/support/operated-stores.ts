@@ -1,7 +1,8 @@
 // The operations of the admin API without its server: over a real database and the live store of this process.
 import pg from 'pg';
 import { WebhookTester } from '../../src/engine/alerts/webhook-attempt.ts';
-import { type OperationLimits, type Operations, openOperations } from '../../src/operations/operations.ts';
+import type { OperationLimits } from '../../src/operations/means.ts';
+import { type Operations, openOperations } from '../../src/operations/operations.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';

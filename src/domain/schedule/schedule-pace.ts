@@ -1,6 +1,6 @@
 // What the rings of one task type ask for, and how far they are behind. Used by everything that judges, samples or shows
 // a schedule. Pure.
-import { rounded } from '../numbers.ts';
+import { rounded, sum } from '../numbers.ts';
 import { dueAt, type RingClock } from './phase.ts';
 
 /** What of a ring decides its pace. */
@@ -17,25 +17,10 @@ export interface PacedRing extends RingClock {
   readonly lapStartedAtMs: number | null;
 }
 
-export interface SchedulePace {
-  /** Cards that the polling configs of the type hold, disabled configs included. */
-  readonly scheduledCards: number;
-  /** Polls per second that the enabled configs ask for. */
-  readonly demandPerSecond: number;
-  /** How far the schedule of the enabled configs is behind; 0 while it keeps up. */
-  readonly scheduleLagSeconds: number;
-  /** Cards that are not due yet only because the schedule is behind. */
-  readonly overdueCards: number;
-  /** Configured interval of the ring that is furthest behind it; null without a running ring. */
-  readonly intervalSeconds: number | null;
-  /** How often the cards of that ring are really polled. */
-  readonly achievedIntervalSeconds: number | null;
-  /** Revolutions that were left out, over all rings of the type, since they were built. */
-  readonly skippedRevolutions: number;
-}
+export type SchedulePace = ReturnType<typeof schedulePaceOf>;
 
 /** @param rings of one task type. */
-export function schedulePaceOf(rings: readonly PacedRing[], nowMs: number): SchedulePace {
+export function schedulePaceOf(rings: readonly PacedRing[], nowMs: number) {
   const running = rings.filter((ring) => ring.enabled && ring.generation > 0);
   const paces = running
     .map((ring) => ({
@@ -48,9 +33,11 @@ export function schedulePaceOf(rings: readonly PacedRing[], nowMs: number): Sche
     scheduledCards: sum(rings.map((ring) => ring.members)),
     demandPerSecond: rounded(sum(running.map((ring) => (1000 * ring.members) / ring.intervalMs))),
     scheduleLagSeconds: Math.max(0, ...running.map((ring) => lagMsOf(ring, nowMs))) / 1000,
+    // Not due yet only because the schedule is behind.
     overdueCards: Math.round(
       sum(running.map((ring) => (ring.members * lagMsOf(ring, nowMs)) / ring.intervalMs)),
     ),
+    // Of the ring that is furthest behind its interval.
     intervalSeconds: worst === undefined ? null : worst.intervalMs / 1000,
     achievedIntervalSeconds: worst === undefined ? null : rounded(worst.achievedMs / 1000),
     skippedRevolutions: sum(rings.map((ring) => ring.skippedRevolutions)),
@@ -70,8 +57,4 @@ export function achievedIntervalMsOf(ring: PacedRing, nowMs: number): number | n
 /** Milliseconds since the bucket under the cursor was due, capped at one revolution: a ring never owes more than all its cards. */
 function lagMsOf(ring: PacedRing, nowMs: number): number {
   return Math.min(ring.intervalMs, Math.max(0, Math.round(nowMs - dueAt(ring, ring.cursor))));
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -24,11 +24,6 @@ export interface TaskMetrics extends PollRates {
   readonly schedule: SchedulePace;
   /** Due and running. */
   readonly queueLength: number;
-  /** Cards that wait for a retry, or until a limit per card allows their poll. */
-  readonly backoff: number;
-  /** Gateway calls in flight, fleet-wide. */
-  readonly inFlight: number;
-  readonly manualLength: number;
   /** Polls of the last five minutes, which the rates are computed from. */
   readonly polls: number;
   /** Share of the due polls that succeeded in the last seconds, see polledPercentOf. */

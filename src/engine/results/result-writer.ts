@@ -175,9 +175,7 @@ export class ResultWriter {
   }
 
   /** @returns the error when the store refused a value of the batch, else null. */
-  async #writeUnlessRefused(
-    outcomes: readonly PollOutcome[],
-  ): Promise<Awaited<ReturnType<ResultRecords['write']>> | CardpollError> {
+  async #writeUnlessRefused(outcomes: readonly PollOutcome[]) {
     try {
       return await this.deps.results.write(outcomes);
     } catch (error) {

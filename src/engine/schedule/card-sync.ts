@@ -31,12 +31,7 @@ export class CardSync {
    * Adds up to `limit` cards with ids after `afterId` to those of their rings that are being built, page by page to bound
    * the memory.
    */
-  async load(
-    afterId: number,
-    limit: number,
-    rings: readonly RingState[],
-    view: RingView,
-  ): Promise<{ count: number; lastCardId: number }> {
+  async load(afterId: number, limit: number, rings: readonly RingState[], view: RingView) {
     const loading = new Set(rings.map(ringKey));
     let count = 0;
     let lastCardId = afterId;
@@ -56,10 +51,7 @@ export class CardSync {
   }
 
   /** Applies what changed since `mark`. @returns the mark to go on from, and whether all changes of this instant are in. */
-  async follow(
-    mark: string,
-    rings: readonly RingState[],
-  ): Promise<{ readonly mark: string; readonly caughtUp: boolean }> {
+  async follow(mark: string, rings: readonly RingState[]) {
     let at = mark;
     for (let call = 0; call < CALLS_A_PASS; call += 1) {
       const changes = await this.deps.records.cards.changesSince(at, CHANGES_A_CALL);

@@ -59,11 +59,7 @@ export interface InitialiserDeps extends LeaderMeans {
 export class Initialiser extends LoopService<InitialiserDeps> {
   readonly name = 'initialiser';
   readonly #sync = new CardSync({ ...this.deps, requireLead: () => this.#requireLead() });
-  readonly #reconciler = new Reconciler({
-    ...this.deps,
-    requireLead: () => this.#requireLead(),
-    onBegin: this.deps.onReconcile,
-  });
+  readonly #reconciler = new Reconciler({ ...this.deps, requireLead: () => this.#requireLead() });
   /** The fencing token of the lead under which the current pass began. */
   #fence: number | null = null;
 
@@ -103,10 +99,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
   }
 
   /** Begins a fast comparison if there is a reason, and takes a new change mark if the old one is useless. */
-  async #notice(
-    progress: InitProgress,
-    rings: readonly RingState[],
-  ): Promise<{ readonly progress: InitProgress; readonly reconciliation: Reconciliation }> {
+  async #notice(progress: InitProgress, rings: readonly RingState[]) {
     const { state, reason } = await this.#reconciler.reasonToBegin(await this.#reconciler.read());
     if (progress.status === 'pending') {
       const isLost = rings.some((ring) => ring.loaded);
@@ -130,10 +123,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
    * Applies the cards that changed since the mark. A database that is older than the mark was restored from a copy, so
    * all rings are compared.
    */
-  async #follow(
-    progress: InitProgress,
-    rings: readonly RingState[],
-  ): Promise<{ readonly mark: string; readonly caughtUp: boolean }> {
+  async #follow(progress: InitProgress, rings: readonly RingState[]) {
     try {
       return await this.#sync.follow(progress.changeMark, rings);
     } catch (error) {

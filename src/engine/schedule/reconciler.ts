@@ -41,7 +41,7 @@ interface ReconcilerDeps {
   readonly clock: Clock;
   /** Throws when this instance no longer leads. */
   readonly requireLead: () => void;
-  readonly onBegin: (reason: ReconciliationReason) => void;
+  readonly onReconcile: (reason: ReconciliationReason) => void;
   readonly onRepair: (repairs: Repairs) => void;
 }
 
@@ -83,7 +83,7 @@ export class Reconciler {
     const begun = { ...state, reason, position: 'cards:0', checked: 0, startedAtMs: now };
     const next = { ...begun, answeredRequestMs: state.requestedMs };
     await this.#save(next);
-    this.deps.onBegin(reason);
+    this.deps.onReconcile(reason);
     return next;
   }
 

@@ -2,7 +2,6 @@
 // claims and settles cards. When the gateway refuses every call and names a time, this file pauses the task type on
 // all instances. It also says what follows from a failed poll: when the card is polled again, and what is stored.
 import type { Card } from '../../domain/cards/card.ts';
-import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { type FlowControl, GatewayError } from '../../gateway/gateway.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
@@ -42,10 +41,7 @@ export class CardPoller {
   constructor(private readonly deps: CardPollerDeps) {}
 
   /** Polls the card, counts and logs the poll. @returns its outcome, or the error that prevented one. */
-  async poll(
-    card: Card,
-    deadline: Deadline,
-  ): Promise<{ outcome: PollOutcome } | { error: unknown; durationMs: number }> {
+  async poll(card: Card, deadline: Deadline) {
     const { task, clock, stats, log } = this.deps;
     const startedAt = clock.monotonic();
     const tookMs = () => Math.round(clock.monotonic() - startedAt);

@@ -8,7 +8,7 @@ import {
   RESOLUTIONS,
   RULE_TYPES,
 } from '../../domain/alerts/alert-rule.ts';
-import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
+import { type ReportOf, report, taskType } from '../report.ts';
 
 const condition = {
   ruleType: z.enum(RULE_TYPES),
@@ -18,77 +18,69 @@ const condition = {
 };
 
 /** An alert rule as operators read it (contract, "Fields"). */
-export const alertRuleReport = z
-  .object({
-    id: z.int(),
-    name: z.string(),
-    ...condition,
-    isEnabled: z.boolean(),
-    notifyChannels: z.array(z.enum(NOTIFY_CHANNELS)),
-    webhookUrl: z.string().nullable(),
-    hasWebhookSecret: z
-      .boolean()
-      .describe('Its webhooks are signed with a key of its own, which is never shown'),
-    webhookGrouped: z.boolean().describe('Its alerts are sent in one message with those of other such rules'),
-    cooldownSeconds: z.int(),
-    createdAt: z.date(),
-    updatedAt: z.date(),
-  })
-  .register(REPORT_NAMES, { id: 'AlertRule' });
+export const alertRuleReport = report('AlertRule', {
+  id: z.int(),
+  name: z.string(),
+  ...condition,
+  isEnabled: z.boolean(),
+  notifyChannels: z.array(z.enum(NOTIFY_CHANNELS)),
+  webhookUrl: z.string().nullable(),
+  hasWebhookSecret: z
+    .boolean()
+    .describe('Its webhooks are signed with a key of its own, which is never shown'),
+  webhookGrouped: z.boolean().describe('Its alerts are sent in one message with those of other such rules'),
+  cooldownSeconds: z.int(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+});
 export type AlertRuleReport = ReportOf<typeof alertRuleReport>;
 
 /** One alert; condition and name are those of the moment it fired. */
-export const alertReport = z
-  .object({
-    id: z.int(),
-    ruleId: z.int(),
-    ruleName: z.string(),
-    ...condition,
-    value: z.number(),
-    firedAt: z.date(),
-    resolvedAt: z.date().nullable().describe('null while it fires'),
-    resolution: z.enum(RESOLUTIONS).nullable(),
-    resolvedValue: z.number().nullable(),
-    acknowledgedAt: z.date().nullable().describe('null before the first acknowledgement'),
-    acknowledgedBy: z.string().nullable(),
-    acknowledgedReason: z.string().nullable(),
-    silenced: z.boolean().describe('While it fires: now; after that: when it was resolved'),
-    notifications: z.array(
-      z.object({
-        channel: z.enum(NOTIFY_CHANNELS),
-        event: z.enum(NOTIFICATION_EVENTS),
-        status: z.enum(NOTIFICATION_STATUSES).describe('pending: not sent yet, or to be sent again'),
-        attempts: z.int().describe('Begun so far'),
-        lastError: z
-          .string()
-          .nullable()
-          .describe('Of the last attempt that failed; stays when a later one is delivered'),
-      }),
-    ),
-  })
-  .register(REPORT_NAMES, { id: 'Alert' });
+export const alertReport = report('Alert', {
+  id: z.int(),
+  ruleId: z.int(),
+  ruleName: z.string(),
+  ...condition,
+  value: z.number(),
+  firedAt: z.date(),
+  resolvedAt: z.date().nullable().describe('null while it fires'),
+  resolution: z.enum(RESOLUTIONS).nullable(),
+  resolvedValue: z.number().nullable(),
+  acknowledgedAt: z.date().nullable().describe('null before the first acknowledgement'),
+  acknowledgedBy: z.string().nullable(),
+  acknowledgedReason: z.string().nullable(),
+  silenced: z.boolean().describe('While it fires: now; after that: when it was resolved'),
+  notifications: z.array(
+    z.object({
+      channel: z.enum(NOTIFY_CHANNELS),
+      event: z.enum(NOTIFICATION_EVENTS),
+      status: z.enum(NOTIFICATION_STATUSES).describe('pending: not sent yet, or to be sent again'),
+      attempts: z.int().describe('Begun so far'),
+      lastError: z
+        .string()
+        .nullable()
+        .describe('Of the last attempt that failed; stays when a later one is delivered'),
+    }),
+  ),
+});
 export type AlertReport = ReportOf<typeof alertReport>;
 
-export const webhookTrialReport = z
-  .object({
-    delivered: z.boolean(),
-    status: z.int().nullable().describe('Of the answer; null without one'),
-    error: z.string().nullable(),
-    durationMs: z.int(),
-  })
-  .register(REPORT_NAMES, { id: 'WebhookTrial' });
+export const webhookTrialReport = report('WebhookTrial', {
+  delivered: z.boolean(),
+  status: z.int().nullable().describe('Of the answer; null without one'),
+  error: z.string().nullable(),
+  durationMs: z.int(),
+});
 export type WebhookTrialReport = ReportOf<typeof webhookTrialReport>;
 
-export const silenceReport = z
-  .object({
-    id: z.int(),
-    ruleId: z.int().nullable(),
-    ruleType: z.enum(RULE_TYPES).nullable(),
-    taskType: taskType.nullable(),
-    reason: z.string(),
-    by: z.string(),
-    since: z.date(),
-    until: z.date(),
-  })
-  .register(REPORT_NAMES, { id: 'AlertSilence' });
+export const silenceReport = report('AlertSilence', {
+  id: z.int(),
+  ruleId: z.int().nullable(),
+  ruleType: z.enum(RULE_TYPES).nullable(),
+  taskType: taskType.nullable(),
+  reason: z.string(),
+  by: z.string(),
+  since: z.date(),
+  until: z.date(),
+});
 export type SilenceReport = ReportOf<typeof silenceReport>;

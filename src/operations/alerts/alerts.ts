@@ -18,8 +18,8 @@ import type { WebhookTester } from '../../engine/alerts/webhook-attempt.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { AlertRecords } from '../../store/ports/records/alert-records.ts';
-import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
+import type { OperationMeans } from '../means.ts';
 import { type ExpectedVersion, isWithin, requireVersion, versionOf } from '../requirements.ts';
 import type { AlertRuleReport, WebhookTrialReport } from './alert-reports.ts';
 
@@ -45,12 +45,9 @@ const WEBHOOK_URL_MAX_LENGTH = 2_048;
 export class AlertOperations {
   constructor(
     private readonly records: AlertRecords,
-    private readonly deps: {
+    private readonly deps: Pick<OperationMeans, 'audit' | 'maxAlertRules'> & {
       readonly guard: SsrfGuard;
       readonly tester: WebhookTester;
-      readonly audit: Audit;
-      /** Most rules that may exist. */
-      readonly maxRules: number;
     },
   ) {}
 
@@ -152,8 +149,8 @@ export class AlertOperations {
   /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */
   async #requireRoom(alerts: AlertRecords): Promise<void> {
     const { total } = await alerts.rules({ offset: 0, limit: 1 });
-    if (total < this.deps.maxRules) return;
-    const message = `there are already ${this.deps.maxRules} alert rules`;
+    if (total < this.deps.maxAlertRules) return;
+    const message = `there are already ${this.deps.maxAlertRules} alert rules`;
     throw new CardpollError('conflict', 'too_many_alert_rules', message, {
       hint: 'delete some (`cardpoll alerts rules delete`); the limit is api.max_alert_rules',
     });

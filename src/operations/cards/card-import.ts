@@ -47,18 +47,7 @@ export async function importCards(
   input: Readable,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const importer = new CardImporter(cards, options);
-  try {
-    for await (const lines of readLines(input)) {
-      for (const line of lines) {
-        importer.take(line);
-        if (importer.isFull) await importer.flush();
-      }
-    }
-    return await importer.finish();
-  } finally {
-    await importer.settle();
-  }
+  return new CardImporter(cards, options).read(input);
 }
 
 class CardImporter {
@@ -81,11 +70,24 @@ class CardImporter {
     this.#readRow = rowReader(options.format, options.ignoreColumns === true ? this.#ignored : null);
   }
 
-  get isFull(): boolean {
-    return this.#chunk.length >= CHUNK_ROWS;
+  async read(input: Readable): Promise<ImportReport> {
+    try {
+      for await (const lines of readLines(input)) {
+        for (const line of lines) {
+          this.#take(line);
+          if (this.#chunk.length >= CHUNK_ROWS) await this.#flush();
+        }
+      }
+      await this.#flush();
+      await this.#writing;
+      return this.#report();
+    } finally {
+      // After an error of the input, the write in progress ends before the store is let go of.
+      await this.#writing.catch(() => {});
+    }
   }
 
-  take({ number, text }: ImportLine): void {
+  #take({ number, text }: ImportLine): void {
     try {
       if (text === null) throw new RowProblem('longer than 64 KiB');
       const raw = this.#readRow(text);
@@ -99,7 +101,7 @@ class CardImporter {
   }
 
   /** Waits for the previous chunk, then starts to write this one. */
-  async flush(): Promise<void> {
+  async #flush(): Promise<void> {
     await this.#writing;
     const rows = this.#chunk;
     this.#chunk = [];
@@ -108,14 +110,7 @@ class CardImporter {
     this.#writing.catch(() => {});
   }
 
-  /** Resolves when the write in progress has ended, with or without an error. */
-  async settle(): Promise<void> {
-    await this.#writing.catch(() => {});
-  }
-
-  async finish(): Promise<ImportReport> {
-    await this.flush();
-    await this.#writing;
+  #report(): ImportReport {
     if (!this.#anyLine && this.#counts.received === 0) {
       throw new CardpollError('bad_data', 'empty_import', 'the import file is empty');
     }

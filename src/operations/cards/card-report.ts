@@ -1,28 +1,26 @@
 // The reports of cards: one in full, a stretch of the list, and an import. Made by cards.ts and card-import.ts.
 import { z } from 'zod';
 import type { ListedCard } from '../../store/ports/records/card-records.ts';
-import { perTaskTypeOf, REPORT_NAMES, type ReportOf } from '../report.ts';
+import { perTaskTypeOf, type ReportOf, report } from '../report.ts';
 
 /** The compiler asks for every field. */
 type ListedFields = Record<keyof ListedCard, z.ZodType>;
 
-export const cardReport = z
-  .object({
-    cardId: z.int(),
-    iccid: z.string(),
-    carrierId: z.int(),
-    status: z.int(),
-    realNameVerified: z.boolean(),
-    stopped: z.boolean(),
-    allowanceMb: z.number().nullable().describe('MB a calendar month; null: unlimited'),
-    usedMbMonth: z.number().describe('MB used in usage_month'),
-    usageMonth: z.string().describe('The present month (YYYY-MM) of the configured time zone'),
-    lastPolledAt: perTaskTypeOf(z.date().nullable()).describe('null: never polled'),
-    nextDueAt: perTaskTypeOf(z.date().nullable()).describe(
-      'In the past while the card waits in the queue, or its schedule lags; null: its config is disabled or it is not loaded yet',
-    ),
-  } satisfies ListedFields & Record<string, z.ZodType>)
-  .register(REPORT_NAMES, { id: 'Card' });
+export const cardReport = report('Card', {
+  cardId: z.int(),
+  iccid: z.string(),
+  carrierId: z.int(),
+  status: z.int(),
+  realNameVerified: z.boolean(),
+  stopped: z.boolean(),
+  allowanceMb: z.number().nullable().describe('MB a calendar month; null: unlimited'),
+  usedMbMonth: z.number().describe('MB used in usage_month'),
+  usageMonth: z.string().describe('The present month (YYYY-MM) of the configured time zone'),
+  lastPolledAt: perTaskTypeOf(z.date().nullable()).describe('null: never polled'),
+  nextDueAt: perTaskTypeOf(z.date().nullable()).describe(
+    'In the past while the card waits in the queue, or its schedule lags; null: its config is disabled or it is not loaded yet',
+  ),
+} satisfies ListedFields & Record<string, z.ZodType>);
 export type CardReport = ReportOf<typeof cardReport>;
 
 export const cardListReport = z.object({
@@ -34,23 +32,21 @@ export const cardListReport = z.object({
 export type CardListReport = ReportOf<typeof cardListReport>;
 
 /** Every row received is inserted, updated, unchanged or rejected. */
-export const importReport = z
-  .object({
-    received: z.int(),
-    inserted: z.int(),
-    updated: z.int(),
-    unchanged: z.int(),
-    rejected: z.int(),
-    overPackage: z
-      .int()
-      .describe(
-        'Running cards that a lowered allowance puts over their package in this month: they are stopped',
-      ),
-    errors: z
-      .array(z.object({ line: z.int(), message: z.string() }))
-      .describe('The first 1,000 rejected rows, by line'),
-    errorsTruncated: z.boolean().describe('There were more errors than these'),
-    ignoredColumns: z.array(z.string()).describe('The first 100 unknown columns, in quotes'),
-  })
-  .register(REPORT_NAMES, { id: 'CardImportReport' });
+export const importReport = report('CardImportReport', {
+  received: z.int(),
+  inserted: z.int(),
+  updated: z.int(),
+  unchanged: z.int(),
+  rejected: z.int(),
+  overPackage: z
+    .int()
+    .describe(
+      'Running cards that a lowered allowance puts over their package in this month: they are stopped',
+    ),
+  errors: z
+    .array(z.object({ line: z.int(), message: z.string() }))
+    .describe('The first 1,000 rejected rows, by line'),
+  errorsTruncated: z.boolean().describe('There were more errors than these'),
+  ignoredColumns: z.array(z.string()).describe('The first 100 unknown columns, in quotes'),
+});
 export type ImportReport = ReportOf<typeof importReport>;

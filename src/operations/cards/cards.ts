@@ -1,53 +1,45 @@
-// One card in full, lists, import and export. Used by the admin API. The next poll of a card is computed from its
-// rings.
+// One card in full, lists, import and export. Used by the admin API.
 
 import type { Readable } from 'node:stream';
 import type { Actor } from '../../domain/audit.ts';
-import type { CardMembership } from '../../domain/cards/card.ts';
-import { type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
-import { nextDueAt } from '../../domain/schedule/phase.ts';
-import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
-import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { usedInMonth } from '../../domain/cards/usage-month.ts';
+import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import { messageOf } from '../../platform/errors.ts';
-import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { RingState } from '../../store/ports/live/rings.ts';
-import type { CardFilter } from '../../store/ports/records/card-records.ts';
-import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { Audit } from '../audit.ts';
+import type { CardFilter, CardRecord } from '../../store/ports/records/card-records.ts';
 import { dateOf } from '../date-of.ts';
+import type { OperationMeans } from '../means.ts';
 import { findCard } from '../requirements.ts';
 import { exportCards, jsonLine } from './card-file.ts';
 import { type ImportFormat, type ImportOptions, importCards } from './card-import.ts';
 import type { CardListReport, CardReport, ImportReport } from './card-report.ts';
+import { type CardSchedule, cardSchedulesOf, dueMsOf } from './card-schedule.ts';
 import type { CardTotal } from './card-total.ts';
 
 export type { CardFilter } from '../../store/ports/records/card-records.ts';
 
-interface CardDependencies {
-  readonly audit: Audit;
-  readonly live: LiveStore;
-  readonly records: RecordStore;
-  readonly cardTotal: CardTotal;
-  readonly clock: Clock;
-  readonly calendar: MonthCalendar;
-}
+type CardMeans = Pick<OperationMeans, 'audit' | 'live' | 'records' | 'clock' | 'calendar'>;
 
 export class CardOperations {
-  constructor(private readonly deps: CardDependencies) {}
+  constructor(private readonly deps: CardMeans & { readonly cardTotal: CardTotal }) {}
 
   /** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`. */
   async show(cardIdOrIccid: string): Promise<CardReport> {
-    const { records, calendar, clock } = this.deps;
-    const card = await findCard(records.cards, cardIdOrIccid);
-    const { usage, lastPolledAtMs, ordered: _, ...attributes } = card;
+    const card = await findCard(this.deps.records.cards, cardIdOrIccid);
+    return this.reportOf(card, await cardSchedulesOf(this.deps, card));
+  }
+
+  reportOf(
+    { usage, lastPolledAtMs, ordered: _, ...attributes }: CardRecord,
+    schedules: Readonly<Record<TaskType, CardSchedule>>,
+  ): CardReport {
+    const { calendar, clock } = this.deps;
     const usageMonth = calendar.monthOf(clock.now());
     return {
       ...attributes,
       usedMbMonth: usedInMonth(usage, usageMonth),
       usageMonth,
       lastPolledAt: perTaskType((taskType) => dateOf(lastPolledAtMs[taskType])),
-      nextDueAt: await this.#nextDueAt(card),
+      nextDueAt: perTaskType((taskType) => dateOf(dueMsOf(schedules[taskType], attributes.cardId))),
     };
   }
 
@@ -117,37 +109,5 @@ export class CardOperations {
   /** @returns the matching cards as the text of an import file. */
   export(filter: CardFilter, format: ImportFormat): AsyncGenerator<string> {
     return exportCards(this.deps.records.cards, filter, format);
-  }
-
-  async #nextDueAt(card: CardMembership): Promise<Record<TaskType, Date | null>> {
-    const [configs, rings] = await Promise.all([
-      this.deps.records.configs.list(),
-      this.deps.live.rings.list(),
-    ]);
-    const matcher = new ConfigMatcher(configs);
-    const due = perTaskType<Date | null>(() => null);
-    await Promise.all(
-      TASK_TYPES.map(async (taskType) => {
-        const config = matcher.match(taskType, card);
-        const ring = rings.find((one) => one.configId === config?.id && one.taskType === taskType);
-        due[taskType] = dateOf(
-          await this.#dueMs(taskType, card.cardId, config?.status === 1 ? ring : undefined),
-        );
-      }),
-    );
-    return due;
-  }
-
-  /** A card in the queue or the retry lane is polled even if its config was removed; otherwise its ring decides. */
-  async #dueMs(taskType: TaskType, cardId: number, ring: RingState | undefined): Promise<number | undefined> {
-    const { rings, work } = this.deps.live;
-    const runs = ring?.enabled === true && ring.generation > 0;
-    const [{ queued, retry }, [member]] = await Promise.all([
-      work.place(taskType, cardId, []),
-      runs ? rings.contains(ring, [cardId]) : [false],
-    ]);
-    if (queued !== null) return queued.dueAtMs;
-    if (retry !== null) return retry.atMs;
-    return runs && member === true ? nextDueAt(ring, cardId) : undefined;
   }
 }

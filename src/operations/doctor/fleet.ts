@@ -2,13 +2,10 @@
 
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { type Finding, failed, ok, reasonFinding, skipped, warning } from '../../domain/finding.ts';
-import type { CardsPerCall, Offers } from '../../domain/gateway-interface.ts';
 import { groupBy } from '../../domain/group-by.ts';
-import type { RateLimit } from '../../domain/limits/rate-limit.ts';
 import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import type { StopSettings } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { InitProgress, InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
@@ -16,24 +13,20 @@ import type { RunningCount } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { isLeaderless } from '../health/fleet-faults.ts';
 import { readStopFigures, type StopFigures } from '../health/stop-figures.ts';
+import type { OperationMeans } from '../means.ts';
 import { countWords } from '../span-words.ts';
 import type { Overview } from '../stats/stats-report.ts';
 import { answered } from './finding.ts';
 import { rateLimitFindings, upkeepFindings } from './upkeep.ts';
 
-interface FleetFacts {
-  readonly live: LiveStore;
-  readonly records: RecordStore;
-  readonly clock: Clock;
+interface FleetFacts
+  extends Pick<OperationMeans, 'live' | 'records' | 'clock' | 'rateLimits' | 'offers' | 'cardsPerCall'> {
   readonly random: () => number;
   /** Waits as long as a changed card needs to reach its rings. */
   readonly settle: () => Promise<void>;
   /** Cron expression, or `off`. */
   readonly cleanupSchedule: string;
   readonly stops: StopSettings;
-  readonly rateLimits: readonly RateLimit[];
-  readonly offers: Offers;
-  readonly cardsPerCall: CardsPerCall;
   /** null: the daemon reports the health of the fleet. */
   readonly overview: (() => Promise<Overview>) | null;
 }

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { TRIGGER_KINDS } from '../../domain/manual-trigger.ts';
 import { cardReport } from '../cards/card-report.ts';
-import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
+import { type ReportOf, report, taskType } from '../report.ts';
 
 const pollingState = z.enum([
   'scheduled', // in its ring, not due yet
@@ -56,21 +56,19 @@ const taskExplanation = z.object({
 });
 export type TaskExplanation = ReportOf<typeof taskExplanation>;
 
-export const cardExplanation = z
-  .object({
-    generatedAt: z.date(),
-    card: cardReport,
-    tasks: z.array(taskExplanation),
-    usage: z
-      .array(z.object({ month: z.string(), usedMb: z.number() }))
-      .describe('One entry per month, the latest first'),
-    stops: z
-      .array(z.object({ at: z.date(), action: z.string(), detail: z.string() }))
-      .describe('The latest first'),
-    openTriggers: z.array(
-      z.object({ triggerId: z.string(), kind: z.enum(TRIGGER_KINDS), taskType, createdAt: z.date() }),
-    ),
-    logsCommand: z.string().describe("The command that shows the card's log lines"),
-  })
-  .register(REPORT_NAMES, { id: 'CardExplanation' });
+export const cardExplanation = report('CardExplanation', {
+  generatedAt: z.date(),
+  card: cardReport,
+  tasks: z.array(taskExplanation),
+  usage: z
+    .array(z.object({ month: z.string(), usedMb: z.number() }))
+    .describe('One entry per month, the latest first'),
+  stops: z
+    .array(z.object({ at: z.date(), action: z.string(), detail: z.string() }))
+    .describe('The latest first'),
+  openTriggers: z.array(
+    z.object({ triggerId: z.string(), kind: z.enum(TRIGGER_KINDS), taskType, createdAt: z.date() }),
+  ),
+  logsCommand: z.string().describe("The command that shows the card's log lines"),
+});
 export type CardExplanation = ReportOf<typeof cardExplanation>;

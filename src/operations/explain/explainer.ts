@@ -1,25 +1,22 @@
 // Looks up why a card is or is not polled. Used by the admin API. It makes a fixed number of look-ups by key, however
 // many cards there are; task-explanation.ts interprets them, and the stops of the card become history entries here.
-import type { UsageMonth } from '../../domain/cards/usage-month.ts';
-import type { Offers } from '../../domain/gateway-interface.ts';
-import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
+import { leastIntervalSeconds } from '../../domain/limits/rate-limit.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
 import { roundedMb } from '../../domain/numbers.ts';
-import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import type { HoldReason } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
-import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { RingState } from '../../store/ports/live/rings.ts';
-import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import type { CardRecord } from '../../store/ports/records/card-records.ts';
 import type { CardStop } from '../../store/ports/records/stop-records.ts';
-import type { CardReport } from '../cards/card-report.ts';
+import { cardSchedulesOf } from '../cards/card-schedule.ts';
 import type { CardOperations } from '../cards/cards.ts';
 import { dated } from '../date-of.ts';
 import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import type { InterfaceReport } from '../health/health-report.ts';
 import { awaitedWords } from '../limits/capacity.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
+import type { OperationMeans } from '../means.ts';
+import { findCard } from '../requirements.ts';
 import type { InitReporter } from '../schedule/init.ts';
 import { failingCardOf } from '../stats/history.ts';
 import type { CardExplanation, TaskExplanation } from './explain.ts';
@@ -28,38 +25,29 @@ import { taskExplanationOf } from './task-explanation.ts';
 const MONTHS_SHOWN = 12;
 const TRIGGERS_SHOWN = 20;
 
-interface ExplainerDependencies {
-  readonly live: LiveStore;
-  readonly records: RecordStore;
+interface ExplainerMeans extends Pick<OperationMeans, 'live' | 'records' | 'offers' | 'rateLimits'> {
   readonly cards: CardOperations;
   readonly pauses: PauseOperations;
-  readonly offers: Offers;
-  readonly rateLimits: readonly RateLimit[];
   readonly initReporter: InitReporter;
 }
 
 export class Explainer {
-  constructor(private readonly deps: ExplainerDependencies) {}
+  constructor(private readonly deps: ExplainerMeans) {}
 
   /** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`, `unavailable`. */
   async explain(cardIdOrIccid: string): Promise<CardExplanation> {
-    const { records } = this.deps;
-    const card = await this.deps.cards.show(cardIdOrIccid);
+    const { records, cards } = this.deps;
+    const card = await findCard(records.cards, cardIdOrIccid);
     const { cardId, iccid } = card;
-    const [surroundings, usage, stops, [polled]] = await Promise.all([
+    const [surroundings, usage, stops] = await Promise.all([
       surroundingsOf(card, this.deps),
       records.cards.monthlyUsage(cardId, MONTHS_SHOWN),
       records.stops.ofCard(cardId, MONTHS_SHOWN),
-      records.cards.byIds([cardId]),
     ]);
     return {
       generatedAt: new Date(surroundings.nowMs),
-      card,
-      tasks: await Promise.all(
-        TASK_TYPES.map((taskType) =>
-          this.#task(taskType, card, taskType === 'carddata' ? (polled?.usage ?? null) : null, surroundings),
-        ),
-      ),
+      card: cards.reportOf(card, surroundings.schedules),
+      tasks: await Promise.all(TASK_TYPES.map((taskType) => this.#task(taskType, card, surroundings))),
       usage,
       stops: stopEntries(stops, card),
       openTriggers: surroundings.openTriggers,
@@ -67,83 +55,60 @@ export class Explainer {
     };
   }
 
-  async #task(
-    taskType: TaskType,
-    card: CardReport,
-    usage: UsageMonth | null,
-    surroundings: Surroundings,
-  ): Promise<TaskExplanation> {
-    const { work, stats, failures } = this.deps.live;
-    const ofType = <Some extends { readonly taskType: TaskType }>(all: readonly Some[]): Some[] =>
-      all.filter((one) => one.taskType === taskType);
-    const { nowMs, configs, openTriggers } = surroundings;
-    const rings = ofType(surroundings.rings);
-    const taking = new ConfigMatcher(configs).match(taskType, card);
-    const entries = ofType(openTriggers).map(({ triggerId }) => manualEntry(card.cardId, triggerId));
-    const [place, counts, reading, noted, member] = await Promise.all([
-      work.place(taskType, card.cardId, [String(card.cardId), ...entries]),
-      work.counts(taskType),
-      stats.read(taskType),
-      failures.last(taskType, [card.cardId]),
-      this.#isMember(rings, taking, card.cardId),
+  async #task(taskType: TaskType, card: CardRecord, surroundings: Surroundings): Promise<TaskExplanation> {
+    const { live, offers, rateLimits } = this.deps;
+    const { nowMs, init, schedules, openTriggers, pauses, paces, instances } = surroundings;
+    const [counts, reading, noted] = await Promise.all([
+      live.work.counts(taskType),
+      live.stats.read(taskType),
+      live.failures.last(taskType, [card.cardId]),
     ]);
+    const isOfType = (one: { readonly taskType: TaskType }) => one.taskType === taskType;
     const lastFailure = noted.get(card.cardId);
-    const polling = surroundings.instances.filter(({ roles }) => roles.includes('worker'));
+    const polling = instances.filter(({ roles }) => roles.includes('worker'));
+    const { interface: name } = TASKS[taskType];
     return taskExplanationOf({
+      ...schedules[taskType],
       taskType,
-      offers: this.deps.offers,
-      card: { ...card, lastPolledAtMs: card.lastPolledAt[taskType]?.getTime() ?? null },
-      usage,
+      offered: offers(name),
+      card: { ...card, lastPolledAtMs: card.lastPolledAtMs[taskType] ?? null },
+      usage: taskType === 'carddata' ? card.usage : null,
       nowMs,
-      configs: ofType(configs),
-      taking,
-      rings,
-      member,
-      place,
       counts,
       reading,
-      pauses: ofType(surroundings.pauses),
+      pauses: pauses.filter(isOfType),
       breakers: holdingAll(taskType, polling),
-      leastIntervalSeconds: leastIntervalSeconds(this.deps.rateLimits, TASKS[taskType].interface),
-      isTriggered: entries.length > 0,
-      paceWords: awaitedWords(surroundings.paces, taskType),
+      leastIntervalSeconds: leastIntervalSeconds(rateLimits, name),
+      isTriggered: openTriggers.some(isOfType),
+      paceWords: awaitedWords(paces, taskType),
       workers: polling.length,
-      init: surroundings.init,
+      init,
       lastFailure: lastFailure === undefined ? null : failingCardOf(lastFailure),
     });
-  }
-
-  async #isMember(
-    rings: readonly RingState[],
-    taking: PollingConfig | null,
-    cardId: number,
-  ): Promise<boolean> {
-    const ring = rings.find(({ configId }) => configId === taking?.id);
-    if (ring === undefined || ring.generation === 0) return false;
-    const [member = false] = await this.deps.live.rings.contains(ring, [cardId]);
-    return member;
   }
 }
 
 type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
 
 /** Facts that all task types share. */
-async function surroundingsOf(
-  card: CardReport,
-  { live, records, pauses, initReporter }: ExplainerDependencies,
-) {
-  const [nowMs, configs, rings, held, paces, instances, progress, triggers] = await Promise.all([
+async function surroundingsOf(card: CardRecord, deps: ExplainerMeans) {
+  const { live, records, initReporter } = deps;
+  const [nowMs, pauses, paces, instances, progress, triggers] = await Promise.all([
     live.now(),
-    records.configs.list(),
-    live.rings.list(),
-    pauses.list(),
+    deps.pauses.list(),
     live.pace.states(),
     live.coordination.instances(),
     live.coordination.initProgress(),
     records.triggers.openFor(card, TRIGGERS_SHOWN),
   ]);
+  const schedules = await cardSchedulesOf(deps, card, (taskType) => [
+    String(card.cardId),
+    ...triggers
+      .filter((trigger) => trigger.taskType === taskType)
+      .map(({ triggerId }) => manualEntry(card.cardId, triggerId)),
+  ]);
   const init = initReporter.report(progress);
-  return { nowMs, configs, rings, pauses: held, paces, instances, init, openTriggers: triggers.map(dated) };
+  return { nowMs, schedules, pauses, paces, instances, init, openTriggers: triggers.map(dated) };
 }
 
 /** Breakers that are open on every polling instance: while one instance has it closed, the card may be polled there. */

@@ -3,15 +3,14 @@
 
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
-import { notOfferedWords, type Offers } from '../../domain/gateway-interface.ts';
+import { notOfferedWords } from '../../domain/gateway-interface.ts';
 import { carrierWords, outlyingCarriersOf } from '../../domain/results/carrier-polls.ts';
-import { nextDueAt, stepOf, stepsOf } from '../../domain/schedule/phase.ts';
-import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
+import { stepOf, stepsOf } from '../../domain/schedule/phase.ts';
 import { schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
-import type { RingState } from '../../store/ports/live/rings.ts';
-import type { CardPlace, QueueCounts } from '../../store/ports/live/work-queue.ts';
+import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
+import { type CardSchedule, dueMsOf, ringOf } from '../cards/card-schedule.ts';
 import { dateOf } from '../date-of.ts';
 import { noWorkerWords } from '../health/fleet-faults.ts';
 import { interfaceWords } from '../health/gateway-report.ts';
@@ -23,22 +22,14 @@ import { countWords, spanWords } from '../span-words.ts';
 import type { PollingState, TaskExplanation } from './explain.ts';
 import { otherConfigsOf } from './unmatched-configs.ts';
 
-export interface TaskFacts {
+export interface TaskFacts extends CardSchedule {
   readonly taskType: TaskType;
-  readonly offers: Offers;
+  /** Whether the gateway offers what the task type calls. */
+  readonly offered: boolean;
   readonly card: CardMembership & { readonly lastPolledAtMs: number | null };
   /** null: no reading yet, or a task type that reads no usage. */
   readonly usage: UsageMonth | null;
   readonly nowMs: number;
-  /** All configs of the task type, in the order in which they win. */
-  readonly configs: readonly PollingConfig[];
-  /** The config that polls the card; null: none matches it. */
-  readonly taking: PollingConfig | null;
-  /** All rings of the task type. */
-  readonly rings: readonly RingState[];
-  /** Whether the ring of `taking` contains the card. */
-  readonly member: boolean;
-  readonly place: CardPlace;
   readonly counts: QueueCounts;
   readonly reading: StatsReading;
   readonly pauses: readonly PauseReport[];
@@ -72,7 +63,7 @@ interface Wait {
 export function taskExplanationOf(facts: TaskFacts): TaskExplanation {
   const { taskType, card, nowMs, configs, taking, member, place } = facts;
   const ring = ringOf(facts);
-  const dueMs = dueMsOf(facts);
+  const dueMs = dueMsOf(facts, facts.card.cardId);
   const { state, text, command, wait } = verdictOf(facts);
   const overdueMs = dueMs === null || place.running !== null ? null : nowMs - dueMs;
   return {
@@ -94,21 +85,6 @@ export function taskExplanationOf(facts: TaskFacts): TaskExplanation {
   };
 }
 
-function ringOf({ rings, taking }: TaskFacts): RingState | null {
-  return rings.find(({ configId, generation }) => configId === taking?.id && generation > 0) ?? null;
-}
-
-/** When the card was or is due, epoch milliseconds: by its queue entry, by its retry, or else by its ring. */
-function dueMsOf(facts: TaskFacts): number | null {
-  const { place, card, taking, member } = facts;
-  const ring = ringOf(facts);
-  if (place.queued !== null) return place.queued.dueAtMs;
-  if (place.retry !== null) return place.retry.atMs;
-  return taking?.status === 1 && isOffered(facts) && ring?.enabled === true && member
-    ? nextDueAt(ring, card.cardId)
-    : null;
-}
-
 /** The first check with a verdict gives the reason. */
 function verdictOf(facts: TaskFacts): Verdict {
   return (
@@ -128,14 +104,10 @@ function running({ place }: TaskFacts): Verdict | null {
   return { state: 'running', text, command: null };
 }
 
-function isOffered({ taskType, offers }: TaskFacts): boolean {
-  return offers(TASKS[taskType].interface);
-}
-
 /** A card that is queued nevertheless leaves the queue without a call. */
-function notOffered(facts: TaskFacts): Verdict | null {
-  if (isOffered(facts)) return null;
-  const text = notOfferedWords(TASKS[facts.taskType].interface);
+function notOffered({ taskType, offered }: TaskFacts): Verdict | null {
+  if (offered) return null;
+  const text = notOfferedWords(TASKS[taskType].interface);
   return { state: 'not_offered', text, command: 'cardpoll gateway profiles' };
 }
 
@@ -218,7 +190,7 @@ function failing(facts: TaskFacts): Verdict | null {
   const carrier = carrierTail(facts);
   const command = 'cardpoll stats failures';
   if (retry === null) {
-    const dueMs = dueMsOf(facts) ?? nowMs;
+    const dueMs = dueMsOf(facts, facts.card.cardId) ?? nowMs;
     const when = spanWords(Math.max(0, (dueMs - nowMs) / 1000));
     const text = `${failed}: polled again when its ring reaches it in ${when}${carrier}`;
     return { state: 'backoff', text, command };
@@ -240,7 +212,7 @@ function carrierTail({ card, reading }: TaskFacts): string {
 
 function onSchedule(facts: TaskFacts): Verdict {
   const { place, nowMs, counts, rings, reading } = facts;
-  const dueMs = dueMsOf(facts) ?? nowMs;
+  const dueMs = dueMsOf(facts, facts.card.cardId) ?? nowMs;
   if (dueMs > nowMs) {
     return { state: 'scheduled', text: `is due in ${spanWords((dueMs - nowMs) / 1000)}`, command: null };
   }

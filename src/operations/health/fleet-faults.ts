@@ -147,25 +147,18 @@ function namesOf(instances: readonly InstanceInfo[]): string {
   return more > 0 ? `${named} and ${more} more` : named;
 }
 
-export interface ClockGap {
-  readonly liveMs: number;
-  readonly recordsMs: number;
-  /** The live store's clock minus the record store's, at least; 0 while they may agree. */
-  readonly aheadMs: number;
-}
+export type ClockGap = NonNullable<Awaited<ReturnType<typeof clockGapOf>>>;
 
 /** Smaller differences are harmless; above an hour an instance of release 0.2.0 counts usage in wrong months. */
 export const CLOCK_GAP_MS = { warningAbove: 10_000, alertAbove: 3_600_000 };
 
 /** @returns null for an embedded live store, which has no clock of its own. */
-export async function clockGapOf(
-  live: Pick<LiveStore, 'now' | 'kind'>,
-  records: Pick<RecordStore, 'now'>,
-): Promise<ClockGap | null> {
+export async function clockGapOf(live: Pick<LiveStore, 'now' | 'kind'>, records: Pick<RecordStore, 'now'>) {
   if (live.kind === 'embedded') return null;
   // Redis is asked before and after PostgreSQL, so that a slow answer does not look like a gap.
   const liveMs = await live.now();
   const recordsMs = await records.now();
+  // The live store's clock minus the record store's, at least; 0 while they may agree.
   const aheadMs = Math.max(0, liveMs - recordsMs) + Math.min(0, (await live.now()) - recordsMs);
   return { liveMs, recordsMs, aheadMs };
 }

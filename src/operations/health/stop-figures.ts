@@ -1,25 +1,17 @@
 // The stops of the fleet in numbers: the mode in force, the budget, and how many stops were made or wait. Read every few
 // seconds for the overview (stats.ts). Says what they add to the reasons of health-reasons.ts: stops without effect, stops that
 // wait for an operator, and readings that grow too fast to be believed.
-import { type StopMode, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
+import { type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { StopControl } from '../../store/ports/records/stop-records.ts';
 import type { Cause, StopNumbers } from './health-report.ts';
 
-export interface StopFigures extends StopControl {
-  /** The mode in force. */
-  readonly mode: StopMode;
-  /** Stops that the settings of this instance allow; null: no limit. */
-  readonly budgetHour: number | null;
-  readonly budgetDay: number | null;
-  readonly unconfirmed: number;
-}
+export type StopFigures = Awaited<ReturnType<typeof readStopFigures>>;
 
 /** Throws CardpollError `unavailable` when the record store does not answer. */
 export async function readStopFigures(
   { cards, stops, stopControl }: Pick<RecordStore, 'cards' | 'stops' | 'stopControl'>,
   settings: StopSettings,
-): Promise<StopFigures> {
+) {
   // One after the other: while a table is locked, this holds one connection.
   const control = await stopControl.read();
   const unconfirmed = await stops.unconfirmed();
@@ -28,6 +20,7 @@ export async function readStopFigures(
   return {
     ...control,
     mode: control.setMode?.mode ?? mode,
+    // By the settings of this instance; null: no limit.
     budgetHour: maxPerHour,
     budgetDay: maxPerDay,
     unconfirmed,

@@ -7,7 +7,7 @@
 // their equal share leave the rest to the others, as the live store grants calls.
 import type { CardsPerCall } from '../../domain/gateway-interface.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/operator-limits.ts';
-import { rounded } from '../../domain/numbers.ts';
+import { rounded, sum } from '../../domain/numbers.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { TASK_TYPES, TASKS } from '../../domain/task-type.ts';
 import type { PaceLimit, PaceState } from '../../store/ports/live/pace.ts';
@@ -91,16 +91,11 @@ interface TypeCapacity {
   readonly capacity: Capacity;
 }
 
-/** The headroom of a fleet is that of its fullest task type. */
-interface FleetSum extends CapacityReport {
-  readonly headroomTaskType: TaskType | null;
-}
-
 /**
  * Combines all task types: the headroom of the fullest type, and the drain time of the slowest one. While one is held back,
  * the capacity of the fleet is not known.
  */
-export function fleetCapacityOf(types: readonly TypeCapacity[]): FleetSum {
+export function fleetCapacityOf(types: readonly TypeCapacity[]) {
   const capacities = types.map(({ capacity }) => capacity);
   const measured = capacities.flatMap(({ capacityPerSecond }) => capacityPerSecond ?? []);
   const drains = capacities.map(({ drainSeconds }) => drainSeconds);
@@ -167,10 +162,6 @@ function remedyFor(inputs: CapacityInputs, callMs: number, capacity: number): Re
 function perSecond(concurrency: number, durationMs: number): number {
   // A call takes some time even if the clock measured none.
   return (concurrency * 1000) / Math.max(0.1, durationMs);
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
 
 interface PaceShare {

@@ -2,7 +2,7 @@
 // the durable limits. The live store has the limits in force, which workers read there with every claim.
 import type { Actor } from '../../domain/audit.ts';
 import { kneeOf } from '../../domain/limits/concurrency-curve.ts';
-import { askPerTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { PaceState } from '../../store/ports/live/pace.ts';
 import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
@@ -27,13 +27,12 @@ export class ConcurrencyOperations {
   ) {}
 
   async list(): Promise<ConcurrencyLimit[]> {
-    const [counts, paces] = await Promise.all([this.counts(), this.live.pace.states()]);
-    return Promise.all(counts.map((one) => this.#limitOf(one, paces)));
+    const paces = await this.live.pace.states();
+    return Promise.all(TASK_TYPES.map((taskType) => this.#limitOf(taskType, paces)));
   }
 
   async show(taskType: TaskType): Promise<ConcurrencyLimit> {
-    const [counts] = (await this.counts()).filter((one) => one.taskType === taskType);
-    return this.#limitOf(counts as LimitedCounts, await this.live.pace.states());
+    return this.#limitOf(taskType, await this.live.pace.states());
   }
 
   /**
@@ -58,13 +57,13 @@ export class ConcurrencyOperations {
       });
     });
     await this.live.work.setMaxConcurrency(taskType, maxConcurrency);
-    const counts = await this.live.work.counts(taskType);
-    return this.#limitOf({ ...counts, taskType, maxConcurrency }, await this.live.pace.states());
+    return this.show(taskType);
   }
 
-  async #limitOf(counts: LimitedCounts, paces: readonly PaceState[]): Promise<ConcurrencyLimit> {
-    const { taskType, maxConcurrency, effectiveConcurrency, inFlight } = counts;
-    const record = await this.live.work.limitRecord(taskType);
+  async #limitOf(taskType: TaskType, paces: readonly PaceState[]): Promise<ConcurrencyLimit> {
+    const { work } = this.live;
+    const [record, counts] = await Promise.all([work.limitRecord(taskType), work.counts(taskType)]);
+    const { maxConcurrency, effectiveConcurrency, inFlight } = await this.limited(taskType, counts);
     const paceWords = awaitedWords(paces, taskType);
     const curve = record?.curve ?? [];
     const knee = kneeOf(curve);
@@ -95,19 +94,10 @@ export class ConcurrencyOperations {
     }));
   }
 
-  async counts(): Promise<LimitedCounts[]> {
-    return this.limited(await askPerTaskType((taskType) => this.live.work.counts(taskType)));
-  }
-
-  /** @returns the counts in order of TASK_TYPES, with the durable limit while none is in force yet. */
-  async limited(counts: Readonly<Record<TaskType, QueueCounts>>): Promise<LimitedCounts[]> {
-    const counted = TASK_TYPES.map((taskType) => ({ taskType, ...counts[taskType] }));
-    if (counted.every(isLimited)) return counted;
-    const durable = await this.records.configs.concurrency();
-    return counted.map((one) => ({
-      ...one,
-      maxConcurrency: one.maxConcurrency ?? durable[one.taskType],
-    }));
+  /** @returns the counts with the durable limit while none is in force yet. */
+  async limited(taskType: TaskType, counts: QueueCounts): Promise<LimitedCounts> {
+    const maxConcurrency = counts.maxConcurrency ?? (await this.records.configs.concurrency())[taskType];
+    return { ...counts, taskType, maxConcurrency };
   }
 }
 
@@ -117,8 +107,4 @@ export function limitVersion({
   maxConcurrency,
 }: Pick<ConcurrencyLimit, 'taskType' | 'maxConcurrency'>): string {
   return versionOf([taskType, maxConcurrency]);
-}
-
-function isLimited(counts: QueueCounts & { taskType: TaskType }): counts is LimitedCounts {
-  return counts.maxConcurrency !== null;
 }

@@ -1,6 +1,6 @@
 // The reports of limits, capacity and pauses. Made by concurrency.ts, capacity.ts and pauses.ts.
 import { z } from 'zod';
-import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
+import { type ReportOf, report, taskType } from '../report.ts';
 
 const measuredLevel = z.object({
   concurrency: z.int(),
@@ -10,30 +10,26 @@ const measuredLevel = z.object({
   at: z.date(),
 });
 
-export const concurrencyLimit = z
-  .object({
-    taskType,
-    maxConcurrency: z.int(),
-    current: z.int().describe('Running now, fleet-wide'),
-    effectiveConcurrency: z
-      .int()
-      .describe('The limit in force: max_concurrency, or less while the leader has lowered it'),
-    reason: z.string().nullable().describe('Why it is lower, or which rate limit polls wait for; else null'),
-    curve: z
-      .array(measuredLevel)
-      .describe('What was measured at each limit that the type has had, by concurrency'),
-    knee: measuredLevel
-      .nullable()
-      .describe(
-        'The level beyond which more concurrency gained nothing; null while fewer than two were measured',
-      ),
-  })
-  .register(REPORT_NAMES, { id: 'ConcurrencyLimit' });
+export const concurrencyLimit = report('ConcurrencyLimit', {
+  taskType,
+  maxConcurrency: z.int(),
+  current: z.int().describe('Running now, fleet-wide'),
+  effectiveConcurrency: z
+    .int()
+    .describe('The limit in force: max_concurrency, or less while the leader has lowered it'),
+  reason: z.string().nullable().describe('Why it is lower, or which rate limit polls wait for; else null'),
+  curve: z
+    .array(measuredLevel)
+    .describe('What was measured at each limit that the type has had, by concurrency'),
+  knee: measuredLevel
+    .nullable()
+    .describe(
+      'The level beyond which more concurrency gained nothing; null while fewer than two were measured',
+    ),
+});
 export type ConcurrencyLimit = ReportOf<typeof concurrencyLimit>;
 
-export const slotReset = z
-  .object({ taskType, previous: z.int(), current: z.int() })
-  .register(REPORT_NAMES, { id: 'SlotReset' });
+export const slotReset = report('SlotReset', { taskType, previous: z.int(), current: z.int() });
 export type SlotReset = ReportOf<typeof slotReset>;
 
 export const capacity = z.object({
@@ -63,14 +59,12 @@ export const capacity = z.object({
 });
 export type CapacityReport = ReportOf<typeof capacity>;
 
-export const pauseReport = z
-  .object({
-    taskType,
-    source: z.enum(['gateway', 'operator']).describe("A pause of one never hides the other's"),
-    reason: z.string(),
-    by: z.string().describe('The caller of the API, or the instance that the gateway answered'),
-    since: z.date(),
-    until: z.date(),
-  })
-  .register(REPORT_NAMES, { id: 'Pause' });
+export const pauseReport = report('Pause', {
+  taskType,
+  source: z.enum(['gateway', 'operator']).describe("A pause of one never hides the other's"),
+  reason: z.string(),
+  by: z.string().describe('The caller of the API, or the instance that the gateway answered'),
+  since: z.date(),
+  until: z.date(),
+});
 export type PauseReport = ReportOf<typeof pauseReport>;

@@ -4,7 +4,7 @@
 // A card that several configs match is polled by the config with the highest priority, then the lowest id. Removing or
 // disabling the last config of a task type is allowed: then no card is polled for that type.
 import type { Actor } from '../../domain/audit.ts';
-import { notOfferedWords, type Offers } from '../../domain/gateway-interface.ts';
+import { notOfferedWords } from '../../domain/gateway-interface.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import {
@@ -14,12 +14,9 @@ import {
 } from '../../domain/schedule/polling-config.ts';
 import { achievedIntervalMsOf } from '../../domain/schedule/schedule-pace.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
-import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { Audit } from '../audit.ts';
+import type { OperationMeans } from '../means.ts';
 import {
   type ExpectedVersion,
   isWithin,
@@ -32,17 +29,10 @@ import type { ConfigReport } from './schedule-report.ts';
 type NewConfig = Omit<PollingConfig, 'id'>;
 export type ConfigPatch = Partial<NewConfig>;
 
-interface ConfigDependencies {
-  readonly records: RecordStore;
-  readonly live: LiveStore;
-  readonly clock: Clock;
-  readonly audit: Audit;
-  readonly rateLimits: readonly RateLimit[];
-  readonly offers: Offers;
-}
+type ConfigMeans = Pick<OperationMeans, 'records' | 'live' | 'clock' | 'audit' | 'rateLimits' | 'offers'>;
 
 export class ConfigOperations {
-  constructor(private readonly deps: ConfigDependencies) {}
+  constructor(private readonly deps: ConfigMeans) {}
 
   /** @returns the configs in order of id. */
   async list(): Promise<ConfigReport[]> {
@@ -169,12 +159,10 @@ function unknown(id: number): CardpollError {
   });
 }
 
-interface ConfigSurroundings {
+interface ConfigSurroundings extends Pick<OperationMeans, 'rateLimits' | 'offers'> {
   readonly all: readonly PollingConfig[];
   /** Number of members of the config's ring; null if not known (yet). */
   readonly members: number | null;
-  readonly rateLimits: readonly RateLimit[];
-  readonly offers: Offers;
 }
 
 /** Refuses nothing: configs may be created step by step, and with plain SQL. */

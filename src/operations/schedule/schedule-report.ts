@@ -1,30 +1,28 @@
 // The reports of polling configs and of initialisation. Made by configs.ts and init.ts.
 import { z } from 'zod';
 import { CARD_CONDITIONS } from '../../domain/schedule/polling-config.ts';
-import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
+import { type ReportOf, report, taskType } from '../report.ts';
 
-export const configReport = z
-  .object({
-    id: z.int(),
-    name: z.string(),
-    taskType,
-    cardCondition: z.enum(CARD_CONDITIONS),
-    carrierId: z.int().nullable(),
-    intervalSeconds: z.int(),
-    priority: z.int(),
-    status: z.literal([0, 1]),
-    members: z.int().nullable().describe('Cards its ring holds; null while the live store does not answer'),
-    achievedIntervalSeconds: z
-      .number()
-      .nullable()
-      .describe('How often its cards are really polled; null while it is off or not built'),
-    skippedRevolutions: z
-      .int()
-      .nullable()
-      .describe('Whole revolutions skipped so far, because the ring was more than one revolution late'),
-    problems: z.array(z.string()).describe('Problems of the config, in words'),
-  })
-  .register(REPORT_NAMES, { id: 'PollingConfig' });
+export const configReport = report('PollingConfig', {
+  id: z.int(),
+  name: z.string(),
+  taskType,
+  cardCondition: z.enum(CARD_CONDITIONS),
+  carrierId: z.int().nullable(),
+  intervalSeconds: z.int(),
+  priority: z.int(),
+  status: z.literal([0, 1]),
+  members: z.int().nullable().describe('Cards its ring holds; null while the live store does not answer'),
+  achievedIntervalSeconds: z
+    .number()
+    .nullable()
+    .describe('How often its cards are really polled; null while it is off or not built'),
+  skippedRevolutions: z
+    .int()
+    .nullable()
+    .describe('Whole revolutions skipped so far, because the ring was more than one revolution late'),
+  problems: z.array(z.string()).describe('Problems of the config, in words'),
+});
 export type ConfigReport = ReportOf<typeof configReport>;
 
 export const initReport = z.object({
@@ -57,7 +55,5 @@ const reconciliationReport = z.object({
   requestedAt: z.date().nullable().describe('A request that waits for the leader; null: none'),
 });
 
-export const initState = initReport
-  .extend({ reconciliation: reconciliationReport })
-  .register(REPORT_NAMES, { id: 'InitState' });
+export const initState = report('InitState', { ...initReport.shape, reconciliation: reconciliationReport });
 export type InitState = ReportOf<typeof initState>;

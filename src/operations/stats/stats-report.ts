@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { gatewayReport, healthReason, stopNumbers } from '../health/health-report.ts';
 import { capacity, pauseReport } from '../limits/limits-report.ts';
-import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
+import { type ReportOf, report, taskType } from '../report.ts';
 import { initReport } from '../schedule/schedule-report.ts';
 
 const scheduleStats = z.object({
@@ -29,61 +29,58 @@ const scheduleStats = z.object({
 });
 
 /** Queue state of one task type (contract, "Fields"). */
-export const queueStats = z
-  .object({
-    taskType,
-    queueLength: z.int().describe('Due and running'),
-    due: z.int(),
-    inFlight: z.int(),
-    manualLength: z.int(),
-    backoff: z.int().describe('Cards that wait for a retry, or until a limit per card allows their poll'),
-    ...scheduleStats.shape,
-    concurrency: z.object({
-      current: z.int().describe('Gateway calls in flight, fleet-wide'),
-      max: z.int(),
-      usagePercent: z.number(),
-    }),
-    effectiveConcurrency: z
-      .int()
-      .describe('The limit in force; below concurrency.max while the leader has lowered it'),
-  })
-  .register(REPORT_NAMES, { id: 'QueueStats' });
+export const queueStats = report('QueueStats', {
+  taskType,
+  queueLength: z.int().describe('Due and running'),
+  due: z.int(),
+  inFlight: z.int(),
+  manualLength: z.int(),
+  backoff: z.int().describe('Cards that wait for a retry, or until a limit per card allows their poll'),
+  ...scheduleStats.shape,
+  concurrency: z.object({
+    current: z.int().describe('Gateway calls in flight, fleet-wide'),
+    max: z.int(),
+    usagePercent: z.number(),
+  }),
+  effectiveConcurrency: z
+    .int()
+    .describe('The limit in force; below concurrency.max while the leader has lowered it'),
+});
 export type QueueStats = ReportOf<typeof queueStats>;
 
 const health = z.enum(['normal', 'warning', 'alert']);
 const healthReasons = z.array(healthReason).describe('Why the health is not normal, the worst first');
 
-export const taskStats = queueStats
-  .extend({
-    total: z.int().describe('Polls since counting began; so are succeeded and failed'),
-    succeeded: z.int(),
-    failed: z.int(),
-    successRate: z.number().nullable().describe('Percent over the last five minutes; null without a poll'),
-    avgDurationMs: z.number().nullable().describe('Over the last five minutes; null without a poll'),
-    p50Ms: z
-      .number()
-      .nullable()
-      .describe('Half of the polls of the last five minutes took at most this long; null without a poll'),
-    p95Ms: z
-      .number()
-      .nullable()
-      .describe('95 % of the polls of the last five minutes took at most this long; null without a poll'),
-    polledPercent: z
-      .number()
-      .nullable()
-      .describe(
-        'Share of the demand that was polled successfully in the last ten to twenty seconds; 100 when nothing more is due; null when too little is due to judge',
-      ),
-    ratePerSecond: z.number().describe('Polls a second over the last five minutes'),
-    ratePerSecond_10s: z.number().describe('Polls a second over the last ten to twenty seconds'),
-    capacity,
-    offered: z
-      .boolean()
-      .describe('false: the gateway does not offer what the type calls, so nothing is polled'),
-    health,
-    healthReasons,
-  })
-  .register(REPORT_NAMES, { id: 'TaskStats' });
+export const taskStats = report('TaskStats', {
+  ...queueStats.shape,
+  total: z.int().describe('Polls since counting began; so are succeeded and failed'),
+  succeeded: z.int(),
+  failed: z.int(),
+  successRate: z.number().nullable().describe('Percent over the last five minutes; null without a poll'),
+  avgDurationMs: z.number().nullable().describe('Over the last five minutes; null without a poll'),
+  p50Ms: z
+    .number()
+    .nullable()
+    .describe('Half of the polls of the last five minutes took at most this long; null without a poll'),
+  p95Ms: z
+    .number()
+    .nullable()
+    .describe('95 % of the polls of the last five minutes took at most this long; null without a poll'),
+  polledPercent: z
+    .number()
+    .nullable()
+    .describe(
+      'Share of the demand that was polled successfully in the last ten to twenty seconds; 100 when nothing more is due; null when too little is due to judge',
+    ),
+  ratePerSecond: z.number().describe('Polls a second over the last five minutes'),
+  ratePerSecond_10s: z.number().describe('Polls a second over the last ten to twenty seconds'),
+  capacity,
+  offered: z
+    .boolean()
+    .describe('false: the gateway does not offer what the type calls, so nothing is polled'),
+  health,
+  healthReasons,
+});
 export type TaskStats = ReportOf<typeof taskStats>;
 
 const fleetCapacity = capacity.extend({
@@ -110,22 +107,20 @@ const instanceReport = z.object({
 });
 export type InstanceReport = ReportOf<typeof instanceReport>;
 
-export const overview = z
-  .object({
-    generatedAt: z.date(),
-    version: z.string().describe('Version of the instance that answers'),
-    health,
-    healthReasons,
-    cardsTotal: z.int(),
-    capacity: fleetCapacity,
-    gateway: gatewayReport,
-    pauses: z.array(pauseReport),
-    stops: stopNumbers,
-    tasks: z.array(taskStats),
-    init: initReport,
-    workers: z.array(instanceReport).describe('Live instances'),
-  })
-  .register(REPORT_NAMES, { id: 'Overview' });
+export const overview = report('Overview', {
+  generatedAt: z.date(),
+  version: z.string().describe('Version of the instance that answers'),
+  health,
+  healthReasons,
+  cardsTotal: z.int(),
+  capacity: fleetCapacity,
+  gateway: gatewayReport,
+  pauses: z.array(pauseReport),
+  stops: stopNumbers,
+  tasks: z.array(taskStats),
+  init: initReport,
+  workers: z.array(instanceReport).describe('Live instances'),
+});
 export type Overview = ReportOf<typeof overview>;
 
 const taskSample = z.object({
@@ -147,12 +142,10 @@ const taskSample = z.object({
 });
 
 /** Oldest first. Where nothing was sampled (no leader) there is no sample: a gap, not zeros. */
-export const history = z
-  .object({
-    stepSeconds: z.int(),
-    items: z.array(z.object({ at: z.date().describe('End of the step'), tasks: z.array(taskSample) })),
-  })
-  .register(REPORT_NAMES, { id: 'History' });
+export const history = report('History', {
+  stepSeconds: z.int(),
+  items: z.array(z.object({ at: z.date().describe('End of the step'), tasks: z.array(taskSample) })),
+});
 export type History = ReportOf<typeof history>;
 
 /** The last failure of a card that has not been polled successfully since. */
@@ -166,17 +159,15 @@ const failingCard = z.object({
 });
 export type FailingCard = ReportOf<typeof failingCard>;
 
-export const taskFailures = z
-  .object({
-    taskType,
-    reasons: z
-      .array(z.object({ reason: z.string(), count: z.int() }))
-      .describe('Over the last five minutes, the most frequent first'),
-    carriers: z
-      .array(z.object({ carrierId: z.int(), polls: z.int(), failed: z.int(), failedPercent: z.number() }))
-      .describe('Over the last five minutes, the highest failing share first'),
-    failingCards: z.int().describe('Cards whose last scheduled poll failed'),
-    cards: z.array(failingCard).describe('The cards that failed last, the latest first'),
-  })
-  .register(REPORT_NAMES, { id: 'TaskFailures' });
+export const taskFailures = report('TaskFailures', {
+  taskType,
+  reasons: z
+    .array(z.object({ reason: z.string(), count: z.int() }))
+    .describe('Over the last five minutes, the most frequent first'),
+  carriers: z
+    .array(z.object({ carrierId: z.int(), polls: z.int(), failed: z.int(), failedPercent: z.number() }))
+    .describe('Over the last five minutes, the highest failing share first'),
+  failingCards: z.int().describe('Cards whose last scheduled poll failed'),
+  cards: z.array(failingCard).describe('The cards that failed last, the latest first'),
+});
 export type TaskFailures = ReportOf<typeof taskFailures>;

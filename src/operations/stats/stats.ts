@@ -2,12 +2,9 @@
 // admin API and, through it, by the command line. Reads the stores; task-stats.ts computes the numbers of a task type, init.ts
 // those of initialisation.
 import type { TaskConditions } from '../../domain/alerts/alert-rule.ts';
-import type { CardsPerCall, Offers } from '../../domain/gateway-interface.ts';
-import { perTaskType, TASKS } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { askPerTaskType, perTaskType, TASKS } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
-import { readFleet, type TaskReading } from '../../store/ports/live/fleet-reading.ts';
-import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import { readFleet } from '../../store/ports/live/fleet-reading.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
 import type { ClockGap } from '../health/fleet-faults.ts';
@@ -18,21 +15,18 @@ import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
 import { adviceOf, fleetCapacityOf, paceShareOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
+import type { OperationMeans } from '../means.ts';
 import type { InitReporter } from '../schedule/init.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
 import { type MeasuredTask, queueStatsOf, taskStatsOf } from './task-stats.ts';
 
-interface StatsDependencies {
-  readonly live: LiveStore;
+interface StatsMeans extends Pick<OperationMeans, 'live' | 'offers' | 'cardsPerCall' | 'clock'> {
   readonly pauses: PauseOperations;
   readonly concurrency: ConcurrencyOperations;
   readonly cardTotal: CardTotal;
-  readonly offers: Offers;
-  readonly cardsPerCall: CardsPerCall;
   readonly stops: PatientReading<StopFigures>;
   readonly clockGap: PatientReading<ClockGap>;
   readonly initReporter: InitReporter;
-  readonly clock: Clock;
   readonly version: string;
   /** Why this instance is not among the live ones; null: it is, or this process is no instance. */
   readonly silence: () => string | null;
@@ -40,7 +34,7 @@ interface StatsDependencies {
 
 /** All methods throw CardpollError `unavailable` when a store that they need does not answer. */
 export class StatsOperations {
-  constructor(private readonly deps: StatsDependencies) {}
+  constructor(private readonly deps: StatsMeans) {}
 
   async overview(): Promise<Overview> {
     const { clock, live, cardTotal } = this.deps;
@@ -79,7 +73,7 @@ export class StatsOperations {
   }
 
   async queues(): Promise<QueueStats[]> {
-    return (await this.#read()).map(({ queue }) => queue);
+    return Object.values(await this.#read()).map(({ queue }) => queue);
   }
 
   async tasks(): Promise<TaskStats[]> {
@@ -87,40 +81,37 @@ export class StatsOperations {
   }
 
   async #tasks({ gateway, pauses, stops, since }: Surroundings): Promise<MeasuredTask[]> {
-    const { live } = this.deps;
-    const nowMs = this.deps.clock.now();
+    const { live, clock, cardsPerCall, offers } = this.deps;
+    const nowMs = clock.now();
     const readings = await this.#read();
-    const isReduced = ({ effectiveConcurrency, concurrency }: QueueStats) =>
-      effectiveConcurrency < concurrency.max;
     const rateLimits = await live.pace.states();
-    const demand = perTaskType(
-      (taskType) => readings.find(({ queue }) => queue.taskType === taskType)?.queue.demandPerSecond ?? 0,
-    );
-    const limits = await Promise.all(
-      readings.map(({ queue }) => (isReduced(queue) ? live.work.limitRecord(queue.taskType) : null)),
-    );
-    return readings.map(({ queue, reading }, i) =>
-      taskStatsOf(queue, reading, {
-        pauses: pauses.filter(({ taskType }) => taskType === queue.taskType),
+    const demand = perTaskType((taskType) => readings[taskType].queue.demandPerSecond);
+    const tasks = await askPerTaskType(async (taskType) => {
+      const { queue, reading } = readings[taskType];
+      const isReduced = queue.effectiveConcurrency < queue.concurrency.max;
+      const limit = isReduced ? await live.work.limitRecord(taskType) : null;
+      return taskStatsOf(queue, reading, {
+        pauses: pauses.filter((pause) => pause.taskType === taskType),
         nowMs,
-        breakers: heldInterfacesOf(queue.taskType, gateway),
-        stops: queue.taskType === 'package' ? stops : null,
+        breakers: heldInterfacesOf(taskType, gateway),
+        stops: taskType === 'package' ? stops : null,
         stopMode: stops?.mode ?? null,
-        limitReason: limits[i]?.reason ?? null,
-        paceShare: paceShareOf(queue.taskType, rateLimits, demand, this.deps.cardsPerCall),
-        offered: this.deps.offers(TASKS[queue.taskType].interface),
+        limitReason: limit?.reason ?? null,
+        paceShare: paceShareOf(taskType, rateLimits, demand, cardsPerCall),
+        offered: offers(TASKS[taskType].interface),
         since,
-      }),
-    );
+      });
+    });
+    return Object.values(tasks);
   }
 
-  async #read(): Promise<Array<{ readonly queue: QueueStats; readonly reading: TaskReading }>> {
+  async #read() {
     const { clock, concurrency, live } = this.deps;
     const fleet = await readFleet(live, clock.now());
-    const counts = await concurrency.limited(perTaskType((taskType) => fleet[taskType].counts));
-    return counts.map((one) => {
-      const reading = fleet[one.taskType];
-      return { queue: queueStatsOf(one, reading.metrics.schedule), reading };
+    return askPerTaskType(async (taskType) => {
+      const reading = fleet[taskType];
+      const counts = await concurrency.limited(taskType, reading.counts);
+      return { queue: queueStatsOf(counts, reading.metrics.schedule), reading };
     });
   }
 }
@@ -128,7 +119,7 @@ export class StatsOperations {
 type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
 
 /** Facts of the fleet that the statistics of every task type need. */
-async function surroundingsOf({ live, ...deps }: StatsDependencies) {
+async function surroundingsOf({ live, ...deps }: StatsMeans) {
   const [instances, pauses, stops, clockGap, since] = await Promise.all([
     live.coordination.instances(),
     deps.pauses.list(),

@@ -1,14 +1,12 @@
 // Runs that resume stopped cards: previews and makes them, shows their progress, cancels them. Used by the admin API. The
 // workers carry them out.
 import type { Actor } from '../../domain/audit.ts';
-import { notOfferedWords, type Offers, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import { notOfferedWords, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { ResumeRun, ResumeSelection } from '../../store/ports/records/resume-records.ts';
-import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
+import type { OperationMeans } from '../means.ts';
 import { type CardList, findCard, requireOffered, wrongCards } from '../requirements.ts';
 import type { ResumePreview, ResumeRunReport } from './stop-reports.ts';
 
@@ -29,15 +27,8 @@ const LATEST = 20;
 /** Without these interfaces no card is resumed. */
 const NEEDED: readonly string[] = [WHOLE_GATEWAY, TASKS.package.interface, 'start'];
 
-interface ResumeDependencies {
-  readonly live: Pick<LiveStore, 'work' | 'coordination'>;
-  readonly records: Pick<RecordStore, 'resumes' | 'cards'>;
-  readonly audit: Audit;
-  readonly offers: Offers;
-}
-
 export class ResumeOperations {
-  constructor(private readonly deps: ResumeDependencies) {}
+  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'records' | 'audit' | 'offers'>) {}
 
   /** Counts the cards that a run would have. @throws CardpollError `invalid`. */
   preview(criteria: ResumeCriteria): Promise<ResumePreview> {

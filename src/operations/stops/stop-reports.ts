@@ -1,64 +1,60 @@
 // The reports of stops and of the runs that resume cards. Made by stops.ts and resumes.ts.
 import { z } from 'zod';
 import { STOP_MODES, STOP_STATES } from '../../domain/stops/stop.ts';
-import { REPORT_NAMES, type ReportOf } from '../report.ts';
+import { type ReportOf, report } from '../report.ts';
 
-export const stopReport = z
-  .object({
-    cardId: z.int(),
-    iccid: z.string(),
-    carrierId: z.int().nullable().describe('null: the card was removed'),
-    month: z.string().describe('Month of the usage, YYYY-MM'),
-    state: z.enum(STOP_STATES),
-    usedMb: z.number(),
-    allowanceMb: z.number().nullable().describe('null: unlimited; an operator stops the card'),
-    heldBy: z
-      .enum(['usage_jump', 'budget_hour', 'budget_day'])
-      .nullable()
-      .describe('Why it waits for an operator; null unless held'),
-    orderedBy: z
-      .string()
-      .nullable()
-      .describe('Who released, dismissed or ordered it; null: cardpoll decided by itself'),
-    reason: z.string().nullable(),
-    requestedAt: z.date(),
-    completedAt: z.date().nullable().describe('When the gateway showed the card stopped'),
-    resumedAt: z.date().nullable(),
-    stopAgain: z.boolean().describe('It is resumed, and may be stopped again in the month'),
-    attempts: z.int(),
-    unconfirmed: z.int().describe('Calls that were acknowledged without effect'),
-    lastError: z.string().nullable(),
-  })
-  .register(REPORT_NAMES, { id: 'Stop' });
+export const stopReport = report('Stop', {
+  cardId: z.int(),
+  iccid: z.string(),
+  carrierId: z.int().nullable().describe('null: the card was removed'),
+  month: z.string().describe('Month of the usage, YYYY-MM'),
+  state: z.enum(STOP_STATES),
+  usedMb: z.number(),
+  allowanceMb: z.number().nullable().describe('null: unlimited; an operator stops the card'),
+  heldBy: z
+    .enum(['usage_jump', 'budget_hour', 'budget_day'])
+    .nullable()
+    .describe('Why it waits for an operator; null unless held'),
+  orderedBy: z
+    .string()
+    .nullable()
+    .describe('Who released, dismissed or ordered it; null: cardpoll decided by itself'),
+  reason: z.string().nullable(),
+  requestedAt: z.date(),
+  completedAt: z.date().nullable().describe('When the gateway showed the card stopped'),
+  resumedAt: z.date().nullable(),
+  stopAgain: z.boolean().describe('It is resumed, and may be stopped again in the month'),
+  attempts: z.int(),
+  unconfirmed: z.int().describe('Calls that were acknowledged without effect'),
+  lastError: z.string().nullable(),
+});
 export type StopReport = ReportOf<typeof stopReport>;
 
-export const stopModeReport = z
-  .object({
-    mode: z.enum(STOP_MODES).describe('In force'),
-    source: z.enum(['setting', 'operator']),
-    since: z.date().nullable().describe('When an operator set it; null: it is that of the settings'),
-    by: z.string().nullable(),
-    reason: z.string().nullable(),
-    setting: z
-      .enum(STOP_MODES)
-      .describe('stops.mode of this instance; without effect once an operator set the mode'),
-    jump: z
-      .object({
-        since: z.date(),
-        factor: z
-          .number()
-          .describe('Median growth of the last minutes, as a multiple of that of the hour before'),
-        baselineMbPerHour: z.number(),
-        recentMbPerHour: z.number(),
-        acceptedAt: z
-          .date()
-          .nullable()
-          .describe('When an operator accepted the readings; null: all stops are held'),
-      })
-      .nullable()
-      .describe('A jump of the readings of the whole fleet; null: there is none'),
-  })
-  .register(REPORT_NAMES, { id: 'StopMode' });
+export const stopModeReport = report('StopMode', {
+  mode: z.enum(STOP_MODES).describe('In force'),
+  source: z.enum(['setting', 'operator']),
+  since: z.date().nullable().describe('When an operator set it; null: it is that of the settings'),
+  by: z.string().nullable(),
+  reason: z.string().nullable(),
+  setting: z
+    .enum(STOP_MODES)
+    .describe('stops.mode of this instance; without effect once an operator set the mode'),
+  jump: z
+    .object({
+      since: z.date(),
+      factor: z
+        .number()
+        .describe('Median growth of the last minutes, as a multiple of that of the hour before'),
+      baselineMbPerHour: z.number(),
+      recentMbPerHour: z.number(),
+      acceptedAt: z
+        .date()
+        .nullable()
+        .describe('When an operator accepted the readings; null: all stops are held'),
+    })
+    .nullable()
+    .describe('A jump of the readings of the whole fleet; null: there is none'),
+});
 export type StopModeReport = ReportOf<typeof stopModeReport>;
 
 const notHeld = z.array(z.int()).describe('Given cards whose stop was not held');
@@ -76,31 +72,29 @@ export const resumePreview = z.object({
 });
 export type ResumePreview = ReportOf<typeof resumePreview>;
 
-export const resumeRunReport = z
-  .object({
-    id: z.string(),
-    status: z
-      .enum(['filling', 'running', 'completed', 'cancelled'])
-      .describe('filling: cards are still placed in it, and those that are placed are resumed'),
-    total: z.int().describe('Its cards; while it is filling, as they were counted when it was made'),
-    filled: z.int().describe('Cards placed in it so far'),
-    waiting: z.int(),
-    resumed: z.int(),
-    alreadyRunning: z.int().describe('The gateway showed the card running before any call of the run'),
-    failed: z.int(),
-    cancelled: z.int(),
-    skipped: resumePreview.shape.skipped,
-    reason: z.string(),
-    stopAgain: z.boolean().describe('Its cards may be stopped again in the month'),
-    by: z.string(),
-    createdAt: z.date(),
-    cancelledAt: z.date().nullable(),
-    finishedAt: z.date().nullable().describe('When its last card ended'),
-    lastError: z.string().nullable(),
-    waitsFor: z
-      .string()
-      .nullable()
-      .describe('Why none of its cards is resumed; null: nothing holds it back, or it has ended'),
-  })
-  .register(REPORT_NAMES, { id: 'ResumeRun' });
+export const resumeRunReport = report('ResumeRun', {
+  id: z.string(),
+  status: z
+    .enum(['filling', 'running', 'completed', 'cancelled'])
+    .describe('filling: cards are still placed in it, and those that are placed are resumed'),
+  total: z.int().describe('Its cards; while it is filling, as they were counted when it was made'),
+  filled: z.int().describe('Cards placed in it so far'),
+  waiting: z.int(),
+  resumed: z.int(),
+  alreadyRunning: z.int().describe('The gateway showed the card running before any call of the run'),
+  failed: z.int(),
+  cancelled: z.int(),
+  skipped: resumePreview.shape.skipped,
+  reason: z.string(),
+  stopAgain: z.boolean().describe('Its cards may be stopped again in the month'),
+  by: z.string(),
+  createdAt: z.date(),
+  cancelledAt: z.date().nullable(),
+  finishedAt: z.date().nullable().describe('When its last card ended'),
+  lastError: z.string().nullable(),
+  waitsFor: z
+    .string()
+    .nullable()
+    .describe('Why none of its cards is resumed; null: nothing holds it back, or it has ended'),
+});
 export type ResumeRunReport = ReportOf<typeof resumeRunReport>;

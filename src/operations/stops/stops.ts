@@ -1,16 +1,14 @@
 // Stops of cards: lists them, decides about those that are held, and orders the stop of one card. And the mode of stops:
 // whether cards over their package are stopped, or it is only recorded which would be. Used by the admin API.
 import type { Actor } from '../../domain/audit.ts';
-import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
-import type { Offers } from '../../domain/gateway-interface.ts';
 import { type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
 import { STOPS_COUNTED, type StopMode } from '../../domain/stops/stop.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { StopControl, StopFilter, StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
+import type { OperationMeans } from '../means.ts';
 import {
   type CardList,
   type ExpectedVersion,
@@ -95,13 +93,8 @@ function modeOf(set: StopControl['setMode'], setting: StopMode) {
   return { ...dated(set), source: 'operator' as const };
 }
 
-interface StopDependencies {
-  readonly records: RecordStore;
-  readonly audit: Audit;
+interface StopMeans extends Pick<OperationMeans, 'records' | 'audit' | 'offers' | 'clock' | 'calendar'> {
   readonly mode: StopModeOperations;
-  readonly offers: Offers;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly calendar: MonthCalendar;
 }
 
 /** Held stops that an operator decides about: those of a list, or all. */
@@ -119,7 +112,7 @@ interface Decided {
 }
 
 export class StopOperations {
-  constructor(private readonly deps: StopDependencies) {}
+  constructor(private readonly deps: StopMeans) {}
 
   /** @returns stops, the latest first. */
   async list(filter: StopFilter, page: PageRequest): Promise<SliceOf<StopReport>> {

@@ -36,15 +36,11 @@ export function readingOf(
   rings: readonly RingState[],
   nowMs: number,
 ): TaskReading {
-  const { queueLength, backoff, inFlight, manualLength } = counts;
   const { window, recent } = stats;
   const schedule = schedulePaceOf(rings, nowMs);
-  const owedCards = counts.due + counts.retryDue + backoff + schedule.overdueCards;
+  const owedCards = counts.due + counts.retryDue + counts.backoff + schedule.overdueCards;
   const metrics = {
-    queueLength,
-    backoff,
-    inFlight,
-    manualLength,
+    queueLength: counts.queueLength,
     polls: window.succeeded + window.failed,
     ...pollRatesOf(window),
     polledPercent: polledPercentOf(recent, schedule.demandPerSecond, owedCards),

@@ -10,7 +10,7 @@ import type { CardSelection } from '../../../domain/manual-trigger.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
 /** The durable part of what `cards show` prints. */
-interface CardRecord extends Card {
+export interface CardRecord extends Card {
   readonly lastPolledAtMs: Partial<Record<TaskType, number>>;
 }
 

@@ -39,9 +39,11 @@ it('makes one run, however many leaders look', async () => {
       records: { now: async () => Date.parse('2026-12-01T03:00:00+08:00'), resumes: records.resumes },
       audit: new Audit({ records, clock: systemClock, calendar, log }),
       calendar,
+      fence: () => 1,
       clock: systemClock,
       log,
-    }).run();
+      onError: (error) => expect.unreachable(String(error)),
+    }).runOnce();
   await Promise.all([look(), look(), look()]);
   await look();
   const [made] = await records.resumes.latest(10);

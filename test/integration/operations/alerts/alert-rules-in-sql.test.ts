@@ -59,7 +59,7 @@ function tooLate(): Operations['alerts'] {
       calendar: new MonthCalendar('UTC'),
       log: { info: () => {} },
     }),
-    maxRules: Infinity,
+    maxAlertRules: Infinity,
   });
 }
 

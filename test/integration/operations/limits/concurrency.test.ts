@@ -76,7 +76,7 @@ it('what is configured stands in where the live store knows no limit', async () 
   const { concurrency: anew } = empty.operations();
   expect((await anew.list()).map(({ maxConcurrency }) => maxConcurrency)).toEqual([100, 100, 33]);
   await empty.live.work.setMaxConcurrency('package', 40);
-  expect((await anew.counts()).map(({ maxConcurrency }) => maxConcurrency)).toEqual([100, 100, 40]);
+  expect((await anew.list()).map(({ maxConcurrency }) => maxConcurrency)).toEqual([100, 100, 40]);
   await empty.close();
 });
 

@@ -117,9 +117,6 @@ type Metrics = Parameters<(typeof RULE_TYPE_FACTS)['queue_backlog']['sample']>[0
 
 const IDLE: Metrics = {
   queueLength: 0,
-  backoff: 0,
-  inFlight: 0,
-  manualLength: 0,
   polls: 0,
   polledPercent: null,
   ...pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0 }),

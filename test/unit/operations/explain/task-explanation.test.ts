@@ -102,7 +102,7 @@ const LOADED: TaskFacts['init'] = {
 function explain(over: Partial<TaskFacts> = {}) {
   const configs = [config(1)];
   return taskExplanationOf({
-    offers: () => true,
+    offered: true,
     taskType: 'realname',
     card: CARD,
     usage: null,

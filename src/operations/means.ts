@@ -1,0 +1,29 @@
+// What operations work with. operations.ts builds it once; each operation takes what its type asks for.
+import type { MonthCalendar } from '../domain/cards/usage-month.ts';
+import type { CardsPerCall, Offers } from '../domain/gateway-interface.ts';
+import type { RateLimit } from '../domain/limits/rate-limit.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { LiveStore } from '../store/ports/live/live-store.ts';
+import type { RecordStore } from '../store/ports/records/record-store.ts';
+import type { Audit } from './audit.ts';
+
+/** Limits for the objects that callers can create. */
+export interface OperationLimits {
+  readonly maxOpenTriggers: number;
+  /** Of each task type. */
+  readonly maxOpenConditionTriggers: number;
+  readonly maxAlertRules: number;
+}
+
+export interface OperationMeans extends OperationLimits {
+  readonly live: LiveStore;
+  readonly records: RecordStore;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  /** In the configured time zone. */
+  readonly calendar: MonthCalendar;
+  readonly offers: Offers;
+  readonly cardsPerCall: CardsPerCall;
+  /** What the gateway allows; empty: no limit. */
+  readonly rateLimits: readonly RateLimit[];
+}
