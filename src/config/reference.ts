@@ -30,11 +30,14 @@ export function sampleConfig(): string {
 
 /** True when the default can be written into the file as it is: it is neither a phrase nor a placeholder. */
 function isLiteral(setting: Setting<unknown>): boolean {
-  return (
-    setting.default !== null &&
-    setting.kind.parse(setting.defaultText).ok &&
-    !/[\s$]/.test(setting.defaultText)
-  );
+  const { kind, defaultText } = setting;
+  if (setting.default === null || /[\s$]/.test(defaultText)) return false;
+  try {
+    kind.parse(defaultText);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Rules between settings and for all of them, a sentence or two each, with `code` in backticks. */
