@@ -36,7 +36,9 @@ export interface ExternalStoresConfig extends StoreValues {
   readonly databaseUrl: string;
 }
 
-export interface GatewayConfig extends Section<'gateway'> {
+export type GatewayCredentials = Section<'credentials'>;
+
+export interface GatewayConfig extends Section<'gateway'>, GatewayCredentials {
   readonly url: string;
   readonly auth: Section<'auth'>;
   /** null: the HTTP status alone says whether a call succeeded. */
@@ -50,18 +52,6 @@ export interface GatewayConfig extends Section<'gateway'> {
   /** What the gateway allows; empty: no limit. */
   readonly rateLimits: readonly RateLimit[];
 }
-
-/** Change while the daemon runs: tokens and passwords are rotated. */
-export const GATEWAY_CREDENTIALS = [
-  'token',
-  'username',
-  'password',
-  'clientId',
-  'clientSecret',
-  'hmacKey',
-] as const;
-
-export type GatewayCredentials = Pick<GatewayConfig, (typeof GATEWAY_CREDENTIALS)[number]>;
 
 export function offersOf({ interfaces }: Pick<GatewayConfig, 'interfaces'>): Offers {
   return (name) => interfaces[name] !== null;
