@@ -58,7 +58,7 @@ export const tryGateway: Launchers['tryGateway'] = ({ gateway, timeZone }, card,
 export function runSimulator(options: SimulateOptions, listening: Listening): Promise<number> {
   return run(async (teardown) => {
     const { listen, ...behaviour } = options;
-    const simulator = await startSimulator({ host: listen.host, port: listen.port, ...behaviour });
+    const simulator = await startSimulator({ ...listen, ...behaviour });
     teardown.add(() => simulator.close());
     listening(simulator.url);
   });
