@@ -2,9 +2,8 @@
 
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { type Finding, failed, ok, reasonFinding, skipped, warning } from '../../domain/finding.ts';
-import type { CardsPerCall, Offers } from '../../domain/gateway-interface.ts';
 import { groupBy } from '../../domain/group-by.ts';
-import type { RateLimit } from '../../domain/limits/rate-limit.ts';
+import type { GatewayFacts } from '../../domain/limits/rate-limit.ts';
 import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import type { StopSettings } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
@@ -21,7 +20,7 @@ import type { Overview } from '../stats/stats-report.ts';
 import { answered } from './finding.ts';
 import { rateLimitFindings, upkeepFindings } from './upkeep.ts';
 
-interface FleetFacts {
+interface FleetFacts extends GatewayFacts {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly clock: Clock;
@@ -31,15 +30,12 @@ interface FleetFacts {
   /** Cron expression, or `off`. */
   readonly cleanupSchedule: string;
   readonly stops: StopSettings;
-  readonly rateLimits: readonly RateLimit[];
-  readonly offers: Offers;
-  readonly cardsPerCall: CardsPerCall;
   /** null: the daemon reports the health of the fleet. */
   readonly overview: (() => Promise<Overview>) | null;
 }
 
 export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
-  const { live, records, clock, random, settle, cleanupSchedule, stops, rateLimits } = facts;
+  const { live, records, clock, random, settle, cleanupSchedule, stops } = facts;
   const progress = await live.coordination.initProgress();
   const instances = await live.coordination.instances();
   const isLed = !isLeaderless(instances);
@@ -48,7 +44,7 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
     answered('running counts', () => runningCountFindings(live)),
     answered('cards in rings', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
     answered('stop mode', () => stopModeFindings(records, stops)),
-    answered('rate limits', () => rateLimitFindings(records, rateLimits, facts)),
+    answered('rate limits', () => rateLimitFindings(records, facts)),
     answered('alert rules', () => upkeepFindings(records, clock, cleanupSchedule)),
     answered('fleet', () => aliveFindings(facts, instances.length)),
   ]);
