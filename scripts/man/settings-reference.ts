@@ -1,7 +1,7 @@
 // The settings table as documents: a sample config file and the reference in docs/configuration.md. Both are kept in
 // the repository and a test fails when they no longer match the table.
-import type { Setting } from './settings/setting.ts';
-import { DOCUMENTED_SETTINGS } from './settings/settings.ts';
+import type { Setting } from '../../src/config/settings/setting.ts';
+import { DOCUMENTED_SETTINGS } from '../../src/config/settings/settings.ts';
 
 /** A YAML file that changes nothing: it has every setting, commented out, with its default. */
 export function sampleConfig(): string {
