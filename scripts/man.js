@@ -15,7 +15,7 @@ await build({
     contents: `
       import { ROOT } from './src/cli/commands/root.ts';
       import { VERSION } from './src/cli/version.ts';
-      import { manualPages } from './src/cli/man/pages.ts';
+      import { manualPages } from './scripts/man/pages.ts';
       export const pages = manualPages(ROOT, VERSION);`,
   },
   outfile: BUNDLE,

@@ -2,7 +2,7 @@
 // checks them, and closes them. The checks are in operations/doctor/.
 
 import { VERSION } from './cli/version.ts';
-import { cardsPerCallOf, type DaemonConfig, offersOf } from './config/daemon-config.ts';
+import { type DaemonConfig, gatewayFactsOf } from './config/daemon-config.ts';
 import type { Card } from './domain/cards/card.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { type Finding, failed, ok, unknown, warning } from './domain/finding.ts';
@@ -70,9 +70,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     timeZone: config.timeZone,
     version: VERSION,
     stops: config.stops,
-    rateLimits: config.gateway.rateLimits,
-    offers: offersOf(config.gateway),
-    cardsPerCall: cardsPerCallOf(config.gateway),
+    ...gatewayFactsOf(config.gateway),
     guard,
     tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: silentLogger(),
@@ -85,9 +83,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     settle: () => systemClock.sleep(SETTLE_MS),
     cleanupSchedule: config.cleanup.schedule,
     stops: config.stops,
-    rateLimits: config.gateway.rateLimits,
-    offers: offersOf(config.gateway),
-    cardsPerCall: cardsPerCallOf(config.gateway),
+    ...gatewayFactsOf(config.gateway),
     overview: daemonAnswers ? null : () => stats.overview(),
   });
 }

@@ -11,16 +11,7 @@ import { Hangups } from './signals.ts';
 const launchersFor = (hangups: Hangups | null): Launchers => ({
   daemon: async (config, load, listening) => {
     const { superviseOrRun } = await import('./supervise.ts');
-    const [node, script = '', ...args] = process.argv;
-    return superviseOrRun(
-      { config, load, listening, hangups: hangups ?? new Hangups() },
-      {
-        channel: process,
-        env: process.env,
-        command: [node ?? process.execPath, ...process.execArgv, script],
-        args,
-      },
-    );
+    return superviseOrRun({ config, load, listening, hangups: hangups ?? new Hangups() }, process);
   },
   demo: async (options, launched) => {
     // The command exists for its status lines, so it shuts down gracefully when its reader is gone.

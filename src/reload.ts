@@ -3,7 +3,8 @@
 // how to apply settings.
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import { type DaemonConfig, GATEWAY_CREDENTIALS, type GatewayCredentials } from './config/daemon-config.ts';
+import type { DaemonConfig, GatewayCredentials } from './config/daemon-config.ts';
+import { SETTINGS } from './config/settings/settings.ts';
 import type { AuditChange } from './domain/audit.ts';
 import type { Clock } from './platform/clock.ts';
 import { CardpollError, messageOf } from './platform/errors.ts';
@@ -16,6 +17,7 @@ export interface LiveSettings extends Pick<DaemonConfig, (typeof TOP_LEVEL)[numb
 }
 
 const TOP_LEVEL = ['logLevel', 'adminTokens', 'rateLimitPerMinute', 'refusalLimitPerMinute', 'tls'] as const;
+const CREDENTIALS = Object.keys(SETTINGS.credentials) as ReadonlyArray<keyof GatewayCredentials>;
 const LIVE = [...TOP_LEVEL, 'gatewayCredentials'] as const;
 
 interface ReloaderDeps {
@@ -82,7 +84,7 @@ export class Reloader {
 /** Credentials belong to `gateway.auth`: when that changes, they wait for the restart, too. */
 function liveSettings(config: DaemonConfig, present: DaemonConfig): LiveSettings {
   const { gateway } = isDeepStrictEqual(config.gateway.auth, present.gateway.auth) ? config : present;
-  return { ...pick(config, TOP_LEVEL), gatewayCredentials: pick(gateway, GATEWAY_CREDENTIALS) };
+  return { ...pick(config, TOP_LEVEL), gatewayCredentials: pick(gateway, CREDENTIALS) };
 }
 
 function pick<T, K extends keyof T>(from: T, names: readonly K[]): Pick<T, K> {

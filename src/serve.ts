@@ -1,6 +1,5 @@
 // Starts the HTTP server of an instance: the admin API, or only probes and metrics without the role api. Used by
 // wiring.ts.
-import type { AccessSettings } from './api/guard/access.ts';
 import { tokensInClearText } from './api/guard/auth.ts';
 import type { Instruments } from './api/metrics/instruments.ts';
 import type { InstanceState } from './api/metrics/own-numbers.ts';
@@ -16,22 +15,19 @@ import { systemClock } from './platform/clock.ts';
 import type { Logger, Logs } from './platform/logger.ts';
 import { ErrorReporter } from './platform/loop.ts';
 import type { Teardown } from './platform/service.ts';
-import type { LiveSettings } from './reload.ts';
 import type { LiveStore } from './store/ports/live/live-store.ts';
 import type { SupervisorLink } from './supervision/supervisor-link.ts';
+
+interface ServerParts {
+  readonly operations: Operations;
+  readonly live: LiveStore;
+  readonly instruments: Instruments;
+}
 
 /** The admin API, or only probes and metrics without the role api. */
 export async function startServer(
   config: DaemonConfig,
-  {
-    operations,
-    live,
-    instruments,
-  }: {
-    readonly operations: Operations;
-    readonly live: LiveStore;
-    readonly instruments: Instruments;
-  },
+  { operations, live, instruments }: ServerParts,
   engine: Engine,
   logs: Logs,
   teardown: Teardown,
@@ -49,14 +45,14 @@ export async function startServer(
     ...(link === null ? {} : { siblings: link }),
     version: VERSION,
   };
-  const http = { ...accessOf(config), tls: config.tls, bounds: boundsOf(config) };
   const { ports, ...usual } = USUAL_PROBE_LISTEN;
-  const { host } = servesApi ? config.listen : (config.probeListen ?? usual);
+  const { host, port } = servesApi ? config.listen : (config.probeListen ?? usual);
+  const http = { ...config, host, port, bounds: boundsOf(config) };
   const server = servesApi
-    ? await openApiServer({ ...options, config: { ...config.listen, ...http }, operations })
+    ? await openApiServer({ ...options, config: http, operations })
     : await openProbeServer({
         ...options,
-        config: { ...(config.probeListen ?? usual), ...http },
+        config: http,
         addressFlag: '--probe-listen',
         ports: config.probeListen === null ? ports : 1,
         operations,
@@ -85,14 +81,6 @@ async function watchHealth(
   const watch = new HealthWatch({ stats, health, clock: systemClock, onError });
   teardown.add(() => watch.stop());
   await watch.start();
-}
-
-export function accessOf({
-  adminTokens,
-  rateLimitPerMinute,
-  refusalLimitPerMinute,
-}: Omit<LiveSettings, 'gatewayCredentials'>): AccessSettings {
-  return { tokens: adminTokens, rateLimitPerMinute, refusalLimitPerMinute };
 }
 
 function boundsOf({ api }: DaemonConfig): ServerBounds {

@@ -16,24 +16,17 @@ interface DaemonStart extends Omit<DaemonSurroundings, 'overseer' | 'link'> {
   readonly config: DaemonConfig;
 }
 
-/** The surroundings of this process, as main.ts reads them. */
-interface OwnProcess {
-  readonly channel: Channel;
-  readonly env: NodeJS.ProcessEnv;
-  /** The program that started it, and its arguments. */
-  readonly command: readonly [string, ...string[]];
-  readonly args: readonly string[];
-}
+type OwnProcess = Channel & Pick<NodeJS.Process, 'env' | 'execPath' | 'execArgv' | 'argv'>;
 
 /** Runs until SIGTERM or SIGINT. @returns the exit code. */
 export async function superviseOrRun(start: DaemonStart, own: OwnProcess): Promise<number> {
   const { config, ...surroundings } = start;
   const number = own.env[PROCESS_NUMBER];
-  if (number !== undefined && own.channel.send !== undefined) {
-    const link = new SupervisorLink(Number(number), own.channel, () => start.hangups.come());
+  if (number !== undefined && own.send !== undefined) {
+    const link = new SupervisorLink(Number(number), own, () => start.hangups.come());
     return runDaemon(config, { ...surroundings, overseer: link, link });
   }
-  const overseer = await openServiceManager(own.env, own.channel.pid);
+  const overseer = await openServiceManager(own.env, own.pid);
   return config.processes === 1
     ? runDaemon(config, { ...surroundings, overseer, link: null })
     : runSupervisor(start, own, overseer);
@@ -75,10 +68,10 @@ async function runSupervisor(
 
 /** All processes poll; only process 0 has the other roles. Environment and config file apply to each of them. */
 function spawnProcess(number: number, config: DaemonConfig, own: OwnProcess, logs: Logs): ChildProcess {
-  const [node, ...script] = own.command;
   const roles = number === 0 ? [] : ['--roles', 'worker'];
   const { NOTIFY_SOCKET: _, WATCHDOG_USEC: _1, WATCHDOG_PID: _2, ...env } = own.env;
-  const child = spawn(node, [...script, ...own.args, '--processes', '1', ...roles], {
+  const args = [...own.execArgv, ...own.argv.slice(1), '--processes', '1', ...roles];
+  const child = spawn(own.execPath, args, {
     env: { ...env, [PROCESS_NUMBER]: String(number) },
     stdio: ['ignore', config.logDir === null ? 'pipe' : 'ignore', 'inherit', 'ipc'],
   });

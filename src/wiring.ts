@@ -7,7 +7,7 @@ import { OwnNumbers } from './api/metrics/own-numbers.ts';
 import type { ApiServer } from './api/server.ts';
 import type { Launchers, Listening, SimulateOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
-import { cardsPerCallOf, type DaemonConfig, offersOf } from './config/daemon-config.ts';
+import { type DaemonConfig, gatewayFactsOf } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { WebhookTester } from './engine/alerts/webhook-attempt.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
@@ -29,7 +29,7 @@ import { ErrorReporter } from './platform/loop.ts';
 import type { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { Reloader } from './reload.ts';
-import { accessOf, startServer, stateOf } from './serve.ts';
+import { startServer, stateOf } from './serve.ts';
 import { type Hangups, run } from './signals.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
 import { migrate, openStores, watchFleet } from './stores.ts';
@@ -58,7 +58,7 @@ export const tryGateway: Launchers['tryGateway'] = ({ gateway, timeZone }, card,
 export function runSimulator(options: SimulateOptions, listening: Listening): Promise<number> {
   return run(async (teardown) => {
     const { listen, ...behaviour } = options;
-    const simulator = await startSimulator({ host: listen.host, port: listen.port, ...behaviour });
+    const simulator = await startSimulator({ ...listen, ...behaviour });
     teardown.add(() => simulator.close());
     listening(simulator.url);
   });
@@ -99,7 +99,7 @@ export async function startDaemon(
     load,
     apply: (settings) => {
       server?.replaceTls(settings.tls);
-      server?.replaceAccess(accessOf(settings));
+      server?.replaceAccess(settings);
       client?.replaceCredentials(settings.gatewayCredentials);
       logs.setLevel(settings.logLevel);
     },
@@ -148,8 +148,7 @@ export async function startDaemon(
 
 /** Says at the start what doctor says: which polling configs the rate limits of the gateway do not allow. */
 async function warnOfRateLimits({ gateway }: DaemonConfig, records: RecordStore, log: Logger): Promise<void> {
-  const profile = { offers: offersOf(gateway), cardsPerCall: cardsPerCallOf(gateway) };
-  const reading = rateLimitFindings(records, gateway.rateLimits, profile);
+  const reading = rateLimitFindings(records, gatewayFactsOf(gateway));
   const findings = await reading.catch((error: unknown) => {
     new ErrorReporter(log, systemClock).for('rate-limits')(error, 0);
     return [];
@@ -186,9 +185,7 @@ function buildOperations(
     timeZone: config.timeZone,
     version: VERSION,
     stops: config.stops,
-    rateLimits: config.gateway.rateLimits,
-    offers: offersOf(config.gateway),
-    cardsPerCall: cardsPerCallOf(config.gateway),
+    ...gatewayFactsOf(config.gateway),
     guard,
     tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: {

@@ -6,6 +6,7 @@ import type { Card } from '../domain/cards/card.ts';
 import type { Finding } from '../domain/finding.ts';
 import type { Fleet } from '../domain/fleet.ts';
 import type { CallTrial } from '../domain/gateway/call-trial.ts';
+import type { SimulatedBehaviour } from '../domain/gateway/simulated-behaviour.ts';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 
 export interface DemoOptions {
@@ -17,20 +18,10 @@ export interface DemoOptions {
   readonly stop: AbortSignal;
 }
 
-export interface SimulateOptions {
+export interface SimulateOptions extends SimulatedBehaviour {
   readonly listen: HostPort;
   /** What the gateway speaks; absent: the default profile. */
   readonly profile?: GatewayConfig;
-  /** Number of different cards; default: no limit. */
-  readonly cards?: number;
-  /** Milliseconds that one call takes; default 0. */
-  readonly latencyMs?: number;
-  /** 0 to 1: share of calls that fail; default 0. */
-  readonly failureRate?: number;
-  /** Calls served at a time; more are refused. Default: no limit. */
-  readonly maxConcurrency?: number;
-  /** Calls served at full speed at a time; more slow all of them down. Default: no limit. */
-  readonly capacity?: number;
 }
 
 export type MigrateAction = 'status' | 'up';

@@ -1,5 +1,5 @@
 // A time in the past as an operator types it. Used by options of commands that look back.
-import { bad, good, type Kind } from '../config/kinds.ts';
+import { type Kind, refuse } from '../config/kinds.ts';
 import { loadTimeZone } from '../config/load-config.ts';
 import { type Edge, TYPED_TIMES, typedTime } from '../log-search/time/typed-time.ts';
 import { Zone } from '../log-search/time/zone.ts';
@@ -14,8 +14,8 @@ export const PAST_TIME: Kind<PastTime> = {
   parse: (raw) => {
     const given = String(raw).trim();
     if (typedTime(given, new Zone('UTC'), 0, 'since') === null)
-      return bad(`${JSON.stringify(given)} is not a time: type ${TYPED_TIMES}`);
-    return good((nowMs, zone, edge) => typedTime(given, zone, nowMs, edge) ?? Number.NaN);
+      refuse(`${JSON.stringify(given)} is not a time: type ${TYPED_TIMES}`);
+    return (nowMs, zone, edge) => typedTime(given, zone, nowMs, edge) ?? Number.NaN;
   },
 };
 

@@ -1,6 +1,6 @@
 // Turns declarations into a commander program. It only parses: a command's own `run` does the work, run.ts reports errors.
 import { Argument, Command, Option } from 'commander';
-import type { Kind } from '../config/kinds.ts';
+import { type Kind, parseOr } from '../config/kinds.ts';
 import type { Setting } from '../config/settings/setting.ts';
 import { didYouMean } from '../config/suggest.ts';
 import { CardpollError } from '../platform/errors.ts';
@@ -155,9 +155,9 @@ function valueOption(spec: OptionSpec): Option {
 
 function parserOf(kind: Kind<unknown>, name: string): (raw: string) => unknown {
   return (raw) => {
-    const parsed = kind.parse(raw);
-    if (parsed.ok) return parsed.value;
     const suggestion = kind.choices === undefined ? '' : didYouMean(raw, kind.choices);
-    throw new CardpollError('usage', 'invalid_argument', `${name}: ${parsed.problem}${suggestion}`);
+    const toError = (problem: string) =>
+      new CardpollError('usage', 'invalid_argument', `${name}: ${problem}${suggestion}`);
+    return parseOr(() => kind.parse(raw), toError);
   };
 }

@@ -2,7 +2,7 @@
 // hash of an admin token is kept. Messages never quote a value. The API compares tokens.
 import { createHash } from 'node:crypto';
 import { type AdminToken, TOKEN_ROLES, type TokenRole } from '../domain/admin-token.ts';
-import { bad, good, type Kind, type Parsed } from './kinds.ts';
+import { type Kind, refuse, within } from './kinds.ts';
 
 const MIN_TOKEN_LENGTH = 16;
 const HASHED = /^sha256:([0-9a-f]{64})$/;
@@ -18,9 +18,8 @@ export const TOKEN_NAME: Kind<string> = {
   accepts: 'name of at most 64 letters, digits, dots, dashes and underscores',
   parse: (raw) => {
     const name = String(raw);
-    if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) return bad(`is not a ${TOKEN_NAME.accepts}`);
-    if (TAKEN.includes(name)) return bad('is reserved: choose another name');
-    return good(name);
+    if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) refuse(`is not a ${TOKEN_NAME.accepts}`);
+    return TAKEN.includes(name) ? refuse('is reserved: choose another name') : name;
   },
 };
 
@@ -31,8 +30,8 @@ export const LAST_DAY: Kind<number> = {
     const startMs = Date.parse(`${raw}T00:00:00Z`);
     const exists = !Number.isNaN(startMs) && new Date(startMs).toISOString().startsWith(String(raw));
     return exists && /^\d{4}-\d{2}-\d{2}$/.test(String(raw))
-      ? good(startMs + DAY_MS)
-      : bad(`is not a ${LAST_DAY.accepts}`);
+      ? startMs + DAY_MS
+      : refuse(`is not a ${LAST_DAY.accepts}`);
   },
 };
 
@@ -45,22 +44,20 @@ export function hashedEntry(name: string, role: TokenRole, token: string, lastDa
   return `${name}:${role}:sha256:${hashOf(token)}${lastDay === null ? '' : `@${lastDay}`}`;
 }
 
-function parseEntry(entry: string): Parsed<AdminToken> {
+function parseEntry(entry: string): AdminToken {
   const [first = '', ...rest] = entry.split(':');
   const nameless = roleOf(first);
   const role = nameless ?? roleOf(rest[0] ?? '');
-  if (role === undefined) {
-    return bad(`does not begin with ${TOKEN_ROLES.join(':, ')}: or a name and one of these`);
+  if (role === undefined)
+    refuse(`does not begin with ${TOKEN_ROLES.join(':, ')}: or a name and one of these`);
+  if (nameless === undefined) {
+    const name = within('begins with a name that', () => TOKEN_NAME.parse(first));
+    return { name, role, ...parseSecret(rest.slice(1).join(':')) };
   }
-  const name = nameless === undefined ? TOKEN_NAME.parse(first) : null;
-  if (name?.ok === false) return bad(`begins with a name that ${name.problem}`);
-  const secret = parseSecret(rest.slice(nameless === undefined ? 1 : 0).join(':'));
-  if (!secret.ok) return secret;
-  if (name !== null) return good({ name: name.value, role, ...secret.value });
+  const secret = parseSecret(rest.join(':'));
   // Before the role admin existed, operators could do everything; entries from that time keep their rights.
   const rights = role === 'operator' ? 'admin' : role;
-  const fingerprint = secret.value.hash.slice(0, FINGERPRINT_CHARS);
-  return good({ name: `${role}-${fingerprint}`, role: rights, ...secret.value });
+  return { name: `${role}-${secret.hash.slice(0, FINGERPRINT_CHARS)}`, role: rights, ...secret };
 }
 
 function roleOf(word: string): TokenRole | undefined {
@@ -68,19 +65,16 @@ function roleOf(word: string): TokenRole | undefined {
 }
 
 /** The token or its hash, with an optional last day. */
-function parseSecret(text: string): Parsed<Pick<AdminToken, 'hash' | 'expiresAtMs'>> {
+function parseSecret(text: string): Pick<AdminToken, 'hash' | 'expiresAtMs'> {
   const [, token = text, lastDay] = EXPIRING.exec(text) ?? [];
-  const expires = lastDay === undefined ? null : LAST_DAY.parse(lastDay);
-  if (expires?.ok === false) return bad(`has an expiry that ${expires.problem}`);
-  const expiresAtMs = expires?.value ?? null;
+  const expiresAtMs =
+    lastDay === undefined ? null : within('has an expiry that', () => LAST_DAY.parse(lastDay));
   const hash = HASHED.exec(token)?.[1];
-  if (hash !== undefined) return good({ hash, expiresAtMs });
-  if (token.startsWith('sha256:')) return bad('has a hash that is not 64 hexadecimal digits');
-  if (token.length < MIN_TOKEN_LENGTH || !/^[\x21-\x7e]+$/.test(token)) {
-    const problem = `has a token that is not at least ${MIN_TOKEN_LENGTH} printable characters without spaces`;
-    return bad(problem);
-  }
-  return good({ hash: hashOf(token), expiresAtMs });
+  if (hash !== undefined) return { hash, expiresAtMs };
+  if (token.startsWith('sha256:')) refuse('has a hash that is not 64 hexadecimal digits');
+  if (token.length < MIN_TOKEN_LENGTH || !/^[\x21-\x7e]+$/.test(token))
+    refuse(`has a token that is not at least ${MIN_TOKEN_LENGTH} printable characters without spaces`);
+  return { hash: hashOf(token), expiresAtMs };
 }
 
 /** `[name:]role:token` entries, separated by commas or line ends; a hash may replace the token. */
@@ -93,26 +87,19 @@ export const ADMIN_TOKENS: Kind<readonly AdminToken[]> = {
       .filter((entry) => entry !== '' && !entry.startsWith('#'));
     const tokens: AdminToken[] = [];
     for (const [index, entry] of entries.entries()) {
-      const parsed = parseEntry(entry);
-      if (!parsed.ok) return bad(`entry ${index + 1} ${parsed.problem}`);
-      if (tokens.some(({ hash }) => hash === parsed.value.hash)) {
-        return bad(`entry ${index + 1} repeats the token of an earlier entry`);
-      }
-      tokens.push(parsed.value);
+      const token = within(`entry ${index + 1}`, () => parseEntry(entry));
+      if (tokens.some(({ hash }) => hash === token.hash))
+        refuse(`entry ${index + 1} repeats the token of an earlier entry`);
+      tokens.push(token);
     }
-    return tokens.length > 0 ? good(tokens) : bad('there is no entry');
+    return tokens.length > 0 ? tokens : refuse('there is no entry');
   },
 };
 
 /** A secret that is encoded before it is sent, so that it may have spaces. The value is never quoted. */
 export const SECRET_LINE: Kind<string> = {
   accepts: 'one line of text',
-  parse: (raw) => {
-    const value = String(raw);
-    return value !== '' && value.length <= 4_096 && !/\p{Cc}/u.test(value)
-      ? good(value)
-      : bad('must be one line of text');
-  },
+  parse: (raw) => (/^\P{Cc}{1,4096}$/u.test(String(raw)) ? String(raw) : refuse('must be one line of text')),
 };
 
 /** One secret that is sent in an HTTP header, or signs one. */
@@ -120,6 +107,6 @@ export const SECRET_TEXT: Kind<string> = {
   accepts: 'printable characters without spaces',
   parse: (raw) => {
     const value = String(raw).trim();
-    return /^[\x21-\x7e]+$/.test(value) ? good(value) : bad('must be printable characters without spaces');
+    return /^[\x21-\x7e]+$/.test(value) ? value : refuse('must be printable characters without spaces');
   },
 };

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { makeDirectory } from '../platform/directory.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
-import { BASE_URL, formed } from './kinds.ts';
+import { BASE_URL, formed, parseOr } from './kinds.ts';
 
 export interface Context {
   readonly name: string;
@@ -27,7 +27,7 @@ const NAME_RULE = 'letters, digits, . _ and -, at most 64';
 const NAME = /^[\w][\w.-]{0,63}$/;
 
 /** A name that needs no quotes in YAML or a shell. */
-export const CONTEXT_NAME = formed(NAME_RULE, NAME, `a context name: ${NAME_RULE}`);
+export const CONTEXT_NAME = formed(NAME_RULE, NAME, `is not a context name: ${NAME_RULE}`);
 
 function contextsPath(env: Environment): string {
   const home = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config');
@@ -78,12 +78,14 @@ function toContexts(file: unknown): Contexts {
   const { current = null, contexts = {} } = asRecord(file ?? {}, 'the file');
   const all = Object.entries(asRecord(contexts ?? {}, 'contexts')).map(([name, entry]) => {
     const { url: base, token_file: tokenFile = null } = asRecord(entry, name);
-    const parsed = BASE_URL.parse(base);
-    if (!parsed.ok) throw new Error(`${name}: url ${parsed.problem}`);
+    const url = parseOr(
+      () => BASE_URL.parse(base),
+      (problem) => new Error(`${name}: url ${problem}`),
+    );
     if (!NAME.test(name)) throw new Error(`"${name}" is not a context name`);
     if (tokenFile !== null && typeof tokenFile !== 'string')
       throw new Error(`${name}: token_file is not a path`);
-    return { name, url: parsed.value, tokenFile };
+    return { name, url, tokenFile };
   });
   if (current !== null && !all.some(({ name }) => name === current)) {
     throw new Error(`current: there is no context ${JSON.stringify(current)}`);

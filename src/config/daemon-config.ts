@@ -1,8 +1,8 @@
 // The shape of the configuration of `cardpoll daemon` and `cardpoll migrate`: plain, frozen data that the composition
 // root passes on in parts. It follows from the settings table, section by section; load-config.ts makes it.
 import type { DataUnit } from '../domain/gateway/profile-syntax.ts';
-import type { CardsPerCall, GatewayMethod, InterfaceName, Offers } from '../domain/gateway-interface.ts';
-import type { RateLimit } from '../domain/limits/rate-limit.ts';
+import type { GatewayMethod, InterfaceName } from '../domain/gateway-interface.ts';
+import type { GatewayFacts, RateLimit } from '../domain/limits/rate-limit.ts';
 import type { LoadedModule } from './gateway/load-module.ts';
 import type { BatchRule, Code, JsonTemplate, SuccessRule } from './gateway/profile-kinds.ts';
 import type { Values } from './settings/setting.ts';
@@ -36,7 +36,9 @@ export interface ExternalStoresConfig extends StoreValues {
   readonly databaseUrl: string;
 }
 
-export interface GatewayConfig extends Section<'gateway'> {
+export type GatewayCredentials = Section<'credentials'>;
+
+export interface GatewayConfig extends Section<'gateway'>, GatewayCredentials {
   readonly url: string;
   readonly auth: Section<'auth'>;
   /** null: the HTTP status alone says whether a call succeeded. */
@@ -51,24 +53,12 @@ export interface GatewayConfig extends Section<'gateway'> {
   readonly rateLimits: readonly RateLimit[];
 }
 
-/** Change while the daemon runs: tokens and passwords are rotated. */
-export const GATEWAY_CREDENTIALS = [
-  'token',
-  'username',
-  'password',
-  'clientId',
-  'clientSecret',
-  'hmacKey',
-] as const;
-
-export type GatewayCredentials = Pick<GatewayConfig, (typeof GATEWAY_CREDENTIALS)[number]>;
-
-export function offersOf({ interfaces }: Pick<GatewayConfig, 'interfaces'>): Offers {
-  return (name) => interfaces[name] !== null;
-}
-
-export function cardsPerCallOf({ interfaces }: Pick<GatewayConfig, 'interfaces'>): CardsPerCall {
-  return (name) => interfaces[name]?.batch?.size ?? 1;
+export function gatewayFactsOf({ interfaces, rateLimits }: GatewayConfig): GatewayFacts {
+  return {
+    rateLimits,
+    offers: (name) => interfaces[name] !== null,
+    cardsPerCall: (name) => interfaces[name]?.batch?.size ?? 1,
+  };
 }
 
 /** Codes are texts: a number and its text are the same code. */

@@ -2,17 +2,34 @@
 // what it accepts. Used by the settings table and by command options. Does not know the source of a value.
 import { type AddressRange, parseAddressRange } from '../platform/ssrf-guard.ts';
 
-export type Parsed<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problem: string };
-
 export interface Kind<T> {
   /** The accepted values, for help and documentation: `host:port`, `milliseconds, 1000 to 600000`. */
   readonly accepts: string;
   /** All accepted words, when there are few. */
   readonly choices?: readonly string[];
-  /** @param raw text from a flag or a variable, or any YAML value. */
-  parse(raw: unknown): Parsed<T>;
+  /** @param raw text from a flag or a variable, or any YAML value. @throws BadValue */
+  parse(raw: unknown): T;
+}
+
+/** Why a value is not accepted. The message goes on from the name of what has the value. */
+export class BadValue extends Error {}
+
+export function refuse(problem: string): never {
+  throw new BadValue(problem);
+}
+
+/** @param toError makes the error when `parse` does not accept a value. */
+export function parseOr<T>(parse: () => T, toError: (problem: string) => Error): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof BadValue ? toError(error.message) : error;
+  }
+}
+
+/** Parses a part of a value. @param where says which part, in messages. */
+export function within<T>(where: string, parse: () => T): T {
+  return parseOr(parse, (problem) => new BadValue(`${where} ${problem}`));
 }
 
 export interface HostPort {
@@ -27,62 +44,54 @@ interface Bounds {
   readonly max: number;
 }
 
-/** What a kind answers. */
-export const good = <T>(value: T): Parsed<T> => ({ ok: true, value });
-export const bad = (problem: string): Parsed<never> => ({ ok: false, problem });
-const shown = (raw: unknown): string => JSON.stringify(raw) ?? String(raw);
+export const shown = (raw: unknown): string => (JSON.stringify(raw) ?? String(raw)).slice(0, 100);
+
+/**
+ * A kind that is read in one step. Messages quote the value.
+ * @param read returns null for a value of another kind. @param problem of such a value.
+ */
+export function kindOf<T>(
+  accepts: string,
+  read: (raw: unknown) => T | null,
+  problem = `is not a ${accepts}`,
+): Kind<T> {
+  return { accepts, parse: (raw) => read(raw) ?? refuse(`${shown(raw)} ${problem}`) };
+}
 
 /** Any non-empty text. */
 export function text(accepts: string): Kind<string> {
-  return {
-    accepts,
-    parse: (raw) => {
-      const value = typeof raw === 'number' ? String(raw) : raw;
-      return typeof value === 'string' && value.trim() !== ''
-        ? good(value.trim())
-        : bad(`${shown(raw)} is not ${accepts}`);
-    },
-  };
+  const read = (raw: unknown) =>
+    typeof raw === 'string' || typeof raw === 'number' ? String(raw).trim() || null : null;
+  return kindOf(accepts, read, `is not ${accepts}`);
 }
 
-/** Text of a form. @param what what any other text is not, in messages. */
-export function formed(accepts: string, pattern: RegExp, what = `a ${accepts}`): Kind<string> {
-  return {
-    accepts,
-    parse: (raw) =>
-      typeof raw === 'string' && pattern.test(raw) ? good(raw) : bad(`${shown(raw)} is not ${what}`),
-  };
+/** Text of a form. @param problem of any other text. */
+export function formed(accepts: string, pattern: RegExp, problem?: string): Kind<string> {
+  return kindOf(accepts, (raw) => (typeof raw === 'string' && pattern.test(raw) ? raw : null), problem);
 }
 
 /** An address to listen on. IPv6 literals need brackets. */
-export const HOST_PORT: Kind<HostPort> = {
-  accepts: 'host:port',
-  parse: (raw) => {
-    const match =
-      typeof raw === 'string' ? /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s/]+)):(\d{1,5})$/i.exec(raw) : null;
+export const HOST_PORT: Kind<HostPort> = kindOf(
+  'host:port',
+  (raw) => {
+    const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s/]+)):(\d{1,5})$/i.exec(typeof raw === 'string' ? raw : '');
     const port = Number(match?.[3]);
-    if (match === null || port > 65_535) {
-      return bad(`${shown(raw)} is not host:port (for example 127.0.0.1:7480 or [::1]:7480)`);
-    }
-    return good({ host: match[1] ?? match[2] ?? '', port });
+    return match === null || port > 65_535 ? null : { host: match[1] ?? match[2] ?? '', port };
   },
-};
+  'is not host:port (for example 127.0.0.1:7480 or [::1]:7480)',
+);
 
 /** A URL of one of the given schemes, without a trailing slash. The value is never quoted: it may hold a password. */
 export function url(...schemes: readonly string[]): Kind<string> {
-  const accepts = `URL starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
+  const accepts = acceptsSchemes(schemes);
   return {
     accepts,
     parse: (raw) => {
-      const parsed = typeof raw === 'string' && URL.canParse(raw) ? new URL(raw) : null;
-      if (
-        parsed === null ||
-        !schemes.includes(parsed.protocol.slice(0, -1)) ||
-        !/^[a-z+]+:\/\//i.test(String(raw))
-      ) {
-        return bad(`is not a ${accepts}`);
-      }
-      return good(String(raw).replace(/\/+$/, ''));
+      const value = typeof raw === 'string' && URL.canParse(raw) ? raw : '';
+      const scheme = /^([a-z+]+):\/\//i.exec(value)?.[1] ?? '';
+      return schemes.includes(scheme.toLowerCase())
+        ? value.replace(/\/+$/, '')
+        : refuse(`is not a ${accepts}`);
     },
   };
 }
@@ -93,12 +102,11 @@ const HTTP_URL = url('http', 'https');
 export const BASE_URL: Kind<string> = {
   accepts: HTTP_URL.accepts,
   parse: (raw) => {
-    const parsed = HTTP_URL.parse(raw);
-    if (!parsed.ok) return parsed;
-    const { username, password, search, hash } = new URL(parsed.value);
+    const value = HTTP_URL.parse(raw);
+    const { username, password, search, hash } = new URL(value);
     return username + password + search + hash === ''
-      ? parsed
-      : bad('must have no credentials, query or fragment');
+      ? value
+      : refuse('must have no credentials, query or fragment');
   },
 };
 
@@ -107,22 +115,23 @@ export const BASE_URL: Kind<string> = {
  * that connects checks the rest. The value is never quoted: it may hold a password.
  */
 export function connectionUrl(...schemes: readonly string[]): Kind<string> {
-  const accepts = `URL starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
+  const accepts = acceptsSchemes(schemes);
   return {
     accepts,
     parse: (raw) => {
       const scheme = typeof raw === 'string' ? /^([a-z-]+):\/\/[^\s/]\S*$/.exec(raw)?.[1] : undefined;
-      return scheme !== undefined && schemes.includes(scheme)
-        ? good(raw as string)
-        : bad(`is not a ${accepts}`);
+      return schemes.includes(scheme ?? '') ? String(raw) : refuse(`is not a ${accepts}`);
     },
   };
 }
 
-function bounded(value: number, bounds: Bounds, unit: string): Parsed<number> {
-  return value >= bounds.min && value <= bounds.max
-    ? good(value)
-    : bad(`${value}${unit} is out of bounds (${bounds.min} to ${bounds.max})`);
+function acceptsSchemes(schemes: readonly string[]): string {
+  return `URL starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
+}
+
+function bounded(value: number, bounds: Bounds, unit: string): number {
+  if (value >= bounds.min && value <= bounds.max) return value;
+  return refuse(`${value}${unit} is out of bounds (${bounds.min} to ${bounds.max})`);
 }
 
 /** A whole number within bounds, both ends included. */
@@ -139,14 +148,10 @@ function numeric(
   isOne: (value: unknown) => boolean,
   bounds: Bounds,
 ): Kind<number> {
-  const accepts = `${what}, ${bounds.min} to ${bounds.max}`;
-  return {
-    accepts,
-    parse: (raw) => {
-      const value = typeof raw === 'string' && form.test(raw) ? Number(raw) : raw;
-      return isOne(value) ? bounded(value as number, bounds, '') : bad(`${shown(raw)} is not a ${accepts}`);
-    },
-  };
+  return kindOf(`${what}, ${bounds.min} to ${bounds.max}`, (raw) => {
+    const value = typeof raw === 'string' && form.test(raw) ? Number(raw) : raw;
+    return isOne(value) ? bounded(value as number, bounds, '') : null;
+  });
 }
 
 const MS_PER_UNIT: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
@@ -155,17 +160,15 @@ const MS_PER_UNIT: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_6
 export function duration(unit: 'ms' | 's', bounds: Bounds): Kind<number> {
   const word = unit === 'ms' ? 'milliseconds' : 'seconds';
   const accepts = `${word}, ${bounds.min} to ${bounds.max}`;
-  return {
-    accepts,
-    parse: (raw) => {
-      const match = /^(\d+)\s*(ms|s|m|h)?$/.exec(String(raw));
-      if (match === null) return bad(`${shown(raw)} is not a duration (${accepts}, or 500ms, 15s, 5m, 1h)`);
-      const factor = (MS_PER_UNIT[match[2] ?? unit] ?? 1) / (MS_PER_UNIT[unit] ?? 1);
-      const value = Number(match[1]) * factor;
-      if (!Number.isInteger(value)) return bad(`${shown(raw)} is not a whole number of ${word}`);
-      return bounded(value, bounds, ` ${word}`);
-    },
+  const read = (raw: unknown) => {
+    const match = /^(\d+)\s*(ms|s|m|h)?$/.exec(String(raw));
+    if (match === null) return null;
+    const factor = (MS_PER_UNIT[match[2] ?? unit] ?? 1) / (MS_PER_UNIT[unit] ?? 1);
+    const value = Number(match[1]) * factor;
+    if (!Number.isInteger(value)) refuse(`${shown(raw)} is not a whole number of ${word}`);
+    return bounded(value, bounds, ` ${word}`);
   };
+  return kindOf(accepts, read, `is not a duration (${accepts}, or 500ms, 15s, 5m, 1h)`);
 }
 
 /** A switch. */
@@ -173,22 +176,19 @@ export const ON_OFF: Kind<boolean> = {
   accepts: 'on or off',
   choices: ['on', 'off'],
   parse: (raw) => {
-    if (raw === true || raw === 'on' || raw === 'true') return good(true);
-    if (raw === false || raw === 'off' || raw === 'false') return good(false);
-    return bad(`${shown(raw)} is neither on nor off`);
+    if (raw === true || raw === 'on' || raw === 'true') return true;
+    if (raw === false || raw === 'off' || raw === 'false') return false;
+    return refuse(`${shown(raw)} is neither on nor off`);
   },
 };
 
 /** One of a few words. */
 export function oneOf<T extends string>(values: readonly T[]): Kind<T> {
-  const accepts = values.join(', ');
+  const words = values.join(', ');
   return {
-    accepts: `one of ${accepts}`,
+    accepts: `one of ${words}`,
     choices: values,
-    parse: (raw) => {
-      const value = values.find((candidate) => candidate === raw);
-      return value === undefined ? bad(`${shown(raw)} is none of ${accepts}`) : good(value);
-    },
+    parse: (raw) => values.find((word) => word === raw) ?? refuse(`${shown(raw)} is none of ${words}`),
   };
 }
 
@@ -197,36 +197,30 @@ export function listOf<T>(item: Kind<T>): Kind<readonly T[]> {
   return {
     accepts: `list of: ${item.accepts}`,
     parse: (raw) => {
-      const parts = Array.isArray(raw) ? raw : String(raw).split(',');
-      const values = new Set<T>();
-      for (const part of parts) {
-        const parsed = item.parse(typeof part === 'string' ? part.trim() : part);
-        if (!parsed.ok) return parsed;
-        values.add(parsed.value);
-      }
-      return values.size > 0 ? good([...values]) : bad('the list is empty');
+      const parts: unknown[] = Array.isArray(raw) ? raw : String(raw).split(',');
+      const values = parts.map((part) => item.parse(typeof part === 'string' ? part.trim() : part));
+      return values.length > 0 ? [...new Set(values)] : refuse('the list is empty');
     },
   };
 }
 
 /** An address range, `10.0.0.0/8`, or a single address. */
-export const ADDRESS_RANGE: Kind<AddressRange> = {
-  accepts: 'address range like 10.0.0.0/8, or an address',
-  parse: (raw) => {
-    const value = parseAddressRange(String(raw));
-    return value === null ? bad(`${shown(raw)} is not an ${ADDRESS_RANGE.accepts}`) : good(value);
-  },
-};
+export const ADDRESS_RANGE: Kind<AddressRange> = kindOf(
+  'address range like 10.0.0.0/8, or an address',
+  (raw) => parseAddressRange(String(raw)),
+  'is not an address range like 10.0.0.0/8, or an address',
+);
 
 /** A time zone of the IANA database. */
-export const TIME_ZONE: Kind<string> = {
-  accepts: 'IANA time zone, for example Asia/Shanghai',
-  parse: (raw) => {
+export const TIME_ZONE: Kind<string> = kindOf(
+  'IANA time zone, for example Asia/Shanghai',
+  (raw) => {
     try {
       new Intl.DateTimeFormat('en', { timeZone: String(raw) });
+      return String(raw);
     } catch {
-      return bad(`${shown(raw)} is not an IANA time zone (for example Asia/Shanghai or UTC)`);
+      return null;
     }
-    return good(String(raw));
   },
-};
+  'is not an IANA time zone (for example Asia/Shanghai or UTC)',
+);

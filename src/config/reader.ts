@@ -7,6 +7,7 @@ import { readSmallFile } from '../platform/small-file.ts';
 import { type ConfigFile, NO_FILE, readConfigFile } from './config-file.ts';
 import { badConfigRights, openToOthers } from './file-rights.ts';
 import { directoryOf, readProfile, underConfigFile } from './gateway/profile.ts';
+import { BadValue } from './kinds.ts';
 import { nameOf, type Section, type Setting, type Values } from './settings/setting.ts';
 import { ALL_SETTINGS, CONFIG_FILE, SETTINGS } from './settings/settings.ts';
 import { didYouMean } from './suggest.ts';
@@ -83,11 +84,14 @@ export class SettingReader {
 
   #parse<V>(setting: Setting<V>, found: Found | null): V {
     if (found === null) return setting.default;
-    const parsed = setting.kind.parse(found.raw);
-    if (parsed.ok) return parsed.value;
-    const typed = found.origin === setting.flag && isForClients(setting);
-    this.#refuse(setting, `${found.origin}: ${parsed.problem}`, typed ? 'usage' : 'config');
-    return setting.default;
+    try {
+      return setting.kind.parse(found.raw);
+    } catch (error) {
+      if (!(error instanceof BadValue)) throw error;
+      const typed = found.origin === setting.flag && isForClients(setting);
+      this.#refuse(setting, `${found.origin}: ${error.message}`, typed ? 'usage' : 'config');
+      return setting.default;
+    }
   }
 
   /** True when some source gives the setting, valid or not. */

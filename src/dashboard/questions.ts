@@ -1,7 +1,7 @@
 // The questions at the bottom of the screen, and the changes that answers become. A question keeps to what it was asked
 // about: lists go on moving while the answer is typed. Used by model.ts; stop-changes.ts has the questions about stops.
 import type { AlertBody, ConfigBody, TaskBody } from '../api/client/client-bodies.ts';
-import { duration, integer, type Kind } from '../config/kinds.ts';
+import { BadValue, duration, integer, type Kind } from '../config/kinds.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../domain/alerts/alert-silence.ts';
 import {
   DEFAULT_PAUSE_SECONDS,
@@ -53,8 +53,12 @@ export function intervalQuestion(config: ConfigBody): Question {
 
 function numberQuestion(text: string, kind: Kind<number>, then: (value: number) => TypedAnswer): Question {
   const answer = (typed: string) => {
-    const parsed = kind.parse(typed);
-    return parsed.ok ? then(parsed.value) : { problem: parsed.problem };
+    try {
+      return then(kind.parse(typed));
+    } catch (error) {
+      if (error instanceof BadValue) return { problem: error.message };
+      throw error;
+    }
   };
   return { text, length: LENGTH, answer };
 }

@@ -95,8 +95,9 @@ class ReadCounters {
 export class SimulatedFleet {
   readonly #counters: ReadCounters;
   readonly #stopped = new Set<string>();
-  readonly #stops = new Map<string, number>();
-  readonly #starts = new Map<string, number>();
+  /** How often each card was stopped, also when it was stopped before. */
+  readonly stops = new Map<string, number>();
+  readonly starts = new Map<string, number>();
 
   /**
    * @param cards the number of cards that the gateway serves, in the order of their first call. null: any number.
@@ -134,22 +135,12 @@ export class SimulatedFleet {
 
   stop(iccid: string): void {
     this.#stopped.add(iccid);
-    this.#stops.set(iccid, (this.#stops.get(iccid) ?? 0) + 1);
+    this.stops.set(iccid, (this.stops.get(iccid) ?? 0) + 1);
   }
 
   start(iccid: string): void {
     this.#stopped.delete(iccid);
-    this.#starts.set(iccid, (this.#starts.get(iccid) ?? 0) + 1);
-  }
-
-  /** How often each card was stopped: every stop that was carried out counts, also of a stopped card. */
-  stops(): Record<string, number> {
-    return Object.fromEntries(this.#stops);
-  }
-
-  /** The same for starts. */
-  starts(): Record<string, number> {
-    return Object.fromEntries(this.#starts);
+    this.starts.set(iccid, (this.starts.get(iccid) ?? 0) + 1);
   }
 }
 

@@ -7,52 +7,11 @@
 // real gateway. Calls answered 429 or 500 have no effect.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { SimulatedBehaviour } from '../domain/gateway/simulated-behaviour.ts';
 import { type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
 import { snakeKeys } from '../platform/snake-keys.ts';
 import type { Asked, Dialect, ReceivedCall, Reply } from './dialect/dialect.ts';
 import { isOneIn, SimulatedFleet } from './simulated-fleet.ts';
-
-export interface SimulatedBehaviour {
-  /** Serves this many different cards, in the order of their first call; others are unknown. Absent: any number. */
-  readonly cards?: number;
-  /** Milliseconds between receiving a call and answering it; default 0, with a capacity 20. */
-  readonly latencyMs?: number;
-  /** Share of calls answered 500, 0 to 1; default 0. */
-  readonly failureRate?: number;
-  /** Calls beyond this many in flight are answered 429 with Retry-After: 1; default: no limit. */
-  readonly maxConcurrency?: number;
-  /**
-   * Concurrent calls at full speed. Beyond that every call takes longer, latency times calls in flight / capacity, so the
-   * rate stays constant; beyond twice the capacity calls are answered 429. Default: no limit.
-   */
-  readonly capacity?: number;
-  /** Share of flow reads that show new usage; default 0.2. */
-  readonly changeRate?: number;
-  /** One card in this many fails every call; default: none. */
-  readonly failingOneIn?: number;
-  /** One card in this many is answered ten times later, if there is a latency; default: none. */
-  readonly slowOneIn?: number;
-  /** Seed of the random failures; default 1. */
-  readonly seed?: number;
-}
-
-export interface SimulatorStats {
-  /** All calls received, rejected and failed ones included. */
-  readonly requests: number;
-  readonly byInterface: Readonly<Record<InterfaceName, number>>;
-  readonly inFlight: number;
-  readonly maxInFlight: number;
-  /** By task type, because its concurrency limit bounds the calls of its interfaces. */
-  readonly maxInFlightByInterface: Readonly<Record<InterfaceName, number>>;
-  /** Calls answered 429; they were never in flight. */
-  readonly rejected: number;
-  /** Calls answered 500. */
-  readonly failed: number;
-  /** Stops carried out, by iccid. */
-  readonly stops: Readonly<Record<string, number>>;
-  /** Starts carried out, by iccid. */
-  readonly starts: Readonly<Record<string, number>>;
-}
 
 const MAX_BODY_CHARS = 65_536;
 const DEFAULT_CHANGE_RATE = 0.2;
@@ -62,7 +21,20 @@ const SLOW_TIMES = 10;
 /** The kinds of odd cards; they are independent of each other. */
 const FAILING = 0xfa11;
 const SLOW = 0x510;
-const zeroPerInterface = () => perInterface(() => 0);
+
+const newCounts = () => ({
+  /** All calls received, rejected and failed ones included. */
+  requests: 0,
+  byInterface: perInterface(() => 0),
+  inFlight: 0,
+  maxInFlight: 0,
+  /** By task type, because its concurrency limit bounds the calls of its interfaces. */
+  maxInFlightByInterface: perInterface(() => 0),
+  /** Calls answered 429; they were never in flight. */
+  rejected: 0,
+  /** Calls answered 500. */
+  failed: 0,
+});
 
 /** A call from its head to its end; ends once, with its response or its connection. */
 interface Call {
@@ -78,17 +50,11 @@ export class SimulatedGateway {
   readonly #latencyMs: number;
   /** May change while the gateway runs; null: no limit. */
   capacity: number | null;
-  readonly #byInterface = zeroPerInterface();
-  readonly #inFlightBy = zeroPerInterface();
-  readonly #maxInFlightBy = zeroPerInterface();
+  readonly #counts = newCounts();
+  readonly #inFlightBy = perInterface(() => 0);
   /** Calls in flight by connection; a client may pipeline several on one. */
   readonly #calls = new Map<Socket, Set<Call>>();
   #random: number;
-  #requests = 0;
-  #inFlight = 0;
-  #maxInFlight = 0;
-  #rejected = 0;
-  #failed = 0;
 
   constructor(
     private readonly options: SimulatedBehaviour,
@@ -122,11 +88,11 @@ export class SimulatedGateway {
       else withBody((received) => send(response, this.dialect.answerOther(received)));
       return;
     }
-    this.#requests += 1;
-    if (name !== 'in_body') this.#byInterface[name] += 1;
+    this.#counts.requests += 1;
+    if (name !== 'in_body') this.#counts.byInterface[name] += 1;
     const { maxConcurrency = Number.POSITIVE_INFINITY } = this.options;
-    if (this.#inFlight >= Math.min(maxConcurrency, 2 * (this.capacity ?? Number.POSITIVE_INFINITY))) {
-      this.#rejected += 1;
+    if (this.#counts.inFlight >= Math.min(maxConcurrency, 2 * (this.capacity ?? Number.POSITIVE_INFINITY))) {
+      this.#counts.rejected += 1;
       request.resume();
       send(response, this.dialect.busy);
       return;
@@ -137,7 +103,7 @@ export class SimulatedGateway {
       const asked = this.dialect.understand(received);
       if ('status' in asked) return this.#answerLater(null, () => this.#reply(call, asked));
       if (call.name === null) {
-        this.#byInterface[asked.name] += 1;
+        this.#counts.byInterface[asked.name] += 1;
         this.#assign(call, asked.name);
       }
       const reply = this.#serve(asked);
@@ -145,23 +111,18 @@ export class SimulatedGateway {
     });
   }
 
-  stats(): SimulatorStats {
+  stats() {
+    const { stops, starts } = this.#fleet;
     return {
-      requests: this.#requests,
-      byInterface: { ...this.#byInterface },
-      inFlight: this.#inFlight,
-      maxInFlight: this.#maxInFlight,
-      maxInFlightByInterface: { ...this.#maxInFlightBy },
-      rejected: this.#rejected,
-      failed: this.#failed,
-      stops: this.#fleet.stops(),
-      starts: this.#fleet.starts(),
+      ...structuredClone(this.#counts),
+      stops: Object.fromEntries(stops),
+      starts: Object.fromEntries(starts),
     };
   }
 
   #answerLater(iccid: string | null, answer: () => void): void {
     const isSlow = iccid !== null && isOneIn(this.options.slowOneIn, iccid, SLOW);
-    const load = this.capacity === null ? 0 : this.#inFlight / this.capacity;
+    const load = this.capacity === null ? 0 : this.#counts.inFlight / this.capacity;
     const delayMs = this.#latencyMs * (isSlow ? SLOW_TIMES : Math.max(1, load));
     if (delayMs === 0) answer();
     else setTimeout(answer, delayMs).unref();
@@ -170,8 +131,8 @@ export class SimulatedGateway {
   #begin(socket: Socket, response: ServerResponse): Call {
     const call = { name: null, socket, response, ended: false };
     this.#calls.get(socket)?.add(call);
-    this.#inFlight += 1;
-    if (this.#inFlight > this.#maxInFlight) this.#maxInFlight = this.#inFlight;
+    this.#counts.inFlight += 1;
+    this.#counts.maxInFlight = Math.max(this.#counts.maxInFlight, this.#counts.inFlight);
     return call;
   }
 
@@ -179,13 +140,14 @@ export class SimulatedGateway {
     if (call.ended) return;
     call.name = name;
     this.#inFlightBy[name] += 1;
-    this.#maxInFlightBy[name] = Math.max(this.#maxInFlightBy[name], this.#inFlightBy[name]);
+    const { maxInFlightByInterface: most } = this.#counts;
+    most[name] = Math.max(most[name], this.#inFlightBy[name]);
   }
 
   #end(call: Call): void {
     if (call.ended) return;
     call.ended = true;
-    this.#inFlight -= 1;
+    this.#counts.inFlight -= 1;
     if (call.name !== null) this.#inFlightBy[call.name] -= 1;
   }
 
@@ -200,7 +162,7 @@ export class SimulatedGateway {
     const { failureRate = 0 } = this.options;
     const failsByChance = failureRate > 0 && this.#nextRandom() < failureRate;
     if (failsByChance || asked.cards.some((card) => isOneIn(this.options.failingOneIn, card, FAILING))) {
-      this.#failed += 1;
+      this.#counts.failed += 1;
       return this.dialect.failed;
     }
     return this.dialect.answer(asked, this.#fleet);

@@ -3,10 +3,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { GatewayConfig } from '../config/daemon-config.ts';
+import type { SimulatedBehaviour } from '../domain/gateway/simulated-behaviour.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { DEFAULT_DIALECT } from './dialect/dialect.ts';
 import { ProfileDialect } from './dialect/profile-dialect.ts';
-import { type SimulatedBehaviour, SimulatedGateway, type SimulatorStats } from './simulated-gateway.ts';
+import { SimulatedGateway } from './simulated-gateway.ts';
 
 export interface SimulatorOptions extends SimulatedBehaviour {
   readonly host: string;
@@ -18,7 +19,7 @@ export interface SimulatorOptions extends SimulatedBehaviour {
 
 export interface Simulator {
   readonly url: string;
-  stats(): SimulatorStats;
+  stats(): ReturnType<SimulatedGateway['stats']>;
   /** Changes the capacity; null: no limit. */
   setCapacity(capacity: number | null): void;
   /** Stops listening and cuts the connections. */

@@ -1,7 +1,6 @@
 // What operations work with. operations.ts builds it once; each operation takes what its type asks for.
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
-import type { CardsPerCall, Offers } from '../domain/gateway-interface.ts';
-import type { RateLimit } from '../domain/limits/rate-limit.ts';
+import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
@@ -15,15 +14,11 @@ export interface OperationLimits {
   readonly maxAlertRules: number;
 }
 
-export interface OperationMeans extends OperationLimits {
+export interface OperationMeans extends OperationLimits, GatewayFacts {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly audit: Audit;
   readonly clock: Clock;
   /** In the configured time zone. */
   readonly calendar: MonthCalendar;
-  readonly offers: Offers;
-  readonly cardsPerCall: CardsPerCall;
-  /** What the gateway allows; empty: no limit. */
-  readonly rateLimits: readonly RateLimit[];
 }

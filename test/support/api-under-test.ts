@@ -70,9 +70,7 @@ export interface GivenToken {
 export function tokensOf(given: readonly GivenToken[]): readonly AdminToken[] {
   if (given.length === 0) return [];
   const entries = given.map(({ name, role, token }) => [...(name ? [name] : []), role, token].join(':'));
-  const parsed = ADMIN_TOKENS.parse(entries.join(','));
-  if (!parsed.ok) throw new Error(parsed.problem);
-  return parsed.value;
+  return ADMIN_TOKENS.parse(entries.join(','));
 }
 
 export async function startApi(stores: {
@@ -123,7 +121,7 @@ export async function startApi(stores: {
     config: {
       host: '127.0.0.1',
       port: 0,
-      tokens: tokensOf(stores.tokens ?? []),
+      adminTokens: tokensOf(stores.tokens ?? []),
       rateLimitPerMinute: stores.rateLimitPerMinute ?? 0,
       refusalLimitPerMinute: stores.refusalLimitPerMinute ?? 0,
       tls: stores.tls ?? null,

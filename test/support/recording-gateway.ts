@@ -3,19 +3,16 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { SimulatedBehaviour } from '../../src/domain/gateway/simulated-behaviour.ts';
 import { INTERFACE_NAMES, type InterfaceName } from '../../src/domain/gateway-interface.ts';
 import { DEFAULT_DIALECT, INTERFACE_OF_PATH } from '../../src/gateway/dialect/dialect.ts';
-import {
-  type SimulatedBehaviour,
-  SimulatedGateway,
-  type SimulatorStats,
-} from '../../src/gateway/simulated-gateway.ts';
+import { SimulatedGateway } from '../../src/gateway/simulated-gateway.ts';
 
 export interface RecordingGateway {
   readonly url: string;
   /** The iccids that were asked about, in the order of the calls. */
   readonly calls: Readonly<Record<InterfaceName, readonly string[]>>;
-  stats(): SimulatorStats;
+  stats(): ReturnType<SimulatedGateway['stats']>;
   close(): Promise<void>;
 }
 

@@ -2,6 +2,7 @@
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CONTEXT_NAME, type Contexts, readContexts, writeContexts } from '../../config/contexts.ts';
+import { parseOr } from '../../config/kinds.ts';
 import { SETTINGS } from '../../config/settings/settings.ts';
 import { didYouMean } from '../../config/suggest.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
@@ -45,9 +46,10 @@ const add = defineCommand({
 function urlOf(given: string | undefined): string {
   if (given === undefined)
     throw new CardpollError('usage', 'url_missing', 'no daemon given: --url is missing');
-  const parsed = SETTINGS.client.url.kind.parse(given);
-  if (parsed.ok) return parsed.value;
-  throw new CardpollError('usage', 'invalid_argument', `--url: ${parsed.problem}`);
+  return parseOr(
+    () => SETTINGS.client.url.kind.parse(given),
+    (problem) => new CardpollError('usage', 'invalid_argument', `--url: ${problem}`),
+  );
 }
 
 /** An absolute path: it will be read from other directories. */

@@ -19,7 +19,7 @@ import { INDENT, type Style, sentenceLines } from '../output/style.ts';
 import { listTable, ofItems } from '../output/table.ts';
 
 /** The gateway would answer a mistyped card as one that it does not know. */
-const CARD = formed('ICCID of 18 to 22 digits', ICCID, 'an ICCID of 18 to 22 digits');
+const CARD = formed('ICCID of 18 to 22 digits', ICCID, 'is not an ICCID of 18 to 22 digits');
 
 const id = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 

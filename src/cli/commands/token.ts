@@ -1,7 +1,7 @@
 // `cardpoll token`: creates an admin token. It is printed once and not stored; the line for the token file holds its hash.
 import { randomBytes } from 'node:crypto';
 import { hashedEntry, LAST_DAY, TOKEN_NAME } from '../../config/admin-tokens.ts';
-import { good, type Kind, oneOf } from '../../config/kinds.ts';
+import { type Kind, oneOf } from '../../config/kinds.ts';
 import { TOKEN_ROLES } from '../../domain/admin-token.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
@@ -18,8 +18,8 @@ const WHAT_NOW =
 const DAY: Kind<string> = {
   accepts: LAST_DAY.accepts,
   parse: (raw) => {
-    const parsed = LAST_DAY.parse(raw);
-    return parsed.ok ? good(String(raw)) : parsed;
+    LAST_DAY.parse(raw);
+    return String(raw);
   },
 };
 

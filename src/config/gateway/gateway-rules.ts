@@ -9,27 +9,20 @@ import type { AuthKind, InterfaceValues } from '../settings/profile-settings.ts'
 import { nameOf, type Setting, waysToSet } from '../settings/setting.ts';
 import { SETTINGS } from '../settings/settings.ts';
 
-const { gateway, auth } = SETTINGS;
+const { auth, credentials } = SETTINGS;
+/** Each of the others is for one kind: given for another kind, it would go unnoticed. */
+const { hmacKey, ...ofOneKind } = credentials;
 
 /** What each kind needs. */
 const NEEDS: Readonly<Record<AuthKind, readonly Setting<unknown>[]>> = {
   none: [],
-  bearer: [gateway.token],
-  basic: [gateway.username, gateway.password],
-  header: [gateway.token, auth.name],
-  query: [gateway.token, auth.name],
-  oauth2: [gateway.clientId, gateway.clientSecret, auth.tokenUrl],
-  hmac: [gateway.hmacKey],
+  bearer: [credentials.token],
+  basic: [credentials.username, credentials.password],
+  header: [credentials.token, auth.name],
+  query: [credentials.token, auth.name],
+  oauth2: [credentials.clientId, credentials.clientSecret, auth.tokenUrl],
+  hmac: [hmacKey],
 };
-
-/** Credentials that one kind only uses: given for another kind, they would go unnoticed. */
-const CREDENTIALS = [
-  gateway.token,
-  gateway.username,
-  gateway.password,
-  gateway.clientId,
-  gateway.clientSecret,
-];
 
 export function checkCredentials(
   reader: SettingReader,
@@ -41,12 +34,12 @@ export function checkCredentials(
     if (reader.isSet(setting) || (!areNeeded && setting.file !== null)) continue;
     reader.report(setting, `gateway.auth.kind ${kind} needs ${waysToSet(setting)}`);
   }
-  for (const setting of CREDENTIALS) {
+  for (const setting of Object.values(ofOneKind)) {
     if (!reader.isSet(setting) || reader.isUnusable(setting) || NEEDS[kind].includes(setting)) continue;
     reader.report(setting, `${nameOf(setting)} is set, but gateway.auth.kind ${kind} does not use it`);
   }
   if (config.username?.includes(':') === true) {
-    reader.report(gateway.username, `${nameOf(gateway.username)} must not have a colon`);
+    reader.report(credentials.username, `${nameOf(credentials.username)} must not have a colon`);
   }
   checkName(reader, config, kind);
   checkTokenUrl(reader, config);

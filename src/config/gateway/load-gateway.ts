@@ -21,6 +21,7 @@ export function readGateway(
   const codeRule = success === 'http_status' ? null : success;
   const config = {
     ...values,
+    ...reader.readAll(SETTINGS.credentials),
     // The rules refuse a missing URL before this value is used.
     url: values.url ?? '',
     auth: reader.readAll(SETTINGS.auth),

@@ -12,7 +12,8 @@ import {
   stricterOf,
 } from '../../domain/limits/rate-limit.ts';
 import { TASK_TYPES, TASKS } from '../../domain/task-type.ts';
-import { bad, duration, good, integer, type Kind } from '../kinds.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { duration, integer, type Kind, refuse } from '../kinds.ts';
 import { didYouMean } from '../suggest.ts';
 
 /** A gateway that takes more is not limited by a rate; the same bound holds for a minute and for an hour of it. */
@@ -35,15 +36,16 @@ export const RATE_LIMIT_LIST: Kind<readonly RateLimit[]> = {
   accepts:
     'list of {per_second, per_minute or per_hour, burst, interfaces} and {per_card, every_seconds, interfaces}',
   parse: (raw) => {
-    if (!Array.isArray(raw)) return bad('is not a list of limits, each with `- `');
-    if (raw.length > MAX_LIMITS) return bad(`has more than ${MAX_LIMITS} limits`);
+    if (!Array.isArray(raw)) refuse('is not a list of limits, each with `- `');
+    if (raw.length > MAX_LIMITS) refuse(`has more than ${MAX_LIMITS} limits`);
     const problems: string[] = [];
-    const read = raw.map((item, i) =>
-      limitOf(item, (problem) => problems.push(`limit ${i + 1}: ${problem}`)),
-    );
-    const limits = read.filter((limit) => limit !== null);
+    const limits = raw.flatMap((item, i) => {
+      const before = problems.length;
+      const limit = limitOf(item, (problem) => problems.push(`limit ${i + 1}: ${problem}`));
+      return limit === null || problems.length > before ? [] : limit;
+    });
     problems.push(...repeated(limits));
-    return problems.length === 0 ? good(limits) : bad(problems.join('; '));
+    return problems.length === 0 ? limits : refuse(problems.join('; '));
   },
 };
 
@@ -60,19 +62,14 @@ export function allRateLimits(pace: {
   return listed.some(isSame) ? stricter : [short, ...listed];
 }
 
-type Report = (problem: string) => void;
+type Note = (problem: string) => void;
 
-/** @returns null when a problem was reported. */
-function limitOf(item: unknown, report: Report): RateLimit | null {
+/** @returns what counts only if no problem was noted. */
+function limitOf(item: unknown, note: Note): RateLimit | null {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-    report(`${JSON.stringify(item)} is not keys and values`);
+    note(`${JSON.stringify(item)} is not keys and values`);
     return null;
   }
-  let isGood = true;
-  const note: Report = (problem) => {
-    isGood = false;
-    report(problem);
-  };
   const given = item as Readonly<Record<string, unknown>>;
   const isPerCard = 'per_card' in given || 'every_seconds' in given;
   const keys = isPerCard ? CARD_KEYS : CALL_KEYS;
@@ -82,14 +79,13 @@ function limitOf(item: unknown, report: Report): RateLimit | null {
     );
   }
   const interfaces = interfacesOf(given.interfaces, isPerCard ? POLLED : INTERFACE_NAMES, note);
-  const limit = isPerCard ? cardLimitOf(given, interfaces, note) : callLimitOf(given, interfaces, note);
-  return isGood ? limit : null;
+  return isPerCard ? cardLimitOf(given, interfaces, note) : callLimitOf(given, interfaces, note);
 }
 
 function cardLimitOf(
   given: Record<string, unknown>,
   interfaces: RateLimit['interfaces'],
-  note: Report,
+  note: Note,
 ): RateLimit {
   if (given.per_card !== true) note('every_seconds needs per_card: true');
   return {
@@ -102,7 +98,7 @@ function cardLimitOf(
 function callLimitOf(
   given: Record<string, unknown>,
   interfaces: RateLimit['interfaces'],
-  note: Report,
+  note: Note,
 ): CallRateLimit {
   const [unit, ...others] = UNITS.filter((one) => `per_${one}` in given);
   if (unit === undefined || others.length > 0) note('give one of per_second, per_minute and per_hour');
@@ -122,21 +118,23 @@ function callLimit(interfaces: RateLimit['interfaces'], calls: number, unit: Rat
 }
 
 /** @returns 0 when the value was refused. */
-function numberOf(kind: Kind<number>, raw: unknown, key: string, note: Report): number {
+function numberOf(kind: Kind<number>, raw: unknown, key: string, note: Note): number {
   if (raw === undefined || raw === null) {
     note(`${key} is missing`);
     return 0;
   }
-  const parsed = kind.parse(raw);
-  if (parsed.ok) return parsed.value;
-  note(`${key}: ${parsed.problem}`);
-  return 0;
+  try {
+    return kind.parse(raw);
+  } catch (error) {
+    note(`${key}: ${messageOf(error)}`);
+    return 0;
+  }
 }
 
 function interfacesOf(
   raw: unknown,
   known: readonly InterfaceName[],
-  note: Report,
+  note: Note,
 ): readonly InterfaceName[] | null {
   if (raw === undefined) return null;
   if (!Array.isArray(raw) || raw.length === 0) {

@@ -1,7 +1,7 @@
 // Settings about alerts and the webhooks they call. Part of the settings table (settings.ts).
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook.ts';
 import type { AddressRange } from '../../platform/ssrf-guard.ts';
-import { ADDRESS_RANGE, bad, duration, good, type Kind, listOf } from '../kinds.ts';
+import { ADDRESS_RANGE, duration, type Kind, listOf, refuse } from '../kinds.ts';
 import { section, withDefault } from './setting.ts';
 
 export const ALERTS = section('alerts.', 'ALERTS_', {
@@ -15,10 +15,7 @@ export const ALERTS = section('alerts.', 'ALERTS_', {
 /** Signing secrets: one, or two separated by a comma, the newest first. Never quoted in messages. */
 const WEBHOOK_SECRETS: Kind<readonly string[]> = {
   accepts: WEBHOOK_SECRET_FORM,
-  parse: (raw) => {
-    const value = webhookSecretsIn(String(raw).trim());
-    return value === null ? bad(`must be ${WEBHOOK_SECRET_FORM}`) : good(value);
-  },
+  parse: (raw) => webhookSecretsIn(String(raw).trim()) ?? refuse(`must be ${WEBHOOK_SECRET_FORM}`),
 };
 
 export const WEBHOOKS = section('webhooks.', 'WEBHOOKS_', {

@@ -1,7 +1,7 @@
 // Settings of the cleanup. Part of the settings table (settings.ts).
 import { Cron } from 'croner';
 import { messageOf } from '../../platform/errors.ts';
-import { bad, duration, good, type Kind } from '../kinds.ts';
+import { duration, type Kind, refuse, shown } from '../kinds.ts';
 import { section, withDefault } from './setting.ts';
 
 /** A cron expression, or `off`. Five fields (minute, hour, day, month, weekday), or six with seconds in front. An expression that never matches is refused. */
@@ -10,9 +10,7 @@ const CRON_SCHEDULE: Kind<string> = {
   parse: (raw) => {
     const value = raw === false ? 'off' : String(raw).trim(); // YAML reads a bare `off` as false
     const problem = value === 'off' ? null : problemOf(value);
-    return problem === null
-      ? good(value)
-      : bad(`${JSON.stringify(raw)} is not a cron expression or off: ${problem}`);
+    return problem === null ? value : refuse(`${shown(raw)} is not a cron expression or off: ${problem}`);
   },
 };
 

@@ -2,7 +2,7 @@
 // interface. Part of the settings table (settings.ts).
 import { type InterfaceName, perInterface } from '../../domain/gateway-interface.ts';
 import { SECRET_TEXT } from '../admin-tokens.ts';
-import { BASE_URL, bad, duration, formed, good, type Kind, listOf } from '../kinds.ts';
+import { BASE_URL, duration, formed, type Kind, kindOf, listOf } from '../kinds.ts';
 import { optional, section, withDefault } from './setting.ts';
 
 const client = ['client'] as const;
@@ -49,12 +49,8 @@ function signs(kind: Kind<string>, doc: string) {
 const SEGMENT = /^(?=.*[a-z\d])[\w.~%-]{1,100}$/i;
 
 /** Each segment needs a letter or digit: without `-` and `_`, which are ignored, others would match every path. */
-const PATH_SEGMENTS: Kind<string> = {
-  accepts: 'path segment (verify) or several (auth/check)',
-  parse: (raw) =>
-    typeof raw === 'string' && raw.split('/').every((part) => SEGMENT.test(part))
-      ? good(raw)
-      : bad(`${JSON.stringify(raw)} is not a ${PATH_SEGMENTS.accepts}`),
-};
+const PATH_SEGMENTS: Kind<string> = kindOf('path segment (verify) or several (auth/check)', (raw) =>
+  typeof raw === 'string' && raw.split('/').every((part) => SEGMENT.test(part)) ? raw : null,
+);
 
 export const LOG_SEARCH: Readonly<Record<InterfaceName, SignSettings>> = perInterface(signSettings);

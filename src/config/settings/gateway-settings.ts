@@ -5,7 +5,7 @@ import { TASK_TYPES } from '../../domain/task-type.ts';
 import { SECRET_LINE, SECRET_TEXT } from '../admin-tokens.ts';
 import { callsPer, RATE_LIMIT_LIST } from '../gateway/rate-limits.ts';
 import { BASE_URL, duration, integer, text } from '../kinds.ts';
-import { optional, section, withDefault } from './setting.ts';
+import { optional, secret, section, withDefault } from './setting.ts';
 
 export const GATEWAY = section('gateway.', 'GATEWAY_', {
   profile: withDefault({
@@ -46,36 +46,16 @@ export const GATEWAY = section('gateway.', 'GATEWAY_', {
     default: 4_096,
     doc: 'Maximum number of connections from this instance to the gateway. A call waits for a free one until its deadline.',
   }),
-  token: optional({
-    secret: 'whole',
-    kind: SECRET_TEXT,
-    doc: 'Token of gateway.auth.kind bearer, header and query.',
-  }),
-  hmacKey: optional({
-    secret: 'whole',
-    kind: SECRET_TEXT,
-    doc: 'Key that signs every gateway call (HMAC-SHA256).',
-  }),
-  username: optional({
-    secret: 'whole',
-    kind: SECRET_LINE,
-    doc: 'User of gateway.auth.kind basic.',
-  }),
-  password: optional({
-    secret: 'whole',
-    kind: SECRET_LINE,
-    doc: 'Password of gateway.auth.kind basic.',
-  }),
-  clientId: optional({
-    secret: 'whole',
-    kind: SECRET_LINE,
-    doc: 'Client id of gateway.auth.kind oauth2.',
-  }),
-  clientSecret: optional({
-    secret: 'whole',
-    kind: SECRET_LINE,
-    doc: 'Client secret of gateway.auth.kind oauth2.',
-  }),
+});
+
+/** Change while the daemon runs: tokens and passwords are rotated. */
+export const CREDENTIALS = section('gateway.', 'GATEWAY_', {
+  token: secret(SECRET_TEXT, 'Token of gateway.auth.kind bearer, header and query.'),
+  hmacKey: secret(SECRET_TEXT, 'Key that signs every gateway call (HMAC-SHA256).'),
+  username: secret(SECRET_LINE, 'User of gateway.auth.kind basic.'),
+  password: secret(SECRET_LINE, 'Password of gateway.auth.kind basic.'),
+  clientId: secret(SECRET_LINE, 'Client id of gateway.auth.kind oauth2.'),
+  clientSecret: secret(SECRET_LINE, 'Client secret of gateway.auth.kind oauth2.'),
 });
 
 /** How many calls the gateway allows (docs/scaling.md). gateway/rate-limits.ts reads the list. */

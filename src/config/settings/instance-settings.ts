@@ -1,14 +1,15 @@
 // Settings of one instance: what it does, where it listens and logs. Part of the settings table (settings.ts).
 import { availableParallelism } from 'node:os';
 import {
-  bad,
-  good,
+  BadValue,
   HOST_PORT,
   type HostPort,
   integer,
   type Kind,
   listOf,
   oneOf,
+  parseOr,
+  shown,
   TIME_ZONE,
   text,
 } from '../kinds.ts';
@@ -32,11 +33,13 @@ const COUNT = integer({ min: 1, max: 256 });
 /** A number, or `auto` for one per core. */
 const PROCESS_COUNT: Kind<number> = {
   accepts: `${COUNT.accepts}, or auto`,
-  parse: (raw) => {
-    if (raw === 'auto') return good(availableParallelism());
-    const parsed = COUNT.parse(raw);
-    return parsed.ok ? parsed : bad(`${JSON.stringify(raw)} is not a ${PROCESS_COUNT.accepts}`);
-  },
+  parse: (raw) =>
+    raw === 'auto'
+      ? availableParallelism()
+      : parseOr(
+          () => COUNT.parse(raw),
+          () => new BadValue(`${shown(raw)} is not a ${PROCESS_COUNT.accepts}`),
+        ),
 };
 
 export const INSTANCE = section('', '', {

@@ -68,19 +68,14 @@ export const ERRORS = section('gateway.errors.', null, {
     kind: VALUE_PATH,
     doc: 'Where an answer has the text of an error.',
   }),
-  throttled: optional<readonly Code[]>({
-    kind: CODES,
-    doc: 'Codes that mean too many calls, as HTTP 429 does.',
-  }),
-  unknownCard: optional<readonly Code[]>({
-    kind: CODES,
-    doc: 'Codes that mean that the gateway does not know the card, as HTTP 404 does.',
-  }),
-  auth: optional<readonly Code[]>({
-    kind: CODES,
-    doc: 'Codes that mean wrong or expired credentials, as HTTP 401 does.',
-  }),
+  throttled: codes('Codes that mean too many calls, as HTTP 429 does.'),
+  unknownCard: codes('Codes that mean that the gateway does not know the card, as HTTP 404 does.'),
+  auth: codes('Codes that mean wrong or expired credentials, as HTTP 401 does.'),
 });
+
+function codes(doc: string) {
+  return optional<readonly Code[]>({ kind: CODES, doc });
+}
 
 const TEXT = text('status');
 

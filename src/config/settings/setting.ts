@@ -108,6 +108,11 @@ export function optional<V>(
   };
 }
 
+/** A secret that is null unless it is set, and has no place in the config file. */
+export function secret(kind: Kind<string>, doc: string): Declared<string | null> {
+  return optional({ secret: 'whole', kind, doc });
+}
+
 function asText(value: unknown): string {
   if (Array.isArray(value)) return value.join(',') || 'none';
   if (typeof value === 'boolean') return value ? 'on' : 'off';

@@ -1,26 +1,25 @@
 // Settings of the stops of cards. Part of the settings table (settings.ts).
 import { STOP_MODES, type StopLimit, type StopMode } from '../../domain/stops/stop.ts';
-import { bad, good, type Kind, ON_OFF, oneOf } from '../kinds.ts';
+import { type Kind, kindOf, ON_OFF, oneOf } from '../kinds.ts';
 import { optional, section, withDefault } from './setting.ts';
 
 const ACCEPTS = 'number of cards, share of the fleet (2%), or none';
 const MOST_CARDS = 1_000_000_000;
 
 /** `500`, `2%` or `none`. 0 holds every stop until an operator releases it. */
-const STOP_LIMIT: Kind<StopLimit> = {
-  accepts: ACCEPTS,
-  parse: (raw) => {
+const STOP_LIMIT: Kind<StopLimit> = kindOf(
+  ACCEPTS,
+  (raw) => {
     const text = String(raw).trim();
-    if (text === 'none') return good({ unit: 'none' });
+    if (text === 'none') return { unit: 'none' };
     const [, digits, share] = /^(\d{1,10}(?:\.\d{1,6})?)\s*(%)?$/.exec(text) ?? [];
     const value = Number(digits);
-    if (share === undefined && Number.isInteger(value) && value <= MOST_CARDS) {
-      return good({ unit: 'cards', cards: value });
-    }
-    if (share !== undefined && value > 0 && value <= 100) return good({ unit: 'percent', percent: value });
-    return bad(`${JSON.stringify(raw)} is not a ${ACCEPTS}, more than 0% and up to 100%`);
+    const isCount = share === undefined && Number.isInteger(value) && value <= MOST_CARDS;
+    if (isCount) return { unit: 'cards', cards: value };
+    return share !== undefined && value > 0 && value <= 100 ? { unit: 'percent', percent: value } : null;
   },
-};
+  `is not a ${ACCEPTS}, more than 0% and up to 100%`,
+);
 
 export const STOPS = section('stops.', 'STOPS_', {
   mode: withDefault<StopMode>({

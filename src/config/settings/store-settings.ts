@@ -1,7 +1,7 @@
 // Settings of the stores. Part of the settings table (settings.ts).
 import { SECRET_TEXT } from '../admin-tokens.ts';
 import { connectionUrl, integer, text, url } from '../kinds.ts';
-import { optional, section, withDefault } from './setting.ts';
+import { optional, secret, section, withDefault } from './setting.ts';
 
 export const STORES = section('', '', {
   redisUrl: optional({
@@ -33,11 +33,10 @@ export const STORES = section('', '', {
     defaultText: 'no client certificate',
     doc: 'PEM file with the private key of the client certificate; must not be world-readable.',
   }),
-  redisSentinelPassword: optional({
-    secret: 'whole',
-    kind: SECRET_TEXT,
-    doc: 'Password of the sentinels. The password of the Redis servers is part of the Redis URL.',
-  }),
+  redisSentinelPassword: secret(
+    SECRET_TEXT,
+    'Password of the sentinels. The password of the Redis servers is part of the Redis URL.',
+  ),
   databaseUrl: optional({
     flag: '--database-url',
     secret: 'part',

@@ -1,6 +1,6 @@
 // The rate limits of a gateway (gateway.rate_limits): how many calls it allows in a time, and how often for one card.
 // The configuration makes them; the live store grants calls by them (store/ports/live/pace.ts). Pure.
-import type { InterfaceName } from '../gateway-interface.ts';
+import type { CardsPerCall, InterfaceName, Offers } from '../gateway-interface.ts';
 
 export const RATE_UNIT_SECONDS = { second: 1, minute: 60, hour: 3_600 } as const;
 export type RateUnit = keyof typeof RATE_UNIT_SECONDS;
@@ -24,6 +24,14 @@ interface CardRateLimit {
 }
 
 export type RateLimit = CallRateLimit | CardRateLimit;
+
+/** What operations know of the gateway. */
+export interface GatewayFacts {
+  /** Empty: no limit. */
+  readonly rateLimits: readonly RateLimit[];
+  readonly offers: Offers;
+  readonly cardsPerCall: CardsPerCall;
+}
 
 /** Below this rate a burst of 1 costs less than a twentieth of it (bucketOf). */
 const SLOW_PER_SECOND = 0.1;

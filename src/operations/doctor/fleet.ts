@@ -3,6 +3,7 @@
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { type Finding, failed, ok, reasonFinding, skipped, warning } from '../../domain/finding.ts';
 import { groupBy } from '../../domain/group-by.ts';
+import type { GatewayFacts } from '../../domain/limits/rate-limit.ts';
 import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import type { StopSettings } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
@@ -19,8 +20,7 @@ import type { Overview } from '../stats/stats-report.ts';
 import { answered } from './finding.ts';
 import { rateLimitFindings, upkeepFindings } from './upkeep.ts';
 
-interface FleetFacts
-  extends Pick<OperationMeans, 'live' | 'records' | 'clock' | 'rateLimits' | 'offers' | 'cardsPerCall'> {
+interface FleetFacts extends GatewayFacts, Pick<OperationMeans, 'live' | 'records' | 'clock'> {
   readonly random: () => number;
   /** Waits as long as a changed card needs to reach its rings. */
   readonly settle: () => Promise<void>;
@@ -32,7 +32,7 @@ interface FleetFacts
 }
 
 export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
-  const { live, records, clock, random, settle, cleanupSchedule, stops, rateLimits } = facts;
+  const { live, records, clock, random, settle, cleanupSchedule, stops } = facts;
   const progress = await live.coordination.initProgress();
   const instances = await live.coordination.instances();
   const isLed = !isLeaderless(instances);
@@ -41,7 +41,7 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
     answered('running counts', () => runningCountFindings(live)),
     answered('cards in rings', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
     answered('stop mode', () => stopModeFindings(records, stops)),
-    answered('rate limits', () => rateLimitFindings(records, rateLimits, facts)),
+    answered('rate limits', () => rateLimitFindings(records, facts)),
     answered('alert rules', () => upkeepFindings(records, clock, cleanupSchedule)),
     answered('fleet', () => aliveFindings(facts, instances.length)),
   ]);

@@ -4,13 +4,17 @@
 import type { AdminToken } from '../../domain/admin-token.ts';
 import { type Finding, ok, warning } from '../../domain/finding.ts';
 import type { CardsPerCall } from '../../domain/gateway-interface.ts';
-import { callLimitsOf, type RateLimit, rateLimitWords } from '../../domain/limits/rate-limit.ts';
+import {
+  callLimitsOf,
+  type GatewayFacts,
+  type RateLimit,
+  rateLimitWords,
+} from '../../domain/limits/rate-limit.ts';
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { perTaskType, TASK_TYPES, TASKS } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { paceShareOf, paceShortWords } from '../limits/capacity.ts';
-import type { OperationMeans } from '../means.ts';
 import { tooFrequent } from '../schedule/configs.ts';
 
 /** Every usual schedule has come up once by then. */
@@ -112,8 +116,7 @@ const RATE_CHECK = 'rate limits';
 /** Can the polling configs be met with the rate limits? @returns no finding without a limit. */
 export async function rateLimitFindings(
   records: Pick<RecordStore, 'configs' | 'cards'>,
-  limits: readonly RateLimit[],
-  { offers, cardsPerCall }: Pick<OperationMeans, 'offers' | 'cardsPerCall'>,
+  { rateLimits: limits, offers, cardsPerCall }: GatewayFacts,
 ): Promise<Finding[]> {
   if (limits.length === 0) return [];
   const [configs, cards] = await Promise.all([records.configs.list(), records.cards.estimate()]);

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { configurationReference, sampleConfig } from '../../../scripts/man/settings-reference.ts';
 import { loadDaemonConfig } from '../../../src/config/load-config.ts';
-import { configurationReference, sampleConfig } from '../../../src/config/reference.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const flags = { '--gateway-url': 'http://gateway' };

@@ -56,7 +56,7 @@ describe('the simulated fleet', () => {
     fleet.start(a);
     seen.push(fleet.cardStatus(a));
     expect(seen).toEqual(['active', 'stopped', 'active', 'active']);
-    expect(fleet.stops()).toEqual({ [a]: 2 });
+    expect(Object.fromEntries(fleet.stops)).toEqual({ [a]: 2 });
   });
 
   it('has room for as many cards as were asked for, whatever their numbers', () => {

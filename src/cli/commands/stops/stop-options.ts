@@ -1,6 +1,6 @@
 // Arguments and options that commands about stops share: which cards, since when, and why.
 import type { ResumeOrderBody } from '../../../api/client/client-bodies.ts';
-import { bad, formed, good, integer, type Kind } from '../../../config/kinds.ts';
+import { formed, integer, type Kind, refuse } from '../../../config/kinds.ts';
 import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { isReason, REASON_RULE } from '../../../domain/stops/stop.ts';
 import { ask } from '../../ask.ts';
@@ -11,7 +11,7 @@ const REASON: Kind<string> = {
   accepts: 'text',
   parse: (raw) => {
     const reason = String(raw).trim();
-    return isReason(reason) ? good(reason) : bad(REASON_RULE);
+    return isReason(reason) ? reason : refuse(REASON_RULE);
   },
 };
 export const OPTIONAL_REASON = {
@@ -43,7 +43,7 @@ export const CARRIER_OPTION = {
   kind: integer(SELECTION_BOUNDS),
 } as const satisfies OptionSpec;
 
-const CARD = formed('card id or iccid', /^\d{1,22}$/, 'a card id or an iccid');
+const CARD = formed('card id or iccid', /^\d{1,22}$/, 'is not a card id or an iccid');
 export const CARDS_ARGUMENT = {
   name: '[card...]',
   doc: 'card ids, or iccids (18 to 22 digits)',

@@ -2,7 +2,7 @@
 // triggers.
 import { readFile } from 'node:fs/promises';
 import type { BatchBody, Selection, TriggerBody } from '../../../api/client/client-bodies.ts';
-import { integer, listOf, oneOf, text } from '../../../config/kinds.ts';
+import { integer, listOf, oneOf, parseOr, text } from '../../../config/kinds.ts';
 import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError, unreadableText } from '../../../platform/errors.ts';
@@ -156,10 +156,9 @@ async function readIds(file: string): Promise<number[]> {
     .split(/\r?\n/)
     .entries()) {
     for (const word of line.split(/[\s,;]+/).filter((part) => part !== '')) {
-      const id = CARD_ID.parse(word);
-      if (!id.ok)
-        throw new CardpollError('bad_data', 'bad_card_id', `${file}, line ${index + 1}: ${id.problem}`);
-      ids.add(id.value);
+      const toError = (problem: string) =>
+        new CardpollError('bad_data', 'bad_card_id', `${file}, line ${index + 1}: ${problem}`);
+      ids.add(parseOr(() => CARD_ID.parse(word), toError));
     }
   }
   if (ids.size === 0) throw new CardpollError('bad_data', 'no_card_ids', `there are no card ids in ${file}`);

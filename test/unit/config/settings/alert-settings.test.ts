@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { BadValue } from '../../../../src/config/kinds.ts';
 import { loadDaemonConfig } from '../../../../src/config/load-config.ts';
 import { WEBHOOKS } from '../../../../src/config/settings/alert-settings.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
@@ -14,10 +15,10 @@ describe('webhook secrets', () => {
   it('takes 24 to 64 bytes in base64 behind whsec_, and never quotes them', () => {
     for (const bytes of [24, 25, 26, 64]) {
       const secret = `whsec_${Buffer.alloc(bytes, 1).toString('base64')}`;
-      expect(WEBHOOKS.secrets.kind.parse(` ${secret}\n`)).toEqual({ ok: true, value: [secret] });
+      expect(WEBHOOKS.secrets.kind.parse(` ${secret}\n`)).toEqual([secret]);
     }
     const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
-    expect(WEBHOOKS.secrets.kind.parse(`${other}, ${SECRET}`)).toEqual({ ok: true, value: [other, SECRET] });
+    expect(WEBHOOKS.secrets.kind.parse(`${other}, ${SECRET}`)).toEqual([other, SECRET]);
     for (const wrong of [
       `${SECRET},${other},whsec_${Buffer.alloc(24, 9).toString('base64')}`,
       `${SECRET},`,
@@ -27,9 +28,9 @@ describe('webhook secrets', () => {
       `whsec_${'A'.repeat(100)}`,
       'whsec_=',
     ]) {
-      const parsed = WEBHOOKS.secrets.kind.parse(wrong);
-      expect(parsed.ok).toBe(false);
-      expect(JSON.stringify(parsed)).not.toContain(wrong);
+      const parse = () => WEBHOOKS.secrets.kind.parse(wrong);
+      expect(parse).toThrow(BadValue);
+      expect(parse).not.toThrow(wrong);
     }
   });
 });

@@ -63,7 +63,8 @@ describe('rate limits', () => {
     ({ id, taskType, intervalSeconds, status }) as PollingConfig;
   const find = (limits: readonly RateLimit[], cards: number, ...configs: PollingConfig[]) => {
     const records = { configs: { list: async () => configs }, cards: { estimate: async () => cards } };
-    return rateLimitFindings(records as unknown as RecordStore, limits, {
+    return rateLimitFindings(records as unknown as RecordStore, {
+      rateLimits: limits,
       offers: (name) => name !== 'card_status',
       cardsPerCall: (name) => (name === 'flow' ? 50 : 1),
     });

@@ -1,7 +1,7 @@
 // The settings table as documents: a sample config file and the reference in docs/configuration.md. Both are kept in
 // the repository and a test fails when they no longer match the table.
-import type { Setting } from './settings/setting.ts';
-import { DOCUMENTED_SETTINGS } from './settings/settings.ts';
+import type { Setting } from '../../src/config/settings/setting.ts';
+import { DOCUMENTED_SETTINGS } from '../../src/config/settings/settings.ts';
 
 /** A YAML file that changes nothing: it has every setting, commented out, with its default. */
 export function sampleConfig(): string {
@@ -30,11 +30,14 @@ export function sampleConfig(): string {
 
 /** True when the default can be written into the file as it is: it is neither a phrase nor a placeholder. */
 function isLiteral(setting: Setting<unknown>): boolean {
-  return (
-    setting.default !== null &&
-    setting.kind.parse(setting.defaultText).ok &&
-    !/[\s$]/.test(setting.defaultText)
-  );
+  const { kind, defaultText } = setting;
+  if (setting.default === null || /[\s$]/.test(defaultText)) return false;
+  try {
+    kind.parse(defaultText);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Rules between settings and for all of them, a sentence or two each, with `code` in backticks. */

@@ -1,15 +1,16 @@
 // All pages of the manual by file name: one for each command with all its subcommands, one for `cardpoll` itself, from the
 // declarations that also make help and completion, and one for the settings, from their table. scripts/man.js writes them
-// (`npm run man`); the binary has none of this.
-import { configurationRules } from '../../config/reference.ts';
-import type { Setting } from '../../config/settings/setting.ts';
-import { DOCUMENTED_SETTINGS } from '../../config/settings/settings.ts';
-import { type CommandSpec, type OptionSpec, shownBelow } from '../command.ts';
-import { EXIT_STATUS } from '../exit-codes.ts';
-import { commonOptions, GLOBAL_SETTINGS, optionsOf } from '../global-options.ts';
-import { statedDefault } from '../help.ts';
+// (`npm run man`).
+
+import { type CommandSpec, type OptionSpec, shownBelow } from '../../src/cli/command.ts';
+import { EXIT_STATUS } from '../../src/cli/exit-codes.ts';
+import { commonOptions, GLOBAL_SETTINGS, optionsOf } from '../../src/cli/global-options.ts';
+import { statedDefault } from '../../src/cli/help.ts';
+import type { Setting } from '../../src/config/settings/setting.ts';
+import { DOCUMENTED_SETTINGS } from '../../src/config/settings/settings.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import { bold, item, page, prose, roff, section, subsection, verbatim } from './roff.ts';
+import { configurationRules } from './settings-reference.ts';
 
 export function manualPages(root: CommandSpec, version: string): ReadonlyMap<string, string> {
   const release = `cardpoll ${version}`;
