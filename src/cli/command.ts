@@ -74,8 +74,8 @@ export interface CommandSpec {
   readonly name: string;
   /** One line, without a full stop. */
   readonly summary: string;
-  /** Command line and what it does; help shows the examples first. */
-  readonly examples: readonly (readonly [string, string])[];
+  /** `cardpoll stats  # the fleet at a glance`: a command line and what it does. Help shows them first. */
+  readonly examples: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
   /** Settings this command takes as flags, in addition to those of every command. */
@@ -89,6 +89,12 @@ export interface CommandSpec {
   readonly formats?: readonly string[];
   /** Absent only for groups that need a subcommand. @returns the exit code. */
   readonly run?: (context: CommandContext, input: CommandInput) => Promise<number>;
+}
+
+/** The command line of an example, and what it does. */
+export function partsOf(example: string): [line: string, meaning: string] {
+  const [line = '', meaning = ''] = example.split('  # ');
+  return [line, meaning];
 }
 
 /** The subcommands that help, completion and manual mention. */

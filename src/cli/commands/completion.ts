@@ -18,9 +18,9 @@ export const completion = defineCommand({
   name: 'completion',
   summary: 'Print the completion script for a shell',
   examples: [
-    ['cardpoll completion bash > /etc/bash_completion.d/cardpoll', 'for all users'],
-    ['cardpoll completion zsh > ~/.zfunc/_cardpoll', 'in a directory of $fpath'],
-    ['cardpoll completion fish > ~/.config/fish/completions/cardpoll.fish', 'permanently'],
+    'cardpoll completion bash > /etc/bash_completion.d/cardpoll  # for all users',
+    'cardpoll completion zsh > ~/.zfunc/_cardpoll  # in a directory of $fpath',
+    'cardpoll completion fish > ~/.config/fish/completions/cardpoll.fish  # permanently',
   ],
   arguments: [{ name: '<shell>', doc: SHELLS.join(', '), kind: oneOf(SHELLS) }],
   run: async ({ io, root }, { args: [shell] }) => {
@@ -35,9 +35,9 @@ export const completeNames = defineCommand({
   name: 'complete-names',
   summary: 'Print the names a shell may offer',
   examples: [
-    ['cardpoll complete-names configs', 'polling configs'],
-    ['cardpoll complete-names triggers', 'the latest triggers'],
-    ['cardpoll complete-names contexts', 'needs no daemon'],
+    'cardpoll complete-names configs  # polling configs',
+    'cardpoll complete-names triggers  # the latest triggers',
+    'cardpoll complete-names contexts  # needs no daemon',
   ],
   hidden: true,
   arguments: [{ name: '<thing>', doc: NAMED_THINGS.join(', '), kind: oneOf(NAMED_THINGS) }],

@@ -32,13 +32,10 @@ export const doctor = defineCommand({
   name: 'doctor',
   summary: 'Check a daemon, its environment and its fleet, and show how to fix what is wrong',
   examples: [
-    ['cardpoll doctor --config /etc/cardpoll/cardpoll.yaml', 'before the first start, or at any time'],
-    ['cardpoll doctor', 'where only the CLI is installed: asks the daemon'],
-    ['cardpoll doctor -q --fail-on warning', 'only what is not ok; exit code 1 for warnings too'],
-    [
-      'cardpoll doctor --config cardpoll.yaml -o json',
-      'for monitoring; exit code 1: a check failed, 2: a check could not run',
-    ],
+    'cardpoll doctor --config /etc/cardpoll/cardpoll.yaml  # before the first start, or at any time',
+    'cardpoll doctor  # where only the CLI is installed: asks the daemon',
+    'cardpoll doctor -q --fail-on warning  # only what is not ok; exit code 1 for warnings too',
+    'cardpoll doctor --config cardpoll.yaml -o json  # for monitoring; exit code 1: a check failed, 2: a check could not run',
   ],
   options: [
     { flags: '-q, --quiet', doc: 'print only what is not ok; nothing when all is well' },

@@ -27,18 +27,9 @@ const tryProfile = defineCommand({
   name: 'try',
   summary: 'Call the gateway for one card, and show what was sent, answered and read',
   examples: [
-    [
-      'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123',
-      'every interface that reads something',
-    ],
-    [
-      'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123 --interface flow',
-      'one interface',
-    ],
-    [
-      'cardpoll gateway try --gateway-url https://gateway.example --profile ./our-gateway.yaml --iccid 8986001234567890123',
-      'a profile, before there is a config file',
-    ],
+    'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123  # every interface that reads something',
+    'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123 --interface flow  # one interface',
+    'cardpoll gateway try --gateway-url https://gateway.example --profile ./our-gateway.yaml --iccid 8986001234567890123  # a profile, before there is a config file',
   ],
   options: [
     { flags: '--iccid <digits>', doc: 'card to ask about', kind: CARD, required: true },
@@ -113,14 +104,11 @@ const simulate = defineCommand({
   name: 'simulate',
   summary: 'Serve a simulated gateway with generated cards; GET /stats counts the calls',
   examples: [
-    ['cardpoll gateway simulate --listen 127.0.0.1:8090', 'answers at once'],
-    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --profile 1nce', "answers as a vendor's gateway"],
-    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50', 'answers after 50 ms'],
-    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --failure-rate 0.1', 'fails every tenth call'],
-    [
-      'cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50 --capacity 40',
-      'slows down under load',
-    ],
+    'cardpoll gateway simulate --listen 127.0.0.1:8090  # answers at once',
+    "cardpoll gateway simulate --listen 127.0.0.1:8090 --profile 1nce  # answers as a vendor's gateway",
+    'cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50  # answers after 50 ms',
+    'cardpoll gateway simulate --listen 127.0.0.1:8090 --failure-rate 0.1  # fails every tenth call',
+    'cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50 --capacity 40  # slows down under load',
   ],
   options: [
     { flags: '--listen <host:port>', doc: 'address to serve on', kind: HOST_PORT, required: true },
@@ -166,13 +154,10 @@ const simulate = defineCommand({
 });
 
 const PROFILE_EXAMPLES = [
-  ['cardpoll gateway profiles', 'their names'],
-  [
-    'cardpoll gateway profiles show default > our-gateway.yaml',
-    'a copy to change; gateway.profile then names the file',
-  ],
-  ['cardpoll gateway profiles -o json', 'for programs'],
-] as const;
+  'cardpoll gateway profiles  # their names',
+  'cardpoll gateway profiles show default > our-gateway.yaml  # a copy to change; gateway.profile then names the file',
+  'cardpoll gateway profiles -o json  # for programs',
+];
 
 const listProfiles = defineCommand({
   name: 'list',
@@ -231,12 +216,9 @@ export const gateway: CommandSpec = {
   name: 'gateway',
   summary: 'Try the profile of a gateway, list the shipped ones, or simulate a gateway',
   examples: [
-    [
-      'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123',
-      'calls it for one card and shows what was read',
-    ],
-    ['cardpoll gateway profiles', 'the shipped profiles'],
-    ['cardpoll gateway simulate --listen 127.0.0.1:8090', 'a gateway for trials'],
+    'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123  # calls it for one card and shows what was read',
+    'cardpoll gateway profiles  # the shipped profiles',
+    'cardpoll gateway simulate --listen 127.0.0.1:8090  # a gateway for trials',
   ],
   subcommands: [tryProfile, profiles, simulate],
 };

@@ -4,7 +4,7 @@
 import { configurationRules } from '../../config/reference.ts';
 import type { Setting } from '../../config/settings/setting.ts';
 import { DOCUMENTED_SETTINGS } from '../../config/settings/settings.ts';
-import { type CommandSpec, type OptionSpec, shownBelow } from '../command.ts';
+import { type CommandSpec, type OptionSpec, partsOf, shownBelow } from '../command.ts';
 import { EXIT_STATUS } from '../exit-codes.ts';
 import { commonOptions, GLOBAL_SETTINGS, optionsOf } from '../global-options.ts';
 import { statedDefault } from '../help.ts';
@@ -120,7 +120,7 @@ function option(spec: OptionSpec): string[] {
 }
 
 function examples(specs: readonly CommandSpec[]): string[] {
-  const lines = new Map(specs.flatMap((spec) => spec.examples));
+  const lines = new Map(specs.flatMap((spec) => spec.examples.map(partsOf)));
   return [...lines].flatMap(([line, meaning]) => ['.PP', sentence(meaning), ...verbatim([line])]);
 }
 

@@ -27,9 +27,9 @@ export const recommended = defineCommand({
   name: 'recommended',
   summary: 'Show the recommended rules, or create the missing ones',
   examples: [
-    ['cardpoll alerts recommended', 'the rules, and which are missing'],
-    ['cardpoll alerts recommended --apply', 'create the missing ones; safe to repeat'],
-    ['cardpoll alerts recommended --apply --webhook-url https://hooks.example', 'and notify a webhook'],
+    'cardpoll alerts recommended  # the rules, and which are missing',
+    'cardpoll alerts recommended --apply  # create the missing ones; safe to repeat',
+    'cardpoll alerts recommended --apply --webhook-url https://hooks.example  # and notify a webhook',
   ],
   options: [
     { flags: '--apply', doc: 'create the missing rules' },

@@ -25,10 +25,10 @@ import { importCards } from './cards-import.ts';
 import { CARD_ARGUMENT, explainCard } from './explain.ts';
 
 const EXAMPLES = [
-  ['cardpoll cards import cards.csv', 'CSV or NDJSON; safe to repeat'],
-  ['cardpoll cards show 89860012345678901234', 'by iccid'],
-  ['cardpoll cards list --stopped yes', 'stopped cards'],
-] as const;
+  'cardpoll cards import cards.csv  # CSV or NDJSON; safe to repeat',
+  'cardpoll cards show 89860012345678901234  # by iccid',
+  'cardpoll cards list --stopped yes  # stopped cards',
+];
 
 const show = defineCommand({
   name: 'show',
@@ -56,9 +56,9 @@ const stopCard = defineCommand({
   name: 'stop',
   summary: 'Stop a card, whatever it has used',
   examples: [
-    ['cardpoll cards stop 42 --reason "stolen"', 'by card id; its next package poll stops it'],
-    ['cardpoll cards stop 89860012345678901234 --reason "stolen" --wait', 'by iccid, and wait for it'],
-    ['cardpoll cards resume 42 --reason "found again"', 'the way back'],
+    'cardpoll cards stop 42 --reason "stolen"  # by card id; its next package poll stops it',
+    'cardpoll cards stop 89860012345678901234 --reason "stolen" --wait  # by iccid, and wait for it',
+    'cardpoll cards resume 42 --reason "found again"  # the way back',
   ],
   arguments: [CARD_ARGUMENT],
   options: [REASON_OPTION, WAIT_FOR_STOP],
@@ -80,9 +80,9 @@ const resumeCard = defineCommand({
   name: 'resume',
   summary: 'Resume a card; exit code 1 if it already waits to be resumed',
   examples: [
-    ['cardpoll cards resume 42 --reason "customer paid"', 'its next package poll resumes it'],
-    ['cardpoll cards resume 42 --reason "customer paid" --wait', 'and wait for it'],
-    ['cardpoll stops runs', 'runs and their progress'],
+    'cardpoll cards resume 42 --reason "customer paid"  # its next package poll resumes it',
+    'cardpoll cards resume 42 --reason "customer paid" --wait  # and wait for it',
+    'cardpoll stops runs  # runs and their progress',
   ],
   arguments: [CARD_ARGUMENT],
   options: [REASON_OPTION, STOP_AGAIN_OPTION, RUN_WAIT_OPTION],
@@ -123,9 +123,9 @@ const list = defineCommand({
   name: 'list',
   summary: 'Show cards in id order',
   examples: [
-    ['cardpoll cards list --carrier-id 7', 'the first cards of a carrier'],
-    ['cardpoll cards list --stopped yes --after-id 4711', 'stopped cards after card 4711'],
-    ['cardpoll cards list --status 2 --limit 1000 -o jsonl', 'for programs'],
+    'cardpoll cards list --carrier-id 7  # the first cards of a carrier',
+    'cardpoll cards list --stopped yes --after-id 4711  # stopped cards after card 4711',
+    'cardpoll cards list --status 2 --limit 1000 -o jsonl  # for programs',
   ],
   options: [
     ...FILTER_OPTIONS,
@@ -187,9 +187,9 @@ const exportCards = defineCommand({
   name: 'export',
   summary: 'Print cards in the format of an import',
   examples: [
-    ['cardpoll cards export > cards.csv', 'the whole fleet'],
-    ['cardpoll cards export --carrier-id 7 -o jsonl', 'one JSON object per line'],
-    ['cardpoll cards export --stopped yes | cut -d, -f2', 'iccids of stopped cards'],
+    'cardpoll cards export > cards.csv  # the whole fleet',
+    'cardpoll cards export --carrier-id 7 -o jsonl  # one JSON object per line',
+    'cardpoll cards export --stopped yes | cut -d, -f2  # iccids of stopped cards',
   ],
   options: FILTER_OPTIONS,
   formats: EXPORT_FORMATS,

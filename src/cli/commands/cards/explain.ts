@@ -21,9 +21,9 @@ export const explain = defineCommand({
   name: 'explain',
   summary: 'Explain why a card is or is not polled, for each task type',
   examples: [
-    ['cardpoll explain 42', 'by card id'],
-    ['cardpoll explain 89860012345678901234', 'by iccid'],
-    ['cardpoll explain 42 -o json', 'all details, for programs'],
+    'cardpoll explain 42  # by card id',
+    'cardpoll explain 89860012345678901234  # by iccid',
+    'cardpoll explain 42 -o json  # all details, for programs',
   ],
   arguments: [CARD_ARGUMENT],
   run: (context, { args: [card] }) => explainCard(context, card),

@@ -17,10 +17,10 @@ const TASK_TYPE = {
   kind: oneOf(TASK_TYPES),
 } as const satisfies ArgumentSpec;
 const EXAMPLES = [
-  ['cardpoll concurrency', 'limits and running tasks'],
-  ['cardpoll concurrency set realname 150', 'takes effect on every instance within a second'],
-  ['cardpoll concurrency advise', 'limits that fit the measured response times'],
-] as const;
+  'cardpoll concurrency  # limits and running tasks',
+  'cardpoll concurrency set realname 150  # takes effect on every instance within a second',
+  'cardpoll concurrency advise  # limits that fit the measured response times',
+];
 
 function list(context: CommandContext): Promise<number> {
   return showAnswer(context, 'reading limits', (client) => client.concurrency(), ofItems(limitTable));
@@ -30,9 +30,9 @@ const set = defineCommand({
   name: 'set',
   summary: 'Set the limit of a task type for the whole fleet; asks before a drastic change',
   examples: [
-    ['cardpoll concurrency set realname 150', 'takes effect on every instance within a second'],
-    ['cardpoll concurrency set realname 20 --dry-run', 'shows the demand and what the limit allows'],
-    ['cardpoll concurrency set realname 20 --yes', 'for scripts'],
+    'cardpoll concurrency set realname 150  # takes effect on every instance within a second',
+    'cardpoll concurrency set realname 20 --dry-run  # shows the demand and what the limit allows',
+    'cardpoll concurrency set realname 20 --yes  # for scripts',
   ],
   arguments: [
     TASK_TYPE,
@@ -60,9 +60,9 @@ const reset = defineCommand({
   name: 'reset',
   summary: 'Reset the running count of a task type that stays high although nothing runs',
   examples: [
-    ['cardpoll concurrency reset realname', 'asks first'],
-    ['cardpoll concurrency reset realname --dry-run', 'shows what would happen'],
-    ['cardpoll concurrency reset realname --yes', 'for scripts'],
+    'cardpoll concurrency reset realname  # asks first',
+    'cardpoll concurrency reset realname --dry-run  # shows what would happen',
+    'cardpoll concurrency reset realname --yes  # for scripts',
   ],
   arguments: [TASK_TYPE],
   options: CONFIRM_OPTIONS,

@@ -34,15 +34,12 @@ const CONFIG = {
   names: 'configs',
 } as const satisfies ArgumentSpec;
 const EXAMPLES = [
-  ['cardpoll configs', 'all polling configs'],
-  ['cardpoll configs disable "Package check"', 'stop polling its cards; asks first'],
-  ['cardpoll configs set 3 --interval-seconds 900', 'poll them every 15 minutes'],
-  [
-    'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10',
-    'new',
-  ],
-  ['cardpoll configs delete 5', 'asks first'],
-] as const;
+  'cardpoll configs  # all polling configs',
+  'cardpoll configs disable "Package check"  # stop polling its cards; asks first',
+  'cardpoll configs set 3 --interval-seconds 900  # poll them every 15 minutes',
+  'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10  # new',
+  'cardpoll configs delete 5  # asks first',
+];
 
 const list = defineCommand({
   name: 'list',
@@ -104,9 +101,9 @@ const disable = defineCommand({
   name: 'disable',
   summary: 'Disable a config, so that its cards are not polled',
   examples: [
-    ['cardpoll configs disable 3', 'asks first'],
-    ['cardpoll configs disable "Package check" --dry-run', 'by name; shows how many cards it affects'],
-    ['cardpoll configs disable 3 --yes', 'for scripts'],
+    'cardpoll configs disable 3  # asks first',
+    'cardpoll configs disable "Package check" --dry-run  # by name; shows how many cards it affects',
+    'cardpoll configs disable 3 --yes  # for scripts',
   ],
   arguments: [CONFIG],
   options: CONFIRM_OPTIONS,
@@ -137,9 +134,9 @@ const set = defineCommand({
   name: 'set',
   summary: 'Change the given fields of a config; asks if it would need far more than can be polled',
   examples: [
-    ['cardpoll configs set 3 --interval-seconds 900', 'poll its cards every 15 minutes'],
-    ['cardpoll configs set 3 --interval-seconds 60 --dry-run', 'shows demand and capacity'],
-    ['cardpoll configs set 3 --all-carriers', 'cards of all carriers again'],
+    'cardpoll configs set 3 --interval-seconds 900  # poll its cards every 15 minutes',
+    'cardpoll configs set 3 --interval-seconds 60 --dry-run  # shows demand and capacity',
+    'cardpoll configs set 3 --all-carriers  # cards of all carriers again',
   ],
   arguments: [CONFIG],
   options: SET_OPTIONS,
@@ -162,15 +159,9 @@ const create = defineCommand({
   name: 'create',
   summary: 'Create a polling config; asks if it would need far more than can be polled',
   examples: [
-    ['cardpoll configs create --name Night --task package --interval-seconds 24h', 'every card once a day'],
-    [
-      'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10',
-      'wins over configs of lower priority',
-    ],
-    [
-      'cardpoll configs create --name Later --task package --interval-seconds 1h --disabled',
-      'created disabled',
-    ],
+    'cardpoll configs create --name Night --task package --interval-seconds 24h  # every card once a day',
+    'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10  # wins over configs of lower priority',
+    'cardpoll configs create --name Later --task package --interval-seconds 1h --disabled  # created disabled',
   ],
   options: [...configOptions(true), { flags: '--disabled', doc: 'create it disabled' }, ...CONFIRM_OPTIONS],
   run: async (context, { options }) => {
@@ -198,9 +189,9 @@ const remove = defineCommand({
   name: 'delete',
   summary: 'Delete a config; the next matching config takes its cards',
   examples: [
-    ['cardpoll configs delete 5', 'asks first'],
-    ['cardpoll configs delete 5 --dry-run', 'shows what would happen'],
-    ['cardpoll configs delete 5 --yes', 'for scripts'],
+    'cardpoll configs delete 5  # asks first',
+    'cardpoll configs delete 5 --dry-run  # shows what would happen',
+    'cardpoll configs delete 5 --yes  # for scripts',
   ],
   arguments: [CONFIG],
   options: CONFIRM_OPTIONS,

@@ -11,11 +11,11 @@ import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { initStateFields } from '../../output/reports/stats-views.ts';
 
 const EXAMPLES = [
-  ['cardpoll init', 'progress, and what was repaired'],
-  ['cardpoll init rebuild', 'compare every ring with the cards and repair what differs; asks first'],
-  ['cardpoll init rebuild --yes', 'for scripts'],
-  ['cardpoll init adopt --config /etc/cardpoll/cardpoll.yaml', 'take over a Redis that another fleet used'],
-] as const;
+  'cardpoll init  # progress, and what was repaired',
+  'cardpoll init rebuild  # compare every ring with the cards and repair what differs; asks first',
+  'cardpoll init rebuild --yes  # for scripts',
+  'cardpoll init adopt --config /etc/cardpoll/cardpoll.yaml  # take over a Redis that another fleet used',
+];
 
 function show(context: CommandContext): Promise<number> {
   return showAnswer(context, 'reading the progress', (client) => client.initProgress(), initStateFields);

@@ -56,9 +56,9 @@ export const resume = defineCommand({
   name: 'resume',
   summary: 'Resume cards, or all that cardpoll stopped since a time; exit code 1 if there is none',
   examples: [
-    ['cardpoll stops resume --since 2h --reason "wrong readings"', 'shows how many cards, then asks'],
-    ['cardpoll stops resume --since 2h --carrier-id 7 --reason "wrong readings" --dry-run', 'only shows it'],
-    ['cardpoll stops resume 42 4711 --reason "customer paid" --wait', 'two cards, and waits for them'],
+    'cardpoll stops resume --since 2h --reason "wrong readings"  # shows how many cards, then asks',
+    'cardpoll stops resume --since 2h --carrier-id 7 --reason "wrong readings" --dry-run  # only shows it',
+    'cardpoll stops resume 42 4711 --reason "customer paid" --wait  # two cards, and waits for them',
   ],
   arguments: [CARDS_ARGUMENT],
   options: RESUME_OPTIONS,
@@ -129,10 +129,10 @@ const RUN_ID = {
   names: 'resume_runs',
 } as const satisfies ArgumentSpec;
 const EXAMPLES = [
-  ['cardpoll stops runs', 'the latest runs'],
-  ['cardpoll stops runs show 0f8fad5b-d9cb-469f-a165-70867728950e --wait', 'wait until it has finished'],
-  ['cardpoll stops runs cancel 0f8fad5b-d9cb-469f-a165-70867728950e', 'cards that wait are not resumed'],
-] as const;
+  'cardpoll stops runs  # the latest runs',
+  'cardpoll stops runs show 0f8fad5b-d9cb-469f-a165-70867728950e --wait  # wait until it has finished',
+  'cardpoll stops runs cancel 0f8fad5b-d9cb-469f-a165-70867728950e  # cards that wait are not resumed',
+];
 
 const list = defineCommand({
   name: 'list',

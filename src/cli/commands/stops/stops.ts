@@ -19,9 +19,9 @@ const list = defineCommand({
   summary: 'Show stops, the latest first',
   isDefault: true,
   examples: [
-    ['cardpoll stops --since 2h', 'stopped, held or observed in the last two hours'],
-    ['cardpoll stops list --state held', 'what waits for an operator'],
-    ['cardpoll stops list --state observed -o jsonl', 'what mode enforce would have stopped'],
+    'cardpoll stops --since 2h  # stopped, held or observed in the last two hours',
+    'cardpoll stops list --state held  # what waits for an operator',
+    'cardpoll stops list --state observed -o jsonl  # what mode enforce would have stopped',
   ],
   options: [
     { flags: '--state <state>', doc: STOP_STATES.join(', '), kind: oneOf(STOP_STATES) },
@@ -72,9 +72,9 @@ const mode = defineCommand({
   name: 'mode',
   summary: 'Show whether cards are stopped, or set it; enforce also accepts a jump of the readings',
   examples: [
-    ['cardpoll stops mode', 'the mode, who set it and why'],
-    ['cardpoll stops mode observe --reason "too many"', 'no card is stopped from now on; does not ask'],
-    ['cardpoll stops mode enforce --reason "readings are right"', 'stops cards again; asks first'],
+    'cardpoll stops mode  # the mode, who set it and why',
+    'cardpoll stops mode observe --reason "too many"  # no card is stopped from now on; does not ask',
+    'cardpoll stops mode enforce --reason "readings are right"  # stops cards again; asks first',
   ],
   arguments: [
     {
@@ -141,9 +141,9 @@ export const stops: CommandSpec = {
   name: 'stops',
   summary: 'Show which cards are stopped or held, set the mode of stops, resume cards (default: list)',
   examples: [
-    ['cardpoll stops mode observe --reason "too many"', 'emergency: no card is stopped from now on'],
-    ['cardpoll stops --state held', 'what waits for an operator'],
-    ['cardpoll stops resume --since 2h --reason "wrong readings"', 'the way back; asks first'],
+    'cardpoll stops mode observe --reason "too many"  # emergency: no card is stopped from now on',
+    'cardpoll stops --state held  # what waits for an operator',
+    'cardpoll stops resume --since 2h --reason "wrong readings"  # the way back; asks first',
   ],
   subcommands: [list, mode, release, dismiss, resume, runs],
 };

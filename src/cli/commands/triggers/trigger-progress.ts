@@ -32,9 +32,9 @@ export const cancel = defineCommand({
   name: 'cancel',
   summary: 'Cancel a trigger, or all: drop the waiting cards; exit code 1 if it has already finished',
   examples: [
-    ['cardpoll trigger cancel 5f0c2a9be17d4c33', 'its waiting cards leave the manual list at once'],
-    ['cardpoll trigger cancel --all', 'shows how many are open, then asks'],
-    ['cardpoll trigger cancel --all --task carddata --yes', 'those of one task type, for scripts'],
+    'cardpoll trigger cancel 5f0c2a9be17d4c33  # its waiting cards leave the manual list at once',
+    'cardpoll trigger cancel --all  # shows how many are open, then asks',
+    'cardpoll trigger cancel --all --task carddata --yes  # those of one task type, for scripts',
   ],
   arguments: [{ ...TRIGGER_ID, name: '[trigger_id]' }],
   options: [
@@ -83,9 +83,9 @@ export const status = defineCommand({
   name: 'status',
   summary: 'Show the progress of a trigger',
   examples: [
-    ['cardpoll trigger status 5f0c2a9be17d4c33', 'counts of waiting, succeeded and failed cards'],
-    ['cardpoll trigger status 5f0c2a9be17d4c33 --wait', 'wait until it has finished'],
-    ['cardpoll trigger status 5f0c2a9be17d4c33 -o json', 'what the API says'],
+    'cardpoll trigger status 5f0c2a9be17d4c33  # counts of waiting, succeeded and failed cards',
+    'cardpoll trigger status 5f0c2a9be17d4c33 --wait  # wait until it has finished',
+    'cardpoll trigger status 5f0c2a9be17d4c33 -o json  # what the API says',
   ],
   arguments: [TRIGGER_ID],
   options: [WAIT_OPTION],
@@ -99,9 +99,9 @@ export const list = defineCommand({
   name: 'list',
   summary: 'Show manual triggers, newest first',
   examples: [
-    ['cardpoll trigger list', 'the latest 20'],
-    ['cardpoll trigger list --page 2', 'the 20 before them'],
-    ['cardpoll trigger list --page 2 --page-size 100 -o json', 'further back, for programs'],
+    'cardpoll trigger list  # the latest 20',
+    'cardpoll trigger list --page 2  # the 20 before them',
+    'cardpoll trigger list --page 2 --page-size 100 -o json  # further back, for programs',
   ],
   options: pageOptions(20),
   run: (context, { options }) =>

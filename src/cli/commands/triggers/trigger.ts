@@ -27,12 +27,9 @@ const single = defineCommand({
   name: 'single',
   summary: 'Poll one card now',
   examples: [
-    ['cardpoll trigger single --card-id 42 --task realname', 'check its verification now'],
-    [
-      'cardpoll trigger single --iccid 89860012345678901234 --task carddata --wait',
-      'and wait for the answer',
-    ],
-    ['cardpoll trigger single --card-id 42 --task package -o json', 'the trigger for programs'],
+    'cardpoll trigger single --card-id 42 --task realname  # check its verification now',
+    'cardpoll trigger single --iccid 89860012345678901234 --task carddata --wait  # and wait for the answer',
+    'cardpoll trigger single --card-id 42 --task package -o json  # the trigger for programs',
   ],
   options: [
     { flags: '--card-id <n>', doc: 'card id', kind: CARD_ID },
@@ -97,9 +94,9 @@ const batch = defineCommand({
   name: 'batch',
   summary: `Poll up to ${MAX_BATCH_CARDS} cards now; exit code 1 if a card does not exist`,
   examples: [
-    ['cardpoll trigger batch --card-ids 1,2,3 --task package', 'three cards'],
-    ['cardpoll trigger batch --file ids.txt --task package', 'card ids from a file'],
-    ['cardpoll trigger batch --file ids.txt --task package --wait', 'and wait: exit code 1 if a poll failed'],
+    'cardpoll trigger batch --card-ids 1,2,3 --task package  # three cards',
+    'cardpoll trigger batch --file ids.txt --task package  # card ids from a file',
+    'cardpoll trigger batch --file ids.txt --task package --wait  # and wait: exit code 1 if a poll failed',
   ],
   options: [
     { flags: '--card-ids <ids>', doc: 'card ids, comma separated', kind: listOf(CARD_ID) },
@@ -178,9 +175,9 @@ const byCondition = defineCommand({
   name: 'by-condition',
   summary: 'Poll all cards of a carrier, a status or both now; without a condition, the whole fleet',
   examples: [
-    ['cardpoll trigger by-condition --task carddata --carrier-id 7', 'shows how many cards, then asks'],
-    ['cardpoll trigger by-condition --task carddata --status 1 --dry-run', 'shows how many cards'],
-    ['cardpoll trigger by-condition --task realname --carrier-id 7 --status 1 --yes --wait', 'for scripts'],
+    'cardpoll trigger by-condition --task carddata --carrier-id 7  # shows how many cards, then asks',
+    'cardpoll trigger by-condition --task carddata --status 1 --dry-run  # shows how many cards',
+    'cardpoll trigger by-condition --task realname --carrier-id 7 --status 1 --yes --wait  # for scripts',
   ],
   options: [
     TASK,
@@ -213,9 +210,9 @@ export const trigger: CommandSpec = {
   name: 'trigger',
   summary: 'Poll cards now, outside the schedule',
   examples: [
-    ['cardpoll trigger single --card-id 42 --task realname --wait', 'poll one card now'],
-    ['cardpoll trigger by-condition --task carddata --carrier-id 7', 'all cards of a carrier; asks first'],
-    ['cardpoll trigger list', 'recent triggers and their progress'],
+    'cardpoll trigger single --card-id 42 --task realname --wait  # poll one card now',
+    'cardpoll trigger by-condition --task carddata --carrier-id 7  # all cards of a carrier; asks first',
+    'cardpoll trigger list  # recent triggers and their progress',
   ],
   subcommands: [single, batch, byCondition, cancel, status, list],
 };
