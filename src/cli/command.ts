@@ -177,7 +177,7 @@ export interface Io {
   onInterrupt(): AbortSignal;
 }
 
-/** Why a command was ended from outside. Nothing is printed for it. */
+/** Why a command was ended: from outside, or without a confirmation. Nothing is printed for it. */
 export class Interruption extends Error {
   override readonly name = 'Interruption';
   constructor(readonly exitCode: number) {

@@ -10,7 +10,7 @@ import { integer, text } from '../../config/kinds.ts';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { ask, showAnswer, showList, showUnlessOver } from '../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../confirm.ts';
+import { CONFIRM_OPTIONS, confirm, confirmIf } from '../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { follow } from '../follow.ts';
 import { findRetention } from '../named.ts';
@@ -85,8 +85,7 @@ const setRetention = defineCommand({
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given, days], options }) => {
     const config = await findRetention(context, given);
-    const asks = days < config.retention_days || options.dryRun === true;
-    if (asks && !(await confirm(context, retentionPlan(config, days), options))) return declined(options);
+    await confirmIf(days < config.retention_days, context, retentionPlan(config, days), options);
     return update(context, config, { retention_days: days });
   },
 });
@@ -177,7 +176,7 @@ const run = defineCommand({
     { flags: '-v, --verbose', doc: 'print the result even without a terminal' },
   ],
   run: async (context, { options }) => {
-    if (!(await confirm(context, () => planOf(context), options))) return declined(options);
+    await confirm(context, () => planOf(context), options);
     const begun = await ask(context, 'starting the cleanup', (client) => client.triggerCleanup());
     if (options.wait !== true) {
       return printAnswer(context, begun, ({ run_id }) => `${run_id}\n`);

@@ -12,7 +12,7 @@ import type { CallTrial } from '../../domain/gateway/call-trial.ts';
 import { INTERFACE_NAMES, INTERFACES } from '../../domain/gateway-interface.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { ownAnswer, printAnswer, printList } from '../output/print.ts';
 import { INDENT, type Style, sentenceLines } from '../output/style.ts';
@@ -58,7 +58,7 @@ const tryProfile = defineCommand({
     const config = await loadGatewayConfig({ ...configInputs, flags });
     if (only !== null && INTERFACES[only].answer === null) {
       const plan = [`${only === 'stop' ? 'Stops' : 'Resumes'} card ${iccid} at ${config.gateway.url}.`];
-      if (!(await confirm(context, plan, options, 'gateway'))) return declined(options);
+      await confirm(context, plan, options, 'gateway');
     }
     const items = await launchers.tryGateway(config, { iccid, cardId, carrierId }, only);
     await printAnswer(context, ownAnswer({ items }), ofItems(trialText));

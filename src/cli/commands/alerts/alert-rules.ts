@@ -20,7 +20,7 @@ import {
   type OptionSpec,
   type OptionsOf,
 } from '../../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
@@ -182,7 +182,7 @@ const remove = defineCommand({
   run: async (context, { args: [given], options }) => {
     const rule = await findAlertRule(context, given);
     const { id } = rule;
-    if (!(await confirm(context, deletionPlan(rule), options))) return declined(options);
+    await confirm(context, deletionPlan(rule), options);
     await ask(context, 'deleting the alert rule', (client) => client.deleteAlertRule(id));
     context.io.stderr.write(`alert rule ${id} is deleted\n`);
     return EXIT_OK;

@@ -9,7 +9,7 @@ import { text } from '../../../config/kinds.ts';
 import { TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { EXIT_BAD_DATA, EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
+import { EXIT_BAD_DATA, EXIT_OK } from '../../exit-codes.ts';
 import { type ImportSource, openImportSource, STANDARD_INPUT, WholeLines } from '../../import-source.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
@@ -50,7 +50,6 @@ export const importCards = defineCommand({
     const accepted = yes ? Number.MAX_SAFE_INTEGER : 0;
     const trial =
       dryRun || file === STANDARD_INPUT ? undefined : await tryFirst(context, file, options, query);
-    if (trial === null) return EXIT_NEGATIVE;
     const plan = trial?.plan ?? (dryRun ? { dry_run: true } : { accept_over_package: accepted });
     const answer = await upload(context, file, await openImportSource(context.io, file), {
       ...query,

@@ -27,16 +27,13 @@ interface TrialOptions extends ConfirmOptions {
   readonly undoFile?: string;
 }
 
-/**
- * Keeps the cards that the import would change, and asks if it puts running cards over their package.
- * @returns null: the import is not wanted.
- */
+/** Keeps the cards that the import would change, and asks if it puts running cards over their package. */
 export async function tryFirst(
   context: CommandContext,
   file: string,
   options: TrialOptions,
   query: ImportQuery,
-): Promise<Trial | null> {
+): Promise<Trial> {
   const { io } = context;
   await refusePipe(file);
   const former = new FormerCards(io, options.undoFile ?? null);
@@ -48,10 +45,7 @@ export async function tryFirst(
       `${over.toLocaleString('en-US')} running cards would be over their package of this month, and would be stopped: allowance_mb is less than they have used`,
       `The import ends before it puts more than ${accepted.toLocaleString('en-US')} over it.`,
     ];
-    if (over > 0 && !(await confirm(context, plan, options))) {
-      await former.discard();
-      return null;
-    }
+    if (over > 0) await confirm(context, plan, options);
     if (former.path !== null) {
       io.stderr.write(
         `${cardCount(former.cards)} ${former.cards === 1 ? 'is kept as it is' : 'are kept as they are'} in ${plainText(former.path)}\nto undo the import: ${plainText(undoCommand(context, former.path))}\n`,

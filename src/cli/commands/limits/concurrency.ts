@@ -5,11 +5,11 @@ import { MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/operator-limits.t
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { ask, showAnswer } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { ownAnswer, printAnswer, printChange } from '../../output/print.ts';
 import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.ts';
 import { listTable, ofItems, ofOne } from '../../output/table.ts';
-import { limitApproved } from './demand-plan.ts';
+import { confirmLimit } from './demand-plan.ts';
 
 const TASK_TYPE = {
   name: '<task_type>',
@@ -46,7 +46,7 @@ const set = defineCommand({
   run: async (context, { args: [taskType, limit], options }) => {
     const before = await ask(context, 'reading statistics', (client) => client.tasks());
     const task = before.body.items.find((item) => item.task_type === taskType);
-    if (task !== undefined && !(await limitApproved(context, task, limit, options))) return declined(options);
+    if (task !== undefined) await confirmLimit(context, task, limit, options);
     const answer = await ask(context, 'setting the limit', (client) =>
       client.setConcurrency(taskType, limit),
     );
@@ -67,7 +67,7 @@ const reset = defineCommand({
   arguments: [TASK_TYPE],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [taskType], options }) => {
-    if (!(await confirm(context, () => resetPlan(context, taskType), options))) return declined(options);
+    await confirm(context, () => resetPlan(context, taskType), options);
     return showAnswer(context, 'resetting', (client) => client.resetConcurrency(taskType), ofOne(resetTable));
   },
 });

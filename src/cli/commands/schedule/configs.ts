@@ -19,13 +19,13 @@ import {
   type OptionSpec,
   type OptionsOf,
 } from '../../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { findConfig } from '../../named.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { cardCount, enabledWord, span } from '../../output/style.ts';
 import { ofOne } from '../../output/table.ts';
-import { configApproved } from '../limits/demand-plan.ts';
+import { confirmConfig } from '../limits/demand-plan.ts';
 
 const CONFIG = {
   name: '<config>',
@@ -92,7 +92,7 @@ const enable = defineCommand({
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
     const config = await findConfig(context, given);
-    if (!(await configApproved(context, config, { ...config, status: 1 }, options))) return declined(options);
+    await confirmConfig(context, config, { ...config, status: 1 }, options);
     return update(context, config, { status: 1 });
   },
 });
@@ -109,7 +109,7 @@ const disable = defineCommand({
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
     const config = await findConfig(context, given);
-    if (!(await confirm(context, disablingPlan(config), options))) return declined(options);
+    await confirm(context, disablingPlan(config), options);
     return update(context, config, { status: 0 });
   },
 });
@@ -150,7 +150,7 @@ const set = defineCommand({
       );
     }
     const config = await findConfig(context, given);
-    if (!(await configApproved(context, config, { ...config, ...patch }, options))) return declined(options);
+    await confirmConfig(context, config, { ...config, ...patch }, options);
     return update(context, config, patch);
   },
 });
@@ -175,7 +175,7 @@ const create = defineCommand({
       ...{ name, task_type: task, interval_seconds: intervalSeconds, carrier_id: null, status: 1 as const },
       ...config,
     };
-    if (!(await configApproved(context, null, planned, options))) return declined(options);
+    await confirmConfig(context, null, planned, options);
     return showAnswer(
       context,
       'creating the polling config',
@@ -197,7 +197,7 @@ const remove = defineCommand({
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
     const config = await findConfig(context, given);
-    if (!(await confirm(context, deletionPlan(config), options))) return declined(options);
+    await confirm(context, deletionPlan(config), options);
     const { id } = config;
     const answer = await ask(context, 'deleting the polling config', (client) => client.deleteConfig(id));
     context.io.stderr.write(`polling config ${id} is deleted\n`);

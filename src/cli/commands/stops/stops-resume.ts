@@ -18,7 +18,7 @@ import {
   type OptionSpec,
   type OptionsOf,
 } from '../../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { follow, type WaitOptions } from '../../follow.ts';
 import { plainText } from '../../output/line.ts';
@@ -68,9 +68,11 @@ export const resume = defineCommand({
     const order = resumeOrderOf(options);
     if (options.dryRun === true || (cards.length === 0 && options.yes !== true)) {
       const preview = await ask(context, 'counting', (client) => client.previewResume(selection, order));
-      if (preview.body.total === 0 && options.dryRun !== true) return nothingToDo(context);
-      if (!(await confirm(context, planOf(preview.body, selection, order), options)))
-        return declined(options);
+      if (preview.body.total === 0 && options.dryRun !== true) {
+        context.io.stderr.write('cardpoll: there is no card to resume\n');
+        return EXIT_NEGATIVE;
+      }
+      await confirm(context, planOf(preview.body, selection, order), options);
     }
     const run = await ask(context, 'making the run', (client) => client.resumeStopped(selection, order));
     return showRun(context, run, options);
@@ -94,11 +96,6 @@ async function selectionOf(
   const range = await pastRange(context, { since });
   if (range.since === undefined) return { card_ids: await cardIdsOf(context, cards) };
   return { since: range.since, ...(carrierId === undefined ? {} : { carrier_id: carrierId }) };
-}
-
-function nothingToDo({ io }: CommandContext): number {
-  io.stderr.write('cardpoll: there is no card to resume\n');
-  return EXIT_NEGATIVE;
 }
 
 function planOf(

@@ -6,7 +6,7 @@ import { STOP_MODES, STOP_STATES, type StopMode } from '../../../domain/stops/st
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import type { Colour } from '../../output/style.ts';
 import { fieldList, listTable } from '../../output/table.ts';
 import { pastRange } from '../../past-time.ts';
@@ -94,7 +94,7 @@ const mode = defineCommand({
     }
     // In an emergency observe must not wait for an answer.
     const sure = { yes: wanted === 'observe', ...options };
-    if (!(await confirm(context, () => planOf(context, wanted), sure))) return declined(options);
+    await confirm(context, () => planOf(context, wanted), sure);
     return showAnswer(
       context,
       'setting the mode',

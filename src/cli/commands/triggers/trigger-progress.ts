@@ -8,7 +8,7 @@ import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask, pageOptions, showAnswer, showPages, showUnlessOver } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { follow, type WaitOptions } from '../../follow.ts';
 import { printAnswer } from '../../output/print.ts';
@@ -62,8 +62,7 @@ async function cancelAll(
   context: CommandContext,
   options: ConfirmOptions & { readonly task?: TaskType },
 ): Promise<number> {
-  if (!(await confirm(context, () => cancellationPlan(context, options.task), options)))
-    return declined(options);
+  await confirm(context, () => cancellationPlan(context, options.task), options);
   return showAnswer(
     context,
     'cancelling',

@@ -8,7 +8,7 @@ import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError, unreadableText } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { EXIT_NEGATIVE } from '../../exit-codes.ts';
 import { answerFields, failureFields } from '../../output/reports/card-fields.ts';
 import { cardCount } from '../../output/style.ts';
@@ -189,7 +189,7 @@ const byCondition = defineCommand({
   run: async (context, { options }) => {
     const selection = { carrier_id: options.carrierId ?? null, status: options.status ?? null };
     const plan = () => planOf(context, options.task, selection);
-    if (!(await confirm(context, plan, options))) return declined(options);
+    await confirm(context, plan, options);
     const trigger = await ask(context, 'queueing the cards', (client) =>
       client.triggerByCondition(options.task, selection),
     );
