@@ -10,7 +10,7 @@ import { type Event, type Job, type State, sourcesOf } from './state.ts';
 import { keyOfPending, keysIn, type Terminal } from './terminal.ts';
 import { frameLines } from './views/frame.ts';
 
-interface SessionDependencies {
+export interface SessionDependencies {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly terminal: Terminal;
@@ -57,7 +57,10 @@ export class Session {
     const abort = () => this.#end(signal.reason);
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
-    terminal.open((text) => this.#guarded(() => this.#read(text)));
+    terminal.open(
+      (text) => this.#guarded(() => this.#read(text)),
+      () => this.#guarded(() => this.#resized()),
+    );
     try {
       this.#draw();
       this.#feed.want({ sources: sourcesOf(this.#state), card: null });
@@ -72,11 +75,9 @@ export class Session {
     }
   }
 
-  resized(): void {
-    this.#guarded(() => {
-      this.deps.terminal.clear();
-      this.#dispatch({ type: 'resized', ...this.deps.terminal.size });
-    });
+  #resized(): void {
+    this.deps.terminal.clear();
+    this.#dispatch({ type: 'resized', ...this.deps.terminal.size });
   }
 
   #guarded(work: () => void): void {
