@@ -1,24 +1,41 @@
 // The input of `cardpoll cards import`: a file or standard input. Its first character shows the format. It is sent in whole
-// lines, so that it can end early without a broken row.
+// lines, so that it can end early without a broken row, and a bar shows how far it is.
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import { CardpollError, unreadableText } from '../platform/errors.ts';
 import type { Io } from './command.ts';
-import type { ProgressBar } from './output/progress-bar.ts';
+import { plainText } from './output/line.ts';
+import { ProgressBar } from './output/progress-bar.ts';
 
 export const STANDARD_INPUT = '-';
 
-export interface ImportSource {
+interface ImportSource {
   readonly stream: Readable;
   readonly format: 'csv' | 'ndjson';
   /** null: unknown before its end. */
   readonly bytes: number | null;
 }
 
-/** Throws `input_missing` for a file that cannot be read. */
-export async function openImportSource(io: Io, file: string): Promise<ImportSource> {
+/** Throws `input_missing` for a file that cannot be read. @param doing in front of its name on the bar. */
+export async function sendLines<T>(
+  io: Io,
+  file: string,
+  doing: string,
+  send: (lines: WholeLines, format: ImportSource['format']) => Promise<T>,
+): Promise<T> {
+  const { stream, format, bytes } = await openImportSource(io, file);
+  const bar = new ProgressBar(io, `${doing} ${plainText(file)}`, bytes);
+  try {
+    return await send(stream.pipe(new WholeLines(stream, bar)), format);
+  } finally {
+    bar.clear();
+    stream.destroy();
+  }
+}
+
+async function openImportSource(io: Io, file: string): Promise<ImportSource> {
   try {
     const bytes = file === STANDARD_INPUT ? null : (await stat(file)).size;
     const stream = file === STANDARD_INPUT ? io.stdin : createReadStream(file);
@@ -55,7 +72,7 @@ const NEWLINE = 0x0a;
 const LONGEST_LINE_BYTES = 1024 * 1024;
 
 /** Passes lines on, shows how many on a bar, and ends after the last whole line when it is stopped. */
-export class WholeLines extends Transform {
+class WholeLines extends Transform {
   #bytes = 0;
   #rows = 0;
   #rest: Buffer = Buffer.alloc(0);

@@ -10,10 +10,9 @@ import { TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { EXIT_BAD_DATA, EXIT_OK } from '../../exit-codes.ts';
-import { type ImportSource, openImportSource, STANDARD_INPUT, WholeLines } from '../../import-source.ts';
+import { STANDARD_INPUT, sendLines } from '../../import-source.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
-import { ProgressBar } from '../../output/progress-bar.ts';
 import { cardCount } from '../../output/style.ts';
 import { fieldList } from '../../output/table.ts';
 import { type Trial, tryFirst } from './import-trial.ts';
@@ -51,10 +50,7 @@ export const importCards = defineCommand({
     const trial =
       dryRun || file === STANDARD_INPUT ? undefined : await tryFirst(context, file, options, query);
     const plan = trial?.plan ?? (dryRun ? { dry_run: true } : { accept_over_package: accepted });
-    const answer = await upload(context, file, await openImportSource(context.io, file), {
-      ...query,
-      ...plan,
-    });
+    const answer = await upload(context, file, { ...query, ...plan });
     // A daemon of an older version does not answer it.
     const { ignored_columns: ignored = [] } = answer.body;
     if (ignored.length > 0) context.io.stderr.write(`ignored columns: ${plainText(ignored.join(', '))}\n`);
@@ -67,34 +63,20 @@ export const importCards = defineCommand({
   },
 });
 
-async function upload(
-  context: CommandContext,
-  file: string,
-  { stream, format, bytes }: ImportSource,
-  query: ImportQuery,
-): Promise<Answer<ImportBody>> {
+function upload(context: CommandContext, file: string, query: ImportQuery): Promise<Answer<ImportBody>> {
   const { io } = context;
-  const bar = new ProgressBar(
-    io,
-    `${query.dry_run === true ? 'checking' : 'sending'} ${plainText(file)}`,
-    bytes,
-  );
-  const lines = new WholeLines(stream, bar);
-  const interrupted = io.onInterrupt();
-  const stop = () => lines.stop();
-  interrupted.addEventListener('abort', stop, { once: true });
-  try {
-    // The interruption ends the file, not the exchange.
-    const client = await context.client(new AbortController().signal);
-    if (interrupted.aborted) throw interrupted.reason;
-    return await client.importCards(stream.pipe(lines), format, query);
-  } catch (error) {
-    throw interrupted.aborted ? interrupted.reason : inWordsOfCommand(error, file);
-  } finally {
-    interrupted.removeEventListener('abort', stop);
-    bar.clear();
-    stream.destroy();
-  }
+  return sendLines(io, file, query.dry_run === true ? 'checking' : 'sending', async (lines, format) => {
+    const interrupted = io.onInterrupt();
+    interrupted.addEventListener('abort', () => lines.stop(), { once: true });
+    try {
+      // The interruption ends the file, not the exchange.
+      const client = await context.client(new AbortController().signal);
+      if (interrupted.aborted) throw interrupted.reason;
+      return await client.importCards(lines, format, query);
+    } catch (error) {
+      throw interrupted.aborted ? interrupted.reason : inWordsOfCommand(error, file);
+    }
+  });
 }
 
 function inWordsOfCommand(error: unknown, file: string): unknown {

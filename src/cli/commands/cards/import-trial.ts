@@ -4,15 +4,14 @@ import { randomBytes } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
+import type { ImportQuery } from '../../../api/client/client-bodies.ts';
 import { stateHome } from '../../../config/load-config.ts';
 import { acceptedAfter } from '../../../domain/cards/card.ts';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
 import type { CommandContext, Io } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';
-import { openImportSource, WholeLines } from '../../import-source.ts';
+import { sendLines } from '../../import-source.ts';
 import { plainText } from '../../output/line.ts';
-import { ProgressBar } from '../../output/progress-bar.ts';
 import { shellWord } from '../../output/shell-word.ts';
 import { cardCount } from '../../output/style.ts';
 
@@ -38,7 +37,10 @@ export async function tryFirst(
   await refusePipe(file);
   const former = new FormerCards(io, options.undoFile ?? null);
   try {
-    const { over_package: over = 0 } = await preview(context, file, query, former);
+    const { over_package: over = 0 } = await sendLines(io, file, 'checking', async (lines, format) => {
+      const client = await context.client();
+      return client.previewImport(lines, format, query, (rows) => former.add(rows));
+    });
     await former.close();
     const accepted = acceptedAfter(over);
     const plan = [
@@ -80,24 +82,6 @@ function undoCommand({ configInputs }: CommandContext, path: string): string {
   return `cardpoll cards import ${shellWord(resolve(path))} --overwrite-verified${flags.join('')}`;
 }
 
-async function preview(
-  context: CommandContext,
-  file: string,
-  query: ImportQuery,
-  former: FormerCards,
-): Promise<ImportBody> {
-  const { stream, format, bytes } = await openImportSource(context.io, file);
-  const bar = new ProgressBar(context.io, `checking ${plainText(file)}`, bytes);
-  const lines = new WholeLines(stream, bar);
-  try {
-    const client = await context.client();
-    return await client.previewImport(stream.pipe(lines), format, query, (rows) => former.add(rows));
-  } finally {
-    bar.clear();
-    stream.destroy();
-  }
-}
-
 const KEPT_FILES = 20;
 const OWN_NAME = /^before-[\dTZa-f-]+\.csv$/;
 
@@ -111,7 +95,8 @@ type FormerCard = Readonly<Record<string, unknown>>;
 class FormerCards {
   #file: FileHandle | null = null;
   #path: string | null;
-  #cards = 0;
+  /** How many are in the file. */
+  cards = 0;
 
   /** @param path null: a file of its own in the state directory of the user. */
   constructor(
@@ -119,10 +104,6 @@ class FormerCards {
     path: string | null,
   ) {
     this.#path = path;
-  }
-
-  get cards(): number {
-    return this.#cards;
   }
 
   /** The file; null while there is no card. */
@@ -138,7 +119,7 @@ class FormerCards {
       this.#file ??= await this.#create(Object.keys(first));
       await this.#file.write(rows.map((row) => lineOf(Object.values(row))).join(''));
     });
-    this.#cards += rows.length;
+    this.cards += rows.length;
   }
 
   /** The file is on the disk, whatever happens to the machine. */
