@@ -234,11 +234,7 @@ function onTask(state: State, propose: (task: TaskBody, overview: OverviewBody) 
 }
 
 /** Proposes something about the picked row. */
-function onPicked<Row>(
-  state: State,
-  rows: readonly Row[] | undefined,
-  propose: (row: Row) => Proposal,
-): State {
+function onPicked<Row>(state: State, rows: readonly Row[] | undefined, propose: (row: Row) => Proposal) {
   const row = rows?.[state.picked];
   return proposed(state, row === undefined ? 'nothing is picked: the list is empty' : propose(row));
 }

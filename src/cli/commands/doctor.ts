@@ -76,10 +76,7 @@ function isForDaemon({ flags, env }: ConfigInputs): boolean {
   );
 }
 
-async function surroundingFindings(
-  { configInputs, launchers }: CommandContext,
-  { answers }: DaemonFindings,
-): Promise<Finding[]> {
+async function surroundingFindings({ configInputs, launchers }: CommandContext, { answers }: DaemonFindings) {
   const check = 'configuration';
   try {
     const config = await loadDaemonConfig(configInputs);

@@ -194,11 +194,7 @@ interface Watch {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-async function withProgress<T>(
-  { io }: CommandContext,
-  what: string,
-  work: (watch: Watch) => Promise<T>,
-): Promise<T> {
+async function withProgress<T>({ io }: CommandContext, what: string, work: (watch: Watch) => Promise<T>) {
   const signal = io.onInterrupt();
   if (io.stderr.isTTY !== true) return work({ signal });
   const bar = new ProgressBar(io, what);

@@ -87,11 +87,7 @@ const REASON_COLUMNS = [
   { header: 'REASON', cell: ({ reason }: { reason: string }) => span(reason), least: 6 },
 ] as const;
 
-function cardTable(
-  { failing_cards, cards: failing }: FailuresBody,
-  { columns, rows }: Room,
-  state: State,
-): Line[] {
+function cardTable({ failing_cards, cards: failing }: FailuresBody, { columns, rows }: Room, state: State) {
   type Card = FailuresBody['cards'][number];
   const nowMs = dataTimeMs(state);
   return tableLines(

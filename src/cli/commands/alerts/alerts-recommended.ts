@@ -49,11 +49,7 @@ export const recommended = defineCommand({
   },
 });
 
-async function recommend(
-  client: ApiClient,
-  isApplied: boolean,
-  webhookUrl: string | undefined,
-): Promise<Recommendation[]> {
+async function recommend(client: ApiClient, isApplied: boolean, webhookUrl: string | undefined) {
   const present = await everyItem((page, pageSize) => client.alertRules(page, pageSize));
   const ruleOf = new Map(present.map((rule) => [rule.name, rule]));
   const notify =

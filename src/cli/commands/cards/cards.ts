@@ -151,12 +151,7 @@ const list = defineCommand({
 });
 
 /** One request scans a limited number of cards, however few match, so it is repeated until there are enough. */
-async function matching(
-  context: CommandContext,
-  query: CardQuery,
-  afterId: number,
-  limit: number,
-): Promise<CardListBody> {
+async function matching(context: CommandContext, query: CardQuery, afterId: number, limit: number) {
   return ask(context, 'looking for cards', async (client) => {
     const items: CardListBody['items'][number][] = [];
     let next: number | null = afterId;

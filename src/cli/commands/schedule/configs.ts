@@ -59,11 +59,7 @@ const list = defineCommand({
     }),
 });
 
-async function update(
-  context: CommandContext,
-  before: ConfigBody,
-  patch: Partial<ConfigRequest>,
-): Promise<number> {
+async function update(context: CommandContext, before: ConfigBody, patch: Partial<ConfigRequest>) {
   const answer = await ask(context, 'changing the polling config', (client) =>
     client.updateConfig(before.id, patch),
   );

@@ -188,10 +188,7 @@ export async function showRun(
   return wait === true && (failed > 0 || status === 'cancelled') ? EXIT_NEGATIVE : EXIT_OK;
 }
 
-function untilEnded(
-  context: CommandContext,
-  { id, total: expected }: ResumeRunBody,
-): Promise<Answer<ResumeRunBody>> {
+function untilEnded(context: CommandContext, { id, total: expected }: ResumeRunBody) {
   const bar = new ProgressBar(context.io, 'resuming', expected);
   let held: string | null = null;
   return follow(context, {

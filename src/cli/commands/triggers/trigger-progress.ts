@@ -58,10 +58,7 @@ export const cancel = defineCommand({
   },
 });
 
-async function cancelAll(
-  context: CommandContext,
-  options: ConfirmOptions & { readonly task?: TaskType },
-): Promise<number> {
+async function cancelAll(context: CommandContext, options: ConfirmOptions & { readonly task?: TaskType }) {
   await confirm(context, () => cancellationPlan(context, options.task), options);
   return showAnswer(
     context,
@@ -132,10 +129,7 @@ export async function showTrigger(
   return wait === true && (failed > 0 || status === 'cancelled') ? EXIT_NEGATIVE : EXIT_OK;
 }
 
-function untilOver(
-  context: CommandContext,
-  { trigger_id: triggerId, total }: TriggerBody,
-): Promise<Answer<TriggerBody>> {
+function untilOver(context: CommandContext, { trigger_id: triggerId, total }: TriggerBody) {
   const bar = new ProgressBar(context.io, 'polling', total);
   return follow(context, {
     bar,

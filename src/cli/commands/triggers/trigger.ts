@@ -46,11 +46,7 @@ const single = defineCommand({
   },
 });
 
-async function cardIdOf(
-  context: CommandContext,
-  cardId: number | undefined,
-  iccid: string | undefined,
-): Promise<number> {
+async function cardIdOf(context: CommandContext, cardId: number | undefined, iccid: string | undefined) {
   if ((cardId === undefined) === (iccid === undefined)) {
     throw new CardpollError('usage', 'card_missing', 'give either --card-id or --iccid');
   }
@@ -119,10 +115,7 @@ const batch = defineCommand({
   },
 });
 
-async function cardIdsOf(
-  cardIds: readonly number[] | undefined,
-  file: string | undefined,
-): Promise<readonly number[]> {
+async function cardIdsOf(cardIds: readonly number[] | undefined, file: string | undefined) {
   if ((cardIds === undefined) === (file === undefined)) {
     throw new CardpollError('usage', 'card_ids_missing', 'give either --card-ids or --file');
   }
