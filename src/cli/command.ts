@@ -46,15 +46,13 @@ export interface ArgumentSpec {
 }
 
 /** Objects with names, or with ids that operators do not type from memory. */
-export const NAMED_THINGS = [
-  'configs',
-  'alert_rules',
-  'cleanup_configs',
-  'triggers',
-  'resume_runs',
-  'contexts',
-] as const;
-export type NamedThing = (typeof NAMED_THINGS)[number];
+export type NamedThing =
+  | 'configs'
+  | 'alert_rules'
+  | 'cleanup_configs'
+  | 'triggers'
+  | 'resume_runs'
+  | 'contexts';
 
 export interface OptionSpec {
   /** `--yes`, `--cards <n>`, or `--watch[=<seconds>]` with `bare`; the option arrives in camelCase. */
