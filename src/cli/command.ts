@@ -101,7 +101,7 @@ export function shownBelow({ subcommands = [] }: CommandSpec): readonly CommandS
 }
 
 /** Checked arguments by position and options by name; `defineCommand` knows their types. */
-interface CommandInput {
+export interface CommandInput {
   readonly args: readonly unknown[];
   readonly options: Readonly<Record<string, unknown>>;
 }

@@ -11,19 +11,12 @@ import { ProgressBar } from './output/progress-bar.ts';
 
 export const STANDARD_INPUT = '-';
 
-interface ImportSource {
-  readonly stream: Readable;
-  readonly format: 'csv' | 'ndjson';
-  /** null: unknown before its end. */
-  readonly bytes: number | null;
-}
-
 /** Throws `input_missing` for a file that cannot be read. @param doing in front of its name on the bar. */
 export async function sendLines<T>(
   io: Io,
   file: string,
   doing: string,
-  send: (lines: WholeLines, format: ImportSource['format']) => Promise<T>,
+  send: (lines: WholeLines, format: ReturnType<typeof formatOf>) => Promise<T>,
 ): Promise<T> {
   const { stream, format, bytes } = await openImportSource(io, file);
   const bar = new ProgressBar(io, `${doing} ${plainText(file)}`, bytes);
@@ -35,7 +28,8 @@ export async function sendLines<T>(
   }
 }
 
-async function openImportSource(io: Io, file: string): Promise<ImportSource> {
+/** @returns bytes: null where they are not known before the end. */
+async function openImportSource(io: Io, file: string) {
   try {
     const bytes = file === STANDARD_INPUT ? null : (await stat(file)).size;
     const stream = file === STANDARD_INPUT ? io.stdin : createReadStream(file);
@@ -59,7 +53,7 @@ async function beginningOf(input: Readable): Promise<Buffer> {
 }
 
 /** Decides by the first character: a JSON object begins with a brace, a CSV header does not. */
-function formatOf(start: Buffer): ImportSource['format'] {
+function formatOf(start: Buffer): 'csv' | 'ndjson' {
   const text = start
     .toString('utf8')
     .replace(/^\uFEFF/, '')

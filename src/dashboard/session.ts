@@ -122,7 +122,7 @@ export class Session {
       (error: unknown): Event => ({
         type: 'refused',
         problem: messageOf(error),
-        readOnly: isForbidden(error),
+        readOnly: error instanceof CardpollError && error.code === 'forbidden',
       }),
     );
     this.#guarded(() => {
@@ -156,8 +156,4 @@ export class Session {
   #cancelTimers(): void {
     for (const timer of [this.#frameTimer, this.#escapeTimer]) if (timer !== null) clearTimeout(timer);
   }
-}
-
-function isForbidden(error: unknown): boolean {
-  return error instanceof CardpollError && error.code === 'forbidden';
 }

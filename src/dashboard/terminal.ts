@@ -85,12 +85,6 @@ export class Terminal {
   }
 }
 
-interface Input {
-  readonly keys: readonly ({ readonly key: string } | { readonly pasted: string })[];
-  /** The beginning of a sequence or a paste that may continue in the next chunk. */
-  readonly pending: string;
-}
-
 const SEQUENCES: Readonly<Record<string, string>> = {
   A: 'up',
   B: 'down',
@@ -123,9 +117,10 @@ const TOKENS = new RegExp(
  * Turns the bytes of a keyboard in raw mode into names of keys. A paste becomes a text, so that a clipboard never presses a
  * key. An unknown sequence is dropped as a whole and not read as characters.
  * @param text what was pending, followed by the next chunk.
+ * @returns pending: the beginning of a sequence or a paste that may continue in the next chunk.
  */
-export function keysIn(text: string): Input {
-  const keys: Input['keys'][number][] = [];
+export function keysIn(text: string) {
+  const keys: ({ readonly key: string } | { readonly pasted: string })[] = [];
   for (const { groups = {} } of text.matchAll(TOKENS)) {
     const { pasted, pending, character, sequence, letter } = groups;
     if (pending !== undefined) return { keys, pending };

@@ -21,7 +21,7 @@ import {
   type Style,
   sentenceLines,
 } from '../output/style.ts';
-import { ofItems } from '../output/table.ts';
+import { ofItems, recordLine, textOf } from '../output/table.ts';
 
 const EXIT_CODES = { ok: EXIT_OK, failed: EXIT_NEGATIVE, unknown: EXIT_UNKNOWN } as const;
 
@@ -91,15 +91,11 @@ async function surroundingFindings({ configInputs, launchers }: CommandContext, 
   }
 }
 
-/** What a suggested command needs besides its own words, as text to append. */
-interface FlagsToRepeat {
-  /** For a command that reads the configuration. */
-  readonly config: string;
-  /** For a command that asks the daemon; empty where it finds the same daemon without flags. */
-  readonly daemon: string;
-}
-
-async function flagsToRepeat({ flags, env }: ConfigInputs): Promise<FlagsToRepeat> {
+/**
+ * What a suggested command needs besides its own words, as text to append: one that reads the configuration, and one that
+ * asks the daemon, which needs nothing where it finds the same daemon without flags.
+ */
+async function flagsToRepeat({ flags, env }: ConfigInputs) {
   const given = (flag: string) => (flags[flag] === undefined ? '' : ` ${flag} ${shellWord(flags[flag])}`);
   const usable = (inputs: ConfigInputs) => loadClientConfig(inputs).catch(() => null);
   const [here, bare] = [await usable({ flags, env }), await usable({ flags: {}, env })];
@@ -111,7 +107,7 @@ async function flagsToRepeat({ flags, env }: ConfigInputs): Promise<FlagsToRepea
 }
 
 /** Suggests a command with the flags that lead it to the same configuration or the same daemon. */
-function withFlags(finding: Finding, { config, daemon }: FlagsToRepeat): Finding {
+function withFlags(finding: Finding, { config, daemon }: Awaited<ReturnType<typeof flagsToRepeat>>): Finding {
   const { command } = finding;
   if (command === null || !command.startsWith('cardpoll ')) return finding;
   const readsConfig = /^cardpoll (daemon|migrate|init adopt)\b/.test(command);
@@ -150,12 +146,12 @@ function findingText(items: readonly Finding[], style: Style): string {
 
 /** Nothing for no findings. */
 function findingLines(items: readonly Finding[], style: Style): string {
-  if (!style.forPeople) return items.map((item) => recordOf(item, style)).join('');
-  return items.flatMap((item) => linesOf(item, style).map((line) => `${line}\n`)).join('');
-}
-
-function recordOf({ check, status, detail, hint, command }: Finding, style: Style): string {
-  return `${[check, status, detail, hint, command].map((value) => style.text(value).text).join('\t')}\n`;
+  if (style.forPeople) return textOf(items.flatMap((item) => linesOf(item, style)));
+  return items
+    .map(({ check, status, detail, hint, command }) =>
+      recordLine([check, status, detail, hint, command], style),
+    )
+    .join('');
 }
 
 function linesOf({ check, status, detail, hint, command }: Finding, style: Style): string[] {

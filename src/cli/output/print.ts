@@ -10,6 +10,7 @@ import type { CommandContext, Io } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { plainText } from './line.ts';
 import { cardCount, inLocale, type Style, sentenceLines, styleFor } from './style.ts';
+import { textOf } from './table.ts';
 
 export async function printAnswer<Body>(
   context: CommandContext,
@@ -131,9 +132,7 @@ function headingText(heading: string | null | undefined, style: Style): string {
 }
 
 export function dimmed(note: string, style: Style): string {
-  return sentenceLines(note, style)
-    .map((line) => `${style.paint(line, 'dim')}\n`)
-    .join('');
+  return textOf(sentenceLines(note, style).map((line) => style.paint(line, 'dim')));
 }
 
 /** @returns the text that printAnswer prints. */

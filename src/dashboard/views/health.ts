@@ -3,7 +3,7 @@
 import type { HealthReasonBody, OverviewBody } from '../../api/client/client-bodies.ts';
 import { cardCount } from '../../cli/output/style.ts';
 import { widthOf } from '../../cli/output/width.ts';
-import { healthSpan, healthTone, since as sinceWords } from '../format.ts';
+import { HEALTH_TONES, healthSpan, since as sinceWords } from '../format.ts';
 import {
   EMPTY,
   fitted,
@@ -87,7 +87,7 @@ function fittingReasons(reasons: readonly HealthReasonBody[], room: Space): read
 function reasonLines(reason: HealthReasonBody, { columns, rows, nowMs }: Space): Line[] {
   const { text, command, severity, since } = reason;
   const held = since ? ` (for ${sinceWords(since, nowMs)})` : '';
-  const said = wrapped(`${text}${held}`, columns, healthTone(severity));
+  const said = wrapped(`${text}${held}`, columns, HEALTH_TONES[severity]);
   if (command === null) return said.slice(0, rows);
   const typed = hint(command);
   const [only] = said;
