@@ -95,6 +95,11 @@ export function partsOf(example: string): [line: string, meaning: string] {
   return [line, meaning];
 }
 
+/** The command and all below it. */
+export function withBelow(spec: CommandSpec): readonly CommandSpec[] {
+  return [spec, ...(spec.subcommands ?? []).flatMap(withBelow)];
+}
+
 /** The subcommands that help, completion and manual mention. */
 export function shownBelow({ subcommands = [] }: CommandSpec): readonly CommandSpec[] {
   return subcommands.filter(({ hidden }) => hidden !== true);

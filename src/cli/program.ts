@@ -22,7 +22,6 @@ import {
 } from './global-options.ts';
 import { formatHelp } from './help.ts';
 
-/** Runs a parsed command. */
 type Runner = (spec: CommandSpec, input: ParsedInput) => Promise<void>;
 
 /** The options are the command's own and the global ones. */

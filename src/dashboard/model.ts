@@ -226,14 +226,12 @@ function proposed(state: State, proposal: Proposal): State {
     : { ...state, confirm: proposal, notice: null };
 }
 
-/** Proposes something about the picked task type. */
 function onTask(state: State, propose: (task: TaskBody, overview: OverviewBody) => Proposal): State {
   const overview = state.data.overview.body;
   const task = overview?.tasks.find(({ task_type }) => task_type === state.taskType);
   return overview === null || task === undefined ? state : proposed(state, propose(task, overview));
 }
 
-/** Proposes something about the picked row. */
 function onPicked<Row>(state: State, rows: readonly Row[] | undefined, propose: (row: Row) => Proposal) {
   const row = rows?.[state.picked];
   return proposed(state, row === undefined ? 'nothing is picked: the list is empty' : propose(row));

@@ -62,7 +62,6 @@ async function instances(context: CommandContext, client: ApiClient): Promise<st
 
 type OfTask<Row> = Row & { readonly task: string };
 
-/** What was listed of each task type, in one list. */
 function inOneList<Row>(items: readonly FailuresBody[], pick: (item: FailuresBody) => readonly Row[]) {
   return items.flatMap((item) => pick(item).map((row) => ({ ...row, task: item.task_type })));
 }

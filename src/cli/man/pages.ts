@@ -48,7 +48,6 @@ function rootPage(root: CommandSpec, release: string): string {
   ]);
 }
 
-/** The page of a command below `cardpoll`. */
 function commandPage(root: CommandSpec, spec: CommandSpec, release: string): string {
   const all = withPaths(spec, root.name);
   const settings = [...all.flatMap(({ own }) => own.settings ?? []), ...GLOBAL_SETTINGS];
@@ -150,7 +149,6 @@ const EXAMPLE = [
   '  retry_base_ms: 2000',
 ];
 
-/** cardpoll.yaml(5), from the settings table. */
 function configPage(release: string): string {
   const inFile = DOCUMENTED_SETTINGS.filter(({ yaml }) => yaml !== null);
   const elsewhere = DOCUMENTED_SETTINGS.filter(({ yaml }) => yaml === null);
@@ -194,7 +192,6 @@ function meaningOf(setting: Setting<unknown>): string {
   return prose(`${setting.doc} Value: ${setting.kind.accepts}. Default: ${setting.defaultText}.${also}`);
 }
 
-/** Flags and variables. */
 function waysOf(setting: Setting<unknown>): string[] {
   return [setting.flag, setting.file?.flag, setting.env, setting.file?.env].filter(
     (way) => way !== null && way !== undefined,

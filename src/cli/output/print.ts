@@ -46,7 +46,10 @@ export async function printList<Item>(
   await printAnswer(context, answer, (body, style) => {
     if (!style.forPeople) return table(body.items, style);
     const above = headingText(heading, style);
-    if (body.items.length > 0) return above + table(body.items, style) + footer(page, noun, style);
+    if (body.items.length > 0) {
+      const below = isPart(page) ? dimmed(partText(page, noun), style) : '';
+      return above + table(body.items, style) + below;
+    }
     if (page === null || page.total === 0) return `${above}${empty}\n`;
     return `there is no page ${page.number}: ${page.total} ${noun} on ${page.pages} pages\n`;
   });
@@ -121,10 +124,6 @@ function partText({ number, pages, items, total }: Page, noun: string): string {
   const where = number === 1 ? '' : ` (page ${number} of ${last})`;
   const next = number < pages ? `: --page ${number + 1}, or --all` : '';
   return `${shown} of ${count} ${noun}${where}${next}`;
-}
-
-function footer(page: Page | null, noun: string, style: Style): string {
-  return isPart(page) ? dimmed(partText(page, noun), style) : '';
 }
 
 function headingText(heading: string | null | undefined, style: Style): string {

@@ -81,12 +81,10 @@ export class Style {
     return { text: value ? 'yes' : 'no' };
   }
 
-  /** Whether a rule or a config is in force. */
   enabled(value: boolean): Cell {
     return this.text(enabledWord(value), value ? 'green' : 'yellow');
   }
 
-  /** How many have failed. */
   failures(count: number): Cell {
     return { ...this.number(count), tone: count > 0 ? 'red' : undefined };
   }
@@ -158,7 +156,6 @@ export function inLocale(text: string, { env }: Pick<Io, 'env'>): string {
     : text;
 }
 
-/** A braille character of a chart. */
 function dotsOf(braille: string): string {
   const bits = braille.charCodeAt(0) & 0xff;
   if ((bits & UPPER_DOTS) === 0) return (bits & LOWER_DOTS) === 0 ? ' ' : '.';
@@ -191,7 +188,6 @@ export function commandLines(command: string | null, colour: Colour, style: Styl
   return command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, colour)}`];
 }
 
-/** Symbol and word. */
 export function healthText(health: Health): string {
   return `${SYMBOLS[health]} ${health}`;
 }
@@ -201,7 +197,6 @@ export function cardCount(cards: number): string {
   return `${cards.toLocaleString('en-US')} ${cards === 1 ? 'card' : 'cards'}`;
 }
 
-/** Of a rule or a config. */
 export function enabledWord(isEnabled: boolean): string {
   return isEnabled ? 'enabled' : 'disabled';
 }

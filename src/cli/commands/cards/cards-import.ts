@@ -15,7 +15,7 @@ import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { cardCount } from '../../output/style.ts';
 import { fieldList } from '../../output/table.ts';
-import { type Trial, tryFirst } from './import-trial.ts';
+import { tryFirst } from './import-trial.ts';
 
 export const importCards = defineCommand({
   name: 'import',
@@ -46,10 +46,9 @@ export const importCards = defineCommand({
   run: async (context, { args: [file], options }) => {
     const { dryRun = false, yes = false, ignoreColumns = false, overwriteVerified = false } = options;
     const query = { ignore_columns: ignoreColumns, overwrite_verified: overwriteVerified };
-    const accepted = yes ? Number.MAX_SAFE_INTEGER : 0;
-    const trial =
-      dryRun || file === STANDARD_INPUT ? undefined : await tryFirst(context, file, options, query);
-    const plan = trial?.plan ?? (dryRun ? { dry_run: true } : { accept_over_package: accepted });
+    const trial = dryRun || file === STANDARD_INPUT ? null : await tryFirst(context, file, options, query);
+    const accepted = trial?.accepted ?? (yes ? Number.MAX_SAFE_INTEGER : 0);
+    const plan = dryRun ? { dry_run: true } : { accept_over_package: accepted };
     const answer = await upload(context, file, { ...query, ...plan });
     // A daemon of an older version does not answer it.
     const { ignored_columns: ignored = [] } = answer.body;
@@ -57,7 +56,7 @@ export const importCards = defineCommand({
     await printAnswer(context, answer, importFields);
     listRejected(context, answer.body);
     if (dryRun) context.io.stderr.write('nothing was written: this was a dry run\n');
-    if (trial !== undefined) warnOfUnkept(context, answer.body, trial);
+    if (trial !== null) warnOfUnkept(context, answer.body, trial.kept);
     printInterruption(context, answer.body, dryRun);
     return answer.body.rejected > 0 ? EXIT_BAD_DATA : EXIT_OK;
   },
@@ -95,7 +94,7 @@ function inWordsOfCommand(error: unknown, file: string): unknown {
 }
 
 /** Another import, or a change in the database, between the trial and the import. */
-function warnOfUnkept({ io }: CommandContext, { updated }: ImportBody, { kept }: Trial): void {
+function warnOfUnkept({ io }: CommandContext, { updated }: ImportBody, kept: number): void {
   if (updated <= kept) return;
   io.stderr.write(
     `${cardCount(updated)} were updated but only ${kept.toLocaleString('en-US')} ${kept === 1 ? 'was' : 'were'} kept: other changes came between; the file does not take all of this import back\n`,

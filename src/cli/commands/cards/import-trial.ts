@@ -15,24 +15,20 @@ import { plainText } from '../../output/line.ts';
 import { shellWord } from '../../output/shell-word.ts';
 import { cardCount } from '../../output/style.ts';
 
-export interface Trial {
-  /** What the import may do. */
-  readonly plan: Pick<ImportQuery, 'accept_over_package'>;
-  /** Number of cards that are kept as they were. */
-  readonly kept: number;
-}
-
 interface TrialOptions extends ConfirmOptions {
   readonly undoFile?: string;
 }
 
-/** Keeps the cards that the import would change, and asks if it puts running cards over their package. */
+/**
+ * Keeps the cards that the import would change, and asks if it puts running cards over their package.
+ * @returns how many cards it may put over it, and how many are kept as they were.
+ */
 export async function tryFirst(
   context: CommandContext,
   file: string,
   options: TrialOptions,
   query: ImportQuery,
-): Promise<Trial> {
+) {
   const { io } = context;
   await refusePipe(file);
   const former = new FormerCards(io, options.undoFile ?? null);
@@ -53,7 +49,7 @@ export async function tryFirst(
         `${cardCount(former.cards)} ${former.cards === 1 ? 'is kept as it is' : 'are kept as they are'} in ${plainText(former.path)}\nto undo the import: ${plainText(undoCommand(context, former.path))}\n`,
       );
     }
-    return { plan: { accept_over_package: accepted }, kept: former.cards };
+    return { accepted, kept: former.cards };
   } catch (error) {
     await former.discard();
     throw error;

@@ -126,7 +126,6 @@ const stopModeFields = fieldList<StopModeBody>((body, style) => [
   ['jump', style.text(body.jump === null ? null : jumpText(body.jump))],
 ]);
 
-/** The jump of the readings in words. */
 function jumpText(jump: NonNullable<StopModeBody['jump']>): string {
   const [baseline, recent] = [jump.baseline_mb_per_hour, jump.recent_mb_per_hour].map(rounded);
   const accepted = jump.accepted_at === null ? 'holds all stops' : `accepted ${jump.accepted_at}`;

@@ -200,7 +200,6 @@ const cancelledFields = fieldList<CancelledTriggersBody>(({ triggers, cards }, s
   ['cards not polled', style.number(cards)],
 ]);
 
-/** The selection in words. */
 export function selectionText(selection: NonNullable<TriggerBody['selection']>): string {
   const parts = [
     ...(selection.carrier_id === null ? [] : [`carrier ${selection.carrier_id}`]),

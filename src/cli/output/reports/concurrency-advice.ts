@@ -3,7 +3,7 @@
 import type { ConcurrencyBody, TaskBody } from '../../../api/client/client-bodies.ts';
 import { recommendedConcurrency } from '../../../domain/limits/operator-limits.ts';
 import { type Style, sentenceLines } from '../style.ts';
-import { type Column, renderTable, textOf } from '../table.ts';
+import { listTable, textOf } from '../table.ts';
 
 type Advice = ReturnType<typeof adviceFor>;
 
@@ -59,32 +59,29 @@ function round(value: number): number {
   return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
 }
 
+const adviceTable = listTable<Advice>((style) => [
+  { header: 'TASK', cell: (row) => style.text(row.task_type) },
+  { header: 'AVG MS', cell: (row) => style.number(row.avg_duration_ms) },
+  { header: 'LIMIT', cell: (row) => style.number(row.max_concurrency) },
+  {
+    header: 'RECOMMENDED',
+    cell: ({ recommended }) => style.text(recommended && `${recommended.min}-${recommended.max}`),
+  },
+  {
+    header: 'VERDICT',
+    cell: ({ verdict }) =>
+      style.text(verdict, verdict === 'raise' || verdict === 'lower' ? 'yellow' : undefined),
+  },
+  ...(style.forPeople ? [] : [{ header: 'MEASURED', cell: (row: Advice) => style.text(row.explanation) }]),
+]);
+
 /** The explanations follow the table; in records they are its last column. */
 export function adviceText(items: readonly Advice[], style: Style): string {
-  const table = renderTable(items, adviceColumns(style), style);
+  const table = adviceTable(items, style);
   if (!style.forPeople) return table;
   const explained = items.filter(({ explanation }) => explanation !== '');
   const lines = explained.flatMap(({ task_type, explanation }) =>
     sentenceLines(`${task_type}: ${explanation}`, style),
   );
   return `${table}${lines.length === 0 ? '' : '\n'}${textOf(lines)}`;
-}
-
-function adviceColumns(style: Style): Column<Advice>[] {
-  const columns: Column<Advice>[] = [
-    { header: 'TASK', cell: (row) => style.text(row.task_type) },
-    { header: 'AVG MS', cell: (row) => style.number(row.avg_duration_ms) },
-    { header: 'LIMIT', cell: (row) => style.number(row.max_concurrency) },
-    {
-      header: 'RECOMMENDED',
-      cell: ({ recommended }) => style.text(recommended && `${recommended.min}-${recommended.max}`),
-    },
-    {
-      header: 'VERDICT',
-      cell: ({ verdict }) =>
-        style.text(verdict, verdict === 'raise' || verdict === 'lower' ? 'yellow' : undefined),
-    },
-  ];
-  const measured: Column<Advice> = { header: 'MEASURED', cell: (row) => style.text(row.explanation) };
-  return style.forPeople ? columns : [...columns, measured];
 }
