@@ -1,7 +1,8 @@
 // Tables: aligned columns under a header, on a terminal as many as it has room for; as text for commands, as lines that the
 // dashboard paints; or one record a line with all values, separated by tabs. None has borders.
-import { fitted, lineWidth, padded, type Toned, type WidthOf } from './line.ts';
+import { fitted, lineWidth, padded, type Toned } from './line.ts';
 import { type Cell, type Style, sentenceLines } from './style.ts';
+import { widthOf } from './width.ts';
 
 export interface ColumnRules {
   readonly align?: 'right' | undefined;
@@ -12,12 +13,6 @@ export interface ColumnRules {
   readonly drop?: number | undefined;
   /** Its values may be cut to this width, in columns of the terminal. Without it they are never cut. */
   readonly least?: number | undefined;
-}
-
-interface Room {
-  /** null: as many as the table takes. */
-  readonly columns: number | null;
-  readonly widthOf: WidthOf;
 }
 
 interface Need {
@@ -31,17 +26,18 @@ const GAP = 2;
 /**
  * Lays cells out in aligned columns: leaves out whole columns until the table fits, and cuts those that may be cut.
  * @param cells by row. The first row is the header, and a column is never narrower than its header.
+ * @param columns null: as many as the table takes.
  * @returns a line for each row, cut at its end where the columns that stay have too little room.
  */
 export function layTable<Tone>(
   rules: readonly ColumnRules[],
   cells: ReadonlyArray<ReadonlyArray<readonly Toned<Tone>[]>>,
-  { columns, widthOf }: Room,
+  columns: number | null,
 ) {
   // Cells are measured as they are shown: string-width counts a control sequence as nothing as long as it is complete.
-  const rows = cells.map((row) => row.map((cell) => fitted(cell, Number.POSITIVE_INFINITY, widthOf)));
+  const rows = cells.map((row) => row.map((cell) => fitted(cell, Number.POSITIVE_INFINITY)));
   const needs = rules.map(({ least, drop }, at): Need => {
-    const [header = 0, ...values] = rows.map((row) => lineWidth(row[at] ?? [], widthOf));
+    const [header = 0, ...values] = rows.map((row) => lineWidth(row[at] ?? []));
     const width = Math.max(header, ...values);
     return { width, least: least === undefined ? width : Math.min(width, Math.max(least, header)), drop };
   });
@@ -51,9 +47,9 @@ export function layTable<Tone>(
       const width = widths[at] ?? 0;
       if (width === 0) return [];
       const gap = at === 0 ? [] : [{ text: ' '.repeat(GAP) }];
-      return [...gap, ...padded(cell, width, rules[at]?.align ?? 'left', widthOf)];
+      return [...gap, ...padded(cell, width, rules[at]?.align ?? 'left')];
     });
-    return columns === null ? line : fitted(line, columns, widthOf);
+    return columns === null ? line : fitted(line, columns);
   });
   return { lines, isHidden: widths.map((width) => width === 0) };
 }
@@ -120,7 +116,7 @@ export function renderTable<Row>(
   const laid = layTable(
     rules,
     [header, ...cells].map((row) => row.map((cell) => [cell])),
-    { columns: room, widthOf: style.layout.widthOf },
+    room,
   );
   const shown = laid.lines.map((line) =>
     line
@@ -167,7 +163,6 @@ export function fieldList<Body>(fields: (body: Body, style: Style) => readonly F
 /** One record, with the name and the value of one field on each line. */
 export function renderFields(fields: readonly Field[], style: Style): string {
   if (!style.forPeople) return textOf(fields.map(([name, { text }]) => `${name}\t${text}`));
-  const { widthOf } = style.layout;
   const width = Math.max(...fields.map(([name]) => widthOf(name)));
   return textOf(
     fields.map(([name, { text, tone }]) => {

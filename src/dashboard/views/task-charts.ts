@@ -1,10 +1,11 @@
 // The last fifteen minutes of a task type as four charts: polls, success, durations, queue. Used by the view of the task
 // type, and by the overview on a tall terminal.
 import type { HistoryBody } from '../../api/client/client-bodies.ts';
+import { fitted } from '../../cli/output/line.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { extentOf, lineChart, type Series, type Summary } from '../charts.ts';
 import { measure } from '../format.ts';
-import { fitted, type Line, missing, plain, type Span, sideBySide, span } from '../layout.ts';
+import { type Line, missing, plain, type Span, sideBySide, span } from '../layout.ts';
 import { minutesOf, type SampleBody, seriesOf } from '../series.ts';
 import type { State } from '../state.ts';
 

@@ -1,17 +1,8 @@
 // The view of a task type: its numbers, charts of fifteen minutes, why polls fail and for which cards.
 import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
+import { fitted } from '../../cli/output/line.ts';
 import { count, measure, percent, relative, seconds } from '../format.ts';
-import {
-  fitted,
-  type Line,
-  missing,
-  plain,
-  type Room,
-  sideBySide,
-  span,
-  stacked,
-  tableLines,
-} from '../layout.ts';
+import { type Line, missing, plain, type Room, sideBySide, span, stacked, tableLines } from '../layout.ts';
 import { dataTimeMs, failingCards, type State } from '../state.ts';
 import { calmWords, healthLines } from './health.ts';
 import { chartLines, fittingChartRows } from './task-charts.ts';

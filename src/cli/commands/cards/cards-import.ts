@@ -2,7 +2,6 @@
 // kept as they are, and it asks before it puts running cards over their package. Standard input can be read only once, so
 // neither happens, and the daemon ends such an import instead. Ctrl-C ends the file after the row that is being sent, so
 // that the daemon can still report what it has kept.
-
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
