@@ -74,16 +74,10 @@ function linesOf(trial: CallTrial, style: Style): string[] {
   const { interface: name, ok, request, status, answer, duration_ms: ms, hint } = trial;
   const mark = ok ? style.paint('● ok', 'green') : style.paint('✖ failed', 'red');
   const took = ms === null ? '' : `, ${ms} ms`;
+  const sent = request === null ? [] : [`${request.method} ${request.url}`, ...request.headers, request.body];
   return [
     `${mark}  ${style.paint(name, 'bold')}${took}`,
-    ...(request === null
-      ? []
-      : [
-          `${request.method} ${request.url}`,
-          ...request.headers,
-          ...(request.body === null ? [] : [request.body]),
-        ]
-    ).map((line) => entry('sent', line, style)),
+    ...sent.filter((line) => line !== null).map((line) => entry('sent', line, style)),
     ...(answer === null ? [] : [entry('answer', `${status ?? 'none'} ${answer}`.trimEnd(), style)]),
     ...sentenceLines(conclusionOf(trial), style, INDENT),
     ...(hint === null ? [] : sentenceLines(hint, style, INDENT)),
