@@ -13,6 +13,12 @@ export function formatHelp(spec: CommandSpec, command: Command, helper: Help): s
       helper.optionTerm(one),
       one.flags === OUTPUT_OPTION.flags ? formatsOf(spec).join(', ') : optionText(one),
     );
+  const args = helper
+    .visibleArguments(command)
+    .map((one) => item(helper.argumentTerm(one), helper.argumentDescription(one)));
+  const commands = helper
+    .visibleCommands(command)
+    .map((one) => item(helper.subcommandTerm(one), helper.subcommandDescription(one)));
   const examples = ownFirst(spec.examples, pathOf(command)).map(partsOf);
   const exampleWidth = Math.max(...examples.map(([line]) => line.length));
   const lines = [
@@ -22,18 +28,8 @@ export function formatHelp(spec: CommandSpec, command: Command, helper: Help): s
     `Usage: ${helper.commandUsage(command)}`,
     '',
     `${helper.commandDescription(command)}.`,
-    ...section(
-      'Arguments:',
-      helper
-        .visibleArguments(command)
-        .map((one) => item(helper.argumentTerm(one), helper.argumentDescription(one))),
-    ),
-    ...section(
-      'Commands:',
-      helper
-        .visibleCommands(command)
-        .map((one) => item(helper.subcommandTerm(one), helper.subcommandDescription(one))),
-    ),
+    ...section('Arguments:', args),
+    ...section('Commands:', commands),
     ...section('Options:', helper.visibleOptions(command).map(option)),
     ...section('Global options:', helper.visibleGlobalOptions(command).map(option)),
   ];

@@ -28,8 +28,8 @@ export class Session {
   readonly #feed: SnapshotFeed;
   readonly #renderer = new FrameRenderer();
   #state: State;
-  #frameTimer: NodeJS.Timeout | null = null;
-  #escapeTimer: NodeJS.Timeout | null = null;
+  #frameTimer: NodeJS.Timeout | undefined;
+  #escapeTimer: NodeJS.Timeout | undefined;
   #pendingKeys = '';
   #roleIsKnown: boolean;
   #end: (error?: unknown) => void = () => {};
@@ -69,7 +69,8 @@ export class Session {
       return this.#state.exit ?? 'quit';
     } finally {
       this.#feed.stop();
-      this.#cancelTimers();
+      clearTimeout(this.#frameTimer);
+      clearTimeout(this.#escapeTimer);
       signal.removeEventListener('abort', abort);
       terminal.close();
     }
@@ -89,7 +90,7 @@ export class Session {
   }
 
   #read(text: string): void {
-    if (this.#escapeTimer !== null) clearTimeout(this.#escapeTimer);
+    clearTimeout(this.#escapeTimer);
     const { keys, pending } = keysIn(this.#pendingKeys + text);
     this.#pendingKeys = pending;
     for (const one of keys)
@@ -148,12 +149,8 @@ export class Session {
   }
 
   #draw(): void {
-    if (this.#frameTimer !== null) clearTimeout(this.#frameTimer);
-    this.#frameTimer = null;
+    clearTimeout(this.#frameTimer);
+    this.#frameTimer = undefined;
     this.deps.terminal.paint(this.#renderer.render(frameLines(this.#state), this.#state.columns));
-  }
-
-  #cancelTimers(): void {
-    for (const timer of [this.#frameTimer, this.#escapeTimer]) if (timer !== null) clearTimeout(timer);
   }
 }

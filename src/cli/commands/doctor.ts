@@ -1,6 +1,7 @@
 // `cardpoll doctor`: checks whether a daemon with this configuration can work here, and the health of its fleet. Without
 // any daemon setting it checks only what a client can see. The launcher checks the surroundings. Exit code 1 when a check
 // failed, 2 when a check could not run.
+import { once } from 'node:events';
 import { oneOf } from '../../config/kinds.ts';
 import { loadClientConfig, loadDaemonConfig } from '../../config/load-config.ts';
 import type { ConfigInputs } from '../../config/reader.ts';
@@ -117,9 +118,7 @@ function withFlags(finding: Finding, { config, daemon }: Awaited<ReturnType<type
 /** The checks have no common way to be ended; the process ends when they have. */
 function unlessInterrupted<T>({ io }: CommandContext, work: Promise<T>): Promise<T> {
   const signal = io.onInterrupt();
-  const interrupted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
+  const interrupted = once(signal, 'abort').then(() => Promise.reject(signal.reason));
   return Promise.race([work, interrupted]);
 }
 

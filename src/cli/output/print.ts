@@ -10,7 +10,7 @@ import type { CommandContext, Io } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { plainText } from './line.ts';
 import { cardCount, inLocale, type Style, sentenceLines, styleFor } from './style.ts';
-import { textOf } from './table.ts';
+import { ofItems, textOf } from './table.ts';
 
 export async function printAnswer<Body>(
   context: CommandContext,
@@ -91,9 +91,7 @@ async function* blocks<Item>(
   let isEmpty = true;
   for await (const items of pages) {
     if (items.length === 0) continue;
-    const text = await rendered(context, { body: { items }, text: '' }, (body, style) =>
-      table(body.items, style),
-    );
+    const text = await rendered(context, { body: { items }, text: '' }, ofItems(table));
     yield !isEmpty && context.format === 'table' ? `\n${text}` : text;
     isEmpty = false;
   }

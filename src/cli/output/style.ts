@@ -192,6 +192,12 @@ export function cardCount(cards: number): string {
   return `${cards.toLocaleString('en-US')} ${cards === 1 ? 'card' : 'cards'}`;
 }
 
+/** `1, 2, 3`; of more than twenty, the number of the others. */
+export function someIds(ids: readonly number[]): string {
+  const more = ids.length > 20 ? ` and ${ids.length - 20} more` : '';
+  return `${ids.slice(0, 20).join(', ')}${more}`;
+}
+
 export function enabledWord(isEnabled: boolean): string {
   return isEnabled ? 'enabled' : 'disabled';
 }

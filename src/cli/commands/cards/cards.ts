@@ -47,11 +47,6 @@ const show = defineCommand({
   },
 });
 
-const WAIT_FOR_STOP = {
-  flags: '--wait',
-  doc: 'wait until the gateway shows the card stopped',
-} as const satisfies OptionSpec;
-
 const stopCard = defineCommand({
   name: 'stop',
   summary: 'Stop a card, whatever it has used',
@@ -61,7 +56,7 @@ const stopCard = defineCommand({
     'cardpoll cards resume 42 --reason "found again"  # the way back',
   ],
   arguments: [CARD_ARGUMENT],
-  options: [REASON_OPTION, WAIT_FOR_STOP],
+  options: [REASON_OPTION, { flags: '--wait', doc: 'wait until the gateway shows the card stopped' }],
   run: async (context, { args: [card], options }) => {
     const answer = await ask(context, 'ordering the stop', (client) => client.stopCard(card, options.reason));
     if (options.wait !== true) {
@@ -98,16 +93,13 @@ const orderedStopFields = fieldList<OrderedStopBody>((body, style) => [
   ['state', style.text(body.state)],
 ]);
 
-const YES_NO = ['yes', 'no'] as const;
-const EXPORT_FORMATS = ['csv', 'jsonl'] as const;
-
 const FILTER_OPTIONS = [
   { flags: '--carrier-id <n>', doc: 'only cards of this carrier', kind: integer(SELECTION_BOUNDS) },
   { flags: '--status <n>', doc: 'only cards with this status', kind: integer(SELECTION_BOUNDS) },
   {
     flags: '--stopped <yes|no>',
     doc: 'only cards that are stopped, or only those that are not',
-    kind: oneOf(YES_NO),
+    kind: oneOf(['yes', 'no']),
   },
 ] as const satisfies readonly OptionSpec[];
 
@@ -187,7 +179,7 @@ const exportCards = defineCommand({
     'cardpoll cards export --stopped yes | cut -d, -f2  # iccids of stopped cards',
   ],
   options: FILTER_OPTIONS,
-  formats: EXPORT_FORMATS,
+  formats: ['csv', 'jsonl'],
   run: async (context, { options }) => {
     const client = await context.client();
     const format = context.format === 'jsonl' ? 'ndjson' : 'csv';

@@ -4,15 +4,13 @@ import type { HeldSelection } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
-import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../../command.ts';
+import { type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirmIf } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { printAnswer } from '../../output/print.ts';
-import { cardCount } from '../../output/style.ts';
+import { cardCount, someIds } from '../../output/style.ts';
 import { fieldList } from '../../output/table.ts';
 import { CARDS_ARGUMENT, cardIdsOf, REASON_OPTION } from './stop-options.ts';
-
-const ALL = { flags: '--all', doc: 'all held stops, instead of cards' } as const satisfies OptionSpec;
 
 interface Decision<Done extends string> extends Pick<CommandSpec, 'name' | 'summary' | 'examples'> {
   /** The first word of the plan. */
@@ -34,7 +32,7 @@ function deciding<Done extends string>(decision: Decision<Done>): CommandSpec {
   return defineCommand({
     ...{ name, summary, examples },
     arguments: [CARDS_ARGUMENT],
-    options: [ALL, REASON_OPTION, ...CONFIRM_OPTIONS],
+    options: [{ flags: '--all', doc: 'all held stops, instead of cards' }, REASON_OPTION, ...CONFIRM_OPTIONS],
     run: async (context, { args: [cards], options }) => {
       if (cards.length > 0 === (options.all === true)) {
         throw new CardpollError('usage', 'cards_missing', 'give either cards or --all');
@@ -47,7 +45,7 @@ function deciding<Done extends string>(decision: Decision<Done>): CommandSpec {
       const answer = await ask(context, label, (client) => decide(client, held, options.reason));
       const fields = fieldList<typeof answer.body>((body, style) => [
         [done, style.number(body[done])],
-        ['not held', style.text(cardsText(body.not_held))],
+        ['not held', style.text(someIds(body.not_held))],
       ]);
       await printAnswer(context, answer, fields);
       // None of the cards was held: the answer is no.
@@ -60,14 +58,6 @@ async function stopsText(context: CommandContext, cards: readonly string[]): Pro
   if (cards.length > 0) return `the held stops of ${cardCount(cards.length)}`;
   const { body } = await ask(context, 'counting', (client) => client.stops({ state: 'held' }, 1, 1));
   return `all held stops: ${cardCount(body.total)}`;
-}
-
-/** Cards that are named; of the others only the number is shown. */
-const NAMED = 20;
-
-function cardsText(cardIds: readonly number[]): string | null {
-  const more = cardIds.length > NAMED ? ` and ${cardIds.length - NAMED} more` : '';
-  return cardIds.length === 0 ? null : `${cardIds.slice(0, NAMED).join(', ')}${more}`;
 }
 
 export const release = deciding({

@@ -11,7 +11,7 @@ import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec }
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { EXIT_NEGATIVE } from '../../exit-codes.ts';
 import { answerFields, failureFields } from '../../output/reports/card-fields.ts';
-import { cardCount } from '../../output/style.ts';
+import { cardCount, someIds } from '../../output/style.ts';
 import type { FieldsOf } from '../../output/table.ts';
 import { cancel, list, selectionText, showTrigger, status, WAIT_OPTION } from './trigger-progress.ts';
 
@@ -158,10 +158,7 @@ async function readIds(file: string): Promise<number[]> {
 
 /** Unknown card ids are not part of the result, so they go to stderr. */
 function printUnknown({ io }: CommandContext, { unknown_card_ids: unknown }: BatchBody): void {
-  if (unknown.length === 0) return;
-  const shown = unknown.slice(0, 20).join(', ');
-  const more = unknown.length > 20 ? ` and ${unknown.length - 20} more` : '';
-  io.stderr.write(`cardpoll: there is no card ${shown}${more}\n`);
+  if (unknown.length > 0) io.stderr.write(`cardpoll: there is no card ${someIds(unknown)}\n`);
 }
 
 const byCondition = defineCommand({
