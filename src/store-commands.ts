@@ -21,12 +21,12 @@ const LOCAL = { name: 'local', role: 'admin', address: null, requestId: null };
 
 /**
  * Gives the Redis to the fleet of this database. A daemon cannot do it: the daemons of this fleet refuse to start.
- * @param goAhead confirms the plan, if there is something to do. @returns the plan; null if it was not confirmed
+ * @param goAhead confirms the plan, if there is something to do. @returns the plan. Throws what `goAhead` throws.
  */
 export async function runAdopt(
   { stores, timeZone }: AdoptConfig,
-  goAhead: (plan: AdoptionPlan) => Promise<boolean>,
-): Promise<AdoptionPlan | null> {
+  goAhead: (plan: AdoptionPlan) => Promise<void>,
+): Promise<AdoptionPlan> {
   const records = await openPostgresRecordStore({
     url: stores.databaseUrl,
     applicationName: APPLICATION_NAME,
@@ -48,7 +48,7 @@ export async function runAdopt(
           { hint: 'stop them first; a killed instance is forgotten after ten seconds' },
         );
       }
-      if (!(await goAhead(plan))) return null;
+      await goAhead(plan);
       const audit = new Audit({
         records,
         clock: systemClock,

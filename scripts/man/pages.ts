@@ -2,7 +2,7 @@
 // declarations that also make help and completion, and one for the settings, from their table. scripts/man.js writes them
 // (`npm run man`).
 
-import { type CommandSpec, type OptionSpec, shownBelow } from '../../src/cli/command.ts';
+import { type CommandSpec, type OptionSpec, partsOf, shownBelow } from '../../src/cli/command.ts';
 import { EXIT_STATUS } from '../../src/cli/exit-codes.ts';
 import { commonOptions, GLOBAL_SETTINGS, optionsOf } from '../../src/cli/global-options.ts';
 import { statedDefault } from '../../src/cli/help.ts';
@@ -49,7 +49,6 @@ function rootPage(root: CommandSpec, release: string): string {
   ]);
 }
 
-/** The page of a command below `cardpoll`. */
 function commandPage(root: CommandSpec, spec: CommandSpec, release: string): string {
   const all = withPaths(spec, root.name);
   const settings = [...all.flatMap(({ own }) => own.settings ?? []), ...GLOBAL_SETTINGS];
@@ -121,7 +120,7 @@ function option(spec: OptionSpec): string[] {
 }
 
 function examples(specs: readonly CommandSpec[]): string[] {
-  const lines = new Map(specs.flatMap((spec) => spec.examples));
+  const lines = new Map(specs.flatMap((spec) => spec.examples.map(partsOf)));
   return [...lines].flatMap(([line, meaning]) => ['.PP', sentence(meaning), ...verbatim([line])]);
 }
 
@@ -151,7 +150,6 @@ const EXAMPLE = [
   '  retry_base_ms: 2000',
 ];
 
-/** cardpoll.yaml(5), from the settings table. */
 function configPage(release: string): string {
   const inFile = DOCUMENTED_SETTINGS.filter(({ yaml }) => yaml !== null);
   const elsewhere = DOCUMENTED_SETTINGS.filter(({ yaml }) => yaml === null);
@@ -195,7 +193,6 @@ function meaningOf(setting: Setting<unknown>): string {
   return prose(`${setting.doc} Value: ${setting.kind.accepts}. Default: ${setting.defaultText}.${also}`);
 }
 
-/** Flags and variables. */
 function waysOf(setting: Setting<unknown>): string[] {
   return [setting.flag, setting.file?.flag, setting.env, setting.file?.env].filter(
     (way) => way !== null && way !== undefined,

@@ -46,15 +46,13 @@ export interface ArgumentSpec {
 }
 
 /** Objects with names, or with ids that operators do not type from memory. */
-export const NAMED_THINGS = [
-  'configs',
-  'alert_rules',
-  'cleanup_configs',
-  'triggers',
-  'resume_runs',
-  'contexts',
-] as const;
-export type NamedThing = (typeof NAMED_THINGS)[number];
+export type NamedThing =
+  | 'configs'
+  | 'alert_rules'
+  | 'cleanup_configs'
+  | 'triggers'
+  | 'resume_runs'
+  | 'contexts';
 
 export interface OptionSpec {
   /** `--yes`, `--cards <n>`, or `--watch[=<seconds>]` with `bare`; the option arrives in camelCase. */
@@ -74,8 +72,8 @@ export interface CommandSpec {
   readonly name: string;
   /** One line, without a full stop. */
   readonly summary: string;
-  /** Command line and what it does; help shows the examples first. */
-  readonly examples: readonly (readonly [string, string])[];
+  /** `cardpoll stats  # the fleet at a glance`: a command line and what it does. Help shows them first. */
+  readonly examples: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
   /** Settings this command takes as flags, in addition to those of every command. */
@@ -91,13 +89,24 @@ export interface CommandSpec {
   readonly run?: (context: CommandContext, input: CommandInput) => Promise<number>;
 }
 
+/** The command line of an example, and what it does. */
+export function partsOf(example: string): [line: string, meaning: string] {
+  const [line = '', meaning = ''] = example.split('  # ');
+  return [line, meaning];
+}
+
+/** The command and all below it. */
+export function withBelow(spec: CommandSpec): readonly CommandSpec[] {
+  return [spec, ...(spec.subcommands ?? []).flatMap(withBelow)];
+}
+
 /** The subcommands that help, completion and manual mention. */
 export function shownBelow({ subcommands = [] }: CommandSpec): readonly CommandSpec[] {
   return subcommands.filter(({ hidden }) => hidden !== true);
 }
 
 /** Checked arguments by position and options by name; `defineCommand` knows their types. */
-interface CommandInput {
+export interface CommandInput {
   readonly args: readonly unknown[];
   readonly options: Readonly<Record<string, unknown>>;
 }
@@ -171,7 +180,7 @@ export interface Io {
   onInterrupt(): AbortSignal;
 }
 
-/** Why a command was ended from outside. Nothing is printed for it. */
+/** Why a command was ended: from outside, or without a confirmation. Nothing is printed for it. */
 export class Interruption extends Error {
   override readonly name = 'Interruption';
   constructor(readonly exitCode: number) {

@@ -1,7 +1,7 @@
 // Asks for confirmation of a destructive or fleet-wide action, after showing the plan. Used by every command that needs it.
 import { createInterface } from 'node:readline';
 import { CardpollError } from '../platform/errors.ts';
-import type { CommandContext, Io, OptionSpec, OptionsOf } from './command.ts';
+import { type CommandContext, Interruption, type Io, type OptionSpec, type OptionsOf } from './command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from './exit-codes.ts';
 import { plainText } from './output/line.ts';
 
@@ -17,15 +17,16 @@ export type ConfirmOptions = OptionsOf<typeof CONFIRM_OPTIONS>;
 type Plan = readonly string[] | (() => Promise<readonly string[]>);
 
 /**
+ * Resolves when the command may go ahead. Otherwise it throws an Interruption, with exit code 0 for --dry-run, which is not
+ * a refusal. Throws CardpollError kind `usage` without a terminal.
  * @param changes what the command talks to.
- * @returns whether to go ahead. Throws CardpollError kind `usage` without a terminal.
  */
 export async function confirm(
   context: CommandContext,
   plan: Plan,
   { yes, dryRun }: ConfirmOptions,
   changes: 'daemon' | 'gateway' = 'daemon',
-): Promise<boolean> {
+): Promise<void> {
   const { io } = context;
   const show = async () => {
     const lines = typeof plan === 'function' ? await plan() : plan;
@@ -35,9 +36,9 @@ export async function confirm(
   };
   if (dryRun === true) {
     io.stdout.write(await show());
-    return false;
+    throw new Interruption(EXIT_OK);
   }
-  if (yes === true) return true;
+  if (yes === true) return;
   io.stderr.write(await show());
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) {
     throw new CardpollError(
@@ -47,18 +48,24 @@ export async function confirm(
       { hint: 'confirm with --yes, or print the plan with --dry-run' },
     );
   }
-  return /^y(es)?$/i.test((await question(io, 'Go ahead? [y/N] ')).trim());
+  const answer = await question(io, 'Go ahead? [y/N] ');
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Interruption(EXIT_NEGATIVE);
+}
+
+/** Asks only before a drastic change; --dry-run prints the plan of any. */
+export function confirmIf(
+  isDrastic: boolean,
+  context: CommandContext,
+  plan: Plan,
+  options: ConfirmOptions,
+): Promise<void> {
+  return confirm(context, plan, { ...options, yes: options.yes === true || !isDrastic });
 }
 
 /** Names the daemon: with several contexts it may be another one than the operator has in mind. */
 async function target(context: CommandContext): Promise<string[]> {
   const { context: name, url } = await context.clientConfig();
   return name === null ? [] : [`On ${name} (${url}):`];
-}
-
-/** The exit code without confirmation: --dry-run is not a refusal. */
-export function declined({ dryRun }: ConfirmOptions): number {
-  return dryRun === true ? EXIT_OK : EXIT_NEGATIVE;
 }
 
 /** @returns the line typed, empty when the input ends. Throws the Interruption on Ctrl-C. */

@@ -9,7 +9,6 @@ import { span } from './output/style.ts';
 import { VERSION } from './version.ts';
 
 const CHECK = 'daemon';
-const STOP_MODE_CHECK = 'stop mode';
 
 export interface DaemonFindings {
   /** Whether it reported the health of its fleet. */
@@ -87,7 +86,7 @@ function versionFinding(version: string): Finding {
 function observeFindings({ mode, observed }: OverviewBody['stops']): Finding[] {
   if (mode !== 'observe') return [];
   const detail = `observe: no card is stopped, ${observed ?? 0} would have been`;
-  return [warning(STOP_MODE_CHECK, detail, { command: 'cardpoll stops list --state observed' })];
+  return [warning('stop mode', detail, { command: 'cardpoll stops list --state observed' })];
 }
 
 function unanswered(error: CardpollError, start: string | null): Finding {

@@ -37,10 +37,7 @@ export async function follow<Body>(context: CommandContext, followed: Followed<B
   }
 }
 
-async function untilDone<Body>(
-  context: CommandContext,
-  { read, isDone }: Followed<Body>,
-): Promise<Answer<Body>> {
+async function untilDone<Body>(context: CommandContext, { read, isDone }: Followed<Body>) {
   const { io } = context;
   const signal = io.onInterrupt();
   const client = await context.client();

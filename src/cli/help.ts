@@ -1,6 +1,6 @@
 // The layout of help: examples first, then usage, commands and options. Global options come last.
 import type { Command, Help, Option } from 'commander';
-import type { CommandSpec } from './command.ts';
+import { type CommandSpec, partsOf } from './command.ts';
 import { formatsOf, OUTPUT_OPTION } from './global-options.ts';
 
 export function formatHelp(spec: CommandSpec, command: Command, helper: Help): string {
@@ -13,7 +13,13 @@ export function formatHelp(spec: CommandSpec, command: Command, helper: Help): s
       helper.optionTerm(one),
       one.flags === OUTPUT_OPTION.flags ? formatsOf(spec).join(', ') : optionText(one),
     );
-  const examples = ownFirst(spec.examples, pathOf(command));
+  const args = helper
+    .visibleArguments(command)
+    .map((one) => item(helper.argumentTerm(one), helper.argumentDescription(one)));
+  const commands = helper
+    .visibleCommands(command)
+    .map((one) => item(helper.subcommandTerm(one), helper.subcommandDescription(one)));
+  const examples = ownFirst(spec.examples, pathOf(command)).map(partsOf);
   const exampleWidth = Math.max(...examples.map(([line]) => line.length));
   const lines = [
     'Examples:',
@@ -22,18 +28,8 @@ export function formatHelp(spec: CommandSpec, command: Command, helper: Help): s
     `Usage: ${helper.commandUsage(command)}`,
     '',
     `${helper.commandDescription(command)}.`,
-    ...section(
-      'Arguments:',
-      helper
-        .visibleArguments(command)
-        .map((one) => item(helper.argumentTerm(one), helper.argumentDescription(one))),
-    ),
-    ...section(
-      'Commands:',
-      helper
-        .visibleCommands(command)
-        .map((one) => item(helper.subcommandTerm(one), helper.subcommandDescription(one))),
-    ),
+    ...section('Arguments:', args),
+    ...section('Commands:', commands),
     ...section('Options:', helper.visibleOptions(command).map(option)),
     ...section('Global options:', helper.visibleGlobalOptions(command).map(option)),
   ];
@@ -42,7 +38,7 @@ export function formatHelp(spec: CommandSpec, command: Command, helper: Help): s
 
 /** A group and its commands share examples; those of the command itself come first. */
 function ownFirst(examples: CommandSpec['examples'], path: string): CommandSpec['examples'] {
-  const isOwn = ([line]: CommandSpec['examples'][number]) => `${line} `.startsWith(`${path} `);
+  const isOwn = (example: string) => example.startsWith(`${path} `);
   return [...examples.filter(isOwn), ...examples.filter((example) => !isOwn(example))];
 }
 

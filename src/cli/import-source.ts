@@ -1,24 +1,35 @@
 // The input of `cardpoll cards import`: a file or standard input. Its first character shows the format. It is sent in whole
-// lines, so that it can end early without a broken row.
+// lines, so that it can end early without a broken row, and a bar shows how far it is.
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import { CardpollError, unreadableText } from '../platform/errors.ts';
 import type { Io } from './command.ts';
-import type { ProgressBar } from './output/progress-bar.ts';
+import { plainText } from './output/line.ts';
+import { ProgressBar } from './output/progress-bar.ts';
 
 export const STANDARD_INPUT = '-';
 
-export interface ImportSource {
-  readonly stream: Readable;
-  readonly format: 'csv' | 'ndjson';
-  /** null: unknown before its end. */
-  readonly bytes: number | null;
+/** Throws `input_missing` for a file that cannot be read. @param doing in front of its name on the bar. */
+export async function sendLines<T>(
+  io: Io,
+  file: string,
+  doing: string,
+  send: (lines: WholeLines, format: ReturnType<typeof formatOf>) => Promise<T>,
+): Promise<T> {
+  const { stream, format, bytes } = await openImportSource(io, file);
+  const bar = new ProgressBar(io, `${doing} ${plainText(file)}`, bytes);
+  try {
+    return await send(stream.pipe(new WholeLines(stream, bar)), format);
+  } finally {
+    bar.clear();
+    stream.destroy();
+  }
 }
 
-/** Throws `input_missing` for a file that cannot be read. */
-export async function openImportSource(io: Io, file: string): Promise<ImportSource> {
+/** @returns bytes: null where they are not known before the end. */
+async function openImportSource(io: Io, file: string) {
   try {
     const bytes = file === STANDARD_INPUT ? null : (await stat(file)).size;
     const stream = file === STANDARD_INPUT ? io.stdin : createReadStream(file);
@@ -42,7 +53,7 @@ async function beginningOf(input: Readable): Promise<Buffer> {
 }
 
 /** Decides by the first character: a JSON object begins with a brace, a CSV header does not. */
-function formatOf(start: Buffer): ImportSource['format'] {
+function formatOf(start: Buffer): 'csv' | 'ndjson' {
   const text = start
     .toString('utf8')
     .replace(/^\uFEFF/, '')
@@ -55,7 +66,7 @@ const NEWLINE = 0x0a;
 const LONGEST_LINE_BYTES = 1024 * 1024;
 
 /** Passes lines on, shows how many on a bar, and ends after the last whole line when it is stopped. */
-export class WholeLines extends Transform {
+class WholeLines extends Transform {
   #bytes = 0;
   #rows = 0;
   #rest: Buffer = Buffer.alloc(0);

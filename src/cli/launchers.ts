@@ -65,8 +65,8 @@ export interface Launchers {
    * @param daemonAnswers whether the daemon reports the health of its fleet; otherwise its stores are read
    */
   doctor(config: DaemonConfig, daemonAnswers: boolean): Promise<readonly Finding[]>;
-  /** @param goAhead called with the plan if there is something to do. @returns the plan; null: `goAhead` declined it */
-  adopt(config: AdoptConfig, goAhead: (plan: AdoptionPlan) => Promise<boolean>): Promise<AdoptionPlan | null>;
+  /** @param goAhead confirms the plan, if there is something to do. @returns the plan. Throws what `goAhead` throws. */
+  adopt(config: AdoptConfig, goAhead: (plan: AdoptionPlan) => Promise<void>): Promise<AdoptionPlan>;
   /** @param onBegin called with the id of each migration before it is applied */
   migrate(
     config: MigrateConfig,

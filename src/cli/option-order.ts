@@ -1,7 +1,7 @@
 // Options of a command typed before its name: `cardpoll --watch stats`. The parser accepts an option only after its
 // command, so this moves such options behind it. Used by run.ts. It leaves unknown options in place, for the parser to
 // refuse.
-import type { CommandSpec } from './command.ts';
+import { type CommandSpec, withBelow } from './command.ts';
 import { commonOptions, optionsOf } from './global-options.ts';
 
 /** Whether each flag takes a value. */
@@ -34,14 +34,10 @@ export function optionsAfterCommand(argv: readonly string[], root: CommandSpec):
 
 /** `--watch` -> `--watch=2`: otherwise the parser takes the next word as its value. */
 function withBareValues(argv: readonly string[], root: CommandSpec): string[] {
-  const values = new Map<string, string>();
-  const visit = (spec: CommandSpec): void => {
-    for (const { flags, bare } of optionsOf(spec)) {
-      if (bare !== undefined) values.set(flags.replace(/\[.*/, ''), bare);
-    }
-    spec.subcommands?.forEach(visit);
-  };
-  visit(root);
+  const options = withBelow(root)
+    .flatMap(optionsOf)
+    .filter(({ bare }) => bare !== undefined);
+  const values = new Map(options.map(({ flags, bare }) => [flags.replace(/\[.*/, ''), bare]));
   const end = argv.indexOf('--');
   return argv.map((word, index) => {
     const bare = end === -1 || index < end ? values.get(word) : undefined;
@@ -61,17 +57,9 @@ function isAttached(word: string): boolean {
 
 /** Every option of the subcommands, except those that take a value in some and none in others. */
 function flagsBelow(spec: CommandSpec): Flags {
-  const found: Flags = new Map();
-  const contradictory = new Set<string>();
-  const visit = (one: CommandSpec): void => {
-    for (const [name, takesValue] of flagsOf(one)) {
-      if (found.get(name) === !takesValue) contradictory.add(name);
-      found.set(name, takesValue);
-    }
-    one.subcommands?.forEach(visit);
-  };
-  spec.subcommands?.forEach(visit);
-  for (const name of contradictory) found.delete(name);
+  const entries = (spec.subcommands ?? []).flatMap(withBelow).flatMap((one) => [...flagsOf(one)]);
+  const found = new Map(entries);
+  for (const [name, takesValue] of entries) if (found.get(name) !== takesValue) found.delete(name);
   return found;
 }
 

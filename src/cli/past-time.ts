@@ -19,23 +19,15 @@ export const PAST_TIME: Kind<PastTime> = {
   },
 };
 
-interface PastRange {
-  /** RFC 3339; undefined: open. */
-  readonly since: string | undefined;
-  readonly until: string | undefined;
-  /** The range in words, in the zone it was typed in; null: all times. */
-  readonly said: string | null;
-}
-
 /**
  * Times are typed in the configured zone, or in that of the process if none is configured.
- *
+ * @returns both ends (RFC 3339; undefined: open), and the range in words, in that zone; null: all times.
  * @throws CardpollError kind `usage` for a range that ends before it begins: nothing would be found in it.
  */
 export async function pastRange(
   { io, configInputs }: CommandContext,
   { since, until }: { readonly since?: PastTime | undefined; readonly until?: PastTime | undefined },
-): Promise<PastRange> {
+) {
   if (since === undefined && until === undefined) return { since: undefined, until: undefined, said: null };
   const zone = new Zone(await loadTimeZone(configInputs));
   const nowMs = io.clock.now();

@@ -4,7 +4,13 @@ import { type Kind, parseOr } from '../config/kinds.ts';
 import type { Setting } from '../config/settings/setting.ts';
 import { didYouMean } from '../config/suggest.ts';
 import { CardpollError } from '../platform/errors.ts';
-import { type ArgumentSpec, type CommandSpec, type OptionSpec, shownBelow } from './command.ts';
+import {
+  type ArgumentSpec,
+  type CommandInput,
+  type CommandSpec,
+  type OptionSpec,
+  shownBelow,
+} from './command.ts';
 import {
   flagOf,
   formatsOf,
@@ -16,13 +22,10 @@ import {
 } from './global-options.ts';
 import { formatHelp } from './help.ts';
 
-/** Runs a parsed command. */
 type Runner = (spec: CommandSpec, input: ParsedInput) => Promise<void>;
 
-export interface ParsedInput {
-  readonly args: readonly unknown[];
-  /** The command's own options and the global ones. */
-  readonly options: Readonly<Record<string, unknown>>;
+/** The options are the command's own and the global ones. */
+export interface ParsedInput extends CommandInput {
   /** Settings given as flags, by flag. */
   readonly flags: Readonly<Record<string, string | undefined>>;
 }

@@ -5,6 +5,7 @@ import { duration } from '../config/kinds.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext, Io, OptionSpec } from './command.ts';
 import { inLocale, type Style, sentenceLines, span, styleFor, USUAL_SIZE } from './output/style.ts';
+import { widthOf } from './output/width.ts';
 
 export const WATCH_OPTION = {
   flags: '--watch[=<seconds>]',
@@ -28,7 +29,7 @@ export async function watch(
   const signal = io.onInterrupt();
   const client = await context.client();
   const face = io.stdout.isTTY === true && context.format === 'table' ? terminalFace : pipeFace;
-  const { show, miss } = await face(context);
+  const { show, miss } = face(context);
   let last: Shown | null = null;
   let absentSinceMs: number | null = null;
   for (;;) {
@@ -53,9 +54,8 @@ interface Face {
   miss(error: CardpollError, sinceMs: number, last: Shown): Promise<void>;
 }
 
-async function terminalFace({ io }: CommandContext): Promise<Face> {
-  const { layout } = await styleFor(io);
-  const screen = new Repaint(io.stdout, layout.widthOf);
+function terminalFace({ io }: CommandContext): Face {
+  const screen = new Repaint(io.stdout);
   return {
     show: async (text) => screen.draw(text),
     // A new style: the time and the width of the terminal have changed.
@@ -76,7 +76,7 @@ function staleNote({ message }: CardpollError, sinceMs: number, last: Shown, now
     .join('\n');
 }
 
-async function pipeFace({ io, format }: CommandContext): Promise<Face> {
+function pipeFace({ io, format }: CommandContext): Face {
   let absent = false;
   let gap = '';
   return {
@@ -106,10 +106,7 @@ class Repaint {
   #height = 0;
   #columns = 0;
 
-  constructor(
-    private readonly stdout: Io['stdout'],
-    private readonly widthOf: (text: string) => number,
-  ) {}
+  constructor(private readonly stdout: Io['stdout']) {}
 
   draw(text: string): void {
     const columns = this.stdout.columns || USUAL_SIZE.columns;
@@ -139,6 +136,6 @@ class Repaint {
   }
 
   #heightOf(lines: readonly string[], columns: number): number {
-    return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(this.widthOf(line) / columns)), 0);
+    return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
   }
 }

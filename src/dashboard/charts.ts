@@ -50,15 +50,8 @@ export function gauge(share: number, columns: number): string {
   return '█'.repeat(filled) + '░'.repeat(columns - filled);
 }
 
-interface Extent {
-  readonly min: number;
-  readonly max: number;
-  /** The newest value; null where it is unknown. */
-  readonly last: number | null;
-}
-
-/** null where the series has no value. */
-export function extentOf(series: Series): Extent | null {
+/** @returns null where the series has no value. `last` is the newest value, null where it is unknown. */
+export function extentOf(series: Series) {
   const known = series.filter((value) => value !== null);
   if (known.length === 0) return null;
   return { min: Math.min(...known), max: Math.max(...known), last: series.at(-1) ?? null };

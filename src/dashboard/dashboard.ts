@@ -2,49 +2,32 @@
 // session.ts runs the live one, model.ts holds its rules, views/ has what it shows.
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { ApiClient } from '../api/client/client.ts';
-import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { renderLines } from './frames.tsx';
 import { reduce } from './model.ts';
-import { Session } from './session.ts';
+import { Session, type SessionDependencies } from './session.ts';
 import { readSource } from './snapshot-feed.ts';
 import { initialState } from './state.ts';
 import { Terminal } from './terminal.ts';
 import { stillLines } from './views/frame.ts';
 
-interface DashboardOptions {
-  readonly client: ApiClient;
+interface DashboardOptions extends Omit<SessionDependencies, 'terminal'> {
   /** The name of the daemon, as the header shows it. */
   readonly daemon: string;
-  readonly hasToken: boolean;
   readonly stdin: ReadStream;
   readonly stdout: WriteStream;
   /** What the locale of the terminal shows of a text, in as many columns. */
   readonly inLocale: (text: string) => string;
-  readonly clock: Clock;
   /** Ends the dashboard, which then throws the signal's reason. */
   readonly signal: AbortSignal;
 }
 
 /** Shows the dashboard until the operator quits. The terminal is restored before this resolves or rejects. */
-export async function runDashboard(options: DashboardOptions): Promise<'quit' | 'interrupted'> {
-  const { client, daemon, hasToken, stdin, stdout, inLocale, clock, signal } = options;
+export function runDashboard(options: DashboardOptions): Promise<'quit' | 'interrupted'> {
+  const { daemon, stdin, stdout, inLocale, signal, ...deps } = options;
   const terminal = new Terminal(stdin, stdout, inLocale);
-  const initial = initialState({ daemon, ...terminal.size, nowMs: clock.monotonic() });
-  const session = new Session(initial, { client, clock, terminal, hasToken });
-  const resized = () => session.resized();
-  const continued = () => {
-    terminal.reopen();
-    session.resized();
-  };
-  stdout.on('resize', resized);
-  process.on('SIGCONT', continued);
-  try {
-    return await session.run(signal);
-  } finally {
-    stdout.off('resize', resized);
-    process.off('SIGCONT', continued);
-  }
+  const initial = initialState({ daemon, ...terminal.size, nowMs: deps.clock.monotonic() });
+  return new Session(initial, { ...deps, terminal }).run(signal);
 }
 
 /**

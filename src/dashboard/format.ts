@@ -6,15 +6,11 @@ import type { Span, Tone } from './layout.ts';
 
 export const NOTHING = '-';
 
-const TONES: Record<Health, Tone> = { normal: 'good', warning: 'warn', alert: 'bad' };
+export const HEALTH_TONES: Record<Health, Tone> = { normal: 'good', warning: 'warn', alert: 'bad' };
 
 /** Symbol and word, in the colour of the health. */
 export function healthSpan(health: Health): Span {
-  return { text: healthText(health), tone: TONES[health] };
-}
-
-export function healthTone(health: Health): Tone {
-  return TONES[health];
+  return { text: healthText(health), tone: HEALTH_TONES[health] };
 }
 
 /** In full up to five digits, then at most four characters: 12,345, 123k, 1.2M, 10M. */

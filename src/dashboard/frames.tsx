@@ -1,7 +1,7 @@
 // Renders lines with Ink to the text that a terminal gets. Used by the session for each frame, and by --once.
 import { Box, renderToString, Text, type TextProps } from 'ink';
 import type { ReactElement } from 'react';
-import type { Line, Tone } from './layout.ts';
+import type { Line, Span, Tone } from './layout.ts';
 
 /** Colours that every terminal has, without black and white, so that they can be read on light and dark backgrounds. */
 const TONES: Record<Tone, TextProps> = {
@@ -55,17 +55,16 @@ function Screen({ lines }: { readonly lines: readonly Line[] }): ReactElement {
       {lines.map((line, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place on the screen
         <Text key={row} wrap="truncate-end">
-          {line.length === 0 ? ' ' : line.map(({ text, tone }, i) => spanElement(text, tone, i))}
+          {line.length === 0 ? ' ' : line.map(spanElement)}
         </Text>
       ))}
     </Box>
   );
 }
 
-function spanElement(text: string, tone: Tone | undefined, i: number) {
-  return tone === undefined ? (
-    text
-  ) : (
+function spanElement({ text, tone }: Span, i: number) {
+  if (tone === undefined) return text;
+  return (
     <Text key={i} {...TONES[tone]}>
       {text}
     </Text>

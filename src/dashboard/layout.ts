@@ -1,13 +1,13 @@
 // What a screen is made of: lines of spans, each a text in one tone. The room of a view, how its parts share it, and the
 // parts that several views have: tables, named facts, and the line for missing data. Views make lines, frames.tsx renders
 // them.
-import * as lines from '../cli/output/line.ts';
+import { fitted, lineWidth, padded, plainText, type Toned, wordWrap } from '../cli/output/line.ts';
 import { type ColumnRules, layTable } from '../cli/output/table.ts';
 import { widthOf } from '../cli/output/width.ts';
 
 /** Colours show these. None of them is the only sign of anything. */
 export type Tone = 'good' | 'warn' | 'bad' | 'accent' | 'dim' | 'bold' | 'picked';
-export type Span = lines.Toned<Tone>;
+export type Span = Toned<Tone>;
 export type Line = readonly Span[];
 
 export const EMPTY: Line = [];
@@ -20,19 +20,11 @@ export function plain(text: string, tone?: Tone): Line {
   return [span(text, tone)];
 }
 
-export function lineWidth(line: Line): number {
-  return lines.lineWidth(line, widthOf);
-}
-
-export function fitted(line: Line, columns: number): Line {
-  return lines.fitted(line, columns, widthOf);
-}
-
 /** Left and right part on one line. Where both do not fit, the left one is cut. */
 export function spread(left: Line, right: Line, columns: number): Line {
   const shown = fitted(right, columns);
   const room = columns - lineWidth(shown) - 1;
-  return room < 1 ? shown : [...lines.padded(left, room, 'left', widthOf), span(' '), ...shown];
+  return room < 1 ? shown : [...padded(left, room, 'left'), span(' '), ...shown];
 }
 
 /** Two blocks of lines next to each other, `gap` columns between them. */
@@ -44,15 +36,15 @@ export function sideBySide(
 ): Line[] {
   const height = Math.max(left.length, right.length);
   return Array.from({ length: height }, (_, i) => [
-    ...lines.padded(left[i] ?? EMPTY, leftColumns + gap, 'left', widthOf),
+    ...padded(left[i] ?? EMPTY, leftColumns + gap, 'left'),
     ...(right[i] ?? EMPTY),
   ]);
 }
 
 /** A long text over several lines, broken between words. */
 export function wrapped(text: string, columns: number, tone?: Tone): Line[] {
-  const sentence = lines.plainText(text).replace(/ +/g, ' ');
-  return lines.wordWrap(sentence, columns, widthOf).map((line) => plain(line, tone));
+  const sentence = plainText(text).replace(/ +/g, ' ');
+  return wordWrap(sentence, columns).map((line) => plain(line, tone));
 }
 
 export interface Room {
@@ -114,7 +106,7 @@ export function tableLines<Row>(
   const { first, visible } = windowOf(rows, height - 1, selected);
   const header = columns.map(({ header: text }) => [span(text, 'dim')]);
   const cells = visible.map((row) => columns.map(({ cell }) => [cell(row)].flat()));
-  const table = layTable(columns, [header, ...cells], { columns: room - MARK.length, widthOf });
+  const table = layTable(columns, [header, ...cells], room - MARK.length);
   const at = selected === null ? -1 : selected - first + 1;
   return table.lines.map((line, i) => [i === at ? span(MARK, 'picked') : span('  '), ...line]);
 }

@@ -186,37 +186,29 @@ function neighbour<T>(list: readonly T[], one: T, step: number): T {
 
 /** Moves the picked row of a list, elsewhere the task type. It stops at both ends. */
 function moved(state: State, step: number): State {
-  const length = rowsOf(state);
-  if (length === null) {
+  const rows = ROWS[state.view];
+  if (rows === undefined) {
     const at = TASK_TYPES.indexOf(state.taskType) + step;
     return { ...state, taskType: TASK_TYPES[at] ?? state.taskType };
   }
-  return { ...state, picked: Math.max(0, Math.min(length - 1, state.picked + step)) };
+  const last = (rows(state)?.length ?? 0) - 1;
+  return { ...state, picked: Math.max(0, Math.min(last, state.picked + step)) };
 }
 
 function otherTask(state: State, step: number): State {
   return { ...state, taskType: neighbour(TASK_TYPES, state.taskType, step), picked: 0, notice: null };
 }
 
-/** The number of rows of the open list; null where the view has no list. */
-function rowsOf({ view, data, taskType }: State): number | null {
-  switch (view) {
-    case 'task':
-      return failingCards({ data, taskType }).length;
-    case 'alerts':
-      return listedAlerts({ data }).length;
-    case 'triggers':
-    case 'configs':
-    case 'stops':
-      return data[view].body?.items.length ?? 0;
-    case 'instances':
-      return data.overview.body?.workers.length ?? 0;
-    case 'health':
-      return data.overview.body?.health_reasons.length ?? 0;
-    default:
-      return null;
-  }
-}
+/** The rows of the views that are lists. */
+const ROWS: Partial<Record<View, (state: State) => readonly unknown[] | undefined>> = {
+  task: failingCards,
+  alerts: listedAlerts,
+  triggers: ({ data }) => data.triggers.body?.items,
+  configs: ({ data }) => data.configs.body?.items,
+  stops: ({ data }) => data.stops.body?.items,
+  instances: ({ data }) => data.overview.body?.workers,
+  health: ({ data }) => data.overview.body?.health_reasons,
+};
 
 /** Asks for what it still needs, or for its confirmation; or says why there is nothing to do. */
 function proposed(state: State, proposal: Proposal): State {
@@ -226,19 +218,13 @@ function proposed(state: State, proposal: Proposal): State {
     : { ...state, confirm: proposal, notice: null };
 }
 
-/** Proposes something about the picked task type. */
 function onTask(state: State, propose: (task: TaskBody, overview: OverviewBody) => Proposal): State {
   const overview = state.data.overview.body;
   const task = overview?.tasks.find(({ task_type }) => task_type === state.taskType);
   return overview === null || task === undefined ? state : proposed(state, propose(task, overview));
 }
 
-/** Proposes something about the picked row. */
-function onPicked<Row>(
-  state: State,
-  rows: readonly Row[] | undefined,
-  propose: (row: Row) => Proposal,
-): State {
+function onPicked<Row>(state: State, rows: readonly Row[] | undefined, propose: (row: Row) => Proposal) {
   const row = rows?.[state.picked];
   return proposed(state, row === undefined ? 'nothing is picked: the list is empty' : propose(row));
 }

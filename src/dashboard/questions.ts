@@ -14,10 +14,6 @@ import { seconds } from './format.ts';
 import type { Question, TypedAnswer } from './state.ts';
 
 const LENGTH = 40;
-const LIMIT = integer(MAX_CONCURRENCY_BOUNDS);
-const PAUSE = duration('s', PAUSE_SECONDS_BOUNDS);
-const INTERVAL = duration('s', INTERVAL_SECONDS_BOUNDS);
-const SILENCE = duration('s', SILENCE_SECONDS_BOUNDS);
 
 export const CARD_QUESTION: Question = {
   text: 'Card id or ICCID:',
@@ -28,25 +24,28 @@ export const CARD_QUESTION: Question = {
 
 export function limitQuestion(task: TaskBody): Question {
   const { task_type, concurrency } = task;
-  return numberQuestion(`New limit of ${task_type} (now ${concurrency.max}):`, LIMIT, (to) =>
+  const text = `New limit of ${task_type} (now ${concurrency.max}):`;
+  return numberQuestion(text, integer(MAX_CONCURRENCY_BOUNDS), (to) =>
     to === concurrency.max ? { problem: `it is ${to} already` } : limitChange(task, to),
   );
 }
 
 export function pauseQuestion(task: TaskBody): Question {
   const text = `Pause ${task.task_type} for how long (90s, ${seconds(DEFAULT_PAUSE_SECONDS)}, 2h):`;
-  return numberQuestion(text, PAUSE, (length) => pauseChange(task, length));
+  return numberQuestion(text, duration('s', PAUSE_SECONDS_BOUNDS), (length) => pauseChange(task, length));
 }
 
 export function silenceQuestion(alert: AlertBody): Question {
   const text = `Silence "${alert.rule_name}" for how long (90s, 1h, 2d):`;
-  return numberQuestion(text, SILENCE, (length) => silenceChange(alert, length));
+  return numberQuestion(text, duration('s', SILENCE_SECONDS_BOUNDS), (length) =>
+    silenceChange(alert, length),
+  );
 }
 
 export function intervalQuestion(config: ConfigBody): Question {
   const { id, interval_seconds: from } = config;
   const text = `New interval of config ${id} (now ${seconds(from)}; 900, 15m):`;
-  return numberQuestion(text, INTERVAL, (to) =>
+  return numberQuestion(text, duration('s', INTERVAL_SECONDS_BOUNDS), (to) =>
     to === from ? { problem: `it is ${seconds(to)} already` } : intervalChange(config, to),
   );
 }

@@ -4,7 +4,7 @@ import type { HistoryBody } from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { Series } from './charts.ts';
 
-export type SampleBody = HistoryBody['items'][number]['tasks'][number];
+export type Measured = Exclude<keyof HistoryBody['items'][number]['tasks'][number], 'task_type'>;
 
 export const CHART_MINUTES = 15;
 /** Minutes that charts show. A fleet that has just started gets short charts instead of empty ones. */
@@ -18,11 +18,7 @@ export function minutesOf(history: HistoryBody | null): number {
 }
 
 /** @param history null before the first answer. */
-export function seriesOf(
-  history: HistoryBody | null,
-  taskType: TaskType,
-  pick: (sample: SampleBody) => number | null,
-): Series {
+export function seriesOf(history: HistoryBody | null, taskType: TaskType, measured: Measured): Series {
   const stepSeconds = history?.step_seconds ?? 1;
   const length = Math.max(1, Math.round((minutesOf(history) * 60) / stepSeconds));
   const series: (number | null)[] = Array.from({ length }, () => null);
@@ -32,7 +28,7 @@ export function seriesOf(
   for (const [i, { tasks }] of history.items.entries()) {
     const back = Math.round((newestMs - (times[i] ?? 0)) / (1000 * stepSeconds));
     const sample = tasks.find(({ task_type }) => task_type === taskType);
-    if (sample !== undefined && back >= 0 && back < length) series[length - 1 - back] = pick(sample);
+    if (sample !== undefined && back >= 0 && back < length) series[length - 1 - back] = sample[measured];
   }
   return series;
 }

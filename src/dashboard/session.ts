@@ -10,7 +10,7 @@ import { type Event, type Job, type State, sourcesOf } from './state.ts';
 import { keyOfPending, keysIn, type Terminal } from './terminal.ts';
 import { frameLines } from './views/frame.ts';
 
-interface SessionDependencies {
+export interface SessionDependencies {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly terminal: Terminal;
@@ -28,8 +28,8 @@ export class Session {
   readonly #feed: SnapshotFeed;
   readonly #renderer = new FrameRenderer();
   #state: State;
-  #frameTimer: NodeJS.Timeout | null = null;
-  #escapeTimer: NodeJS.Timeout | null = null;
+  #frameTimer: NodeJS.Timeout | undefined;
+  #escapeTimer: NodeJS.Timeout | undefined;
   #pendingKeys = '';
   #roleIsKnown: boolean;
   #end: (error?: unknown) => void = () => {};
@@ -57,7 +57,10 @@ export class Session {
     const abort = () => this.#end(signal.reason);
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
-    terminal.open((text) => this.#guarded(() => this.#read(text)));
+    terminal.open(
+      (text) => this.#guarded(() => this.#read(text)),
+      () => this.#guarded(() => this.#resized()),
+    );
     try {
       this.#draw();
       this.#feed.want({ sources: sourcesOf(this.#state), card: null });
@@ -66,17 +69,16 @@ export class Session {
       return this.#state.exit ?? 'quit';
     } finally {
       this.#feed.stop();
-      this.#cancelTimers();
+      clearTimeout(this.#frameTimer);
+      clearTimeout(this.#escapeTimer);
       signal.removeEventListener('abort', abort);
       terminal.close();
     }
   }
 
-  resized(): void {
-    this.#guarded(() => {
-      this.deps.terminal.clear();
-      this.#dispatch({ type: 'resized', ...this.deps.terminal.size });
-    });
+  #resized(): void {
+    this.deps.terminal.clear();
+    this.#dispatch({ type: 'resized', ...this.deps.terminal.size });
   }
 
   #guarded(work: () => void): void {
@@ -88,7 +90,7 @@ export class Session {
   }
 
   #read(text: string): void {
-    if (this.#escapeTimer !== null) clearTimeout(this.#escapeTimer);
+    clearTimeout(this.#escapeTimer);
     const { keys, pending } = keysIn(this.#pendingKeys + text);
     this.#pendingKeys = pending;
     for (const one of keys)
@@ -121,7 +123,7 @@ export class Session {
       (error: unknown): Event => ({
         type: 'refused',
         problem: messageOf(error),
-        readOnly: isForbidden(error),
+        readOnly: error instanceof CardpollError && error.code === 'forbidden',
       }),
     );
     this.#guarded(() => {
@@ -147,16 +149,8 @@ export class Session {
   }
 
   #draw(): void {
-    if (this.#frameTimer !== null) clearTimeout(this.#frameTimer);
-    this.#frameTimer = null;
+    clearTimeout(this.#frameTimer);
+    this.#frameTimer = undefined;
     this.deps.terminal.paint(this.#renderer.render(frameLines(this.#state), this.#state.columns));
   }
-
-  #cancelTimers(): void {
-    for (const timer of [this.#frameTimer, this.#escapeTimer]) if (timer !== null) clearTimeout(timer);
-  }
-}
-
-function isForbidden(error: unknown): boolean {
-  return error instanceof CardpollError && error.code === 'forbidden';
 }

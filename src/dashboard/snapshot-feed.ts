@@ -49,17 +49,14 @@ interface Attempt {
   failures: number;
 }
 
-function attempts(): Readonly<Record<Source, Attempt>> {
-  const made = Object.keys(ASKED).map((source) => [source, { nextAtMs: 0, isUnderWay: false, failures: 0 }]);
-  return Object.fromEntries(made) as Record<Source, Attempt>;
-}
-
 export class SnapshotFeed {
   #wish: Wish = { sources: [], card: null };
   #timer: NodeJS.Timeout | null = null;
   #history: Bodies['history'] | null = null;
   #historyAtMs = Number.NEGATIVE_INFINITY;
-  readonly #attempts = attempts();
+  readonly #attempts = Object.fromEntries(
+    Object.keys(ASKED).map((source) => [source, { nextAtMs: 0, isUnderWay: false, failures: 0 }]),
+  ) as Record<Source, Attempt>;
 
   constructor(private readonly deps: FeedDependencies) {}
 

@@ -1,18 +1,6 @@
 // The state of the dashboard and its events. model.ts makes the next state, the views show it.
 import type { ApiClient } from '../api/client/client.ts';
-import type {
-  AlertBody,
-  CleanupProgressBody,
-  ConfigBody,
-  ExplanationBody,
-  FailuresBody,
-  HistoryBody,
-  ItemsBody,
-  OverviewBody,
-  PageBody,
-  StopBody,
-  TriggerBody,
-} from '../api/client/client-bodies.ts';
+import type * as bodies from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { PlannedChange } from './changes.ts';
 
@@ -30,24 +18,24 @@ export const VIEWS = [
 ] as const;
 export type View = (typeof VIEWS)[number];
 
-export interface ListedStops extends PageBody<StopBody> {
+export interface ListedStops extends bodies.PageBody<bodies.StopBody> {
   /** The state of all of them; null: the latest stops in any state. */
   readonly state: 'held' | 'observed' | null;
 }
 
 /** What the daemon answers, by source. */
 export interface Bodies {
-  readonly overview: OverviewBody;
-  readonly history: HistoryBody;
-  readonly failures: ItemsBody<FailuresBody>;
-  readonly firing: PageBody<AlertBody>;
+  readonly overview: bodies.OverviewBody;
+  readonly history: bodies.HistoryBody;
+  readonly failures: bodies.ItemsBody<bodies.FailuresBody>;
+  readonly firing: bodies.PageBody<bodies.AlertBody>;
   /** The latest alerts, firing or resolved. */
-  readonly alerts: PageBody<AlertBody>;
-  readonly triggers: PageBody<TriggerBody>;
-  readonly configs: ItemsBody<ConfigBody>;
+  readonly alerts: bodies.PageBody<bodies.AlertBody>;
+  readonly triggers: bodies.PageBody<bodies.TriggerBody>;
+  readonly configs: bodies.ItemsBody<bodies.ConfigBody>;
   readonly stops: ListedStops;
-  readonly cleanup: CleanupProgressBody;
-  readonly card: ExplanationBody;
+  readonly cleanup: bodies.CleanupProgressBody;
+  readonly card: bodies.ExplanationBody;
 }
 export type Source = keyof Bodies;
 
@@ -188,13 +176,16 @@ export function dataTimeMs({ data }: State): number {
 }
 
 /** The alerts as their view lists them: firing, then resolved, each with the newest first. */
-export function listedAlerts({ data }: Pick<State, 'data'>): readonly AlertBody[] {
+export function listedAlerts({ data }: Pick<State, 'data'>): readonly bodies.AlertBody[] {
   const over = (data.alerts.body?.items ?? []).filter(({ resolved_at }) => resolved_at !== null);
   return [...(data.firing.body?.items ?? []), ...over];
 }
 
 /** The cards whose last poll of the task type failed, with the latest first. */
-export function failingCards({ data, taskType }: Pick<State, 'data' | 'taskType'>): FailuresBody['cards'] {
+export function failingCards({
+  data,
+  taskType,
+}: Pick<State, 'data' | 'taskType'>): bodies.FailuresBody['cards'] {
   return data.failures.body?.items.find(({ task_type }) => task_type === taskType)?.cards ?? [];
 }
 

@@ -1,7 +1,7 @@
 // What an operator can change in the view of stops: their mode, and what becomes of held ones. Each change has a reason,
 // which is asked for before its plan is shown. Used by model.ts.
 import type { ApiClient } from '../api/client/client.ts';
-import type { OverviewBody, StopBody } from '../api/client/client-bodies.ts';
+import type { HeldSelection, OverviewBody, StopBody } from '../api/client/client-bodies.ts';
 import { shellQuoted } from '../cli/output/shell-word.ts';
 import { cardCount } from '../cli/output/style.ts';
 import { isReason, REASON_CHARS, REASON_RULE } from '../domain/stops/stop.ts';
@@ -37,29 +37,31 @@ export function modeQuestion(overview: OverviewBody | null): Question | string {
 const JUDGED = 'judged anew by its next package poll. The budget does not hold it.';
 
 export function releaseQuestion(stop: StopBody): Question | string {
-  if (stop.state !== 'held') return notHeld(stop);
-  const { card_id } = stop;
-  return reasonQuestion(`release card ${card_id}`, {
-    title: `Stop of card ${card_id}: held -> released`,
-    effects: [usageOf(stop), `It is ${JUDGED}`],
-    command: `release ${card_id}`,
-    perform: async (client, reason) => {
-      const { body } = await client.releaseStops({ card_ids: [card_id] }, reason);
-      return decided(card_id, body.released, 'released');
-    },
-  });
+  const release: Decide = async (client, held, reason) =>
+    (await client.releaseStops(held, reason)).body.released;
+  return heldQuestion(stop, 'release', 'released', `It is ${JUDGED}`, release);
 }
 
 export function dismissQuestion(stop: StopBody): Question | string {
-  if (stop.state !== 'held') return notHeld(stop);
-  const { card_id, month } = stop;
-  return reasonQuestion(`dismiss card ${card_id}`, {
-    title: `Stop of card ${card_id}: held -> dismissed`,
-    effects: [usageOf(stop), `It is not stopped in ${month}, whatever it uses.`],
-    command: `dismiss ${card_id}`,
+  const effect = `It is not stopped in ${stop.month}, whatever it uses.`;
+  const dismiss: Decide = async (client, held, reason) =>
+    (await client.dismissStops(held, reason)).body.dismissed;
+  return heldQuestion(stop, 'dismiss', 'dismissed', effect, dismiss);
+}
+
+/** @returns the number of stops that it was done to. */
+type Decide = (client: ApiClient, held: HeldSelection, reason: string) => Promise<number>;
+
+function heldQuestion(stop: StopBody, verb: string, done: string, effect: string, decide: Decide) {
+  const { card_id, state } = stop;
+  if (state !== 'held') return `the stop of card ${card_id} is ${state}, not held`;
+  return reasonQuestion(`${verb} card ${card_id}`, {
+    title: `Stop of card ${card_id}: held -> ${done}`,
+    effects: [usageOf(stop), effect],
+    command: `${verb} ${card_id}`,
     perform: async (client, reason) => {
-      const { body } = await client.dismissStops({ card_ids: [card_id] }, reason);
-      return decided(card_id, body.dismissed, 'dismissed');
+      const count = await decide(client, { card_ids: [card_id] }, reason);
+      return `the stop of card ${card_id} ${count === 0 ? 'was not held any more' : `is ${done}`}`;
     },
   });
 }
@@ -101,14 +103,4 @@ function reasonQuestion(what: string, { title, effects, command, perform }: Stop
 function usageOf({ card_id, month, used_mb, allowance_mb }: StopBody): string {
   const allowance = allowance_mb === null ? 'without a limit' : `of ${megabytes(allowance_mb)} MB`;
   return `Card ${card_id} has used ${megabytes(used_mb)} MB ${allowance} in ${month}.`;
-}
-
-function notHeld({ card_id, state }: StopBody): string {
-  return `the stop of card ${card_id} is ${state}, not held`;
-}
-
-function decided(cardId: number, count: number, word: string): string {
-  return count === 0
-    ? `the stop of card ${cardId} was not held any more`
-    : `the stop of card ${cardId} is ${word}`;
 }

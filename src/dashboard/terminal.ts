@@ -17,7 +17,14 @@ const LINE_ENDS = '\x1b[0m\x1b[K';
 export class Terminal {
   #shown: readonly string[] = [];
   #isOpen = false;
+  #onResized = () => {};
   readonly #restore = () => this.close();
+  /** Takes the terminal back after a stop, when the shell has changed its settings. */
+  readonly #continued = () => {
+    this.stdin.setRawMode(false).setRawMode(true);
+    this.stdout.write(ENTER);
+    this.#onResized();
+  };
 
   constructor(
     private readonly stdin: ReadStream,
@@ -31,19 +38,16 @@ export class Terminal {
     return { columns: this.stdout.columns || USUAL_SIZE.columns, rows: this.stdout.rows || USUAL_SIZE.rows };
   }
 
-  open(onText: (text: string) => void): void {
+  /** @param onResized also called when the terminal shows something else now. */
+  open(onText: (text: string) => void, onResized: () => void): void {
     this.#isOpen = true;
+    this.#onResized = onResized;
+    this.stdout.on('resize', onResized);
+    process.on('SIGCONT', this.#continued);
     process.on('exit', this.#restore);
     process.on('uncaughtExceptionMonitor', this.#restore);
     this.stdin.setRawMode(true);
     this.stdin.setEncoding('utf8').on('data', onText).resume();
-    this.stdout.write(ENTER);
-  }
-
-  /** Takes the terminal back after a stop, when the shell has changed its settings. */
-  reopen(): void {
-    if (!this.#isOpen) return;
-    this.stdin.setRawMode(false).setRawMode(true);
     this.stdout.write(ENTER);
   }
 
@@ -67,6 +71,8 @@ export class Terminal {
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.stdout.off('resize', this.#onResized);
+    process.off('SIGCONT', this.#continued);
     process.off('exit', this.#restore);
     process.off('uncaughtExceptionMonitor', this.#restore);
     this.stdin.removeAllListeners('data').pause();
@@ -77,12 +83,6 @@ export class Terminal {
       // The terminal is gone, so there is nothing to restore.
     }
   }
-}
-
-interface Input {
-  readonly keys: readonly ({ readonly key: string } | { readonly pasted: string })[];
-  /** The beginning of a sequence or a paste that may continue in the next chunk. */
-  readonly pending: string;
 }
 
 const SEQUENCES: Readonly<Record<string, string>> = {
@@ -101,55 +101,43 @@ const CONTROLS: Readonly<Record<string, string>> = {
   '\b': 'backspace',
   '\x1b': 'escape',
 };
-const ESCAPE = '\x1b';
-const PASTE_BEGINS = '\x1b[200~';
-const PASTE_ENDS = '\x1b[201~';
-/** What follows Esc: a complete control sequence (ECMA-48), or the beginning of one. */
-const SEQUENCE = /^(?:\[([0-?]*[ -/]*[@-~])|O([@-~]))/;
-const BEGUN = /^(?:\[[0-?]*[ -/]*|O)?$/;
+/** What the text of a keyboard is made of. The first one that matches counts. */
+const TOKENS = new RegExp(
+  [
+    String.raw`\x1b\[200~(?<pasted>.*?)\x1b\[201~`,
+    // The beginning of a paste or of a control sequence (ECMA-48).
+    String.raw`(?<pending>\x1b(?:\[200~.*|\[[0-?]*[ -/]*|O)?$)`,
+    String.raw`\x1b(?:\[(?<sequence>[0-?]*[ -/]*[@-~])|O(?<letter>[@-~]))`,
+    '(?<character>.)',
+  ].join('|'),
+  'gsu',
+);
 
 /**
  * Turns the bytes of a keyboard in raw mode into names of keys. A paste becomes a text, so that a clipboard never presses a
  * key. An unknown sequence is dropped as a whole and not read as characters.
  * @param text what was pending, followed by the next chunk.
+ * @returns pending: the beginning of a sequence or a paste that may continue in the next chunk.
  */
-export function keysIn(text: string): Input {
-  const keys: Input['keys'][number][] = [];
-  let rest = text;
-  while (rest !== '') {
-    if (rest.startsWith(PASTE_BEGINS)) {
-      const end = rest.indexOf(PASTE_ENDS);
-      if (end === -1) return { keys, pending: rest };
-      keys.push({ pasted: rest.slice(PASTE_BEGINS.length, end) });
-      rest = rest.slice(end + PASTE_ENDS.length);
-      continue;
-    }
-    const behind = rest.startsWith(ESCAPE) ? rest.slice(1) : null;
-    if (behind !== null && BEGUN.test(behind)) return { keys, pending: rest };
-    const sequence = behind === null ? null : SEQUENCE.exec(behind);
-    if (sequence !== null) {
-      const key = SEQUENCES[sequence[1] ?? sequence[2] ?? ''];
-      if (key !== undefined) keys.push({ key });
-      rest = rest.slice(ESCAPE.length + sequence[0].length);
-      continue;
-    }
-    const character = String.fromCodePoint(rest.codePointAt(0) ?? 0);
-    const key = keyOf(character);
-    if (key !== null) keys.push({ key });
-    rest = rest.slice(character.length);
+export function keysIn(text: string) {
+  const keys: ({ readonly key: string } | { readonly pasted: string })[] = [];
+  for (const { groups = {} } of text.matchAll(TOKENS)) {
+    const { pasted, pending, character, sequence, letter } = groups;
+    if (pending !== undefined) return { keys, pending };
+    const key = character === undefined ? SEQUENCES[sequence ?? letter ?? ''] : keyOf(character);
+    if (pasted !== undefined) keys.push({ pasted });
+    else if (key !== undefined) keys.push({ key });
   }
   return { keys, pending: '' };
 }
 
 /** The key that a pending text was when nothing followed it: only Esc can be one. */
 export function keyOfPending(pending: string): string | null {
-  return pending === ESCAPE ? 'escape' : null;
+  return pending === '\x1b' ? 'escape' : null;
 }
 
-function keyOf(character: string): string | null {
-  const named = CONTROLS[character];
-  if (named !== undefined) return named;
-  if (!/\p{Cc}/u.test(character)) return character;
+function keyOf(character: string): string | undefined {
   const code = character.charCodeAt(0);
-  return code >= 1 && code <= 26 ? `ctrl-${String.fromCharCode(code + 96)}` : null;
+  const control = code >= 1 && code <= 26 ? `ctrl-${String.fromCharCode(code + 96)}` : undefined;
+  return CONTROLS[character] ?? (/\p{Cc}/u.test(character) ? control : character);
 }

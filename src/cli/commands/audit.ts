@@ -15,11 +15,11 @@ export const audit = defineCommand({
   name: 'audit',
   summary: 'Show who changed what, newest first, with the values before and after',
   examples: [
-    ['cardpoll audit --since 1h', 'all changes of the last hour'],
-    ['cardpoll audit --since 22:00 --until 02:00', 'the changes of last night'],
-    ['cardpoll audit --action concurrency', 'who changed the limit, and from what'],
-    ['cardpoll audit --object "card 4711" --all', 'everything that happened to a card'],
-    ['cardpoll audit --actor anna --since 2026-11-01 --all -o jsonl', 'for programs'],
+    'cardpoll audit --since 1h  # all changes of the last hour',
+    'cardpoll audit --since 22:00 --until 02:00  # the changes of last night',
+    'cardpoll audit --action concurrency  # who changed the limit, and from what',
+    'cardpoll audit --object "card 4711" --all  # everything that happened to a card',
+    'cardpoll audit --actor anna --since 2026-11-01 --all -o jsonl  # for programs',
   ],
   options: [
     {

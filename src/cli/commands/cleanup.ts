@@ -10,7 +10,7 @@ import { integer, text } from '../../config/kinds.ts';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { ask, showAnswer, showList, showUnlessOver } from '../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../confirm.ts';
+import { CONFIRM_OPTIONS, confirm, confirmIf } from '../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { follow } from '../follow.ts';
 import { findRetention } from '../named.ts';
@@ -20,16 +20,16 @@ import type { Style } from '../output/style.ts';
 import { fieldList, listTable, ofOne } from '../output/table.ts';
 
 const EXAMPLES = [
-  ['cardpoll cleanup configs', 'how long each kind of data is kept'],
-  ['cardpoll cleanup set-retention usage_records 365', 'keep usage records for a year'],
-  ['cardpoll cleanup run --wait', 'remove expired data now; asks first'],
-] as const;
+  'cardpoll cleanup configs  # how long each kind of data is kept',
+  'cardpoll cleanup set-retention usage_records 365  # keep usage records for a year',
+  'cardpoll cleanup run --wait  # remove expired data now; asks first',
+];
 
 const SWITCHING = [
-  ['cardpoll cleanup configs', 'the ids'],
-  ['cardpoll cleanup disable 1', 'keep usage records indefinitely'],
-  ['cardpoll cleanup enable 1', 'remove expired ones again'],
-] as const;
+  'cardpoll cleanup configs  # the ids',
+  'cardpoll cleanup disable 1  # keep usage records indefinitely',
+  'cardpoll cleanup enable 1  # remove expired ones again',
+];
 
 const CONFIG = {
   name: '<config>',
@@ -70,9 +70,9 @@ const setRetention = defineCommand({
   name: 'set-retention',
   summary: 'Change how long data is kept, from the next run on; asks before it gets shorter',
   examples: [
-    ['cardpoll cleanup set-retention usage_records 365', 'keep it longer'],
-    ['cardpoll cleanup set-retention 1 90', 'keep it shorter; asks first'],
-    ['cardpoll cleanup set-retention 1 90 --yes', 'for scripts'],
+    'cardpoll cleanup set-retention usage_records 365  # keep it longer',
+    'cardpoll cleanup set-retention 1 90  # keep it shorter; asks first',
+    'cardpoll cleanup set-retention 1 90 --yes  # for scripts',
   ],
   arguments: [
     CONFIG,
@@ -85,8 +85,7 @@ const setRetention = defineCommand({
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given, days], options }) => {
     const config = await findRetention(context, given);
-    const asks = days < config.retention_days || options.dryRun === true;
-    if (asks && !(await confirm(context, retentionPlan(config, days), options))) return declined(options);
+    await confirmIf(days < config.retention_days, context, retentionPlan(config, days), options);
     return update(context, config, { retention_days: days });
   },
 });
@@ -120,9 +119,9 @@ const progress = defineCommand({
   name: 'progress',
   summary: 'Show the progress of the running cleanup, or the result of the last one',
   examples: [
-    ['cardpoll cleanup progress', 'counts by target'],
-    ['cardpoll cleanup progress -o json', 'what the API says'],
-    ['cardpoll cleanup run --wait', 'start a run and follow it'],
+    'cardpoll cleanup progress  # counts by target',
+    'cardpoll cleanup progress -o json  # what the API says',
+    'cardpoll cleanup run --wait  # start a run and follow it',
   ],
   run: (context) =>
     showAnswer(context, 'reading cleanup progress', (client) => client.cleanupProgress(), progressTable),
@@ -132,9 +131,9 @@ const cancel = defineCommand({
   name: 'cancel',
   summary: 'Cancel the running cleanup; removed rows stay removed; exit code 1 if none runs',
   examples: [
-    ['cardpoll cleanup cancel', 'stops after the current batch'],
-    ['cardpoll cleanup progress', 'what it has removed'],
-    ['cardpoll cleanup cancel -o json', 'what the API says'],
+    'cardpoll cleanup cancel  # stops after the current batch',
+    'cardpoll cleanup progress  # what it has removed',
+    'cardpoll cleanup cancel -o json  # what the API says',
   ],
   run: (context) => showUnlessOver(context, 'cancelling', (client) => client.cancelCleanup(), progressTable),
 });
@@ -151,9 +150,9 @@ const preview = defineCommand({
   name: 'preview',
   summary: 'Show what a cleanup would remove now',
   examples: [
-    ['cardpoll cleanup preview', 'rows by target; ~ marks an estimate'],
-    ['cardpoll cleanup preview -o json', 'what the API says'],
-    ['cardpoll cleanup run --dry-run', 'the same as a plan'],
+    'cardpoll cleanup preview  # rows by target; ~ marks an estimate',
+    'cardpoll cleanup preview -o json  # what the API says',
+    'cardpoll cleanup run --dry-run  # the same as a plan',
   ],
   run: (context) =>
     showList(context, 'counting', (client) => client.cleanupPreview(), {
@@ -167,12 +166,9 @@ const run = defineCommand({
   name: 'run',
   summary: 'Remove expired data in small batches',
   examples: [
-    ['cardpoll cleanup run --wait', 'shows the plan, asks, and follows the run'],
-    ['cardpoll cleanup run --dry-run', 'shows the plan only'],
-    [
-      'cardpoll cleanup run --yes --wait',
-      'for cron: silent on success, exit code 75 while another run is active',
-    ],
+    'cardpoll cleanup run --wait  # shows the plan, asks, and follows the run',
+    'cardpoll cleanup run --dry-run  # shows the plan only',
+    'cardpoll cleanup run --yes --wait  # for cron: silent on success, exit code 75 while another run is active',
   ],
   options: [
     ...CONFIRM_OPTIONS,
@@ -180,7 +176,7 @@ const run = defineCommand({
     { flags: '-v, --verbose', doc: 'print the result even without a terminal' },
   ],
   run: async (context, { options }) => {
-    if (!(await confirm(context, () => planOf(context), options))) return declined(options);
+    await confirm(context, () => planOf(context), options);
     const begun = await ask(context, 'starting the cleanup', (client) => client.triggerCleanup());
     if (options.wait !== true) {
       return printAnswer(context, begun, ({ run_id }) => `${run_id}\n`);

@@ -12,13 +12,10 @@ import { ownAnswer, printList } from '../output/print.ts';
 import { listTable } from '../output/table.ts';
 
 const EXAMPLES = [
-  [
-    'cardpoll context add prod --url https://poll.example --token-file ~/.cardpoll-prod',
-    'add a daemon under a name',
-  ],
-  ['cardpoll context use prod', 'every command uses it from now on'],
-  ['cardpoll context list', 'all contexts, and the one in use'],
-] as const;
+  'cardpoll context add prod --url https://poll.example --token-file ~/.cardpoll-prod  # add a daemon under a name',
+  'cardpoll context use prod  # every command uses it from now on',
+  'cardpoll context list  # all contexts, and the one in use',
+];
 
 const NEW_NAME = {
   name: '<name>',
@@ -80,9 +77,9 @@ const remove = defineCommand({
   name: 'remove',
   summary: 'Remove a context',
   examples: [
-    ['cardpoll context remove prod', 'its token file is kept'],
-    ['cardpoll context list', 'all contexts'],
-    ['cardpoll context use staging', 'use another one from now on'],
+    'cardpoll context remove prod  # its token file is kept',
+    'cardpoll context list  # all contexts',
+    'cardpoll context use staging  # use another one from now on',
   ],
   arguments: [NAME],
   run: async (context, { args: [name] }) => {

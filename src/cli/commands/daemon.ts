@@ -7,10 +7,10 @@ export const daemon = defineCommand({
   name: 'daemon',
   summary: 'Poll the fleet and serve the admin API until stopped',
   examples: [
-    ['cardpoll daemon --gateway-url http://gateway:8080', 'with embedded stores, for a trial'],
-    ['cardpoll daemon --config /etc/cardpoll/cardpoll.yaml', 'all settings from a file'],
-    ['cardpoll daemon --config cardpoll.yaml --processes auto', 'on all cores'],
-    ['cardpoll daemon --config cardpoll.yaml --roles worker', 'one more worker'],
+    'cardpoll daemon --gateway-url http://gateway:8080  # with embedded stores, for a trial',
+    'cardpoll daemon --config /etc/cardpoll/cardpoll.yaml  # all settings from a file',
+    'cardpoll daemon --config cardpoll.yaml --processes auto  # on all cores',
+    'cardpoll daemon --config cardpoll.yaml --roles worker  # one more worker',
   ],
   settings: DAEMON_FLAGS,
   run: async ({ configInputs, launchers, io }) => {

@@ -13,9 +13,9 @@ function declare(name: string, summary: string): CommandSpec {
     name,
     summary,
     examples: [
-      [`cardpoll ${name}`, 'the fleet, live; ? shows the keys'],
-      [`cardpoll ${name} --once`, 'the first screen as text, also in a pipe'],
-      [`cardpoll ${name} --once -o json`, 'its data'],
+      `cardpoll ${name}  # the fleet, live; ? shows the keys`,
+      `cardpoll ${name} --once  # the first screen as text, also in a pipe`,
+      `cardpoll ${name} --once -o json  # its data`,
     ],
     options: [{ flags: '--once', doc: 'print the screen once and exit' }],
     run: (context, { options }) => (options.once === true ? once(context) : live(context)),

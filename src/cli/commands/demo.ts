@@ -18,9 +18,9 @@ export const demo = defineCommand({
   name: 'demo',
   summary: 'Run a daemon with a simulated gateway and embedded stores',
   examples: [
-    ['cardpoll demo', 'ten thousand cards, API on 127.0.0.1:7480'],
-    ['cardpoll demo --cards 100000', 'a larger fleet'],
-    ['cardpoll demo --listen 127.0.0.1:8000', 'on another port'],
+    'cardpoll demo  # ten thousand cards, API on 127.0.0.1:7480',
+    'cardpoll demo --cards 100000  # a larger fleet',
+    'cardpoll demo --listen 127.0.0.1:8000  # on another port',
   ],
   options: [
     {

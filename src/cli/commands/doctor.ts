@@ -1,6 +1,7 @@
 // `cardpoll doctor`: checks whether a daemon with this configuration can work here, and the health of its fleet. Without
 // any daemon setting it checks only what a client can see. The launcher checks the surroundings. Exit code 1 when a check
 // failed, 2 when a check could not run.
+import { once } from 'node:events';
 import { oneOf } from '../../config/kinds.ts';
 import { loadClientConfig, loadDaemonConfig } from '../../config/load-config.ts';
 import type { ConfigInputs } from '../../config/reader.ts';
@@ -21,7 +22,7 @@ import {
   type Style,
   sentenceLines,
 } from '../output/style.ts';
-import { ofItems } from '../output/table.ts';
+import { ofItems, recordLine, textOf } from '../output/table.ts';
 
 const EXIT_CODES = { ok: EXIT_OK, failed: EXIT_NEGATIVE, unknown: EXIT_UNKNOWN } as const;
 
@@ -32,13 +33,10 @@ export const doctor = defineCommand({
   name: 'doctor',
   summary: 'Check a daemon, its environment and its fleet, and show how to fix what is wrong',
   examples: [
-    ['cardpoll doctor --config /etc/cardpoll/cardpoll.yaml', 'before the first start, or at any time'],
-    ['cardpoll doctor', 'where only the CLI is installed: asks the daemon'],
-    ['cardpoll doctor -q --fail-on warning', 'only what is not ok; exit code 1 for warnings too'],
-    [
-      'cardpoll doctor --config cardpoll.yaml -o json',
-      'for monitoring; exit code 1: a check failed, 2: a check could not run',
-    ],
+    'cardpoll doctor --config /etc/cardpoll/cardpoll.yaml  # before the first start, or at any time',
+    'cardpoll doctor  # where only the CLI is installed: asks the daemon',
+    'cardpoll doctor -q --fail-on warning  # only what is not ok; exit code 1 for warnings too',
+    'cardpoll doctor --config cardpoll.yaml -o json  # for monitoring; exit code 1: a check failed, 2: a check could not run',
   ],
   options: [
     { flags: '-q, --quiet', doc: 'print only what is not ok; nothing when all is well' },
@@ -79,10 +77,7 @@ function isForDaemon({ flags, env }: ConfigInputs): boolean {
   );
 }
 
-async function surroundingFindings(
-  { configInputs, launchers }: CommandContext,
-  { answers }: DaemonFindings,
-): Promise<Finding[]> {
+async function surroundingFindings({ configInputs, launchers }: CommandContext, { answers }: DaemonFindings) {
   const check = 'configuration';
   try {
     const config = await loadDaemonConfig(configInputs);
@@ -97,15 +92,11 @@ async function surroundingFindings(
   }
 }
 
-/** What a suggested command needs besides its own words, as text to append. */
-interface FlagsToRepeat {
-  /** For a command that reads the configuration. */
-  readonly config: string;
-  /** For a command that asks the daemon; empty where it finds the same daemon without flags. */
-  readonly daemon: string;
-}
-
-async function flagsToRepeat({ flags, env }: ConfigInputs): Promise<FlagsToRepeat> {
+/**
+ * What a suggested command needs besides its own words, as text to append: one that reads the configuration, and one that
+ * asks the daemon, which needs nothing where it finds the same daemon without flags.
+ */
+async function flagsToRepeat({ flags, env }: ConfigInputs) {
   const given = (flag: string) => (flags[flag] === undefined ? '' : ` ${flag} ${shellWord(flags[flag])}`);
   const usable = (inputs: ConfigInputs) => loadClientConfig(inputs).catch(() => null);
   const [here, bare] = [await usable({ flags, env }), await usable({ flags: {}, env })];
@@ -117,7 +108,7 @@ async function flagsToRepeat({ flags, env }: ConfigInputs): Promise<FlagsToRepea
 }
 
 /** Suggests a command with the flags that lead it to the same configuration or the same daemon. */
-function withFlags(finding: Finding, { config, daemon }: FlagsToRepeat): Finding {
+function withFlags(finding: Finding, { config, daemon }: Awaited<ReturnType<typeof flagsToRepeat>>): Finding {
   const { command } = finding;
   if (command === null || !command.startsWith('cardpoll ')) return finding;
   const readsConfig = /^cardpoll (daemon|migrate|init adopt)\b/.test(command);
@@ -127,9 +118,7 @@ function withFlags(finding: Finding, { config, daemon }: FlagsToRepeat): Finding
 /** The checks have no common way to be ended; the process ends when they have. */
 function unlessInterrupted<T>({ io }: CommandContext, work: Promise<T>): Promise<T> {
   const signal = io.onInterrupt();
-  const interrupted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
+  const interrupted = once(signal, 'abort').then(() => Promise.reject(signal.reason));
   return Promise.race([work, interrupted]);
 }
 
@@ -156,12 +145,12 @@ function findingText(items: readonly Finding[], style: Style): string {
 
 /** Nothing for no findings. */
 function findingLines(items: readonly Finding[], style: Style): string {
-  if (!style.forPeople) return items.map((item) => recordOf(item, style)).join('');
-  return items.flatMap((item) => linesOf(item, style).map((line) => `${line}\n`)).join('');
-}
-
-function recordOf({ check, status, detail, hint, command }: Finding, style: Style): string {
-  return `${[check, status, detail, hint, command].map((value) => style.text(value).text).join('\t')}\n`;
+  if (style.forPeople) return textOf(items.flatMap((item) => linesOf(item, style)));
+  return items
+    .map(({ check, status, detail, hint, command }) =>
+      recordLine([check, status, detail, hint, command], style),
+    )
+    .join('');
 }
 
 function linesOf({ check, status, detail, hint, command }: Finding, style: Style): string[] {

@@ -12,7 +12,7 @@ import type { CallTrial } from '../../domain/gateway/call-trial.ts';
 import { INTERFACE_NAMES, INTERFACES } from '../../domain/gateway-interface.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { ownAnswer, printAnswer, printList } from '../output/print.ts';
 import { INDENT, type Style, sentenceLines } from '../output/style.ts';
@@ -27,18 +27,9 @@ const tryProfile = defineCommand({
   name: 'try',
   summary: 'Call the gateway for one card, and show what was sent, answered and read',
   examples: [
-    [
-      'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123',
-      'every interface that reads something',
-    ],
-    [
-      'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123 --interface flow',
-      'one interface',
-    ],
-    [
-      'cardpoll gateway try --gateway-url https://gateway.example --profile ./our-gateway.yaml --iccid 8986001234567890123',
-      'a profile, before there is a config file',
-    ],
+    'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123  # every interface that reads something',
+    'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123 --interface flow  # one interface',
+    'cardpoll gateway try --gateway-url https://gateway.example --profile ./our-gateway.yaml --iccid 8986001234567890123  # a profile, before there is a config file',
   ],
   options: [
     { flags: '--iccid <digits>', doc: 'card to ask about', kind: CARD, required: true },
@@ -67,7 +58,7 @@ const tryProfile = defineCommand({
     const config = await loadGatewayConfig({ ...configInputs, flags });
     if (only !== null && INTERFACES[only].answer === null) {
       const plan = [`${only === 'stop' ? 'Stops' : 'Resumes'} card ${iccid} at ${config.gateway.url}.`];
-      if (!(await confirm(context, plan, options, 'gateway'))) return declined(options);
+      await confirm(context, plan, options, 'gateway');
     }
     const items = await launchers.tryGateway(config, { iccid, cardId, carrierId }, only);
     await printAnswer(context, ownAnswer({ items }), ofItems(trialText));
@@ -83,16 +74,10 @@ function linesOf(trial: CallTrial, style: Style): string[] {
   const { interface: name, ok, request, status, answer, duration_ms: ms, hint } = trial;
   const mark = ok ? style.paint('● ok', 'green') : style.paint('✖ failed', 'red');
   const took = ms === null ? '' : `, ${ms} ms`;
+  const sent = request === null ? [] : [`${request.method} ${request.url}`, ...request.headers, request.body];
   return [
     `${mark}  ${style.paint(name, 'bold')}${took}`,
-    ...(request === null
-      ? []
-      : [
-          `${request.method} ${request.url}`,
-          ...request.headers,
-          ...(request.body === null ? [] : [request.body]),
-        ]
-    ).map((line) => entry('sent', line, style)),
+    ...sent.filter((line) => line !== null).map((line) => entry('sent', line, style)),
     ...(answer === null ? [] : [entry('answer', `${status ?? 'none'} ${answer}`.trimEnd(), style)]),
     ...sentenceLines(conclusionOf(trial), style, INDENT),
     ...(hint === null ? [] : sentenceLines(hint, style, INDENT)),
@@ -113,14 +98,11 @@ const simulate = defineCommand({
   name: 'simulate',
   summary: 'Serve a simulated gateway with generated cards; GET /stats counts the calls',
   examples: [
-    ['cardpoll gateway simulate --listen 127.0.0.1:8090', 'answers at once'],
-    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --profile 1nce', "answers as a vendor's gateway"],
-    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50', 'answers after 50 ms'],
-    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --failure-rate 0.1', 'fails every tenth call'],
-    [
-      'cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50 --capacity 40',
-      'slows down under load',
-    ],
+    'cardpoll gateway simulate --listen 127.0.0.1:8090  # answers at once',
+    "cardpoll gateway simulate --listen 127.0.0.1:8090 --profile 1nce  # answers as a vendor's gateway",
+    'cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50  # answers after 50 ms',
+    'cardpoll gateway simulate --listen 127.0.0.1:8090 --failure-rate 0.1  # fails every tenth call',
+    'cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50 --capacity 40  # slows down under load',
   ],
   options: [
     { flags: '--listen <host:port>', doc: 'address to serve on', kind: HOST_PORT, required: true },
@@ -166,13 +148,10 @@ const simulate = defineCommand({
 });
 
 const PROFILE_EXAMPLES = [
-  ['cardpoll gateway profiles', 'their names'],
-  [
-    'cardpoll gateway profiles show default > our-gateway.yaml',
-    'a copy to change; gateway.profile then names the file',
-  ],
-  ['cardpoll gateway profiles -o json', 'for programs'],
-] as const;
+  'cardpoll gateway profiles  # their names',
+  'cardpoll gateway profiles show default > our-gateway.yaml  # a copy to change; gateway.profile then names the file',
+  'cardpoll gateway profiles -o json  # for programs',
+];
 
 const listProfiles = defineCommand({
   name: 'list',
@@ -231,12 +210,9 @@ export const gateway: CommandSpec = {
   name: 'gateway',
   summary: 'Try the profile of a gateway, list the shipped ones, or simulate a gateway',
   examples: [
-    [
-      'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123',
-      'calls it for one card and shows what was read',
-    ],
-    ['cardpoll gateway profiles', 'the shipped profiles'],
-    ['cardpoll gateway simulate --listen 127.0.0.1:8090', 'a gateway for trials'],
+    'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123  # calls it for one card and shows what was read',
+    'cardpoll gateway profiles  # the shipped profiles',
+    'cardpoll gateway simulate --listen 127.0.0.1:8090  # a gateway for trials',
   ],
   subcommands: [tryProfile, profiles, simulate],
 };

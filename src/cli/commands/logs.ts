@@ -47,9 +47,9 @@ const index = defineCommand({
   name: 'index',
   summary: 'Index log files that are no longer written, so that searches skip files without the card',
   examples: [
-    ['cardpoll logs index --roots /var/log/cardpoll', 'from cron, or from postrotate of logrotate'],
-    ['cardpoll logs index --roots /var/log/cardpoll --cache-dir /var/cache/cardpoll', 'for all users'],
-    ['cardpoll logs index --roots /a:/b --threads 1', 'with little load'],
+    'cardpoll logs index --roots /var/log/cardpoll  # from cron, or from postrotate of logrotate',
+    'cardpoll logs index --roots /var/log/cardpoll --cache-dir /var/cache/cardpoll  # for all users',
+    'cardpoll logs index --roots /a:/b --threads 1  # with little load',
   ],
   options: ROOT_OPTIONS,
   run: async (context, { options }) => {
@@ -111,13 +111,10 @@ export const logs: CommandSpec = defineCommand({
   summary:
     'Search plain and gzip logs for a card; exit code 0: hits, 1: none, 2: a file could not be read completely',
   examples: [
-    ['cardpoll logs --roots /var/log/cardpoll --iccid 8986001234567890123', 'summary, files and samples'],
-    [
-      'cardpoll logs --iccid 8986001234567890123 --date 2026-02-01 --interface realname',
-      'one day, one interface',
-    ],
-    ['cardpoll logs --iccid 8986001234567890123 --since 02:00 --all', 'every line since two, in time order'],
-    ['cardpoll logs --iccid 8986001234567890123 --since 2h --trace', 'with the other lines of its requests'],
+    'cardpoll logs --roots /var/log/cardpoll --iccid 8986001234567890123  # summary, files and samples',
+    'cardpoll logs --iccid 8986001234567890123 --date 2026-02-01 --interface realname  # one day, one interface',
+    'cardpoll logs --iccid 8986001234567890123 --since 02:00 --all  # every line since two, in time order',
+    'cardpoll logs --iccid 8986001234567890123 --since 2h --trace  # with the other lines of its requests',
   ],
   options: SEARCH_OPTIONS,
   formats: LOG_FORMATS,
@@ -197,11 +194,7 @@ interface Watch {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-async function withProgress<T>(
-  { io }: CommandContext,
-  what: string,
-  work: (watch: Watch) => Promise<T>,
-): Promise<T> {
+async function withProgress<T>({ io }: CommandContext, what: string, work: (watch: Watch) => Promise<T>) {
   const signal = io.onInterrupt();
   if (io.stderr.isTTY !== true) return work({ signal });
   const bar = new ProgressBar(io, what);

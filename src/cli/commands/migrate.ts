@@ -10,10 +10,10 @@ import { ownAnswer, printAnswer } from '../output/print.ts';
 import { listTable, ofItems } from '../output/table.ts';
 
 const EXAMPLES = [
-  ['cardpoll migrate status --database-url postgres://cardpoll@db/cardpoll', 'what is missing'],
-  ['cardpoll migrate up --database-url postgres://cardpoll@db/cardpoll', 'apply what is missing'],
-  ['cardpoll migrate up --config /etc/cardpoll/cardpoll.yaml', 'the database of a config file'],
-] as const;
+  'cardpoll migrate status --database-url postgres://cardpoll@db/cardpoll  # what is missing',
+  'cardpoll migrate up --database-url postgres://cardpoll@db/cardpoll  # apply what is missing',
+  'cardpoll migrate up --config /etc/cardpoll/cardpoll.yaml  # the database of a config file',
+];
 
 async function migrateAnd(context: CommandContext, action: MigrateAction): Promise<number> {
   const config = await loadMigrateConfig(context.configInputs);

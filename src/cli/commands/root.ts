@@ -28,9 +28,9 @@ export const ROOT: CommandSpec = {
   name: 'cardpoll',
   summary: 'Poll a fleet of IoT SIM cards through a gateway, and operate it from the terminal',
   examples: [
-    ['cardpoll demo', 'try everything on this machine, with nothing else installed'],
-    ['cardpoll daemon --gateway-url http://gateway:8080', 'poll a fleet'],
-    ['cardpoll stats', 'the fleet at a glance'],
+    'cardpoll demo  # try everything on this machine, with nothing else installed',
+    'cardpoll daemon --gateway-url http://gateway:8080  # poll a fleet',
+    'cardpoll stats  # the fleet at a glance',
   ],
   subcommands: [
     daemon,

@@ -35,10 +35,10 @@ export const stats = defineCommand({
   name: 'stats',
   summary: 'Show queues, rates, health, failures, instances and initialisation',
   examples: [
-    ['cardpoll stats', 'the fleet at a glance'],
-    ['cardpoll stats queues --watch=5', 'queues, every five seconds'],
-    ['cardpoll stats failures', 'why polls fail, of which carriers, and for which cards'],
-    ['cardpoll stats tasks -o json', 'what the API says'],
+    'cardpoll stats  # the fleet at a glance',
+    'cardpoll stats queues --watch=5  # queues, every five seconds',
+    'cardpoll stats failures  # why polls fail, of which carriers, and for which cards',
+    'cardpoll stats tasks -o json  # what the API says',
   ],
   arguments: [{ name: '[view]', doc: `${VIEWS.join(', ')} (default: overview)`, kind: oneOf(VIEWS) }],
   options: [WATCH_OPTION],
@@ -62,11 +62,7 @@ async function instances(context: CommandContext, client: ApiClient): Promise<st
 
 type OfTask<Row> = Row & { readonly task: string };
 
-/** What was listed of each task type, in one list. */
-function inOneList<Row>(
-  items: readonly FailuresBody[],
-  pick: (item: FailuresBody) => readonly Row[],
-): OfTask<Row>[] {
+function inOneList<Row>(items: readonly FailuresBody[], pick: (item: FailuresBody) => readonly Row[]) {
   return items.flatMap((item) => pick(item).map((row) => ({ ...row, task: item.task_type })));
 }
 

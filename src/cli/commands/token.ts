@@ -24,13 +24,10 @@ const DAY: Kind<string> = {
 };
 
 const EXAMPLES = [
-  ['cardpoll token new --name anna --role operator', 'a token, and the line for the token file'],
-  [
-    'cardpoll token new --name ci --role viewer --expires 2027-01-31',
-    'valid until the end of that day, in UTC',
-  ],
-  ['cardpoll token new --name anna --role admin -o json', 'for programs'],
-] as const;
+  'cardpoll token new --name anna --role operator  # a token, and the line for the token file',
+  'cardpoll token new --name ci --role viewer --expires 2027-01-31  # valid until the end of that day, in UTC',
+  'cardpoll token new --name anna --role admin -o json  # for programs',
+];
 
 const make = defineCommand({
   name: 'new',

@@ -10,9 +10,9 @@ export const version = defineCommand({
   name: 'version',
   summary: 'Show the versions of cardpoll, Node.js and the daemon',
   examples: [
-    ['cardpoll version', 'for people'],
-    ['cardpoll version -o json', 'for programs'],
-    ['cardpoll --version', 'cardpoll alone, fastest'],
+    'cardpoll version  # for people',
+    'cardpoll version -o json  # for programs',
+    'cardpoll --version  # cardpoll alone, fastest',
   ],
   run: async (context) => {
     const answer = ownAnswer({

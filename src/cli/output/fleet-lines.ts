@@ -50,17 +50,11 @@ function backlogFact({ drain_seconds, held_by, advice }: Measured['capacity'], {
   return advice === null ? 'backlog: not known yet' : `backlog gone: never${then}`;
 }
 
-interface StopsLine {
-  readonly text: string;
-  /** An operator should look at it: stops wait, or none is made. */
-  readonly isUrgent: boolean;
-}
-
 /**
  * `enforce, 12 of 100 this hour, 340 of 500 today, 28 held`
- * @param number how a count is shown.
+ * @param number how a count is shown. @returns isUrgent: an operator should look at it, as stops wait or none is made.
  */
-export function stopsLine(stops: OverviewBody['stops'], number: (count: number) => string): StopsLine {
+export function stopsLine(stops: OverviewBody['stops'], number: (count: number) => string) {
   const { mode, held, observed, resumed_day: resumed } = stops;
   if (mode === null) return { text: 'not known', isUrgent: false };
   const some = (count: number | null, word: string) => (count ? [`${number(count)} ${word}`] : []);

@@ -1,6 +1,6 @@
 // Text in the columns of a terminal: made harmless, cut to fit, filled up with blanks, and broken into lines at its
-// words. Used by tables and sentences here, and by the dashboard. Callers pass in how text is measured, because
-// string-width is too expensive to load for output that is not laid out.
+// words. Used by tables and sentences here, and by the dashboard.
+import { widthOf } from './width.ts';
 
 /** Text in one tone. What a tone looks like is up to the printer. */
 export interface Toned<Tone> {
@@ -8,11 +8,7 @@ export interface Toned<Tone> {
   readonly tone?: Tone | undefined;
 }
 
-/** Columns of the terminal that a text takes: Chinese, Japanese and Korean characters take two. */
-export type WidthOf = (text: string) => number;
-
 const ELLIPSIS = '…';
-const graphemes = new Intl.Segmenter();
 /** Controls, line separators, and characters without a width that change how others are shown: joiners, direction marks. */
 const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
@@ -21,24 +17,20 @@ export function plainText(text: string): string {
   return text.replace(STEERING, ' ');
 }
 
-export function lineWidth(line: readonly Toned<unknown>[], widthOf: WidthOf): number {
+export function lineWidth(line: readonly Toned<unknown>[]): number {
   return line.reduce((sum, { text }) => sum + widthOf(text), 0);
 }
 
 /** The line as it may be shown: harmless, and cut with an ellipsis where it is wider than the columns. */
-export function fitted<Tone>(
-  line: readonly Toned<Tone>[],
-  columns: number,
-  widthOf: WidthOf,
-): readonly Toned<Tone>[] {
+export function fitted<Tone>(line: readonly Toned<Tone>[], columns: number): readonly Toned<Tone>[] {
   const safe = line.map(({ text, tone }) => ({ text: plainText(text), tone }));
-  if (lineWidth(safe, widthOf) <= columns) return safe;
+  if (lineWidth(safe) <= columns) return safe;
   if (columns <= 0) return [];
   const kept: Toned<Tone>[] = [];
   let left = columns - ELLIPSIS.length;
   for (const { text, tone } of safe) {
     const width = widthOf(text);
-    if (width > left) return [...kept, { text: `${beginning(text, left, widthOf)}${ELLIPSIS}`, tone }];
+    if (width > left) return [...kept, { text: `${beginning(text, left)}${ELLIPSIS}`, tone }];
     kept.push({ text, tone });
     left -= width;
   }
@@ -50,17 +42,16 @@ export function padded<Tone>(
   line: readonly Toned<Tone>[],
   columns: number,
   align: 'left' | 'right',
-  widthOf: WidthOf,
 ): readonly Toned<Tone>[] {
-  const shown = fitted(line, columns, widthOf);
-  const blanks = { text: ' '.repeat(Math.max(0, columns - lineWidth(shown, widthOf))) };
+  const shown = fitted(line, columns);
+  const blanks = { text: ' '.repeat(Math.max(0, columns - lineWidth(shown))) };
   return align === 'left' ? [...shown, blanks] : [blanks, ...shown];
 }
 
-function beginning(text: string, columns: number, widthOf: WidthOf): string {
+function beginning(text: string, columns: number): string {
   let kept = '';
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemesOf(text)) {
     width += widthOf(segment);
     if (width > columns) break;
     kept += segment;
@@ -69,13 +60,13 @@ function beginning(text: string, columns: number, widthOf: WidthOf): string {
 }
 
 /** Lines no wider than `columns`. A word that is wider is broken over lines of its own. */
-export function wordWrap(text: string, columns: number, widthOf: WidthOf): string[] {
-  const words = text.split(' ').flatMap((word) => broken(word, columns, widthOf));
-  return flow(words, ' ', columns, widthOf);
+export function wordWrap(text: string, columns: number): string[] {
+  const words = text.split(' ').flatMap((word) => broken(word, columns));
+  return flow(words, ' ', columns);
 }
 
 /** As many parts a line as fit, none broken. */
-export function flow(parts: readonly string[], gap: string, columns: number, widthOf: WidthOf): string[] {
+export function flow(parts: readonly string[], gap: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const part of parts) {
@@ -88,11 +79,11 @@ export function flow(parts: readonly string[], gap: string, columns: number, wid
   return [...lines, line];
 }
 
-function broken(word: string, columns: number, widthOf: WidthOf): string[] {
+function broken(word: string, columns: number): string[] {
   if (widthOf(word) <= columns) return [word];
   const parts = [''];
   let width = 0;
-  for (const { segment } of graphemes.segment(word)) {
+  for (const { segment } of graphemesOf(word)) {
     const own = widthOf(segment);
     if (width > 0 && width + own > columns) {
       parts.push('');
@@ -102,4 +93,12 @@ function broken(word: string, columns: number, widthOf: WidthOf): string[] {
     width += own;
   }
   return parts;
+}
+
+/** Made where a text is cut: it takes 8 ms. */
+let segmenter: Intl.Segmenter | null = null;
+
+function graphemesOf(text: string) {
+  segmenter ??= new Intl.Segmenter();
+  return segmenter.segment(text);
 }

@@ -10,6 +10,7 @@ import type { CommandContext, Io } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { plainText } from './line.ts';
 import { cardCount, inLocale, type Style, sentenceLines, styleFor } from './style.ts';
+import { ofItems, textOf } from './table.ts';
 
 export async function printAnswer<Body>(
   context: CommandContext,
@@ -45,7 +46,10 @@ export async function printList<Item>(
   await printAnswer(context, answer, (body, style) => {
     if (!style.forPeople) return table(body.items, style);
     const above = headingText(heading, style);
-    if (body.items.length > 0) return above + table(body.items, style) + footer(page, noun, style);
+    if (body.items.length > 0) {
+      const below = isPart(page) ? dimmed(partText(page, noun), style) : '';
+      return above + table(body.items, style) + below;
+    }
     if (page === null || page.total === 0) return `${above}${empty}\n`;
     return `there is no page ${page.number}: ${page.total} ${noun} on ${page.pages} pages\n`;
   });
@@ -87,9 +91,7 @@ async function* blocks<Item>(
   let isEmpty = true;
   for await (const items of pages) {
     if (items.length === 0) continue;
-    const text = await rendered(context, { body: { items }, text: '' }, (body, style) =>
-      table(body.items, style),
-    );
+    const text = await rendered(context, { body: { items }, text: '' }, ofItems(table));
     yield !isEmpty && context.format === 'table' ? `\n${text}` : text;
     isEmpty = false;
   }
@@ -122,18 +124,12 @@ function partText({ number, pages, items, total }: Page, noun: string): string {
   return `${shown} of ${count} ${noun}${where}${next}`;
 }
 
-function footer(page: Page | null, noun: string, style: Style): string {
-  return isPart(page) ? dimmed(partText(page, noun), style) : '';
-}
-
 function headingText(heading: string | null | undefined, style: Style): string {
   return heading ? dimmed(heading, style) : '';
 }
 
 export function dimmed(note: string, style: Style): string {
-  return sentenceLines(note, style)
-    .map((line) => `${style.paint(line, 'dim')}\n`)
-    .join('');
+  return textOf(sentenceLines(note, style).map((line) => style.paint(line, 'dim')));
 }
 
 /** @returns the text that printAnswer prints. */

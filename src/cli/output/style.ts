@@ -3,7 +3,8 @@
 import type { ChalkInstance } from 'chalk';
 import type { Health } from '../../domain/health.ts';
 import type { Io } from '../command.ts';
-import { plainText, type Toned, type WidthOf, wordWrap } from './line.ts';
+import { plainText, type Toned, wordWrap } from './line.ts';
+import { loadWidths } from './width.ts';
 
 export type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold';
 
@@ -21,7 +22,7 @@ const UNITS = [
   { seconds: 1, letter: 's' },
 ] as const;
 
-/** How much room there is, and how it is measured. */
+/** How much room there is. */
 export interface Layout {
   /** For lists, in columns; null: as many as the table takes, so that no value is cut. */
   readonly columns: number | null;
@@ -29,17 +30,11 @@ export interface Layout {
   readonly summaryColumns: number | null;
   /** For sentences. */
   readonly textColumns: number;
-  readonly widthOf: WidthOf;
 }
 
 /** For a terminal that does not know its size, and for text without a terminal. */
 export const USUAL_SIZE = { columns: 80, rows: 24 } as const;
-const PLAIN: Layout = {
-  columns: null,
-  summaryColumns: null,
-  textColumns: USUAL_SIZE.columns,
-  widthOf: ({ length }) => length,
-};
+const PLAIN: Layout = { columns: null, summaryColumns: null, textColumns: USUAL_SIZE.columns };
 /** In front of all lines of a sentence but the first. */
 export const INDENT = '  ';
 
@@ -81,12 +76,10 @@ export class Style {
     return { text: value ? 'yes' : 'no' };
   }
 
-  /** Whether a rule or a config is in force. */
   enabled(value: boolean): Cell {
     return this.text(enabledWord(value), value ? 'green' : 'yellow');
   }
 
-  /** How many have failed. */
   failures(count: number): Cell {
     return { ...this.number(count), tone: count > 0 ? 'red' : undefined };
   }
@@ -131,11 +124,11 @@ export async function styleFor(io: Io, format: 'table' | 'wide' | 'tsv' = 'table
   const wanted = isTerminal && (io.env.NO_COLOR ?? '') === '' && io.env.TERM !== 'dumb';
   chalk.level = wanted ? (Math.max(1, chalk.level) as typeof chalk.level) : 0;
   if (format === 'tsv') return new Style('records', io.clock.now(), chalk);
-  const { widthOf } = await import('./width.ts');
+  await loadWidths();
   const room = isTerminal ? io.stdout.columns || USUAL_SIZE.columns : columnsOf(io);
   const textColumns = room ?? USUAL_SIZE.columns;
   const [columns, summaryColumns] = format === 'wide' ? [null, null] : [room, textColumns];
-  const layout = { columns, summaryColumns, textColumns, widthOf };
+  const layout = { columns, summaryColumns, textColumns };
   // `watch` shows the text now, and gives its width.
   return new Style(room === null ? 'text' : 'terminal', io.clock.now(), chalk, layout);
 }
@@ -158,7 +151,6 @@ export function inLocale(text: string, { env }: Pick<Io, 'env'>): string {
     : text;
 }
 
-/** A braille character of a chart. */
 function dotsOf(braille: string): string {
   const bits = braille.charCodeAt(0) & 0xff;
   if ((bits & UPPER_DOTS) === 0) return (bits & LOWER_DOTS) === 0 ? ' ' : '.';
@@ -176,7 +168,7 @@ export function sentenceLines(text: string, { layout }: Style, before = ''): str
   const said = before.trimStart();
   const blanks = before.slice(0, before.length - said.length);
   const room = layout.textColumns - Math.max(INDENT.length, blanks.length);
-  const lines = wordWrap(`${said}${plainText(text)}`, room, layout.widthOf);
+  const lines = wordWrap(`${said}${plainText(text)}`, room);
   return lines.map((line, index) => `${index === 0 ? blanks : INDENT}${line}`);
 }
 
@@ -191,7 +183,6 @@ export function commandLines(command: string | null, colour: Colour, style: Styl
   return command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, colour)}`];
 }
 
-/** Symbol and word. */
 export function healthText(health: Health): string {
   return `${SYMBOLS[health]} ${health}`;
 }
@@ -201,7 +192,12 @@ export function cardCount(cards: number): string {
   return `${cards.toLocaleString('en-US')} ${cards === 1 ? 'card' : 'cards'}`;
 }
 
-/** Of a rule or a config. */
+/** `1, 2, 3`; of more than twenty, the number of the others. */
+export function someIds(ids: readonly number[]): string {
+  const more = ids.length > 20 ? ` and ${ids.length - 20} more` : '';
+  return `${ids.slice(0, 20).join(', ')}${more}`;
+}
+
 export function enabledWord(isEnabled: boolean): string {
   return isEnabled ? 'enabled' : 'disabled';
 }

@@ -1,7 +1,8 @@
 // Tables: aligned columns under a header, on a terminal as many as it has room for; as text for commands, as lines that the
 // dashboard paints; or one record a line with all values, separated by tabs. None has borders.
-import { fitted, lineWidth, padded, type Toned, type WidthOf } from './line.ts';
+import { fitted, lineWidth, padded, type Toned } from './line.ts';
 import { type Cell, type Style, sentenceLines } from './style.ts';
+import { widthOf } from './width.ts';
 
 export interface ColumnRules {
   readonly align?: 'right' | undefined;
@@ -12,18 +13,6 @@ export interface ColumnRules {
   readonly drop?: number | undefined;
   /** Its values may be cut to this width, in columns of the terminal. Without it they are never cut. */
   readonly least?: number | undefined;
-}
-
-interface LaidTable<Tone> {
-  /** One for each row. Where the columns that stay have too little room, the line is cut at its end. */
-  readonly lines: ReadonlyArray<readonly Toned<Tone>[]>;
-  readonly isHidden: readonly boolean[];
-}
-
-interface Room {
-  /** null: as many as the table takes. */
-  readonly columns: number | null;
-  readonly widthOf: WidthOf;
 }
 
 interface Need {
@@ -37,28 +26,30 @@ const GAP = 2;
 /**
  * Lays cells out in aligned columns: leaves out whole columns until the table fits, and cuts those that may be cut.
  * @param cells by row. The first row is the header, and a column is never narrower than its header.
+ * @param columns null: as many as the table takes.
+ * @returns a line for each row, cut at its end where the columns that stay have too little room.
  */
 export function layTable<Tone>(
   rules: readonly ColumnRules[],
   cells: ReadonlyArray<ReadonlyArray<readonly Toned<Tone>[]>>,
-  { columns, widthOf }: Room,
-): LaidTable<Tone> {
+  columns: number | null,
+) {
   // Cells are measured as they are shown: string-width counts a control sequence as nothing as long as it is complete.
-  const rows = cells.map((row) => row.map((cell) => fitted(cell, Number.POSITIVE_INFINITY, widthOf)));
+  const rows = cells.map((row) => row.map((cell) => fitted(cell, Number.POSITIVE_INFINITY)));
   const needs = rules.map(({ least, drop }, at): Need => {
-    const [header = 0, ...values] = rows.map((row) => lineWidth(row[at] ?? [], widthOf));
+    const [header = 0, ...values] = rows.map((row) => lineWidth(row[at] ?? []));
     const width = Math.max(header, ...values);
     return { width, least: least === undefined ? width : Math.min(width, Math.max(least, header)), drop };
   });
   const widths = columns === null ? needs.map(({ width }) => width) : fittingWidths(needs, columns);
-  const lines = rows.map((row) => {
+  const lines = rows.map((row): readonly Toned<Tone>[] => {
     const line = row.flatMap((cell, at) => {
       const width = widths[at] ?? 0;
       if (width === 0) return [];
       const gap = at === 0 ? [] : [{ text: ' '.repeat(GAP) }];
-      return [...gap, ...padded(cell, width, rules[at]?.align ?? 'left', widthOf)];
+      return [...gap, ...padded(cell, width, rules[at]?.align ?? 'left')];
     });
-    return columns === null ? line : fitted(line, columns, widthOf);
+    return columns === null ? line : fitted(line, columns);
   });
   return { lines, isHidden: widths.map((width) => width === 0) };
 }
@@ -117,7 +108,7 @@ export function renderTable<Row>(
 ): string {
   const cells = rows.map((row) => columns.map((column) => column.cell(row)));
   const header = columns.map(({ header: text }): Cell => ({ text, tone: 'bold' }));
-  if (!style.forPeople) return lines(cells.map((row) => row.map(({ text }) => text).join('\t')));
+  if (!style.forPeople) return textOf(cells.map((row) => row.map(({ text }) => text).join('\t')));
   const rules = columns.map(({ drop = LAST, least }, at): ColumnRules => {
     const isRight = cells.some((row) => row[at]?.align === 'right');
     return isRight ? { align: 'right', drop, least } : { drop, least: least ?? A_WORD };
@@ -125,7 +116,7 @@ export function renderTable<Row>(
   const laid = layTable(
     rules,
     [header, ...cells].map((row) => row.map((cell) => [cell])),
-    { columns: room, widthOf: style.layout.widthOf },
+    room,
   );
   const shown = laid.lines.map((line) =>
     line
@@ -134,7 +125,7 @@ export function renderTable<Row>(
       .trimEnd(),
   );
   const hidden = columns.filter((_, at) => laid.isHidden[at]).map((column) => column.header);
-  return lines([...shown, ...hiddenNote(hidden, style)]);
+  return textOf([...shown, ...hiddenNote(hidden, style)]);
 }
 
 /** Names the columns that were left out, so that the reader knows of them. */
@@ -171,10 +162,9 @@ export function fieldList<Body>(fields: (body: Body, style: Style) => readonly F
 
 /** One record, with the name and the value of one field on each line. */
 export function renderFields(fields: readonly Field[], style: Style): string {
-  if (!style.forPeople) return lines(fields.map(([name, { text }]) => `${name}\t${text}`));
-  const { widthOf } = style.layout;
+  if (!style.forPeople) return textOf(fields.map(([name, { text }]) => `${name}\t${text}`));
   const width = Math.max(...fields.map(([name]) => widthOf(name)));
-  return lines(
+  return textOf(
     fields.map(([name, { text, tone }]) => {
       const room = ' '.repeat(width - widthOf(name));
       return `${style.paint(name, 'bold')}${room}  ${style.paint(text, tone)}`;
@@ -182,6 +172,11 @@ export function renderFields(fields: readonly Field[], style: Style): string {
   );
 }
 
-function lines(rows: readonly string[]): string {
-  return rows.map((row) => `${row}\n`).join('');
+/** One record of a list that is no table. */
+export function recordLine(values: readonly (string | null)[], style: Style): string {
+  return `${values.map((value) => style.text(value).text).join('\t')}\n`;
+}
+
+export function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }

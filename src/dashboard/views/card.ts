@@ -5,10 +5,10 @@ import {
   fact,
   hint,
   type Line,
+  MARK,
   missing,
   plain,
   type Room,
-  type Span,
   span,
   stacked,
   type Tone,
@@ -46,53 +46,40 @@ export function cardLines(state: State, { columns, rows }: Room): Line[] {
 function cardFacts({ card }: ExplanationBody, nowMs: number): Line[] {
   const allowance = card.allowance_mb === null ? 'no limit' : `${grouped(card.allowance_mb)} MB`;
   const over = card.allowance_mb !== null && card.used_mb_month > card.allowance_mb;
+  const used = `${measure(card.used_mb_month)} MB of ${allowance} in ${card.usage_month}`;
+  const polled = Object.entries(card.last_polled_at);
   return [
     [
       span(`card ${card.card_id}`, 'bold'),
       span(`  ${card.iccid}  carrier ${card.carrier_id}  status ${card.status}`),
-      span(
-        card.real_name_verified ? '  ● verified' : '  ▲ not verified',
-        card.real_name_verified ? 'good' : 'warn',
-      ),
+      card.real_name_verified ? span('  ● verified', 'good') : span('  ▲ not verified', 'warn'),
       ...(card.stopped ? [span('  ■ stopped', 'warn')] : []),
     ],
-    fact(
-      'usage',
-      span(
-        `${measure(card.used_mb_month)} MB of ${allowance} in ${card.usage_month}`,
-        over ? 'bad' : undefined,
-      ),
-    ),
-    fact(
-      'polled',
-      ...Object.entries(card.last_polled_at).map(([type, at]) => span(`${type} ${relative(at, nowMs)}  `)),
-    ),
+    fact('usage', span(used, over ? 'bad' : undefined)),
+    fact('polled', ...polled.map(([type, at]) => span(`${type} ${relative(at, nowMs)}  `))),
   ];
 }
 
 /** The state and its sentence, and for the picked task type the details. */
 function taskPart(task: Task, isPicked: boolean, nowMs: number, columns: number): Line[] {
-  const { symbol, tone } = STATES[task.state];
-  const indent = span(' '.repeat(INDENT));
-  const heading: Line = [
-    isPicked ? span('▸ ', 'picked') : span('  '),
-    span(`${symbol} ${task.task_type} ${task.state.replace('_', ' ')}`, tone),
-    ...(task.config === null
-      ? []
-      : [
-          span(
-            `  config ${task.config.id} "${task.config.name}", every ${seconds(task.config.interval_seconds)}`,
-            'dim',
-          ),
-        ]),
+  const { state, task_type, config, text, command } = task;
+  const { symbol, tone } = STATES[state];
+  const polling =
+    config === null
+      ? ''
+      : `  config ${config.id} "${config.name}", every ${seconds(config.interval_seconds)}`;
+  const below = [
+    ...wrapped(text, columns - INDENT),
+    ...(command === null ? [] : [hint(command)]),
+    ...(isPicked ? detailLines(task, nowMs) : []),
   ];
-  const sentence = wrapped(task.text, columns - INDENT).map((line): Line => [indent, ...line]);
-  const command: Line[] = task.command === null ? [] : [[indent, ...hint(task.command)]];
   return [
-    heading,
-    ...sentence,
-    ...command,
-    ...(isPicked ? detailLines(task, nowMs).map((line): Line => [indent, ...line]) : []),
+    [
+      isPicked ? span(MARK, 'picked') : span('  '),
+      span(`${symbol} ${task_type} ${state.replace('_', ' ')}`, tone),
+      span(polling, 'dim'),
+    ],
+    ...below.map((line): Line => [span(' '.repeat(INDENT)), ...line]),
   ];
 }
 
@@ -102,12 +89,12 @@ function detailLines(task: Task, nowMs: number): Line[] {
     ring === null
       ? 'in no ring'
       : `bucket ${ring.bucket} of ${ring.buckets}${ring.member ? '' : ', not a member'}`;
-  const late: Span[] =
-    overdue_seconds === null ? [] : [span(`, overdue ${seconds(overdue_seconds)}`, 'warn')];
+  const late = overdue_seconds === null ? '' : `, overdue ${seconds(overdue_seconds)}`;
+  const retry = failure?.next_try_at ? `, next try ${relative(failure.next_try_at, nowMs)}` : '';
   return [
     [
       span(`due ${relative(next_due_at, nowMs)}`),
-      ...late,
+      span(late, 'warn'),
       span(`  ${place}  last success ${relative(last_succeeded_at, nowMs)}`),
     ],
     ...(failure === null
@@ -116,9 +103,7 @@ function detailLines(task: Task, nowMs: number): Line[] {
           [
             span(`failed ${relative(failure.at, nowMs)}: ${failure.reason}`, 'bad'),
             span(`, ${failure.message}, ${measure(failure.duration_ms)} ms, ${failure.attempts} in a row`),
-            ...(failure.next_try_at === null
-              ? []
-              : [span(`, next try ${relative(failure.next_try_at, nowMs)}`)]),
+            span(retry),
           ],
         ]),
     ...task.other_configs.map(({ id, name, reason }) =>

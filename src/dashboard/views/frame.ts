@@ -1,13 +1,12 @@
 // The whole screen: a header with the fleet and the age of its data, the open view or the help page, and at the bottom
 // questions, results and keys. Both lists of keys are made from the keymap.
+import { fitted, lineWidth } from '../../cli/output/line.ts';
 import { widthOf } from '../../cli/output/width.ts';
 import { seconds } from '../format.ts';
 import { type Binding, bindingsOf, KEYMAP, refusalOf } from '../keymap.ts';
 import {
   EMPTY,
-  fitted,
   type Line,
-  lineWidth,
   plain,
   type Room,
   type Span,

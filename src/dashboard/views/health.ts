@@ -1,21 +1,11 @@
 // Health with its reasons and the commands that help: at the top of the overview and of the view of a task type as far as there
 // is room, and all of them in a view of their own.
 import type { HealthReasonBody, OverviewBody } from '../../api/client/client-bodies.ts';
+import { fitted, lineWidth } from '../../cli/output/line.ts';
 import { cardCount } from '../../cli/output/style.ts';
 import { widthOf } from '../../cli/output/width.ts';
-import { healthSpan, healthTone, since as sinceWords } from '../format.ts';
-import {
-  EMPTY,
-  fitted,
-  hint,
-  type Line,
-  lineWidth,
-  MARK,
-  missing,
-  type Room,
-  span,
-  wrapped,
-} from '../layout.ts';
+import { HEALTH_TONES, healthSpan, since as sinceWords } from '../format.ts';
+import { EMPTY, hint, type Line, MARK, missing, type Room, span, wrapped } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 
 const INDENT = 2;
@@ -87,7 +77,7 @@ function fittingReasons(reasons: readonly HealthReasonBody[], room: Space): read
 function reasonLines(reason: HealthReasonBody, { columns, rows, nowMs }: Space): Line[] {
   const { text, command, severity, since } = reason;
   const held = since ? ` (for ${sinceWords(since, nowMs)})` : '';
-  const said = wrapped(`${text}${held}`, columns, healthTone(severity));
+  const said = wrapped(`${text}${held}`, columns, HEALTH_TONES[severity]);
   if (command === null) return said.slice(0, rows);
   const typed = hint(command);
   const [only] = said;

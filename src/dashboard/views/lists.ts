@@ -89,7 +89,6 @@ function alertColumns(nowMs: number): SpanColumn<AlertBody>[] {
   ];
 }
 
-/** Who has acknowledged it, and whether its rule is silenced. */
 function handledCell({ acknowledged_by: by, silenced }: AlertBody): Span {
   const words = [...(by === null ? [] : [`ack ${by}`]), ...(silenced ? ['silenced'] : [])];
   return span(words.join(', ') || '-');

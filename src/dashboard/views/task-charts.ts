@@ -1,11 +1,12 @@
 // The last fifteen minutes of a task type as four charts: polls, success, durations, queue. Used by the view of the task
 // type, and by the overview on a tall terminal.
 import type { HistoryBody } from '../../api/client/client-bodies.ts';
+import { fitted } from '../../cli/output/line.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import { extentOf, lineChart, type Series, type Summary } from '../charts.ts';
+import { extentOf, lineChart, type Summary } from '../charts.ts';
 import { measure } from '../format.ts';
-import { fitted, type Line, missing, plain, type Span, sideBySide, span } from '../layout.ts';
-import { minutesOf, type SampleBody, seriesOf } from '../series.ts';
+import { type Line, missing, plain, type Span, sideBySide, span } from '../layout.ts';
+import { type Measured, minutesOf, seriesOf } from '../series.ts';
 import type { State } from '../state.ts';
 
 const GAP = 2;
@@ -23,7 +24,7 @@ export const LEAST_ROWS_OF_CHARTS = 2 * (SMALLEST_CHART_ROWS + 1);
 interface Chart {
   readonly title: string;
   readonly unit: string;
-  readonly series: readonly ((sample: SampleBody) => number | null)[];
+  readonly series: readonly Measured[];
   /** How the samples that share a dot become one value. */
   readonly summary: Summary;
   /** A share is not drawn from zero, because what matters happens near 100 %. */
@@ -34,21 +35,10 @@ interface Chart {
 const SHARE_FLOOR = 90;
 
 const CHARTS: readonly Chart[] = [
-  { title: 'polls', unit: '/s', series: [({ rate_per_second }) => rate_per_second], summary: 'mean' },
-  {
-    title: 'success',
-    unit: ' %',
-    series: [({ success_rate }) => success_rate],
-    summary: 'min',
-    isShare: true,
-  },
-  {
-    title: 'p95, p50',
-    unit: ' ms',
-    series: [({ p95_ms }) => p95_ms, ({ p50_ms }) => p50_ms],
-    summary: 'max',
-  },
-  { title: 'queue', unit: '', series: [({ queue_length }) => queue_length], summary: 'max' },
+  { title: 'polls', unit: '/s', series: ['rate_per_second'], summary: 'mean' },
+  { title: 'success', unit: ' %', series: ['success_rate'], summary: 'min', isShare: true },
+  { title: 'p95, p50', unit: ' ms', series: ['p95_ms', 'p50_ms'], summary: 'max' },
+  { title: 'queue', unit: '', series: ['queue_length'], summary: 'max' },
 ];
 
 /** Four charts, two in a row. @param rows of one chart, without its heading. */
@@ -74,7 +64,7 @@ function oneChart(
   columns: number,
   rows: number,
 ): Line[] {
-  const all: readonly Series[] = series.map((pick) => seriesOf(history, taskType, pick));
+  const all = series.map((measured) => seriesOf(history, taskType, measured));
   const extents = all.map(extentOf);
   const known = extents.filter((extent) => extent !== null);
   const name = span(`${title}  `, 'bold');

@@ -24,13 +24,7 @@ export function paceTable({ tasks, history, picked, columns }: TaskTables, short
     {
       header: `${minutesOf(history)} MIN`,
       cell: ({ task_type }) =>
-        span(
-          sparkline(
-            seriesOf(history, task_type, ({ rate_per_second }) => rate_per_second),
-            sparkColumns,
-          ),
-          'accent',
-        ),
+        span(sparkline(seriesOf(history, task_type, 'rate_per_second'), sparkColumns), 'accent'),
       drop: 3,
     },
     { header: 'OK %', cell: ({ success_rate }) => span(percent(success_rate)), align: 'right' },

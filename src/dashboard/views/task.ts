@@ -1,12 +1,13 @@
 // The view of a task type: its numbers, charts of fifteen minutes, why polls fail and for which cards.
 import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
+import { fitted } from '../../cli/output/line.ts';
 import { count, measure, percent, relative, seconds } from '../format.ts';
 import {
-  fitted,
   type Line,
   missing,
   plain,
   type Room,
+  type SpanColumn,
   sideBySide,
   span,
   stacked,
@@ -74,38 +75,21 @@ function failureLines(state: State, { columns, rows }: Room): Line[] {
     return [[span('● no failures in the last 5 min', 'good')]];
   const width = Math.floor((columns - GAP) / 3);
   const reasons = tableLines(own.reasons, REASON_COLUMNS, { columns: width, rows, selected: null });
-  const failing = cardTable(own, { columns: columns - width - GAP, rows }, state);
+  const room = { columns: columns - width - GAP, rows, selected: state.picked };
+  const failing = tableLines(own.cards, cardColumns(own.failing_cards, dataTimeMs(state)), room);
   return sideBySide(reasons, failing, width, GAP);
 }
 
-const REASON_COLUMNS = [
-  {
-    header: 'FAILED, 5 MIN',
-    cell: ({ count: n }: { count: number }) => span(count(n), 'bad'),
-    align: 'right',
-  },
-  { header: 'REASON', cell: ({ reason }: { reason: string }) => span(reason), least: 6 },
-] as const;
+const REASON_COLUMNS: readonly SpanColumn<FailuresBody['reasons'][number]>[] = [
+  { header: 'FAILED, 5 MIN', cell: (failures) => span(count(failures.count), 'bad'), align: 'right' },
+  { header: 'REASON', cell: ({ reason }) => span(reason), least: 6 },
+];
 
-function cardTable(
-  { failing_cards, cards: failing }: FailuresBody,
-  { columns, rows }: Room,
-  state: State,
-): Line[] {
-  type Card = FailuresBody['cards'][number];
-  const nowMs = dataTimeMs(state);
-  return tableLines(
-    failing,
-    [
-      {
-        header: `${count(failing_cards)} FAILING, CARD`,
-        cell: ({ card_id }: Card) => span(card_id),
-        align: 'right',
-      },
-      { header: 'LAST', cell: ({ at }: Card) => span(relative(at, nowMs)) },
-      { header: 'TIMES', cell: ({ attempts }: Card) => span(count(attempts)), align: 'right', drop: 1 },
-      { header: 'WHY', cell: ({ reason, message }: Card) => span(`${reason}: ${message}`), least: 8 },
-    ],
-    { columns, rows, selected: state.picked },
-  );
+function cardColumns(total: number, nowMs: number): SpanColumn<FailuresBody['cards'][number]>[] {
+  return [
+    { header: `${count(total)} FAILING, CARD`, cell: ({ card_id }) => span(card_id), align: 'right' },
+    { header: 'LAST', cell: ({ at }) => span(relative(at, nowMs)) },
+    { header: 'TIMES', cell: ({ attempts }) => span(count(attempts)), align: 'right', drop: 1 },
+    { header: 'WHY', cell: ({ reason, message }) => span(`${reason}: ${message}`), least: 8 },
+  ];
 }

@@ -528,7 +528,8 @@ describe('launched commands', () => {
     const fleet = { id: '0f8fad5b-d9cb-469f-a165-70867728950e', name: 'poll' };
     const adopt: Launchers['adopt'] = async (_, goAhead) => {
       const plan = { fleet, holder: null };
-      return (await goAhead(plan)) ? plan : null;
+      await goAhead(plan);
+      return plan;
     };
     const env = { CARDPOLL_DATABASE_URL: 'postgres://db/cardpoll', CARDPOLL_REDIS_URL: 'redis://r' };
     const { stdout } = await cli(['init', 'adopt', '--yes'], { env, launchers: { adopt } });

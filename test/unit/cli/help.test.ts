@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { CommandSpec } from '../../../src/cli/command.ts';
+import { type CommandSpec, partsOf } from '../../../src/cli/command.ts';
 import { ROOT } from '../../../src/cli/commands/root.ts';
 import { cli } from './cli-under-test.ts';
 
@@ -22,7 +22,7 @@ it.each(COMMANDS)('help of "%s" starts with three examples', async (path, spec) 
 it.each(COMMANDS.filter(([, { run }]) => run !== undefined))(
   'the examples of "%s" are valid',
   async (_, spec) => {
-    for (const [line] of spec.examples) {
+    for (const [line] of spec.examples.map(partsOf)) {
       const words = line.split(' ').slice(1);
       // Parsing fails with 64; what comes after it is not of interest here, so every example gets --help at its end.
       expect((await cli([...words, '--help'])).code, line).toBe(0);

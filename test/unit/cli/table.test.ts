@@ -1,7 +1,6 @@
 // Which columns of a table a terminal has room for, and how wide each of them is.
 import { expect, it } from 'vitest';
 import { type ColumnRules, layTable } from '../../../src/cli/output/table.ts';
-import { widthOf } from '../../../src/cli/output/width.ts';
 
 /** @returns the lines of a table with a header and one row. */
 function laid(
@@ -13,7 +12,7 @@ function laid(
   const { lines } = layTable(
     table.map(([, , rules]) => rules),
     cells,
-    { columns, widthOf },
+    columns,
   );
   return lines.map((line) => line.map(({ text }) => text).join(''));
 }

@@ -1,9 +1,11 @@
 // Lines keep to their columns whatever is in them, and hold nothing a terminal would obey.
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { padded, plainText } from '../../../src/cli/output/line.ts';
-import { widthOf } from '../../../src/cli/output/width.ts';
-import { fitted, type Line, lineWidth, sideBySide, spread, wrapped } from '../../../src/dashboard/layout.ts';
+import { fitted, lineWidth, padded, plainText } from '../../../src/cli/output/line.ts';
+import { loadWidths, widthOf } from '../../../src/cli/output/width.ts';
+import { type Line, sideBySide, spread, wrapped } from '../../../src/dashboard/layout.ts';
+
+await loadWidths();
 
 const textOf = (line: Line) => line.map(({ text }) => text).join('');
 const of = (...texts: string[]): Line => texts.map((text) => ({ text }));
@@ -39,8 +41,8 @@ describe('fitted', () => {
 });
 
 it('pads a line, spreads two parts over it, and puts blocks side by side', () => {
-  expect(textOf(padded(of('流'), 4, 'left', widthOf))).toBe('流  ');
-  expect(textOf(padded(of('流'), 4, 'right', widthOf))).toBe('  流');
+  expect(textOf(padded(of('流'), 4, 'left'))).toBe('流  ');
+  expect(textOf(padded(of('流'), 4, 'right'))).toBe('  流');
   expect(textOf(spread(of('left'), of('right'), 12))).toBe('left   right');
   expect(textOf(spread(of('left'), of('right'), 8))).toBe('l… right');
   expect(textOf(spread(of('left'), of('right'), 5))).toBe('right');

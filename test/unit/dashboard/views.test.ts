@@ -1,7 +1,7 @@
 // What the screen holds: it fits every terminal from 60x15 on, whatever the daemon says, and says what it must.
 import { describe, expect, it } from 'vitest';
 import { inLocale } from '../../../src/cli/output/style.ts';
-import { widthOf } from '../../../src/cli/output/width.ts';
+import { loadWidths, widthOf } from '../../../src/cli/output/width.ts';
 import { renderLines } from '../../../src/dashboard/frames.tsx';
 import { KEYMAP } from '../../../src/dashboard/keymap.ts';
 import type { Line } from '../../../src/dashboard/layout.ts';
@@ -20,6 +20,8 @@ import {
   troubledState,
   typing,
 } from './states.ts';
+
+await loadWidths();
 
 const SIZES = [
   [60, 15],

@@ -20,7 +20,7 @@ import {
   type OptionSpec,
   type OptionsOf,
 } from '../../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
@@ -35,10 +35,10 @@ export const RULE = {
   names: 'alert_rules',
 } as const satisfies ArgumentSpec;
 const EXAMPLES = [
-  ['cardpoll alerts rules', 'all alert rules'],
-  ['cardpoll alerts rules show 3', 'one rule in full'],
-  ['cardpoll alerts rules update 3 --threshold 80000', 'change the threshold only'],
-] as const;
+  'cardpoll alerts rules  # all alert rules',
+  'cardpoll alerts rules show 3  # one rule in full',
+  'cardpoll alerts rules update 3 --threshold 80000  # change the threshold only',
+];
 
 function ruleOptions<const Required extends boolean>(required: Required) {
   const recommended = required ? ' (default: the recommended one)' : '';
@@ -105,18 +105,9 @@ const create = defineCommand({
   name: 'create',
   summary: 'Create an alert rule',
   examples: [
-    [
-      'cardpoll alerts rules create --name Backlog --rule-type queue_backlog --task realname',
-      'with the recommended threshold',
-    ],
-    [
-      'cardpoll alerts rules create --name Slow --rule-type avg_duration --task package --threshold 800',
-      'with a threshold in milliseconds',
-    ],
-    [
-      'cardpoll alerts rules create --name Ok --rule-type success_rate --task package --webhook-url https://h.example',
-      'with a webhook',
-    ],
+    'cardpoll alerts rules create --name Backlog --rule-type queue_backlog --task realname  # with the recommended threshold',
+    'cardpoll alerts rules create --name Slow --rule-type avg_duration --task package --threshold 800  # with a threshold in milliseconds',
+    'cardpoll alerts rules create --name Ok --rule-type success_rate --task package --webhook-url https://h.example  # with a webhook',
   ],
   options: [...ruleOptions(true), { flags: '--disabled', doc: 'create it disabled' }],
   run: async (context, { options }) => {
@@ -153,9 +144,9 @@ const update = defineCommand({
   name: 'update',
   summary: 'Change the given fields of an alert rule',
   examples: [
-    ['cardpoll alerts rules update 3 --threshold 80000', 'another threshold'],
-    ['cardpoll alerts rules update 3 --disable', 'disable it'],
-    ['cardpoll alerts rules update 3 --without-webhook', 'remove its webhook'],
+    'cardpoll alerts rules update 3 --threshold 80000  # another threshold',
+    'cardpoll alerts rules update 3 --disable  # disable it',
+    'cardpoll alerts rules update 3 --without-webhook  # remove its webhook',
   ],
   arguments: [RULE],
   options: UPDATE_OPTIONS,
@@ -182,16 +173,16 @@ const remove = defineCommand({
   name: 'delete',
   summary: 'Delete an alert rule; its alerts stay in the history',
   examples: [
-    ['cardpoll alerts rules delete 3', 'asks first'],
-    ['cardpoll alerts rules delete 3 --dry-run', 'shows what would happen'],
-    ['cardpoll alerts rules delete 3 --yes', 'for scripts'],
+    'cardpoll alerts rules delete 3  # asks first',
+    'cardpoll alerts rules delete 3 --dry-run  # shows what would happen',
+    'cardpoll alerts rules delete 3 --yes  # for scripts',
   ],
   arguments: [RULE],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
     const rule = await findAlertRule(context, given);
     const { id } = rule;
-    if (!(await confirm(context, deletionPlan(rule), options))) return declined(options);
+    await confirm(context, deletionPlan(rule), options);
     await ask(context, 'deleting the alert rule', (client) => client.deleteAlertRule(id));
     context.io.stderr.write(`alert rule ${id} is deleted\n`);
     return EXIT_OK;

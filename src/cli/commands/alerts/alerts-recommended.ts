@@ -27,9 +27,9 @@ export const recommended = defineCommand({
   name: 'recommended',
   summary: 'Show the recommended rules, or create the missing ones',
   examples: [
-    ['cardpoll alerts recommended', 'the rules, and which are missing'],
-    ['cardpoll alerts recommended --apply', 'create the missing ones; safe to repeat'],
-    ['cardpoll alerts recommended --apply --webhook-url https://hooks.example', 'and notify a webhook'],
+    'cardpoll alerts recommended  # the rules, and which are missing',
+    'cardpoll alerts recommended --apply  # create the missing ones; safe to repeat',
+    'cardpoll alerts recommended --apply --webhook-url https://hooks.example  # and notify a webhook',
   ],
   options: [
     { flags: '--apply', doc: 'create the missing rules' },
@@ -49,11 +49,7 @@ export const recommended = defineCommand({
   },
 });
 
-async function recommend(
-  client: ApiClient,
-  isApplied: boolean,
-  webhookUrl: string | undefined,
-): Promise<Recommendation[]> {
+async function recommend(client: ApiClient, isApplied: boolean, webhookUrl: string | undefined) {
   const present = await everyItem((page, pageSize) => client.alertRules(page, pageSize));
   const ruleOf = new Map(present.map((rule) => [rule.name, rule]));
   const notify =

@@ -24,9 +24,9 @@ const history = defineCommand({
   name: 'history',
   summary: 'Show fired alerts, newest first, and the state of their notifications',
   examples: [
-    ['cardpoll alerts history', 'the latest 20'],
-    ['cardpoll alerts history --state firing', 'alerts that are firing'],
-    ['cardpoll alerts history --rule-id 3 --page 2', 'alerts of one rule, second page'],
+    'cardpoll alerts history  # the latest 20',
+    'cardpoll alerts history --state firing  # alerts that are firing',
+    'cardpoll alerts history --rule-id 3 --page 2  # alerts of one rule, second page',
   ],
   options: [
     {
@@ -63,9 +63,9 @@ const acknowledge = defineCommand({
   name: 'ack',
   summary: 'Acknowledge a firing alert, so that others see who handles it',
   examples: [
-    ['cardpoll alerts ack 12', 'the history shows who acknowledged it'],
-    ['cardpoll alerts ack 12 --reason "restarting the gateway"', 'with a reason'],
-    ['cardpoll alerts history --state firing', 'firing alerts, and who acknowledged them'],
+    'cardpoll alerts ack 12  # the history shows who acknowledged it',
+    'cardpoll alerts ack 12 --reason "restarting the gateway"  # with a reason',
+    'cardpoll alerts history --state firing  # firing alerts, and who acknowledged them',
   ],
   arguments: [ALERT],
   options: [{ flags: '--reason <text>', doc: 'shown with the alert', kind: text('reason'), default: '' }],
@@ -77,9 +77,9 @@ const redeliver = defineCommand({
   name: 'redeliver',
   summary: "Retry an alert's failed notifications now",
   examples: [
-    ['cardpoll alerts redeliver 12', 'retries them now'],
-    ['cardpoll alerts history', 'shows the result'],
-    ['cardpoll alerts test 3', 'check that the receiver of rule 3 answers'],
+    'cardpoll alerts redeliver 12  # retries them now',
+    'cardpoll alerts history  # shows the result',
+    'cardpoll alerts test 3  # check that the receiver of rule 3 answers',
   ],
   arguments: [ALERT],
   run: (context, { args: [id] }) =>
@@ -90,9 +90,9 @@ const test = defineCommand({
   name: 'test',
   summary: 'Send a test webhook for a rule, and show the answer of the receiver',
   examples: [
-    ['cardpoll alerts test 3', 'exit code 1 if it is not delivered'],
-    ['cardpoll alerts test "Queue backlog: realname"', 'by name'],
-    ['cardpoll alerts test 3 -o json', 'for programs'],
+    'cardpoll alerts test 3  # exit code 1 if it is not delivered',
+    'cardpoll alerts test "Queue backlog: realname"  # by name',
+    'cardpoll alerts test 3 -o json  # for programs',
   ],
   arguments: [RULE],
   run: (context, { args: [given] }) => unlessOver(context, tryWebhook(context, given)),
@@ -114,10 +114,10 @@ const trialFields = fieldList<WebhookTrialBody>(({ delivered, status, error, dur
 
 const DEFAULT_SILENCE_SECONDS = 3_600;
 const SILENCE_EXAMPLES = [
-  ['cardpoll alerts silence 3 --for 2h --reason "import runs"', 'one rule, by number or name'],
-  ['cardpoll alerts silence --type avg_duration --for 30m', 'every rule of a type'],
-  ['cardpoll alerts silences', 'active silences'],
-] as const;
+  'cardpoll alerts silence 3 --for 2h --reason "import runs"  # one rule, by number or name',
+  'cardpoll alerts silence --type avg_duration --for 30m  # every rule of a type',
+  'cardpoll alerts silences  # active silences',
+];
 
 const silence = defineCommand({
   name: 'silence',
@@ -169,9 +169,9 @@ const unsilence = defineCommand({
   name: 'unsilence',
   summary: 'End a silence; alerts still firing are sent now',
   examples: [
-    ['cardpoll alerts unsilence 5', 'number from `cardpoll alerts silences`'],
-    ['cardpoll alerts silences', 'active silences'],
-    ['cardpoll alerts history --state firing', 'firing alerts'],
+    'cardpoll alerts unsilence 5  # number from `cardpoll alerts silences`',
+    'cardpoll alerts silences  # active silences',
+    'cardpoll alerts history --state firing  # firing alerts',
   ],
   arguments: [{ name: '<silence_id>', doc: 'number of the silence', kind: integer(RECORD_ID_BOUNDS) }],
   run: (context, { args: [id] }) =>
@@ -193,9 +193,9 @@ export const alerts: CommandSpec = {
   name: 'alerts',
   summary: 'Manage alert rules, fired alerts, silences and notifications',
   examples: [
-    ['cardpoll alerts rules', 'all alert rules'],
-    ['cardpoll alerts history', 'alerts that fired lately'],
-    ['cardpoll alerts recommended --apply', 'create the recommended rules'],
+    'cardpoll alerts rules  # all alert rules',
+    'cardpoll alerts history  # alerts that fired lately',
+    'cardpoll alerts recommended --apply  # create the recommended rules',
   ],
   subcommands: [
     ...[rules, show, history, acknowledge, silence, silences, unsilence],

@@ -2,30 +2,28 @@
 // kept as they are, and it asks before it puts running cards over their package. Standard input can be read only once, so
 // neither happens, and the daemon ends such an import instead. Ctrl-C ends the file after the row that is being sent, so
 // that the daemon can still report what it has kept.
-
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
 import { TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { EXIT_BAD_DATA, EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
-import { type ImportSource, openImportSource, STANDARD_INPUT, WholeLines } from '../../import-source.ts';
+import { EXIT_BAD_DATA, EXIT_OK } from '../../exit-codes.ts';
+import { STANDARD_INPUT, sendLines } from '../../import-source.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
-import { ProgressBar } from '../../output/progress-bar.ts';
 import { cardCount } from '../../output/style.ts';
 import { fieldList } from '../../output/table.ts';
-import { type Trial, tryFirst } from './import-trial.ts';
+import { tryFirst } from './import-trial.ts';
 
 export const importCards = defineCommand({
   name: 'import',
   summary: 'Import cards from a CSV or NDJSON file; keep good rows and list bad ones (exit code 65)',
   examples: [
-    ['cardpoll cards import cards.csv', 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified'],
-    ['cardpoll cards import cards.ndjson --dry-run', 'one JSON object per line, same names; checks only'],
-    ['cardpoll cards import export.csv --ignore-columns', 'a file with further columns'],
-    ['cardpoll cards import - < cards.csv', 'from standard input: nothing is kept to undo it'],
+    'cardpoll cards import cards.csv  # card_id,iccid,carrier_id,status,allowance_mb,real_name_verified',
+    'cardpoll cards import cards.ndjson --dry-run  # one JSON object per line, same names; checks only',
+    'cardpoll cards import export.csv --ignore-columns  # a file with further columns',
+    'cardpoll cards import - < cards.csv  # from standard input: nothing is kept to undo it',
   ],
   arguments: [
     { name: '<file>', doc: 'file with one card per line; - for standard input', kind: text('path') },
@@ -47,55 +45,36 @@ export const importCards = defineCommand({
   run: async (context, { args: [file], options }) => {
     const { dryRun = false, yes = false, ignoreColumns = false, overwriteVerified = false } = options;
     const query = { ignore_columns: ignoreColumns, overwrite_verified: overwriteVerified };
-    const accepted = yes ? Number.MAX_SAFE_INTEGER : 0;
-    const trial =
-      dryRun || file === STANDARD_INPUT ? undefined : await tryFirst(context, file, options, query);
-    if (trial === null) return EXIT_NEGATIVE;
-    const plan = trial?.plan ?? (dryRun ? { dry_run: true } : { accept_over_package: accepted });
-    const answer = await upload(context, file, await openImportSource(context.io, file), {
-      ...query,
-      ...plan,
-    });
+    const trial = dryRun || file === STANDARD_INPUT ? null : await tryFirst(context, file, options, query);
+    const accepted = trial?.accepted ?? (yes ? Number.MAX_SAFE_INTEGER : 0);
+    const plan = dryRun ? { dry_run: true } : { accept_over_package: accepted };
+    const answer = await upload(context, file, { ...query, ...plan });
     // A daemon of an older version does not answer it.
     const { ignored_columns: ignored = [] } = answer.body;
     if (ignored.length > 0) context.io.stderr.write(`ignored columns: ${plainText(ignored.join(', '))}\n`);
     await printAnswer(context, answer, importFields);
     listRejected(context, answer.body);
     if (dryRun) context.io.stderr.write('nothing was written: this was a dry run\n');
-    if (trial !== undefined) warnOfUnkept(context, answer.body, trial);
+    if (trial !== null) warnOfUnkept(context, answer.body, trial.kept);
     printInterruption(context, answer.body, dryRun);
     return answer.body.rejected > 0 ? EXIT_BAD_DATA : EXIT_OK;
   },
 });
 
-async function upload(
-  context: CommandContext,
-  file: string,
-  { stream, format, bytes }: ImportSource,
-  query: ImportQuery,
-): Promise<Answer<ImportBody>> {
+function upload(context: CommandContext, file: string, query: ImportQuery): Promise<Answer<ImportBody>> {
   const { io } = context;
-  const bar = new ProgressBar(
-    io,
-    `${query.dry_run === true ? 'checking' : 'sending'} ${plainText(file)}`,
-    bytes,
-  );
-  const lines = new WholeLines(stream, bar);
-  const interrupted = io.onInterrupt();
-  const stop = () => lines.stop();
-  interrupted.addEventListener('abort', stop, { once: true });
-  try {
-    // The interruption ends the file, not the exchange.
-    const client = await context.client(new AbortController().signal);
-    if (interrupted.aborted) throw interrupted.reason;
-    return await client.importCards(stream.pipe(lines), format, query);
-  } catch (error) {
-    throw interrupted.aborted ? interrupted.reason : inWordsOfCommand(error, file);
-  } finally {
-    interrupted.removeEventListener('abort', stop);
-    bar.clear();
-    stream.destroy();
-  }
+  return sendLines(io, file, query.dry_run === true ? 'checking' : 'sending', async (lines, format) => {
+    const interrupted = io.onInterrupt();
+    interrupted.addEventListener('abort', () => lines.stop(), { once: true });
+    try {
+      // The interruption ends the file, not the exchange.
+      const client = await context.client(new AbortController().signal);
+      if (interrupted.aborted) throw interrupted.reason;
+      return await client.importCards(lines, format, query);
+    } catch (error) {
+      throw interrupted.aborted ? interrupted.reason : inWordsOfCommand(error, file);
+    }
+  });
 }
 
 function inWordsOfCommand(error: unknown, file: string): unknown {
@@ -114,7 +93,7 @@ function inWordsOfCommand(error: unknown, file: string): unknown {
 }
 
 /** Another import, or a change in the database, between the trial and the import. */
-function warnOfUnkept({ io }: CommandContext, { updated }: ImportBody, { kept }: Trial): void {
+function warnOfUnkept({ io }: CommandContext, { updated }: ImportBody, kept: number): void {
   if (updated <= kept) return;
   io.stderr.write(
     `${cardCount(updated)} were updated but only ${kept.toLocaleString('en-US')} ${kept === 1 ? 'was' : 'were'} kept: other changes came between; the file does not take all of this import back\n`,

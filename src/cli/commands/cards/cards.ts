@@ -25,10 +25,10 @@ import { importCards } from './cards-import.ts';
 import { CARD_ARGUMENT, explainCard } from './explain.ts';
 
 const EXAMPLES = [
-  ['cardpoll cards import cards.csv', 'CSV or NDJSON; safe to repeat'],
-  ['cardpoll cards show 89860012345678901234', 'by iccid'],
-  ['cardpoll cards list --stopped yes', 'stopped cards'],
-] as const;
+  'cardpoll cards import cards.csv  # CSV or NDJSON; safe to repeat',
+  'cardpoll cards show 89860012345678901234  # by iccid',
+  'cardpoll cards list --stopped yes  # stopped cards',
+];
 
 const show = defineCommand({
   name: 'show',
@@ -47,21 +47,16 @@ const show = defineCommand({
   },
 });
 
-const WAIT_FOR_STOP = {
-  flags: '--wait',
-  doc: 'wait until the gateway shows the card stopped',
-} as const satisfies OptionSpec;
-
 const stopCard = defineCommand({
   name: 'stop',
   summary: 'Stop a card, whatever it has used',
   examples: [
-    ['cardpoll cards stop 42 --reason "stolen"', 'by card id; its next package poll stops it'],
-    ['cardpoll cards stop 89860012345678901234 --reason "stolen" --wait', 'by iccid, and wait for it'],
-    ['cardpoll cards resume 42 --reason "found again"', 'the way back'],
+    'cardpoll cards stop 42 --reason "stolen"  # by card id; its next package poll stops it',
+    'cardpoll cards stop 89860012345678901234 --reason "stolen" --wait  # by iccid, and wait for it',
+    'cardpoll cards resume 42 --reason "found again"  # the way back',
   ],
   arguments: [CARD_ARGUMENT],
-  options: [REASON_OPTION, WAIT_FOR_STOP],
+  options: [REASON_OPTION, { flags: '--wait', doc: 'wait until the gateway shows the card stopped' }],
   run: async (context, { args: [card], options }) => {
     const answer = await ask(context, 'ordering the stop', (client) => client.stopCard(card, options.reason));
     if (options.wait !== true) {
@@ -80,9 +75,9 @@ const resumeCard = defineCommand({
   name: 'resume',
   summary: 'Resume a card; exit code 1 if it already waits to be resumed',
   examples: [
-    ['cardpoll cards resume 42 --reason "customer paid"', 'its next package poll resumes it'],
-    ['cardpoll cards resume 42 --reason "customer paid" --wait', 'and wait for it'],
-    ['cardpoll stops runs', 'runs and their progress'],
+    'cardpoll cards resume 42 --reason "customer paid"  # its next package poll resumes it',
+    'cardpoll cards resume 42 --reason "customer paid" --wait  # and wait for it',
+    'cardpoll stops runs  # runs and their progress',
   ],
   arguments: [CARD_ARGUMENT],
   options: [REASON_OPTION, STOP_AGAIN_OPTION, RUN_WAIT_OPTION],
@@ -98,16 +93,13 @@ const orderedStopFields = fieldList<OrderedStopBody>((body, style) => [
   ['state', style.text(body.state)],
 ]);
 
-const YES_NO = ['yes', 'no'] as const;
-const EXPORT_FORMATS = ['csv', 'jsonl'] as const;
-
 const FILTER_OPTIONS = [
   { flags: '--carrier-id <n>', doc: 'only cards of this carrier', kind: integer(SELECTION_BOUNDS) },
   { flags: '--status <n>', doc: 'only cards with this status', kind: integer(SELECTION_BOUNDS) },
   {
     flags: '--stopped <yes|no>',
     doc: 'only cards that are stopped, or only those that are not',
-    kind: oneOf(YES_NO),
+    kind: oneOf(['yes', 'no']),
   },
 ] as const satisfies readonly OptionSpec[];
 
@@ -123,9 +115,9 @@ const list = defineCommand({
   name: 'list',
   summary: 'Show cards in id order',
   examples: [
-    ['cardpoll cards list --carrier-id 7', 'the first cards of a carrier'],
-    ['cardpoll cards list --stopped yes --after-id 4711', 'stopped cards after card 4711'],
-    ['cardpoll cards list --status 2 --limit 1000 -o jsonl', 'for programs'],
+    'cardpoll cards list --carrier-id 7  # the first cards of a carrier',
+    'cardpoll cards list --stopped yes --after-id 4711  # stopped cards after card 4711',
+    'cardpoll cards list --status 2 --limit 1000 -o jsonl  # for programs',
   ],
   options: [
     ...FILTER_OPTIONS,
@@ -151,12 +143,7 @@ const list = defineCommand({
 });
 
 /** One request scans a limited number of cards, however few match, so it is repeated until there are enough. */
-async function matching(
-  context: CommandContext,
-  query: CardQuery,
-  afterId: number,
-  limit: number,
-): Promise<CardListBody> {
+async function matching(context: CommandContext, query: CardQuery, afterId: number, limit: number) {
   return ask(context, 'looking for cards', async (client) => {
     const items: CardListBody['items'][number][] = [];
     let next: number | null = afterId;
@@ -187,12 +174,12 @@ const exportCards = defineCommand({
   name: 'export',
   summary: 'Print cards in the format of an import',
   examples: [
-    ['cardpoll cards export > cards.csv', 'the whole fleet'],
-    ['cardpoll cards export --carrier-id 7 -o jsonl', 'one JSON object per line'],
-    ['cardpoll cards export --stopped yes | cut -d, -f2', 'iccids of stopped cards'],
+    'cardpoll cards export > cards.csv  # the whole fleet',
+    'cardpoll cards export --carrier-id 7 -o jsonl  # one JSON object per line',
+    'cardpoll cards export --stopped yes | cut -d, -f2  # iccids of stopped cards',
   ],
   options: FILTER_OPTIONS,
-  formats: EXPORT_FORMATS,
+  formats: ['csv', 'jsonl'],
   run: async (context, { options }) => {
     const client = await context.client();
     const format = context.format === 'jsonl' ? 'ndjson' : 'csv';

@@ -6,6 +6,7 @@ import { showAnswer } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
 import { offersRealname } from '../../output/reports/card-fields.ts';
 import { type Colour, commandLines, INDENT, type Style, sentenceLines, span } from '../../output/style.ts';
+import { recordLine, textOf } from '../../output/table.ts';
 
 export const CARD_ARGUMENT = {
   name: '<card>',
@@ -21,9 +22,9 @@ export const explain = defineCommand({
   name: 'explain',
   summary: 'Explain why a card is or is not polled, for each task type',
   examples: [
-    ['cardpoll explain 42', 'by card id'],
-    ['cardpoll explain 89860012345678901234', 'by iccid'],
-    ['cardpoll explain 42 -o json', 'all details, for programs'],
+    'cardpoll explain 42  # by card id',
+    'cardpoll explain 89860012345678901234  # by iccid',
+    'cardpoll explain 42 -o json  # all details, for programs',
   ],
   arguments: [CARD_ARGUMENT],
   run: (context, { args: [card] }) => explainCard(context, card),
@@ -57,8 +58,7 @@ function explanationText(body: ExplanationBody, style: Style): string {
 
 function recordOf(task: TaskBody, style: Style): string {
   const { task_type, state, text, command, next_due_at, last_succeeded_at } = task;
-  const values = [task_type, state, text, command, next_due_at, last_succeeded_at];
-  return `${values.map((value) => style.text(value).text).join('\t')}\n`;
+  return recordLine([task_type, state, text, command, next_due_at, last_succeeded_at], style);
 }
 
 function cardLines({ card, tasks }: ExplanationBody, style: Style): string {
@@ -128,8 +128,4 @@ function historyLines(body: ExplanationBody, style: Style): string {
     'log lines:',
     ...commandLines(body.logs_command, 'bold', style),
   ]);
-}
-
-function textOf(lines: readonly string[]): string {
-  return lines.map((line) => `${line}\n`).join('');
 }

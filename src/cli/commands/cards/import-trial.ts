@@ -4,24 +4,16 @@ import { randomBytes } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
+import type { ImportQuery } from '../../../api/client/client-bodies.ts';
 import { stateHome } from '../../../config/load-config.ts';
 import { acceptedAfter } from '../../../domain/cards/card.ts';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
 import type { CommandContext, Io } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';
-import { openImportSource, WholeLines } from '../../import-source.ts';
+import { sendLines } from '../../import-source.ts';
 import { plainText } from '../../output/line.ts';
-import { ProgressBar } from '../../output/progress-bar.ts';
 import { shellWord } from '../../output/shell-word.ts';
 import { cardCount } from '../../output/style.ts';
-
-export interface Trial {
-  /** What the import may do. */
-  readonly plan: Pick<ImportQuery, 'accept_over_package'>;
-  /** Number of cards that are kept as they were. */
-  readonly kept: number;
-}
 
 interface TrialOptions extends ConfirmOptions {
   readonly undoFile?: string;
@@ -29,35 +21,35 @@ interface TrialOptions extends ConfirmOptions {
 
 /**
  * Keeps the cards that the import would change, and asks if it puts running cards over their package.
- * @returns null: the import is not wanted.
+ * @returns how many cards it may put over it, and how many are kept as they were.
  */
 export async function tryFirst(
   context: CommandContext,
   file: string,
   options: TrialOptions,
   query: ImportQuery,
-): Promise<Trial | null> {
+) {
   const { io } = context;
   await refusePipe(file);
   const former = new FormerCards(io, options.undoFile ?? null);
   try {
-    const { over_package: over = 0 } = await preview(context, file, query, former);
+    const { over_package: over = 0 } = await sendLines(io, file, 'checking', async (lines, format) => {
+      const client = await context.client();
+      return client.previewImport(lines, format, query, (rows) => former.add(rows));
+    });
     await former.close();
     const accepted = acceptedAfter(over);
     const plan = [
       `${over.toLocaleString('en-US')} running cards would be over their package of this month, and would be stopped: allowance_mb is less than they have used`,
       `The import ends before it puts more than ${accepted.toLocaleString('en-US')} over it.`,
     ];
-    if (over > 0 && !(await confirm(context, plan, options))) {
-      await former.discard();
-      return null;
-    }
+    if (over > 0) await confirm(context, plan, options);
     if (former.path !== null) {
       io.stderr.write(
         `${cardCount(former.cards)} ${former.cards === 1 ? 'is kept as it is' : 'are kept as they are'} in ${plainText(former.path)}\nto undo the import: ${plainText(undoCommand(context, former.path))}\n`,
       );
     }
-    return { plan: { accept_over_package: accepted }, kept: former.cards };
+    return { accepted, kept: former.cards };
   } catch (error) {
     await former.discard();
     throw error;
@@ -86,24 +78,6 @@ function undoCommand({ configInputs }: CommandContext, path: string): string {
   return `cardpoll cards import ${shellWord(resolve(path))} --overwrite-verified${flags.join('')}`;
 }
 
-async function preview(
-  context: CommandContext,
-  file: string,
-  query: ImportQuery,
-  former: FormerCards,
-): Promise<ImportBody> {
-  const { stream, format, bytes } = await openImportSource(context.io, file);
-  const bar = new ProgressBar(context.io, `checking ${plainText(file)}`, bytes);
-  const lines = new WholeLines(stream, bar);
-  try {
-    const client = await context.client();
-    return await client.previewImport(stream.pipe(lines), format, query, (rows) => former.add(rows));
-  } finally {
-    bar.clear();
-    stream.destroy();
-  }
-}
-
 const KEPT_FILES = 20;
 const OWN_NAME = /^before-[\dTZa-f-]+\.csv$/;
 
@@ -117,7 +91,8 @@ type FormerCard = Readonly<Record<string, unknown>>;
 class FormerCards {
   #file: FileHandle | null = null;
   #path: string | null;
-  #cards = 0;
+  /** How many are in the file. */
+  cards = 0;
 
   /** @param path null: a file of its own in the state directory of the user. */
   constructor(
@@ -125,10 +100,6 @@ class FormerCards {
     path: string | null,
   ) {
     this.#path = path;
-  }
-
-  get cards(): number {
-    return this.#cards;
   }
 
   /** The file; null while there is no card. */
@@ -144,7 +115,7 @@ class FormerCards {
       this.#file ??= await this.#create(Object.keys(first));
       await this.#file.write(rows.map((row) => lineOf(Object.values(row))).join(''));
     });
-    this.#cards += rows.length;
+    this.cards += rows.length;
   }
 
   /** The file is on the disk, whatever happens to the machine. */

@@ -5,11 +5,11 @@ import { MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/operator-limits.t
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { ask, showAnswer } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { ownAnswer, printAnswer, printChange } from '../../output/print.ts';
 import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.ts';
 import { listTable, ofItems, ofOne } from '../../output/table.ts';
-import { limitApproved } from './demand-plan.ts';
+import { confirmLimit } from './demand-plan.ts';
 
 const TASK_TYPE = {
   name: '<task_type>',
@@ -17,10 +17,10 @@ const TASK_TYPE = {
   kind: oneOf(TASK_TYPES),
 } as const satisfies ArgumentSpec;
 const EXAMPLES = [
-  ['cardpoll concurrency', 'limits and running tasks'],
-  ['cardpoll concurrency set realname 150', 'takes effect on every instance within a second'],
-  ['cardpoll concurrency advise', 'limits that fit the measured response times'],
-] as const;
+  'cardpoll concurrency  # limits and running tasks',
+  'cardpoll concurrency set realname 150  # takes effect on every instance within a second',
+  'cardpoll concurrency advise  # limits that fit the measured response times',
+];
 
 function list(context: CommandContext): Promise<number> {
   return showAnswer(context, 'reading limits', (client) => client.concurrency(), ofItems(limitTable));
@@ -30,9 +30,9 @@ const set = defineCommand({
   name: 'set',
   summary: 'Set the limit of a task type for the whole fleet; asks before a drastic change',
   examples: [
-    ['cardpoll concurrency set realname 150', 'takes effect on every instance within a second'],
-    ['cardpoll concurrency set realname 20 --dry-run', 'shows the demand and what the limit allows'],
-    ['cardpoll concurrency set realname 20 --yes', 'for scripts'],
+    'cardpoll concurrency set realname 150  # takes effect on every instance within a second',
+    'cardpoll concurrency set realname 20 --dry-run  # shows the demand and what the limit allows',
+    'cardpoll concurrency set realname 20 --yes  # for scripts',
   ],
   arguments: [
     TASK_TYPE,
@@ -46,7 +46,7 @@ const set = defineCommand({
   run: async (context, { args: [taskType, limit], options }) => {
     const before = await ask(context, 'reading statistics', (client) => client.tasks());
     const task = before.body.items.find((item) => item.task_type === taskType);
-    if (task !== undefined && !(await limitApproved(context, task, limit, options))) return declined(options);
+    if (task !== undefined) await confirmLimit(context, task, limit, options);
     const answer = await ask(context, 'setting the limit', (client) =>
       client.setConcurrency(taskType, limit),
     );
@@ -60,14 +60,14 @@ const reset = defineCommand({
   name: 'reset',
   summary: 'Reset the running count of a task type that stays high although nothing runs',
   examples: [
-    ['cardpoll concurrency reset realname', 'asks first'],
-    ['cardpoll concurrency reset realname --dry-run', 'shows what would happen'],
-    ['cardpoll concurrency reset realname --yes', 'for scripts'],
+    'cardpoll concurrency reset realname  # asks first',
+    'cardpoll concurrency reset realname --dry-run  # shows what would happen',
+    'cardpoll concurrency reset realname --yes  # for scripts',
   ],
   arguments: [TASK_TYPE],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [taskType], options }) => {
-    if (!(await confirm(context, () => resetPlan(context, taskType), options))) return declined(options);
+    await confirm(context, () => resetPlan(context, taskType), options);
     return showAnswer(context, 'resetting', (client) => client.resetConcurrency(taskType), ofOne(resetTable));
   },
 });

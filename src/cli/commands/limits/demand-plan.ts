@@ -4,7 +4,7 @@ import type { ConfigBody, TaskBody } from '../../../api/client/client-bodies.ts'
 import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.ts';
 import { ask } from '../../ask.ts';
 import type { CommandContext } from '../../command.ts';
-import { type ConfirmOptions, confirm } from '../../confirm.ts';
+import { type ConfirmOptions, confirmIf } from '../../confirm.ts';
 import { selectionText } from '../../output/reports/config-tables.ts';
 import { cardCount, span } from '../../output/style.ts';
 
@@ -13,26 +13,13 @@ const MOST_TIMES_RAISED = 10;
 
 const BACKLOG = 'A backlog will grow, and cards will be polled less often than configured.';
 
-interface DemandPlan {
-  readonly lines: readonly string[];
-  readonly asksFirst: boolean;
-}
-
-async function confirmed(
-  context: CommandContext,
-  { lines, asksFirst }: DemandPlan,
-  options: ConfirmOptions,
-): Promise<boolean> {
-  return asksFirst || options.dryRun === true ? confirm(context, lines, options) : true;
-}
-
-/** Shows demand against capacity under the new limit. @returns whether to go ahead. */
-export function limitApproved(
+/** Shows demand against capacity under the new limit. */
+export function confirmLimit(
   context: CommandContext,
   task: TaskBody,
   limit: number,
   options: ConfirmOptions,
-): Promise<boolean> {
+): Promise<void> {
   const { task_type, demand_per_second: demand, concurrency, scheduled_cards } = task;
   const before = concurrency.max;
   const starves = limit < before && isFarOver(demand, roomOf(task, limit));
@@ -45,7 +32,7 @@ export function limitApproved(
     ...(starves ? [BACKLOG] : []),
     ...(floods ? [`The gateway may get ${number(limit)} calls at a time.`] : []),
   ];
-  return confirmed(context, { lines, asksFirst: starves || floods }, options);
+  return confirmIf(starves || floods, context, lines, options);
 }
 
 type Measured = Pick<TaskBody, 'capacity' | 'effective_concurrency'>;
@@ -84,47 +71,41 @@ type Planned = Pick<
   'name' | 'task_type' | 'card_condition' | 'carrier_id' | 'interval_seconds' | 'status'
 >;
 
-/** @returns whether to go ahead. */
-export async function configApproved(
+/**
+ * Shows what the config demands.
+ * @param before null: it is new.
+ */
+export async function confirmConfig(
   context: CommandContext,
   before: ConfigBody | null,
   after: Planned,
   options: ConfirmOptions,
-): Promise<boolean> {
-  if (options.yes === true && options.dryRun !== true) return true;
+): Promise<void> {
+  if (options.yes === true && options.dryRun !== true) return;
   const { body } = await ask(context, 'reading statistics', (client) => client.tasks());
   const task = body.items.find(({ task_type }) => task_type === after.task_type);
-  if (task === undefined) return true;
+  if (task === undefined) return;
   const sameCards = before?.carrier_id === after.carrier_id && before.card_condition === after.card_condition;
+  // It may poll so many cards. A config of higher priority may keep some of them.
   const cards = (sameCards ? before.members : null) ?? (await cardsOf(context, after));
-  return confirmed(context, configPlan(task, before, after, cards), options);
+  const replaced = before?.task_type === task.task_type ? demandOf(before, before.members ?? 0) : 0;
+  const demand = Math.max(0, task.demand_per_second - replaced) + demandOf(after, cards);
+  const limit = task.effective_concurrency;
+  const starves = demand > task.demand_per_second && isFarOver(demand, roomOf(task, limit));
+  const what = before === null ? 'Create' : 'Change';
+  const lines = [
+    `${what} polling config "${after.name}": ${task.task_type}, ${selectionText(after)}, every ${span(after.interval_seconds)}.`,
+    `With up to ${cardCount(cards)}, ${task.task_type} needs ${rate(demand)} (now: ${rate(task.demand_per_second)}); ` +
+      `${roomText(task, limit)}.`,
+    ...(starves ? [BACKLOG] : []),
+  ];
+  return confirmIf(starves, context, lines, options);
 }
 
 /** All cards of the carrier: how many of them are verified changes with every poll. */
 async function cardsOf(context: CommandContext, { carrier_id }: Planned): Promise<number> {
   const selection = { carrier_id, status: null };
   return (await ask(context, 'counting cards', (client) => client.countSelected(selection))).body.matching;
-}
-
-/**
- * @param before null: the config is new
- * @param cards that it may poll; a config of higher priority may keep some of them
- */
-function configPlan(task: TaskBody, before: ConfigBody | null, after: Planned, cards: number): DemandPlan {
-  const replaced = before?.task_type === task.task_type ? demandOf(before, before.members ?? 0) : 0;
-  const demand = Math.max(0, task.demand_per_second - replaced) + demandOf(after, cards);
-  const limit = task.effective_concurrency;
-  const asksFirst = demand > task.demand_per_second && isFarOver(demand, roomOf(task, limit));
-  const what = before === null ? 'Create' : 'Change';
-  return {
-    lines: [
-      `${what} polling config "${after.name}": ${task.task_type}, ${selectionText(after)}, every ${span(after.interval_seconds)}.`,
-      `With up to ${cardCount(cards)}, ${task.task_type} needs ${rate(demand)} (now: ${rate(task.demand_per_second)}); ` +
-        `${roomText(task, limit)}.`,
-      ...(asksFirst ? [BACKLOG] : []),
-    ],
-    asksFirst,
-  };
 }
 
 function demandOf({ status, interval_seconds }: Pick<Planned, 'status' | 'interval_seconds'>, cards: number) {

@@ -23,9 +23,9 @@ export const pause = defineCommand({
   name: 'pause',
   summary: 'Pause polling for a time, for example during gateway maintenance',
   examples: [
-    ['cardpoll pause --for 30m --reason "gateway maintenance"', 'all task types'],
-    ['cardpoll pause realname --for 5m', 'one task type'],
-    ['cardpoll resume', 'end the pause early'],
+    'cardpoll pause --for 30m --reason "gateway maintenance"  # all task types',
+    'cardpoll pause realname --for 5m  # one task type',
+    'cardpoll resume  # end the pause early',
   ],
   arguments: [TASK_TYPE],
   options: [
@@ -60,9 +60,9 @@ export const resume = defineCommand({
   name: 'resume',
   summary: 'End pauses of polling, including those the gateway asked for',
   examples: [
-    ['cardpoll resume', 'all task types'],
-    ['cardpoll resume realname', 'one task type'],
-    ['cardpoll stats', 'what is paused'],
+    'cardpoll resume  # all task types',
+    'cardpoll resume realname  # one task type',
+    'cardpoll stats  # what is paused',
   ],
   arguments: [TASK_TYPE],
   run: async (context, { args: [taskType = 'all'] }) => {

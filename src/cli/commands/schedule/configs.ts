@@ -19,13 +19,13 @@ import {
   type OptionSpec,
   type OptionsOf,
 } from '../../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { findConfig } from '../../named.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { cardCount, enabledWord, span } from '../../output/style.ts';
 import { ofOne } from '../../output/table.ts';
-import { configApproved } from '../limits/demand-plan.ts';
+import { confirmConfig } from '../limits/demand-plan.ts';
 
 const CONFIG = {
   name: '<config>',
@@ -34,15 +34,12 @@ const CONFIG = {
   names: 'configs',
 } as const satisfies ArgumentSpec;
 const EXAMPLES = [
-  ['cardpoll configs', 'all polling configs'],
-  ['cardpoll configs disable "Package check"', 'stop polling its cards; asks first'],
-  ['cardpoll configs set 3 --interval-seconds 900', 'poll them every 15 minutes'],
-  [
-    'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10',
-    'new',
-  ],
-  ['cardpoll configs delete 5', 'asks first'],
-] as const;
+  'cardpoll configs  # all polling configs',
+  'cardpoll configs disable "Package check"  # stop polling its cards; asks first',
+  'cardpoll configs set 3 --interval-seconds 900  # poll them every 15 minutes',
+  'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10  # new',
+  'cardpoll configs delete 5  # asks first',
+];
 
 const list = defineCommand({
   name: 'list',
@@ -62,11 +59,7 @@ const list = defineCommand({
     }),
 });
 
-async function update(
-  context: CommandContext,
-  before: ConfigBody,
-  patch: Partial<ConfigRequest>,
-): Promise<number> {
+async function update(context: CommandContext, before: ConfigBody, patch: Partial<ConfigRequest>) {
   const answer = await ask(context, 'changing the polling config', (client) =>
     client.updateConfig(before.id, patch),
   );
@@ -95,7 +88,7 @@ const enable = defineCommand({
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
     const config = await findConfig(context, given);
-    if (!(await configApproved(context, config, { ...config, status: 1 }, options))) return declined(options);
+    await confirmConfig(context, config, { ...config, status: 1 }, options);
     return update(context, config, { status: 1 });
   },
 });
@@ -104,15 +97,15 @@ const disable = defineCommand({
   name: 'disable',
   summary: 'Disable a config, so that its cards are not polled',
   examples: [
-    ['cardpoll configs disable 3', 'asks first'],
-    ['cardpoll configs disable "Package check" --dry-run', 'by name; shows how many cards it affects'],
-    ['cardpoll configs disable 3 --yes', 'for scripts'],
+    'cardpoll configs disable 3  # asks first',
+    'cardpoll configs disable "Package check" --dry-run  # by name; shows how many cards it affects',
+    'cardpoll configs disable 3 --yes  # for scripts',
   ],
   arguments: [CONFIG],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
     const config = await findConfig(context, given);
-    if (!(await confirm(context, disablingPlan(config), options))) return declined(options);
+    await confirm(context, disablingPlan(config), options);
     return update(context, config, { status: 0 });
   },
 });
@@ -137,9 +130,9 @@ const set = defineCommand({
   name: 'set',
   summary: 'Change the given fields of a config; asks if it would need far more than can be polled',
   examples: [
-    ['cardpoll configs set 3 --interval-seconds 900', 'poll its cards every 15 minutes'],
-    ['cardpoll configs set 3 --interval-seconds 60 --dry-run', 'shows demand and capacity'],
-    ['cardpoll configs set 3 --all-carriers', 'cards of all carriers again'],
+    'cardpoll configs set 3 --interval-seconds 900  # poll its cards every 15 minutes',
+    'cardpoll configs set 3 --interval-seconds 60 --dry-run  # shows demand and capacity',
+    'cardpoll configs set 3 --all-carriers  # cards of all carriers again',
   ],
   arguments: [CONFIG],
   options: SET_OPTIONS,
@@ -153,7 +146,7 @@ const set = defineCommand({
       );
     }
     const config = await findConfig(context, given);
-    if (!(await configApproved(context, config, { ...config, ...patch }, options))) return declined(options);
+    await confirmConfig(context, config, { ...config, ...patch }, options);
     return update(context, config, patch);
   },
 });
@@ -162,15 +155,9 @@ const create = defineCommand({
   name: 'create',
   summary: 'Create a polling config; asks if it would need far more than can be polled',
   examples: [
-    ['cardpoll configs create --name Night --task package --interval-seconds 24h', 'every card once a day'],
-    [
-      'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10',
-      'wins over configs of lower priority',
-    ],
-    [
-      'cardpoll configs create --name Later --task package --interval-seconds 1h --disabled',
-      'created disabled',
-    ],
+    'cardpoll configs create --name Night --task package --interval-seconds 24h  # every card once a day',
+    'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10  # wins over configs of lower priority',
+    'cardpoll configs create --name Later --task package --interval-seconds 1h --disabled  # created disabled',
   ],
   options: [...configOptions(true), { flags: '--disabled', doc: 'create it disabled' }, ...CONFIRM_OPTIONS],
   run: async (context, { options }) => {
@@ -184,7 +171,7 @@ const create = defineCommand({
       ...{ name, task_type: task, interval_seconds: intervalSeconds, carrier_id: null, status: 1 as const },
       ...config,
     };
-    if (!(await configApproved(context, null, planned, options))) return declined(options);
+    await confirmConfig(context, null, planned, options);
     return showAnswer(
       context,
       'creating the polling config',
@@ -198,15 +185,15 @@ const remove = defineCommand({
   name: 'delete',
   summary: 'Delete a config; the next matching config takes its cards',
   examples: [
-    ['cardpoll configs delete 5', 'asks first'],
-    ['cardpoll configs delete 5 --dry-run', 'shows what would happen'],
-    ['cardpoll configs delete 5 --yes', 'for scripts'],
+    'cardpoll configs delete 5  # asks first',
+    'cardpoll configs delete 5 --dry-run  # shows what would happen',
+    'cardpoll configs delete 5 --yes  # for scripts',
   ],
   arguments: [CONFIG],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
     const config = await findConfig(context, given);
-    if (!(await confirm(context, deletionPlan(config), options))) return declined(options);
+    await confirm(context, deletionPlan(config), options);
     const { id } = config;
     const answer = await ask(context, 'deleting the polling config', (client) => client.deleteConfig(id));
     context.io.stderr.write(`polling config ${id} is deleted\n`);

@@ -5,17 +5,17 @@ import { SETTINGS } from '../../../config/settings/settings.ts';
 import { fleetText } from '../../../domain/fleet.ts';
 import { ask, showAnswer } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import type { AdoptionPlan } from '../../launchers.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { initStateFields } from '../../output/reports/stats-views.ts';
 
 const EXAMPLES = [
-  ['cardpoll init', 'progress, and what was repaired'],
-  ['cardpoll init rebuild', 'compare every ring with the cards and repair what differs; asks first'],
-  ['cardpoll init rebuild --yes', 'for scripts'],
-  ['cardpoll init adopt --config /etc/cardpoll/cardpoll.yaml', 'take over a Redis that another fleet used'],
-] as const;
+  'cardpoll init  # progress, and what was repaired',
+  'cardpoll init rebuild  # compare every ring with the cards and repair what differs; asks first',
+  'cardpoll init rebuild --yes  # for scripts',
+  'cardpoll init adopt --config /etc/cardpoll/cardpoll.yaml  # take over a Redis that another fleet used',
+];
 
 function show(context: CommandContext): Promise<number> {
   return showAnswer(context, 'reading the progress', (client) => client.initProgress(), initStateFields);
@@ -27,7 +27,7 @@ const rebuild = defineCommand({
   examples: EXAMPLES,
   options: CONFIRM_OPTIONS,
   run: async (context, { options }) => {
-    if (!(await confirm(context, () => planOf(context), options))) return declined(options);
+    await confirm(context, () => planOf(context), options);
     return showAnswer(context, 'asking the leader', (client) => client.rebuildInit(), initStateFields);
   },
 });
@@ -54,7 +54,6 @@ const adopt = defineCommand({
     const config = await loadAdoptConfig(context.configInputs);
     const goAhead = (plan: AdoptionPlan) => confirm(context, adoptionText(plan), options);
     const done = await context.launchers.adopt(config, goAhead);
-    if (done === null) return declined(options);
     const answer = ownAnswer({ fleet: done.fleet, before: done.holder });
     return printAnswer(
       context,

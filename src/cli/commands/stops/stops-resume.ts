@@ -18,7 +18,7 @@ import {
   type OptionSpec,
   type OptionsOf,
 } from '../../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { follow, type WaitOptions } from '../../follow.ts';
 import { plainText } from '../../output/line.ts';
@@ -56,9 +56,9 @@ export const resume = defineCommand({
   name: 'resume',
   summary: 'Resume cards, or all that cardpoll stopped since a time; exit code 1 if there is none',
   examples: [
-    ['cardpoll stops resume --since 2h --reason "wrong readings"', 'shows how many cards, then asks'],
-    ['cardpoll stops resume --since 2h --carrier-id 7 --reason "wrong readings" --dry-run', 'only shows it'],
-    ['cardpoll stops resume 42 4711 --reason "customer paid" --wait', 'two cards, and waits for them'],
+    'cardpoll stops resume --since 2h --reason "wrong readings"  # shows how many cards, then asks',
+    'cardpoll stops resume --since 2h --carrier-id 7 --reason "wrong readings" --dry-run  # only shows it',
+    'cardpoll stops resume 42 4711 --reason "customer paid" --wait  # two cards, and waits for them',
   ],
   arguments: [CARDS_ARGUMENT],
   options: RESUME_OPTIONS,
@@ -68,9 +68,11 @@ export const resume = defineCommand({
     const order = resumeOrderOf(options);
     if (options.dryRun === true || (cards.length === 0 && options.yes !== true)) {
       const preview = await ask(context, 'counting', (client) => client.previewResume(selection, order));
-      if (preview.body.total === 0 && options.dryRun !== true) return nothingToDo(context);
-      if (!(await confirm(context, planOf(preview.body, selection, order), options)))
-        return declined(options);
+      if (preview.body.total === 0 && options.dryRun !== true) {
+        context.io.stderr.write('cardpoll: there is no card to resume\n');
+        return EXIT_NEGATIVE;
+      }
+      await confirm(context, planOf(preview.body, selection, order), options);
     }
     const run = await ask(context, 'making the run', (client) => client.resumeStopped(selection, order));
     return showRun(context, run, options);
@@ -94,11 +96,6 @@ async function selectionOf(
   const range = await pastRange(context, { since });
   if (range.since === undefined) return { card_ids: await cardIdsOf(context, cards) };
   return { since: range.since, ...(carrierId === undefined ? {} : { carrier_id: carrierId }) };
-}
-
-function nothingToDo({ io }: CommandContext): number {
-  io.stderr.write('cardpoll: there is no card to resume\n');
-  return EXIT_NEGATIVE;
 }
 
 function planOf(
@@ -129,10 +126,10 @@ const RUN_ID = {
   names: 'resume_runs',
 } as const satisfies ArgumentSpec;
 const EXAMPLES = [
-  ['cardpoll stops runs', 'the latest runs'],
-  ['cardpoll stops runs show 0f8fad5b-d9cb-469f-a165-70867728950e --wait', 'wait until it has finished'],
-  ['cardpoll stops runs cancel 0f8fad5b-d9cb-469f-a165-70867728950e', 'cards that wait are not resumed'],
-] as const;
+  'cardpoll stops runs  # the latest runs',
+  'cardpoll stops runs show 0f8fad5b-d9cb-469f-a165-70867728950e --wait  # wait until it has finished',
+  'cardpoll stops runs cancel 0f8fad5b-d9cb-469f-a165-70867728950e  # cards that wait are not resumed',
+];
 
 const list = defineCommand({
   name: 'list',
@@ -191,10 +188,7 @@ export async function showRun(
   return wait === true && (failed > 0 || status === 'cancelled') ? EXIT_NEGATIVE : EXIT_OK;
 }
 
-function untilEnded(
-  context: CommandContext,
-  { id, total: expected }: ResumeRunBody,
-): Promise<Answer<ResumeRunBody>> {
+function untilEnded(context: CommandContext, { id, total: expected }: ResumeRunBody) {
   const bar = new ProgressBar(context.io, 'resuming', expected);
   let held: string | null = null;
   return follow(context, {

@@ -6,7 +6,7 @@ import { STOP_MODES, STOP_STATES, type StopMode } from '../../../domain/stops/st
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import type { Colour } from '../../output/style.ts';
 import { fieldList, listTable } from '../../output/table.ts';
 import { pastRange } from '../../past-time.ts';
@@ -19,9 +19,9 @@ const list = defineCommand({
   summary: 'Show stops, the latest first',
   isDefault: true,
   examples: [
-    ['cardpoll stops --since 2h', 'stopped, held or observed in the last two hours'],
-    ['cardpoll stops list --state held', 'what waits for an operator'],
-    ['cardpoll stops list --state observed -o jsonl', 'what mode enforce would have stopped'],
+    'cardpoll stops --since 2h  # stopped, held or observed in the last two hours',
+    'cardpoll stops list --state held  # what waits for an operator',
+    'cardpoll stops list --state observed -o jsonl  # what mode enforce would have stopped',
   ],
   options: [
     { flags: '--state <state>', doc: STOP_STATES.join(', '), kind: oneOf(STOP_STATES) },
@@ -72,9 +72,9 @@ const mode = defineCommand({
   name: 'mode',
   summary: 'Show whether cards are stopped, or set it; enforce also accepts a jump of the readings',
   examples: [
-    ['cardpoll stops mode', 'the mode, who set it and why'],
-    ['cardpoll stops mode observe --reason "too many"', 'no card is stopped from now on; does not ask'],
-    ['cardpoll stops mode enforce --reason "readings are right"', 'stops cards again; asks first'],
+    'cardpoll stops mode  # the mode, who set it and why',
+    'cardpoll stops mode observe --reason "too many"  # no card is stopped from now on; does not ask',
+    'cardpoll stops mode enforce --reason "readings are right"  # stops cards again; asks first',
   ],
   arguments: [
     {
@@ -94,7 +94,7 @@ const mode = defineCommand({
     }
     // In an emergency observe must not wait for an answer.
     const sure = { yes: wanted === 'observe', ...options };
-    if (!(await confirm(context, () => planOf(context, wanted), sure))) return declined(options);
+    await confirm(context, () => planOf(context, wanted), sure);
     return showAnswer(
       context,
       'setting the mode',
@@ -126,7 +126,6 @@ const stopModeFields = fieldList<StopModeBody>((body, style) => [
   ['jump', style.text(body.jump === null ? null : jumpText(body.jump))],
 ]);
 
-/** The jump of the readings in words. */
 function jumpText(jump: NonNullable<StopModeBody['jump']>): string {
   const [baseline, recent] = [jump.baseline_mb_per_hour, jump.recent_mb_per_hour].map(rounded);
   const accepted = jump.accepted_at === null ? 'holds all stops' : `accepted ${jump.accepted_at}`;
@@ -141,9 +140,9 @@ export const stops: CommandSpec = {
   name: 'stops',
   summary: 'Show which cards are stopped or held, set the mode of stops, resume cards (default: list)',
   examples: [
-    ['cardpoll stops mode observe --reason "too many"', 'emergency: no card is stopped from now on'],
-    ['cardpoll stops --state held', 'what waits for an operator'],
-    ['cardpoll stops resume --since 2h --reason "wrong readings"', 'the way back; asks first'],
+    'cardpoll stops mode observe --reason "too many"  # emergency: no card is stopped from now on',
+    'cardpoll stops --state held  # what waits for an operator',
+    'cardpoll stops resume --since 2h --reason "wrong readings"  # the way back; asks first',
   ],
   subcommands: [list, mode, release, dismiss, resume, runs],
 };

@@ -8,7 +8,7 @@ import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask, pageOptions, showAnswer, showPages, showUnlessOver } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { follow, type WaitOptions } from '../../follow.ts';
 import { printAnswer } from '../../output/print.ts';
@@ -32,9 +32,9 @@ export const cancel = defineCommand({
   name: 'cancel',
   summary: 'Cancel a trigger, or all: drop the waiting cards; exit code 1 if it has already finished',
   examples: [
-    ['cardpoll trigger cancel 5f0c2a9be17d4c33', 'its waiting cards leave the manual list at once'],
-    ['cardpoll trigger cancel --all', 'shows how many are open, then asks'],
-    ['cardpoll trigger cancel --all --task carddata --yes', 'those of one task type, for scripts'],
+    'cardpoll trigger cancel 5f0c2a9be17d4c33  # its waiting cards leave the manual list at once',
+    'cardpoll trigger cancel --all  # shows how many are open, then asks',
+    'cardpoll trigger cancel --all --task carddata --yes  # those of one task type, for scripts',
   ],
   arguments: [{ ...TRIGGER_ID, name: '[trigger_id]' }],
   options: [
@@ -58,12 +58,8 @@ export const cancel = defineCommand({
   },
 });
 
-async function cancelAll(
-  context: CommandContext,
-  options: ConfirmOptions & { readonly task?: TaskType },
-): Promise<number> {
-  if (!(await confirm(context, () => cancellationPlan(context, options.task), options)))
-    return declined(options);
+async function cancelAll(context: CommandContext, options: ConfirmOptions & { readonly task?: TaskType }) {
+  await confirm(context, () => cancellationPlan(context, options.task), options);
   return showAnswer(
     context,
     'cancelling',
@@ -83,9 +79,9 @@ export const status = defineCommand({
   name: 'status',
   summary: 'Show the progress of a trigger',
   examples: [
-    ['cardpoll trigger status 5f0c2a9be17d4c33', 'counts of waiting, succeeded and failed cards'],
-    ['cardpoll trigger status 5f0c2a9be17d4c33 --wait', 'wait until it has finished'],
-    ['cardpoll trigger status 5f0c2a9be17d4c33 -o json', 'what the API says'],
+    'cardpoll trigger status 5f0c2a9be17d4c33  # counts of waiting, succeeded and failed cards',
+    'cardpoll trigger status 5f0c2a9be17d4c33 --wait  # wait until it has finished',
+    'cardpoll trigger status 5f0c2a9be17d4c33 -o json  # what the API says',
   ],
   arguments: [TRIGGER_ID],
   options: [WAIT_OPTION],
@@ -99,9 +95,9 @@ export const list = defineCommand({
   name: 'list',
   summary: 'Show manual triggers, newest first',
   examples: [
-    ['cardpoll trigger list', 'the latest 20'],
-    ['cardpoll trigger list --page 2', 'the 20 before them'],
-    ['cardpoll trigger list --page 2 --page-size 100 -o json', 'further back, for programs'],
+    'cardpoll trigger list  # the latest 20',
+    'cardpoll trigger list --page 2  # the 20 before them',
+    'cardpoll trigger list --page 2 --page-size 100 -o json  # further back, for programs',
   ],
   options: pageOptions(20),
   run: (context, { options }) =>
@@ -133,10 +129,7 @@ export async function showTrigger(
   return wait === true && (failed > 0 || status === 'cancelled') ? EXIT_NEGATIVE : EXIT_OK;
 }
 
-function untilOver(
-  context: CommandContext,
-  { trigger_id: triggerId, total }: TriggerBody,
-): Promise<Answer<TriggerBody>> {
+function untilOver(context: CommandContext, { trigger_id: triggerId, total }: TriggerBody) {
   const bar = new ProgressBar(context.io, 'polling', total);
   return follow(context, {
     bar,
@@ -207,7 +200,6 @@ const cancelledFields = fieldList<CancelledTriggersBody>(({ triggers, cards }, s
   ['cards not polled', style.number(cards)],
 ]);
 
-/** The selection in words. */
 export function selectionText(selection: NonNullable<TriggerBody['selection']>): string {
   const parts = [
     ...(selection.carrier_id === null ? [] : [`carrier ${selection.carrier_id}`]),

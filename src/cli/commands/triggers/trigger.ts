@@ -8,10 +8,10 @@ import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError, unreadableText } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../../command.ts';
-import { CONFIRM_OPTIONS, confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { EXIT_NEGATIVE } from '../../exit-codes.ts';
 import { answerFields, failureFields } from '../../output/reports/card-fields.ts';
-import { cardCount } from '../../output/style.ts';
+import { cardCount, someIds } from '../../output/style.ts';
 import type { FieldsOf } from '../../output/table.ts';
 import { cancel, list, selectionText, showTrigger, status, WAIT_OPTION } from './trigger-progress.ts';
 
@@ -27,12 +27,9 @@ const single = defineCommand({
   name: 'single',
   summary: 'Poll one card now',
   examples: [
-    ['cardpoll trigger single --card-id 42 --task realname', 'check its verification now'],
-    [
-      'cardpoll trigger single --iccid 89860012345678901234 --task carddata --wait',
-      'and wait for the answer',
-    ],
-    ['cardpoll trigger single --card-id 42 --task package -o json', 'the trigger for programs'],
+    'cardpoll trigger single --card-id 42 --task realname  # check its verification now',
+    'cardpoll trigger single --iccid 89860012345678901234 --task carddata --wait  # and wait for the answer',
+    'cardpoll trigger single --card-id 42 --task package -o json  # the trigger for programs',
   ],
   options: [
     { flags: '--card-id <n>', doc: 'card id', kind: CARD_ID },
@@ -49,11 +46,7 @@ const single = defineCommand({
   },
 });
 
-async function cardIdOf(
-  context: CommandContext,
-  cardId: number | undefined,
-  iccid: string | undefined,
-): Promise<number> {
+async function cardIdOf(context: CommandContext, cardId: number | undefined, iccid: string | undefined) {
   if ((cardId === undefined) === (iccid === undefined)) {
     throw new CardpollError('usage', 'card_missing', 'give either --card-id or --iccid');
   }
@@ -97,9 +90,9 @@ const batch = defineCommand({
   name: 'batch',
   summary: `Poll up to ${MAX_BATCH_CARDS} cards now; exit code 1 if a card does not exist`,
   examples: [
-    ['cardpoll trigger batch --card-ids 1,2,3 --task package', 'three cards'],
-    ['cardpoll trigger batch --file ids.txt --task package', 'card ids from a file'],
-    ['cardpoll trigger batch --file ids.txt --task package --wait', 'and wait: exit code 1 if a poll failed'],
+    'cardpoll trigger batch --card-ids 1,2,3 --task package  # three cards',
+    'cardpoll trigger batch --file ids.txt --task package  # card ids from a file',
+    'cardpoll trigger batch --file ids.txt --task package --wait  # and wait: exit code 1 if a poll failed',
   ],
   options: [
     { flags: '--card-ids <ids>', doc: 'card ids, comma separated', kind: listOf(CARD_ID) },
@@ -122,10 +115,7 @@ const batch = defineCommand({
   },
 });
 
-async function cardIdsOf(
-  cardIds: readonly number[] | undefined,
-  file: string | undefined,
-): Promise<readonly number[]> {
+async function cardIdsOf(cardIds: readonly number[] | undefined, file: string | undefined) {
   if ((cardIds === undefined) === (file === undefined)) {
     throw new CardpollError('usage', 'card_ids_missing', 'give either --card-ids or --file');
   }
@@ -167,19 +157,16 @@ async function readIds(file: string): Promise<number[]> {
 
 /** Unknown card ids are not part of the result, so they go to stderr. */
 function printUnknown({ io }: CommandContext, { unknown_card_ids: unknown }: BatchBody): void {
-  if (unknown.length === 0) return;
-  const shown = unknown.slice(0, 20).join(', ');
-  const more = unknown.length > 20 ? ` and ${unknown.length - 20} more` : '';
-  io.stderr.write(`cardpoll: there is no card ${shown}${more}\n`);
+  if (unknown.length > 0) io.stderr.write(`cardpoll: there is no card ${someIds(unknown)}\n`);
 }
 
 const byCondition = defineCommand({
   name: 'by-condition',
   summary: 'Poll all cards of a carrier, a status or both now; without a condition, the whole fleet',
   examples: [
-    ['cardpoll trigger by-condition --task carddata --carrier-id 7', 'shows how many cards, then asks'],
-    ['cardpoll trigger by-condition --task carddata --status 1 --dry-run', 'shows how many cards'],
-    ['cardpoll trigger by-condition --task realname --carrier-id 7 --status 1 --yes --wait', 'for scripts'],
+    'cardpoll trigger by-condition --task carddata --carrier-id 7  # shows how many cards, then asks',
+    'cardpoll trigger by-condition --task carddata --status 1 --dry-run  # shows how many cards',
+    'cardpoll trigger by-condition --task realname --carrier-id 7 --status 1 --yes --wait  # for scripts',
   ],
   options: [
     TASK,
@@ -191,7 +178,7 @@ const byCondition = defineCommand({
   run: async (context, { options }) => {
     const selection = { carrier_id: options.carrierId ?? null, status: options.status ?? null };
     const plan = () => planOf(context, options.task, selection);
-    if (!(await confirm(context, plan, options))) return declined(options);
+    await confirm(context, plan, options);
     const trigger = await ask(context, 'queueing the cards', (client) =>
       client.triggerByCondition(options.task, selection),
     );
@@ -212,9 +199,9 @@ export const trigger: CommandSpec = {
   name: 'trigger',
   summary: 'Poll cards now, outside the schedule',
   examples: [
-    ['cardpoll trigger single --card-id 42 --task realname --wait', 'poll one card now'],
-    ['cardpoll trigger by-condition --task carddata --carrier-id 7', 'all cards of a carrier; asks first'],
-    ['cardpoll trigger list', 'recent triggers and their progress'],
+    'cardpoll trigger single --card-id 42 --task realname --wait  # poll one card now',
+    'cardpoll trigger by-condition --task carddata --carrier-id 7  # all cards of a carrier; asks first',
+    'cardpoll trigger list  # recent triggers and their progress',
   ],
   subcommands: [single, batch, byCondition, cancel, status, list],
 };

@@ -3,25 +3,15 @@
 import type { ConcurrencyBody, TaskBody } from '../../../api/client/client-bodies.ts';
 import { recommendedConcurrency } from '../../../domain/limits/operator-limits.ts';
 import { type Style, sentenceLines } from '../style.ts';
-import { type Column, renderTable } from '../table.ts';
+import { listTable, textOf } from '../table.ts';
 
-interface Advice {
-  readonly task_type: string;
-  readonly avg_duration_ms: number | null;
-  readonly max_concurrency: number;
-  readonly effective_concurrency: number;
-  /** null while nothing was measured. */
-  readonly recommended: { readonly min: number; readonly max: number } | null;
-  readonly verdict: 'raise' | 'lower' | 'keep' | 'unknown';
-  /** What the measured curve shows. */
-  readonly explanation: string;
-  readonly curve: ConcurrencyBody['curve'];
-}
+type Advice = ReturnType<typeof adviceFor>;
 
 /** @param limit absent when the daemon does not know the type. */
-export function adviceFor(task: TaskBody, limit: ConcurrencyBody | undefined): Advice {
+export function adviceFor(task: TaskBody, limit: ConcurrencyBody | undefined) {
   const { task_type, avg_duration_ms, effective_concurrency } = task;
   const { max } = task.concurrency;
+  // null while nothing was measured.
   const recommended = avg_duration_ms === null ? null : recommendedConcurrency(avg_duration_ms);
   return {
     task_type,
@@ -35,12 +25,13 @@ export function adviceFor(task: TaskBody, limit: ConcurrencyBody | undefined): A
   };
 }
 
-function verdictOn(max: number, recommended: Advice['recommended']): Advice['verdict'] {
+function verdictOn(max: number, recommended: ReturnType<typeof recommendedConcurrency> | null) {
   if (recommended === null) return 'unknown';
   if (max < recommended.min) return 'raise';
   return max > recommended.max ? 'lower' : 'keep';
 }
 
+/** What the measured curve shows. */
 function explain(limit: ConcurrencyBody | undefined): string {
   const parts = limit === undefined ? [] : [measured(limit)];
   if (typeof limit?.reason === 'string') {
@@ -68,32 +59,29 @@ function round(value: number): number {
   return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
 }
 
+const adviceTable = listTable<Advice>((style) => [
+  { header: 'TASK', cell: (row) => style.text(row.task_type) },
+  { header: 'AVG MS', cell: (row) => style.number(row.avg_duration_ms) },
+  { header: 'LIMIT', cell: (row) => style.number(row.max_concurrency) },
+  {
+    header: 'RECOMMENDED',
+    cell: ({ recommended }) => style.text(recommended && `${recommended.min}-${recommended.max}`),
+  },
+  {
+    header: 'VERDICT',
+    cell: ({ verdict }) =>
+      style.text(verdict, verdict === 'raise' || verdict === 'lower' ? 'yellow' : undefined),
+  },
+  ...(style.forPeople ? [] : [{ header: 'MEASURED', cell: (row: Advice) => style.text(row.explanation) }]),
+]);
+
 /** The explanations follow the table; in records they are its last column. */
 export function adviceText(items: readonly Advice[], style: Style): string {
-  const table = renderTable(items, adviceColumns(style), style);
+  const table = adviceTable(items, style);
   if (!style.forPeople) return table;
   const explained = items.filter(({ explanation }) => explanation !== '');
   const lines = explained.flatMap(({ task_type, explanation }) =>
     sentenceLines(`${task_type}: ${explanation}`, style),
   );
-  return `${table}${lines.length === 0 ? '' : '\n'}${lines.map((line) => `${line}\n`).join('')}`;
-}
-
-function adviceColumns(style: Style): Column<Advice>[] {
-  const columns: Column<Advice>[] = [
-    { header: 'TASK', cell: (row) => style.text(row.task_type) },
-    { header: 'AVG MS', cell: (row) => style.number(row.avg_duration_ms) },
-    { header: 'LIMIT', cell: (row) => style.number(row.max_concurrency) },
-    {
-      header: 'RECOMMENDED',
-      cell: ({ recommended }) => style.text(recommended && `${recommended.min}-${recommended.max}`),
-    },
-    {
-      header: 'VERDICT',
-      cell: ({ verdict }) =>
-        style.text(verdict, verdict === 'raise' || verdict === 'lower' ? 'yellow' : undefined),
-    },
-  ];
-  const measured: Column<Advice> = { header: 'MEASURED', cell: (row) => style.text(row.explanation) };
-  return style.forPeople ? columns : [...columns, measured];
+  return `${table}${lines.length === 0 ? '' : '\n'}${textOf(lines)}`;
 }

@@ -20,16 +20,14 @@ const GAP = '   ';
 
 /** Heading, causes and a table; as records the task types alone. */
 export function overviewText(overview: OverviewBody, style: Style): string {
-  const { summaryColumns, textColumns, widthOf } = style.layout;
+  const { summaryColumns, textColumns } = style.layout;
   const table = taskTable(overview.tasks, style, summaryColumns);
   if (!style.forPeople) return table;
   const capacity = capacityFacts(overview, {
     count: (value) => style.number(value).text,
     seconds: (value) => style.seconds(value).text,
   }).map((fact) => style.text(fact).text);
-  const facts = [factsOf(overview, style), capacity].flatMap((parts) =>
-    flow(parts, GAP, textColumns, widthOf),
-  );
+  const facts = [factsOf(overview, style), capacity].flatMap((parts) => flow(parts, GAP, textColumns));
   const lines = [...causeLines(overview, style), ...facts, ...stopsFact(overview, style)];
   return `${lines.join('\n')}\n\n${table}`;
 }
