@@ -1,7 +1,6 @@
 // The result of a search: the Report, its exit code and its JSON. search.ts fills it, print-report.ts prints it. JSON is
 // snake_case; instants are RFC 3339 in the search's zone.
 
-import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { snakeKeys } from '../../platform/snake-keys.ts';
 import type { InterfaceCounts } from '../hits/find-hits.ts';
 import type { Query } from '../model.ts';
@@ -24,13 +23,8 @@ export interface Trace {
   readonly truncated: boolean;
 }
 
-export interface FoundLine {
+export interface FoundLine extends Pick<Hit, 'timeMs' | 'interfaces' | 'line' | 'cut'> {
   readonly path: string;
-  readonly timeMs: number;
-  readonly interfaces: readonly InterfaceName[];
-  readonly line: Buffer;
-  /** Only the beginning of the line. */
-  readonly cut: boolean;
 }
 
 export interface Report {
