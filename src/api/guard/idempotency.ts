@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { RepeatableRequests, Ticket } from '../../operations/repeatable-requests.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { snakeKeys } from '../../platform/snake-keys.ts';
 import { PROBLEM_TYPE } from '../problem.ts';
 import { bearerToken } from './auth.ts';
 
@@ -71,8 +72,9 @@ function scoped(key: string, { headers }: FastifyRequest): string {
   return sha256(`Bearer ${bearerToken(headers.authorization) ?? ''}\n${key}`);
 }
 
+/** Of the names in the JSON: instances of an older version know requests by them. */
 function fingerprintOf({ method, url, body }: FastifyRequest): string {
-  return sha256(`${method} ${url}\n${JSON.stringify(body ?? null)}`);
+  return sha256(`${method} ${url}\n${JSON.stringify(snakeKeys(body ?? null))}`);
 }
 
 function sha256(text: string): string {
