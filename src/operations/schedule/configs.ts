@@ -29,7 +29,7 @@ import {
 } from '../requirements.ts';
 import type { ConfigReport } from './schedule-report.ts';
 
-type NewConfig = Omit<PollingConfig, 'id'>;
+export type NewConfig = Omit<PollingConfig, 'id'>;
 export type ConfigPatch = Partial<NewConfig>;
 
 interface ConfigDependencies {
