@@ -1,6 +1,5 @@
 // Starts the HTTP server of an instance: the admin API, or only probes and metrics without the role api. Used by
 // wiring.ts.
-import type { AccessSettings } from './api/guard/access.ts';
 import { tokensInClearText } from './api/guard/auth.ts';
 import type { Instruments } from './api/metrics/instruments.ts';
 import type { InstanceState } from './api/metrics/own-numbers.ts';
@@ -16,7 +15,6 @@ import { systemClock } from './platform/clock.ts';
 import type { Logger, Logs } from './platform/logger.ts';
 import { ErrorReporter } from './platform/loop.ts';
 import type { Teardown } from './platform/service.ts';
-import type { LiveSettings } from './reload.ts';
 import type { LiveStore } from './store/ports/live/live-store.ts';
 import type { SupervisorLink } from './supervision/supervisor-link.ts';
 
@@ -49,7 +47,8 @@ export async function startServer(
     ...(link === null ? {} : { siblings: link }),
     version: VERSION,
   };
-  const http = { ...accessOf(config), tls: config.tls, bounds: boundsOf(config) };
+  const { adminTokens, rateLimitPerMinute, refusalLimitPerMinute, tls } = config;
+  const http = { adminTokens, rateLimitPerMinute, refusalLimitPerMinute, tls, bounds: boundsOf(config) };
   const { ports, ...usual } = USUAL_PROBE_LISTEN;
   const { host } = servesApi ? config.listen : (config.probeListen ?? usual);
   const server = servesApi
@@ -64,7 +63,7 @@ export async function startServer(
   teardown.add(() => server.close());
   if (servesApi) await watchHealth(operations.stats, live, logs.api, teardown);
   logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
-  if (tokensInClearText({ host, ...http.bounds, tls: http.tls })) {
+  if (tokensInClearText({ host, ...http.bounds, tls })) {
     const remedy = 'set api.tls_cert and api.tls_key, or api.trusted_proxies behind a proxy with HTTPS';
     logs.api.warn({ address: server.address, remedy }, 'tokens come over the network in clear text');
   }
@@ -85,14 +84,6 @@ async function watchHealth(
   const watch = new HealthWatch({ stats, health, clock: systemClock, onError });
   teardown.add(() => watch.stop());
   await watch.start();
-}
-
-export function accessOf({
-  adminTokens,
-  rateLimitPerMinute,
-  refusalLimitPerMinute,
-}: Omit<LiveSettings, 'gatewayCredentials'>): AccessSettings {
-  return { tokens: adminTokens, rateLimitPerMinute, refusalLimitPerMinute };
 }
 
 function boundsOf({ api }: DaemonConfig): ServerBounds {

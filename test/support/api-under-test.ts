@@ -122,7 +122,7 @@ export async function startApi(stores: {
     config: {
       host: '127.0.0.1',
       port: 0,
-      tokens: tokensOf(stores.tokens ?? []),
+      adminTokens: tokensOf(stores.tokens ?? []),
       rateLimitPerMinute: stores.rateLimitPerMinute ?? 0,
       refusalLimitPerMinute: stores.refusalLimitPerMinute ?? 0,
       tls: stores.tls ?? null,

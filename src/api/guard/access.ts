@@ -26,7 +26,7 @@ declare module 'fastify' {
 
 export interface AccessSettings {
   /** Empty: open, and only on a loopback address. */
-  readonly tokens: readonly AdminToken[];
+  readonly adminTokens: readonly AdminToken[];
   /** Requests that a caller may send per minute; 0: no limit. */
   readonly rateLimitPerMinute: number;
   /** Refused requests that an address may send per minute; 0: no limit. */
@@ -47,12 +47,12 @@ export class Access {
   ) {
     this.#settings = settings;
     this.#budget = new RefusalBudget(clock);
-    this.#authenticate = authenticator(settings.tokens, listenHost, () => clock.now());
+    this.#authenticate = authenticator(settings.adminTokens, listenHost, () => clock.now());
   }
 
   /** Takes other settings from the next request on; throws like the constructor, and then keeps the present ones. */
   replace(settings: AccessSettings): void {
-    this.#authenticate = authenticator(settings.tokens, this.listenHost, () => this.clock.now());
+    this.#authenticate = authenticator(settings.adminTokens, this.listenHost, () => this.clock.now());
     this.#settings = settings;
   }
 

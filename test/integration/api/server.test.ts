@@ -36,7 +36,7 @@ describe('opening', () => {
       config: {
         host,
         port,
-        tokens,
+        adminTokens: tokens,
         rateLimitPerMinute: 0,
         refusalLimitPerMinute: 0,
         tls: null,

@@ -10,7 +10,7 @@ const FIRST = { role: 'operator', token: 'operator-token-number-one' } as const;
 const SECOND = { role: 'operator', token: 'operator-token-number-two' } as const;
 
 const settings = (tokens: Parameters<typeof tokensOf>[0], rateLimitPerMinute: number) => ({
-  tokens: tokensOf(tokens),
+  adminTokens: tokensOf(tokens),
   rateLimitPerMinute,
   refusalLimitPerMinute: 0,
 });
