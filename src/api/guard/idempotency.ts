@@ -62,11 +62,8 @@ export function answerRepeats(
 /** Keys of different clients are different keys. */
 function scoped(key: string, { headers }: FastifyRequest): string {
   if (!WELL_FORMED.test(key)) {
-    throw new CardpollError(
-      'bad_data',
-      'idempotency_key_malformed',
-      'Idempotency-Key must be 1 to 128 printable characters without spaces',
-    );
+    const message = 'Idempotency-Key must be 1 to 128 printable characters without spaces';
+    throw new CardpollError('bad_data', 'idempotency_key_malformed', message);
   }
   // However the header is written, the same token is the same client.
   return sha256(`Bearer ${bearerToken(headers.authorization) ?? ''}\n${key}`);

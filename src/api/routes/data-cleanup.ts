@@ -7,11 +7,11 @@ import { cleanupPreview, cleanupProgress, retention } from '../../operations/cle
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { answersOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
-import { body, idOf, wholeNumber } from '../schemas/fields.ts';
+import { body, idOf, wholeNumber, yesOrNo } from '../schemas/fields.ts';
 
 const configPatch = body({
   retention_days: wholeNumber(RETENTION_DAYS_BOUNDS).exactOptional(),
-  enabled: z.boolean({ error: 'must be true or false' }).exactOptional(),
+  enabled: yesOrNo.exactOptional(),
 }).refine((patch) => patch.retention_days !== undefined || patch.enabled !== undefined, {
   path: ['retention_days'],
   error: 'is required when enabled is not given',

@@ -26,7 +26,7 @@ import { type AlertOperations, alertRuleVersion } from '../../operations/alerts/
 import type { AlertHistoryOperations, SilenceOperations } from '../../operations/alerts/on-call.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import { answersOf, itemsOf, onPage, pageOf, pageQuery, type Routes } from '../schemas/answers.ts';
-import { body, idOf, oneOf, reason, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
+import { body, idOf, oneOf, reason, requiredOr, taskType, wholeNumber, yesOrNo } from '../schemas/fields.ts';
 
 const MAX_CHANNELS = 10;
 const channelsError = `must be a list of channels: ${NOTIFY_CHANNELS.join(', ')}`;
@@ -47,7 +47,7 @@ const fields = {
   task_type: taskType,
   comparison: oneOf(COMPARISONS),
   threshold: z.number({ error: requiredOr('must be a number') }),
-  is_enabled: z.boolean({ error: requiredOr('must be true or false') }),
+  is_enabled: yesOrNo,
   notify_channels: notifyChannels,
 };
 const extras = {
@@ -57,7 +57,7 @@ const extras = {
     .nullable()
     .optional()
     .meta({ writeOnly: true }),
-  webhook_grouped: z.boolean({ error: 'must be true or false' }).optional(),
+  webhook_grouped: yesOrNo.optional(),
   cooldown_seconds: wholeNumber(COOLDOWN_SECONDS_BOUNDS).optional(),
 };
 

@@ -1,7 +1,6 @@
 // /api/admin/polling-configs: which cards are polled, and how often (operations interface, sections 2.1 and 4).
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
-import { ONE_LINE } from '../../domain/one-line.ts';
 import {
   CARD_CONDITIONS,
   INTERVAL_SECONDS_BOUNDS,
@@ -11,18 +10,12 @@ import { type ConfigOperations, type ConfigPatch, configVersion } from '../../op
 import { configReport } from '../../operations/schedule/schedule-report.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import { answersOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
-import { body, idOf, oneOf, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
+import { body, idOf, line, oneOf, taskType, wholeNumber } from '../schemas/fields.ts';
 
 const NAME_LENGTH = 200;
-const nameRule = `must have 1 to ${NAME_LENGTH} printable characters`;
 const fields = {
   status: z.literal([0, 1], { error: 'must be 0 (disabled) or 1 (enabled)' }),
-  name: z
-    .string({ error: requiredOr(nameRule) })
-    .trim()
-    .min(1, { error: nameRule })
-    .max(NAME_LENGTH, { error: nameRule })
-    .regex(ONE_LINE, { error: nameRule }),
+  name: line({ min: 1, max: NAME_LENGTH }, `must have 1 to ${NAME_LENGTH} printable characters`),
   task_type: taskType,
   card_condition: oneOf(CARD_CONDITIONS),
   carrier_id: wholeNumber(SELECTION_BOUNDS).nullable(),

@@ -3,7 +3,6 @@
 // or all or since instead) is checked in operations/stops.
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
-import { ONE_LINE } from '../../domain/one-line.ts';
 import {
   MAX_ORDERED_CARDS,
   REASON_CHARS,
@@ -35,24 +34,20 @@ import {
 import {
   body,
   instant,
+  line,
   listOfCards,
   oneOf,
   queryNumber,
-  requiredOr,
   wholeNumber,
+  yesOrNo,
 } from '../schemas/fields.ts';
 
 /** A body with so many card ids is larger than others may be. */
 const CARD_LIST_BYTES = 2 * 1024 * 1024;
 
-const error = requiredOr(REASON_RULE);
-const reason = z
-  .string({ error })
-  .trim()
-  .min(REASON_CHARS.min, { error })
-  .max(REASON_CHARS.max, { error })
-  .regex(ONE_LINE, { error })
-  .describe(`Why: ${REASON_RULE.replace(/^must be /, '')}. White space around it is removed.`);
+const reason = line(REASON_CHARS, REASON_RULE).describe(
+  `Why: ${REASON_RULE.replace(/^must be /, '')}. White space around it is removed.`,
+);
 
 const cardIds = listOfCards(MAX_ORDERED_CARDS).optional();
 
@@ -70,8 +65,7 @@ const heldStops = body({
   reason,
 });
 
-const stopAgain = z
-  .boolean({ error: 'must be true or false' })
+const stopAgain = yesOrNo
   .default(false)
   .describe(
     'Allow the cards to be stopped again in the month, by a reading taken after the resume that is over the allowance',
@@ -87,10 +81,7 @@ const resumeRequest = body({
   carrier_id: wholeNumber(SELECTION_BOUNDS).optional().describe('With since: only cards of this carrier'),
   reason,
   stop_again: stopAgain,
-  dry_run: z
-    .boolean({ error: 'must be true or false' })
-    .default(false)
-    .describe('Only count the cards that the run would have'),
+  dry_run: yesOrNo.default(false).describe('Only count the cards that the run would have'),
 });
 
 const cardOrder = body({ reason });
