@@ -98,8 +98,14 @@ class Search {
         searched: sum(results, ({ bytesSearched }) => bytesSearched),
       },
       hits: sum(results, ({ count }) => count),
-      firstMs: least(results.map(({ firstMs }) => firstMs)),
-      lastMs: greatest(results.map(({ lastMs }) => lastMs)),
+      firstMs: extreme(
+        results.map(({ firstMs }) => firstMs),
+        Math.min,
+      ),
+      lastMs: extreme(
+        results.map(({ lastMs }) => lastMs),
+        Math.max,
+      ),
       byInterface: sumOfCounts<string>(results.map(({ byInterface }) => byInterface)),
       matching: this.#matching(results),
       samples: this.#samples(results),
@@ -270,10 +276,6 @@ function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((total, item) => total + of(item), 0);
 }
 
-function least(values: readonly (number | null)[]): number | null {
-  return values.reduce((a, b) => (a === null || (b !== null && b < a) ? b : a), null);
-}
-
-function greatest(values: readonly (number | null)[]): number | null {
-  return values.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null);
+function extreme(values: readonly (number | null)[], of: (a: number, b: number) => number): number | null {
+  return values.reduce((a, b) => (a === null || b === null ? (a ?? b) : of(a, b)), null);
 }

@@ -36,12 +36,8 @@ export async function findHits(
   { query, runDirectory }: HitsWork,
   control: ScanControl,
 ): Promise<FileHits> {
-  let attempt = 0;
-  const newRuns = (): RunWriter | null => {
-    attempt += 1;
-    if (query.keep !== 'all' || runDirectory === null) return null;
-    return new RunWriter(join(runDirectory, `hits-${task.number}-${attempt}`));
-  };
+  const newRuns = () =>
+    runDirectory === null ? null : new RunWriter(join(runDirectory, `hits-${task.number}`));
   const { sink, ...rest } = await scanFile(task, query, control, {
     matcher: new CardMatcher(query.card),
     timed: query.keep !== 'count',

@@ -2,17 +2,15 @@
 // snake_case; instants are RFC 3339 in the search's zone.
 
 import { snakeKeys } from '../../platform/snake-keys.ts';
-import type { InterfaceCounts } from '../hits/find-hits.ts';
+import type { FileHits, InterfaceCounts } from '../hits/find-hits.ts';
 import type { Query } from '../model.ts';
 import { type Hit, isIncomplete, type Notice, textOf } from '../model.ts';
 import type { PrunedFile } from '../plan/plan.ts';
 import { Zone } from '../time/zone.ts';
 
-interface MatchingFile {
+interface MatchingFile extends Pick<FileHits, 'firstMs' | 'lastMs'> {
   readonly path: string;
   readonly hits: number;
-  readonly firstMs: number | null;
-  readonly lastMs: number | null;
 }
 
 export interface Trace {
