@@ -1,13 +1,13 @@
 // Versions over HTTP: what can be changed comes with an ETag, and a PUT with If-Match changes only what is still in that
 // version; otherwise it is answered with 412. Used by the routes. operations/requirements.ts defines a version.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ExpectedVersion } from '../operations/requirements.ts';
 
 declare module 'fastify' {
-  interface FastifyRequest {
-    /** Of what is answered; null for what has none. */
-    version: string | null;
+  interface FastifyContextConfig {
+    /** The version of what the route answers. */
+    versionOf?: (report: never) => string;
   }
 }
 
@@ -24,20 +24,9 @@ export function etagOf(version: string): string {
 
 /** Sends the version of what is answered. */
 export function sendVersions(app: FastifyInstance): void {
-  app.decorateRequest('version', null);
-  app.addHook('preSerialization', async ({ version }, reply) => {
-    if (version !== null) reply.header('etag', etagOf(version));
+  app.addHook('preSerialization', async ({ routeOptions: { config } }, reply, report) => {
+    if (config.versionOf !== undefined) reply.header('etag', etagOf(config.versionOf(report as never)));
   });
-}
-
-/** The answer to a request for what can be changed, with its version. */
-export function withVersion<Report>(
-  request: FastifyRequest,
-  report: Report,
-  versionOf: (report: Report) => string,
-) {
-  request.version = versionOf(report);
-  return report;
 }
 
 /** Strong tags only: a weak one, or what is no tag, names no version. */

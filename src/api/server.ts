@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
-import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import type { Actor } from '../domain/audit.ts';
 import type { Operations } from '../operations/operations.ts';
@@ -27,7 +26,7 @@ import { Metrics, type Siblings } from './metrics/metrics.ts';
 import type { InstanceState } from './metrics/own-numbers.ts';
 import { openapiOptions } from './openapi.ts';
 import { auditRoute, whoamiRoute } from './routes/audit.ts';
-import { cardImportRoute } from './routes/card-import.ts';
+import { cardImportRoutes } from './routes/card-import.ts';
 import { cardExportRoute, cardRoutes } from './routes/cards.ts';
 import { dataCleanupRoutes } from './routes/data-cleanup.ts';
 import {
@@ -42,7 +41,7 @@ import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { metricsRoute, probeRoutes, type Readiness } from './routes/probes.ts';
 import { heldStopRoutes, newResumeRoute, stopResumeRoutes, stopRoutes } from './routes/stops.ts';
-import { type Routes, serializeReport, setStatus } from './schemas/answers.ts';
+import { routesOf, serializeReport, setStatus, validateRequest } from './schemas/answers.ts';
 
 export interface ServerBounds extends HttpBounds {
   /** Milliseconds for a request's body. */
@@ -149,14 +148,14 @@ async function openServer(
   const app = createApp(options, servers, refusals, access);
   const refuseTheRest = refuseOtherMethods(app);
   await app.register(swagger, openapiOptions(options.version));
-  probeRoutes(zodRoutes(app), options.readiness, options.version, expensive);
+  probeRoutes(routesOf(app), options.readiness, options.version, expensive);
   await app.register(async (guarded) => {
     guarded.addHook('onRequest', async (request, reply) => {
       access.admit(request, reply);
       servers.connections.trust(request.raw.socket);
     });
     await limitRate(guarded, () => access.rateLimitPerMinute, refusals);
-    metricsRoute(zodRoutes(guarded), new Metrics({ ...options, ...options.operations, refusals }));
+    metricsRoute(routesOf(guarded), new Metrics({ ...options, ...options.operations, refusals }));
     await addGuarded(guarded, expensive);
   });
   refuseTheRest();
@@ -199,7 +198,7 @@ function createApp(
       sendError(logs.api, error, request, reply);
     },
   });
-  app.setValidatorCompiler(validatorCompiler);
+  app.setValidatorCompiler(validateRequest);
   app.setSerializerCompiler(serializeReport);
   app.removeContentTypeParser('text/plain');
   acceptJson(app);
@@ -233,11 +232,11 @@ function adminRoutes(
   expensive: ExpensiveReads,
 ) {
   return async (app: FastifyInstance): Promise<void> => {
-    await app.register(cardImportRoute(operations.cards));
-    cardExportRoute(zodRoutes(app), operations.cards, expensive);
+    await app.register(async (streamed) => cardImportRoutes(routesOf(streamed), operations.cards));
+    cardExportRoute(routesOf(app), operations.cards, expensive);
     await app.register(async (unhurried) => {
       answerRepeats(unhurried, operations.requests, logs.api);
-      const routes = zodRoutes(unhurried);
+      const routes = routesOf(unhurried);
       alertTestRoute(routes, operations.alerts);
       heldStopRoutes(routes, operations.stops);
       newResumeRoute(routes, operations.resumes);
@@ -246,7 +245,7 @@ function adminRoutes(
       answerInTime(timed, answerWithinMs);
       answerRepeats(timed, operations.requests, logs.api);
       sendVersions(timed);
-      const routes = zodRoutes(timed);
+      const routes = routesOf(timed);
       pollingStatsRoutes(routes, operations);
       pollingConcurrencyRoutes(routes, operations.concurrency);
       pollingPauseRoutes(routes, operations.pauses);
@@ -263,10 +262,6 @@ function adminRoutes(
       cardRoutes(routes, operations.cards, operations.explainer);
     });
   };
-}
-
-function zodRoutes(app: FastifyInstance): Routes {
-  return app.withTypeProvider<ZodTypeProvider>();
 }
 
 async function listen(

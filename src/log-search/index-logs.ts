@@ -4,21 +4,16 @@
 import { FILE_WORK } from './file-work.ts';
 import type { IndexResult } from './index/index-file.ts';
 import { dropStale } from './index/index-store.ts';
-import type { FileTask, Notice, Progress, Query } from './model.ts';
+import type { FileTask, Notice, Query, SearchOptions } from './model.ts';
 import { makePlan } from './plan/plan.ts';
 import { FileBytes } from './read/file-bytes.ts';
 import { isGzip } from './read/gzip/gzip-format.ts';
 import { forEachFile } from './scan/threads.ts';
 
-interface IndexOptions {
-  readonly roots: readonly string[];
+/** Searches in another zone ignore the times without offset. */
+interface IndexOptions
+  extends Pick<SearchOptions, 'roots' | 'tz' | 'threads' | 'nowMs' | 'onProgress' | 'signal'> {
   readonly cacheDir: string;
-  /** Zone of times without offset; searches in another zone ignore these times. Default: the process's zone. */
-  readonly tz?: string | undefined;
-  readonly threads?: number | undefined;
-  readonly nowMs?: number | undefined;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 interface IndexReport {
@@ -45,10 +40,8 @@ export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
   const tasks = plan.tasks.filter((task) => isAtRest(task, nowMs));
   const resting = new Set(tasks);
   const results: IndexResult[] = [];
-  const { onProgress, signal } = options;
   const details = { query, cacheDirectory: options.cacheDir };
-  const spread = { threads: options.threads, onProgress, signal };
-  await forEachFile(tasks, FILE_WORK, 'indexFile', details, spread, (found) => {
+  await forEachFile(tasks, FILE_WORK, 'indexFile', details, options, (found) => {
     results.push(found);
   });
   const leftOut = [

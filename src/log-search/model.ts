@@ -99,24 +99,24 @@ export function fileId({ dev, ino, bornMs }: Pick<FoundFile, 'dev' | 'ino' | 'bo
   return `${dev}:${ino}:${bornMs}`;
 }
 
-/** With true the result may be incomplete. */
-const MAY_BE_INCOMPLETE = {
-  truncated: true, // gzip data that ends too early, or is still being written; the existing part was searched
-  corrupt: true, // gzip data that cannot be inflated from some byte on
-  crc_mismatch: true, // gzip data with a wrong checksum or length
-  trailing_garbage: true, // bytes after gzip data that are not gzip data
-  not_searched: true, // an unsupported compression format
-  denied: true, // no permission
-  vanished: true, // gone before it was read
-  shrunk: true, // became shorter while it was read
-  read_error: true, // the system reported an error
-  long_line: false, // a line is longer than the part that is kept
-  repeated_hour: false, // lines with a time that occurs twice, as clocks go back, and is in the window only once
-  duplicate: false, // holds the same data as another file and was not counted
-  dangling_link: false, // a link to nothing
+/** What a notice says about a file: parts of it, or all of it, were not searched; with `complete` nothing is missing. */
+export const NOTICES = {
+  truncated: 'damaged', // gzip data that ends too early, or is still being written; the existing part was searched
+  corrupt: 'damaged', // gzip data that cannot be inflated from some byte on
+  crc_mismatch: 'damaged', // gzip data with a wrong checksum or length
+  trailing_garbage: 'damaged', // bytes after gzip data that are not gzip data
+  not_searched: 'unread', // an unsupported compression format
+  denied: 'unread', // no permission
+  vanished: 'unread', // gone before it was read
+  shrunk: 'damaged', // became shorter while it was read
+  read_error: 'unread', // the system reported an error
+  long_line: 'complete', // a line is longer than the part that is kept
+  repeated_hour: 'complete', // lines with a time that occurs twice, as clocks go back, and is in the window only once
+  duplicate: 'complete', // holds the same data as another file and was not counted
+  dangling_link: 'complete', // a link to nothing
 } as const;
 
-export type NoticeCode = keyof typeof MAY_BE_INCOMPLETE;
+export type NoticeCode = keyof typeof NOTICES;
 
 export interface Notice {
   readonly path: string;
@@ -128,7 +128,7 @@ export interface Notice {
 export type FileProblem = Omit<Notice, 'path'>;
 
 export function isIncomplete(notice: Pick<Notice, 'code'>): boolean {
-  return MAY_BE_INCOMPLETE[notice.code];
+  return NOTICES[notice.code] !== 'complete';
 }
 
 export interface Hit {

@@ -8,8 +8,16 @@ import type { FileHits } from './hits/find-hits.ts';
 import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
 import { MAX_LINES_A_TRACE, type TracedLine, TraceTargets } from './hits/trace-lines.ts';
 import { CardMatcher, holds } from './match/card-matcher.ts';
-import type { FileTask, Notice, Query, SearchOptions } from './model.ts';
-import { compareHits, type Hit } from './model.ts';
+import {
+  compareHits,
+  type FileTask,
+  type Hit,
+  NOTICES,
+  type Notice,
+  type NoticeCode,
+  type Query,
+  type SearchOptions,
+} from './model.ts';
 import { parseQuery } from './plan/parse-query.ts';
 import { makePlan, type Plan } from './plan/plan.ts';
 import { findMovedFiles } from './plan/rotation.ts';
@@ -90,8 +98,14 @@ class Search {
         searched: sum(results, ({ bytesSearched }) => bytesSearched),
       },
       hits: sum(results, ({ count }) => count),
-      firstMs: least(results.map(({ firstMs }) => firstMs)),
-      lastMs: greatest(results.map(({ lastMs }) => lastMs)),
+      firstMs: extreme(
+        results.map(({ firstMs }) => firstMs),
+        Math.min,
+      ),
+      lastMs: extreme(
+        results.map(({ lastMs }) => lastMs),
+        Math.max,
+      ),
       byInterface: sumOfCounts<string>(results.map(({ byInterface }) => byInterface)),
       matching: this.#matching(results),
       samples: this.#samples(results),
@@ -106,10 +120,8 @@ class Search {
   }
 
   async #search(tasks: readonly FileTask[]): Promise<void> {
-    const { threads, onProgress, signal } = this.options;
     const details = { query: this.query, runDirectory: this.#runDirectory };
-    const spread = { threads, onProgress, signal };
-    const used = await forEachFile(tasks, FILE_WORK, 'findHits', details, spread, (found) => {
+    const used = await forEachFile(tasks, FILE_WORK, 'findHits', details, this.options, (found) => {
       this.#results.set(found.file, found);
     });
     this.#threads = Math.max(this.#threads, used);
@@ -141,17 +153,18 @@ class Search {
 
   #fileCounts(notices: readonly Notice[], results: readonly FileHits[]): Report['files'] {
     const { plan } = this;
-    const count = (codes: readonly string[]) =>
-      new Set(notices.filter(({ code }) => codes.includes(code)).map(({ path }) => path)).size;
-    const unread = ['denied', 'vanished', 'not_searched', 'read_error'];
-    const searched = results.filter(({ problems }) => !problems.some(({ code }) => unread.includes(code)));
+    const count = (fits: (code: NoticeCode) => boolean) =>
+      new Set(notices.filter(({ code }) => fits(code)).map(({ path }) => path)).size;
+    const searched = results.filter(
+      ({ problems }) => !problems.some(({ code }) => NOTICES[code] === 'unread'),
+    );
     return {
       considered: plan.considered,
       pruned: plan.pruned.length,
       prunedByIndex: plan.pruned.filter(({ reason }) => reason.startsWith('index_')).length,
       searched: searched.length,
-      damaged: count(['truncated', 'corrupt', 'crc_mismatch', 'trailing_garbage', 'shrunk']),
-      denied: count(['denied']),
+      damaged: count((code) => NOTICES[code] === 'damaged'),
+      denied: count((code) => code === 'denied'),
       special: plan.special,
     };
   }
@@ -206,7 +219,7 @@ async function findTraces(
   hits: Iterable<Hit>,
   roots: readonly string[],
   query: Query,
-  { threads, signal }: SearchOptions,
+  options: SearchOptions,
 ): Promise<FoundTraces> {
   const targets = new TraceTargets();
   for (const hit of hits) targets.add(hit);
@@ -218,13 +231,13 @@ async function findTraces(
   };
   // The search is for lines without the card, so the index of the card does not help.
   const wider: Query = { ...query, window };
-  const plan = await makePlan(roots, wider, null, signal);
+  const plan = await makePlan(roots, wider, null, options.signal);
   const lines: TracedLine[] = [];
   const cutShort = new Set<string>();
   const notices: Notice[] = [];
   const details = { query: wider, targets: list };
-  const spread = { threads, onProgress: undefined, signal };
-  await forEachFile(plan.tasks, FILE_WORK, 'findTraceLines', details, spread, (found) => {
+  const silent = { ...options, onProgress: undefined };
+  await forEachFile(plan.tasks, FILE_WORK, 'findTraceLines', details, silent, (found) => {
     lines.push(...found.lines);
     for (const id of found.truncated) cutShort.add(id);
     const path = plan.tasks[found.file]?.path ?? '';
@@ -263,10 +276,6 @@ function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((total, item) => total + of(item), 0);
 }
 
-function least(values: readonly (number | null)[]): number | null {
-  return values.reduce((a, b) => (a === null || (b !== null && b < a) ? b : a), null);
-}
-
-function greatest(values: readonly (number | null)[]): number | null {
-  return values.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null);
+function extreme(values: readonly (number | null)[], of: (a: number, b: number) => number): number | null {
+  return values.reduce((a, b) => (a === null || b === null ? (a ?? b) : of(a, b)), null);
 }

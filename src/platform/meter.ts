@@ -17,3 +17,14 @@ export interface Meter {
   /** A reading of usage had grown by more than a card can transfer. */
   implausibleReading(): void;
 }
+
+/** What an instance took from the work queue and gave back, of one task type, since its start. */
+export interface WorkTotals {
+  readonly taskType: string;
+  /** By lane. */
+  readonly claimed: Readonly<Record<string, number>>;
+  /** By verdict. */
+  readonly settled: Readonly<Record<string, number>>;
+  /** Results that came after their lease had ended and were dropped; `settled` includes them. */
+  readonly fenced: number;
+}

@@ -47,7 +47,8 @@ type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-type CamelKeys<T> = T extends readonly (infer Item)[]
+/** T with names in camelCase. */
+export type CamelKeys<T> = T extends readonly (infer Item)[]
   ? CamelKeys<Item>[]
   : T extends object
     ? { [Key in keyof T as Key extends string ? CamelCase<Key> : never]: CamelKeys<T[Key]> }

@@ -1,15 +1,23 @@
 // What the admin API sends and takes, as JSON has it: the reports of the operations in wire form, and requests. Used by
 // the client and by the code that shows an answer.
-import type { TaskType } from '../../domain/task-type.ts';
+import type { Actor } from '../../domain/audit.ts';
+import type { CardSelection } from '../../domain/manual-trigger.ts';
+import type { PageRequest, SliceOf } from '../../domain/page.ts';
 import type * as alerts from '../../operations/alerts/alert-reports.ts';
+import type { NewAlertRule } from '../../operations/alerts/alerts.ts';
+import type { SilenceFields } from '../../operations/alerts/on-call.ts';
 import type * as audit from '../../operations/audit-report.ts';
+import type { ImportOptions } from '../../operations/cards/card-import.ts';
 import type * as cards from '../../operations/cards/card-report.ts';
+import type { CardFilter } from '../../operations/cards/cards.ts';
 import type * as cleanup from '../../operations/cleanup-report.ts';
 import type * as explain from '../../operations/explain/explain.ts';
 import type * as health from '../../operations/health/health-report.ts';
 import type * as limits from '../../operations/limits/limits-report.ts';
+import type { NewConfig } from '../../operations/schedule/configs.ts';
 import type * as schedule from '../../operations/schedule/schedule-report.ts';
 import type * as stats from '../../operations/stats/stats-report.ts';
+import type { ResumeOrder } from '../../operations/stops/resumes.ts';
 import type * as stops from '../../operations/stops/stop-reports.ts';
 import type * as triggers from '../../operations/trigger-report.ts';
 import type { Wire } from '../../platform/snake-keys.ts';
@@ -53,55 +61,19 @@ export interface ItemsBody<Item> {
   readonly items: readonly Item[];
 }
 
-export interface PageBody<Item> extends ItemsBody<Item> {
-  readonly page: number;
-  readonly page_size: number;
-  readonly total: number;
-}
+export type PageBody<Item> = SliceOf<Item> & Wire<PageRequest>;
 
-/** A new alert rule; of a change, the fields it names. */
-export interface AlertRuleRequest
-  extends Pick<
-    AlertRuleBody,
-    'name' | 'rule_type' | 'task_type' | 'comparison' | 'threshold' | 'is_enabled' | 'notify_channels'
-  > {
-  readonly webhook_url?: string | null;
-  readonly webhook_secret?: string | null;
-  readonly webhook_grouped?: boolean;
-  readonly cooldown_seconds?: number;
-}
-
-/** A new polling config; of a change, the fields it names. */
-export type ConfigRequest = Pick<
-  ConfigBody,
-  'name' | 'task_type' | 'card_condition' | 'carrier_id' | 'interval_seconds' | 'priority' | 'status'
->;
-
+/** Of a change, the fields it names. */
+export type AlertRuleRequest = Wire<NewAlertRule>;
+export type ConfigRequest = Wire<NewConfig>;
 /** Alerts that have all that is given are silenced for so many seconds. */
-export interface SilenceRequest {
-  readonly rule_id?: number;
-  readonly rule_type?: AlertBody['rule_type'];
-  readonly task_type?: TaskType;
-  readonly seconds: number;
-  readonly reason: string;
-}
-
+export type SilenceRequest = Partial<Wire<SilenceFields>>;
 /** Cards with these attributes; null leaves one open. */
-export interface Selection {
-  readonly carrier_id: number | null;
-  readonly status: number | null;
-}
-
-export interface CardQuery extends Selection {
-  readonly stopped: boolean | null;
-}
-
-export interface ImportQuery {
-  readonly dry_run?: boolean;
-  readonly accept_over_package?: number;
-  readonly ignore_columns: boolean;
-  readonly overwrite_verified: boolean;
-}
+export type Selection = Wire<CardSelection>;
+export type CardQuery = Wire<CardFilter>;
+export type ImportQuery = Wire<
+  Pick<ImportOptions, 'dryRun' | 'acceptOverPackage' | 'ignoreColumns' | 'overwriteVerified'>
+>;
 
 /** What is undefined is left open. */
 export interface StopQuery {
@@ -117,13 +89,5 @@ export type HeldSelection = { readonly card_ids: readonly number[] } | { readonl
 export type ResumeSelectionBody =
   | { readonly card_ids: readonly number[] }
   | { readonly since: string; readonly carrier_id?: number };
-/** Why cards are resumed, and whether they may be stopped again in the month. */
-export interface ResumeOrderBody {
-  readonly reason: string;
-  readonly stop_again: boolean;
-}
-
-export interface WhoamiBody {
-  readonly name: string;
-  readonly role: string;
-}
+export type ResumeOrderBody = Wire<ResumeOrder>;
+export type WhoamiBody = Pick<Actor, 'name' | 'role'>;

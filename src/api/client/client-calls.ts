@@ -44,13 +44,6 @@ export class ApiCalls {
   constructor(private readonly options: ApiClientOptions) {}
 
   /** @param proof a field that every such answer of a cardpoll has, and hardly any answer of another server. */
-  get = <Body>(path: string, proof: keyof Body) => this.call<Body>({ method: 'GET', path }, proof);
-  put = <Body>(path: string, proof: keyof Body, json: object) =>
-    this.call<Body>({ method: 'PUT', path, json }, proof);
-  post = <Body>(path: string, proof: keyof Body, json?: object) =>
-    this.call<Body>({ method: 'POST', path, json }, proof);
-  delete = <Body>(path: string, proof: keyof Body) => this.call<Body>({ method: 'DELETE', path }, proof);
-
   async call<Body>(call: Call, proof: keyof Body): Promise<Answer<Body>> {
     const text = await this.answer(call);
     const body = objectIn(text);
@@ -60,7 +53,9 @@ export class ApiCalls {
 
   /** The body of an answer that says yes. */
   async answer(call: Call): Promise<string> {
-    const { status, text } = await this.#exchange(call);
+    const { clock } = this.options;
+    const send = repeats(call) ? (what: Outgoing) => exchangeUntilDone(what, clock) : exchange;
+    const { status, text } = await this.#attempt(call, send);
     if (status < 200 || status > 299) throw errorOfAnswer(this.options.url, status, text);
     return text;
   }
@@ -94,11 +89,6 @@ export class ApiCalls {
     const object = objectIn(line);
     if (object === null) throw notCardpoll(this.options.url);
     return object;
-  }
-
-  #exchange(call: Call): Promise<Incoming> {
-    const { clock } = this.options;
-    return this.#attempt(call, repeats(call) ? (what) => exchangeUntilDone(what, clock) : exchange);
   }
 
   async #attempt<Result>(call: Call, send: (outgoing: Outgoing) => Promise<Result>): Promise<Result> {

@@ -57,15 +57,9 @@ export function notCardpoll(url: string, cause?: unknown): CardpollError {
 
 /** Its message is a line of OpenSSL's. */
 function noTls(url: string, cause: unknown): CardpollError {
-  return new CardpollError(
-    'unavailable',
-    'daemon_without_tls',
-    `what answers at ${url} does not speak HTTPS`,
-    {
-      hint: 'a daemon without tls_cert is reached at http://, or another program listens there',
-      cause,
-    },
-  );
+  const message = `what answers at ${url} does not speak HTTPS`;
+  const hint = 'a daemon without tls_cert is reached at http://, or another program listens there';
+  return new CardpollError('unavailable', 'daemon_without_tls', message, { hint, cause });
 }
 
 function untrusted(url: string, cause: unknown): CardpollError {

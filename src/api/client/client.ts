@@ -30,7 +30,7 @@ export class ApiClient {
     this.#calls = new ApiCalls(options);
   }
 
-  whoami = () => this.#calls.get<bodies.WhoamiBody>('/whoami', 'role');
+  whoami = () => this.#get<bodies.WhoamiBody>('/whoami', 'role');
   /** Newest first. @param filter times in RFC 3339; what is left out is left open. */
   audit = (
     filter: Partial<Record<'since' | 'until' | 'actor' | 'action' | 'object', string | undefined>>,
@@ -38,46 +38,45 @@ export class ApiClient {
     pageSize: number,
   ) => this.#page<bodies.AuditBody>('/audit', page, pageSize, filter);
 
-  overview = () => this.#calls.get<bodies.OverviewBody>('/polling-stats', 'tasks');
-  queues = () => this.#calls.get<bodies.ItemsBody<bodies.QueueBody>>('/polling-stats/queues', 'items');
-  tasks = () => this.#calls.get<bodies.ItemsBody<bodies.TaskBody>>('/polling-stats/tasks', 'items');
+  overview = () => this.#get<bodies.OverviewBody>('/polling-stats', 'tasks');
+  queues = () => this.#items<bodies.QueueBody>('/polling-stats/queues');
+  tasks = () => this.#items<bodies.TaskBody>('/polling-stats/tasks');
   /** @param minutes 1 to 1440; up to 15 in steps of a second, beyond in steps of a minute. */
   history = (minutes: number) =>
-    this.#calls.get<bodies.HistoryBody>(`/polling-stats/history?minutes=${minutes}`, 'step_seconds');
-  failures = () => this.#calls.get<bodies.ItemsBody<bodies.FailuresBody>>('/polling-stats/failures', 'items');
-  initProgress = () => this.#calls.get<bodies.InitStateBody>('/polling-stats/init-progress', 'status');
-  rebuildInit = () => this.#calls.post<bodies.InitStateBody>('/polling-init/rebuild', 'reconciliation');
+    this.#get<bodies.HistoryBody>(`/polling-stats/history?minutes=${minutes}`, 'step_seconds');
+  failures = () => this.#items<bodies.FailuresBody>('/polling-stats/failures');
+  initProgress = () => this.#get<bodies.InitStateBody>('/polling-stats/init-progress', 'status');
+  rebuildInit = () => this.#post<bodies.InitStateBody>('/polling-init/rebuild', 'reconciliation');
 
-  concurrency = () =>
-    this.#calls.get<bodies.ItemsBody<bodies.ConcurrencyBody>>('/polling-concurrency', 'items');
+  concurrency = () => this.#items<bodies.ConcurrencyBody>('/polling-concurrency');
   setConcurrency = (taskType: TaskType, max_concurrency: number) =>
-    this.#calls.put<bodies.ConcurrencyBody>(`/polling-concurrency/${taskType}`, 'task_type', {
+    this.#put<bodies.ConcurrencyBody>(`/polling-concurrency/${taskType}`, 'task_type', {
       max_concurrency,
     });
   resetConcurrency = (task_type: TaskType) =>
-    this.#calls.post<bodies.ResetBody>('/polling-concurrency/reset', 'task_type', { task_type });
+    this.#post<bodies.ResetBody>('/polling-concurrency/reset', 'task_type', { task_type });
 
-  pauses = () => this.#calls.get<bodies.ItemsBody<bodies.PauseBody>>(PAUSES, 'items');
+  pauses = () => this.#items<bodies.PauseBody>(PAUSES);
   pause = (task_type: string, seconds: number, reason: string) =>
-    this.#calls.post<bodies.ItemsBody<bodies.PauseBody>>(PAUSES, 'items', { task_type, seconds, reason });
+    this.#post<bodies.ItemsBody<bodies.PauseBody>>(PAUSES, 'items', { task_type, seconds, reason });
   resume = (task_type: string) =>
-    this.#calls.delete<bodies.ItemsBody<bodies.PauseBody>>(`${PAUSES}?task_type=${task_type}`, 'items');
+    this.#delete<bodies.ItemsBody<bodies.PauseBody>>(`${PAUSES}?task_type=${task_type}`, 'items');
 
   configs = (page = 1, pageSize: number = PAGE_SIZE_BOUNDS.max) =>
     this.#page<bodies.ConfigBody>(CONFIGS, page, pageSize);
-  config = (id: number) => this.#calls.get<bodies.ConfigBody>(`${CONFIGS}/${id}`, 'card_condition');
+  config = (id: number) => this.#get<bodies.ConfigBody>(`${CONFIGS}/${id}`, 'card_condition');
   createConfig = (config: Partial<bodies.ConfigRequest>) =>
-    this.#calls.post<bodies.ConfigBody>(CONFIGS, 'card_condition', config);
+    this.#post<bodies.ConfigBody>(CONFIGS, 'card_condition', config);
   updateConfig = (id: number, patch: Partial<bodies.ConfigRequest>) =>
-    this.#calls.put<bodies.ConfigBody>(`${CONFIGS}/${id}`, 'id', patch);
-  deleteConfig = (id: number) => this.#calls.delete<bodies.ConfigBody>(`${CONFIGS}/${id}`, 'card_condition');
+    this.#put<bodies.ConfigBody>(`${CONFIGS}/${id}`, 'id', patch);
+  deleteConfig = (id: number) => this.#delete<bodies.ConfigBody>(`${CONFIGS}/${id}`, 'card_condition');
 
   alertRules = (page: number, pageSize: number) => this.#page<bodies.AlertRuleBody>(RULES, page, pageSize);
-  alertRule = (id: number) => this.#calls.get<bodies.AlertRuleBody>(`${RULES}/${id}`, 'rule_type');
+  alertRule = (id: number) => this.#get<bodies.AlertRuleBody>(`${RULES}/${id}`, 'rule_type');
   createAlertRule = (rule: bodies.AlertRuleRequest) =>
-    this.#calls.post<bodies.AlertRuleBody>(RULES, 'rule_type', rule);
+    this.#post<bodies.AlertRuleBody>(RULES, 'rule_type', rule);
   updateAlertRule = (id: number, patch: Partial<bodies.AlertRuleRequest>) =>
-    this.#calls.put<bodies.AlertRuleBody>(`${RULES}/${id}`, 'rule_type', patch);
+    this.#put<bodies.AlertRuleBody>(`${RULES}/${id}`, 'rule_type', patch);
   deleteAlertRule = async (id: number): Promise<void> => {
     await this.#calls.answer({ method: 'DELETE', path: `${RULES}/${id}` });
   };
@@ -97,62 +96,56 @@ export class ApiClient {
     pageSize: number,
   ) => this.#page<bodies.AlertBody>(ALERTS, page, pageSize, filter);
   acknowledgeAlert = (id: number, reason: string) =>
-    this.#calls.post<bodies.AlertBody>(`${ALERTS}/${id}/acknowledge`, 'fired_at', { reason });
-  redeliverAlert = (id: number) =>
-    this.#calls.post<bodies.AlertBody>(`${ALERTS}/${id}/redeliver`, 'fired_at');
+    this.#post<bodies.AlertBody>(`${ALERTS}/${id}/acknowledge`, 'fired_at', { reason });
+  redeliverAlert = (id: number) => this.#post<bodies.AlertBody>(`${ALERTS}/${id}/redeliver`, 'fired_at');
 
-  silences = () => this.#calls.get<bodies.ItemsBody<bodies.SilenceBody>>(SILENCES, 'items');
+  silences = () => this.#items<bodies.SilenceBody>(SILENCES);
   createSilence = (silence: bodies.SilenceRequest) =>
-    this.#calls.post<bodies.SilenceBody>(SILENCES, 'until', silence);
-  deleteSilence = (id: number) => this.#calls.delete<bodies.SilenceBody>(`${SILENCES}/${id}`, 'until');
+    this.#post<bodies.SilenceBody>(SILENCES, 'until', silence);
+  deleteSilence = (id: number) => this.#delete<bodies.SilenceBody>(`${SILENCES}/${id}`, 'until');
 
-  cleanupConfigs = () =>
-    this.#calls.get<bodies.ItemsBody<bodies.RetentionBody>>(
-      `${RETENTIONS}?page_size=${PAGE_SIZE_BOUNDS.max}`,
-      'items',
-    );
+  cleanupConfigs = () => this.#items<bodies.RetentionBody>(`${RETENTIONS}?page_size=${PAGE_SIZE_BOUNDS.max}`);
   updateCleanupConfig = (
     id: number,
     patch: { readonly retention_days?: number; readonly enabled?: boolean },
-  ) => this.#calls.put<bodies.RetentionBody>(`${RETENTIONS}/${id}`, 'id', patch);
-  cleanupPreview = () => this.#calls.get<bodies.CleanupPreviewBody>('/data-cleanup/preview', 'total_rows');
-  cleanupProgress = () => this.#calls.get<bodies.CleanupProgressBody>('/data-cleanup/progress', 'batches');
-  triggerCleanup = () => this.#calls.post<{ readonly run_id: string }>('/data-cleanup/trigger', 'run_id');
-  cancelCleanup = () => this.#calls.post<bodies.CleanupProgressBody>('/data-cleanup/cancel', 'batches');
+  ) => this.#put<bodies.RetentionBody>(`${RETENTIONS}/${id}`, 'id', patch);
+  cleanupPreview = () => this.#get<bodies.CleanupPreviewBody>('/data-cleanup/preview', 'total_rows');
+  cleanupProgress = () => this.#get<bodies.CleanupProgressBody>('/data-cleanup/progress', 'batches');
+  triggerCleanup = () => this.#post<{ readonly run_id: string }>('/data-cleanup/trigger', 'run_id');
+  cancelCleanup = () => this.#post<bodies.CleanupProgressBody>('/data-cleanup/cancel', 'batches');
 
   triggers = (page: number, pageSize: number) => this.#page<bodies.TriggerBody>(TRIGGERS, page, pageSize);
-  trigger = (id: string) =>
-    this.#calls.get<bodies.TriggerBody>(`${TRIGGERS}/${encodeURIComponent(id)}`, 'trigger_id');
+  trigger = (id: string) => this.#get<bodies.TriggerBody>(pathOf(TRIGGERS, id), 'trigger_id');
   triggerSingle = (task_type: TaskType, card_id: number) =>
-    this.#calls.post<bodies.TriggerBody>(`${TRIGGERS}/single`, 'trigger_id', { card_id, task_type });
+    this.#post<bodies.TriggerBody>(`${TRIGGERS}/single`, 'trigger_id', { card_id, task_type });
   triggerBatch = (task_type: TaskType, card_ids: readonly number[]) =>
-    this.#calls.post<bodies.BatchBody>(`${TRIGGERS}/batch`, 'unknown_card_ids', { card_ids, task_type });
+    this.#post<bodies.BatchBody>(`${TRIGGERS}/batch`, 'unknown_card_ids', { card_ids, task_type });
   triggerByCondition = (task_type: TaskType, selection: bodies.Selection) =>
-    this.#calls.post<bodies.TriggerBody>(`${TRIGGERS}/by-condition`, 'trigger_id', {
+    this.#post<bodies.TriggerBody>(`${TRIGGERS}/by-condition`, 'trigger_id', {
       task_type,
       ...given(selection),
     });
   countSelected = (selection: bodies.Selection) =>
-    this.#calls.get<bodies.SelectionCountBody>(`${TRIGGERS}/preview?${query(selection)}`, 'matching');
+    this.#get<bodies.SelectionCountBody>(`${TRIGGERS}/preview?${query(selection)}`, 'matching');
   cancelTriggers = (task_type: TaskType | undefined, dry_run: boolean) =>
-    this.#calls.post<bodies.CancelledTriggersBody>(`${TRIGGERS}/cancel-all`, 'triggers', {
+    this.#post<bodies.CancelledTriggersBody>(`${TRIGGERS}/cancel-all`, 'triggers', {
       task_type,
       dry_run,
     });
   cancelTrigger = (trigger_id: string) =>
-    this.#calls.post<bodies.TriggerBody>(`${TRIGGERS}/cancel`, 'trigger_id', { trigger_id });
+    this.#post<bodies.TriggerBody>(`${TRIGGERS}/cancel`, 'trigger_id', { trigger_id });
 
   stops = (filter: bodies.StopQuery, page: number, pageSize: number) =>
     this.#page<bodies.StopBody>('/stops', page, pageSize, filter);
-  stopMode = () => this.#calls.get<bodies.StopModeBody>('/stops/mode', 'mode');
+  stopMode = () => this.#get<bodies.StopModeBody>('/stops/mode', 'mode');
   setStopMode = (mode: bodies.StopModeBody['mode'], reason: string) =>
-    this.#calls.put<bodies.StopModeBody>('/stops/mode', 'mode', { mode, reason });
+    this.#put<bodies.StopModeBody>('/stops/mode', 'mode', { mode, reason });
   releaseStops = (held: bodies.HeldSelection, reason: string) =>
     this.#postPatiently<bodies.ReleaseBody>('/stops/release', 'released', { ...held, reason });
   dismissStops = (held: bodies.HeldSelection, reason: string) =>
     this.#postPatiently<bodies.DismissBody>('/stops/dismiss', 'dismissed', { ...held, reason });
   stopCard = (idOrIccid: string, reason: string) =>
-    this.#calls.post<bodies.OrderedStopBody>(`/cards/${encodeURIComponent(idOrIccid)}/stop`, 'state', {
+    this.#post<bodies.OrderedStopBody>(`${pathOf('/cards', idOrIccid)}/stop`, 'state', {
       reason,
     });
 
@@ -161,27 +154,18 @@ export class ApiClient {
   resumeStopped = (cards: bodies.ResumeSelectionBody, order: bodies.ResumeOrderBody) =>
     this.#postPatiently<bodies.ResumeRunBody>(RUNS, 'already_running', { ...cards, ...order });
   resumeCard = (idOrIccid: string, order: bodies.ResumeOrderBody) =>
-    this.#calls.post<bodies.ResumeRunBody>(
-      `/cards/${encodeURIComponent(idOrIccid)}/resume`,
-      'already_running',
-      order,
-    );
-  resumeRuns = () => this.#calls.get<bodies.ItemsBody<bodies.ResumeRunBody>>(RUNS, 'items');
-  resumeRun = (id: string) =>
-    this.#calls.get<bodies.ResumeRunBody>(`${RUNS}/${encodeURIComponent(id)}`, 'already_running');
+    this.#post<bodies.ResumeRunBody>(`${pathOf('/cards', idOrIccid)}/resume`, 'already_running', order);
+  resumeRuns = () => this.#items<bodies.ResumeRunBody>(RUNS);
+  resumeRun = (id: string) => this.#get<bodies.ResumeRunBody>(pathOf(RUNS, id), 'already_running');
   cancelResumeRun = (id: string) =>
-    this.#calls.post<bodies.ResumeRunBody>(`${RUNS}/${encodeURIComponent(id)}/cancel`, 'already_running');
+    this.#post<bodies.ResumeRunBody>(`${pathOf(RUNS, id)}/cancel`, 'already_running');
 
-  card = (idOrIccid: string) =>
-    this.#calls.get<bodies.CardBody>(`/cards/${encodeURIComponent(idOrIccid)}`, 'card_id');
+  card = (idOrIccid: string) => this.#get<bodies.CardBody>(pathOf('/cards', idOrIccid), 'card_id');
   explain = (idOrIccid: string) =>
-    this.#calls.get<bodies.ExplanationBody>(
-      `/cards/${encodeURIComponent(idOrIccid)}/explain`,
-      'logs_command',
-    );
+    this.#get<bodies.ExplanationBody>(`${pathOf('/cards', idOrIccid)}/explain`, 'logs_command');
   /** @param after_id cards with a higher id; an answer may hold fewer than `limit` although there are more. */
   cards = (filter: bodies.CardQuery, after_id: number, limit: number) =>
-    this.#calls.get<bodies.CardListBody>(`/cards?${query({ ...filter, after_id, limit })}`, 'next_after_id');
+    this.#get<bodies.CardListBody>(`/cards?${query({ ...filter, after_id, limit })}`, 'next_after_id');
   /** The cards as they arrive. Has no deadline once they do: an export takes as long as its reader takes. */
   exportCards = (filter: bodies.CardQuery, format: ImportFormat) =>
     this.#calls.stream({
@@ -215,16 +199,30 @@ export class ApiClient {
     return report;
   };
 
+  #get = <Body>(path: string, proof: keyof Body) => this.#calls.call<Body>({ method: 'GET', path }, proof);
+  #put = <Body>(path: string, proof: keyof Body, json: object) =>
+    this.#calls.call<Body>({ method: 'PUT', path, json }, proof);
+  #post = <Body>(path: string, proof: keyof Body, json?: object) =>
+    this.#calls.call<Body>({ method: 'POST', path, json }, proof);
+  #delete = <Body>(path: string, proof: keyof Body) =>
+    this.#calls.call<Body>({ method: 'DELETE', path }, proof);
+  #items = <Item>(path: string) => this.#get<bodies.ItemsBody<Item>>(path, 'items');
+
   /** @param filter what is null or undefined is left open. */
   #page<Item>(path: string, page: number, pageSize: number, filter: object = {}) {
     const asked = query({ ...filter, page, page_size: pageSize });
-    return this.#calls.get<bodies.PageBody<Item>>(`${path}?${asked}`, 'items');
+    return this.#get<bodies.PageBody<Item>>(`${path}?${asked}`, 'items');
   }
 
   #postPatiently<Body>(path: string, proof: keyof Body, json: object) {
     const timeoutMs = Math.max(this.options.timeoutMs, MANY_STOPS_TIMEOUT_MS);
     return this.#calls.call<Body>({ method: 'POST', path, json, timeoutMs }, proof);
   }
+}
+
+/** @param id as an operator typed it. */
+function pathOf(list: string, id: string): string {
+  return `${list}/${encodeURIComponent(id)}`;
 }
 
 function importCall(path: string, stream: Readable, format: ImportFormat, options: bodies.ImportQuery): Call {

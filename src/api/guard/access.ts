@@ -24,9 +24,6 @@ declare module 'fastify' {
   }
 }
 
-/** The `config` of a route for admins. */
-export const ADMIN_ONLY = { adminOnly: true } as const;
-
 export interface AccessSettings {
   /** Empty: open, and only on a loopback address. */
   readonly adminTokens: readonly AdminToken[];

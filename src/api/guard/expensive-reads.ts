@@ -53,29 +53,24 @@ const COUNT_BURST_MS = 10_000;
  */
 const EXPORT_BURST_MS = 2_000;
 
+const PER_DOCUMENT = { share: SHARE, burstMs: 200, leastMs: 5 }; // writing 200 kB costs about as much as this
+const budgetOf = (burstMs: number): TimeBudget => ({ share: SHARE, burstMs, leastMs: 0 });
+
 export class ExpensiveReads {
   /** Each export reads for minutes; this bounds how many are open. */
-  readonly exports: Bulkhead;
+  readonly exports = this.#bulkhead(8, 'exports');
   /** The stretches that all exports together read. */
-  readonly stretches: Bulkhead;
-  readonly documents: Bulkhead;
+  readonly stretches = this.#bulkhead(1, 'exports', { waitMs: null, budget: budgetOf(EXPORT_BURST_MS) });
+  readonly documents = this.#bulkhead(8, 'API descriptions', { waitMs: WAIT_MS, budget: PER_DOCUMENT });
   /** Counts of many rows, and what cannot do without one. */
-  readonly counts: Bulkhead;
+  readonly counts = this.#bulkhead(2, 'counts of cards or rows', {
+    waitMs: WAIT_MS,
+    budget: budgetOf(COUNT_BURST_MS),
+  });
   readonly #pace = new PacedReads(COUNT_EVERY_MS, systemClock);
   readonly #counting = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly refusals: Refusals) {
-    const budget = (burstMs: number): TimeBudget => ({ share: SHARE, burstMs, leastMs: 0 });
-    this.exports = this.#bulkhead(8, 'exports');
-    this.stretches = this.#bulkhead(1, 'exports', { waitMs: null, budget: budget(EXPORT_BURST_MS) });
-    this.counts = this.#bulkhead(2, 'counts of cards or rows', {
-      waitMs: WAIT_MS,
-      budget: budget(COUNT_BURST_MS),
-    });
-    // Writing 200 kB costs about as much as this.
-    const perDocument = { share: SHARE, burstMs: 200, leastMs: 5 };
-    this.documents = this.#bulkhead(8, 'API descriptions', { waitMs: WAIT_MS, budget: perDocument });
-  }
+  constructor(private readonly refusals: Refusals) {}
 
   /** Requests for the same count share one, and it is made twice a second or so at most. @param what what is counted */
   count<T>(what: string, count: () => Promise<T>): Promise<T> {
@@ -92,7 +87,7 @@ export class ExpensiveReads {
     places: number,
     what: string,
     bounds: { waitMs: number | null; budget?: TimeBudget } = { waitMs: WAIT_MS },
-  ) {
+  ): Bulkhead {
     return new Bulkhead({ places, ...bounds }, () => {
       this.refusals.add('bulkhead');
       return new CardpollError('busy', TOO_BUSY, `too many ${what} at a time`, {

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { RepeatableRequests, Ticket } from '../../operations/repeatable-requests.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { snakeKeys } from '../../platform/snake-keys.ts';
 import { PROBLEM_TYPE } from '../problem.ts';
 import { bearerToken } from './auth.ts';
 
@@ -61,18 +62,16 @@ export function answerRepeats(
 /** Keys of different clients are different keys. */
 function scoped(key: string, { headers }: FastifyRequest): string {
   if (!WELL_FORMED.test(key)) {
-    throw new CardpollError(
-      'bad_data',
-      'idempotency_key_malformed',
-      'Idempotency-Key must be 1 to 128 printable characters without spaces',
-    );
+    const message = 'Idempotency-Key must be 1 to 128 printable characters without spaces';
+    throw new CardpollError('bad_data', 'idempotency_key_malformed', message);
   }
   // However the header is written, the same token is the same client.
   return sha256(`Bearer ${bearerToken(headers.authorization) ?? ''}\n${key}`);
 }
 
+/** Of the names in the JSON: instances of an older version know requests by them. */
 function fingerprintOf({ method, url, body }: FastifyRequest): string {
-  return sha256(`${method} ${url}\n${JSON.stringify(body ?? null)}`);
+  return sha256(`${method} ${url}\n${JSON.stringify(snakeKeys(body ?? null))}`);
 }
 
 function sha256(text: string): string {

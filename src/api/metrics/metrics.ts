@@ -91,76 +91,67 @@ async function readFleet({ stats, init, history, alertHistory, cleanup: cleanups
 
 type Fleet = NonNullable<Awaited<ReturnType<typeof readFleet>>>;
 
+/** Gauges of each task type: name, what it shows, and its value, which is left out where it is null. */
+const TASK_GAUGES: Record<string, readonly [help: string, read: (task: TaskStats) => number | null]> = {
+  queue_length: ['Cards due and running', (task) => task.queueLength],
+  queue_backoff: [
+    'Cards that wait for a retry, or until a limit per card allows their poll',
+    (task) => task.backoff,
+  ],
+  queue_due: ['Cards that are due and not polled yet', (task) => task.due],
+  manual_length: ['Manually triggered cards that wait', (task) => task.manualLength],
+  scheduled_cards: [
+    'Cards that the polling configs select, disabled configs included',
+    (task) => task.scheduledCards,
+  ],
+  schedule_lag_seconds: ['How late the schedule is', (task) => task.scheduleLagSeconds],
+  interval_seconds: ['Configured interval of the ring that is most behind', (task) => task.intervalSeconds],
+  interval_achieved_seconds: [
+    'Interval at which the cards of that ring are really polled',
+    (task) => task.achievedIntervalSeconds,
+  ],
+  demand_polls_per_second: ['Polls per second that the enabled configs need', (task) => task.demandPerSecond],
+  capacity_polls_per_second: [
+    'Polls per second that the limit in force allows',
+    (task) => task.capacity.capacityPerSecond,
+  ],
+  in_flight: ['Gateway calls in flight', (task) => task.inFlight],
+  concurrency_limit: ['Configured limit of gateway calls in flight', (task) => task.concurrency.max],
+  concurrency_effective: [
+    'Limit of gateway calls in flight that is in force',
+    (task) => task.effectiveConcurrency,
+  ],
+  concurrency_usage_ratio: [
+    'Share of the configured limit in use',
+    (task) => task.concurrency.usagePercent / 100,
+  ],
+  poll_success_ratio: [
+    'Share of polls of the last five minutes that succeeded',
+    (task) => scaled(task.successRate, 1 / 100),
+  ],
+  demand_polled_ratio: [
+    'Share of the due polls that succeeded in the last ten to twenty seconds',
+    (task) => scaled(task.polledPercent, 1 / 100),
+  ],
+  poll_duration_mean_seconds: [
+    'Mean duration of the polls of the last five minutes',
+    (task) => scaled(task.avgDurationMs, 1 / 1000),
+  ],
+};
+
 function fleetMetrics({ overview, reconciliation, failures, alerts, retention, cleanup }: Fleet): Registry {
   const page = new Page();
-  const perTask = (name: string, help: string, read: (task: TaskStats) => number | null) => {
+  for (const [name, [help, read]] of Object.entries(TASK_GAUGES)) {
     const gauge = page.gauge(name, help, ['task_type']);
     for (const task of overview.tasks) {
       const value = read(task);
       if (value !== null) gauge.set({ task_type: task.taskType }, value);
     }
-  };
-  perTask('queue_length', 'Cards due and running', (task) => task.queueLength);
-  perTask(
-    'queue_backoff',
-    'Cards that wait for a retry, or until a limit per card allows their poll',
-    (task) => task.backoff,
-  );
-  perTask('queue_due', 'Cards that are due and not polled yet', (task) => task.due);
-  perTask('manual_length', 'Manually triggered cards that wait', (task) => task.manualLength);
-  perTask(
-    'scheduled_cards',
-    'Cards that the polling configs select, disabled configs included',
-    (task) => task.scheduledCards,
-  );
-  perTask('schedule_lag_seconds', 'How late the schedule is', (task) => task.scheduleLagSeconds);
-  perTask(
-    'interval_seconds',
-    'Configured interval of the ring that is most behind',
-    (task) => task.intervalSeconds,
-  );
-  perTask(
-    'interval_achieved_seconds',
-    'Interval at which the cards of that ring are really polled',
-    (task) => task.achievedIntervalSeconds,
-  );
-  perTask(
-    'demand_polls_per_second',
-    'Polls per second that the enabled configs need',
-    (task) => task.demandPerSecond,
-  );
-  perTask(
-    'capacity_polls_per_second',
-    'Polls per second that the limit in force allows',
-    (task) => task.capacity.capacityPerSecond,
-  );
+  }
   const skipped = page.counter('skipped_revolutions_total', 'Revolutions of rings that were skipped', [
     'task_type',
   ]);
   for (const task of overview.tasks) skipped.inc({ task_type: task.taskType }, task.skippedRevolutions);
-  perTask('in_flight', 'Gateway calls in flight', (task) => task.inFlight);
-  perTask('concurrency_limit', 'Configured limit of gateway calls in flight', (task) => task.concurrency.max);
-  perTask(
-    'concurrency_effective',
-    'Limit of gateway calls in flight that is in force',
-    (task) => task.effectiveConcurrency,
-  );
-  perTask(
-    'concurrency_usage_ratio',
-    'Share of the configured limit in use',
-    (task) => task.concurrency.usagePercent / 100,
-  );
-  perTask('poll_success_ratio', 'Share of polls of the last five minutes that succeeded', (task) =>
-    scaled(task.successRate, 1 / 100),
-  );
-  perTask(
-    'demand_polled_ratio',
-    'Share of the due polls that succeeded in the last ten to twenty seconds',
-    (task) => scaled(task.polledPercent, 1 / 100),
-  );
-  perTask('poll_duration_mean_seconds', 'Mean duration of the polls of the last five minutes', (task) =>
-    scaled(task.avgDurationMs, 1 / 1000),
-  );
   const quantile = page.gauge(
     'poll_duration_quantile_seconds',
     'Time within which this share of the polls of the last five minutes ended',

@@ -2,7 +2,7 @@
 // it lost, and what it counted and timed. metrics.ts serves them; a process that serves nothing itself hands them over to
 // the one that does, which distinguishes them by the label `process` (0 to one less than the number of processes).
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { TaskType } from '../../domain/task-type.ts';
+import type { WorkTotals } from '../../platform/meter.ts';
 import { type Instruments, PREFIX } from './instruments.ts';
 
 /** The numbers of this instance. */
@@ -13,17 +13,7 @@ export interface InstanceState {
   readonly droppedLogLines: number;
   /** In the card cache, since its start. */
   readonly cardLookups: { readonly hits: number; readonly misses: number };
-  /** What it took from the work queue and gave back, since its start. */
   readonly work: readonly WorkTotals[];
-}
-
-interface WorkTotals {
-  readonly taskType: TaskType;
-  /** By lane. */
-  readonly claimed: Readonly<Record<string, number>>;
-  /** By verdict. */
-  readonly settled: Readonly<Record<string, number>>;
-  readonly fenced: number;
 }
 
 export class OwnNumbers {

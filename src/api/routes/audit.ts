@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Audit } from '../../operations/audit.ts';
 import { auditItem } from '../../operations/audit-report.ts';
-import { answersOf, onPage, pageOf, pageQuery, pageRequestOf, type Routes } from '../schemas/answers.ts';
+import { answersOf, onPage, pageOf, pageQuery, type Routes } from '../schemas/answers.ts';
 import { instant } from '../schemas/fields.ts';
 
 const answers = answersOf('audit');
@@ -35,7 +35,7 @@ export function auditRoute(app: Routes, audit: Audit): void {
     async ({ query }) => {
       const { since = null, until = null, actor = null, action = null, object = null } = query;
       const filter = { sinceMs: since, untilMs: until, actor, action, object };
-      return onPage(await audit.list(filter, pageRequestOf(query)), query);
+      return onPage(await audit.list(filter, query), query);
     },
   );
 }

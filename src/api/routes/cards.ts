@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { LIST_LIMIT_BOUNDS } from '../../domain/page.ts';
 import { cardListReport, cardReport } from '../../operations/cards/card-report.ts';
-import type { CardFilter, CardOperations } from '../../operations/cards/cards.ts';
+import type { CardOperations } from '../../operations/cards/cards.ts';
 import { cardExplanation } from '../../operations/explain/explain.ts';
 import type { Explainer } from '../../operations/explain/explainer.ts';
 import type { Bulkhead } from '../../platform/bulkhead.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
-import { answersOf, type Routes } from '../schemas/answers.ts';
+import { answersOf, type Routes, textOf } from '../schemas/answers.ts';
 import { queryNumber } from '../schemas/fields.ts';
 
 const answers = answersOf('cards');
@@ -27,14 +27,6 @@ const cardFilter = z.object({
     .optional(),
 });
 
-function cardFilterOf(query: z.output<typeof cardFilter>): CardFilter {
-  return {
-    carrierId: query.carrier_id ?? null,
-    status: query.status ?? null,
-    stopped: query.stopped ?? null,
-  };
-}
-
 const cardListQuery = cardFilter.extend({
   after_id: queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }).default(0),
   limit: queryNumber(LIST_LIMIT_BOUNDS).default(100),
@@ -48,7 +40,8 @@ export function cardRoutes(app: Routes, cards: CardOperations, explainer: Explai
       cardListReport,
       { querystring: cardListQuery },
     ),
-    ({ query }) => cards.list(cardFilterOf(query), query.after_id, query.limit),
+    ({ query: { carrierId = null, status = null, stopped = null, afterId, limit } }) =>
+      cards.list({ carrierId, status, stopped }, afterId, limit),
   );
 
   app.get('/cards/:card', answers('Show a card by card_id or iccid', cardReport, { params }), (request) =>
@@ -69,30 +62,22 @@ export function cardRoutes(app: Routes, cards: CardOperations, explainer: Explai
 export function cardExportRoute(app: Routes, cards: CardOperations, expensive: ExpensiveReads): void {
   app.get(
     '/cards/export',
-    {
-      schema: {
-        tags: ['cards'],
-        summary: 'Export cards as CSV or NDJSON, in the format of an import',
+    answers(
+      'Export cards as CSV or NDJSON, in the format of an import',
+      textOf('One card per line; CSV with a header line', ...Object.values(CONTENT_TYPES)),
+      {
         querystring: cardFilter.extend({
           format: z.enum(['csv', 'ndjson'], { error: 'must be csv or ndjson' }).default('csv'),
         }),
-        response: {
-          200: {
-            description: 'One card per line; CSV with a header line',
-            content: Object.fromEntries(
-              Object.values(CONTENT_TYPES).map((type) => [type, { schema: z.string() }]),
-            ),
-          },
-        },
       },
-    },
-    async ({ query }, reply) => {
+    ),
+    async ({ query: { carrierId = null, status = null, stopped = null, format } }, reply) => {
       const leave = await expensive.exports.enter();
-      const pieces = cards.export(cardFilterOf(query), query.format);
+      const pieces = cards.export({ carrierId, status, stopped }, format);
       const text = Readable.from(paced(pieces, expensive.stretches), { objectMode: false });
       text.once('close', leave);
       // A stream is sent as it is; the schema describes the text it carries.
-      return reply.type(CONTENT_TYPES[query.format]).send(text as unknown as string);
+      return reply.type(CONTENT_TYPES[format]).send(text as unknown as string);
     },
   );
 }

@@ -4,16 +4,14 @@ import { z } from 'zod';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { type CleanupOperations, retentionVersion } from '../../operations/cleanup.ts';
 import { cleanupPreview, cleanupProgress, retention } from '../../operations/cleanup-report.ts';
-import { camelKeys } from '../../platform/snake-keys.ts';
-import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
-import { ADMIN_ONLY } from '../guard/access.ts';
+import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { answersOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
-import { body, idOf, wholeNumber } from '../schemas/fields.ts';
+import { body, idOf, wholeNumber, yesOrNo } from '../schemas/fields.ts';
 
 const configPatch = body({
   retention_days: wholeNumber(RETENTION_DAYS_BOUNDS).exactOptional(),
-  enabled: z.boolean({ error: 'must be true or false' }).exactOptional(),
+  enabled: yesOrNo.exactOptional(),
 }).refine((patch) => patch.retention_days !== undefined || patch.enabled !== undefined, {
   path: ['retention_days'],
   error: 'is required when enabled is not given',
@@ -30,7 +28,7 @@ export function dataCleanupRoutes(app: Routes, cleanup: CleanupOperations, expen
   );
   app.post(
     '/data-cleanup/trigger',
-    answers('Start a cleanup run', z.object({ runId: z.string() }), {}, 202),
+    answers('Start a cleanup run', z.object({ runId: z.string() }), {}, { status: 202 }),
     ({ actor }) => cleanup.trigger(actor),
   );
   app.post('/data-cleanup/cancel', answers('End the cleanup run', cleanupProgress), ({ actor }) =>
@@ -45,27 +43,21 @@ function configRoutes(app: Routes, cleanup: CleanupOperations): void {
   app.get(
     '/data-cleanup-configs',
     answers('List cleanup configs', pageOf(retention), { querystring: pageQuery }),
-    async (request) => paginate(await cleanup.configs(), request.query),
+    async ({ query }) => paginate(await cleanup.configs(), query),
   );
   app.get(
     '/data-cleanup-configs/:id',
-    answers('Show a cleanup config', retention, { params }),
-    async (request) => withVersion(request, await cleanup.config(request.params.id), retentionVersion),
+    answers('Show a cleanup config', retention, { params }, { versionOf: retentionVersion }),
+    ({ params }) => cleanup.config(params.id),
   );
   app.put(
     '/data-cleanup-configs/:id',
-    {
-      config: ADMIN_ONLY,
-      ...answers('Change how long data is kept, or whether it is cleaned', retention, {
-        params,
-        headers: ifMatchHeader,
-        body: configPatch,
-      }),
-    },
-    async (request) => {
-      const { actor, params, headers, body } = request;
-      const config = await cleanup.update(actor, params.id, camelKeys(body), expectedVersion(headers));
-      return withVersion(request, config, retentionVersion);
-    },
+    answers(
+      'Change how long data is kept, or whether it is cleaned',
+      retention,
+      { params, headers: ifMatchHeader, body: configPatch },
+      { adminOnly: true, versionOf: retentionVersion },
+    ),
+    ({ actor, params, headers, body }) => cleanup.update(actor, params.id, body, expectedVersion(headers)),
   );
 }

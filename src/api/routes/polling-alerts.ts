@@ -24,19 +24,9 @@ import {
 } from '../../operations/alerts/alert-reports.ts';
 import { type AlertOperations, alertRuleVersion } from '../../operations/alerts/alerts.ts';
 import type { AlertHistoryOperations, SilenceOperations } from '../../operations/alerts/on-call.ts';
-import { camelKeys } from '../../platform/snake-keys.ts';
-import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
-import { ADMIN_ONLY } from '../guard/access.ts';
-import {
-  answersOf,
-  itemsOf,
-  onPage,
-  pageOf,
-  pageQuery,
-  pageRequestOf,
-  type Routes,
-} from '../schemas/answers.ts';
-import { body, idOf, oneOf, reason, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
+import { expectedVersion, ifMatchHeader } from '../etag.ts';
+import { answersOf, itemsOf, onPage, pageOf, pageQuery, type Routes } from '../schemas/answers.ts';
+import { body, idOf, oneOf, reason, requiredOr, taskType, wholeNumber, yesOrNo } from '../schemas/fields.ts';
 
 const MAX_CHANNELS = 10;
 const channelsError = `must be a list of channels: ${NOTIFY_CHANNELS.join(', ')}`;
@@ -57,7 +47,7 @@ const fields = {
   task_type: taskType,
   comparison: oneOf(COMPARISONS),
   threshold: z.number({ error: requiredOr('must be a number') }),
-  is_enabled: z.boolean({ error: requiredOr('must be true or false') }),
+  is_enabled: yesOrNo,
   notify_channels: notifyChannels,
 };
 const extras = {
@@ -67,17 +57,16 @@ const extras = {
     .nullable()
     .optional()
     .meta({ writeOnly: true }),
-  webhook_grouped: z.boolean({ error: 'must be true or false' }).optional(),
+  webhook_grouped: yesOrNo.optional(),
   cooldown_seconds: wholeNumber(COOLDOWN_SECONDS_BOUNDS).optional(),
 };
 
-const newAlertRule = body({ ...fields, ...extras }).transform(camelKeys);
+const newAlertRule = body({ ...fields, ...extras });
 
-const rulePatch = body({ ...z.object(fields).partial().shape, ...extras })
-  .refine((patch) => Object.values(patch).some((value) => value !== undefined), {
-    error: 'must name at least one field to change',
-  })
-  .transform(camelKeys);
+const rulePatch = body({ ...z.object(fields).partial().shape, ...extras }).refine(
+  (patch) => Object.values(patch).some((value) => value !== undefined),
+  { error: 'must name at least one field to change' },
+);
 
 /** Who is at it says why, or how. */
 const acknowledgement = body({ reason });
@@ -97,39 +86,38 @@ export function pollingAlertRoutes(app: Routes, alerts: AlertOperations): void {
     answers('List alert rules', pageOf(alertRuleReport), { querystring: pageQuery }),
     async (request) => {
       const { query } = request;
-      const { items, total } = await alerts.list(pageRequestOf(query));
+      const { items, total } = await alerts.list(query);
       return onPage({ items: items.map((rule) => readableBy(request, rule)), total }, query);
     },
   );
   app.post(
     RULES,
-    answers('Create an alert rule', alertRuleReport, { body: newAlertRule }, 201),
+    answers('Create an alert rule', alertRuleReport, { body: newAlertRule }, { status: 201 }),
     ({ actor, body }) => alerts.create(actor, body),
   );
-  app.get(RULE, answers('Show an alert rule', alertRuleReport, { params }), async (request) => {
-    const rule = await alerts.show(request.params.id);
-    request.version = alertRuleVersion(rule);
-    return readableBy(request, rule);
-  });
+  app.get(
+    RULE,
+    answers('Show an alert rule', alertRuleReport, { params }, { versionOf: alertRuleVersion }),
+    async (request) => readableBy(request, await alerts.show(request.params.id)),
+  );
   app.put(
     RULE,
-    answers('Change an alert rule; fields left out stay as they are', alertRuleReport, {
-      params,
-      headers: ifMatchHeader,
-      body: rulePatch,
-    }),
-    async (request) => {
-      const { actor, params, body, headers } = request;
-      const rule = await alerts.update(actor, params.id, body, expectedVersion(headers));
-      return withVersion(request, rule, alertRuleVersion);
-    },
+    answers(
+      'Change an alert rule; fields left out stay as they are',
+      alertRuleReport,
+      { params, headers: ifMatchHeader, body: rulePatch },
+      { versionOf: alertRuleVersion },
+    ),
+    ({ actor, params, body, headers }) => alerts.update(actor, params.id, body, expectedVersion(headers)),
   );
   app.delete(
     RULE,
-    {
-      config: ADMIN_ONLY,
-      ...answers('Delete an alert rule; its alerts stay in the history', z.null(), { params }, 204),
-    },
+    answers(
+      'Delete an alert rule; its alerts stay in the history',
+      z.null(),
+      { params },
+      { status: 204, adminOnly: true },
+    ),
     async ({ actor, params }) => {
       await alerts.remove(actor, params.id);
       return null;
@@ -164,8 +152,8 @@ export function pollingAlertHistoryRoutes(app: Routes, alerts: AlertHistoryOpera
       querystring: pageQuery.extend({ rule_id: ruleId.optional(), state: alertState.optional() }),
     }),
     async ({ query }) => {
-      const { rule_id: ruleId = null, state = null } = query;
-      return onPage(await alerts.list({ ruleId, state }, pageRequestOf(query)), query);
+      const { ruleId = null, state = null } = query;
+      return onPage(await alerts.list({ ruleId, state }, query), query);
     },
   );
   app.post(
@@ -184,7 +172,12 @@ export function pollingAlertHistoryRoutes(app: Routes, alerts: AlertHistoryOpera
   );
   app.post(
     `${HISTORY}/:id/redeliver`,
-    answers("Retry an alert's failed notifications now", alertReport, { params: alertParams }, 202),
+    answers(
+      "Retry an alert's failed notifications now",
+      alertReport,
+      { params: alertParams },
+      { status: 202 },
+    ),
     ({ actor, params: { id } }) => alerts.redeliver(actor, id),
   );
 }
@@ -213,11 +206,11 @@ export function pollingAlertSilenceRoutes(app: Routes, silences: SilenceOperatio
       'Silence the alerts of a rule, a rule type or a task type for a time',
       silenceReport,
       { body: newSilence },
-      201,
+      { status: 201 },
     ),
     async ({ actor, body }) => {
       const until = body.until === null ? null : new Date(body.until);
-      return silences.create(actor, { ...camelKeys(body), until });
+      return silences.create(actor, { ...body, until });
     },
   );
   app.delete(

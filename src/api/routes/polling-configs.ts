@@ -1,7 +1,6 @@
 // /api/admin/polling-configs: which cards are polled, and how often (operations interface, sections 2.1 and 4).
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
-import { ONE_LINE } from '../../domain/one-line.ts';
 import {
   CARD_CONDITIONS,
   INTERVAL_SECONDS_BOUNDS,
@@ -9,22 +8,14 @@ import {
 } from '../../domain/schedule/polling-config.ts';
 import { type ConfigOperations, type ConfigPatch, configVersion } from '../../operations/schedule/configs.ts';
 import { configReport } from '../../operations/schedule/schedule-report.ts';
-import { camelKeys } from '../../platform/snake-keys.ts';
-import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
-import { ADMIN_ONLY } from '../guard/access.ts';
+import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import { answersOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
-import { body, idOf, oneOf, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
+import { body, idOf, line, oneOf, taskType, wholeNumber } from '../schemas/fields.ts';
 
 const NAME_LENGTH = 200;
-const nameRule = `must have 1 to ${NAME_LENGTH} printable characters`;
 const fields = {
   status: z.literal([0, 1], { error: 'must be 0 (disabled) or 1 (enabled)' }),
-  name: z
-    .string({ error: requiredOr(nameRule) })
-    .trim()
-    .min(1, { error: nameRule })
-    .max(NAME_LENGTH, { error: nameRule })
-    .regex(ONE_LINE, { error: nameRule }),
+  name: line({ min: 1, max: NAME_LENGTH }, `must have 1 to ${NAME_LENGTH} printable characters`),
   task_type: taskType,
   card_condition: oneOf(CARD_CONDITIONS),
   carrier_id: wholeNumber(SELECTION_BOUNDS).nullable(),
@@ -52,46 +43,37 @@ export function pollingConfigRoutes(app: Routes, configs: ConfigOperations): voi
   app.get(
     '/polling-configs',
     answers('List polling configs', pageOf(configReport), { querystring: pageQuery }),
-    async (request) => paginate(await configs.list(), request.query),
+    async ({ query }) => paginate(await configs.list(), query),
   );
   app.put(
     '/polling-configs/:id',
-    {
-      config: ADMIN_ONLY,
-      ...answers('Change a polling config; fields left out stay as they are', configReport, {
-        params,
-        headers: ifMatchHeader,
-        body: configPatch,
-      }),
-    },
-    async (request) => {
-      const { actor, params, body, headers } = request;
-      const patch = camelKeys(body) as ConfigPatch;
-      const config = await configs.update(actor, params.id, patch, expectedVersion(headers));
-      return withVersion(request, config, configVersion);
-    },
+    answers(
+      'Change a polling config; fields left out stay as they are',
+      configReport,
+      { params, headers: ifMatchHeader, body: configPatch },
+      { adminOnly: true, versionOf: configVersion },
+    ),
+    ({ actor, params, body, headers }) =>
+      configs.update(actor, params.id, body as ConfigPatch, expectedVersion(headers)),
   );
   app.post(
     '/polling-configs',
-    {
-      config: ADMIN_ONLY,
-      ...answers('Create a polling config', configReport, { body: newConfig }, 201),
-    },
-    ({ actor, body }) => configs.create(actor, camelKeys(body)),
+    answers('Create a polling config', configReport, { body: newConfig }, { status: 201, adminOnly: true }),
+    ({ actor, body }) => configs.create(actor, body),
   );
   app.get(
     '/polling-configs/:id',
-    answers('Show a polling config', configReport, { params }),
-    async (request) => withVersion(request, await configs.show(request.params.id), configVersion),
+    answers('Show a polling config', configReport, { params }, { versionOf: configVersion }),
+    ({ params }) => configs.show(params.id),
   );
   app.delete(
     '/polling-configs/:id',
-    {
-      config: ADMIN_ONLY,
-      ...answers('Delete a polling config; the next matching config takes its cards', configReport, {
-        params,
-      }),
-    },
+    answers(
+      'Delete a polling config; the next matching config takes its cards',
+      configReport,
+      { params },
+      { adminOnly: true },
+    ),
     ({ actor, params }) => configs.remove(actor, params.id),
   );
 }

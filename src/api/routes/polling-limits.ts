@@ -9,44 +9,45 @@ import {
 import { type ConcurrencyOperations, limitVersion } from '../../operations/limits/concurrency.ts';
 import { concurrencyLimit, pauseReport, slotReset } from '../../operations/limits/limits-report.ts';
 import type { PauseOperations } from '../../operations/limits/pauses.ts';
-import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
+import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import { answersOf, itemsOf, pageOf, pageQuery, paginate, type Routes } from '../schemas/answers.ts';
 import { body, oneOf, reason, taskType, wholeNumber } from '../schemas/fields.ts';
 
 const answers = answersOf('polling-concurrency');
+const params = z.object({ task_type: taskType });
 
 export function pollingConcurrencyRoutes(app: Routes, concurrency: ConcurrencyOperations): void {
   app.get(
     '/polling-concurrency',
     answers('List limits', pageOf(concurrencyLimit), { querystring: pageQuery }),
-    async (request) => paginate(await concurrency.list(), request.query),
+    async ({ query }) => paginate(await concurrency.list(), query),
   );
   app.get(
     '/polling-concurrency/:task_type',
-    answers('Show the limit of a task type', concurrencyLimit, {
-      params: z.object({ task_type: taskType }),
-    }),
-    async (request) => withVersion(request, await concurrency.show(request.params.task_type), limitVersion),
+    answers('Show the limit of a task type', concurrencyLimit, { params }, { versionOf: limitVersion }),
+    ({ params }) => concurrency.show(params.taskType),
   );
   app.put(
     '/polling-concurrency/:task_type',
-    answers('Set the limit of a task type', concurrencyLimit, {
-      params: z.object({ task_type: taskType }),
-      headers: ifMatchHeader,
-      body: body({ max_concurrency: wholeNumber(MAX_CONCURRENCY_BOUNDS) }),
-    }),
-    async (request) => {
-      const { actor, params, body, headers } = request;
-      const set = concurrency.set(actor, params.task_type, body.max_concurrency, expectedVersion(headers));
-      return withVersion(request, await set, limitVersion);
-    },
+    answers(
+      'Set the limit of a task type',
+      concurrencyLimit,
+      {
+        params,
+        headers: ifMatchHeader,
+        body: body({ max_concurrency: wholeNumber(MAX_CONCURRENCY_BOUNDS) }),
+      },
+      { versionOf: limitVersion },
+    ),
+    ({ actor, params, body, headers }) =>
+      concurrency.set(actor, params.taskType, body.maxConcurrency, expectedVersion(headers)),
   );
   app.post(
     '/polling-concurrency/reset',
     answers('Reset the running count of a task type', slotReset, {
       body: body({ task_type: taskType }),
     }),
-    ({ actor, body }) => concurrency.reset(actor, body.task_type),
+    ({ actor, body }) => concurrency.reset(actor, body.taskType),
   );
 }
 
@@ -65,18 +66,15 @@ export function pollingPauseRoutes(app: Routes, pauses: PauseOperations): void {
       'Pause polling of one or all task types',
       items,
       { body: body({ task_type: pausedTypes, seconds: wholeNumber(PAUSE_SECONDS_BOUNDS), reason }) },
-      201,
+      { status: 201 },
     ),
-    async ({ actor, body }) => {
-      const { task_type: taskType, seconds, reason } = body;
-      return { items: await pauses.pause(actor, { taskType, seconds, reason }) };
-    },
+    async ({ actor, body }) => ({ items: await pauses.pause(actor, body) }),
   );
   app.delete(
     PAUSES,
     pauseAnswers('End pauses, including those the gateway asked for; returns the ended pauses', items, {
       querystring: z.object({ task_type: pausedTypes.default('all') }),
     }),
-    async ({ actor, query }) => ({ items: await pauses.resume(actor, query.task_type) }),
+    async ({ actor, query }) => ({ items: await pauses.resume(actor, query.taskType) }),
   );
 }

@@ -10,7 +10,7 @@ import {
 } from '../../operations/trigger-report.ts';
 import type { TriggerOperations } from '../../operations/triggers.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
-import { answersOf, onPage, pageOf, pageQuery, pageRequestOf, type Routes } from '../schemas/answers.ts';
+import { answersOf, onPage, pageOf, pageQuery, type Routes } from '../schemas/answers.ts';
 import { body, listOfCards, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 
 const answers = answersOf('polling-manual-trigger');
@@ -27,21 +27,21 @@ export function pollingManualTriggerRoutes(
   app.get(
     PATH,
     answers('List manual triggers, newest first', pageOf(triggerReport), { querystring: pageQuery }),
-    async ({ query }) => onPage(await triggers.list(pageRequestOf(query)), query),
+    async ({ query }) => onPage(await triggers.list(query), query),
   );
   app.get(
     `${PATH}/:trigger_id`,
     answers('Follow a manual trigger', triggerReport, {
       params: z.object({ trigger_id: z.string() }),
     }),
-    ({ params }) => triggers.show(params.trigger_id),
+    ({ params }) => triggers.show(params.triggerId),
   );
   app.post(
     `${PATH}/cancel`,
     answers('Cancel a manual trigger; cards that are being polled are finished', triggerReport, {
       body: body({ trigger_id: z.string({ error: requiredOr('must be a text') }).min(1) }),
     }),
-    ({ actor, body }) => triggers.cancel(actor, body.trigger_id),
+    ({ actor, body }) => triggers.cancel(actor, body.triggerId),
   );
   app.post(
     `${PATH}/cancel-all`,
@@ -50,8 +50,8 @@ export function pollingManualTriggerRoutes(
       cancelledTriggers,
       { body: body({ task_type: taskType.optional(), dry_run: z.boolean().default(false) }) },
     ),
-    ({ actor, body: { task_type: type = null, dry_run: isDryRun } }) =>
-      isDryRun ? triggers.openTotals(type) : triggers.cancelAll(actor, type),
+    ({ actor, body: { taskType = null, dryRun } }) =>
+      dryRun ? triggers.openTotals(taskType) : triggers.cancelAll(actor, taskType),
   );
 }
 
@@ -62,9 +62,9 @@ function makingRoutes(app: Routes, triggers: TriggerOperations, expensive: Expen
       'Queue one card',
       triggerReport,
       { body: body({ card_id: wholeNumber(CARD_ID_BOUNDS), task_type: taskType }) },
-      202,
+      { status: 202 },
     ),
-    ({ actor, body }) => triggers.single(actor, body.task_type, body.card_id),
+    ({ actor, body }) => triggers.single(actor, body.taskType, body.cardId),
   );
   app.post(
     `${PATH}/batch`,
@@ -72,9 +72,9 @@ function makingRoutes(app: Routes, triggers: TriggerOperations, expensive: Expen
       'Queue several cards',
       batchReport,
       { body: body({ card_ids: cardIds, task_type: taskType }) },
-      202,
+      { status: 202 },
     ),
-    ({ actor, body }) => triggers.batch(actor, body.task_type, body.card_ids),
+    ({ actor, body }) => triggers.batch(actor, body.taskType, body.cardIds),
   );
   app.post(
     `${PATH}/by-condition`,
@@ -88,10 +88,10 @@ function makingRoutes(app: Routes, triggers: TriggerOperations, expensive: Expen
           status: wholeNumber(SELECTION_BOUNDS).optional(),
         }),
       },
-      202,
+      { status: 202 },
     ),
-    ({ actor, body: { task_type: type, carrier_id: carrierId = null, status = null } }) =>
-      expensive.counts.run(() => triggers.byCondition(actor, type, { carrierId, status })),
+    ({ actor, body: { taskType, carrierId = null, status = null } }) =>
+      expensive.counts.run(() => triggers.byCondition(actor, taskType, { carrierId, status })),
   );
   app.get(
     `${PATH}/preview`,
@@ -101,7 +101,7 @@ function makingRoutes(app: Routes, triggers: TriggerOperations, expensive: Expen
         status: queryNumber(SELECTION_BOUNDS).optional(),
       }),
     }),
-    ({ query: { carrier_id: carrierId = null, status = null } }) =>
+    ({ query: { carrierId = null, status = null } }) =>
       expensive.count(`cards ${carrierId} ${status}`, () => triggers.count({ carrierId, status })),
   );
 }

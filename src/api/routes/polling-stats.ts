@@ -56,7 +56,12 @@ export function pollingStatsRoutes(app: Routes, operations: StatsSources): void 
   );
   app.post(
     '/polling-init/rebuild',
-    answers('Compare every ring with the cards and repair what differs, in place', initState, {}, 202),
+    answers(
+      'Compare every ring with the cards and repair what differs, in place',
+      initState,
+      {},
+      { status: 202 },
+    ),
     ({ actor }) => init.rebuild(actor),
   );
 }

@@ -6,7 +6,7 @@ import { sendProblem } from '../error-handling.ts';
 import { etagOf } from '../etag.ts';
 import { type ExpensiveReads, PacedReads } from '../guard/expensive-reads.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { answersOf, type Routes } from '../schemas/answers.ts';
+import { answersOf, type Routes, textOf } from '../schemas/answers.ts';
 
 /** Whether this instance works. */
 export interface Readiness {
@@ -33,18 +33,14 @@ export function probeRoutes(
   let description: { readonly json: Buffer; readonly etag: string } | null = null;
   app.get(
     '/livez',
-    { config: ANY_QUERY, ...answers('The process runs', z.object({ status: z.literal('ok') })) },
+    answers('The process runs', z.object({ status: z.literal('ok') }), {}, ANY_QUERY),
     async () => ({ status: 'ok' as const }),
   );
-  app.get(
-    '/readyz',
-    { config: ANY_QUERY, ...answers('The instance works', ready) },
-    async (request, reply) => {
-      const { problems, restraints } = await readiness();
-      if (problems.length === 0) return { status: 'ready' as const, restraints };
-      return sendProblem(request, reply, { status: 503, code: 'not_ready', detail: problems.join('; ') });
-    },
-  );
+  app.get('/readyz', answers('The instance works', ready, {}, ANY_QUERY), async (request, reply) => {
+    const { problems, restraints } = await readiness();
+    if (problems.length === 0) return { status: 'ready' as const, restraints };
+    return sendProblem(request, reply, { status: 503, code: 'not_ready', detail: problems.join('; ') });
+  });
   app.get(
     '/version',
     answers(
@@ -79,15 +75,7 @@ export function metricsRoute(app: Routes, metrics: Metrics): void {
   const pace = new PacedReads(METRICS_EVERY_MS, systemClock);
   app.get(
     '/metrics',
-    {
-      schema: {
-        tags: [TAG],
-        summary: 'Metrics for Prometheus',
-        response: {
-          200: { description: 'Text exposition format', content: { 'text/plain': { schema: z.string() } } },
-        },
-      },
-    },
+    answers('Metrics for Prometheus', textOf('Text exposition format', 'text/plain')),
     async (_request, reply) =>
       reply.type(metrics.contentType).send(await pace.read('page', () => metrics.text())),
   );

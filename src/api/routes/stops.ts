@@ -3,7 +3,6 @@
 // or all or since instead) is checked in operations/stops.
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
-import { ONE_LINE } from '../../domain/one-line.ts';
 import {
   MAX_ORDERED_CARDS,
   REASON_CHARS,
@@ -21,44 +20,34 @@ import {
   stopModeReport,
   stopReport,
 } from '../../operations/stops/stop-reports.ts';
-import {
-  type HeldStops,
-  modeVersion,
-  type StopModeOperations,
-  type StopOperations,
-} from '../../operations/stops/stops.ts';
-import { expectedVersion, ifMatchHeader, withVersion } from '../etag.ts';
+import { modeVersion, type StopModeOperations, type StopOperations } from '../../operations/stops/stops.ts';
+import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import {
   answersOf,
   itemsOf,
   onPage,
   pageOf,
   pageQuery,
-  pageRequestOf,
   type Routes,
   wireSchema,
 } from '../schemas/answers.ts';
 import {
   body,
   instant,
+  line,
   listOfCards,
   oneOf,
   queryNumber,
-  requiredOr,
   wholeNumber,
+  yesOrNo,
 } from '../schemas/fields.ts';
 
 /** A body with so many card ids is larger than others may be. */
 const CARD_LIST_BYTES = 2 * 1024 * 1024;
 
-const error = requiredOr(REASON_RULE);
-const reason = z
-  .string({ error })
-  .trim()
-  .min(REASON_CHARS.min, { error })
-  .max(REASON_CHARS.max, { error })
-  .regex(ONE_LINE, { error })
-  .describe(`Why: ${REASON_RULE.replace(/^must be /, '')}. White space around it is removed.`);
+const reason = line(REASON_CHARS, REASON_RULE).describe(
+  `Why: ${REASON_RULE.replace(/^must be /, '')}. White space around it is removed.`,
+);
 
 const cardIds = listOfCards(MAX_ORDERED_CARDS).optional();
 
@@ -76,8 +65,7 @@ const heldStops = body({
   reason,
 });
 
-const stopAgain = z
-  .boolean({ error: 'must be true or false' })
+const stopAgain = yesOrNo
   .default(false)
   .describe(
     'Allow the cards to be stopped again in the month, by a reading taken after the resume that is over the allowance',
@@ -93,10 +81,7 @@ const resumeRequest = body({
   carrier_id: wholeNumber(SELECTION_BOUNDS).optional().describe('With since: only cards of this carrier'),
   reason,
   stop_again: stopAgain,
-  dry_run: z
-    .boolean({ error: 'must be true or false' })
-    .default(false)
-    .describe('Only count the cards that the run would have'),
+  dry_run: yesOrNo.default(false).describe('Only count the cards that the run would have'),
 });
 
 const cardOrder = body({ reason });
@@ -111,8 +96,8 @@ export function stopRoutes(app: Routes, stops: StopOperations, mode: StopModeOpe
     '/stops',
     answers('List stops, the latest first', pageOf(stopReport), { querystring: stopQuery }),
     async ({ query }) => {
-      const { state = null, since: sinceMs = null, carrier_id: carrierId = null } = query;
-      return onPage(await stops.list({ state, sinceMs, carrierId }, pageRequestOf(query)), query);
+      const { state = null, since: sinceMs = null, carrierId = null } = query;
+      return onPage(await stops.list({ state, sinceMs, carrierId }, query), query);
     },
   );
   app.post(
@@ -121,7 +106,7 @@ export function stopRoutes(app: Routes, stops: StopOperations, mode: StopModeOpe
       'Stop a card by card_id or iccid, whatever it has used',
       orderedStopReport,
       { params: z.object({ card: z.string() }), body: cardOrder },
-      202,
+      { status: 202 },
     ),
     ({ actor, params, body }) => stops.order(actor, params.card, body.reason),
   );
@@ -131,33 +116,36 @@ export function stopRoutes(app: Routes, stops: StopOperations, mode: StopModeOpe
 export function heldStopRoutes(app: Routes, stops: StopOperations): void {
   app.post(
     '/stops/release',
-    {
-      bodyLimit: CARD_LIST_BYTES,
-      ...answers(
-        'Let held stops go on: each card is judged anew, and the budget does not hold it',
-        releaseReport,
-        { body: heldStops },
-      ),
-    },
-    ({ actor, body }) => stops.release(actor, heldOf(body)),
+    answers(
+      'Let held stops go on: each card is judged anew, and the budget does not hold it',
+      releaseReport,
+      { body: heldStops },
+      { bodyLimit: CARD_LIST_BYTES },
+    ),
+    ({ actor, body }) => stops.release(actor, body),
   );
   app.post(
     '/stops/dismiss',
-    {
-      bodyLimit: CARD_LIST_BYTES,
-      ...answers('Give held stops up: the cards are not stopped in that month', dismissReport, {
-        body: heldStops,
-      }),
-    },
-    ({ actor, body }) => stops.dismiss(actor, heldOf(body)),
+    answers(
+      'Give held stops up: the cards are not stopped in that month',
+      dismissReport,
+      { body: heldStops },
+      { bodyLimit: CARD_LIST_BYTES },
+    ),
+    ({ actor, body }) => stops.dismiss(actor, body),
   );
 }
 
 function modeRoutes(app: Routes, mode: StopModeOperations): void {
   app.get(
     '/stops/mode',
-    answers('Show whether cards over their package are stopped, and since when', stopModeReport),
-    async (request) => withVersion(request, await mode.show(), modeVersion),
+    answers(
+      'Show whether cards over their package are stopped, and since when',
+      stopModeReport,
+      {},
+      { versionOf: modeVersion },
+    ),
+    () => mode.show(),
   );
   app.put(
     '/stops/mode',
@@ -165,17 +153,10 @@ function modeRoutes(app: Routes, mode: StopModeOperations): void {
       'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
       stopModeReport,
       { headers: ifMatchHeader, body: modeChange },
+      { versionOf: modeVersion },
     ),
-    async (request) => {
-      const { actor, body, headers } = request;
-      const set = mode.set(actor, body.mode, body.reason, expectedVersion(headers));
-      return withVersion(request, await set, modeVersion);
-    },
+    ({ actor, body, headers }) => mode.set(actor, body.mode, body.reason, expectedVersion(headers)),
   );
-}
-
-function heldOf({ card_ids: cardIds, all, reason }: z.output<typeof heldStops>): HeldStops {
-  return { cardIds: cardIds ?? null, all: all ?? false, reason };
 }
 
 const RUNS = '/stops/resume';
@@ -201,9 +182,9 @@ export function stopResumeRoutes(app: Routes, resumes: ResumeOperations): void {
       'Resume a card by card_id or iccid',
       resumeRunReport,
       { params: z.object({ card: z.string() }), body: cardResume },
-      202,
+      { status: 202 },
     ),
-    ({ actor, params: { card }, body }) => resumes.createForCard(actor, card, orderOf(body)),
+    ({ actor, params: { card }, body }) => resumes.createForCard(actor, card, body),
   );
 }
 
@@ -221,14 +202,10 @@ export function newResumeRoute(app: Routes, resumes: ResumeOperations): void {
       },
     },
     async ({ actor, body }, reply) => {
-      const { card_ids: cardIds = null, since: sinceMs = null, carrier_id: carrierId = null } = body;
+      const { cardIds = null, since: sinceMs = null, carrierId = null, dryRun, reason, stopAgain } = body;
       const criteria = { cardIds, sinceMs, carrierId };
-      if (body.dry_run) return resumes.preview(criteria);
-      return reply.code(202).send(await resumes.create(actor, criteria, orderOf(body)));
+      if (dryRun) return resumes.preview(criteria);
+      return reply.code(202).send(await resumes.create(actor, criteria, { reason, stopAgain }));
     },
   );
-}
-
-function orderOf({ reason, stop_again: stopAgain }: z.output<typeof cardResume>) {
-  return { reason, stopAgain };
 }

@@ -1,36 +1,88 @@
 // The JSON of answers, and how a route describes its own: what it is for, what it answers, and what it takes. From that follow
 // the checks of requests and answers, the status of an answer, and the OpenAPI document. Used by the routes of the admin API.
 //
-// A report becomes a schema of its JSON: names in snake_case, times as RFC 3339 in UTC; toWire (platform/snake-keys.ts) does the
+// Names are in snake_case in the JSON and in camelCase in the handlers. The schema of a request has the names of its JSON. A
+// report becomes a schema of its JSON: names in snake_case, times as RFC 3339 in UTC; toWire (platform/snake-keys.ts) does the
 // same to values. Lists come in pages (contract, "Lists"): {items, page, page_size, total}.
-import type { FastifyInstance } from 'fastify';
-import { type FastifyPluginAsyncZod, serializerCompiler } from 'fastify-type-provider-zod';
+import type {
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyTypeProvider,
+  RawServerDefault,
+} from 'fastify';
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
 import { REPORT_NAMES, type ReportOf } from '../../operations/report.ts';
-import { snakeCase, toWire } from '../../platform/snake-keys.ts';
+import { type CamelKeys, camelKeys, snakeCase, toWire } from '../../platform/snake-keys.ts';
 import { queryNumber } from './fields.ts';
 
+interface RouteTypes extends FastifyTypeProvider {
+  validator: this['schema'] extends z.ZodType ? CamelKeys<z.output<this['schema']>> : unknown;
+  serializer: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
+}
+
 /** What routes are added to: a scope of the server whose schemas are those of zod. */
-export type Routes = Parameters<FastifyPluginAsyncZod>[0];
+export type Routes = Parameters<FastifyPluginAsync<Record<never, never>, RawServerDefault, RouteTypes>>[0];
+
+export function routesOf(app: FastifyInstance): Routes {
+  return app.withTypeProvider<RouteTypes>();
+}
+
+/** Checks what a request has by its schema, and gives the handler the names it knows. */
+export const validateRequest: typeof validatorCompiler = (route) => {
+  const validate = validatorCompiler(route);
+  return (input) => {
+    const checked = validate(input) as { readonly value: unknown } | { readonly error: Error };
+    return 'error' in checked ? checked : { value: camelKeys(checked.value) };
+  };
+};
+
+/** How the server treats a route. */
+interface Handling<Status extends number> extends FastifyContextConfig {
+  /** Of its answer; default 200. */
+  readonly status?: Status;
+  /** Of its body, if more than others may have. */
+  readonly bodyLimit?: number;
+}
+
+/** An answer that is not JSON; the handler sends it as it is. */
+interface TextAnswer {
+  readonly description: string;
+  readonly content: Record<string, { readonly schema: z.ZodString }>;
+}
+
+export function textOf(description: string, ...types: readonly string[]): TextAnswer {
+  return { description, content: Object.fromEntries(types.map((type) => [type, { schema: z.string() }])) };
+}
 
 /** @param tag of routes in the OpenAPI document (openapi.ts). @returns what describes such a route. */
 export function answersOf(tag: string) {
   /**
    * @param answer the report that it returns.
-   * @param takes params, querystring, headers and body, as far as there are. @param status of its answer.
+   * @param takes params, querystring, headers and body, as far as there are.
    */
-  return <Answer extends z.ZodType, const Takes extends object = object, const Status extends number = 200>(
+  return <
+    Answer extends z.ZodType | TextAnswer,
+    const Takes extends object = object,
+    const Status extends number = 200,
+  >(
     summary: string,
     answer: Answer,
     takes: Takes = {} as Takes,
-    status: Status = 200 as Status,
+    { status = 200 as Status, bodyLimit, ...config }: Handling<Status> = {},
   ) => ({
+    ...(bodyLimit === undefined ? {} : { bodyLimit }),
+    config,
     schema: {
       tags: [tag],
       summary,
       ...takes,
-      response: { [status]: wireSchema(answer) } as Record<Status, WireSchema<Answer>>,
+      response: { [status]: answer instanceof z.ZodType ? wireSchema(answer) : answer } as Record<
+        Status,
+        Answer extends z.ZodType ? WireSchema<Answer> : Answer
+      >,
     },
   });
 }
@@ -88,7 +140,6 @@ export const pageQuery = z.object({
   page: queryNumber(PAGE_BOUNDS).default(1),
   page_size: queryNumber(PAGE_SIZE_BOUNDS).default(DEFAULT_PAGE_SIZE),
 });
-type PageQuery = z.output<typeof pageQuery>;
 
 /** A list that is short and has no pages. */
 export function itemsOf<Item extends z.ZodType>(item: Item) {
@@ -100,16 +151,12 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 }
 
 /** One page of a list that is short enough to be read in full. */
-export function paginate<Item>(all: readonly Item[], query: PageQuery) {
-  const { offset, limit } = sliceOf(pageRequestOf(query));
+export function paginate<Item>(all: readonly Item[], query: PageRequest) {
+  const { offset, limit } = sliceOf(query);
   return onPage({ items: all.slice(offset, offset + limit), total: all.length }, query);
 }
 
 /** A page of a list that is read page by page. */
-export function onPage<Item>(slice: SliceOf<Item>, query: PageQuery) {
-  return { ...slice, ...pageRequestOf(query) };
-}
-
-export function pageRequestOf({ page, page_size: pageSize }: PageQuery): PageRequest {
-  return { page, pageSize };
+export function onPage<Item>(slice: SliceOf<Item>, { page, pageSize }: PageRequest) {
+  return { ...slice, page, pageSize };
 }

@@ -31,6 +31,14 @@ export function oneOf<const Words extends readonly string[]>(words: Words) {
 
 export const taskType = oneOf(TASK_TYPES);
 
+export const yesOrNo = z.boolean({ error: requiredOr('must be true or false') });
+
+/** Required text on one line; white space around it is removed. */
+export function line({ min, max }: Bounds, rule: string) {
+  const error = requiredOr(rule);
+  return z.string({ error }).trim().min(min, { error }).max(max, { error }).regex(ONE_LINE, { error });
+}
+
 /** The number of a record in a path. @param what it is the number of, with its article. */
 export function idOf(what: string, digits = 10) {
   const rule = new RegExp(`^[1-9]\\d{0,${digits - 1}}$`);

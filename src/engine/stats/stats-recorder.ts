@@ -7,9 +7,9 @@ import type { CarrierPolls } from '../../domain/results/carrier-polls.ts';
 import { growthBucketOf } from '../../domain/results/usage-growth.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
-import type { Meter } from '../../platform/meter.ts';
+import type { Meter, WorkTotals } from '../../platform/meter.ts';
 import { type PollStats, STATS_CARRIERS_MAX, type StatsDelta } from '../../store/ports/live/poll-stats.ts';
-import type { Claim, Lane, Settlement } from '../../store/ports/live/work-queue.ts';
+import type { Claim, Settlement } from '../../store/ports/live/work-queue.ts';
 
 const FLUSH_EVERY_MS = 500;
 
@@ -130,15 +130,6 @@ export class StatsRecorder extends LoopService<
       await this.#flush(taskType);
     });
   }
-}
-
-/** Totals of one task type since the start of the instance. */
-export interface WorkTotals {
-  readonly taskType: TaskType;
-  readonly claimed: Readonly<Record<Lane, number>>;
-  readonly settled: Readonly<Record<Settlement['verdict'], number>>;
-  /** Results that came after their lease had ended and were dropped; `settled` includes them. */
-  readonly fenced: number;
 }
 
 /** Told by the workers and the result writer. */

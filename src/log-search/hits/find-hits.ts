@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import { CardMatcher } from '../match/card-matcher.ts';
 import { InterfaceRules } from '../match/interface-rules.ts';
-import type { FileProblem, FileTask, Hit, Query } from '../model.ts';
+import type { FileTask, Hit, Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
-import { type ScanControl, scanFile } from '../scan/scan-file.ts';
+import { type ScanControl, type ScanOutcome, scanFile } from '../scan/scan-file.ts';
 import { RunWriter } from './hit-runs.ts';
 
 /** Maximum length of a sample, which is for people to read. */
@@ -16,21 +16,13 @@ const SAMPLE_BYTES = 4_096;
 export type InterfaceCounts = Partial<Record<InterfaceName | 'other', number>>;
 
 /** The hits of one file. */
-export interface FileHits {
+export interface FileHits
+  extends Omit<ScanOutcome<unknown>, 'sink'>,
+    Pick<HitCollector, 'count' | 'byInterface' | 'firstMs' | 'lastMs' | 'samples'> {
   /** Number of the file's task. */
   readonly file: number;
-  readonly count: number;
-  /** Hits by interface; a line may belong to several. */
-  readonly byInterface: InterfaceCounts;
-  readonly firstMs: number | null;
-  readonly lastMs: number | null;
-  readonly samples: readonly Hit[];
   /** Paths of sorted runs with all hits, when the query keeps all. */
   readonly runs: readonly string[];
-  readonly problems: readonly FileProblem[];
-  readonly bytesRead: number;
-  /** Bytes of log text searched. */
-  readonly bytesSearched: number;
 }
 
 interface HitsWork {
@@ -44,12 +36,8 @@ export async function findHits(
   { query, runDirectory }: HitsWork,
   control: ScanControl,
 ): Promise<FileHits> {
-  let attempt = 0;
-  const newRuns = (): RunWriter | null => {
-    attempt += 1;
-    if (query.keep !== 'all' || runDirectory === null) return null;
-    return new RunWriter(join(runDirectory, `hits-${task.number}-${attempt}`));
-  };
+  const newRuns = () =>
+    runDirectory === null ? null : new RunWriter(join(runDirectory, `hits-${task.number}`));
   const { sink, ...rest } = await scanFile(task, query, control, {
     matcher: new CardMatcher(query.card),
     timed: query.keep !== 'count',
@@ -64,6 +52,7 @@ export async function findHits(
 
 class HitCollector implements LineSink {
   count = 0;
+  /** A line may belong to several. */
   readonly byInterface: InterfaceCounts = {};
   firstMs: number | null = null;
   lastMs: number | null = null;

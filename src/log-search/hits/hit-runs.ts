@@ -1,6 +1,6 @@
 // Stores any number of hits in little memory, and returns them in time order: sorted runs in temporary files, merged on
 // reading. Each scanned file has a writer (find-hits.ts); search.ts reads all runs, and removes the directory.
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { INTERFACE_NAMES } from '../../domain/gateway-interface.ts';
@@ -121,7 +121,7 @@ function writeRun(path: string, hits: Iterable<Hit>): void {
     let parts: Buffer[] = [];
     let bytes = 0;
     const flush = () => {
-      writeWhole(fd, Buffer.concat(parts));
+      writeFileSync(fd, Buffer.concat(parts));
       parts = [];
       bytes = 0;
     };
@@ -134,10 +134,6 @@ function writeRun(path: string, hits: Iterable<Hit>): void {
   } finally {
     closeSync(fd);
   }
-}
-
-function writeWhole(fd: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
 }
 
 function encodeHeader(hit: Hit): Buffer {

@@ -60,14 +60,9 @@ function windowOf({ date, since, until, nowMs }: SearchOptions, zone: Zone): Tim
     toMs: Math.min(to, day?.toMs ?? Number.POSITIVE_INFINITY),
   };
   if (window.fromMs < window.toMs) return window;
-  throw new CardpollError(
-    'usage',
-    'empty_window',
-    'the time window is empty: its end is not after its beginning',
-    {
-      hint: '--until is the first instant that is not searched and must be later than --since',
-    },
-  );
+  const message = 'the time window is empty: its end is not after its beginning';
+  const hint = '--until is the first instant that is not searched and must be later than --since';
+  throw new CardpollError('usage', 'empty_window', message, { hint });
 }
 
 function parseDay(date: string, zone: Zone, nowMs: number): TimeSpan {

@@ -90,7 +90,9 @@ interface Candidate {
   readonly directory: string;
   readonly name: RotationName;
   readonly fallback: TimeSpan;
+  /** The earliest time near the beginning. */
   firstMs: number | null;
+  /** The latest time near the end. */
   lastMs: number | null;
   peekedBytes: number;
   index: IndexEntry | null;
@@ -191,18 +193,11 @@ async function findDuplicates(
   return duplicates;
 }
 
-interface Peek {
-  /** The earliest time near the beginning. */
-  readonly firstMs: number | null;
-  /** The latest time near the end. */
-  readonly lastMs: number | null;
-}
-
 /**
  * Finds the times at the ends of a file cheaply: near its beginning with one 8 KiB read, and near its end if it is not
  * compressed. An unknown time is null, and null never excludes a file.
  */
-function peek(file: FileBytes, zone: Zone): Peek {
+function peek(file: FileBytes, zone: Zone): Pick<Candidate, 'firstMs' | 'lastMs'> {
   const head = file.readAt(0, Buffer.allocUnsafe(HEAD_BYTES));
   const gzip = isGzip(head);
   const data = gzip ? inflateHead(head) : head;

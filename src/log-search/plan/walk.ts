@@ -23,10 +23,10 @@ const SETTLED_MS = 2_000;
  * @throws CardpollError `input_missing` / `root_missing`.
  */
 export function walk(roots: readonly string[]): Found {
-  let listing = list(roots);
+  let listing = new Walker(roots);
   for (let walks = 2; !listing.isSettled(); walks += 1) {
     const before = listing;
-    listing = list(roots);
+    listing = new Walker(roots);
     if (listing.fingerprint === before.fingerprint) break;
     if (walks === MAX_WALKS) {
       const detail = 'its files kept changing while they were listed';
@@ -37,12 +37,6 @@ export function walk(roots: readonly string[]): Found {
   return listing;
 }
 
-function list(roots: readonly string[]): Walker {
-  const walker = new Walker();
-  for (const root of roots) walker.enterRoot(root);
-  return walker;
-}
-
 class Walker implements Found {
   readonly files: FoundFile[] = [];
   readonly notices: Notice[] = [];
@@ -50,6 +44,10 @@ class Walker implements Found {
   readonly #seen = new Set<string>();
   readonly #changedAt = new Map<string, number>();
   readonly #beganMs = Date.now();
+
+  constructor(roots: readonly string[]) {
+    for (const root of roots) this.#enterRoot(root);
+  }
 
   /** Whether no directory changed while it was read, judged by its mtime. */
   isSettled(): boolean {
@@ -64,7 +62,7 @@ class Walker implements Found {
     return JSON.stringify([this.files.map((file) => [file.path, fileId(file)]), this.notices]);
   }
 
-  enterRoot(root: string): void {
+  #enterRoot(root: string): void {
     try {
       this.#take(root, statSync(root));
     } catch (error) {

@@ -1,19 +1,16 @@
 // The result of a search: the Report, its exit code and its JSON. search.ts fills it, print-report.ts prints it. JSON is
 // snake_case; instants are RFC 3339 in the search's zone.
 
-import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { snakeKeys } from '../../platform/snake-keys.ts';
-import type { InterfaceCounts } from '../hits/find-hits.ts';
+import type { FileHits, InterfaceCounts } from '../hits/find-hits.ts';
 import type { Query } from '../model.ts';
 import { type Hit, isIncomplete, type Notice, textOf } from '../model.ts';
 import type { PrunedFile } from '../plan/plan.ts';
 import { Zone } from '../time/zone.ts';
 
-interface MatchingFile {
+interface MatchingFile extends Pick<FileHits, 'firstMs' | 'lastMs'> {
   readonly path: string;
   readonly hits: number;
-  readonly firstMs: number | null;
-  readonly lastMs: number | null;
 }
 
 export interface Trace {
@@ -24,13 +21,8 @@ export interface Trace {
   readonly truncated: boolean;
 }
 
-export interface FoundLine {
+export interface FoundLine extends Pick<Hit, 'timeMs' | 'interfaces' | 'line' | 'cut'> {
   readonly path: string;
-  readonly timeMs: number;
-  readonly interfaces: readonly InterfaceName[];
-  readonly line: Buffer;
-  /** Only the beginning of the line. */
-  readonly cut: boolean;
 }
 
 export interface Report {

@@ -2,8 +2,13 @@
 // chunks of any size; a chunk is searched in place, and only a line across a border is copied. Lines without a candidate
 // are not looked at. The sink processes the hits (interfaces, counts, samples).
 import type { LineMatcher } from '../match/card-matcher.ts';
-import { LineClock, type LineTime, type TimeSpan, timeWithin } from '../time/line-clock.ts';
-import type { LineInstants, Zone } from '../time/zone.ts';
+import {
+  type ClockOptions,
+  LineClock,
+  type LineTime,
+  type TimeSpan,
+  timeWithin,
+} from '../time/line-clock.ts';
 
 export interface ScannedLine {
   /** The line is bytes[from, to), without its newline; valid only during the call. */
@@ -26,17 +31,11 @@ export interface LineSink {
   endPieces?(): void;
 }
 
-export interface ScanOptions {
+export interface ScanOptions extends ClockOptions {
   readonly matcher: LineMatcher;
-  readonly zone: Zone;
   readonly window: TimeSpan | null;
   /** Sinks that only count need no times outside a window. */
   readonly timed: boolean;
-  /** Stop when lines are past this instant; null: read to the end. */
-  readonly stopPastMs: number | null;
-  readonly fallback: TimeSpan;
-  readonly exact: boolean;
-  readonly first: LineInstants | null;
 }
 
 const NEWLINE = 0x0a;
@@ -58,9 +57,8 @@ export class LineScanner {
     private readonly options: ScanOptions,
     private readonly sink: LineSink,
   ) {
-    const { zone, fallback, exact, first, window, timed, stopPastMs } = options;
-    this.#clock = new LineClock({ zone, fallback, exact, first, stopPastMs });
-    this.#timed = timed || window !== null;
+    this.#clock = new LineClock(options);
+    this.#timed = options.timed || options.window !== null;
   }
 
   /** @returns false when nothing that follows can be in the window. The chunk may be overwritten afterwards. */

@@ -42,10 +42,11 @@ export interface ScanControl {
   progress(bytesRead: number): void;
 }
 
-interface ScanOutcome<Sink> {
+export interface ScanOutcome<Sink> {
   readonly sink: Sink;
   readonly problems: readonly FileProblem[];
   readonly bytesRead: number;
+  /** Bytes of log text. */
   readonly bytesSearched: number;
 }
 
@@ -129,10 +130,10 @@ class FileScan<Sink extends LineSink> {
     }
     const gzip = isGzip(head) || wasGzip(head, this.task.path);
     let { inflate } = this.query;
-    let exact: { first: LineInstants | null } | null = null;
+    let known: Pick<ScanOptions, 'first'> = {};
     for (;;) {
       const sink = this.job.begin();
-      const scanner = new LineScanner(this.#scanOptions(exact), sink);
+      const scanner = new LineScanner({ ...this.#scanOptions(), ...known }, sink);
       this.#bytesSearched = 0;
       this.#stoppedEarly = false;
       try {
@@ -141,13 +142,13 @@ class FileScan<Sink extends LineSink> {
         inflate = 'node';
       } catch (error) {
         if (!(error instanceof UnknownTime)) throw error;
-        exact = { first: await this.#findFirstTime(gzip) };
+        known = { first: await this.#findFirstTime(gzip) };
       }
       this.job.forget?.(sink);
     }
   }
 
-  #scanOptions(exact: { first: LineInstants | null } | null): ScanOptions {
+  #scanOptions(): ScanOptions {
     const { window, prune } = this.query;
     return {
       matcher: this.job.matcher,
@@ -156,8 +157,6 @@ class FileScan<Sink extends LineSink> {
       timed: this.job.timed,
       stopPastMs: window !== null && prune ? window.toMs + SLACK_MS : null,
       fallback: this.task.fallback,
-      exact: exact !== null,
-      first: exact?.first ?? null,
     };
   }
 
@@ -195,13 +194,7 @@ class FileScan<Sink extends LineSink> {
   /** The first time in the file; looks at every line until one has a time. */
   async #findFirstTime(gzip: boolean): Promise<LineInstants | null> {
     let first: LineInstants | null = null;
-    const options = {
-      ...this.#scanOptions(null),
-      matcher: EVERY_LINE,
-      window: null,
-      timed: false,
-      stopPastMs: null,
-    };
+    const options = { ...this.#scanOptions(), matcher: EVERY_LINE, window: null, timed: false };
     const scanner = new LineScanner(options, {
       line: ({ bytes, from, to }) => {
         first ??= timeOfLine(bytes, from, to, this.#zone) ?? null;
@@ -230,11 +223,6 @@ class FileScan<Sink extends LineSink> {
   }
 
   #outcome(sink: Sink, problems: readonly FileProblem[]): ScanOutcome<Sink> {
-    return {
-      sink,
-      problems,
-      bytesRead: this.file.read,
-      bytesSearched: this.#bytesSearched,
-    };
+    return { sink, problems, bytesRead: this.file.read, bytesSearched: this.#bytesSearched };
   }
 }

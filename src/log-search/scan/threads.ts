@@ -5,20 +5,13 @@ import { availableParallelism } from 'node:os';
 import { setInterval } from 'node:timers';
 import { Worker } from 'node:worker_threads';
 import { CardpollError } from '../../platform/errors.ts';
-import type { FileTask, Progress } from '../model.ts';
+import type { FileTask, SearchOptions } from '../model.ts';
 import type { ScanControl } from './scan-file.ts';
 
 /** Work by name. The details are plain data: they are copied to worker threads. */
 type FileWork = Readonly<
   Record<string, (task: FileTask, details: never, control: ScanControl) => Promise<unknown>>
 >;
-
-interface ThreadOptions {
-  /** Maximum number of threads; default: one per processor. */
-  readonly threads: number | undefined;
-  readonly onProgress: ((progress: Progress) => void) | undefined;
-  readonly signal: AbortSignal | undefined;
-}
 
 /** Approximate ratio of inflated log text to its size on disk. */
 const INFLATION = 8;
@@ -37,12 +30,12 @@ export async function forEachFile<Work extends FileWork, Name extends keyof Work
   work: Work,
   name: Name,
   details: Parameters<Work[Name]>[1],
-  { threads: wanted, onProgress, signal }: ThreadOptions,
+  { threads: wanted, onProgress, signal }: Pick<SearchOptions, 'threads' | 'onProgress' | 'signal'>,
   onResult: (result: Awaited<ReturnType<Work[Name]>>) => void,
 ): Promise<number> {
   signal?.throwIfAborted();
   const threads = threadsFor(tasks, wanted);
-  const board = Board.for(threads);
+  const board = new Board(new SharedArrayBuffer(8 + threads * 8));
   const stop = () => board.stop();
   signal?.addEventListener('abort', stop);
   const totalBytes = tasks.reduce((sum, { size }) => sum + size, 0);
@@ -146,13 +139,10 @@ class Board {
   readonly #flags: Int32Array;
   readonly #done: Float64Array;
 
+  /** @param memory 8 bytes, and 8 for each thread. */
   constructor(readonly memory: SharedArrayBuffer) {
     this.#flags = new Int32Array(memory, 0, 2);
     this.#done = new Float64Array(memory, 8);
-  }
-
-  static for(threads: number): Board {
-    return new Board(new SharedArrayBuffer(8 + threads * 8));
   }
 
   takeNext(): number {

@@ -1,7 +1,7 @@
 // Decides which time a line counts as: its own, else that of the line before it, else the first time of the file, else the
 // day of the file's name or mtime. Used by line-scanner.ts, one per file. It looks back only when a hit needs it and, once
 // per region, for the last time in it; if that would take long it gives up. If a hit then needs that time, UnknownTime
-// asks for a second scan of the file with `exact`.
+// asks for a second scan of the file with `first`.
 import { timeOfLine } from './timestamps.ts';
 import type { LineInstants, Zone } from './zone.ts';
 
@@ -17,7 +17,7 @@ export interface LineTime extends TimeSpan {
   readonly again: TimeSpan | null;
 }
 
-/** Thrown to request a second scan of the file with `exact`. */
+/** Thrown to request a second scan of the file with `first`. */
 export class UnknownTime extends Error {
   override readonly name = 'UnknownTime';
 }
@@ -29,13 +29,12 @@ const LATE_LINES = 16;
 /** Maximum per region, so that at least two regions decide. */
 const LATE_LINES_A_REGION = 8;
 
-interface ClockOptions {
+export interface ClockOptions {
   readonly zone: Zone;
   /** The day for lines of a file without any time. */
   readonly fallback: TimeSpan;
-  /** Never give up the search; `first` must then be the file's first time, or null if it has none. */
-  readonly exact: boolean;
-  readonly first: LineInstants | null;
+  /** The file's first time, or null if it has none: never give up the search. Absent: not known. */
+  readonly first?: LineInstants | null;
   /** Lines after this instant are late; null: no line is late. */
   readonly stopPastMs: number | null;
 }
@@ -51,7 +50,7 @@ export class LineClock {
   #lateLines = 0;
 
   constructor(private readonly options: ClockOptions) {
-    this.#first = options.exact ? options.first : undefined;
+    this.#first = options.first;
   }
 
   /** Whether all following lines are late, if times increase. */
@@ -87,13 +86,13 @@ export class LineClock {
 
   /** Called at the end of a region: keeps its last time for the next region. */
   leaveRegion(buf: Buffer, from: number, to: number): void {
-    const { zone, exact, stopPastMs } = this.options;
+    const { zone, first, stopPastMs } = this.options;
     const isLate = ({ ms }: LineInstants) => stopPastMs !== null && ms > stopPastMs;
     let lineTo = to;
     let nearest: LineInstants | undefined;
     let late = 0;
     while (lineTo > from && late < LATE_LINES_A_REGION) {
-      if (to - lineTo > LOOK_BYTES && (nearest !== undefined || !exact)) break;
+      if (to - lineTo > LOOK_BYTES && (nearest !== undefined || first === undefined)) break;
       const lineFrom = startOfLine(buf, lineTo - 1, from);
       const time = timeOfLine(buf, lineFrom, lineTo, zone);
       lineTo = lineFrom;

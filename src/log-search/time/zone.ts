@@ -35,15 +35,7 @@ export class Zone {
     return this.#offsetAt(epochMs);
   }
 
-  /**
-   * The instant of a wall-clock time, given as if it were UTC. A time that occurs twice (clocks go back) means the first
-   * occurrence; one that never occurs (clocks go forward) uses the offset before the change.
-   */
-  toEpochMs(wallMs: number): number {
-    return this.instantsOf(wallMs).ms;
-  }
-
-  /** Like toEpochMs, but a time that never occurs means the change of the clocks. */
+  /** Like the first of instantsOf, but a time that never occurs means the change of the clocks. */
   firstAt(wallMs: number): number {
     const { ms } = this.instantsOf(wallMs);
     const offset = this.offsetAt(ms);
@@ -62,7 +54,10 @@ export class Zone {
     return this.instantsOf(wallMs).againMs ?? this.firstAt(wallMs);
   }
 
-  /** Like toEpochMs, with the second occurrence of a time that occurs twice. */
+  /**
+   * The instants of a wall-clock time, given as if it were UTC: two of a time that occurs twice (clocks go back). One that
+   * never occurs (clocks go forward) uses the offset before the change.
+   */
   instantsOf(wallMs: number): LineInstants {
     const before = this.offsetAt(wallMs - DAY_MS);
     const after = this.offsetAt(wallMs + DAY_MS);
@@ -87,13 +82,16 @@ export class Zone {
   dayOf(year: number, month: number, day: number): { fromMs: number; toMs: number } | null {
     const start = new Date(Date.UTC(year, month - 1, day));
     if (start.getUTCMonth() !== month - 1 || start.getUTCDate() !== day) return null;
-    return { fromMs: this.toEpochMs(start.getTime()), toMs: this.toEpochMs(start.getTime() + DAY_MS) };
+    return this.#dayFrom(start.getTime());
   }
 
   /** The day of an instant. */
   dayAt(epochMs: number): { fromMs: number; toMs: number } {
-    const wall = Math.floor((epochMs + this.offsetAt(epochMs)) / DAY_MS) * DAY_MS;
-    return { fromMs: this.toEpochMs(wall), toMs: this.toEpochMs(wall + DAY_MS) };
+    return this.#dayFrom(Math.floor((epochMs + this.offsetAt(epochMs)) / DAY_MS) * DAY_MS);
+  }
+
+  #dayFrom(wallMs: number) {
+    return { fromMs: this.instantsOf(wallMs).ms, toMs: this.instantsOf(wallMs + DAY_MS).ms };
   }
 
   /** Intl has no name for what POSIX lets TZ be, as EST5: such a zone is called by what it is in winter and in summer. */

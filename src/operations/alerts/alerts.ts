@@ -24,7 +24,7 @@ import { type ExpectedVersion, isWithin, requireVersion, versionOf } from '../re
 import type { AlertRuleReport, WebhookTrialReport } from './alert-reports.ts';
 
 /** The fields of a new rule; omitted fields get defaults. */
-type NewAlertRule = Omit<
+export type NewAlertRule = Omit<
   AlertRuleFields,
   'webhookUrl' | 'webhookSecrets' | 'webhookGrouped' | 'cooldownSeconds'
 > & {

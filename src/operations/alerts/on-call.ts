@@ -102,7 +102,7 @@ async function find(records: AlertRecords, id: number): Promise<AlertHistoryItem
 }
 
 /** What to silence (at least one of the three scope fields), and either for how long or until when. */
-interface SilenceFields extends SilenceScope {
+export interface SilenceFields extends SilenceScope {
   readonly seconds: number | null;
   readonly until: Date | null;
   readonly reason: string;

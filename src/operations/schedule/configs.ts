@@ -26,7 +26,7 @@ import {
 } from '../requirements.ts';
 import type { ConfigReport } from './schedule-report.ts';
 
-type NewConfig = Omit<PollingConfig, 'id'>;
+export type NewConfig = Omit<PollingConfig, 'id'>;
 export type ConfigPatch = Partial<NewConfig>;
 
 type ConfigMeans = Pick<OperationMeans, 'records' | 'live' | 'clock' | 'audit' | 'rateLimits' | 'offers'>;

@@ -17,7 +17,7 @@ interface ResumeCriteria {
   readonly carrierId: number | null;
 }
 
-interface ResumeOrder {
+export interface ResumeOrder {
   readonly reason: string;
   /** Whether the cards may be stopped again in the month. */
   readonly stopAgain: boolean;

@@ -98,9 +98,9 @@ interface StopMeans extends Pick<OperationMeans, 'records' | 'audit' | 'offers' 
 }
 
 /** Held stops that an operator decides about: those of a list, or all. */
-export interface HeldStops {
-  readonly cardIds: CardList | null;
-  readonly all: boolean;
+interface HeldStops {
+  readonly cardIds?: CardList | undefined;
+  readonly all?: true | undefined;
   readonly reason: string;
 }
 
@@ -191,9 +191,9 @@ export class StopOperations {
 
 /** @returns each card once; null: all. @throws CardpollError `invalid`. */
 function cardsOf({ cardIds, all }: HeldStops): CardList | null {
-  if (cardIds !== null && all) throw wrongCards('all', 'is not taken together with card_ids');
-  if (cardIds === null && !all) throw wrongCards('cardIds', 'is required, or all instead of it');
-  return cardIds === null ? null : [...new Set(cardIds)];
+  if (cardIds !== undefined && all) throw wrongCards('all', 'is not taken together with card_ids');
+  if (cardIds === undefined && !all) throw wrongCards('cardIds', 'is required, or all instead of it');
+  return cardIds === undefined ? null : [...new Set(cardIds)];
 }
 
 /** The records decide about so many stops at a time. */

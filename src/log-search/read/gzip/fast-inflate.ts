@@ -54,10 +54,10 @@ class FastInflate {
     let offset = 0;
     while (this.file.size - offset > this.library.minBytes) {
       const header = readHeader(this.#window, offset);
-      const inflater = header.kind === 'header' ? this.library.make() : null;
-      if (header.kind !== 'header' || inflater === null) break;
+      const inflater = typeof header === 'number' ? this.library.make() : null;
+      if (typeof header !== 'number' || inflater === null) break;
       try {
-        const end = await this.#member(inflater, offset + header.length);
+        const end = await this.#member(inflater, offset + header);
         if (typeof end === 'string') return end;
         offset = end;
       } finally {
@@ -83,7 +83,8 @@ class FastInflate {
       const state = inflater.push(slice, emit);
       if (state === 'failed') return 'redo';
       if (state === 'stopped') return 'stopped';
-      await this.#turn();
+      this.#slices += 1;
+      if (this.#slices % SLICES_A_TURN === 0) await nextTurn();
       if (state === 'ended') {
         const trailer = trailerOf(crc, length);
         const end =
@@ -95,11 +96,6 @@ class FastInflate {
       offset += slice.length;
       sliceBytes = nextSlice(slice.length, length - lengthBefore);
     }
-  }
-
-  async #turn(): Promise<void> {
-    this.#slices += 1;
-    if (this.#slices % SLICES_A_TURN === 0) await nextTurn();
   }
 
   #expect(trailer: Buffer, offset: number): number | null {

@@ -31,38 +31,33 @@ function isText(head: Buffer): boolean {
   return !head.some((byte) => byte < 9);
 }
 
-type Header =
-  | { readonly kind: 'header'; readonly length: number }
-  | { readonly kind: 'cut' }
-  | { readonly kind: 'none' };
-
-/** The member header at `offset`; `cut` when the file ends before it does. */
-export function readHeader(file: FileWindow, offset: number): Header {
+/** The length of the member header at `offset`; `cut` when the file ends before it does. */
+export function readHeader(file: FileWindow, offset: number): number | 'cut' | 'none' {
   const usual = parseHeader(file.all(offset, USUAL_HEADER_BYTES));
-  return usual.kind === 'cut' ? parseHeader(file.all(offset, MAX_HEADER_BYTES)) : usual;
+  return usual === 'cut' ? parseHeader(file.all(offset, MAX_HEADER_BYTES)) : usual;
 }
 
 /** `cut`: the bytes end before the header does. */
-function parseHeader(bytes: Buffer): Header {
+function parseHeader(bytes: Buffer): number | 'cut' | 'none' {
   const magic = [0x1f, 0x8b, 8];
   const known = bytes.subarray(0, 3);
-  if (known.some((byte, nth) => byte !== magic[nth])) return { kind: 'none' };
-  if (bytes.length < HEADER_BYTES) return { kind: 'cut' };
+  if (known.some((byte, nth) => byte !== magic[nth])) return 'none';
+  if (bytes.length < HEADER_BYTES) return 'cut';
   const flags = bytes[3] ?? 0;
-  if ((flags & RESERVED_FLAGS) !== 0) return { kind: 'none' };
+  if ((flags & RESERVED_FLAGS) !== 0) return 'none';
   let at = HEADER_BYTES;
   if ((flags & HAS_EXTRA) !== 0) {
-    if (at + 2 > bytes.length) return { kind: 'cut' };
+    if (at + 2 > bytes.length) return 'cut';
     at += 2 + bytes.readUInt16LE(at);
   }
   for (const flag of [HAS_NAME, HAS_COMMENT]) {
     if ((flags & flag) === 0) continue;
     const end = at < bytes.length ? bytes.indexOf(0, at) : -1;
-    if (end === -1) return { kind: 'cut' };
+    if (end === -1) return 'cut';
     at = end + 1;
   }
   if ((flags & HAS_HEADER_CRC) !== 0) at += 2;
-  return at > bytes.length ? { kind: 'cut' } : { kind: 'header', length: at };
+  return at > bytes.length ? 'cut' : at;
 }
 
 /** Position of the next member at or after `from`, by the fixed bytes of a header; -1: none. */

@@ -46,9 +46,9 @@ class MemberWalk {
     while (this.offset < this.file.size) {
       const header = readHeader(this.#window, this.offset);
       if (this.file.shrunk) return;
-      if (header.kind === 'header') {
-        if (!(await this.#member(this.offset + header.length))) return;
-      } else if (header.kind === 'cut') {
+      if (typeof header === 'number') {
+        if (!(await this.#member(this.offset + header))) return;
+      } else if (header === 'cut') {
         return this.#problem('truncated', `ends within a gzip header at byte ${this.offset}`);
       } else if (this.offset === 0) {
         this.#problem('corrupt', 'it does not begin as gzip does');
@@ -72,17 +72,11 @@ class MemberWalk {
       return this.sink.data(data);
     });
     if (end.kind === 'stopped') return false;
-    if (end.kind === 'cut') {
-      this.#problem('truncated', 'gzip data ends too early or is still being written');
-      this.sink.gap();
-      return this.#findNext(this.offset + 1);
-    }
-    if (end.kind === 'corrupt') {
-      this.#problem('corrupt', `${end.reason} at byte ${end.offset}`);
-      this.sink.gap();
-      return this.#findNext(this.offset + 1);
-    }
-    return this.#checkTrailer(start, end.offset, trailerOf(crc, length));
+    if (end.kind === 'ended') return this.#checkTrailer(start, end.offset, trailerOf(crc, length));
+    if (end.kind === 'cut') this.#problem('truncated', 'gzip data ends too early or is still being written');
+    else this.#problem('corrupt', `${end.reason} at byte ${end.offset}`);
+    this.sink.gap();
+    return this.#findNext(this.offset + 1);
   }
 
   /** Checks the trailer at `at` of the data from `start` on. */
@@ -107,7 +101,7 @@ class MemberWalk {
     for await (const { at, bytes } of this.#blocks(this.offset, SEARCH_BYTES)) {
       if (bytes.equals(zeros.subarray(0, bytes.length))) continue;
       this.offset = at + bytes.findIndex((byte) => byte !== 0);
-      if (readHeader(this.#window, this.offset).kind === 'header') return true;
+      if (typeof readHeader(this.#window, this.offset) === 'number') return true;
       this.#problem('trailing_garbage', `no gzip data at byte ${this.offset}`);
       this.sink.gap();
       return this.#findNext(this.offset + 1);
