@@ -60,7 +60,7 @@ export async function startServer(
   teardown.add(() => server.close());
   if (servesApi) await watchHealth(operations.stats, live, logs.api, teardown);
   logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
-  if (tokensInClearText({ host, ...http.bounds, tls })) {
+  if (tokensInClearText({ host, ...http.bounds, tls: config.tls })) {
     const remedy = 'set api.tls_cert and api.tls_key, or api.trusted_proxies behind a proxy with HTTPS';
     logs.api.warn({ address: server.address, remedy }, 'tokens come over the network in clear text');
   }
