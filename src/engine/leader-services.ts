@@ -44,17 +44,15 @@ export function leaderServices(
       log.info({ fence }, leads ? 'this instance leads' : 'this instance no longer leads'),
     onError: errors.for('leadership'),
   });
+  const calendar = new MonthCalendar(settings.timeZone);
   /** What services have in common; each takes what its type asks for. */
-  const common = {
+  const lead = (part: string) => ({
     ...deps,
     ...settings.polling,
     work: live.work,
     configs: () => watch.configs,
     matcher: () => watch.matcher,
-    calendar: new MonthCalendar(settings.timeZone),
-  };
-  const lead = (part: string) => ({
-    ...common,
+    calendar,
     fence: () => leadership.fence(),
     onError: errors.for(part),
   });

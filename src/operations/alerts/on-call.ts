@@ -17,7 +17,6 @@ import { CardpollError } from '../../platform/errors.ts';
 import type {
   AlertHistoryItem,
   AlertRecords,
-  FiringCount,
   HistoryFilter,
   NewSilence,
 } from '../../store/ports/records/alert-records.ts';
@@ -27,10 +26,7 @@ import { isWithin } from '../requirements.ts';
 import type { AlertReport, SilenceReport } from './alert-reports.ts';
 
 /** Firing alerts by rule type and task type; combinations without any are left out. */
-export interface AlertCounts {
-  readonly kinds: readonly FiringCount[];
-  readonly pendingWebhooks: number;
-}
+export type AlertCounts = Awaited<ReturnType<AlertHistoryOperations['counts']>>;
 
 export class AlertHistoryOperations {
   constructor(private readonly deps: Pick<OperationMeans, 'records' | 'audit'>) {}
@@ -43,7 +39,7 @@ export class AlertHistoryOperations {
   }
 
   /** @returns the numbers of firing alerts and of notifications still to be delivered. */
-  async counts(): Promise<AlertCounts> {
+  async counts() {
     const { alerts } = this.deps.records;
     const [kinds, pendingWebhooks] = await Promise.all([alerts.firing(), alerts.webhooks.pending()]);
     return { kinds, pendingWebhooks };

@@ -12,10 +12,7 @@ import { awaitedWords } from './capacity.ts';
 import type { ConcurrencyLimit, SlotReset } from './limits-report.ts';
 
 /** Counts of one task type with the limit in force filled in. */
-export interface LimitedCounts extends QueueCounts {
-  readonly taskType: TaskType;
-  readonly maxConcurrency: number;
-}
+export type LimitedCounts = Awaited<ReturnType<ConcurrencyOperations['limited']>>;
 
 export class ConcurrencyOperations {
   constructor(private readonly deps: Pick<OperationMeans, 'live' | 'records' | 'audit'>) {}
@@ -89,7 +86,7 @@ export class ConcurrencyOperations {
   }
 
   /** @returns the counts with the durable limit while none is in force yet. */
-  async limited(taskType: TaskType, counts: QueueCounts): Promise<LimitedCounts> {
+  async limited(taskType: TaskType, counts: QueueCounts) {
     const maxConcurrency = counts.maxConcurrency ?? (await this.deps.records.configs.concurrency())[taskType];
     return { ...counts, taskType, maxConcurrency };
   }
