@@ -5,7 +5,6 @@ import { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { INITIALISING } from '../domain/log-phrases.ts';
 import type { ErrorReporter } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
-import type { InitProgress } from '../store/ports/live/coordination.ts';
 import { AlertEvaluator } from './alerts/alert-evaluator.ts';
 import { WebhookSender } from './alerts/webhook-sender.ts';
 import { Cleaner, CleanupSchedule } from './cleanup/cleaner.ts';
@@ -61,7 +60,8 @@ export function leaderServices(
     new Scheduler({ ...lead('scheduler'), rings: live.rings }),
     new Initialiser({
       ...lead('initialiser'),
-      onProgress: (progress) => log.info(progressFields(progress), INITIALISING),
+      onProgress: ({ status, reason, total, loaded, batch, batches }) =>
+        log.info({ status, reason, total, loaded, batch, batches }, INITIALISING),
       onReconcile: (reason) => log.warn({ reason }, 'all rings are compared with the cards'),
       onRepair: (repairs) => log.warn({ ...repairs }, 'ring members repaired'),
     }),
@@ -103,9 +103,4 @@ export function leaderServices(
       outbox: records.alerts.webhooks,
     }),
   ];
-}
-
-function progressFields(progress: InitProgress): Record<string, unknown> {
-  const { status, reason, total, loaded, batch, batches } = progress;
-  return { status, reason, total, loaded, batch, batches };
 }
