@@ -68,7 +68,7 @@ export function openOperations(options: OperationsOptions) {
   const means = { rateLimits: [], silence: () => null, ...options, ...limits, records, calendar, audit };
   const concurrency = new ConcurrencyOperations(means);
   const pauses = new PauseOperations(means);
-  const stopMode = new StopModeOperations(records, audit, options.stops.mode);
+  const stopMode = new StopModeOperations(means);
   const common = { ...means, cardTotal, pauses, initReporter: new InitReporter(clock) };
   const cards = new CardOperations(common);
   return {

@@ -69,7 +69,6 @@ export const GROWTH_MINUTES = RECENT_MINUTES.most + BASELINE_MINUTES;
 /** Number of a minute since the epoch -> the growth read in it. */
 export type GrowthMinutes = ReadonlyMap<number, GrowthCounts>;
 
-/** A jump that is on. */
 interface JumpInForce {
   readonly baselineMbPerHour: number;
   /** When an operator said that it is right; null: nobody did. */

@@ -193,17 +193,9 @@ export function alertRuleVersion(rule: AlertRule | AlertRuleReport): string {
   const { id, name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels } = rule;
   const { webhookGrouped, cooldownSeconds } = rule;
   const condition = [ruleType, taskType, comparison, threshold];
+  const others = [isEnabled, notifyChannels, webhookGrouped, cooldownSeconds];
   const updatedAtMs = 'updatedAtMs' in rule ? rule.updatedAtMs : rule.updatedAt.getTime();
-  return versionOf([
-    id,
-    name,
-    ...condition,
-    isEnabled,
-    notifyChannels,
-    webhookGrouped,
-    cooldownSeconds,
-    updatedAtMs,
-  ]);
+  return versionOf([id, name, ...condition, ...others, updatedAtMs]);
 }
 
 async function find(records: AlertRecords, id: number): Promise<AlertRule> {
