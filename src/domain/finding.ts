@@ -5,9 +5,7 @@ export interface Finding {
   readonly check: string;
   /** unknown: the check could not be made; skipped: it is not needed, or the finding above says why it is not possible. */
   readonly status: 'ok' | 'warning' | 'failed' | 'unknown' | 'skipped';
-  /** The observation and its meaning. */
   readonly detail: string;
-  /** What to do about it. */
   readonly hint: string | null;
   /** The command for that; null when there is none. */
   readonly command: string | null;

@@ -42,11 +42,16 @@ export function durationBucketOf(ms: number): number {
 
 /** The percentile of a share (0 to 1), in milliseconds; null without a poll. */
 export function percentileOf(durations: Durations, share: number): number | null {
+  const at = quantileOf(durations, share);
+  return at === null ? null : within(at.bucket, at.part);
+}
+
+/** The bucket in which a share (0 to 1) of all that was counted is reached, and in which part of it; null without a count. */
+export function quantileOf(counts: Counts<number>, share: number): { bucket: number; part: number } | null {
+  let left = share * sum(Object.values(counts));
   // Integer keys of an object are in ascending order.
-  const buckets = Object.entries(durations).map(([bucket, count]) => ({ bucket: Number(bucket), count }));
-  let left = share * buckets.reduce((total, { count }) => total + count, 0);
-  for (const { bucket, count } of buckets) {
-    if (left <= count) return within(bucket, left / count);
+  for (const [bucket, count] of Object.entries(counts)) {
+    if (count > 0 && left <= count) return { bucket: Number(bucket), part: left / count };
     left -= count;
   }
   return null;

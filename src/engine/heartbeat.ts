@@ -11,17 +11,13 @@ export class Heartbeat extends LoopService<
   LoopMeans & { readonly live: Pick<LiveStore, 'coordination'>; readonly describe: () => InstanceInfo }
 > {
   readonly name = 'heartbeat';
+  /** When the live store last accepted a heartbeat. */
   #beatAt = this.deps.clock.monotonic();
   #failure: string | null = null;
 
-  /** Milliseconds since the live store last accepted a heartbeat. */
-  get silentMs(): number {
-    return this.deps.clock.monotonic() - this.#beatAt;
-  }
-
   /** Why the fleet counts this instance as gone, a sentence; null: it does not. */
   get silence(): string | null {
-    const { silentMs } = this;
+    const silentMs = this.deps.clock.monotonic() - this.#beatAt;
     if (silentMs <= TTL_MS) return null;
     const because = this.#failure === null ? '' : `: ${this.#failure}`;
     return `heartbeat: no answer for ${Math.round(silentMs / 1000)} s${because}`;

@@ -5,7 +5,6 @@ import { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { INITIALISING } from '../domain/log-phrases.ts';
 import type { ErrorReporter } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
-import type { InitProgress } from '../store/ports/live/coordination.ts';
 import { AlertEvaluator } from './alerts/alert-evaluator.ts';
 import { WebhookSender } from './alerts/webhook-sender.ts';
 import { Cleaner, CleanupSchedule } from './cleanup/cleaner.ts';
@@ -44,17 +43,15 @@ export function leaderServices(
       log.info({ fence }, leads ? 'this instance leads' : 'this instance no longer leads'),
     onError: errors.for('leadership'),
   });
+  const calendar = new MonthCalendar(settings.timeZone);
   /** What services have in common; each takes what its type asks for. */
-  const common = {
+  const lead = (part: string) => ({
     ...deps,
     ...settings.polling,
     work: live.work,
     configs: () => watch.configs,
     matcher: () => watch.matcher,
-    calendar: new MonthCalendar(settings.timeZone),
-  };
-  const lead = (part: string) => ({
-    ...common,
+    calendar,
     fence: () => leadership.fence(),
     onError: errors.for(part),
   });
@@ -63,7 +60,8 @@ export function leaderServices(
     new Scheduler({ ...lead('scheduler'), rings: live.rings }),
     new Initialiser({
       ...lead('initialiser'),
-      onProgress: (progress) => log.info(progressFields(progress), INITIALISING),
+      onProgress: ({ status, reason, total, loaded, batch, batches }) =>
+        log.info({ status, reason, total, loaded, batch, batches }, INITIALISING),
       onReconcile: (reason) => log.warn({ reason }, 'all rings are compared with the cards'),
       onRepair: (repairs) => log.warn({ ...repairs }, 'ring members repaired'),
     }),
@@ -105,9 +103,4 @@ export function leaderServices(
       outbox: records.alerts.webhooks,
     }),
   ];
-}
-
-function progressFields(progress: InitProgress): Record<string, unknown> {
-  const { status, reason, total, loaded, batch, batches } = progress;
-  return { status, reason, total, loaded, batch, batches };
 }

@@ -116,14 +116,8 @@ function textOf(result: unknown): string {
 
 /** @param text what `textOf` made of a T. */
 function resultIn<T>(text: string): T {
-  const kept = JSON.parse(text, (_, value) => (isDate(value) ? new Date(value[DATE]) : value));
-  return (kept as { result: T }).result;
-}
-
-function isDate(value: unknown): value is { readonly [DATE]: number } {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as Record<string, unknown>)[DATE] === 'number'
+  const kept = JSON.parse(text, (_, value) =>
+    typeof value?.[DATE] === 'number' ? new Date(value[DATE]) : value,
   );
+  return (kept as { result: T }).result;
 }

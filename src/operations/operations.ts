@@ -65,23 +65,11 @@ export function openOperations(options: OperationsOptions) {
   const count = exactTotals ? () => records.cards.count() : estimate;
   const cardTotal = new CardTotal({ count, estimate }, clock);
   const audit = new Audit({ ...options, read: records, calendar, log: options.auditLog });
-  const concurrency = new ConcurrencyOperations(live, records, audit);
-  const pauses = new PauseOperations(live, audit);
-  const initReporter = new InitReporter(clock);
-  const stopMode = new StopModeOperations(records, audit, options.stops.mode);
-  /** What operations have in common; each takes what its type asks for. */
-  const common = {
-    rateLimits: [],
-    silence: () => null,
-    ...options,
-    ...limits,
-    records,
-    calendar,
-    audit,
-    cardTotal,
-    pauses,
-    initReporter,
-  };
+  const means = { rateLimits: [], silence: () => null, ...options, ...limits, records, calendar, audit };
+  const concurrency = new ConcurrencyOperations(means);
+  const pauses = new PauseOperations(means);
+  const stopMode = new StopModeOperations(means);
+  const common = { ...means, cardTotal, pauses, initReporter: new InitReporter(clock) };
   const cards = new CardOperations(common);
   return {
     audit,
@@ -92,20 +80,20 @@ export function openOperations(options: OperationsOptions) {
       stops: new PatientReading(() => readStopFigures(records, options.stops), clock),
       clockGap: new PatientReading(() => clockGapOf(live, records), clock),
     }),
-    history: new HistoryOperations(live, clock),
+    history: new HistoryOperations(means),
     pauses,
-    configs: new ConfigOperations(common),
-    init: new InitOperations(live, clock, audit, initReporter),
-    triggers: new TriggerOperations(common),
-    alerts: new AlertOperations(records.alerts, common),
-    alertHistory: new AlertHistoryOperations(records.alerts, audit),
-    silences: new SilenceOperations({ ...common, records: records.alerts }),
+    configs: new ConfigOperations(means),
+    init: new InitOperations(common),
+    triggers: new TriggerOperations(means),
+    alerts: new AlertOperations(means),
+    alertHistory: new AlertHistoryOperations(means),
+    silences: new SilenceOperations(means),
     requests: new RepeatableRequests(live),
     cards,
-    stops: new StopOperations({ ...common, mode: stopMode }),
+    stops: new StopOperations({ ...means, mode: stopMode }),
     stopMode,
-    resumes: new ResumeOperations(common),
+    resumes: new ResumeOperations(means),
     explainer: new Explainer({ ...common, cards }),
-    cleanup: new CleanupOperations(common),
+    cleanup: new CleanupOperations(means),
   };
 }

@@ -209,7 +209,6 @@ export function holds({ comparison, threshold }: AlertCondition, sample: number)
 export const RESOLUTIONS = ['recovered', 'rule_disabled', 'rule_changed', 'rule_deleted'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 
-/** States of an alert. */
 export const ALERT_STATES = ['firing', 'resolved'] as const;
 export type AlertState = (typeof ALERT_STATES)[number];
 

@@ -14,7 +14,6 @@ export function webhookSecretsIn(text: string): readonly string[] | null {
   return secrets.length <= WEBHOOK_SECRETS_AT_ONCE && secrets.every(isSecret) ? secrets : null;
 }
 
-/** The bytes of the key. */
 export function keyOf(secret: string): Buffer {
   return Buffer.from(secret.slice(PREFIX.length), 'base64');
 }

@@ -123,7 +123,7 @@ function isAhead(last: UsageMonth, atMs: number): boolean {
  */
 function begun(last: UsageMonth, { month, atMs }: Reading): UsageMonth {
   const opensMonth = month > last.month;
-  const jump = revocable(last.jump, { atMs, opensMonth });
+  const jump = revocable(last.jump, atMs, opensMonth);
   return opensMonth ? { ...last, month, usedMb: 0, jump } : { ...last, jump };
 }
 
@@ -222,10 +222,7 @@ function isJump(fromMb: number, toMb: number): boolean {
 }
 
 /** The jump that a reading of this time and month may still disprove. */
-function revocable(
-  jump: ReadingJump | null,
-  { atMs, opensMonth }: { readonly atMs: number; readonly opensMonth: boolean },
-): ReadingJump | null {
+function revocable(jump: ReadingJump | null, atMs: number, opensMonth: boolean): ReadingJump | null {
   if (jump === null || atMs - jump.atMs > REVOCABLE_MS) return null;
   return {
     ...jump,

@@ -4,7 +4,7 @@
 // From these counts follows whether the usage of the whole fleet jumps: the median growth of the last minutes against that of
 // the hour before. No customer does that; a gateway that changes its unit does. While a jump is on, what it began from stays
 // the measure, so that an hour of wrong readings does not become normal. Used by engine/results/usage-jump-watch.ts.
-import { type Counts, sumOfCounts } from '../numbers.ts';
+import { type Counts, quantileOf, sum, sumOfCounts } from '../numbers.ts';
 
 /** Bucket -> number of readings. */
 export type GrowthCounts = Counts<number>;
@@ -45,15 +45,8 @@ interface Growth {
 }
 
 export function growthOf(counts: GrowthCounts): Growth {
-  // Integer keys of an object are in ascending order.
-  const buckets = Object.entries(counts);
-  const readings = buckets.reduce((sum, [, count]) => sum + count, 0);
-  let left = readings / 2;
-  for (const [bucket, count] of buckets) {
-    left -= count;
-    if (left <= 0 && count > 0) return { readings, mbPerHour: middleOf(Number(bucket)) };
-  }
-  return { readings: 0, mbPerHour: 0 };
+  const median = quantileOf(counts, 0.5);
+  return { readings: sum(Object.values(counts)), mbPerHour: median === null ? 0 : middleOf(median.bucket) };
 }
 
 /** The middle of a bucket on its logarithmic scale. */
@@ -76,7 +69,6 @@ export const GROWTH_MINUTES = RECENT_MINUTES.most + BASELINE_MINUTES;
 /** Number of a minute since the epoch -> the growth read in it. */
 export type GrowthMinutes = ReadonlyMap<number, GrowthCounts>;
 
-/** A jump that is on. */
 interface JumpInForce {
   readonly baselineMbPerHour: number;
   /** When an operator said that it is right; null: nobody did. */
@@ -120,14 +112,14 @@ export function judgeGrowth(
 }
 
 function windowsOf(minutes: GrowthMinutes, nowMinute: number): { recent: Growth; hour: Growth } {
-  const sum = (first: number, last: number) =>
+  const growthFrom = (first: number, last: number) =>
     growthOf(
       sumOfCounts([...minutes].filter(([at]) => at >= first && at <= last).map(([, counts]) => counts)),
     );
   let first = nowMinute - RECENT_MINUTES.least + 1;
   const earliest = nowMinute - RECENT_MINUTES.most + 1;
-  while (first > earliest && !isEnough(sum(first, nowMinute))) first -= 1;
-  return { recent: sum(first, nowMinute), hour: sum(first - BASELINE_MINUTES, first - 1) };
+  while (first > earliest && !isEnough(growthFrom(first, nowMinute))) first -= 1;
+  return { recent: growthFrom(first, nowMinute), hour: growthFrom(first - BASELINE_MINUTES, first - 1) };
 }
 
 function isEnough({ readings }: Growth): boolean {

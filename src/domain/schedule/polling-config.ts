@@ -1,5 +1,6 @@
 // Polling configs and the one rule that decides which config polls a card.
 import type { CardMembership } from '../cards/card.ts';
+import { groupBy } from '../group-by.ts';
 import type { TaskType } from '../task-type.ts';
 
 export const CARD_CONDITIONS = ['not_verified', 'verified', 'any'] as const;
@@ -48,15 +49,11 @@ function wordsOf({ cardCondition, carrierId }: PollingConfig): string {
  * A disabled config keeps its cards: they are not polled, rather than polled by the next best config.
  */
 export class ConfigMatcher {
-  readonly #byType = new Map<TaskType, PollingConfig[]>();
+  readonly #byType: ReadonlyMap<TaskType, readonly PollingConfig[]>;
 
   constructor(configs: readonly PollingConfig[]) {
     const ordered = [...configs].sort((a, b) => b.priority - a.priority || a.id - b.id);
-    for (const config of ordered) {
-      const list = this.#byType.get(config.taskType) ?? [];
-      list.push(config);
-      this.#byType.set(config.taskType, list);
-    }
+    this.#byType = groupBy(ordered, ({ taskType }) => taskType);
   }
 
   /**

@@ -3,36 +3,21 @@
 import { rounded } from '../numbers.ts';
 import { perTaskType, type TaskType } from '../task-type.ts';
 
-/** One task type over one step. */
-export interface TaskSample {
-  /** Polls per second that ended, and that failed. null: counting had just begun. */
-  readonly ratePerSecond: number | null;
-  readonly failedPerSecond: number | null;
-  /** Milliseconds, over the last ten to twenty seconds; null without a poll. */
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-  /** Cards that are due, and polls that are running. */
-  readonly queueLength: number;
-  readonly inFlight: number;
-  readonly backoff: number;
-  readonly manualLength: number;
-  readonly effectiveConcurrency: number;
-  readonly maxConcurrency: number;
-}
+/** Polls per second that ended, and that failed; null: counting had just begun. */
+const RATES = ['ratePerSecond', 'failedPerSecond'] as const;
+/** Milliseconds, over the last ten to twenty seconds; null without a poll. */
+const PERCENTILES = ['p50Ms', 'p95Ms'] as const;
+const QUEUES = ['queueLength', 'inFlight', 'backoff', 'manualLength'] as const;
+const LIMITS = ['effectiveConcurrency', 'maxConcurrency'] as const;
 
 /** All metrics, in the order of storage. */
-export const SAMPLE_FIELDS = [
-  'ratePerSecond',
-  'failedPerSecond',
-  'p50Ms',
-  'p95Ms',
-  'queueLength',
-  'inFlight',
-  'backoff',
-  'manualLength',
-  'effectiveConcurrency',
-  'maxConcurrency',
-] as const satisfies ReadonlyArray<keyof TaskSample>;
+export const SAMPLE_FIELDS = [...RATES, ...PERCENTILES, ...QUEUES, ...LIMITS] as const;
+
+/** One task type over one step. */
+export type TaskSample = Readonly<
+  Record<(typeof RATES | typeof PERCENTILES)[number], number | null> &
+    Record<(typeof QUEUES | typeof LIMITS)[number], number>
+>;
 
 export interface HistorySample {
   /** End of the step. */

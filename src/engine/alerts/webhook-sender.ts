@@ -118,7 +118,7 @@ export class WebhookSender extends LoopService<
   }
 
   async #attempt(message: Message, stopped: AbortSignal): Promise<DeliveryOutcome> {
-    const { clock, guard, secrets } = this.deps;
+    const { clock, guard, random, secrets } = this.deps;
     const [delivery] = message;
     const keys = delivery.secrets.length > 0 ? delivery.secrets : secrets;
     const group = delivery.groupKey === null ? null : message.map(({ alert }) => alert);
@@ -126,11 +126,7 @@ export class WebhookSender extends LoopService<
     const { error, lasting } = await attemptWebhook(delivery.url, sent, guard, stopped);
     if (error === null) return { status: 'delivered' };
     if (stopped.aborted) return { status: 'pending', retryInMs: 0, error };
-    return lasting ? { status: 'failed', error } : this.#again(delivery, error);
-  }
-
-  #again({ attempt }: WebhookDelivery, error: string): DeliveryOutcome {
-    const retryInMs = retryPauseMs(attempt, this.deps.random());
+    const retryInMs = lasting ? null : retryPauseMs(delivery.attempt, random());
     return retryInMs === null ? { status: 'failed', error } : { status: 'pending', retryInMs, error };
   }
 }

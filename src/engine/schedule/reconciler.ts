@@ -7,6 +7,7 @@
 // the suspects again. Only what is wrong in both halves is repaired and counted: the feed handles a card that changed
 // in between.
 import type { CardMembership } from '../../domain/cards/card.ts';
+import { sum, sumOfCounts } from '../../domain/numbers.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Reconciliation, ReconciliationReason } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -108,15 +109,12 @@ export class Reconciler {
     const ids = [...suspects.keys()];
     // Saved before the first repair, so that the members are counted again even if this step is cut off.
     if (ids.length > 0 && before.healed === 0) await this.#save({ ...before, healed: ids.length });
-    const found = { missing: 0, foreign: 0, double: 0 };
+    let found: Repairs = { missing: 0, foreign: 0, double: 0 };
     for (let from = 0; from < ids.length; from += CARDS_A_READ) {
       const part = ids.slice(from, from + CARDS_A_READ);
-      const repairs = await this.#repair.repair(part, suspects, view);
-      found.missing += repairs.missing;
-      found.foreign += repairs.foreign;
-      found.double += repairs.double;
+      found = sumOfCounts([found, await this.#repair.repair(part, suspects, view)]);
     }
-    const healed = found.missing + found.foreign + found.double;
+    const healed = sum(Object.values(found));
     if (healed > 0) this.deps.onRepair(found);
     state = {
       ...state,

@@ -1,6 +1,7 @@
 // Finds cards that are in a wrong ring or in none, and puts them into the right ones. Used by reconciler.ts, which
 // decides when and how fast. Keeps no state.
 import type { CardMembership } from '../../domain/cards/card.ts';
+import type { Counts } from '../../domain/numbers.ts';
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -15,11 +16,7 @@ export interface RingView {
   readonly matcher: ConfigMatcher;
 }
 
-export interface Repairs {
-  readonly missing: number;
-  readonly foreign: number;
-  readonly double: number;
-}
+export type Repairs = Counts<'missing' | 'foreign' | 'double'>;
 
 export class RingRepair {
   constructor(

@@ -40,14 +40,10 @@ export class HistorySampler extends LoopService<
     const atMs = clock.monotonic();
     const before = this.#before;
     this.#before = { fleet, atMs };
+    const seconds = before === null ? 0 : (atMs - before.atMs) / 1000;
     const sample: HistorySample = {
       atMs: nowMs - (nowMs % SECOND_MS),
-      tasks: perTaskType((taskType) =>
-        sampleOf(fleet[taskType], {
-          totals: before?.fleet[taskType].stats ?? null,
-          seconds: before === null ? 0 : (atMs - before.atMs) / 1000,
-        }),
-      ),
+      tasks: perTaskType((taskType) => sampleOf(fleet[taskType], before?.fleet[taskType] ?? null, seconds)),
     };
     await live.history.save('second', sample);
     await this.#addToMinute(sample);
@@ -65,11 +61,9 @@ export class HistorySampler extends LoopService<
   }
 }
 
-function sampleOf(
-  { counts, stats }: TaskReading,
-  before: { readonly totals: TaskReading['stats'] | null; readonly seconds: number },
-): TaskSample {
-  const { totals, seconds } = before;
+/** @param seconds since the reading before. */
+function sampleOf({ counts, stats }: TaskReading, before: TaskReading | null, seconds: number): TaskSample {
+  const totals = before?.stats ?? null;
   // Totals that are smaller than before mean that the store lost its data.
   const rate = (field: 'total' | 'failed') =>
     totals === null || seconds <= 0 || stats[field] < totals[field]

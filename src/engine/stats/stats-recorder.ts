@@ -3,7 +3,6 @@
 // it claims from the work queue, how late that is, and what it settles.
 
 import { durationBucketOf } from '../../domain/numbers.ts';
-import type { CarrierPolls } from '../../domain/results/carrier-polls.ts';
 import { growthBucketOf } from '../../domain/results/usage-growth.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
@@ -13,15 +12,8 @@ import type { Claim, Settlement } from '../../store/ports/live/work-queue.ts';
 
 const FLUSH_EVERY_MS = 500;
 
-type Counter = {
-  -readonly [K in Exclude<keyof StatsDelta, 'durations' | 'reasons' | 'carriers' | 'usageGrowth'>]: number;
-} & {
-  readonly durations: Record<number, number>;
-  readonly reasons: Record<string, number>;
-  readonly usageGrowth: Record<number, number>;
-  readonly carriers: Map<number, { -readonly [K in keyof CarrierPolls]: number }>;
-};
-const zero = (): Counter => ({
+type Counter = ReturnType<typeof zero>;
+const zero = () => ({
   succeeded: 0,
   failed: 0,
   durationMs: 0,
@@ -30,10 +22,10 @@ const zero = (): Counter => ({
   succeededMs: 0,
   limitReached: 0,
   implausible: 0,
-  durations: {},
-  reasons: {},
-  carriers: new Map(),
-  usageGrowth: {},
+  durations: {} as Record<number, number>,
+  reasons: {} as Record<string, number>,
+  carriers: new Map<number, { polls: number; failed: number }>(),
+  usageGrowth: {} as Record<number, number>,
 });
 
 function addDuration(counter: Counter, durationMs: number): void {
@@ -160,6 +152,7 @@ function noWork(taskType: TaskType) {
     taskType,
     claimed: { schedule: 0, retry: 0, manual: 0 },
     settled: { done: 0, failed: 0, returned: 0, early: 0 },
+    // Results that came after their lease had ended and were dropped; `settled` includes them.
     fenced: 0,
   };
 }

@@ -86,9 +86,13 @@ export class PollPace {
 
   /** Lets all cards that wait be returned. */
   stop(): void {
-    for (const { item, end } of this.#waiting.splice(0)) {
+    this.#end(this.#waiting.splice(0), false);
+  }
+
+  #end(waiting: readonly Waiting[], mayCall: boolean): void {
+    for (const { item, end } of waiting) {
       this.#claimed.delete(item);
-      end(false);
+      end(mayCall);
     }
   }
 
@@ -124,10 +128,7 @@ export class PollPace {
     const isEnough = this.#waiting.length === 0;
     const ahead = Math.max(this.#recently(granted.length), 2 * (isEnough ? this.#ahead : granted.length));
     this.#ahead = Math.max(cardsPerCall, Math.min(MAX_AHEAD, ahead));
-    for (const { item, end } of granted) {
-      this.#claimed.delete(item);
-      end(true);
-    }
+    this.#end(granted, true);
     if (granted.length > 0) this.deps.onGranted();
     return grant.waitMs === 0 ? 0 : Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, grant.waitMs));
   }
@@ -145,9 +146,6 @@ export class PollPace {
     const late = this.#waiting.filter(({ until }) => until <= now);
     if (late.length === 0) return;
     this.#waiting = this.#waiting.filter(({ until }) => until > now);
-    for (const { item, end } of late) {
-      this.#claimed.delete(item);
-      end(false);
-    }
+    this.#end(late, false);
   }
 }

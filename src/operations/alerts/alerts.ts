@@ -44,8 +44,7 @@ const WEBHOOK_URL_MAX_LENGTH = 2_048;
 
 export class AlertOperations {
   constructor(
-    private readonly records: AlertRecords,
-    private readonly deps: Pick<OperationMeans, 'audit' | 'maxAlertRules'> & {
+    private readonly deps: Pick<OperationMeans, 'records' | 'audit' | 'maxAlertRules'> & {
       readonly guard: SsrfGuard;
       readonly tester: WebhookTester;
     },
@@ -74,13 +73,13 @@ export class AlertOperations {
 
   /** @returns rules in order of id. */
   async list(page: PageRequest): Promise<SliceOf<AlertRuleReport>> {
-    const { items, total } = await this.records.rules(sliceOf(page));
+    const { items, total } = await this.deps.records.alerts.rules(sliceOf(page));
     return { items: items.map(ruleReportOf), total };
   }
 
   /** @throws CardpollError `not_found` for an unknown id. */
   async show(id: number): Promise<AlertRuleReport> {
-    return ruleReportOf(await find(this.records, id));
+    return ruleReportOf(await find(this.deps.records.alerts, id));
   }
 
   /**
@@ -134,7 +133,7 @@ export class AlertOperations {
 
   /** Sends the rule's webhook once, now. @throws CardpollError `not_found`; `conflict` for a rule without a webhook. */
   async test(actor: Actor, id: number): Promise<WebhookTrialReport> {
-    const rule = await find(this.records, id);
+    const rule = await find(this.deps.records.alerts, id);
     const { webhookUrl } = rule;
     if (webhookUrl === null) {
       throw new CardpollError('conflict', 'rule_without_webhook', `alert rule ${id} has no webhook`, {
@@ -194,17 +193,9 @@ export function alertRuleVersion(rule: AlertRule | AlertRuleReport): string {
   const { id, name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels } = rule;
   const { webhookGrouped, cooldownSeconds } = rule;
   const condition = [ruleType, taskType, comparison, threshold];
+  const others = [isEnabled, notifyChannels, webhookGrouped, cooldownSeconds];
   const updatedAtMs = 'updatedAtMs' in rule ? rule.updatedAtMs : rule.updatedAt.getTime();
-  return versionOf([
-    id,
-    name,
-    ...condition,
-    isEnabled,
-    notifyChannels,
-    webhookGrouped,
-    cooldownSeconds,
-    updatedAtMs,
-  ]);
+  return versionOf([id, name, ...condition, ...others, updatedAtMs]);
 }
 
 async function find(records: AlertRecords, id: number): Promise<AlertRule> {

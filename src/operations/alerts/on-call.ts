@@ -13,51 +13,41 @@ import {
   type SliceOf,
   sliceOf,
 } from '../../domain/page.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type {
   AlertHistoryItem,
   AlertRecords,
-  FiringCount,
   HistoryFilter,
   NewSilence,
 } from '../../store/ports/records/alert-records.ts';
-import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
+import type { OperationMeans } from '../means.ts';
 import { isWithin } from '../requirements.ts';
 import type { AlertReport, SilenceReport } from './alert-reports.ts';
 
 /** Firing alerts by rule type and task type; combinations without any are left out. */
-export interface AlertCounts {
-  readonly kinds: readonly FiringCount[];
-  readonly pendingWebhooks: number;
-}
+export type AlertCounts = Awaited<ReturnType<AlertHistoryOperations['counts']>>;
 
 export class AlertHistoryOperations {
-  constructor(
-    private readonly records: AlertRecords,
-    private readonly audit: Audit,
-  ) {}
+  constructor(private readonly deps: Pick<OperationMeans, 'records' | 'audit'>) {}
 
   /** @returns alerts, newest first. */
   async list(filter: HistoryFilter, page: PageRequest): Promise<SliceOf<AlertReport>> {
     if (filter.ruleId !== null && !isWithin(RECORD_ID_BOUNDS, filter.ruleId)) return { items: [], total: 0 };
-    const { items, total } = await this.records.history(filter, sliceOf(page));
+    const { items, total } = await this.deps.records.alerts.history(filter, sliceOf(page));
     return { items: items.map(dated), total };
   }
 
   /** @returns the numbers of firing alerts and of notifications still to be delivered. */
-  async counts(): Promise<AlertCounts> {
-    const [kinds, pendingWebhooks] = await Promise.all([
-      this.records.firing(),
-      this.records.webhooks.pending(),
-    ]);
+  async counts() {
+    const { alerts } = this.deps.records;
+    const [kinds, pendingWebhooks] = await Promise.all([alerts.firing(), alerts.webhooks.pending()]);
     return { kinds, pendingWebhooks };
   }
 
   /** The first acknowledgement wins. @throws CardpollError `not_found`; `conflict` for a resolved alert. */
   async acknowledge(actor: Actor, id: number, reason: string): Promise<AlertReport> {
-    const acknowledged = await this.audit.change(actor, async ({ alerts }, note) => {
+    const acknowledged = await this.deps.audit.change(actor, async ({ alerts }, note) => {
       const before = await find(alerts, id);
       await alerts.acknowledge(id, actor.name, reason);
       const after = await find(alerts, id);
@@ -73,7 +63,7 @@ export class AlertHistoryOperations {
 
   /** Retries the failed notifications now. @throws CardpollError `not_found`; `conflict` when none has failed. */
   async redeliver(actor: Actor, id: number): Promise<AlertReport> {
-    const alert = await this.audit.change(actor, async ({ alerts }, note) => {
+    const alert = await this.deps.audit.change(actor, async ({ alerts }, note) => {
       const { notifications } = await find(alerts, id);
       const count = await alerts.webhooks.redeliver(id);
       if (count === 0) {
@@ -109,17 +99,11 @@ export interface SilenceFields extends SilenceScope {
 }
 
 export class SilenceOperations {
-  constructor(
-    private readonly deps: {
-      readonly records: Pick<AlertRecords, 'silences'>;
-      readonly clock: Pick<Clock, 'now'>;
-      readonly audit: Audit;
-    },
-  ) {}
+  constructor(private readonly deps: Pick<OperationMeans, 'records' | 'clock' | 'audit'>) {}
 
   /** @returns the silences in force, in order of id. */
   async list(): Promise<SilenceReport[]> {
-    return (await this.deps.records.silences.list()).map(dated);
+    return (await this.deps.records.alerts.silences.list()).map(dated);
   }
 
   /** @throws CardpollError `invalid`, which names each wrong field. */

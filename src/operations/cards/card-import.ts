@@ -31,7 +31,6 @@ export interface ImportOptions {
   readonly onFormer?: (former: readonly CardImport[]) => Promise<void>;
   /** Awaited before the first card is written. */
   readonly beforeFirstWrite?: () => Promise<void>;
-  /** Called after each chunk. */
   readonly onProgress?: (progress: ImportProgress) => void;
 }
 

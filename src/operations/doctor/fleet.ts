@@ -37,21 +37,24 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
   const instances = await live.coordination.instances();
   const isLed = !isLeaderless(instances);
   const groups = await Promise.all([
-    Promise.resolve(instanceFindings(instances)),
+    instanceFindings(instances),
     answered('running counts', () => runningCountFindings(live)),
     answered('cards in rings', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
     answered('stop mode', () => stopModeFindings(records, stops)),
     answered('rate limits', () => rateLimitFindings(records, facts)),
     answered('alert rules', () => upkeepFindings(records, clock, cleanupSchedule)),
-    answered('fleet', () => aliveFindings(facts, instances.length)),
+    answered('fleet', () => aliveFindings(facts, progress, instances.length)),
   ]);
   return groups.flat();
 }
 
 /** The health of the fleet, read from its stores when no daemon answers. Skipped before the first start. */
-async function aliveFindings({ overview, live }: FleetFacts, instances: number): Promise<Finding[]> {
+async function aliveFindings(
+  { overview }: FleetFacts,
+  { status, updatedAtMs }: InitProgress,
+  instances: number,
+): Promise<Finding[]> {
   if (overview === null) return [];
-  const { status, updatedAtMs } = await live.coordination.initProgress();
   if (instances === 0 && status === 'pending' && updatedAtMs === null) {
     return [skipped('fleet', 'no instance has polled yet')];
   }
@@ -148,11 +151,7 @@ const CARDS_A_PLACE = 50;
  * @param settle waits as long as a changed card needs to reach its rings
  */
 export async function ringSampleFindings(
-  {
-    live,
-    records,
-    isLed,
-  }: { readonly live: LiveStore; readonly records: RecordStore; readonly isLed: boolean },
+  { live, records, isLed }: Pick<OperationMeans, 'live' | 'records'> & { readonly isLed: boolean },
   progress: InitProgress,
   random: () => number,
   settle: () => Promise<void>,

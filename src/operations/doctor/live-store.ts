@@ -65,13 +65,10 @@ function rightsFinding({ user, needed, useful }: MissingRights, address: string 
   const effect =
     needed.length > 0 ? 'nothing is polled' : 'waiting workers notice new work up to a second late';
   const judge = needed.length > 0 ? failed : warning;
+  const grant = `ACL SETUSER ${user} ${missing.map((right) => `'${right}'`).join(' ')}`;
   return judge(RIGHTS, `its user lacks ${missing.join(' ')}, so ${effect}`, {
     hint: 'grant them to the user in the Redis URL, on every server and in its ACL file (docs/security.md)',
-    ...(address === undefined
-      ? {}
-      : {
-          command: redisCli(address, `ACL SETUSER ${user} ${missing.map((right) => `'${right}'`).join(' ')}`),
-        }),
+    command: address === undefined ? null : redisCli(address, grant),
   });
 }
 

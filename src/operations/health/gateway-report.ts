@@ -19,15 +19,12 @@ function interfaceReportOf(
 ): InterfaceReport {
   const own = all.filter((breaker) => breaker.interface === name).sort((a, b) => a.sinceMs - b.sinceMs);
   const shown = own.find(({ state }) => state === 'open') ?? own[0];
-  if (shown === undefined) {
-    return { interface: name, breaker: 'closed', since: null, reason: null, nextProbeAt: null, instances: 0 };
-  }
   return {
     interface: name,
-    breaker: shown.state,
-    since: new Date(shown.sinceMs),
-    reason: shown.reason,
-    nextProbeAt: dateOf(shown.nextProbeAtMs),
+    breaker: shown?.state ?? 'closed',
+    since: dateOf(shown?.sinceMs),
+    reason: shown?.reason ?? null,
+    nextProbeAt: dateOf(shown?.nextProbeAtMs),
     instances: own.length,
   };
 }

@@ -3,36 +3,27 @@
 import type { Actor } from '../../domain/audit.ts';
 import { kneeOf } from '../../domain/limits/concurrency-curve.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
-import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { PaceState } from '../../store/ports/live/pace.ts';
 import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
-import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
+import type { OperationMeans } from '../means.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../requirements.ts';
 import { awaitedWords } from './capacity.ts';
 import type { ConcurrencyLimit, SlotReset } from './limits-report.ts';
 
 /** Counts of one task type with the limit in force filled in. */
-export interface LimitedCounts extends QueueCounts {
-  readonly taskType: TaskType;
-  readonly maxConcurrency: number;
-}
+export type LimitedCounts = Awaited<ReturnType<ConcurrencyOperations['limited']>>;
 
 export class ConcurrencyOperations {
-  constructor(
-    private readonly live: LiveStore,
-    private readonly records: RecordStore,
-    private readonly audit: Audit,
-  ) {}
+  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'records' | 'audit'>) {}
 
   async list(): Promise<ConcurrencyLimit[]> {
-    const paces = await this.live.pace.states();
+    const paces = await this.deps.live.pace.states();
     return Promise.all(TASK_TYPES.map((taskType) => this.#limitOf(taskType, paces)));
   }
 
   async show(taskType: TaskType): Promise<ConcurrencyLimit> {
-    return this.#limitOf(taskType, await this.live.pace.states());
+    return this.#limitOf(taskType, await this.deps.live.pace.states());
   }
 
   /**
@@ -45,7 +36,7 @@ export class ConcurrencyOperations {
     maxConcurrency: number,
     expected: ExpectedVersion,
   ): Promise<ConcurrencyLimit> {
-    await this.audit.change(actor, async ({ configs }, note) => {
+    await this.deps.audit.change(actor, async ({ configs }, note) => {
       const before = (await configs.concurrency())[taskType];
       requireVersion(limitVersion({ taskType, maxConcurrency: before }), expected);
       await configs.setConcurrency(taskType, maxConcurrency);
@@ -56,12 +47,12 @@ export class ConcurrencyOperations {
         after: { maxConcurrency },
       });
     });
-    await this.live.work.setMaxConcurrency(taskType, maxConcurrency);
+    await this.deps.live.work.setMaxConcurrency(taskType, maxConcurrency);
     return this.show(taskType);
   }
 
   async #limitOf(taskType: TaskType, paces: readonly PaceState[]): Promise<ConcurrencyLimit> {
-    const { work } = this.live;
+    const { work } = this.deps.live;
     const [record, counts] = await Promise.all([work.limitRecord(taskType), work.counts(taskType)]);
     const { maxConcurrency, effectiveConcurrency, inFlight } = await this.limited(taskType, counts);
     const paceWords = awaitedWords(paces, taskType);
@@ -80,7 +71,7 @@ export class ConcurrencyOperations {
 
   /** Clears the running count (operations interface, section 4) and fences the holders of slots. */
   async reset(actor: Actor, taskType: TaskType): Promise<SlotReset> {
-    const { work } = this.live;
+    const { work } = this.deps.live;
     const { inFlight } = await work.counts(taskType);
     const change = {
       action: 'concurrency.reset',
@@ -88,15 +79,15 @@ export class ConcurrencyOperations {
       before: { current: inFlight },
       after: { current: 0 },
     };
-    return this.audit.announce(actor, change, async () => ({
+    return this.deps.audit.announce(actor, change, async () => ({
       taskType,
       ...(await work.resetSlots(taskType)),
     }));
   }
 
   /** @returns the counts with the durable limit while none is in force yet. */
-  async limited(taskType: TaskType, counts: QueueCounts): Promise<LimitedCounts> {
-    const maxConcurrency = counts.maxConcurrency ?? (await this.records.configs.concurrency())[taskType];
+  async limited(taskType: TaskType, counts: QueueCounts) {
+    const maxConcurrency = counts.maxConcurrency ?? (await this.deps.records.configs.concurrency())[taskType];
     return { ...counts, taskType, maxConcurrency };
   }
 }

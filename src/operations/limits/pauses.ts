@@ -3,10 +3,9 @@
 import type { Actor } from '../../domain/audit.ts';
 import type { Pausable } from '../../domain/limits/operator-limits.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
-import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Pause, PauseSource } from '../../store/ports/live/work-queue.ts';
-import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
+import type { OperationMeans } from '../means.ts';
 import type { PauseReport } from './limits-report.ts';
 
 interface OperatorPause {
@@ -17,14 +16,11 @@ interface OperatorPause {
 
 /** All methods throw CardpollError `unavailable` when the live store does not answer. */
 export class PauseOperations {
-  constructor(
-    private readonly live: Pick<LiveStore, 'work'>,
-    private readonly audit: Audit,
-  ) {}
+  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'audit'>) {}
 
   /** @returns the pauses by task type, the longest remaining one first. */
   async list(): Promise<PauseReport[]> {
-    return sorted(await this.live.work.pauses());
+    return sorted(await this.deps.live.work.pauses());
   }
 
   /**
@@ -42,9 +38,9 @@ export class PauseOperations {
       before: present.length === 0 ? null : { pauses: present },
       after: { seconds, reason },
     };
-    await this.audit.announce(actor, change, async () => {
+    await this.deps.audit.announce(actor, change, async () => {
       for (const type of types) {
-        await this.live.work.pause(type, {
+        await this.deps.live.work.pause(type, {
           source: 'operator',
           ms: seconds * 1000,
           reason,
@@ -66,9 +62,9 @@ export class PauseOperations {
       before: { pauses },
       after: null,
     };
-    return this.audit.announce(actor, change, async () => {
+    return this.deps.audit.announce(actor, change, async () => {
       const ended: Pause[] = [];
-      for (const type of types) ended.push(...(await this.live.work.resume(type)));
+      for (const type of types) ended.push(...(await this.deps.live.work.resume(type)));
       return sorted(ended);
     });
   }

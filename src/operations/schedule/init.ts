@@ -5,9 +5,8 @@ import type { Actor } from '../../domain/audit.ts';
 import { rounded } from '../../domain/numbers.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InitProgress } from '../../store/ports/live/coordination.ts';
-import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
+import type { OperationMeans } from '../means.ts';
 import type { InitReport, InitState } from './schedule-report.ts';
 
 /** Longer without progress, or not even begun, is stuck (operations interface, section 7). */
@@ -55,30 +54,30 @@ function etaSecondsOf(progress: InitProgress, nowMs: number): number | null {
 
 export class InitOperations {
   constructor(
-    private readonly live: LiveStore,
-    private readonly clock: Clock,
-    private readonly audit: Audit,
-    private readonly reporter: InitReporter,
+    private readonly deps: Pick<OperationMeans, 'live' | 'clock' | 'audit'> & {
+      readonly initReporter: InitReporter;
+    },
   ) {}
 
   async progress(): Promise<InitState> {
-    const { coordination } = this.live;
+    const { coordination } = this.deps.live;
     const [progress, state] = await Promise.all([coordination.initProgress(), coordination.reconciliation()]);
     const waits = state.requestedMs > state.answeredRequestMs;
     const requestedAt = waits ? new Date(state.requestedMs) : null;
-    return { ...this.reporter.report(progress), reconciliation: { ...dated(state), requestedAt } };
+    return { ...this.deps.initReporter.report(progress), reconciliation: { ...dated(state), requestedAt } };
   }
 
   /**
    * Asks the leader to compare every ring with the cards and to repair differences in place. Idempotent while it waits.
    */
   async rebuild(actor: Actor): Promise<InitState> {
-    const { requestedMs, answeredRequestMs } = await this.live.coordination.reconciliation();
+    const { live, clock, audit } = this.deps;
+    const { requestedMs, answeredRequestMs } = await live.coordination.reconciliation();
     if (requestedMs <= answeredRequestMs) {
-      const now = Math.ceil(this.clock.now());
+      const now = Math.ceil(clock.now());
       const requested = Math.max(now, answeredRequestMs + 1);
       const change = { action: 'init.rebuild', object: 'rings', before: null, after: null };
-      await this.audit.announce(actor, change, () => this.live.coordination.requestReconciliation(requested));
+      await audit.announce(actor, change, () => live.coordination.requestReconciliation(requested));
     }
     return this.progress();
   }

@@ -5,12 +5,11 @@ import type { FailingCarrier } from '../../domain/results/carrier-polls.ts';
 import { failingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import { HISTORY_STEPS, type HistorySample, stepFor, type TaskSample } from '../../domain/stats/history.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
-import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { HealthLog, NotedFailure } from '../../store/ports/live/poll-stats.ts';
 import { dated } from '../date-of.ts';
 import { reasonName } from '../health/health-reasons.ts';
+import type { OperationMeans } from '../means.ts';
 import type { StatsOperations } from './stats.ts';
 import type { FailingCard, History, TaskFailures } from './stats-report.ts';
 
@@ -18,15 +17,12 @@ const LATEST_CARDS = 20;
 const WORST_CARRIERS = 10;
 
 export class HistoryOperations {
-  constructor(
-    private readonly live: LiveStore,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'clock'>) {}
 
   /** Of the last `minutes`: in steps of a second as far back as those are kept, else of a minute. */
   async read(minutes: number): Promise<History> {
     const step = stepFor(minutes);
-    const samples = await this.live.history.read(step, this.clock.now() - minutes * 60_000);
+    const samples = await this.deps.live.history.read(step, this.deps.clock.now() - minutes * 60_000);
     return { stepSeconds: HISTORY_STEPS[step].seconds, items: samples.map(reportOf) };
   }
 
@@ -36,7 +32,7 @@ export class HistoryOperations {
   }
 
   async #failuresOf(type: TaskType): Promise<TaskFailures> {
-    const { stats, failures } = this.live;
+    const { stats, failures } = this.deps.live;
     const [{ window }, { total, latest }] = await Promise.all([
       stats.read(type),
       failures.failing(type, LATEST_CARDS),

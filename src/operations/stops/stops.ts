@@ -2,11 +2,10 @@
 // whether cards over their package are stopped, or it is only recorded which would be. Used by the admin API.
 import type { Actor } from '../../domain/audit.ts';
 import { type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
-import { STOPS_COUNTED, type StopMode } from '../../domain/stops/stop.ts';
+import { STOPS_COUNTED, type StopMode, type StopSettings } from '../../domain/stops/stop.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { StopControl, StopFilter, StopRecords } from '../../store/ports/records/stop-records.ts';
-import type { Audit } from '../audit.ts';
 import { dated } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import {
@@ -29,15 +28,13 @@ import type {
 type Control = Pick<RecordStore, 'stopControl'>;
 
 export class StopModeOperations {
+  /** The mode of the settings is in force until an operator sets one. */
   constructor(
-    private readonly records: Control,
-    private readonly audit: Audit,
-    /** Mode of the settings of this instance; in force until an operator sets one. */
-    private readonly setting: StopMode,
+    private readonly deps: Pick<OperationMeans, 'records' | 'audit'> & { readonly stops: StopSettings },
   ) {}
 
   async show(): Promise<StopModeReport> {
-    return this.#report(this.records);
+    return this.#report(this.deps.records);
   }
 
   /**
@@ -45,7 +42,7 @@ export class StopModeOperations {
    * the readings. @throws CardpollError `conflict` when it is not in the version expected.
    */
   set(actor: Actor, mode: StopMode, reason: string, expected: ExpectedVersion): Promise<StopModeReport> {
-    return this.audit.change(actor, async (records, note) => {
+    return this.deps.audit.change(actor, async (records, note) => {
       const before = await this.#report(records);
       requireVersion(modeVersion(before), expected);
       await records.stopControl.setMode(mode, actor.name, reason);
@@ -62,9 +59,9 @@ export class StopModeOperations {
   }
 
   /** @throws CardpollError `conflict` while stops are only observed. */
-  async requireEnforce(records: Control = this.records): Promise<void> {
+  async requireEnforce(records: Control = this.deps.records): Promise<void> {
     const { setMode } = await records.stopControl.read();
-    if ((setMode?.mode ?? this.setting) === 'enforce') return;
+    if ((setMode?.mode ?? this.deps.stops.mode) === 'enforce') return;
     throw new CardpollError(
       'conflict',
       'stops_observed',
@@ -75,11 +72,8 @@ export class StopModeOperations {
 
   async #report({ stopControl }: Control): Promise<StopModeReport> {
     const { setMode, jump } = await stopControl.read();
-    return {
-      ...modeOf(setMode, this.setting),
-      setting: this.setting,
-      jump: jump === null ? null : dated(jump),
-    };
+    const setting = this.deps.stops.mode;
+    return { ...modeOf(setMode, setting), setting, jump: jump === null ? null : dated(jump) };
   }
 }
 

@@ -47,7 +47,8 @@ function tooLate(): Operations['alerts'] {
       },
     });
   const guard = new SsrfGuard([]);
-  return new AlertOperations(records.alerts, {
+  return new AlertOperations({
+    records,
     guard,
     tester: new WebhookTester({ guard, secrets: [], clock: systemClock }),
     audit: new Audit({

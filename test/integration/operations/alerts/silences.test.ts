@@ -100,7 +100,7 @@ describe('an end', () => {
   ])('at a time %i ms ahead: accepted: %s', async (aheadMs, accepted) => {
     const clock = new FakeClock(Date.now());
     const { audit } = stores.operations();
-    const dated = new SilenceOperations({ records: stores.records.alerts, clock, audit });
+    const dated = new SilenceOperations({ records: stores.records, clock, audit });
     const until = new Date(clock.now() + aheadMs);
     const made = dated.create(ANNA, { ...PACKAGE, seconds: null, until, reason: 'works' });
     if (accepted) expect(await made).toMatchObject({ taskType: 'package', until });

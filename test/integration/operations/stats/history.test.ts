@@ -28,7 +28,7 @@ let history: HistoryOperations;
 beforeEach(() => {
   clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
-  history = new HistoryOperations(live, clock);
+  history = new HistoryOperations({ live, clock });
 });
 
 const sampleAt = (ageMs: number, over: Partial<TaskSample> = {}) => ({
