@@ -15,6 +15,7 @@ const MAX_STATUS_CHARS = 64;
 const MAX_USED_MB = 1e12;
 /** Some gateways send numbers as text; "12.5" is read as 12.5. Signs, exponents and blanks are not. */
 const DECIMAL = /^\d{1,19}(\.\d{1,9})?$/;
+const SIGNED_DECIMAL = /^-?\d{1,19}(\.\d{1,9})?$/;
 
 export type AnswerValue = boolean | number | string;
 
@@ -199,16 +200,22 @@ function readerOf(reading: Reading, stoppedStatuses: readonly string[]): (body: 
     }
     case 'megabytes': {
       const { value, unit } = reading;
-      return checked(value, VOLUME(unit), (raw) => volumeOf(raw, (volume) => megabytes(volume, unit)));
+      return checked(value, VOLUME(unit), (raw) => plausible(megabytes(numberIn(raw, DECIMAL), unit)));
     }
     case 'remainder': {
       const { unit } = reading;
-      const total = checked(reading.total, VOLUME(unit), (raw) => volumeOf(raw, (volume) => volume));
+      const total = checked(reading.total, VOLUME(unit), (raw) => {
+        const volume = numberIn(raw, DECIMAL);
+        return plausible(megabytes(volume, unit)) === null ? null : volume;
+      });
       // A card that used more than its total has less than nothing left.
-      const remaining = checked(reading.remaining, `a number of ${unit}`, signedVolumeOf);
+      const remaining = checked(reading.remaining, `a number of ${unit}`, (raw) => {
+        const volume = numberIn(raw, SIGNED_DECIMAL);
+        return plausible(Math.abs(megabytes(volume, unit))) === null ? null : volume;
+      });
       return (body) => {
-        const used = total(body) - remaining(body);
-        if (used >= 0 && used <= MAX_USED_MB) return megabytes(used, unit);
+        const used = plausible(megabytes(total(body) - remaining(body), unit));
+        if (used !== null) return used;
         throw new GatewayError('malformed', `${reading.remaining} is more than ${reading.total}`);
       };
     }
@@ -233,18 +240,15 @@ function checked<V extends AnswerValue>(
   };
 }
 
-function volumeOf(raw: unknown, convert: (volume: number) => number): number | null {
-  const value = typeof raw === 'string' && DECIMAL.test(raw) ? Number(raw) : raw;
-  if (typeof value !== 'number' || !(value >= 0)) return null;
-  const volume = convert(value);
-  return volume <= MAX_USED_MB ? volume : null;
+/** @returns NaN for what is no number. */
+function numberIn(raw: unknown, form: RegExp): number {
+  if (typeof raw === 'number') return raw;
+  return typeof raw === 'string' && form.test(raw) ? Number(raw) : Number.NaN;
 }
 
-function signedVolumeOf(raw: unknown): number | null {
-  const isNegative = typeof raw === 'number' ? raw < 0 : typeof raw === 'string' && raw.startsWith('-');
-  if (!isNegative) return volumeOf(raw, (volume) => volume);
-  const volume = volumeOf(typeof raw === 'number' ? -raw : String(raw).slice(1), (positive) => positive);
-  return volume === null ? null : -volume;
+/** @returns null for a volume that no card can have used. */
+function plausible(usedMb: number): number | null {
+  return usedMb >= 0 && usedMb <= MAX_USED_MB ? usedMb : null;
 }
 
 /** A value that was read by other means. @throws Error that says what was expected. */
@@ -253,7 +257,7 @@ export function checkedValue(kind: AnswerKind | undefined, value: unknown): Answ
     kind === 'verified'
       ? [typeof value === 'boolean', 'true or false']
       : kind === 'megabytes'
-        ? [typeof value === 'number' && value >= 0 && value <= MAX_USED_MB, VOLUME('megabytes')]
+        ? [typeof value === 'number' && plausible(value) !== null, VOLUME('megabytes')]
         : kind === 'status'
           ? [statusOf(value) !== null, STATUS]
           : [value === null, 'null'];

@@ -85,6 +85,13 @@ describe('a remainder', () => {
     expect(left.read('{"left":"-12.5","total":500}')).toBe(537.3952);
   });
 
+  it('may be of a total of terabytes, whatever the unit', () => {
+    const bytes = reader({
+      reading: { kind: 'remainder', remaining: 'left', total: 'total', unit: 'bytes' },
+    });
+    expect(bytes.read('{"left":2000000000000,"total":3500000000000}')).toBe(1_500_000);
+  });
+
   it('is refused where it cannot be', () => {
     expect(failure(() => left.read('{"left":501,"total":500}'))).toEqual([
       'malformed',
