@@ -9,7 +9,7 @@ import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS } from '../domain/page.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext, Io, OptionSpec, OptionsOf } from './command.ts';
 import { EXIT_NEGATIVE } from './exit-codes.ts';
-import { type ListLook, printAll, printAnswer, printList } from './output/print.ts';
+import { type ListLook, type PageLook, printAll, printAnswer, printList, printPage } from './output/print.ts';
 import type { Style } from './output/style.ts';
 
 const SPINNER_AFTER_MS = 300;
@@ -117,7 +117,7 @@ export function showUnlessOver<Body>(
 
 type ReadPage<Item> = (client: ApiClient, page: number, pageSize: number) => Promise<Answer<PageBody<Item>>>;
 
-interface Pages<Item> extends ListLook<Item> {
+interface Pages<Item> extends PageLook<Item> {
   /** What the spinner says. */
   readonly label: string;
   readonly read: ReadPage<Item>;
@@ -132,7 +132,7 @@ export async function showPages<Item>(
 ): Promise<number> {
   if (all === true) return printAll(context, everyPage(context, pages), pages);
   const answer = await ask(context, pages.label, (client) => pages.read(client, page, pageSize));
-  return printList(context, answer, pages);
+  return printPage(context, answer, pages);
 }
 
 /** New items move the others to later pages, so that the first ones of a page may have been on the page before. */

@@ -5,7 +5,7 @@ import { text } from '../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
 import { ask, pageOptions } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
-import { printAll, printList, valueText } from '../output/print.ts';
+import { printAll, printPage, valueText } from '../output/print.ts';
 import { listTable } from '../output/table.ts';
 import { PAST_TIME, pastRange } from '../past-time.ts';
 
@@ -53,7 +53,7 @@ export const audit = defineCommand({
         : 'nothing has been changed yet',
     };
     if (all === true) return printAll(context, everyChange(context, query), look);
-    return printList(context, await read(context, query, page, pageSize), look);
+    return printPage(context, await read(context, query, page, pageSize), look);
   },
 });
 

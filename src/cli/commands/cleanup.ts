@@ -45,7 +45,6 @@ const configs = defineCommand({
   run: (context) =>
     showList(context, 'reading cleanup configs', (client) => client.cleanupConfigs(), {
       table: configTable,
-      noun: 'cleanup configs',
       empty: 'no cleanup configs',
     }),
 });
@@ -157,7 +156,6 @@ const preview = defineCommand({
   run: (context) =>
     showList(context, 'counting', (client) => client.cleanupPreview(), {
       table: previewTable,
-      noun: 'targets',
       empty: 'every cleanup config is disabled: cardpoll cleanup configs',
     }),
 });

@@ -121,7 +121,6 @@ async function show(context: CommandContext): Promise<number> {
       { header: 'URL', cell: ({ url }) => style.text(url) },
       { header: 'TOKEN FILE', cell: (row) => style.text(row.token_file), drop: 1 },
     ]),
-    noun: 'contexts',
     empty: 'no contexts yet: cardpoll context add NAME --url https://HOST',
   });
 }

@@ -165,7 +165,6 @@ const listProfiles = defineCommand({
         { header: 'NAME', cell: ({ name }) => style.text(name) },
         { header: 'SUMMARY', cell: ({ summary }) => style.text(summary), drop: 1 },
       ]),
-      noun: 'profiles',
       empty: 'no profile is shipped',
     });
   },

@@ -28,32 +28,45 @@ export function ownAnswer<Body>(body: Body): Answer<Body> {
 
 export interface ListLook<Item> {
   readonly table: (items: readonly Item[], style: Style) => string;
-  /** `rules`: what is listed. */
-  readonly noun: string;
-  /** Printed before a table: the range of time it shows; null: all times. */
-  readonly heading?: string | null;
   /** Printed instead of an empty table: that there are none, and what to type. */
   readonly empty: string;
 }
 
-/** Prints a list, or one page of it with how many there are. */
-export async function printList<Item>(
+export function printList<Item>(
   context: CommandContext,
   answer: Answer<ItemsBody<Item>>,
-  { table, noun, empty, heading }: ListLook<Item>,
+  { table, empty }: ListLook<Item>,
 ): Promise<number> {
-  const page = pageOf(answer.body);
-  await printAnswer(context, answer, (body, style) => {
-    if (!style.forPeople) return table(body.items, style);
+  return printAnswer(context, answer, ({ items }, style) =>
+    style.forPeople && items.length === 0 ? `${empty}\n` : table(items, style),
+  );
+}
+
+export interface PageLook<Item> extends ListLook<Item> {
+  /** `rules`: what is listed. */
+  readonly noun: string;
+  /** Printed before a table: the range of time it shows; null: all times. */
+  readonly heading?: string | null;
+}
+
+/** Prints one page of a list, with how many there are. */
+export async function printPage<Item>(
+  context: CommandContext,
+  answer: Answer<PageBody<Item>>,
+  { table, noun, empty, heading }: PageLook<Item>,
+): Promise<number> {
+  const { items, page, total, page_size } = answer.body;
+  const pages = Math.ceil(total / page_size);
+  const part = items.length > 0 && pages > 1 ? partText(answer.body, pages, noun) : null;
+  await printAnswer(context, answer, (_, style) => {
+    if (!style.forPeople) return table(items, style);
     const above = headingText(heading, style);
-    if (body.items.length > 0) {
-      const below = isPart(page) ? dimmed(partText(page, noun), style) : '';
-      return above + table(body.items, style) + below;
-    }
-    if (page === null || page.total === 0) return `${above}${empty}\n`;
-    return `there is no page ${page.number}: ${page.total} ${noun} on ${page.pages} pages\n`;
+    if (items.length > 0) return above + table(items, style) + (part === null ? '' : dimmed(part, style));
+    return total > 0
+      ? `there is no page ${page}: ${total} ${noun} on ${pages} pages\n`
+      : `${above}${empty}\n`;
   });
-  noteCut(context, isPart(page) ? partText(page, noun) : null);
+  noteCut(context, part);
   return EXIT_OK;
 }
 
@@ -69,7 +82,7 @@ export function noteCut({ io, format }: CommandContext, note: string | null): vo
 export async function printAll<Item>(
   context: CommandContext,
   pages: AsyncIterable<readonly Item[]>,
-  look: ListLook<Item>,
+  look: PageLook<Item>,
 ): Promise<number> {
   if (context.format === 'json' || context.format === 'yaml') {
     const items: Item[] = [];
@@ -85,7 +98,7 @@ export async function printAll<Item>(
 async function* blocks<Item>(
   context: CommandContext,
   pages: AsyncIterable<readonly Item[]>,
-  { table, empty, heading }: ListLook<Item>,
+  { table, empty, heading }: PageLook<Item>,
 ) {
   if (context.format === 'table') yield headingText(heading, await styleFor(context.io));
   let isEmpty = true;
@@ -98,29 +111,11 @@ async function* blocks<Item>(
   if (isEmpty && context.format === 'table') yield `${empty}\n`;
 }
 
-interface Page {
-  readonly number: number;
-  readonly pages: number;
-  readonly items: number;
-  readonly total: number;
-}
-
-/** Null where the answer holds everything there is. */
-function pageOf(body: ItemsBody<unknown>): Page | null {
-  const { page, page_size: size, total } = body as Partial<PageBody<unknown>>;
-  if (page === undefined || size === undefined || total === undefined) return null;
-  return { number: page, pages: Math.ceil(total / size), items: body.items.length, total };
-}
-
-function isPart(page: Page | null): page is Page {
-  return page !== null && page.items > 0 && page.pages > 1;
-}
-
 /** `20 of 38,984 changes (page 2 of 1,950): --page 3, or --all` */
-function partText({ number, pages, items, total }: Page, noun: string): string {
-  const [shown, count, last] = [items, total, pages].map((value) => value.toLocaleString('en-US'));
-  const where = number === 1 ? '' : ` (page ${number} of ${last})`;
-  const next = number < pages ? `: --page ${number + 1}, or --all` : '';
+function partText({ items, page, total }: PageBody<unknown>, pages: number, noun: string): string {
+  const [shown, count, last] = [items.length, total, pages].map((value) => value.toLocaleString('en-US'));
+  const where = page === 1 ? '' : ` (page ${page} of ${last})`;
+  const next = page < pages ? `: --page ${page + 1}, or --all` : '';
   return `${shown} of ${count} ${noun}${where}${next}`;
 }
 

@@ -160,7 +160,6 @@ const silences = defineCommand({
   run: (context) =>
     showList(context, 'reading the silences', (client) => client.silences(), {
       table: silenceTable,
-      noun: 'silences',
       empty: 'nothing is silenced: cardpoll alerts silence --help',
     }),
 });

@@ -139,7 +139,6 @@ const list = defineCommand({
   run: (context) =>
     showList(context, 'reading runs', (client) => client.resumeRuns(), {
       table: resumeRunTable,
-      noun: 'runs',
       empty: 'no cards were resumed yet: cardpoll stops resume --since 2h --reason "..."',
     }),
 });
