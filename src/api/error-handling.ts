@@ -11,21 +11,11 @@ import { pathOf } from './access-log.ts';
 import { HeldRefusals } from './guard/refusals.ts';
 import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './problem.ts';
 
-const KNOWN_METHODS: readonly string[] = [
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'TRACE',
-];
+const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 
 /** For refusals that are not for the rest of a minute. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Answers with a problem. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
   const isTooEarly = problem.status === 429 || problem.code === REQUEST_RUNNING;
   if (isTooEarly && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER_SECONDS);
@@ -76,7 +66,7 @@ export function handleErrors(
   });
   app.setNotFoundHandler((request, reply) => {
     onUnknownPath(request, reply);
-    const problem = KNOWN_METHODS.includes(request.method)
+    const problem = METHODS.includes(request.method)
       ? { status: 404, code: 'not_found', detail: `there is nothing at ${pathOf(request)}` }
       : {
           status: 501,
@@ -107,7 +97,7 @@ export function refuseOtherMethods(app: FastifyInstance): () => void {
 function refuse(app: FastifyInstance, url: string, allowed: readonly string[]): void {
   app.route({
     url,
-    method: KNOWN_METHODS.filter((method) => !allowed.includes(method)),
+    method: METHODS.filter((method) => !allowed.includes(method)),
     schema: { hide: true },
     // Before the body is looked at: the method is wrong whatever it carries.
     onRequest: async (request, reply) => {
@@ -133,7 +123,6 @@ export function requireHost({ raw, headers }: FastifyRequest): void {
   }
 }
 
-/** A problem as it is sent. */
 export function problemBody(problem: Problem, instance: string, requestId: string): ProblemBody {
   return {
     type: `urn:cardpoll:problem:${problem.code}`,

@@ -11,7 +11,6 @@ declare module 'fastify' {
   }
 }
 
-/** Headers of a PUT. */
 export const ifMatchHeader = z.object({
   'if-match': z.string().optional().meta({
     description: 'ETag of the version that is to be changed; 412 when it is no longer that one.',

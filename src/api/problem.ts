@@ -1,4 +1,5 @@
 // Errors as RFC 9457 problems. The only place that maps an error to an HTTP status. Used by error-handling.ts.
+import type { FastifyError, FastifySchemaValidationError } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { VERSION_CHANGED } from '../operations/requirements.ts';
@@ -107,21 +108,14 @@ function problemOfCardpollError(error: CardpollError): Problem {
   return errors.length > 0 ? { ...problem, errors } : problem;
 }
 
-interface ValidationError {
-  readonly validation: ReadonlyArray<{
-    readonly keyword: string;
-    readonly instancePath: string;
-    readonly message?: string | undefined;
-    readonly params: Record<string, unknown>;
-  }>;
-  readonly validationContext?: string | undefined;
-}
-
-function problemOfValidation(error: ValidationError): Problem {
-  const errors = distinct(error.validation.flatMap(fieldProblemsOf));
+function problemOfValidation({
+  validation = [],
+  validationContext,
+}: Pick<FastifyError, 'validation' | 'validationContext'>): Problem {
+  const errors = distinct(validation.flatMap(fieldProblemsOf));
   const detail = errors.map(({ field, message }) => `${field} ${message}`).join('; ');
   // A path that names nothing is a path that does not exist.
-  if (error.validationContext === 'params') return { status: 404, code: 'not_found', detail };
+  if (validationContext === 'params') return { status: 404, code: 'not_found', detail };
   return { status: 422, code: 'invalid_field', detail, errors };
 }
 
@@ -130,7 +124,7 @@ function distinct(problems: readonly FieldProblem[]): FieldProblem[] {
   return [...new Map(problems.map((problem) => [`${problem.field} ${problem.message}`, problem])).values()];
 }
 
-function fieldProblemsOf(issue: ValidationError['validation'][number]): FieldProblem[] {
+function fieldProblemsOf(issue: FastifySchemaValidationError): FieldProblem[] {
   const path = issue.instancePath.split('/').filter((part) => part !== '');
   if (issue.keyword === 'unrecognized_keys') {
     const keys = issue.params.keys as string[];

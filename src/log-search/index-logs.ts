@@ -1,14 +1,13 @@
 // `cardpoll logs index`: creates or updates the index of every log file that no longer grows. Called by the command, from
 // cron or a logrotate postrotate script. search.ts uses existing indexes.
 
-import { FILE_WORK } from './file-work.ts';
 import type { IndexResult } from './index/index-file.ts';
 import { dropStale } from './index/index-store.ts';
 import type { FileTask, Notice, Query, SearchOptions } from './model.ts';
 import { makePlan } from './plan/plan.ts';
 import { FileBytes } from './read/file-bytes.ts';
 import { isGzip } from './read/gzip/gzip-format.ts';
-import { forEachFile } from './scan/threads.ts';
+import { forEachFile } from './threads.ts';
 
 /** Searches in another zone ignore the times without offset. */
 interface IndexOptions
@@ -41,7 +40,7 @@ export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
   const resting = new Set(tasks);
   const results: IndexResult[] = [];
   const details = { query, cacheDirectory: options.cacheDir };
-  await forEachFile(tasks, FILE_WORK, 'indexFile', details, options, (found) => {
+  await forEachFile(tasks, 'indexFile', details, options, (found) => {
     results.push(found);
   });
   const leftOut = [

@@ -3,7 +3,6 @@
 import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { sumOfCounts } from '../domain/numbers.ts';
-import { FILE_WORK } from './file-work.ts';
 import type { FileHits } from './hits/find-hits.ts';
 import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
 import { MAX_LINES_A_TRACE, type TracedLine, TraceTargets } from './hits/trace-lines.ts';
@@ -23,7 +22,7 @@ import { makePlan, type Plan } from './plan/plan.ts';
 import { findMovedFiles } from './plan/rotation.ts';
 import { walk } from './plan/walk.ts';
 import { type FoundLine, type Report, type Trace, toFoundLine } from './report/report.ts';
-import { forEachFile } from './scan/threads.ts';
+import { forEachFile } from './threads.ts';
 
 /**
  * Searches the logs. The caller closes the report.
@@ -121,7 +120,7 @@ class Search {
 
   async #search(tasks: readonly FileTask[]): Promise<void> {
     const details = { query: this.query, runDirectory: this.#runDirectory };
-    const used = await forEachFile(tasks, FILE_WORK, 'findHits', details, this.options, (found) => {
+    const used = await forEachFile(tasks, 'findHits', details, this.options, (found) => {
       this.#results.set(found.file, found);
     });
     this.#threads = Math.max(this.#threads, used);
@@ -208,19 +207,13 @@ class Search {
   }
 }
 
-interface FoundTraces {
-  readonly traces: readonly Trace[];
-  readonly truncated: boolean;
-  readonly notices: readonly Notice[];
-}
-
 /** The second pass of `--trace`: finds the other lines of the hits' requests. */
 async function findTraces(
   hits: Iterable<Hit>,
   roots: readonly string[],
   query: Query,
   options: SearchOptions,
-): Promise<FoundTraces> {
+) {
   const targets = new TraceTargets();
   for (const hit of hits) targets.add(hit);
   const list = targets.list;
@@ -237,7 +230,7 @@ async function findTraces(
   const notices: Notice[] = [];
   const details = { query: wider, targets: list };
   const silent = { ...options, onProgress: undefined };
-  await forEachFile(plan.tasks, FILE_WORK, 'findTraceLines', details, silent, (found) => {
+  await forEachFile(plan.tasks, 'findTraceLines', details, silent, (found) => {
     lines.push(...found.lines);
     for (const id of found.truncated) cutShort.add(id);
     const path = plan.tasks[found.file]?.path ?? '';

@@ -104,7 +104,7 @@ const OWN_TIMERS: ReadonlyArray<readonly [reason: string, files: RegExp]> = [
   ],
   ['plays a gateway, and its troubles', /^(gateway\/simulated-gateway|demo)\.ts$/],
   ['watches over processes', /^supervision\//],
-  ['paints a screen, or waits for a key', /^(dashboard|cli\/ask|log-search\/scan\/threads)\b/],
+  ['paints a screen, or waits for a key', /^(dashboard|cli\/ask|log-search\/threads)\b/],
 ];
 
 /** Layers divided into rooms, by the same nouns. The files at the top of a floor put its rooms together. */

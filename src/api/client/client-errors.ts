@@ -57,9 +57,13 @@ export function notCardpoll(url: string, cause?: unknown): CardpollError {
 
 /** Its message is a line of OpenSSL's. */
 function noTls(url: string, cause: unknown): CardpollError {
-  const message = `what answers at ${url} does not speak HTTPS`;
   const hint = 'a daemon without tls_cert is reached at http://, or another program listens there';
-  return new CardpollError('unavailable', 'daemon_without_tls', message, { hint, cause });
+  return new CardpollError(
+    'unavailable',
+    'daemon_without_tls',
+    `what answers at ${url} does not speak HTTPS`,
+    { hint, cause },
+  );
 }
 
 function untrusted(url: string, cause: unknown): CardpollError {
@@ -96,14 +100,7 @@ export function endedEarly(url: string, cause: unknown): CardpollError {
   return new CardpollError('unavailable', 'answer_ended_early', message, { hint, cause });
 }
 
-interface Problem {
-  readonly message: string;
-  readonly code: string;
-  readonly hint: string | undefined;
-  readonly fields: readonly FieldProblem[];
-}
-
-function problemIn(text: string): Problem | null {
+function problemIn(text: string) {
   const body = objectIn(text);
   if (body === null) return null;
   const { detail, title, code, hint, errors } = body;

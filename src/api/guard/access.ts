@@ -79,8 +79,9 @@ export class Access {
 
   /** Call for every refused request. Throws `busy` when its address had too many of them. */
   countRefusal({ ip }: FastifyRequest, reply: FastifyReply): void {
-    const { exceeded, limit, seconds } = this.#budget.spend(ip, this.#settings.refusalLimitPerMinute);
-    if (!exceeded) return;
+    const limit = this.#settings.refusalLimitPerMinute;
+    const seconds = this.#budget.spend(ip, limit);
+    if (seconds === null) return;
     this.refusals.add('refusal_limit');
     reply.headers({
       'ratelimit-limit': limit,

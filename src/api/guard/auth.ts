@@ -84,9 +84,12 @@ function tokenAuthenticator(tokens: readonly AdminToken[], now: () => number): A
 /** Only a caller with the right token gets this answer. */
 function expired(name: string, expiresAtMs: number): CardpollError {
   const lastDay = new Date(expiresAtMs - 1).toISOString().slice(0, 10);
-  const message = `the admin token of ${name} expired: ${lastDay} was its last day`;
-  const hint = 'make another with `cardpoll token new`, add its line, and reload with SIGHUP';
-  return new CardpollError('auth', TOKEN_EXPIRED, message, { hint });
+  return new CardpollError(
+    'auth',
+    TOKEN_EXPIRED,
+    `the admin token of ${name} expired: ${lastDay} was its last day`,
+    { hint: 'make another with `cardpoll token new`, add its line, and reload with SIGHUP' },
+  );
 }
 
 function localAuthenticator(): Authenticator {

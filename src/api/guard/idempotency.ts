@@ -62,8 +62,11 @@ export function answerRepeats(
 /** Keys of different clients are different keys. */
 function scoped(key: string, { headers }: FastifyRequest): string {
   if (!WELL_FORMED.test(key)) {
-    const message = 'Idempotency-Key must be 1 to 128 printable characters without spaces';
-    throw new CardpollError('bad_data', 'idempotency_key_malformed', message);
+    throw new CardpollError(
+      'bad_data',
+      'idempotency_key_malformed',
+      'Idempotency-Key must be 1 to 128 printable characters without spaces',
+    );
   }
   // However the header is written, the same token is the same client.
   return sha256(`Bearer ${bearerToken(headers.authorization) ?? ''}\n${key}`);

@@ -54,14 +54,6 @@ const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 10_000;
 const ALL_OTHERS = '';
 
-/** What an address has left. */
-interface Budget {
-  readonly exceeded: boolean;
-  readonly limit: number;
-  /** Until it may try again. */
-  readonly seconds: number;
-}
-
 /**
  * How many refused requests an address may send a minute: without a valid token, to what a token may not do, to paths that
  * do not exist. Used by access.ts. Beyond it refusals become 429, which reveals nothing about the request; a caller with a
@@ -73,8 +65,8 @@ export class RefusalBudget {
 
   constructor(private readonly clock: Pick<Clock, 'monotonic'>) {}
 
-  /** @param limit 0: any number. */
-  spend(address: string, limit: number): Budget {
+  /** @param limit 0: any number. @returns seconds until the address may try again; null: it may go on. */
+  spend(address: string, limit: number): number | null {
     const nowMs = this.clock.monotonic();
     if (nowMs >= this.#windowEndsMs) {
       this.#spent = new Map();
@@ -84,8 +76,7 @@ export class RefusalBudget {
     const key = this.#spent.has(network) || this.#spent.size < MAX_ADDRESSES ? network : ALL_OTHERS;
     const spent = (this.#spent.get(key) ?? 0) + 1;
     this.#spent.set(key, spent);
-    const seconds = Math.ceil((this.#windowEndsMs - nowMs) / 1_000);
-    return { exceeded: limit > 0 && spent > limit, limit, seconds };
+    return limit > 0 && spent > limit ? Math.ceil((this.#windowEndsMs - nowMs) / 1_000) : null;
   }
 }
 

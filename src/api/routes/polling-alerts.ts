@@ -68,12 +68,7 @@ const rulePatch = body({ ...z.object(fields).partial().shape, ...extras }).refin
   { error: 'must name at least one field to change' },
 );
 
-/** Who is at it says why, or how. */
-const acknowledgement = body({ reason });
-
 const ruleId = idOf('an alert rule');
-
-const alertState = oneOf(ALERT_STATES);
 
 const answers = answersOf('polling-alerts');
 const params = z.object({ id: ruleId });
@@ -149,7 +144,7 @@ export function pollingAlertHistoryRoutes(app: Routes, alerts: AlertHistoryOpera
   app.get(
     HISTORY,
     answers('List fired alerts, newest first', pageOf(alertReport), {
-      querystring: pageQuery.extend({ rule_id: ruleId.optional(), state: alertState.optional() }),
+      querystring: pageQuery.extend({ rule_id: ruleId.optional(), state: oneOf(ALERT_STATES).optional() }),
     }),
     async ({ query }) => {
       const { ruleId = null, state = null } = query;
@@ -161,7 +156,7 @@ export function pollingAlertHistoryRoutes(app: Routes, alerts: AlertHistoryOpera
     {
       ...answers('Acknowledge a firing alert; the first acknowledgement wins', alertReport, {
         params: alertParams,
-        body: acknowledgement,
+        body: body({ reason }),
       }),
       // The reason is optional.
       preValidation: async (request) => {

@@ -57,8 +57,6 @@ const stopQuery = pageQuery.extend({
   carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
 });
 
-const modeChange = body({ mode: oneOf(STOP_MODES), reason });
-
 const heldStops = body({
   card_ids: cardIds,
   all: z.literal(true, { error: 'must be true' }).optional().describe('All held stops, instead of card_ids'),
@@ -84,10 +82,6 @@ const resumeRequest = body({
   dry_run: yesOrNo.default(false).describe('Only count the cards that the run would have'),
 });
 
-const cardOrder = body({ reason });
-
-const cardResume = body({ reason, stop_again: stopAgain });
-
 const answers = answersOf('stops');
 
 export function stopRoutes(app: Routes, stops: StopOperations, mode: StopModeOperations): void {
@@ -105,7 +99,7 @@ export function stopRoutes(app: Routes, stops: StopOperations, mode: StopModeOpe
     answers(
       'Stop a card by card_id or iccid, whatever it has used',
       orderedStopReport,
-      { params: z.object({ card: z.string() }), body: cardOrder },
+      { params: z.object({ card: z.string() }), body: body({ reason }) },
       { status: 202 },
     ),
     ({ actor, params, body }) => stops.order(actor, params.card, body.reason),
@@ -152,7 +146,7 @@ function modeRoutes(app: Routes, mode: StopModeOperations): void {
     answers(
       'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
       stopModeReport,
-      { headers: ifMatchHeader, body: modeChange },
+      { headers: ifMatchHeader, body: body({ mode: oneOf(STOP_MODES), reason }) },
       { versionOf: modeVersion },
     ),
     ({ actor, body, headers }) => mode.set(actor, body.mode, body.reason, expectedVersion(headers)),
@@ -181,7 +175,7 @@ export function stopResumeRoutes(app: Routes, resumes: ResumeOperations): void {
     answers(
       'Resume a card by card_id or iccid',
       resumeRunReport,
-      { params: z.object({ card: z.string() }), body: cardResume },
+      { params: z.object({ card: z.string() }), body: body({ reason, stop_again: stopAgain }) },
       { status: 202 },
     ),
     ({ actor, params: { card }, body }) => resumes.createForCard(actor, card, body),

@@ -1,5 +1,5 @@
 // Finds the hits of one file: their count, first and last time, samples, or all of them. Called on every thread
-// (scan/threads.ts). Decides about the interface here, because that needs the whole line.
+// (threads.ts). Decides about the interface here, because that needs the whole line.
 
 import { join } from 'node:path';
 import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';

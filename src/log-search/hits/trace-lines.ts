@@ -74,14 +74,9 @@ export interface TracedLine extends Omit<Hit, 'interfaces'> {
   readonly id: string;
 }
 
-interface TraceWork {
-  readonly query: Query;
-  readonly targets: readonly TraceTarget[];
-}
-
 export async function findTraceLines(
   task: FileTask,
-  { query, targets }: TraceWork,
+  { query, targets }: { readonly query: Query; readonly targets: readonly TraceTarget[] },
   control: ScanControl,
 ): Promise<TraceResult> {
   const { sink, problems } = await scanFile(task, query, control, {

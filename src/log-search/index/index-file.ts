@@ -1,5 +1,5 @@
 // Indexes one log file: reads all of it, and stores the range of its times and its card ids. Called on every thread
-// (scan/threads.ts) for `cardpoll logs index`. Only complete files that no longer grow get an index; searches scan others.
+// (threads.ts) for `cardpoll logs index`. Only complete files that no longer grow get an index; searches scan others.
 
 import { statSync } from 'node:fs';
 import { EVERY_LINE } from '../match/card-matcher.ts';
@@ -22,14 +22,9 @@ export interface IndexResult {
   readonly reason: string;
 }
 
-interface IndexWork {
-  readonly query: Query;
-  readonly cacheDirectory: string;
-}
-
 export async function indexFile(
   task: FileTask,
-  { query, cacheDirectory }: IndexWork,
+  { query, cacheDirectory }: { readonly query: Query; readonly cacheDirectory: string },
   control: ScanControl,
 ): Promise<IndexResult> {
   const zone = new Zone(query.zone);

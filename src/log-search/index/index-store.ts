@@ -156,26 +156,20 @@ function orFail<T>(cacheDirectory: string, kind: 'config' | 'io', work: () => T)
  * @throws CardpollError `io`.
  */
 export function dropStale(cacheDirectory: string): number {
-  return orFail(cacheDirectory, 'io', () => dropStaleIn(cacheDirectory));
-}
-
-function dropStaleIn(cacheDirectory: string): number {
   const directory = indexDirectory(cacheDirectory);
   const present = new Map<string, ReadonlySet<string>>();
-  let dropped = 0;
-  for (const name of namesIn(directory)) {
+  const isStale = (name: string) => {
     const header = name.endsWith('.idx') ? readSidecar(join(directory, name), headerIn) : null;
-    if (header !== null) {
-      const files = present.get(header.directory) ?? sidecarNames(header.directory);
-      present.set(header.directory, files);
-      if (files.has(name)) continue;
-    } else if (!isLeftOver(join(directory, name))) {
-      continue;
-    }
-    rmSync(join(directory, name), { force: true });
-    dropped += 1;
-  }
-  return dropped;
+    if (header === null) return isLeftOver(join(directory, name));
+    const files = present.get(header.directory) ?? sidecarNames(header.directory);
+    present.set(header.directory, files);
+    return !files.has(name);
+  };
+  return orFail(cacheDirectory, 'io', () => {
+    const stale = namesIn(directory).filter(isStale);
+    for (const name of stale) rmSync(join(directory, name), { force: true });
+    return stale.length;
+  });
 }
 
 const LEFT_OVER_MS = 3_600_000;

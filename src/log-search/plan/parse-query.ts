@@ -60,9 +60,12 @@ function windowOf({ date, since, until, nowMs }: SearchOptions, zone: Zone): Tim
     toMs: Math.min(to, day?.toMs ?? Number.POSITIVE_INFINITY),
   };
   if (window.fromMs < window.toMs) return window;
-  const message = 'the time window is empty: its end is not after its beginning';
-  const hint = '--until is the first instant that is not searched and must be later than --since';
-  throw new CardpollError('usage', 'empty_window', message, { hint });
+  throw new CardpollError(
+    'usage',
+    'empty_window',
+    'the time window is empty: its end is not after its beginning',
+    { hint: '--until is the first instant that is not searched and must be later than --since' },
+  );
 }
 
 function parseDay(date: string, zone: Zone, nowMs: number): TimeSpan {

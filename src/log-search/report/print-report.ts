@@ -73,7 +73,7 @@ function reportToText(report: Report): string {
   const zone = new Zone(report.query.zone);
   const parts = [summaryToText(report), matchingFiles(report)];
   if (report.traces !== null) parts.push(traces(report, zone));
-  else if (report.samples.length > 0) parts.push(samples(report, zone));
+  else parts.push(report.samples.map((sample) => sampleToText(sample, zone)).join(''));
   return parts.filter((part) => part !== '').join('\n');
 }
 
@@ -140,31 +140,24 @@ function matchingFiles({ matching }: Report): string {
   return `${lines.join('\n')}\n`;
 }
 
-function samples({ samples: found }: Report, zone: Zone): string {
-  return found.map((sample) => `${sampleToText(sample, zone)}\n`).join('');
-}
-
-function sampleToText(found: FoundLine, zone: Zone): string {
-  const names = found.interfaces.length === 0 ? '' : ` [${found.interfaces.join(', ')}]`;
-  return `${zone.format(found.timeMs)} ${found.path}${names}\n    ${shorten(printable(textOf(found.line)), found.cut)}`;
-}
-
-function shorten(text: string, cut: boolean): string {
-  return text.length > SHOWN_CHARACTERS || cut ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text;
+function sampleToText(sample: FoundLine, zone: Zone): string {
+  const names = sample.interfaces.length === 0 ? '' : ` [${sample.interfaces.join(', ')}]`;
+  return `${zone.format(sample.timeMs)} ${sample.path}${names}\n    ${shown(sample)}\n`;
 }
 
 /** What is shown on a terminal must not drive it. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, (char) => (char === '\t' ? char : '\uFFFD'));
+function shown({ line, cut }: FoundLine): string {
+  const text = textOf(line).replace(/\p{Cc}/gu, (char) => (char === '\t' ? char : '\uFFFD'));
+  return text.length > SHOWN_CHARACTERS || cut ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text;
 }
 
 function traces(report: Report, zone: Zone): string {
   const groups = (report.traces ?? []).map(({ id, lines, truncated }) => {
-    const shown = lines.map(
+    const texts = lines.map(
       (line) =>
-        `  ${line.isHit ? '>' : ' '} ${zone.format(line.timeMs)} ${line.path}\n      ${shorten(printable(textOf(line.line)), line.cut)}\n`,
+        `  ${line.isHit ? '>' : ' '} ${zone.format(line.timeMs)} ${line.path}\n      ${shown(line)}\n`,
     );
-    return `request ${id}\n${shown.join('')}${truncated ? '    and more lines\n' : ''}`;
+    return `request ${id}\n${texts.join('')}${truncated ? '    and more lines\n' : ''}`;
   });
   if (report.tracesTruncated) groups.push('and more requests: narrow the search with --since and --until\n');
   return groups.length === 0 ? 'no request or trace id in the hits\n' : groups.join('\n');

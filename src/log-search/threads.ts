@@ -1,17 +1,19 @@
 // Spreads the files of a plan over threads: this one, and worker threads that begin in scan-worker.ts. Used by search.ts and
 // index-logs.ts. A thread takes the next file from a shared counter, so none waits for this thread to hand out work while it
-// scans. What is done with a file is the caller's (file-work.ts).
+// scans.
 import { availableParallelism } from 'node:os';
 import { setInterval } from 'node:timers';
 import { Worker } from 'node:worker_threads';
-import { CardpollError } from '../../platform/errors.ts';
-import type { FileTask, SearchOptions } from '../model.ts';
-import type { ScanControl } from './scan-file.ts';
+import { CardpollError } from '../platform/errors.ts';
+import { findHits } from './hits/find-hits.ts';
+import { findTraceLines } from './hits/trace-lines.ts';
+import { indexFile } from './index/index-file.ts';
+import type { FileTask, SearchOptions } from './model.ts';
+import type { ScanControl } from './scan/scan-file.ts';
 
-/** Work by name. The details are plain data: they are copied to worker threads. */
-type FileWork = Readonly<
-  Record<string, (task: FileTask, details: never, control: ScanControl) => Promise<unknown>>
->;
+/** What can be done with a file, by name: a function cannot be sent to a worker thread, so a thread gets its name. */
+const FILE_WORK = { findHits, findTraceLines, indexFile } as const;
+type FileWork = typeof FILE_WORK;
 
 /** Approximate ratio of inflated log text to its size on disk. */
 const INFLATION = 8;
@@ -20,18 +22,17 @@ const WORTH_A_THREAD_BYTES = 64 * 1024 * 1024;
 const PROGRESS_MS = 100;
 
 /**
- * Does `work[name]` with each file. Rejects with the signal's reason when it is aborted.
- * @param work the same table that scan-worker.ts has.
+ * Does a work with each file. Rejects with the signal's reason when it is aborted.
+ * @param details plain data: they are copied to worker threads.
  * @param onResult called once per file, in any order.
  * @returns the number of threads used.
  */
-export async function forEachFile<Work extends FileWork, Name extends keyof Work & string>(
+export async function forEachFile<Name extends keyof FileWork>(
   tasks: readonly FileTask[],
-  work: Work,
   name: Name,
-  details: Parameters<Work[Name]>[1],
+  details: Parameters<FileWork[Name]>[1],
   { threads: wanted, onProgress, signal }: Pick<SearchOptions, 'threads' | 'onProgress' | 'signal'>,
-  onResult: (result: Awaited<ReturnType<Work[Name]>>) => void,
+  onResult: (result: Awaited<ReturnType<FileWork[Name]>>) => void,
 ): Promise<number> {
   signal?.throwIfAborted();
   const threads = threadsFor(tasks, wanted);
@@ -43,13 +44,13 @@ export async function forEachFile<Work extends FileWork, Name extends keyof Work
   const timer = onProgress === undefined ? null : setInterval(report, PROGRESS_MS);
   const largestFirst = [...tasks].sort((a, b) => weight(b) - weight(a));
   const share: Share = { tasks: largestFirst, name, details, memory: board.memory, thread: 0 };
-  // Each result comes from `work[name]`, though a thread's message has no type.
+  // Each result comes from this work, though a thread's message has no type.
   const take = onResult as (result: unknown) => void;
   try {
     const others = Array.from({ length: threads - 1 }, (_, other) =>
       startThread({ ...share, thread: other + 1 }, take),
     );
-    const outcomes = await Promise.allSettled([workOffShare(work, share, take), ...others]);
+    const outcomes = await Promise.allSettled([workOffShare(share, take), ...others]);
     signal?.throwIfAborted();
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
@@ -73,8 +74,8 @@ function weight({ path, size }: FileTask): number {
 /** The data that a thread is started with. */
 export interface Share {
   readonly tasks: readonly FileTask[];
-  /** Which function of the table to call, and its details. */
-  readonly name: string;
+  /** What to do with them, and its details. */
+  readonly name: keyof FileWork;
   readonly details: unknown;
   /** The memory of the board, shared by all threads. */
   readonly memory: SharedArrayBuffer;
@@ -83,14 +84,13 @@ export interface Share {
 
 /** Works on file after file until none is left. When it fails, the other threads stop too. */
 export async function workOffShare(
-  work: FileWork,
   { tasks, name, details, memory, thread }: Share,
   onResult: (result: unknown) => void,
 ): Promise<void> {
   const board = new Board(memory);
   try {
-    const doWork = work[name];
-    if (doWork === undefined) throw new Error(`no work is called ${name}`);
+    const doWork: (task: FileTask, details: never, control: ScanControl) => Promise<unknown> =
+      FILE_WORK[name];
     for (let doneBytes = 0; !board.isStopped; ) {
       const task = tasks[board.takeNext()];
       if (task === undefined) return;
@@ -121,7 +121,7 @@ function startThread(share: Share, onResult: (result: unknown) => void): Promise
 /** The worker is next to this file in the bundle; code that runs from the sources also uses the bundle. */
 function workerUrl(): URL {
   const fromSources = import.meta.url.endsWith('.ts');
-  return new URL(fromSources ? '../../../dist/log-scan-worker.js' : './log-scan-worker.js', import.meta.url);
+  return new URL(fromSources ? '../../dist/log-scan-worker.js' : './log-scan-worker.js', import.meta.url);
 }
 
 /** Restores the class of an error from a worker thread, which is lost on the way. */
