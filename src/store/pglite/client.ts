@@ -4,6 +4,7 @@
 // BEGIN to COMMIT. A worker that dies fails what waits and whatever comes later; nothing restarts it, since what
 // killed it (memory, a damaged directory) would do so again.
 import { Worker } from 'node:worker_threads';
+import pLimit from 'p-limit';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import {
   inTransaction,
@@ -27,7 +28,6 @@ export async function openPglite(workerUrl: URL, dataDir: string): Promise<SqlCl
   const worker = new Worker(workerUrl, { name: 'pglite', workerData });
   /** For replies, the next one first. */
   const waiting: Waiting[] = [];
-  let line: Promise<unknown> = Promise.resolve();
   /** Why no request can be answered any more. */
   let ended: CardpollError | null = null;
 
@@ -62,11 +62,7 @@ export async function openPglite(workerUrl: URL, dataDir: string): Promise<SqlCl
     return nextReply();
   }
 
-  function alone<T>(work: () => Promise<T>): Promise<T> {
-    const result = line.then(work);
-    line = result.catch(() => {});
-    return result;
-  }
+  const alone = pLimit(1);
 
   /** Sends at once; only for the caller whose turn it is. */
   const runner: SqlTransaction = {
@@ -75,8 +71,6 @@ export async function openPglite(workerUrl: URL, dataDir: string): Promise<SqlCl
     script: async (sql) => {
       await send({ kind: 'script', sql });
     },
-    // Nothing is limited here.
-    longScript: (sql) => runner.script(sql),
   };
 
   try {

@@ -233,10 +233,6 @@ class ConnectionRunner implements SqlTransaction {
   }
 
   async script(text: string): Promise<void> {
-    await translated(this.client.query(text), this.where);
-  }
-
-  async longScript(text: string): Promise<void> {
     await limitStatements(this, 0);
     // pg reads this as well, which its types do not know.
     const unlimited: pg.QueryConfig & { query_timeout: number } = {

@@ -6,6 +6,9 @@
 import type { HistoryStep } from '../../domain/stats/history.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { RingId } from '../ports/live/rings.ts';
+import * as SCRIPTS from './scripts.ts';
+
+export type ScriptName = keyof typeof SCRIPTS;
 
 export type Keys = ReturnType<typeof redisKeys>;
 
@@ -66,11 +69,13 @@ export function redisKeys(isCluster: boolean) {
     ringTrash: ofType('polling:ring-trash'),
   };
 
+  const namesIn = new Map(Object.entries(SCRIPTS).map(([name, script]) => [name, keyNamesIn(script)]));
+
   return {
     ...ofTaskType,
-    /** Several keys of one task type, for a script. */
-    several: (taskType: TaskType, ...names: ReadonlyArray<keyof typeof ofTaskType>) =>
-      names.map((name) => ofTaskType[name](taskType)),
+    /** The keys of a script whose line KEYS has names of ofTaskType. */
+    ofScript: (name: ScriptName, taskType: TaskType): string[] =>
+      (namesIn.get(name) ?? []).map((key) => ofTaskType[key as keyof typeof ofTaskType](taskType)),
     /** Matches every key. */
     all: 'polling:*',
     /** "<fleet id> <name>" */
@@ -98,4 +103,10 @@ export function redisKeys(isCluster: boolean) {
     /** Hash: card id -> packed card. */
     cardCache: (part: number) => `polling:card-cache:${part}`,
   };
+}
+
+/** @returns `queue` and `manual` of a script with the line `-- KEYS: 1 queue, 2 manual`, which may go on in the next one. */
+function keyNamesIn(script: string): string[] {
+  const list = /^-- KEYS: .*(?:\n-- {2}.*)*/m.exec(script)?.[0] ?? '';
+  return [...list.matchAll(/\d (\w+)/g)].map(([, name = '']) => name);
 }

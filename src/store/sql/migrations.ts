@@ -58,7 +58,7 @@ export function sqlMigrations(
       await lock(tx, lockWaitMs);
       if (!missing(await readApplied(tx)).includes(migration)) return false;
       // Building an index over millions of cards may take its time.
-      await tx.longScript(migration.sql);
+      await tx.script(migration.sql);
       await sql.on(tx).run('record', migration.id, checksumOf(migration));
       return true;
     });

@@ -4,8 +4,10 @@ import type { Clock } from '../../../platform/clock.ts';
 import {
   type Coordination,
   INIT_NOT_STARTED,
+  type InitProgress,
   type InstanceInfo,
   NEVER_RECONCILED,
+  type Reconciliation,
   type RequestAnswer,
   type RequestClaims,
 } from '../../ports/live/coordination.ts';
@@ -23,8 +25,8 @@ export function embeddedCoordination(
   const leases = new Map<string, Lease>();
   const instances = new Map<string, { info: InstanceInfo; expiresMs: number }>();
   let ownFleet: Fleet | null = null;
-  let progress = INIT_NOT_STARTED;
-  let reconciliation = NEVER_RECONCILED;
+  let progress: InitProgress = INIT_NOT_STARTED;
+  let reconciliation: Reconciliation = NEVER_RECONCILED;
 
   async function leave(instanceId: string): Promise<void> {
     instances.delete(instanceId);

@@ -37,36 +37,24 @@ export interface DatabaseOutage {
   readonly part?: 'cards' | 'results';
 }
 
-export interface InitProgress {
-  readonly status: 'pending' | 'running' | 'completed';
-  readonly total: number;
-  readonly loaded: number;
-  readonly lastCardId: number;
-  readonly batch: number;
-  readonly batches: number;
-  readonly startedAtMs: number | null;
-  readonly updatedAtMs: number | null;
-  readonly finishedAtMs: number | null;
-  /** The record store's change mark up to which changed cards were applied to the rings; the sync continues here. */
-  readonly changeMark: string;
-  /** The pass that runs, or ran last: `build` fills rings, all others compare all rings with the cards. */
-  readonly reason: 'build' | ReconciliationReason;
-}
-
 /** The progress before the first build, and after the store lost its data. */
-export const INIT_NOT_STARTED: InitProgress = {
-  status: 'pending',
+export const INIT_NOT_STARTED = {
+  status: 'pending' as 'pending' | 'running' | 'completed',
   total: 0,
   loaded: 0,
   lastCardId: 0,
   batch: 0,
   batches: 0,
-  startedAtMs: null,
-  updatedAtMs: null,
-  finishedAtMs: null,
+  startedAtMs: null as number | null,
+  updatedAtMs: null as number | null,
+  finishedAtMs: null as number | null,
+  /** The record store's change mark up to which changed cards were applied to the rings; the sync continues here. */
   changeMark: '',
-  reason: 'build',
+  /** The pass that runs, or ran last: `build` fills rings, all others compare all rings with the cards. */
+  reason: 'build' as 'build' | ReconciliationReason,
 };
+
+export type InitProgress = Readonly<typeof INIT_NOT_STARTED>;
 
 /** Why a pass of reconciliation runs. `continuous` runs slowly without end; all others as fast as initialisation. */
 export type ReconciliationReason =
@@ -77,47 +65,33 @@ export type ReconciliationReason =
   | 'progress_lost' // the live store lost the change mark of the rings
   | 'members_lost'; // a continuous pass found that cards were missing
 
-/** The state of the comparison of rings and cards, and the number of its repairs so far. */
-export interface Reconciliation {
-  readonly reason: ReconciliationReason;
+/** The state of the comparison of rings and cards, and the number of its repairs so far: before the first pass. */
+export const NEVER_RECONCILED = {
+  reason: 'continuous' as ReconciliationReason,
   /** Position of the pass in progress; '' between two passes. Only the reconciler reads it. */
-  readonly position: string;
-  /** Number of cards compared in the pass in progress. */
-  readonly checked: number;
-  /** Repairs made, or about to be made, since the members were last counted; if not 0, the pass ends with a count. */
-  readonly healed: number;
-  readonly startedAtMs: number | null;
-  /** When the last complete pass ended. */
-  readonly sweptAtMs: number | null;
-  /** Number of cards that were missing from the ring of the config that polls them. */
-  readonly healedMissing: number;
-  /** Number of members that are not a card, or belong to another ring and were missing there. */
-  readonly healedForeign: number;
-  /** Number of members that belong to another ring and were also there. */
-  readonly healedDouble: number;
-  /** The stores with which the rings last agreed (`identity()`); '' before these were saved. */
-  readonly liveIdentity: string;
-  readonly recordIdentity: string;
-  /** The time of the last request for a pass, and of the last request that was answered with a pass. */
-  readonly requestedMs: number;
-  readonly answeredRequestMs: number;
-}
-
-export const NEVER_RECONCILED: Reconciliation = {
-  reason: 'continuous',
   position: '',
+  /** Number of cards compared in the pass in progress. */
   checked: 0,
+  /** Repairs made, or about to be made, since the members were last counted; if not 0, the pass ends with a count. */
   healed: 0,
-  startedAtMs: null,
-  sweptAtMs: null,
+  startedAtMs: null as number | null,
+  /** When the last complete pass ended. */
+  sweptAtMs: null as number | null,
+  /** Number of cards that were missing from the ring of the config that polls them. */
   healedMissing: 0,
+  /** Number of members that are not a card, or belong to another ring and were missing there. */
   healedForeign: 0,
+  /** Number of members that belong to another ring and were also there. */
   healedDouble: 0,
+  /** The stores with which the rings last agreed (`identity()`); '' before these were saved. */
   liveIdentity: '',
   recordIdentity: '',
+  /** The time of the last request for a pass, and of the last request that was answered with a pass. */
   requestedMs: 0,
   answeredRequestMs: 0,
 };
+
+export type Reconciliation = Readonly<typeof NEVER_RECONCILED>;
 
 export interface Coordination {
   /**

@@ -5,12 +5,12 @@
 // breaks, it aborts a half-answered pipeline, but re-sends single commands (all of them may come twice).
 import type { Cluster, Redis } from 'ioredis';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
+import type { ScriptName } from '../keys.ts';
 import prelude from '../prelude.lua';
 import ringPrelude from '../ring-prelude.lua';
 import * as SCRIPTS from '../scripts.ts';
 
 export type RedisArgument = string | number;
-type ScriptName = keyof typeof SCRIPTS;
 type ScriptMethod = (keyCount: number, ...keysAndArguments: RedisArgument[]) => Promise<unknown>;
 
 const AUTH = /^(NOAUTH|WRONGPASS)/;

@@ -1,5 +1,5 @@
 -- Reads the statistics of a task type.
--- KEYS: 1 statistics, 2 window
+-- KEYS: 1 stats, 2 statsWindow
 -- ARGV: fields of the statistics
 -- Returns: {now (ms), window as field, value ..., the values of the fields}
 -- Atomic so that the numbers are consistent, and because Redis' clock decides what is in the window.

@@ -1,5 +1,5 @@
 -- Adds the counts of an instance to the statistics of a task type.
--- KEYS: 1 statistics, 2 window, 3 flush numbers, 4 growth of usage
+-- KEYS: 1 stats, 2 statsWindow, 3 statsFlushes, 4 usageGrowth
 -- ARGV: 1 instance id, 2 flush number, 3 succeeded, 4 failed, 5 sum of durations (ms), 6 window (s), 7 slot (s),
 -- 8 calls answered 429 or 503, 9 calls that timed out, 10 sum of durations of successful polls (ms),
 -- 11 claims that found the limit reached, 12 counts, 13 carriers (stats.ts), 14 most carriers in a slot,

@@ -38,29 +38,25 @@ export function redisPollStats(client: RedisClient, keys: Keys): PollStats {
 
   return {
     async record(taskType, instanceId, flushNumber, delta) {
-      await client.script(
-        'statsRecord',
-        keys.several(taskType, 'stats', 'statsWindow', 'statsFlushes', 'usageGrowth'),
-        [
-          instanceId,
-          flushNumber,
-          delta.succeeded,
-          delta.failed,
-          delta.durationMs,
-          STATS_WINDOW_SECONDS,
-          STATS_SLOT_SECONDS,
-          delta.backpressure,
-          delta.timeouts,
-          delta.succeededMs,
-          delta.limitReached,
-          packCounts({ ...delta.durations, ...delta.reasons }),
-          packCarriers(delta.carriers),
-          STATS_CARRIERS_MAX,
-          packCounts(delta.usageGrowth),
-          GROWTH_MINUTES,
-          delta.implausible,
-        ],
-      );
+      await client.script('statsRecord', keys.ofScript('statsRecord', taskType), [
+        instanceId,
+        flushNumber,
+        delta.succeeded,
+        delta.failed,
+        delta.durationMs,
+        STATS_WINDOW_SECONDS,
+        STATS_SLOT_SECONDS,
+        delta.backpressure,
+        delta.timeouts,
+        delta.succeededMs,
+        delta.limitReached,
+        packCounts({ ...delta.durations, ...delta.reasons }),
+        packCarriers(delta.carriers),
+        STATS_CARRIERS_MAX,
+        packCounts(delta.usageGrowth),
+        GROWTH_MINUTES,
+        delta.implausible,
+      ]);
     },
 
     usageGrowth,
@@ -71,7 +67,7 @@ export function redisPollStats(client: RedisClient, keys: Keys): PollStats {
     },
 
     async read(taskType) {
-      const names = keys.several(taskType, 'stats', 'statsWindow');
+      const names = keys.ofScript('statsRead', taskType);
       const reply = await client.script('statsRead', names, ['since_ms', 'total', ...TOTAL_FIELDS]);
       const [now, window, values] = reply as [string, string[], Array<string | null>];
       const [since = 0, total = 0, ...totals] = values.map(Number);

@@ -34,7 +34,7 @@ export function redisFailureLog(client: RedisClient, keys: Keys): FailureLog {
 
   return {
     async note(taskType, failures) {
-      const names = keys.several(taskType, 'failureNotes', 'failureTimes');
+      const names = keys.ofScript('failuresNote', taskType);
       await inChunks(failures, NOTES_PER_CALL, async (chunk) => {
         await client.script('failuresNote', names, [MAX_FAILURES_NOTED, ...chunk.flatMap(packed)]);
       });

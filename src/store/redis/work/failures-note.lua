@@ -1,5 +1,5 @@
 -- Stores why cards failed, in place of earlier notes about these cards.
--- KEYS: 1 notes, 2 times
+-- KEYS: 1 failureNotes, 2 failureTimes
 -- ARGV: 1 most cards noted, then for every card: card id, note
 -- Atomic so that every note has a time and the number of notes stays within the bound.
 local now = now_ms()

@@ -1,6 +1,6 @@
 -- Claims due work for a worker.
--- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 limit, 6 slots, 7 claims, 8 pause, 9 retry lane,
---       10 retry slots, 11 effective limit (only while below the limit)
+-- KEYS: 1 queue, 2 manual, 3 manualLeases, 4 runningCount, 5 limit, 6 slots, 7 claims, 8 pauses, 9 retry, 10 retrySlots,
+--       11 effectiveLimit
 -- ARGV: 1 instance id, 2 claim number, 3 most items wanted, 4 lease (ms), 5 limit where none is configured,
 --       6 `1` when this is the trickle to a dead interface: nothing is claimed when another instance claimed for it within
 --       the last second, unless others claim as usual; failing cards only where nothing else is due

@@ -1,5 +1,5 @@
 -- Counts the work of a task type.
--- KEYS: 1 queue, 2 manual list, 3 slots, 4 limit, 5 retry lane, 6 effective limit
+-- KEYS: 1 queue, 2 manual, 3 slots, 4 limit, 5 retry, 6 effectiveLimit
 -- Returns (script-values.ts): queue_length, due, in_flight (slots in use), manual_length, limit or false, retry_due, backoff
 --           (retries that wait), effective_limit or false
 -- Atomic so that the numbers are consistent; writes nothing.

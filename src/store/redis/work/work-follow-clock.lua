@@ -1,6 +1,6 @@
 -- Notices that Redis' clock was set back, or that a replica with a slow clock took over, and adjusts due times and
 -- pauses that were set by the old time: otherwise they would wait until that time comes again.
--- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 slots, 5 retry slots, 6 retry lane, 7 pauses, 8 claims
+-- KEYS: 1 queue, 2 manual, 3 manualLeases, 4 slots, 5 retrySlots, 6 retry, 7 pauses, 8 claims
 -- ARGV: 1 lease (ms), 2 least step back that counts (ms), 3 most entries of the queue to move in this call
 -- Returns: {by how much the clock was set back (ms), or 0; 1 when the queue needs further calls, else 0}
 -- Atomic because nothing may be claimed between the moves.

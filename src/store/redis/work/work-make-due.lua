@@ -1,5 +1,5 @@
 -- Makes cards due at once, each card once.
--- KEYS: 1 queue, 2 retry lane, 3 failures
+-- KEYS: 1 queue, 2 retry, 3 failures
 -- ARGV: 1 most entries of the queue and of the retry lane, 2 channel of the type's work, 3.. cards
 -- A running poll may have judged its card by older data: the card is due again when its lease ends. It waits in the
 -- retry lane, since a claim removes cards that still run from that lane. While the queue is full, other cards wait in

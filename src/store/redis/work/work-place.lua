@@ -1,5 +1,5 @@
 -- Finds one card in the work of a task type.
--- KEYS: 1 queue, 2 retry lane, 3 failures, 4 slots, 5 manual list, 6 manual leases
+-- KEYS: 1 queue, 2 retry, 3 failures, 4 slots, 5 manual, 6 manualLeases
 -- ARGV: 1 card id, 2 most entries of the manual list to look at, then the card's entries of the manual list
 -- Returns: {now (ms), score in the queue or false, entries before it there, score of its slot or false,
 --           score in the retry lane or false, entries before it there, failures in a row or false,

@@ -13,8 +13,8 @@ import {
   type WorkItem,
   type WorkQueue,
 } from '../../ports/live/work-queue.ts';
-import { inChunks, pairsOf, type RedisClient } from '../client/client.ts';
-import type { Keys } from '../keys.ts';
+import { inChunks, pairsOf, type RedisArgument, type RedisClient } from '../client/client.ts';
+import type { Keys, ScriptName } from '../keys.ts';
 import { CLAIM_REPLY, COUNTS_REPLY, namedReply, settleGroups } from './script-values.ts';
 import { WorkSignal } from './work-signal.ts';
 
@@ -42,30 +42,13 @@ type PlaceReply = [
 export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { close(): void } {
   const signal = new WorkSignal(client.connection);
 
-  const queueKeys = (taskType: TaskType): string[] =>
-    keys.several(taskType, 'queue', 'manual', 'manualLeases', 'runningCount', 'slots');
+  const run = (name: ScriptName, taskType: TaskType, args: readonly RedisArgument[] = []) =>
+    client.script(name, keys.ofScript(name, taskType), args);
 
   return {
     async claim(taskType, { instanceId, claimNumber, max, leaseMs, trickle = false }) {
-      const reply = await client.script(
-        'workClaim',
-        keys.several(
-          taskType,
-          'queue',
-          'manual',
-          'manualLeases',
-          'runningCount',
-          'limit',
-          'slots',
-          'claims',
-          'pauses',
-          'retry',
-          'retrySlots',
-          'effectiveLimit',
-        ),
-        [instanceId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, trickle ? 1 : 0],
-      );
-      const claimed = namedReply(CLAIM_REPLY, reply);
+      const args = [instanceId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, trickle ? 1 : 0];
+      const claimed = namedReply(CLAIM_REPLY, await run('workClaim', taskType, args));
       const { freeSlots, pausedMs, token, manualCount, retryCount, members, late } = claimed;
       const items = members.map((member, i): WorkItem => {
         const lane: Lane = i < manualCount ? 'manual' : i < manualCount + retryCount ? 'retry' : 'schedule';
@@ -79,35 +62,27 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async release(taskType, items) {
-      const names = keys.several(taskType, 'runningCount', 'slots', 'retrySlots');
       await inChunks(items, ITEMS_PER_CALL, async (chunk) => {
         const args = chunk.flatMap((item) => [
           item.lane === 'manual' ? `m${item.member}` : item.member,
           item.token,
         ]);
-        await client.script('workRelease', names, args);
+        await run('workRelease', taskType, args);
       });
     },
 
     async settle(taskType, settlements, { baseMs, capMs }) {
-      const names = [
-        ...queueKeys(taskType),
-        keys.failures(taskType),
-        keys.retry(taskType),
-        keys.retrySlots(taskType),
-      ];
       let fenced = 0;
       await inChunks(settlements, ITEMS_PER_CALL, async (chunk) => {
         const args = [baseMs, capMs, MAX_RETRIES_WAITING, ...settleGroups(chunk)];
-        fenced += (await client.script('workSettle', names, args)) as number;
+        fenced += (await run('workSettle', taskType, args)) as number;
       });
       return { fenced };
     },
 
     async makeDue(taskType, cardIds, cap) {
-      const names = keys.several(taskType, 'queue', 'retry', 'failures');
       await inChunks(cardIds, ITEMS_PER_CALL, async (chunk) => {
-        await client.script('workMakeDue', names, [cap, keys.workChannel(taskType), ...chunk]);
+        await run('workMakeDue', taskType, [cap, keys.workChannel(taskType), ...chunk]);
       });
     },
 
@@ -126,10 +101,7 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     close: () => signal.close(),
 
     async counts(taskType) {
-      const reply = await client.script(
-        'workCounts',
-        keys.several(taskType, 'queue', 'manual', 'slots', 'limit', 'retry', 'effectiveLimit'),
-      );
+      const reply = await run('workCounts', taskType);
       const { limit, effectiveLimit, ...counts } = namedReply(COUNTS_REPLY, reply);
       const maxConcurrency = limitOf(limit);
       return {
@@ -143,9 +115,8 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async place(taskType, cardId, manualEntries) {
-      const names = keys.several(taskType, 'queue', 'retry', 'failures', 'slots', 'manual', 'manualLeases');
       const args = [cardId, MANUAL_ENTRIES_SEARCHED, ...manualEntries];
-      const reply = (await client.script('workPlace', names, args)) as PlaceReply;
+      const reply = (await run('workPlace', taskType, args)) as PlaceReply;
       const [now, queueScore, queueRank, slot, retryScore, retryRank, failures, manualBefore, manualRuns] =
         reply;
       const score = queueScore === null ? null : Number(queueScore);
@@ -164,9 +135,11 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async runningCount(taskType) {
-      const names = keys.several(taskType, 'runningCount', 'slots');
-      const reply = await client.script('workRunningCount', names);
-      const [shown, held, live] = reply as [string | null, number, number];
+      const [shown, held, live] = (await run('workRunningCount', taskType)) as [
+        string | null,
+        number,
+        number,
+      ];
       return { shown, held, live };
     },
 
@@ -197,9 +170,8 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async resetSlots(taskType) {
-      const names = [...queueKeys(taskType), keys.retrySlots(taskType)];
       const clear = async (): Promise<[number, number]> =>
-        (await client.script('workResetSlots', names, [SLOTS_PER_RESET])) as [number, number];
+        (await run('workResetSlots', taskType, [SLOTS_PER_RESET])) as [number, number];
       let [previous, current] = await clear();
       // The number of calls is bounded, because running workers claim new slots meanwhile.
       for (let left = MAX_CONCURRENCY_BOUNDS.max / SLOTS_PER_RESET; current > 0 && left > 0; left -= 1) {
@@ -209,46 +181,30 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async followClock(taskType, leaseMs) {
-      const names = keys.several(
-        taskType,
-        'queue',
-        'manual',
-        'manualLeases',
-        'slots',
-        'retrySlots',
-        'retry',
-        'pauses',
-        'claims',
-      );
       const args = [leaseMs, CLOCK_STEP_MS, MOVES_PER_CALL];
       for (;;) {
-        const reply = await client.script('workFollowClock', names, args);
-        const [setBackMs, more] = reply as [number, number];
+        const [setBackMs, more] = (await run('workFollowClock', taskType, args)) as [number, number];
         if (more === 0) return setBackMs;
       }
     },
 
     async reap(taskType) {
-      const reply = await client.script(
-        'workReap',
-        keys.several(taskType, 'manual', 'manualLeases', 'runningCount', 'slots', 'retrySlots'),
-      );
-      const [expiredSlots, foreign] = reply as [number, string | null];
+      const [expiredSlots, foreign] = (await run('workReap', taskType)) as [number, string | null];
       return { expiredSlots, healedFrom: foreign === null ? null : Number(foreign) };
     },
 
     async pause(taskType, { source, ms, reason, by }) {
       const args = [source, Math.ceil(ms), JSON.stringify({ reason, by })];
-      await client.script('workPause', [keys.pauses(taskType)], args);
+      await run('workPause', taskType, args);
     },
 
     async resume(taskType) {
-      return pausesOf(taskType, await client.script('workResume', [keys.pauses(taskType)]));
+      return pausesOf(taskType, await run('workResume', taskType));
     },
 
     async pauses() {
       const found = await askPerTaskType(async (taskType) =>
-        pausesOf(taskType, await client.script('workPauses', [keys.pauses(taskType)])),
+        pausesOf(taskType, await run('workPauses', taskType)),
       );
       return Object.values(found).flat();
     },

@@ -1,5 +1,5 @@
 -- Takes back expired slots and manual entries, and corrects the running count.
--- KEYS: 1 manual list, 2 manual leases, 3 running count, 4 slots, 5 retry slots
+-- KEYS: 1 manual, 2 manualLeases, 3 runningCount, 4 slots, 5 retrySlots
 -- Returns: {expired slots, the previous running count if it differed from the slots held}
 -- Atomic because the count must be compared with the slots of the same instant.
 local found = redis.pcall('GET', KEYS[3])

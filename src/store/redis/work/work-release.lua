@@ -1,5 +1,5 @@
 -- Gives slots back.
--- KEYS: 1 running count, 2 slots, 3 retry slots
+-- KEYS: 1 runningCount, 2 slots, 3 retrySlots
 -- ARGV: slot member, token, slot member, token ...
 -- Returns: the number of slots given back; a slot with another token is left alone.
 -- Atomic because the running count must equal the slots held.

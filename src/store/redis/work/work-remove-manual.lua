@@ -1,6 +1,6 @@
 -- Removes the entries of some triggers from a part of the manual list: takes entries from the head and puts the entries
 -- of other triggers back at the tail. A pass over the whole list keeps their order.
--- KEYS: 1 manual list
+-- KEYS: 1 manual
 -- ARGV: 1 number of entries to look at, 2... the triggers
 -- Atomic because an entry must never be outside the list between two calls: a crash there would lose it.
 local removes = {}

@@ -1,5 +1,5 @@
 -- Clears slots, the earliest leases first, makes their work due again, and so fences its holders.
--- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 slots, 6 retry slots
+-- KEYS: 1 queue, 2 manual, 3 manualLeases, 4 runningCount, 5 slots, 6 retrySlots
 -- ARGV: 1 most slots to clear in this call
 -- Returns: {running count found, running count now}
 -- Atomic because the holder would keep work whose slot was cleared while the work still has the old token.

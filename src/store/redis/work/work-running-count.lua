@@ -1,5 +1,5 @@
 -- Compares the running count with the slots held.
--- KEYS: 1 running count, 2 slots
+-- KEYS: 1 runningCount, 2 slots
 -- Returns: {the stored running count or false, slots held, slots whose lease has not ended}
 -- Atomic so that the numbers are consistent; writes nothing.
 local shown = redis.pcall('GET', KEYS[1])

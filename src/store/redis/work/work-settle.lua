@@ -1,5 +1,5 @@
 -- Ends claimed work that has a durable result, that failed, or that was never started.
--- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 slots, 6 failures, 7 retry lane, 8 retry slots
+-- KEYS: 1 queue, 2 manual, 3 manualLeases, 4 runningCount, 5 slots, 6 failures, 7 retry, 8 retrySlots
 -- ARGV: 1 backoff base (ms), 2 backoff cap (ms), 3 most entries of the retry lane, then six groups, each a number of
 --       items and per item member and token: cards done, cards failed (per item also how long the card must wait at
 --       least, ms, and the random number), schedule returned, retry returned and early (per item also the wait, ms),

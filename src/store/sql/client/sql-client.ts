@@ -22,10 +22,11 @@ export interface SqlRunner {
 }
 
 export interface SqlTransaction extends SqlRunner {
-  /** Runs a text of several statements. */
+  /**
+   * Runs a text of several statements without a limit of time: neither the server's nor ours. The server has none for the rest
+   * of the transaction.
+   */
   script(text: string): Promise<void>;
-  /** The same, without a limit of time: neither the server's nor ours. The server has none for the rest of the transaction. */
-  longScript(text: string): Promise<void>;
   /** COPY ... FROM STDIN in text format; absent where the driver has none. */
   copyIn?(sql: string, data: string): Promise<void>;
 }
@@ -46,14 +47,14 @@ export async function inTransaction<T>(
   isNested = false,
 ): Promise<T> {
   const [begin, commit, rollback] = isNested ? NESTED : TRANSACTION;
-  await tx.script(begin);
+  await tx.query(begin);
   try {
     const result = await work(tx);
-    await tx.script(commit);
+    await tx.query(commit);
     return result;
   } catch (error) {
     // Where even this fails the connection is gone, and with it the transaction.
-    await tx.script(rollback).catch(() => {});
+    await tx.query(rollback).catch(() => {});
     throw error;
   }
 }
