@@ -127,8 +127,9 @@ export interface StopRecords {
   dismiss(cardIds: readonly number[] | null, decision: StopDecision): Promise<readonly number[]>;
   /**
    * Orders the stop of one card, whatever it has used, also if it was stopped and resumed in this month. Cancels an open
-   * resume of the card, also of a card that is stopped, whose stop is then done when a poll sees it. Two statements: call it
-   * in a transaction, and roll back what is not ordered.
+   * resume of the card, also of a card that is stopped, whose stop is then done when a poll sees it; while a call of the
+   * resume may be under way, the stop waits for its end. Two statements: call it in a transaction, and roll back what is not
+   * ordered.
    */
   order(
     cardId: number,

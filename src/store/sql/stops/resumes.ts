@@ -35,7 +35,7 @@ interface CountRow {
 }
 
 interface ClaimRow {
-  readonly state: 'granted' | 'unresolved' | 'claimed' | 'unconfirmed';
+  readonly state: 'granted' | 'unresolved' | 'claimed' | 'unconfirmed' | 'stopping';
   readonly runId: string;
   readonly attempts: number;
   readonly retryInMs: number;
@@ -117,7 +117,8 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
       if (row === undefined) return { state: 'none' };
       const { state, runId, attempts, retryInMs } = row;
       if (state === 'unconfirmed') return { state, runId, retryInMs };
-      return state === 'claimed' ? { state, runId } : { state, runId, attempt: attempts };
+      if (state === 'claimed' || state === 'stopping') return { state, runId };
+      return { state, runId, attempt: attempts };
     },
 
     async complete(cardId, runId, month, called) {

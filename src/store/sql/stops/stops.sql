@@ -82,15 +82,16 @@ WHERE s.card_id = chosen.card_id AND s.month = chosen.month
 RETURNING s.card_id
 
 -- name: stops.cancelResume
--- $1 card id. Returns a row if the card waited to be resumed. A call that is being made keeps its claim, and is recorded when
--- it ends.
+-- $1 card id. Returns a row if the card waited to be resumed, with the end of the claim. A call that is being made keeps its
+-- claim, and is recorded when it ends.
 UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp()
 WHERE card_id = $1::bigint AND state = 'waiting'
-RETURNING card_id
+RETURNING claimed_until::text
 
 -- name: stops.order
 -- An operator orders the stop of a card that is not known as stopped, or that waited to be resumed: the call may have been
--- made. $1 card id, $2 month, $3 by whom, $4 reason, $5 whether a resume was cancelled.
+-- made. Until that call has ended the stop is claimed, and not charged: it is neither called nor done.
+-- $1 card id, $2 month, $3 by whom, $4 reason, $5 whether a resume was cancelled, $6 the end of its claim or NULL.
 -- Returns ordered | already_stopped | unknown_card.
 WITH card AS MATERIALIZED (
   SELECT c.card_id, c.iccid, c.allowance_mb, c.stopped, coalesce(u.used_mb, 0) AS used_mb
@@ -99,8 +100,8 @@ WITH card AS MATERIALIZED (
   WHERE c.card_id = $1::bigint
 ), ordered AS (
   INSERT INTO card_stops AS s
-    (card_id, month, iccid, used_mb, allowance_mb, authority, ordered_by, reason, due_at, attempts)
-  SELECT card_id, $2::date, iccid, used_mb, allowance_mb, 'operator', $3, $4, clock_timestamp(), 0
+    (card_id, month, iccid, used_mb, allowance_mb, authority, ordered_by, reason, due_at, attempts, claimed_until)
+  SELECT card_id, $2::date, iccid, used_mb, allowance_mb, 'operator', $3, $4, clock_timestamp(), 0, $6::timestamptz
   FROM card
   WHERE NOT stopped OR $5::boolean
   ON CONFLICT (card_id, month) DO UPDATE SET
@@ -108,6 +109,7 @@ WITH card AS MATERIALIZED (
     due_at = excluded.due_at, held_by = NULL, completed_at = NULL, resumed_at = NULL, stop_again = false,
     requested_at = CASE WHEN s.state = 'requested' THEN s.requested_at ELSE clock_timestamp() END,
     charged_at = CASE WHEN s.state = 'requested' THEN s.charged_at END,
+    claimed_until = greatest(s.claimed_until, excluded.claimed_until),
     acknowledged_at = CASE WHEN s.state = 'requested' THEN s.acknowledged_at END,
     unconfirmed = CASE WHEN s.state = 'requested' THEN s.unconfirmed ELSE 0 END
   RETURNING card_id

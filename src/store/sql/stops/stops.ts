@@ -52,8 +52,9 @@ export function sqlStops(client: SqlClient): StopRecords {
 
     async order(cardId, month, { by, reason }) {
       // A statement of its own: the next one sees what a resume that ended just now has made of the card.
-      const cancelled = await client.query(sql('cancelResume'), [cardId]);
-      const params = [cardId, monthStart(month), by, reason, cancelled.length > 0];
+      const [cancelled] = await client.query<{ claimedUntil: string | null }>(sql('cancelResume'), [cardId]);
+      const resume = [cancelled !== undefined, cancelled?.claimedUntil ?? null];
+      const params = [cardId, monthStart(month), by, reason, ...resume];
       const answer = await scalarOf<'ordered' | 'already_stopped'>(client.query(sql('order'), params));
       return answer ?? 'unknown_card';
     },
