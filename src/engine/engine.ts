@@ -134,7 +134,7 @@ export class Engine implements Service {
   }
 
   describe(): InstanceInfo {
-    const { instanceId, hostname, pid, version, roles, timeZone } = this.settings;
+    const { instanceId, hostname, pid, version, roles, timeZone, stops } = this.settings;
     const { hits, misses } = this.#reader.counts;
     return {
       instanceId,
@@ -152,6 +152,7 @@ export class Engine implements Service {
       reloadFailure: this.deps.reloadFailure(),
       logTrouble: this.deps.logTrouble(),
       timeZone,
+      stopMode: stops.mode,
       databaseOutage: this.#database.outage,
     };
   }
