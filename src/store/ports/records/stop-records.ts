@@ -189,7 +189,7 @@ export interface StopControlRecords {
 
   /** @returns the jump that began and is not over yet; null: there is none. */
   jump(): Promise<UsageJump | null>;
-  /** @returns false when a jump has already begun. */
+  /** @returns false when a jump has already begun, unless it was accepted and this one begins from its level. */
   beginJump(jump: Pick<UsageJump, 'factor' | 'baselineMbPerHour' | 'recentMbPerHour'>): Promise<boolean>;
   /** @returns false when there is none. */
   endJump(): Promise<boolean>;

@@ -186,10 +186,11 @@ FROM stop_control
 WHERE jump_since IS NOT NULL
 
 -- name: stops.beginJump
--- $1 factor, $2 baseline, $3 recent growth, MB per hour. Returns a row if there was no jump.
+-- $1 factor, $2 baseline, $3 recent growth, MB per hour. Returns a row if there was no jump, or an accepted one that this one
+-- goes on from.
 UPDATE stop_control SET jump_since = clock_timestamp(), jump_factor = $1, jump_baseline = $2, jump_recent = $3,
   jump_accepted_at = NULL
-WHERE jump_since IS NULL
+WHERE jump_since IS NULL OR jump_accepted_at IS NOT NULL AND jump_recent <= $2
 RETURNING jump_since
 
 -- name: stops.endJump
