@@ -399,6 +399,15 @@ describeRecordStore('resumes', (db) => {
       expect(await db.store.stops.due(10)).toHaveLength(1);
     });
 
+    it('keeps its card out of a run that is being filled', async () => {
+      const { id } = await emptyRun(db.store, { cardIds: [1, 2, 4] });
+      expect([await order(1), await order(4)]).toEqual(['ordered', 'ordered']);
+      await db.store.stops.complete(4, MONTH);
+      expect(await fill(db.store, id)).toMatchObject({ total: 1, skipped: 2 });
+      expect([await claim(1), await claim(4)]).toEqual([{ state: 'none' }, { state: 'none' }]);
+      expect([await stateOf(1), await stateOf(4)]).toEqual(['requested', 'done']);
+    });
+
     it('is taken while a call of a cancelled run is under way', async () => {
       const { id } = await create({ cardIds: [1, 2] });
       await claim(1);

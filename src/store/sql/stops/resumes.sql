@@ -57,6 +57,11 @@ WITH run AS MATERIALIZED (
     FROM run CROSS JOIN looked
     -- The count has a card free before it is placed again.
     WHERE looked.is_chosen AND (SELECT count(*) FROM freed) >= 0
+      -- The latest order counts.
+      AND NOT EXISTS (
+        SELECT FROM card_stops s
+        WHERE s.card_id = looked.card_id AND s.authority = 'operator' AND s.state IN ('requested', 'done')
+          AND s.requested_at >= run.created_at)
   ) AS chosen
   -- Another run has placed the card just now.
   ON CONFLICT DO NOTHING

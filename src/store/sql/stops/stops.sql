@@ -89,8 +89,8 @@ WHERE card_id = $1::bigint AND state = 'waiting'
 RETURNING claimed_until::text
 
 -- name: stops.order
--- An operator orders the stop of a card that is not known as stopped, or that waited to be resumed: the call may have been
--- made. Until that call has ended the stop is claimed, and not charged: it is neither called nor done.
+-- An operator orders the stop of a card that is not known as stopped, that waited to be resumed (the call may have been made),
+-- or that a run which is being filled may have: its step leaves the card out then. Until that call has ended the stop is claimed, and not charged: it is neither called nor done.
 -- $1 card id, $2 month, $3 by whom, $4 reason, $5 whether a resume was cancelled, $6 the end of its claim or NULL.
 -- Returns ordered | already_stopped | unknown_card.
 WITH card AS MATERIALIZED (
@@ -104,6 +104,7 @@ WITH card AS MATERIALIZED (
   SELECT card_id, $2::date, iccid, used_mb, allowance_mb, 'operator', $3, $4, clock_timestamp(), 0, $6::timestamptz
   FROM card
   WHERE NOT stopped OR $5::boolean
+    OR EXISTS (SELECT FROM resume_runs WHERE steps_left AND cancelled_at IS NULL)
   ON CONFLICT (card_id, month) DO UPDATE SET
     state = 'requested', authority = 'operator', ordered_by = excluded.ordered_by, reason = excluded.reason,
     due_at = excluded.due_at, held_by = NULL, completed_at = NULL, resumed_at = NULL, stop_again = false,
