@@ -133,7 +133,7 @@ export class Engine implements Service {
   }
 
   describe(): InstanceInfo {
-    const { instanceId, hostname, pid, version, roles, timeZone } = this.settings;
+    const { instanceId, hostname, pid, version, roles, timeZone, stops } = this.settings;
     const { hits, misses } = this.#reader.counts;
     return {
       instanceId,
@@ -151,6 +151,7 @@ export class Engine implements Service {
       reloadFailure: this.deps.reloadFailure(),
       logTrouble: this.deps.logTrouble(),
       timeZone,
+      stopMode: stops.mode,
       databaseOutage: this.#database.outage,
     };
   }

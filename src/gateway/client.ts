@@ -14,7 +14,7 @@ import { type Clock, withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { DeadlineSweep, Exchange, statusError, withCode } from './exchange.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
-import { readByModule } from './module-calls.ts';
+import { readByModule, watchedModule } from './module-calls.ts';
 import { OAuthTokens } from './oauth-tokens.ts';
 import type { GatewayRequest, Proof } from './request.ts';
 import { maskFor } from './request.ts';
@@ -75,9 +75,10 @@ export class GatewayClient implements UpstreamGateway {
       bodyTimeout: 0,
     });
     this.#sweep = new DeadlineSweep(() => deps.clock.monotonic());
-    this.#profile = profile;
+    const watched = { ...profile, module: watchedModule(profile.module, deps) };
+    this.#profile = watched;
     this.#tokens = tokensOf(profile, deps);
-    this.#routes = perInterface((name) => routeOf(profile, name, deps));
+    this.#routes = perInterface((name) => routeOf(watched, name, deps));
     this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
   }
 

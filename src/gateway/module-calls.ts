@@ -4,7 +4,9 @@ import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { LoadedModule } from '../config/gateway/load-module.ts';
 import type { GatewayResponse } from '../domain/gateway/gateway-module.ts';
 import { INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
+import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
+import type { Logger } from '../platform/logger.ts';
 import { type AnswerValue, checkedValue, cleanText } from './answer.ts';
 import { type CalledCard, GatewayError, type GatewayFailure } from './gateway.ts';
 import {
@@ -24,8 +26,38 @@ const FAILURES: Readonly<Record<string, GatewayFailure>> = {
   auth: 'auth',
   failed: 'business',
 };
+/** All calls of the process wait for a function of a module: one that takes so long is told of, once in this time. */
+const SLOW_MS = 100;
+const TOLD_EVERY_MS = 60_000;
 /** Headers that follow from the connection or the body. */
 const NOT_ADDED = /^(host|connection|content-length|transfer-encoding|expect|upgrade)$/i;
+
+/** @returns the module, with its functions timed. */
+export function watchedModule(
+  module: LoadedModule | null,
+  { clock, log }: { readonly clock: Pick<Clock, 'monotonic'>; readonly log: Logger },
+): LoadedModule | null {
+  if (module === null) return null;
+  let quietUntil = Number.NEGATIVE_INFINITY;
+  const timed =
+    <Params extends readonly unknown[], Result>(name: string, run: (...params: Params) => Result) =>
+    (...params: Params): Result => {
+      const startedAt = clock.monotonic();
+      try {
+        return run(...params);
+      } finally {
+        const now = clock.monotonic();
+        const tookMs = Math.round(now - startedAt);
+        if (tookMs >= SLOW_MS && now >= quietUntil) {
+          quietUntil = now + TOLD_EVERY_MS;
+          const about = { module: module.name, function: name, duration_ms: tookMs };
+          log.warn(about, 'the module is slow, and all calls of this process wait for it');
+        }
+      }
+    };
+  const { sign, read } = module;
+  return { ...module, sign: sign && timed('sign', sign), read: read && timed('read', read) };
+}
 
 /** @param proof of the present token; null: the credentials are fixed. */
 export type Finish = (request: GatewayRequest, proof: Proof | null, nowMs: number) => GatewayRequest;

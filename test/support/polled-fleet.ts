@@ -29,6 +29,7 @@ export function instanceOf(instanceId: string, over: Partial<InstanceInfo> = {})
     reloadFailure: null,
     logTrouble: null,
     timeZone: 'Asia/Shanghai',
+    stopMode: 'enforce',
     ...over,
   };
 }

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditBody } from '../../api/client/client-bodies.ts';
 import { text } from '../../config/kinds.ts';
+import { roundedMb } from '../../domain/numbers.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
 import { ask, pageOptions } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
@@ -105,11 +106,16 @@ function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): str
   return names
     .filter((name) => !isDeepStrictEqual(from[name], to[name]))
     .map((name) => {
-      if (!(name in from)) return `${name} ${valueText(to[name])}`;
-      if (!(name in to)) return `was ${name} ${valueText(from[name])}`;
-      return `${name} ${valueText(from[name])} -> ${valueText(to[name])}`;
+      const [was, is] = [from[name], to[name]].map((value) => fieldText(name, value));
+      if (!(name in from)) return `${name} ${is}`;
+      if (!(name in to)) return `was ${name} ${was}`;
+      return `${name} ${was} -> ${is}`;
     })
     .join(', ');
+}
+
+function fieldText(name: string, value: unknown): string {
+  return valueText(typeof value === 'number' && name.endsWith('_mb') ? roundedMb(value) : value);
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -85,6 +85,11 @@ function reasonLines(reason: HealthReasonBody, { columns, rows, nowMs }: Space):
     return [[...only, span('  '), ...typed]];
   const textRows = Math.max(1, rows - 1);
   const cut =
-    said.length <= textRows ? said : [...said.slice(0, textRows - 1), said.slice(textRows - 1).flat()];
+    said.length <= textRows ? said : [...said.slice(0, textRows - 1), joined(said.slice(textRows - 1))];
   return [...cut.map((line) => fitted(line, columns)), typed];
+}
+
+/** Lines that were broken between words, as one. */
+function joined(lines: readonly Line[]): Line {
+  return lines.flatMap((line, i) => (i === 0 ? line : [span(' '), ...line]));
 }

@@ -71,11 +71,14 @@ export type GrowthMinutes = ReadonlyMap<number, GrowthCounts>;
 
 interface JumpInForce {
   readonly baselineMbPerHour: number;
+  /** What it began with: an operator who says that it is right accepts this level. */
+  readonly recentMbPerHour: number;
   /** When an operator said that it is right; null: nobody did. */
   readonly acceptedAtMs: number | null;
 }
 
 type JumpVerdict =
+  /** Also while one is on: growth is as far beyond the level that was accepted. */
   | { readonly begins: { factor: number; baselineMbPerHour: number; recentMbPerHour: number } }
   /** back: growth is what it was before. new_level: an accepted jump has become the hour before. */
   | { readonly ends: 'back' | 'new_level'; readonly recentMbPerHour: number };
@@ -94,21 +97,22 @@ export function judgeGrowth(
   jump: JumpInForce | null,
 ): JumpVerdict | null {
   const { recent, hour } = windowsOf(minutes, nowMinute);
-  const jumped =
-    isEnough(recent) && isEnough(hour) && recent.mbPerHour > JUMP_FACTOR * hour.mbPerHour
-      ? {
-          factor: recent.mbPerHour / hour.mbPerHour,
-          baselineMbPerHour: hour.mbPerHour,
-          recentMbPerHour: recent.mbPerHour,
-        }
-      : null;
+  const jumped = isEnough(hour) ? jumpFrom(hour.mbPerHour, recent) : null;
   if (jump === null) return jumped && { begins: jumped };
+  const further = jump.acceptedAtMs === null ? null : jumpFrom(jump.recentMbPerHour, recent);
+  if (further !== null) return { begins: further };
   const recentMbPerHour = recent.mbPerHour;
   if (recent.readings >= READINGS_TO_END && recentMbPerHour <= JUMP_FACTOR * jump.baselineMbPerHour) {
     return { ends: 'back', recentMbPerHour };
   }
   const isNormal = jumped === null && isEnough(recent) && isEnough(hour);
   return jump.acceptedAtMs !== null && isNormal ? { ends: 'new_level', recentMbPerHour } : null;
+}
+
+function jumpFrom(baselineMbPerHour: number, recent: Growth) {
+  const { mbPerHour: recentMbPerHour } = recent;
+  if (!isEnough(recent) || recentMbPerHour <= JUMP_FACTOR * baselineMbPerHour) return null;
+  return { factor: recentMbPerHour / baselineMbPerHour, baselineMbPerHour, recentMbPerHour };
 }
 
 function windowsOf(minutes: GrowthMinutes, nowMinute: number): { recent: Growth; hour: Growth } {

@@ -16,7 +16,7 @@ import type { CardRecords } from '../../store/ports/records/card-records.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 import { type Deadline, polledNow, type Task, type TaskResult } from '../work/task.ts';
 import { ResumeCall, type ResumeCallDeps } from './resume-call.ts';
-import { StopCall, type StopCallDeps, unconfirmedStop } from './stop-call.ts';
+import { StopCall, type StopCallDeps, stopInProgress, unconfirmedStop } from './stop-call.ts';
 
 /** How often the fleet is counted. */
 const COUNT_EVERY_MS = 60_000;
@@ -126,7 +126,7 @@ export class PackageTask implements Task {
         this.#noteHeld(card, claim);
         return { over: isOver, stopped: false, stop: claim.state };
       case 'claimed':
-        throw new CardpollError('busy', 'stop_in_progress', `another worker is stopping card ${card.cardId}`);
+        throw stopInProgress(card);
       case 'unconfirmed':
         throw unconfirmedStop(card);
       default:

@@ -11,6 +11,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { FailedResume, ResumeRecords } from '../../store/ports/records/resume-records.ts';
 import { type Deadline, followUpCall, makeClaimedCall } from '../work/task.ts';
+import { stopInProgress } from './stop-call.ts';
 
 export interface ResumeCallDeps {
   readonly gateway: Gateway;
@@ -34,12 +35,13 @@ export class ResumeCall {
    * Has the card run if it waits in a run.
    * @param month YYYY-MM, of the audit entry. @param isStopped as the gateway shows the card.
    * @returns false when the card waits in no run.
-   * @throws CardpollError `resume_in_progress`, `resume_unconfirmed`, `lease_over`; GatewayError.
+   * @throws CardpollError `resume_in_progress`, `resume_unconfirmed`, `stop_in_progress`, `lease_over`; GatewayError.
    */
   async make(card: Card, month: string, isStopped: boolean, deadline: Deadline): Promise<boolean> {
     const claim = await this.deps.resumes.claim(card.cardId, this.deps.leaseMs);
     if (claim.state === 'none') return false;
     const { state, runId } = claim;
+    if (state === 'stopping') throw stopInProgress(card);
     if (!isStopped) {
       // Without this claim, the call of another one may have done it: late, or with an answer that was lost.
       await this.#record(card, runId, month, state === 'claimed' || state === 'unconfirmed');

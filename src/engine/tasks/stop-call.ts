@@ -114,6 +114,10 @@ export class StopCall {
   }
 }
 
+export function stopInProgress(card: Pick<Card, 'cardId'>): CardpollError {
+  return new CardpollError('busy', 'stop_in_progress', `another worker is stopping card ${card.cardId}`);
+}
+
 export function unconfirmedStop(card: Pick<Card, 'cardId'>): CardpollError {
   return new CardpollError(
     'busy',

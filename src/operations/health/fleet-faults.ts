@@ -1,5 +1,5 @@
 // What is wrong with the parts of a fleet: instances that cannot use the database, or could not reload their configuration and
-// run with the one from before, or cannot write their logs, or have different time zones; and clocks of Redis and PostgreSQL
+// run with the one from before, or cannot write their logs, or have different time zones or modes of stops; and clocks of Redis and PostgreSQL
 // that differ. Redis dates schedule and leases; PostgreSQL dates readings when the clocks differ. Used by operations.ts for the
 // fleet's health and by the doctor.
 import { groupBy } from '../../domain/group-by.ts';
@@ -8,6 +8,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { spanWords } from '../span-words.ts';
 import type { Cause } from './health-report.ts';
+import type { StopFigures } from './stop-figures.ts';
 
 /** Whether all instances that may lead are cut off: one that only cannot read cards or write results can still lead. */
 export function isLeaderless(instances: readonly InstanceInfo[]): boolean {
@@ -127,6 +128,24 @@ export function zoneCauses(instances: readonly InstanceInfo[]): Cause[] {
       command: 'cardpoll stats instances',
     },
   ];
+}
+
+/** Each worker stops cards or not by its own setting, until an operator sets the mode for all. */
+export function modeCauses(
+  instances: readonly InstanceInfo[],
+  stops: Pick<StopFigures, 'setMode'> | null,
+): Cause[] {
+  if (stops === null || stops.setMode !== null) return [];
+  const workers = instances.filter(({ roles, stopMode }) => roles.includes('worker') && stopMode !== null);
+  const enforce = workers.filter(({ stopMode }) => stopMode === 'enforce');
+  const observe = workers.filter(({ stopMode }) => stopMode === 'observe');
+  if (enforce.length === 0 || observe.length === 0) return [];
+  const modes = `enforce (${namesOf(enforce)}), observe (${namesOf(observe)})`;
+  const text =
+    `instances have different values of stops.mode: ${modes}: the first stop cards over their package, the others ` +
+    'do not; set the mode for all of them';
+  const command = "cardpoll stops mode observe --reason 'the settings differ'";
+  return [{ code: 'stop_modes_differ', severity: 'warning', text, command }];
 }
 
 /** One name for all names of a zone, such as UTC and Etc/UTC. A zone that this machine does not know keeps its name. */

@@ -25,6 +25,7 @@ import {
   gapWords,
   initStuckWords,
   logCauses,
+  modeCauses,
   noWorkerWords,
   outageCauses,
   reloadCauses,
@@ -111,6 +112,8 @@ interface FleetHealthInputs {
   /** Why the instance that reports this is not among the live ones itself; null: it is, or is none. */
   readonly silence: string | null;
   /** null: not known. */
+  readonly stops: Pick<StopFigures, 'setMode'> | null;
+  /** null: not known. */
   readonly clockGap: ClockGap | null;
   readonly since: ReasonsSince;
 }
@@ -130,6 +133,7 @@ export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
   if (inputs.initStuck) {
     causes.push({ code: 'init_stuck', severity: 'alert', ...initStuckWords(!isScheduled) });
   }
+  causes.push(...modeCauses(instances, inputs.stops));
   causes.push(...zoneCauses(instances), ...clockCauses(inputs.clockGap, since));
   causes.push(...reloadCauses(instances), ...logCauses(instances));
   const own = inputs.tasks.flatMap(({ taskType, reasons }) =>

@@ -25,6 +25,7 @@ export const REASON_CODES = [
   'init_stuck',
   'clocks_differ',
   'time_zones_differ',
+  'stop_modes_differ',
   'reload_failed',
   'logs_not_written',
 ] as const;

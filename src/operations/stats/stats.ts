@@ -49,6 +49,7 @@ export class StatsOperations {
       instances: surroundings.instances,
       silence: this.deps.silence(),
       initStuck: init.status === 'stuck',
+      stops: surroundings.stops,
       clockGap: surroundings.clockGap,
       since: surroundings.since,
     });

@@ -32,6 +32,7 @@ function worker(instanceId: string): InstanceInfo {
     reloadFailure: instanceId === 'b' ? null : { sinceMs: 1_700_000_000_800, reason: 'no file' },
     logTrouble: instanceId === 'b' ? 'worker.log: no space' : null,
     timeZone: instanceId === 'a' ? 'Asia/Shanghai' : 'UTC',
+    stopMode: instanceId === 'a' ? 'enforce' : 'observe',
     databaseOutage: instanceId === 'a' ? null : { sinceMs: 1_700_000_000_700, reason: 'no answer' },
   };
 }

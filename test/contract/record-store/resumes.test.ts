@@ -376,12 +376,71 @@ describeRecordStore('resumes', (db) => {
       expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
     });
 
+    it.each([
+      ['ends', (id: string) => db.store.resumes.complete(1, id, MONTH, true)],
+      ['is lost', () => db.sql('UPDATE card_stops SET claimed_until = clock_timestamp()')],
+    ])('is not done before a call that resumes the card %s', async (_, end) => {
+      const { id } = await create({ cardIds: [1] });
+      await claim(1);
+      await order(1);
+      expect(await db.store.stops.complete(1, MONTH)).toBeNull();
+      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+      await end(id);
+      expect(await stateOf(1)).toBe('requested');
+      expect(await db.store.stops.complete(1, MONTH)).not.toBeNull();
+    });
+
+    it('is due again as soon as a call that resumes the card has ended', async () => {
+      const { id } = await create({ cardIds: [1] });
+      await claim(1);
+      await order(1);
+      expect(await db.store.stops.due(10)).toHaveLength(1);
+      await db.store.resumes.complete(1, id, MONTH, true);
+      expect(await db.store.stops.due(10)).toHaveLength(1);
+    });
+
+    it('keeps its card out of a run that is being filled', async () => {
+      const { id } = await emptyRun(db.store, { cardIds: [1, 2, 4] });
+      expect([await order(1), await order(4)]).toEqual(['ordered', 'ordered']);
+      await db.store.stops.complete(4, MONTH);
+      expect(await fill(db.store, id)).toMatchObject({ total: 1, skipped: 2 });
+      expect([await claim(1), await claim(4)]).toEqual([{ state: 'none' }, { state: 'none' }]);
+      expect([await stateOf(1), await stateOf(4)]).toEqual(['requested', 'done']);
+    });
+
+    it('is taken while a call of a cancelled run is under way', async () => {
+      const { id } = await create({ cardIds: [1, 2] });
+      await claim(1);
+      await db.store.resumes.cancel(id);
+      await fill(db.store, id);
+      expect([await order(1), await order(2)]).toEqual(['ordered', 'already_stopped']);
+      expect(await db.store.resumes.complete(1, id, MONTH, true)).not.toBeNull();
+      expect(await stateOf(1)).toBe('requested');
+    });
+
     it('is taken at the moment at which its resume ends', async () => {
       const { id } = await create({ cardIds: [1] });
       await claim(1);
       const ended = db.store.resumes.complete(1, id, MONTH, true);
       expect((await Promise.all([order(1), ended]))[0]).toBe('ordered');
     });
+  });
+
+  it('waits for a call that stops the card, whose effect the gateway may not show yet', async () => {
+    await db.store.stops.order(4, MONTH, { by: 'bob', reason: 'fraud' });
+    await db.store.stops.claim(4, MONTH, LEASE_MS, UNLIMITED);
+    const { id } = await create({ cardIds: [4] });
+    expect(await claim(4)).toEqual({ state: 'stopping', runId: id });
+    await db.store.stops.acknowledge(4, MONTH, 1);
+    expect(await claim(4), 'acknowledged without effect').toMatchObject({ state: 'granted' });
+  });
+
+  it('does not wait for a call that has not stopped the card within its lease', async () => {
+    await db.store.stops.order(4, MONTH, { by: 'bob', reason: 'fraud' });
+    await db.store.stops.claim(4, MONTH, LEASE_MS, UNLIMITED);
+    await db.sql('UPDATE card_stops SET claimed_until = clock_timestamp()');
+    await create({ cardIds: [4] });
+    expect(await claim(4)).toMatchObject({ state: 'granted' });
   });
 
   it('a stop that was requested before the run does not follow the resume', async () => {

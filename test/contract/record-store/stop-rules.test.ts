@@ -142,6 +142,13 @@ describeRecordStore('rules of stops', (db) => {
     await stopControl.setMode('enforce', 'alice', 'it is right');
     expect(await stopControl.jump()).toMatchObject({ ...jump, acceptedAtMs: expect.any(Number) });
     expect(await claim(2)).toEqual(granted(1));
+    expect(await stopControl.beginJump(jump), 'seen by another leader before').toBe(false);
+    const further = { factor: 30, baselineMbPerHour: 1_800, recentMbPerHour: 54_000 };
+    expect([await stopControl.beginJump(further), await stopControl.beginJump(further)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(await stopControl.jump()).toMatchObject({ ...further, acceptedAtMs: null });
     expect([await stopControl.endJump(), await stopControl.endJump()]).toEqual([true, false]);
     expect(await stopControl.jump()).toBeNull();
     expect(await claim(1), 'waits for an operator').toMatchObject({ state: 'held' });

@@ -62,6 +62,7 @@ describe('a change', () => {
     [null, { name: 'slow', on: true }, 'name slow, on yes'],
     [{ name: 'slow' }, null, 'was name slow'],
     [{ status: null }, { status: 'x' }, 'status none -> x'],
+    [{ used_mb: 1.5 }, { used_mb: 58.109559999999995 }, 'used_mb 1.5 -> 58.10956'],
     [null, null, '-'],
   ])('%j -> %j', async (before, after, said) => {
     const { env } = await daemonThatSays(page({ ...ENTRY, before, after }));

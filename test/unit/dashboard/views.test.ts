@@ -432,6 +432,17 @@ describe('the view of health', () => {
     expect(screen.split('\n').at(-1)).toContain('8 health');
   });
 
+  it('keeps its words apart where the overview cuts a long sentence', () => {
+    const text = 'the readings of the fleet grow '.repeat(9).trim();
+    const state = calmState({ columns: 80, rows: 24 });
+    const overview = state.data.overview.body as Bodies['overview'];
+    const health_reasons = reasons.slice(0, 1).map((reason) => ({ ...reason, text }));
+    const cut = stateAfter(state, received('overview', { ...overview, health: 'warning', health_reasons }));
+    const [, first = '', second = ''] = screenOf(cut).split('\n');
+    const said = `${first.replace(/^. warning/, '').trim()} ${second.replace(/…$/, '').trim()}`;
+    expect(text.startsWith(said), said).toBe(true);
+  });
+
   it('shows every reason with its age and its command, around the marked one', () => {
     const first = screenOf(troubled({ view: 'health' }));
     expect(first).toContain('9 reasons, the worst first');

@@ -3,6 +3,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadGatewayConfig, loadSimulatedGateway } from '../../../src/config/load-config.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
@@ -51,11 +52,11 @@ async function load(config: string, url = 'http://127.0.0.1:1') {
   return (await loadGatewayConfig({ flags, env })).gateway;
 }
 
-async function started(source: string, body = '{"status":"ON"}') {
+async function started(source: string, body = '{"status":"ON"}', log = silentLogger()) {
   const gateway = await startBadGateway(answer(200, body));
   opened.push(() => gateway.close());
   const config = await load(files(source).config, gateway.url);
-  const deps = { log: silentLogger(), clock: systemClock, calendar: new MonthCalendar('UTC') };
+  const deps = { log, clock: systemClock, calendar: new MonthCalendar('UTC') };
   const client = new GatewayClient(config, deps);
   opened.push(() => client.close());
   const call = (name: 'flow' | 'card_status') =>
@@ -244,4 +245,22 @@ describe('a module that cannot be used is refused at the start', () => {
       'cannot be simulated',
     );
   });
+});
+
+it('tells once a minute of a function that keeps all calls waiting', async () => {
+  const lines: string[] = [];
+  const log = pino({}, { write: (line: string) => lines.push(line) });
+  const { call } = await started(
+    `export function sign() {
+       for (const end = Date.now() + 120; Date.now() < end;);
+       return {};
+     }`,
+    '{"status":"ON"}',
+    log,
+  );
+  await call('card_status');
+  await call('card_status');
+  const told = lines.map((line) => JSON.parse(line)).filter(({ msg }) => /the module is slow/.test(msg));
+  expect(told).toMatchObject([{ level: 40, module: 'ours.mjs', function: 'sign' }]);
+  expect(told[0].duration_ms).toBeGreaterThanOrEqual(119);
 });

@@ -2,6 +2,7 @@
 // initialisation and reconciliation, and which of them runs a request that may be sent again.
 import type { Fleet } from '../../../domain/fleet.ts';
 import type { BreakerReport } from '../../../domain/limits/breaker.ts';
+import type { StopMode } from '../../../domain/stops/stop.ts';
 
 export interface InstanceInfo {
   readonly instanceId: string;
@@ -28,6 +29,8 @@ export interface InstanceInfo {
   readonly logTrouble: string | null;
   /** IANA name of the time zone of its usage months; null: an instance of an older version, which does not say. */
   readonly timeZone: string | null;
+  /** The setting stops.mode of this instance; null: an instance of an older version, which does not say. */
+  readonly stopMode: StopMode | null;
 }
 
 export interface DatabaseOutage {

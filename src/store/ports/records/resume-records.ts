@@ -60,6 +60,7 @@ export type ResumeClaim =
   | { readonly state: 'granted' | 'unresolved'; readonly runId: string; readonly attempt: number }
   | { readonly state: 'none' } // the card waits in no run
   | { readonly state: 'claimed'; readonly runId: string } // another caller holds the claim
+  | { readonly state: 'stopping'; readonly runId: string } // a call that stops the card may be under way
   /** Acknowledged without effect; not again yet. */
   | { readonly state: 'unconfirmed'; readonly runId: string; readonly retryInMs: number };
 

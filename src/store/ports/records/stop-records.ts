@@ -127,8 +127,9 @@ export interface StopRecords {
   dismiss(cardIds: readonly number[] | null, decision: StopDecision): Promise<readonly number[]>;
   /**
    * Orders the stop of one card, whatever it has used, also if it was stopped and resumed in this month. Cancels an open
-   * resume of the card, also of a card that is stopped, whose stop is then done when a poll sees it. Two statements: call it
-   * in a transaction, and roll back what is not ordered.
+   * resume of the card, also of a card that is stopped, whose stop is then done when a poll sees it; while a call of the
+   * resume may be under way, the stop waits for its end. Two statements: call it in a transaction, and roll back what is not
+   * ordered.
    */
   order(
     cardId: number,
@@ -188,7 +189,7 @@ export interface StopControlRecords {
 
   /** @returns the jump that began and is not over yet; null: there is none. */
   jump(): Promise<UsageJump | null>;
-  /** @returns false when a jump has already begun. */
+  /** @returns false when a jump has already begun, unless it was accepted and this one begins from its level. */
   beginJump(jump: Pick<UsageJump, 'factor' | 'baselineMbPerHour' | 'recentMbPerHour'>): Promise<boolean>;
   /** @returns false when there is none. */
   endJump(): Promise<boolean>;

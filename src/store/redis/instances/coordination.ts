@@ -142,6 +142,7 @@ const LATER_FIELDS = {
   reloadFailure: null,
   logTrouble: null,
   timeZone: null,
+  stopMode: null,
 };
 
 export function packInstance({ instanceId, ...rest }: InstanceInfo): string {

@@ -57,6 +57,11 @@ WITH run AS MATERIALIZED (
     FROM run CROSS JOIN looked
     -- The count has a card free before it is placed again.
     WHERE looked.is_chosen AND (SELECT count(*) FROM freed) >= 0
+      -- The latest order counts.
+      AND NOT EXISTS (
+        SELECT FROM card_stops s
+        WHERE s.card_id = looked.card_id AND s.authority = 'operator' AND s.state IN ('requested', 'done')
+          AND s.requested_at >= run.created_at)
   ) AS chosen
   -- Another run has placed the card just now.
   ON CONFLICT DO NOTHING
@@ -90,6 +95,8 @@ WITH run AS MATERIALIZED (
 ), marked AS (
   UPDATE card_resumes r SET state = 'cancelled', ended_at = clock_timestamp()
   WHERE r.ctid = ANY (ARRAY(SELECT place FROM looked)) AND r.state = 'waiting'
+    -- A card whose call is being made is left to due: stops.order has to know of it.
+    AND (r.claimed_until IS NULL OR r.claimed_until <= clock_timestamp())
   RETURNING r.card_id
 ), steps AS (
   SELECT count(*) AS looked, max(card_id) AS walked_to FROM looked
@@ -144,9 +151,14 @@ UPDATE resume_runs SET cancelled_at = clock_timestamp(), steps_left = true, card
 WHERE id = $1::uuid AND cancelled_at IS NULL
 
 -- name: resumes.claim
--- $1 card id, $2 lease in ms. Returns the answer as JSON: granted | unresolved | claimed | unconfirmed; no row when the card waits
--- in no run.
-WITH claimed AS (
+-- $1 card id, $2 lease in ms. Returns the answer as JSON: granted | unresolved | claimed | stopping | unconfirmed; no row when
+-- the card waits in no run. stopping: the call of a stop may be under way, so what the gateway shows of the card now does not
+-- count.
+WITH stop_call AS MATERIALIZED (
+  SELECT FROM card_stops
+  WHERE card_id = $1::bigint AND state = 'requested' AND claimed_until > clock_timestamp()
+    AND charged_at > coalesce(acknowledged_at, '-infinity')
+), claimed AS (
   UPDATE card_resumes r SET
     claimed_until = clock_timestamp() + $2::float8 * interval '1 millisecond',
     unresolved = r.claimed_until IS NOT NULL,
@@ -155,6 +167,7 @@ WITH claimed AS (
   WHERE card_id = $1::bigint AND state = 'waiting' AND not_before <= clock_timestamp()
     AND run.id = r.run_id AND run.cancelled_at IS NULL
     AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
+    AND NOT EXISTS (SELECT FROM stop_call)
   RETURNING run_id, unresolved, attempts
 )
 SELECT json_build_object(
@@ -162,6 +175,7 @@ SELECT json_build_object(
 FROM claimed
 UNION ALL
 SELECT CASE
+  WHEN EXISTS (SELECT FROM stop_call) THEN json_build_object('state', 'stopping', 'runId', run_id)
   WHEN unconfirmed > 0 THEN json_build_object('state', 'unconfirmed', 'runId', run_id, 'retryInMs',
     greatest(0, coalesce(extract(epoch FROM claimed_until - clock_timestamp()) * 1000, 0))::bigint)
   ELSE json_build_object('state', 'claimed', 'runId', run_id) END
@@ -190,6 +204,11 @@ WITH ended AS (
     AND (s.state IN ('done', 'resumed') OR s.state = 'requested' AND s.requested_at < ended.created_at)
     AND s.month = (SELECT max(month) FROM card_stops WHERE card_id = $1::bigint)
   RETURNING s.used_mb, s.allowance_mb
+), awaited AS (
+  -- A stop that was ordered meanwhile waits for this call no longer.
+  UPDATE card_stops SET claimed_until = NULL, due_at = clock_timestamp()
+  WHERE card_id = $1::bigint AND state = 'requested' AND claimed_until IS NOT NULL AND charged_at IS NULL
+    AND requested_at >= (SELECT created_at FROM ended)
 ), running AS (
   UPDATE cards SET stopped = false
   WHERE card_id = $1::bigint AND stopped AND EXISTS (SELECT FROM ended)

@@ -128,7 +128,7 @@ WHERE NOT EXISTS (SELECT FROM claimed)
 
 -- name: stop_claims.complete
 -- The gateway shows the card stopped: the stop is done, the card is stopped and the audit trail has it, together. Writes
--- nothing if no stop was in progress.
+-- nothing if no stop was in progress, or while a call that resumes the card is (stops.order): the card may run again.
 -- $1 card id, $2 month, $3 actor, $4 role.
 WITH done AS (
   UPDATE card_stops SET state = 'done', claimed_until = NULL, completed_at = clock_timestamp()
@@ -137,6 +137,7 @@ WITH done AS (
     SELECT max(month) FROM card_stops
     WHERE card_id = $1::bigint AND state = 'requested' AND (month = $2::date OR authority IS NOT NULL
       OR claimed_until IS NOT NULL AND month >= $2::date - interval '1 month'))
+    AND (claimed_until IS NULL OR charged_at IS NOT NULL OR claimed_until <= clock_timestamp())
   RETURNING card_id, used_mb, allowance_mb, authority, ordered_by, reason
 ), stopped AS (
   UPDATE cards SET stopped = true

@@ -82,15 +82,17 @@ WHERE s.card_id = chosen.card_id AND s.month = chosen.month
 RETURNING s.card_id
 
 -- name: stops.cancelResume
--- $1 card id. Returns a row if the card waited to be resumed. A call that is being made keeps its claim, and is recorded when
--- it ends.
+-- $1 card id. Returns a row if the card waited to be resumed, with the end of the claim. A call that is being made keeps its
+-- claim, and is recorded when it ends.
 UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp()
 WHERE card_id = $1::bigint AND state = 'waiting'
-RETURNING card_id
+RETURNING claimed_until::text
 
 -- name: stops.order
--- An operator orders the stop of a card that is not known as stopped, or that waited to be resumed: the call may have been
--- made. $1 card id, $2 month, $3 by whom, $4 reason, $5 whether a resume was cancelled.
+-- An operator orders the stop of a card that is not known as stopped, that waited to be resumed (the call may have been made),
+-- or that a run which is being filled may have: its step leaves the card out then. Until the call of the resume has ended, the
+-- stop is claimed, and not charged: it is neither called nor done.
+-- $1 card id, $2 month, $3 by whom, $4 reason, $5 whether a resume was cancelled, $6 the end of its claim or NULL.
 -- Returns ordered | already_stopped | unknown_card.
 WITH card AS MATERIALIZED (
   SELECT c.card_id, c.iccid, c.allowance_mb, c.stopped, coalesce(u.used_mb, 0) AS used_mb
@@ -99,15 +101,17 @@ WITH card AS MATERIALIZED (
   WHERE c.card_id = $1::bigint
 ), ordered AS (
   INSERT INTO card_stops AS s
-    (card_id, month, iccid, used_mb, allowance_mb, authority, ordered_by, reason, due_at, attempts)
-  SELECT card_id, $2::date, iccid, used_mb, allowance_mb, 'operator', $3, $4, clock_timestamp(), 0
+    (card_id, month, iccid, used_mb, allowance_mb, authority, ordered_by, reason, due_at, attempts, claimed_until)
+  SELECT card_id, $2::date, iccid, used_mb, allowance_mb, 'operator', $3, $4, clock_timestamp(), 0, $6::timestamptz
   FROM card
   WHERE NOT stopped OR $5::boolean
+    OR EXISTS (SELECT FROM resume_runs WHERE steps_left AND cancelled_at IS NULL)
   ON CONFLICT (card_id, month) DO UPDATE SET
     state = 'requested', authority = 'operator', ordered_by = excluded.ordered_by, reason = excluded.reason,
     due_at = excluded.due_at, held_by = NULL, completed_at = NULL, resumed_at = NULL, stop_again = false,
     requested_at = CASE WHEN s.state = 'requested' THEN s.requested_at ELSE clock_timestamp() END,
     charged_at = CASE WHEN s.state = 'requested' THEN s.charged_at END,
+    claimed_until = greatest(s.claimed_until, excluded.claimed_until),
     acknowledged_at = CASE WHEN s.state = 'requested' THEN s.acknowledged_at END,
     unconfirmed = CASE WHEN s.state = 'requested' THEN s.unconfirmed ELSE 0 END
   RETURNING card_id
@@ -184,10 +188,11 @@ FROM stop_control
 WHERE jump_since IS NOT NULL
 
 -- name: stops.beginJump
--- $1 factor, $2 baseline, $3 recent growth, MB per hour. Returns a row if there was no jump.
+-- $1 factor, $2 baseline, $3 recent growth, MB per hour. Returns a row if there was no jump, or an accepted one that this one
+-- goes on from.
 UPDATE stop_control SET jump_since = clock_timestamp(), jump_factor = $1, jump_baseline = $2, jump_recent = $3,
   jump_accepted_at = NULL
-WHERE jump_since IS NULL
+WHERE jump_since IS NULL OR jump_accepted_at IS NOT NULL AND jump_recent <= $2
 RETURNING jump_since
 
 -- name: stops.endJump

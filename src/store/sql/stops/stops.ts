@@ -14,6 +14,10 @@ const sql = statements(file);
 /** Stops that one statement releases or dismisses: a short transaction. */
 const DECIDED_AT_ONCE = 10_000;
 
+interface CancelledResume {
+  readonly claimedUntil: string | null;
+}
+
 interface OrderRow {
   readonly answer: 'ordered' | 'already_stopped' | 'unknown_card';
 }
@@ -39,9 +43,9 @@ export function sqlStops(client: SqlClient): StopRecords {
 
     async order(cardId, month, { by, reason }) {
       // A statement of its own: the next one sees what a resume that ended just now has made of the card.
-      const isCancelled = await db.hasRow('cancelResume', cardId);
-      const params = [cardId, monthStart(month), by, reason, isCancelled];
-      return (await db.only<OrderRow>('order', ...params)).answer;
+      const cancelled = await db.first<CancelledResume>('cancelResume', cardId);
+      const resume = [cancelled !== null, cancelled?.claimedUntil ?? null];
+      return (await db.only<OrderRow>('order', cardId, monthStart(month), by, reason, ...resume)).answer;
     },
 
     due: (limit) => db.rows('due', limit, DUE_AGAIN_MS),

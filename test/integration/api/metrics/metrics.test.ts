@@ -137,6 +137,7 @@ describe('after polls', () => {
       reloadFailure: null,
       logTrouble: null,
       timeZone: null,
+      stopMode: null,
     };
     await live.coordination.heartbeat({ ...worker, ...counts }, 60_000);
     const { values } = await scrape(api);

@@ -150,6 +150,7 @@ describe('a fleet', () => {
       reloadFailure: null,
       logTrouble: null,
       timeZone: 'Asia/Shanghai',
+      stopMode: 'enforce',
       cacheHitRatio: null,
     });
   });

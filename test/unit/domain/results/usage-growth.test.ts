@@ -77,7 +77,7 @@ function minutesOf(...stretches: readonly Stretch[]): Map<number, GrowthCounts> 
   return minutes;
 }
 
-const JUMP = { baselineMbPerHour: NORMAL, acceptedAtMs: null };
+const JUMP = { baselineMbPerHour: NORMAL, recentMbPerHour: WRONG, acceptedAtMs: null };
 const ACCEPTED = { ...JUMP, acceptedAtMs: 1 };
 
 describe('without a jump', () => {
@@ -197,6 +197,14 @@ describe('during a jump', () => {
   it('it does not end while nothing is read', () => {
     expect(judgeGrowth(minutesOf({ from: 69, to: 10, rate: NORMAL, each: 50 }), NOW, JUMP)).toBeNull();
     expect(judgeGrowth(minutesOf(), NOW, ACCEPTED)).toBeNull();
+  });
+
+  it('another one begins when growth jumps beyond what was accepted', () => {
+    const minutes = (rate: number) => minutesOf(hourOfWrong, { from: 1, to: 0, rate, each: 50 });
+    const verdict = judgeGrowth(minutes(100 * WRONG), NOW, ACCEPTED);
+    expect(verdict).toMatchObject({ begins: { baselineMbPerHour: WRONG } });
+    expect(judgeGrowth(minutes(16 * WRONG), NOW, ACCEPTED)).toMatchObject({ ends: 'new_level' });
+    expect(judgeGrowth(minutes(100 * WRONG), NOW, JUMP), 'nobody accepted it').toBeNull();
   });
 
   it('an accepted one is left alone until the hour before has its level', () => {

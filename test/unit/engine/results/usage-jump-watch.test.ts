@@ -30,7 +30,7 @@ beforeEach(() => {
     records: {
       jump: async () => jump,
       beginJump: async (begun) => {
-        if (jump !== null) return false;
+        if (jump !== null && jump.acceptedAtMs === null) return false;
         jump = { ...begun, sinceMs: clock.now(), acceptedAtMs: null };
         return true;
       },
@@ -113,6 +113,17 @@ it('leaves an accepted jump alone until the hour before has its level', async ()
   expect(lines).toMatchObject([{ msg: 'the accepted growth of the usage is the normal one now' }]);
   await read(20, WRONG);
   expect(lines).toHaveLength(1);
+});
+
+it('holds stops anew when the usage jumps beyond what was accepted', async () => {
+  await read(60, NORMAL);
+  await read(3, WRONG);
+  jump = { ...(jump as unknown as UsageJump), acceptedAtMs: clock.now() };
+  await read(5, WRONG);
+  lines.length = 0;
+  await read(3, 100 * WRONG);
+  expect(jump).toMatchObject({ acceptedAtMs: null });
+  expect(lines).toMatchObject([{ level: 40, msg: expect.stringContaining('stops are held') }]);
 });
 
 it('does nothing unless this instance leads', async () => {

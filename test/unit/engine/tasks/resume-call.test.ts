@@ -117,10 +117,17 @@ it.each<[string, typeof outcome, boolean, number]>([
 it.each<[ResumeClaim, string]>([
   [{ state: 'claimed', runId: 'r' }, 'resume_in_progress'],
   [{ state: 'unconfirmed', runId: 'r', retryInMs: 9 }, 'resume_unconfirmed'],
+  [{ state: 'stopping', runId: 'r' }, 'stop_in_progress'],
 ])('calls nothing on the answer %o', async (answer, code) => {
   claim = answer;
   await expect(make(true)).rejects.toMatchObject({ kind: 'busy', code });
   expect([called, asked.length]).toEqual([[], 1]);
+});
+
+it('does not take a card for running while a call that stops it may be under way', async () => {
+  claim = { state: 'stopping', runId: 'r' };
+  await expect(make(false)).rejects.toMatchObject({ kind: 'busy', code: 'stop_in_progress' });
+  expect(asked).toHaveLength(1);
 });
 
 it('makes no call when the lease is half over, and gives the claim back', async () => {

@@ -6,6 +6,7 @@ import {
   type TaskHealthInputs,
   taskReasons,
 } from '../../../../src/operations/health/health-reasons.ts';
+import type { StopFigures } from '../../../../src/operations/health/stop-figures.ts';
 import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
 import { instanceOf } from '../../../support/polled-fleet.ts';
 import { CALM_STOPS } from '../../../support/stop-figures.ts';
@@ -239,6 +240,7 @@ describe('reasons of the fleet', () => {
     instances: [instanceOf('a')],
     silence: null,
     initStuck: false,
+    stops: null,
     clockGap: null,
     since: new Map<string, number>(),
   };
@@ -382,6 +384,30 @@ describe('reasons of the fleet', () => {
       { code: 'logs_not_written', severity: 'warning', text: `b${said}`, command: 'cardpoll doctor' },
     ]);
     expect(logCauses([full('a'), full('b')])).toMatchObject([{ text: `2 of 2 instances${said}` }]);
+  });
+
+  it('name the instances whose settings have different modes of stops, until an operator has set it', () => {
+    const settings = [
+      instanceOf('a'),
+      instanceOf('b', { stopMode: 'observe' }),
+      instanceOf('old', { stopMode: null }),
+      instanceOf('api', { roles: ['api'], stopMode: 'observe' }),
+    ];
+    const said = (instances: readonly InstanceInfo[], setMode: StopFigures['setMode'] = null) =>
+      fleetReasons({ ...CALM, instances, stops: { setMode } });
+    expect(said(settings)).toMatchObject([
+      {
+        code: 'stop_modes_differ',
+        severity: 'warning',
+        text:
+          'instances have different values of stops.mode: enforce (a), observe (b): the first stop cards over their ' +
+          'package, the others do not; set the mode for all of them',
+        command: "cardpoll stops mode observe --reason 'the settings differ'",
+      },
+    ]);
+    expect(said(settings.filter(({ instanceId }) => instanceId !== 'b'))).toEqual([]);
+    expect(said(settings, { mode: 'observe', sinceMs: 1, by: 'alice', reason: 'careful' })).toEqual([]);
+    expect(reasonsOf(...settings), 'not known').toEqual([]);
   });
 
   it('name the time zones of the instances where they differ', () => {

@@ -23,6 +23,7 @@ it('keeps the names that other versions read', () => {
     reload_failure: { since_ms: 9, reason: 'z' },
     log_trouble: 'worker.log: no space',
     time_zone: 'Asia/Shanghai',
+    stop_mode: 'observe',
   };
   expect(JSON.parse(packInstance(unpackInstance(JSON.stringify(packed))))).toEqual(packed);
 });
@@ -45,5 +46,6 @@ it('reads an instance of an older version, which says less', () => {
     reloadFailure: null,
     logTrouble: null,
     timeZone: null,
+    stopMode: null,
   });
 });
