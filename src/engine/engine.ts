@@ -60,19 +60,21 @@ export class Engine implements Service {
     this.#startedAtMs = clock.now();
     this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
-    this.#configs = new ConfigWatch(this.#part('config-watch'));
-    this.#fleetClock = new FleetClock(this.#part('fleet-clock'));
-    this.#stopRules = new StopRulesWatch(this.#part('stop-rules-watch'));
+    /** What services have in common; each takes what its type asks for. */
+    const part = (name: string) => ({ ...settings, ...deps, onError: this.#errors.for(name) });
+    this.#configs = new ConfigWatch(part('config-watch'));
+    this.#fleetClock = new FleetClock(part('fleet-clock'));
+    this.#stopRules = new StopRulesWatch(part('stop-rules-watch'));
     this.#reader = new CardReader(
       live.cards,
       records.cards,
       settings.polling.cardCacheTtlSeconds * 1000,
       clock,
     );
-    this.#stats = new StatsRecorder(this.#part('stats-recorder'));
+    this.#stats = new StatsRecorder(part('stats-recorder'));
     this.#writer = this.#makeWriter();
     this.#database = new DatabaseUse(this.#configs, this.#reader, this.#writer, clock);
-    this.#heartbeat = new Heartbeat({ ...this.#part('heartbeat'), describe: () => this.describe() });
+    this.#heartbeat = new Heartbeat({ ...part('heartbeat'), describe: () => this.describe() });
     this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
     this.#leaderServices = settings.roles.includes('scheduler')
       ? leaderServices(settings, deps, { configs: this.#configs, errors: this.#errors })
@@ -223,32 +225,24 @@ export class Engine implements Service {
     return this.#workers.reduce((sum, worker) => sum + worker.inFlight, 0);
   }
 
-  /** What the parts have in common; each takes what its type asks for. */
-  #part(name: string) {
-    const { settings, deps } = this;
-    return {
-      ...settings,
-      ...settings.polling,
-      ...deps,
-      work: deps.live.work,
-      failures: deps.live.failures,
-      triggers: deps.records.triggers,
-      counts: this.#counts,
-      matcher: () => this.#configs.matcher,
-      onError: this.#errors.for(name),
-    };
-  }
-
   #makeWriter(): ResultWriter {
-    const { records, log } = this.deps;
-    const means = this.#part('result-writer');
+    const { live, records, gateway, clock, random, log } = this.deps;
+    const { polling } = this.settings;
+    const matcher = () => this.#configs.matcher;
+    const dueDeps = { live, records, gateway, matcher, ...polling };
     return new ResultWriter({
-      ...means,
+      work: live.work,
+      counts: this.#counts,
+      failures: live.failures,
       results: records.results,
+      triggers: records.triggers,
+      clock,
+      random,
+      ...polling,
       onWritten: async (outcomes, stale) => {
         await this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]);
         const over = outcomes.filter((o) => o.overPackage).map((o) => o.cardId);
-        await makeOverPackageDue(means, over);
+        await makeOverPackageDue(dueDeps, over);
       },
       onRefused: ({ cardId, taskType }, error) =>
         log.error(
@@ -262,24 +256,35 @@ export class Engine implements Service {
   }
 
   #makeWorkers(): Worker[] {
-    const { gateway, records } = this.deps;
-    const { usage, timeZone } = this.settings;
-    const { stops, resumes, cards } = records;
+    const { live, gateway, clock, log, records, audit, meter } = this.deps;
+    const { polling, usage, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
+    const { stops, resumes, cards, triggers } = records;
+    const paceDeps = { cards, triggers, failures: live.failures, clock, log };
     const stopRules = () => this.#stopRules.rules;
-    const rateLimits = this.settings.gateway.rateLimits ?? [];
-    return TASK_TYPES.map((taskType) => {
-      const means = { ...this.#part(`worker ${taskType}`), reader: this.#reader, cards };
-      return new Worker({
-        ...means,
-        task: makeTask(taskType, { ...means, ...usage, stops, resumes, calendar, stopRules }),
-        writer: this.#writer,
-        stats: this.#stats,
-        flow: gateway,
-        cardPace: cardPaceOf(taskType, rateLimits, means),
-        fleetClock: this.#fleetClock,
-      });
-    });
+    const readings = { calendar, maxMbitPerSecond: usage.maxMbitPerSecond, meter, reader: this.#reader };
+    const taskDeps = { gateway, stops, resumes, audit, stopRules, ...readings, ...polling, log };
+    return TASK_TYPES.map(
+      (taskType) =>
+        new Worker({
+          task: makeTask(taskType, taskDeps),
+          instanceId: this.settings.instanceId,
+          work: live.work,
+          counts: this.#counts,
+          reader: this.#reader,
+          writer: this.#writer,
+          stats: this.#stats,
+          flow: gateway,
+          pace: this.deps.pace ?? null,
+          cardPace: cardPaceOf(taskType, this.settings.gateway.rateLimits ?? [], paceDeps),
+          matcher: () => this.#configs.matcher,
+          fleetClock: this.#fleetClock,
+          clock,
+          ...polling,
+          log,
+          onError: this.#errors.for(`worker ${taskType}`),
+        }),
+    );
   }
 }
 

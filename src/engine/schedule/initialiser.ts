@@ -59,7 +59,11 @@ export interface InitialiserDeps extends LeaderMeans {
 export class Initialiser extends LoopService<InitialiserDeps> {
   readonly name = 'initialiser';
   readonly #sync = new CardSync({ ...this.deps, requireLead: () => this.#requireLead() });
-  readonly #reconciler = new Reconciler({ ...this.deps, requireLead: () => this.#requireLead() });
+  readonly #reconciler = new Reconciler({
+    ...this.deps,
+    requireLead: () => this.#requireLead(),
+    onBegin: this.deps.onReconcile,
+  });
   /** The fencing token of the lead under which the current pass began. */
   #fence: number | null = null;
 

@@ -42,7 +42,7 @@ interface ReconcilerDeps {
   readonly clock: Clock;
   /** Throws when this instance no longer leads. */
   readonly requireLead: () => void;
-  readonly onReconcile: (reason: ReconciliationReason) => void;
+  readonly onBegin: (reason: ReconciliationReason) => void;
   readonly onRepair: (repairs: Repairs) => void;
 }
 
@@ -84,7 +84,7 @@ export class Reconciler {
     const begun = { ...state, reason, position: 'cards:0', checked: 0, startedAtMs: now };
     const next = { ...begun, answeredRequestMs: state.requestedMs };
     await this.#save(next);
-    this.deps.onReconcile(reason);
+    this.deps.onBegin(reason);
     return next;
   }
 

@@ -49,7 +49,7 @@ beforeEach(() => {
     records: { cards: table.port, identity: async () => identities.records },
     clock,
     requireLead: lead.require,
-    onReconcile: (reason) => reasons.push(reason),
+    onBegin: (reason) => reasons.push(reason),
     onRepair: (made) => repairs.push(made),
   });
 });
