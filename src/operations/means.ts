@@ -14,7 +14,8 @@ export interface OperationLimits {
   readonly maxAlertRules: number;
 }
 
-export interface OperationMeans extends OperationLimits, GatewayFacts {
+export interface OperationMeans extends GatewayFacts {
+  readonly limits: OperationLimits;
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly audit: Audit;

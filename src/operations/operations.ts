@@ -65,7 +65,7 @@ export function openOperations(options: OperationsOptions) {
   const count = exactTotals ? () => records.cards.count() : estimate;
   const cardTotal = new CardTotal({ count, estimate }, clock);
   const audit = new Audit({ ...options, read: records, calendar, log: options.auditLog });
-  const means = { rateLimits: [], silence: () => null, ...options, ...limits, records, calendar, audit };
+  const means = { rateLimits: [], silence: () => null, ...options, limits, records, calendar, audit };
   const concurrency = new ConcurrencyOperations(means);
   const pauses = new PauseOperations(means);
   const stopMode = new StopModeOperations(means);

@@ -16,7 +16,7 @@ import { TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { EarlyCards, NewTrigger, TriggerRecords } from '../store/ports/records/trigger-records.ts';
 import { dated } from './date-of.ts';
-import type { OperationLimits, OperationMeans } from './means.ts';
+import type { OperationMeans } from './means.ts';
 import { requireOffered } from './requirements.ts';
 import type { BatchReport, CancelledTriggers, SelectionCount, TriggerReport } from './trigger-report.ts';
 
@@ -25,7 +25,7 @@ const WELL_FORMED_ID = /^[\x21-\x7e]{1,64}$/;
 /** Number of cards that are put into the manual list without waiting for the leader. */
 const AT_ONCE = 1_000;
 
-type TriggerMeans = Pick<OperationMeans, 'live' | 'records' | 'audit' | 'offers' | keyof OperationLimits>;
+type TriggerMeans = Pick<OperationMeans, 'live' | 'records' | 'audit' | 'offers' | 'limits'>;
 
 /** New triggers are refused with CardpollError `conflict` when the gateway does not offer what they would poll. */
 export class TriggerOperations {
@@ -143,8 +143,8 @@ export class TriggerOperations {
 
   /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */
   async #requireRoom(triggers: TriggerRecords): Promise<void> {
-    if ((await triggers.countOpen()) < this.deps.maxOpenTriggers) return;
-    const message = `${this.deps.maxOpenTriggers} manual triggers are already open`;
+    if ((await triggers.countOpen()) < this.deps.limits.maxOpenTriggers) return;
+    const message = `${this.deps.limits.maxOpenTriggers} manual triggers are already open`;
     throw new CardpollError('conflict', 'too_many_triggers', message, {
       hint: 'wait for some or cancel them (`cardpoll trigger list`); the limit is api.max_open_triggers',
     });
@@ -152,7 +152,7 @@ export class TriggerOperations {
 
   /** Each of these may be the whole fleet, so a small number of them is work for hours. */
   async #requireRoomForCondition(triggers: TriggerRecords, taskType: TaskType): Promise<void> {
-    const max = this.deps.maxOpenConditionTriggers;
+    const max = this.deps.limits.maxOpenConditionTriggers;
     if ((await triggers.countOpenConditions(taskType)) < max) return;
     const message = `${max} triggers by condition are already open for ${taskType}`;
     throw new CardpollError('conflict', 'too_many_condition_triggers', message, {

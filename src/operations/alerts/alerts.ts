@@ -44,7 +44,7 @@ const WEBHOOK_URL_MAX_LENGTH = 2_048;
 
 export class AlertOperations {
   constructor(
-    private readonly deps: Pick<OperationMeans, 'records' | 'audit' | 'maxAlertRules'> & {
+    private readonly deps: Pick<OperationMeans, 'records' | 'audit' | 'limits'> & {
       readonly guard: SsrfGuard;
       readonly tester: WebhookTester;
     },
@@ -148,8 +148,8 @@ export class AlertOperations {
   /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */
   async #requireRoom(alerts: AlertRecords): Promise<void> {
     const { total } = await alerts.rules({ offset: 0, limit: 1 });
-    if (total < this.deps.maxAlertRules) return;
-    const message = `there are already ${this.deps.maxAlertRules} alert rules`;
+    if (total < this.deps.limits.maxAlertRules) return;
+    const message = `there are already ${this.deps.limits.maxAlertRules} alert rules`;
     throw new CardpollError('conflict', 'too_many_alert_rules', message, {
       hint: 'delete some (`cardpoll alerts rules delete`); the limit is api.max_alert_rules',
     });

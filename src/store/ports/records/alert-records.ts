@@ -61,7 +61,7 @@ export interface HistoryFilter {
 }
 
 /** Number of firing alerts of one rule type and task type. */
-export interface FiringCount {
+interface FiringCount {
   readonly ruleType: RuleType;
   readonly taskType: TaskType;
   readonly firing: number;

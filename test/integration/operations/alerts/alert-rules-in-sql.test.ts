@@ -60,7 +60,7 @@ function tooLate(): Operations['alerts'] {
       calendar: new MonthCalendar('UTC'),
       log: { info: () => {} },
     }),
-    maxAlertRules: Infinity,
+    limits: { maxOpenTriggers: 1, maxOpenConditionTriggers: 1, maxAlertRules: Infinity },
   });
 }
 

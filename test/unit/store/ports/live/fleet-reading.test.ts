@@ -16,21 +16,21 @@ it('judges each task type by its own rings, queue and polls', async () => {
     await live.rings.startGeneration(ring, 64);
     await live.rings.add(ring, [...members]);
   }
-  await live.manual.push('package', ['9']);
+  await live.work.makeDue('package', [4], 10);
   await live.stats.record('realname', 'w', 1, statsDelta({ succeeded: 9, failed: 1, durationMs: 500 }));
 
   const fleet = await readFleet(live, clock.now());
   expect(fleet.realname.metrics).toMatchObject({
+    queueLength: 0,
     polls: 10,
     successRate: 90,
     avgDurationMs: 50,
-    manualLength: 0,
     schedule: { scheduledCards: 3 },
   });
   expect(fleet.package.metrics).toMatchObject({
+    queueLength: 1,
     polls: 0,
     successRate: null,
-    manualLength: 1,
     schedule: { scheduledCards: 1 },
   });
   expect(fleet.carddata.metrics.schedule.scheduledCards).toBe(0);
