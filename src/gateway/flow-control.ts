@@ -144,6 +144,10 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     return this.#calls[interfaceName].throttle.permit(inFlight);
   }
 
+  giveBack(interfaceName: InterfaceName): void {
+    this.#calls[interfaceName].throttle.giveBack();
+  }
+
   refusesAll(interfaceName: InterfaceName): boolean {
     return this.#calls[interfaceName].throttle.refusesAll;
   }

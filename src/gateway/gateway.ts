@@ -125,6 +125,11 @@ export interface FlowControl {
   cardsPerCall(interfaceName: InterfaceName): number;
   /** @param inFlight this instance's polls in flight that begin with this interface */
   permit(interfaceName: InterfaceName, inFlight: number): Permit;
+  /**
+   * Called when a permit for the trickle got no card. Where other instances find the interface alive, they soon empty the
+   * queue, and a claim a second would meet no card for hours.
+   */
+  giveBack(interfaceName: InterfaceName): void;
   /** True while only a trickle passes because the gateway answers every call with 429 or 503. */
   refusesAll(interfaceName: InterfaceName): boolean;
   /**

@@ -87,6 +87,11 @@ export class Throttle {
     return TRICKLE;
   }
 
+  /** The call of the trickle found no card to poll, so the next one need not wait. */
+  giveBack(): void {
+    this.#trickleAt = Number.NEGATIVE_INFINITY;
+  }
+
   /** @param error null: the call succeeded */
   record(error: GatewayError | null): void {
     const now = this.deps.clock.monotonic();

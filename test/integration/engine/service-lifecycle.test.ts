@@ -154,6 +154,7 @@ function unwatched() {
     cardsPerCall: () => 1,
     ready: async () => {},
     permit,
+    giveBack: () => {},
     refusesAll: () => false,
     makeRoom: () => {},
     breakers: () => [],

@@ -128,6 +128,14 @@ describe('an open throttle', () => {
     expect(throttle.permit(0).calls).toBe(1);
   });
 
+  it('lets the next call pass at once when the last one found no card', () => {
+    die();
+    throttle.permit(0);
+    throttle.giveBack();
+    expect(throttle.permit(0)).toEqual({ calls: 1, trickle: true });
+    expect(throttle.permit(0)).toEqual({ calls: 0, trickle: false });
+  });
+
   it('is half open with a success: fifty calls in flight for each, and closed with the twelfth', () => {
     die();
     succeed(1);

@@ -58,6 +58,7 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
       cardsPerCall: () => 1,
       ready: async () => {},
       permit: () => ({ calls: Number.POSITIVE_INFINITY, trickle: false }),
+      giveBack: () => {},
       refusesAll: () => false,
       makeRoom: () => {},
       breakers: () => [],

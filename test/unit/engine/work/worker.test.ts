@@ -430,6 +430,7 @@ function answering(): { readonly waiting: Array<() => void> } {
 function permitting(calls: number, trickle = false) {
   const asked: unknown[] = [];
   const madeRoom: unknown[] = [];
+  const givenBack: unknown[] = [];
   const flow: Deps['flow'] = {
     cardsPerCall: () => 1,
     ready: async () => {},
@@ -437,11 +438,12 @@ function permitting(calls: number, trickle = false) {
       asked.push(args);
       return { calls, trickle };
     },
+    giveBack: (interfaceName) => givenBack.push(interfaceName),
     refusesAll: () => false,
     makeRoom: (interfaceName) => madeRoom.push(interfaceName),
     breakers: () => [],
   };
-  return { asked, madeRoom, flow };
+  return { asked, madeRoom, givenBack, flow };
 }
 
 const cardIds = (count: number) => Array.from({ length: count }, (_, i) => String(i + 1));
@@ -503,7 +505,7 @@ it('asks flow control for a permit with its calls in flight', async () => {
 });
 
 it('claims for the trickle when that is all that is permitted, and rests after it', async () => {
-  const { flow } = permitting(1, true);
+  const { flow, givenBack } = permitting(1, true);
   const requests: unknown[] = [];
   const claim: WorkQueue['claim'] = (type, request) => {
     requests.push(request);
@@ -514,7 +516,14 @@ it('claims for the trickle when that is all that is permitted, and rests after i
   expect(await worker.runOnce()).toBeGreaterThan(0);
   await polled(1);
   expect(requests).toMatchObject([{ max: 1, trickle: true }]);
+  expect(givenBack).toEqual([]);
   await worker.stop();
+});
+
+it('gives a permit for the trickle back that got no card', async () => {
+  const { flow, givenBack } = permitting(1, true);
+  await makeWorker({}, { flow }).runOnce();
+  expect(givenBack).toEqual(['realname']);
 });
 
 it('has flow control make room when the limit is used up, and only then', async () => {
