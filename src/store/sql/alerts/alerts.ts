@@ -1,11 +1,12 @@
-// Alert rules, their history, silences and the webhook outbox. The state of a rule (firing or not, since when) stands in its
+// Alert rules, their history and silences. The state of a rule (firing or not, since when) stands in its
 // row, so that a restart or another leader goes on where the last one ended; see `apply` in alerts.sql for how it changes.
 import { type AlertRule, type AlertRuleFields, WEBHOOK_GROUP_MS } from '../../../domain/alerts/alert-rule.ts';
-import type { AlertRecords, SilenceRecords, WebhookOutbox } from '../../ports/records/alert-records.ts';
+import type { AlertRecords, SilenceRecords } from '../../ports/records/alert-records.ts';
 import { arraysOf } from '../client/rows.ts';
 import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './alerts.sql';
+import { sqlWebhookOutbox } from './webhook-outbox.ts';
 
 const sql = statements(file);
 
@@ -76,29 +77,6 @@ function sqlSilences(client: SqlClient): SilenceRecords {
     },
 
     remove: (id) => sql.on(client).first('removeSilence', id),
-  };
-}
-
-/**
- * Notifications wait in a table until they are delivered or given up. The number of the attempt is the fence: a sender that
- * was frozen past its lease cannot end the attempt of another.
- */
-function sqlWebhookOutbox(client: SqlClient): WebhookOutbox {
-  const db = sql.on(client);
-  return {
-    claim: ({ limit, limitPerUrl, leaseMs }) => db.rows('claimDeliveries', limit, limitPerUrl, leaseMs),
-
-    settle: (deliveries, outcome) =>
-      db.column(
-        'settleDeliveries',
-        ...arraysOf(deliveries, 'id', 'attempt'),
-        outcome.status,
-        outcome.status === 'delivered' ? null : outcome.error,
-        outcome.status === 'pending' ? outcome.retryInMs : null,
-      ),
-
-    redeliver: async (alertId) => (await db.rows('redeliver', alertId)).length,
-    pending: () => db.count('countPending'),
   };
 }
 
