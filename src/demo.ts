@@ -55,18 +55,18 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
     teardown.add(() => rm(logDir, { recursive: true, force: true }));
     const flags = { '--gateway-url': simulator.url, '--data-dir': dataDir, '--log-dir': logDir };
     const config = { ...(await loadDaemonConfig({ flags, env: {} })), listen };
-    const prepare = (records: RecordStore) => prepareFleet(records, cards);
     let address = '';
-    const surroundings = {
+    await startDaemon(config, teardown, {
+      prepare: (records) => prepareFleet(records, cards),
+      refuse: () => {},
       load: async () => config,
-      listening: (url: string) => {
+      listening: (url) => {
         address = url;
       },
       hangups: new Hangups(),
       overseer: null,
       link: null,
-    };
-    await startDaemon(config, teardown, { prepare, refuse: () => {}, ...surroundings });
+    });
     // Not before: until the engine runs, the API reports that no instance polls.
     launched(address, logDir);
     makeTrouble(simulator, Math.max(1, Math.round(cards / CARDS_A_CALL_IN_TROUBLE)), teardown);

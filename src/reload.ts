@@ -8,6 +8,7 @@ import { SETTINGS } from './config/settings/settings.ts';
 import type { AuditChange } from './domain/audit.ts';
 import type { Clock } from './platform/clock.ts';
 import { CardpollError, messageOf } from './platform/errors.ts';
+import { isObject } from './platform/json.ts';
 import type { Logger } from './platform/logger.ts';
 import { snakeCase } from './platform/snake-keys.ts';
 
@@ -109,10 +110,6 @@ function changedSettings(before: object, after: object, path = ''): string[] {
     const [from, to] = [before, after].map((config) => (config as Record<string, unknown>)[name]);
     if (isDeepStrictEqual(from, to)) return [];
     const here = path + snakeCase(name);
-    return isSection(from) && isSection(to) ? changedSettings(from, to, `${here}.`) : [here];
+    return isObject(from) && isObject(to) ? changedSettings(from, to, `${here}.`) : [here];
   });
-}
-
-function isSection(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

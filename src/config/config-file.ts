@@ -4,7 +4,7 @@ import { type FieldProblem, unreadableText } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
 import { nearest } from './suggest.ts';
 
-interface FileValue {
+export interface FileValue {
   readonly raw: unknown;
   /** For messages: `cardpoll.yaml:12 polling.lease_ms`. */
   readonly origin: string;

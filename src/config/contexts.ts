@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { makeDirectory } from '../platform/directory.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
+import { isObject } from '../platform/json.ts';
 import { readSmallFile } from '../platform/small-file.ts';
 import { BASE_URL, formed, parseOr } from './kinds.ts';
 
@@ -94,9 +95,8 @@ function toContexts(file: unknown): Contexts {
 }
 
 function asRecord(value: unknown, what: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`${what} must hold keys and values`);
-  return value as Record<string, unknown>;
+  if (isObject(value)) return value;
+  throw new Error(`${what} must hold keys and values`);
 }
 
 function unusable(path: string, why: string): CardpollError {

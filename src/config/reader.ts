@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CardpollError, type ErrorKind, type FieldProblem, unreadableText } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
-import { type ConfigFile, NO_FILE, readConfigFile } from './config-file.ts';
+import { type ConfigFile, type FileValue, NO_FILE, readConfigFile } from './config-file.ts';
 import { badConfigRights, openToOthers } from './file-rights.ts';
 import { directoryOf, readProfile, underConfigFile } from './gateway/profile.ts';
 import { BadValue } from './kinds.ts';
@@ -17,11 +17,6 @@ export interface ConfigInputs {
   /** Values by flag, `--redis-url`. */
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly env: Readonly<Record<string, string | undefined>>;
-}
-
-interface Found {
-  readonly raw: unknown;
-  readonly origin: string;
 }
 
 const ENV_PREFIX = 'CARDPOLL_';
@@ -38,19 +33,19 @@ export class SettingReader {
 
   private constructor(
     private readonly inputs: ConfigInputs,
+    private readonly path: string | null,
     private readonly file: ConfigFile,
   ) {
     this.#problems = [...file.problems, ...unknownVariables(inputs.env)];
   }
 
   static async open(inputs: ConfigInputs): Promise<SettingReader> {
-    const path = inputs.flags['--config'] ?? nonEmpty(inputs.env[CONFIG_FILE.env ?? '']);
-    if (path === undefined) return new SettingReader(inputs, NO_FILE);
+    const path = inputs.flags['--config'] ?? nonEmpty(inputs.env[CONFIG_FILE.env ?? '']) ?? null;
+    if (path === null) return new SettingReader(inputs, path, NO_FILE);
     const file = await readConfigFile(path, KEYS);
     const badRights = badConfigRights(path, file);
-    if (badRights === null) return new SettingReader(inputs, file);
-    const problem = { field: 'config', message: `config file: ${badRights}` };
-    return new SettingReader(inputs, { ...file, problems: [...file.problems, problem] });
+    const problems = badRights === null ? [] : [{ field: 'config', message: `config file: ${badRights}` }];
+    return new SettingReader(inputs, path, { ...file, problems: [...file.problems, ...problems] });
   }
 
   /** Also reads the profile of the gateway, which only a daemon and its gateway need. */
@@ -82,7 +77,7 @@ export class SettingReader {
     return this.#parse(setting, this.#readSecret(setting, path, origin));
   }
 
-  #parse<V>(setting: Setting<V>, found: Found | null): V {
+  #parse<V>(setting: Setting<V>, found: FileValue | null): V {
     if (found === null) return setting.default;
     try {
       return setting.kind.parse(found.raw);
@@ -114,7 +109,7 @@ export class SettingReader {
     const found = this.#find(setting);
     const key = setting.yaml ?? '';
     if (found === null) return directoryOf(null);
-    if (found === this.file.values.get(key)) return this.#configDirectory();
+    if (found === this.file.values.get(key)) return directoryOf(this.path);
     return found === this.#profile.get(key) ? this.#profileDirectory : directoryOf(null);
   }
 
@@ -157,7 +152,7 @@ export class SettingReader {
     throw new CardpollError(kind, 'config_invalid', shown, { fields: this.#problems });
   }
 
-  #find(setting: Setting<unknown>): Found | null {
+  #find(setting: Setting<unknown>): FileValue | null {
     const { flags, env } = this.inputs;
     const fromFlag = (flag: string | null | undefined) => (flag ? flags[flag] : undefined);
     const direct = fromFlag(setting.flag);
@@ -178,11 +173,6 @@ export class SettingReader {
     return this.file.values.get(setting.yaml) ?? this.#profile.get(setting.yaml) ?? null;
   }
 
-  #configDirectory(): string {
-    const { flags, env } = this.inputs;
-    return directoryOf(flags['--config'] ?? nonEmpty(env[CONFIG_FILE.env ?? '']) ?? null);
-  }
-
   /** null when systemd gave this process no such credential. */
   #credentialPath(setting: Setting<unknown>): string | null {
     const directory = nonEmpty(this.inputs.env.CREDENTIALS_DIRECTORY);
@@ -191,7 +181,7 @@ export class SettingReader {
     return existsSync(path) ? path : null;
   }
 
-  #readSecret(setting: Setting<unknown>, path: string, origin: string): Found | null {
+  #readSecret(setting: Setting<unknown>, path: string, origin: string): FileValue | null {
     try {
       const open = openToOthers(path);
       if (open !== null) {

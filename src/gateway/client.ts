@@ -212,18 +212,11 @@ export class GatewayClient implements UpstreamGateway {
     const monotonic = () => this.deps.clock.monotonic();
     const mayQueue = this.#sweep.inFlight >= this.#profile.maxConnections;
     return new Promise((resolve) => {
-      const exchange: Exchange = new Exchange(
-        name,
-        startedAt,
-        deadlineAt,
-        monotonic,
-        maxBytes,
-        mayQueue,
-        () => {
-          this.#sweep.delete(exchange);
-          resolve(exchange);
-        },
-      );
+      const settled = (ended: Exchange) => {
+        this.#sweep.delete(ended);
+        resolve(ended);
+      };
+      const exchange = new Exchange(name, startedAt, deadlineAt, monotonic, maxBytes, mayQueue, settled);
       this.#sweep.add(exchange);
       this.#pool.dispatch(request, exchange);
     });

@@ -6,6 +6,7 @@ import type { GatewayResponse } from '../domain/gateway/gateway-module.ts';
 import { INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
+import { isObject } from '../platform/json.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type AnswerValue, checkedValue, cleanText } from './answer.ts';
 import { type CalledCard, GatewayError, type GatewayFailure } from './gateway.ts';
@@ -60,7 +61,7 @@ export function watchedModule(
 }
 
 /** @param proof of the present token; null: the credentials are fixed. */
-export type Finish = (request: GatewayRequest, proof: Proof | null, nowMs: number) => GatewayRequest;
+type Finish = (request: GatewayRequest, proof: Proof | null, nowMs: number) => GatewayRequest;
 
 /** Adds credentials and a signature. A module signs without seeing the credentials, and in place of cardpoll. */
 export function finisherOf(profile: GatewayConfig, name: InterfaceName): Finish {
@@ -93,9 +94,8 @@ function signed(
     now,
   };
   return ask(module.name, 'sign', 'connect', key, () => {
-    const answer: unknown = module.sign?.(unsigned);
-    if (isPromise(answer)) throw new Error('it returned a promise, and has to answer at once');
-    const { query: added, headers, body = request.body } = mapOf(answer, 'its answer');
+    const answer = mapOf(atOnce(module.sign?.(unsigned)), 'its answer');
+    const { query: added, headers, body = request.body } = answer;
     if (typeof body !== 'string' && body !== null) throw new Error('body is not a text');
     if (body !== null && request.body === null) throw new Error('there is a body, but the request has none');
     const parameters = texts(added, 'query').map(
@@ -131,8 +131,7 @@ export function readByModule(
     carrier_id: carrierId,
   }));
   const readings = ask(module.name, 'read', 'malformed', key, () => {
-    const answer: unknown = module.read?.(name, response, asked);
-    if (isPromise(answer)) throw new Error('it returned a promise, and has to answer at once');
+    const answer = atOnce(module.read?.(name, response, asked));
     if (answer === undefined) {
       if (kind === undefined || interfaces[name]?.reading != null) return null;
       throw new Error('it left the answer to the profile, which does not say where the value is');
@@ -186,16 +185,15 @@ function reasonOf(error: unknown): string {
   }
 }
 
-/** A promise that is refused may still fail, which must not end the process. */
-function isPromise(answer: unknown): boolean {
-  if (typeof answer !== 'object' || answer === null || !('then' in answer)) return false;
+function atOnce(answer: unknown): unknown {
+  if (typeof answer !== 'object' || answer === null || !('then' in answer)) return answer;
+  // A promise that is refused may still fail, which must not end the process.
   Promise.resolve(answer).catch(() => {});
-  return true;
+  throw new Error('it returned a promise, and has to answer at once');
 }
 
 function mapOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
+  if (isObject(value)) return value;
   throw new Error(`${what} is not an object`);
 }
 

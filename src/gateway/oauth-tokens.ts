@@ -41,11 +41,6 @@ interface Token {
   readonly endsAt: number;
 }
 
-interface OAuthDeps {
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 type TokenSettings = Pick<GatewayConfig, 'url' | 'auth' | 'clientId' | 'clientSecret' | 'timeoutMs'>;
 
 export class OAuthTokens {
@@ -63,7 +58,7 @@ export class OAuthTokens {
 
   constructor(
     private readonly config: TokenSettings,
-    private readonly deps: OAuthDeps,
+    private readonly deps: { readonly clock: Clock; readonly log: Logger },
   ) {
     const { tokenUrl } = config.auth;
     this.#url = new URL(tokenUrl?.startsWith('/') === true ? `${config.url}${tokenUrl}` : (tokenUrl ?? ''));

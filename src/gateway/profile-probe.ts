@@ -91,26 +91,16 @@ async function enoughCalls(call: () => Promise<Call>): Promise<readonly Call[]> 
 
 function judged(name: InterfaceName, what: string, calls: readonly Call[], known: boolean): ProbeResult {
   const failed = calls.filter(({ durationMs }) => durationMs === null);
-  const last = failed.at(-1)?.error;
   if (failed.length === 0) {
     const detail = `${what}: answers in ${calls[0]?.durationMs} ms`;
     return { interface: name, outcome: 'answers', failure: null, detail };
   }
-  const failure = failureOf(last);
-  if (failed.length < DECIDING) {
-    const detail = `${what}: ${failed.length} of ${calls.length} calls failed: ${messageOf(last)}`;
-    return { interface: name, outcome: 'sometimes', failure, detail };
-  }
-  return {
-    interface: name,
-    outcome: outcomeOf(failure, known),
-    failure,
-    detail: `${what}: ${messageOf(last)}`,
-  };
-}
-
-function failureOf(error: unknown): GatewayFailure {
-  return error instanceof GatewayError ? error.failure : 'malformed';
+  const last = failed.at(-1)?.error;
+  const failure = last instanceof GatewayError ? last.failure : 'malformed';
+  const isDecided = failed.length >= DECIDING;
+  const outcome = isDecided ? outcomeOf(failure, known) : 'sometimes';
+  const share = isDecided ? '' : `${failed.length} of ${calls.length} calls failed: `;
+  return { interface: name, outcome, failure, detail: `${what}: ${share}${messageOf(last)}` };
 }
 
 function outcomeOf(failure: GatewayFailure, known: boolean): ProbeResult['outcome'] {
@@ -118,11 +108,6 @@ function outcomeOf(failure: GatewayFailure, known: boolean): ProbeResult['outcom
   // An envelope with another code is the profile; a bare 4xx is a web server that may know nothing of it.
   if (failure === 'business') return known ? 'refused' : 'answers';
   return failure === 'card' && !known ? 'unclear' : 'fails';
-}
-
-interface Remedy {
-  readonly hint: string;
-  readonly command: string;
 }
 
 const OVERLOADED = 'the gateway is slow or refuses calls: it may get more than it can take';
@@ -139,7 +124,7 @@ const HINTS: Partial<Record<GatewayFailure, string>> = {
 const OTHER = 'compare gateway.url and gateway.interfaces with what the gateway offers';
 
 /** What an operator can do, by the cause. @param failure null: unknown. @param url base URL of the gateway, without credentials */
-export function gatewayRemedy(failure: GatewayFailure | null, url: string): Remedy {
+export function gatewayRemedy(failure: GatewayFailure | null, url: string) {
   const hint = (failure === null ? undefined : HINTS[failure]) ?? OTHER;
   const command = hint === OVERLOADED ? 'cardpoll concurrency advise' : `curl -siv ${url}`;
   return { hint, command };

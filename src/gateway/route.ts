@@ -4,7 +4,7 @@ import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import type { Logger } from '../platform/logger.ts';
 import { AnswerReader } from './answer.ts';
-import { type Finish, finisherOf } from './module-calls.ts';
+import { finisherOf } from './module-calls.ts';
 import { RequestMaker } from './request.ts';
 
 /** Room in the answer to a batch for each of its cards. */
@@ -17,37 +17,24 @@ export interface RouteDeps {
   readonly calendar: MonthCalendar;
 }
 
-export interface Route {
-  readonly name: InterfaceName;
-  readonly requests: RequestMaker;
-  /** Adds credentials and signature. */
-  readonly finish: Finish;
-  readonly answers: AnswerReader;
-  readonly isBatch: boolean;
-  /** Of an answer. */
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-  /** Carries `path` and `interface`, so that they are serialised once. `path` is the profile's, without the base. */
-  readonly log: Logger;
-}
+export type Route = NonNullable<ReturnType<typeof routeOf>>;
 
 /** @returns null when the profile does not offer the interface. */
-export function routeOf(
-  profile: GatewayConfig,
-  name: InterfaceName,
-  { log, calendar }: RouteDeps,
-): Route | null {
+export function routeOf(profile: GatewayConfig, name: InterfaceName, { log, calendar }: RouteDeps) {
   const call = profile.interfaces[name];
   if (call === null) return null;
   const base = new URL(profile.url).pathname.replace(/\/+$/, '');
   return {
     name,
     requests: new RequestMaker(call, base, calendar),
+    /** Adds credentials and signature. */
     finish: finisherOf(profile, name),
     answers: new AnswerReader({ ...profile, ...call }),
     isBatch: call.batch !== null,
+    /** Of an answer. */
     maxBytes: Math.max(profile.maxResponseBytes, (call.batch?.size ?? 0) * BYTES_PER_ITEM),
     timeoutMs: call.timeoutMs ?? profile.timeoutMs,
+    /** Carries `path` and `interface`, so that they are serialised once. `path` is the profile's, without the base. */
     log: log.child({ interface: name, path: call.path }),
   };
 }

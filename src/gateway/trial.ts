@@ -9,7 +9,7 @@ import type { Clock } from '../platform/clock.ts';
 import { jsonIn } from '../platform/json.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { type CallTrace, GatewayClient } from './client.ts';
-import { type CalledCard, GatewayError } from './gateway.ts';
+import { type CalledCard, type GatewayAnswer, GatewayError } from './gateway.ts';
 import type { GatewayRequest } from './request.ts';
 import { MASK, maskFor, pairs, SECRET_HEADERS } from './request.ts';
 
@@ -43,7 +43,7 @@ export async function tryInterfaces(
   try {
     for (const name of only === null ? offered : [only]) {
       trace = null;
-      const outcome = await client.call(name, card, profile.timeoutMs).catch((error: unknown) => error);
+      const outcome = await client.call(name, card, profile.timeoutMs).catch((error: GatewayError) => error);
       trials.push(trialOf(profile, name, outcome, trace));
     }
   } finally {
@@ -55,7 +55,7 @@ export async function tryInterfaces(
 function trialOf(
   profile: GatewayConfig,
   name: InterfaceName,
-  outcome: unknown,
+  outcome: GatewayAnswer | GatewayError,
   trace: CallTrace | null,
 ): CallTrial {
   const mask = maskFor(profile, trace?.request.headers ?? []);
@@ -66,19 +66,18 @@ function trialOf(
     answer: trace === null ? null : mask(trace.body).slice(0, MAX_ANSWER_CHARS),
     read_from: placeOf(profile.interfaces[name]?.reading ?? null) ?? readerOf(profile, name),
   };
-  if (!(outcome instanceof Error)) {
-    const { value, durationMs } = outcome as { value: CallTrial['value']; durationMs: number };
+  if (!(outcome instanceof GatewayError)) {
+    const { value, durationMs } = outcome;
     return { ...called, duration_ms: durationMs, ok: true, value, error: null, reason: null, hint: null };
   }
-  const error = outcome instanceof GatewayError ? outcome : new GatewayError('malformed', outcome.message);
   return {
     ...called,
-    duration_ms: error.details.durationMs ?? null,
+    duration_ms: outcome.details.durationMs ?? null,
     ok: false,
     value: null,
-    error: error.failure,
-    reason: mask(error.message),
-    hint: adviceFor(name, error, trace),
+    error: outcome.failure,
+    reason: mask(outcome.message),
+    hint: adviceFor(name, outcome, trace),
   };
 }
 

@@ -41,21 +41,11 @@ function notADirectory(path: string): Error {
   return Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${path}'`), { code: 'ENOTDIR', path });
 }
 
-interface DiskSpace {
-  /** The directory, or its nearest existing parent. */
-  readonly existing: string;
-  readonly exists: boolean;
-  readonly freeBytes: number;
-  readonly totalBytes: number;
-  /** Number of files that can still be created; null when the file system sets no limit. */
-  readonly freeFiles: number | null;
-}
-
 /**
  * Creates nothing, since the files would belong to the user who runs the doctor: it looks at the nearest existing directory.
  * @throws CardpollError `config` / `directory_unusable` when the directory cannot be written or created.
  */
-export async function diskSpaceOf(dir: string): Promise<DiskSpace> {
+export async function diskSpaceOf(dir: string) {
   const wanted = resolve(dir);
   for (let existing = wanted; ; existing = dirname(existing)) {
     try {
@@ -63,10 +53,12 @@ export async function diskSpaceOf(dir: string): Promise<DiskSpace> {
       await access(existing, constants.W_OK | constants.X_OK);
       const { bavail, bsize, blocks, ffree, files } = await statfs(existing);
       return {
+        /** The directory, or its nearest existing parent. */
         existing,
         exists: existing === wanted,
         freeBytes: bavail * bsize,
         totalBytes: blocks * bsize,
+        /** Number of files that can still be created; null when the file system sets no limit. */
         freeFiles: files === 0 ? null : ffree,
       };
     } catch (error) {

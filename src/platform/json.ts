@@ -12,11 +12,13 @@ export function jsonIn(text: string): unknown {
 }
 
 /** The JSON object a text holds; null for anything else. */
-export function objectIn(text: string): Record<PropertyKey, unknown> | null {
+export function objectIn(text: string): Record<string, unknown> | null {
   const value = jsonIn(text);
-  return typeof value === 'object' && !Array.isArray(value)
-    ? (value as Record<PropertyKey, unknown> | null)
-    : null;
+  return isObject(value) ? value : null;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A string, with the colon that makes it a name, or a bracket. */

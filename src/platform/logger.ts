@@ -50,19 +50,34 @@ const STDOUT = 1;
  * @throws CardpollError `config` / `log_dir_unusable` when the directory or a file in it cannot be written.
  */
 export function openLogs(options: LogOptions): Logs {
-  const { dir } = options;
+  const { dir, level, now = Date.now, onProblem = writeToStderr, shared = false } = options;
   const files: LineFile[] = [];
+  // A child logger keeps the level of its creation, so setLevel changes long-lived ones (one per interface) as well.
   const loggers: Logger[] = [];
-  const open = (target: string | number) => {
-    // A child logger keeps the level of its creation, so setLevel changes long-lived ones (one per interface) as well.
-    const { file, logger, always } = openLog(target, options, (child) => loggers.push(child));
+  const formatTime = logTimeFormatter();
+  const loggerTo = (file: LineFile, least: Level) =>
+    pino(
+      {
+        level: least,
+        base: null,
+        onChild: (child) => loggers.push(child),
+        formatters: { level: (label) => ({ level: label }) },
+        timestamp: () => `,"time":"${formatTime(now())}"`,
+      },
+      file,
+    );
+  const open = (target: string | number): Opened => {
+    const onRecovered = (dropped: number, reason: string) =>
+      logger.warn({ dropped, reason }, 'log lines dropped');
+    const file = new LineFile({ target, shared, onProblem, onRecovered });
+    const logger = loggerTo(file, level);
     files.push(file);
     loggers.push(logger);
-    return { logger, always };
+    return { logger, always: loggerTo(file, 'info') };
   };
   return {
-    setLevel: (level) => {
-      for (const logger of loggers) logger.level = level;
+    setLevel: (lowest) => {
+      for (const logger of loggers) logger.level = lowest;
     },
     get droppedLines() {
       return files.reduce((sum, file) => sum + file.dropped, 0);
@@ -103,34 +118,6 @@ function openDirectory(dir: string, open: (path: string) => Opened): Loggers {
       cause: error,
     });
   }
-}
-
-function openLog(
-  target: string | number,
-  options: LogOptions,
-  onChild: (child: Logger) => void,
-): Opened & { file: LineFile } {
-  const { level, now = Date.now, onProblem = writeToStderr, shared = false } = options;
-  const file = new LineFile({
-    target,
-    shared,
-    onProblem,
-    onRecovered: (dropped, reason) => logger.warn({ dropped, reason }, 'log lines dropped'),
-  });
-  const formatTime = logTimeFormatter();
-  const from = (least: Level) =>
-    pino(
-      {
-        level: least,
-        base: null,
-        onChild,
-        formatters: { level: (label) => ({ level: label }) },
-        timestamp: () => `,"time":"${formatTime(now())}"`,
-      },
-      file,
-    );
-  const logger = from(level);
-  return { file, logger, always: from('info') };
 }
 
 /** A logger that drops every line, for code that runs outside a daemon. */

@@ -2,6 +2,7 @@
 // down together. Built by src/supervise.ts, which knows how to start a process. It opens no store and polls no card, so
 // that nothing keeps it from supervising.
 import type { ChildProcess } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import type { Logger } from '../platform/logger.ts';
 import {
   type Condition,
@@ -38,8 +39,8 @@ class SupervisedProcess {
   #killed = false;
   #restart: NodeJS.Timeout | undefined;
   #ending: Ending | null = null;
-  #waiting: Array<() => void> = [];
-  #reloads: Array<() => void> = [];
+  /** Without a limit: SIGHUP may come any number of times during a reload. */
+  readonly #events = new EventEmitter<{ changed: []; reloaded: [] }>().setMaxListeners(0);
 
   constructor(
     readonly number: number,
@@ -80,7 +81,7 @@ class SupervisedProcess {
   }
 
   async untilReady(): Promise<void> {
-    while (!this.ready) await this.#change();
+    while (!this.ready) await once(this.#events, 'changed');
   }
 
   /** Called once a second. */
@@ -101,12 +102,11 @@ class SupervisedProcess {
   }
 
   /** Resolves when it has reloaded its configuration, or exited. */
-  reload(): Promise<void> {
-    if (this.#child === null) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#reloads.push(resolve);
-      this.send({ kind: 'reload' });
-    });
+  async reload(): Promise<void> {
+    if (this.#child === null) return;
+    const reloaded = once(this.#events, 'reloaded');
+    this.send({ kind: 'reload' });
+    await reloaded;
   }
 
   /** Restarts it after a pause, which doubles while it does not stay up. @returns the pause, in milliseconds. */
@@ -123,36 +123,28 @@ class SupervisedProcess {
   async stop(): Promise<Ending | null> {
     clearTimeout(this.#restart);
     this.send({ kind: 'stop' });
-    while (this.#child !== null) await this.#change();
+    while (this.#child !== null) await once(this.#events, 'changed');
     return this.#ending;
   }
 
   #hear(message: FromProcess): void {
     if (message.kind === 'reloaded') {
-      for (const resolve of this.#reloads.splice(0)) resolve();
+      this.#events.emit('reloaded');
       return;
     }
     this.#silentLooks = 0;
     this.#condition = message.condition;
     this.numbers = message.numbers;
-    this.#changed();
+    this.#events.emit('changed');
   }
 
   #ended(ending: Ending): void {
     this.#child = null;
     this.#ending = ending;
     this.numbers = [];
-    for (const resolve of this.#reloads.splice(0)) resolve();
-    this.#changed();
+    this.#events.emit('reloaded');
+    this.#events.emit('changed');
     this.onEnd(this, ending);
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  #changed(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
 

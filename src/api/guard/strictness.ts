@@ -4,6 +4,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CardpollError } from '../../platform/errors.ts';
+import { isObject } from '../../platform/json.ts';
 import { UNKNOWN_FIELD } from '../problem.ts';
 import { hasBody } from './bodies.ts';
 
@@ -42,8 +43,4 @@ function carriesSomething(request: FastifyRequest): boolean {
 function unknownIn({ body }: FastifyRequest) {
   if (!isObject(body)) return [{ field: 'body', message: 'is not taken here' }];
   return Object.keys(body).map((field) => ({ field, message: UNKNOWN_FIELD }));
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 // The kinds of value that only the profile of a gateway has: request templates, places in an answer, lists of codes. Used by
 // the table of a profile's settings. What a request needs as a whole is checked in gateway-rules.ts.
 import { namesInBraces, PLACEHOLDERS, parseValuePath } from '../../domain/gateway/profile-syntax.ts';
+import { isObject } from '../../platform/json.ts';
 import { type Kind, kindOf, refuse, shown, within } from '../kinds.ts';
 
 /** Longest request body or list of fields, in characters of JSON. */
@@ -27,10 +28,6 @@ export interface BatchRule {
   readonly iccid: string;
   /** What is between the card numbers where they are one text. */
   readonly join: string;
-}
-
-function isMap(raw: unknown): raw is Record<string, unknown> {
-  return typeof raw === 'object' && raw !== null && !Array.isArray(raw);
 }
 
 function isCode(raw: unknown): raw is Code {
@@ -64,7 +61,7 @@ export function templates(accepts: string, allowsName = /^[^\s=&]{1,100}$/): Kin
   return {
     accepts: `${accepts}: names and texts, with placeholders`,
     parse: (raw) => {
-      if (!isMap(raw)) refuse(`${shown(raw)} must hold names and texts`);
+      if (!isObject(raw)) refuse(`${shown(raw)} must hold names and texts`);
       const texts = Object.entries(raw).map(([name, value]) => {
         if (!allowsName.test(name)) refuse(`${shown(name)} cannot be used as a name here`);
         if (!isCode(value) && value !== '') refuse(`${name}: ${shown(value)} is not a text`);
@@ -89,7 +86,7 @@ export const HEADERS = templates('headers', new RegExp(`^(?!(${OWN_HEADERS})$)[a
 export const JSON_TEMPLATE: Kind<JsonTemplate> = {
   accepts: 'JSON object, with placeholders in its texts',
   parse: (raw) => {
-    if (!isMap(raw)) refuse(`${shown(raw)} must hold keys and values`);
+    if (!isObject(raw)) refuse(`${shown(raw)} must hold keys and values`);
     const text = JSON.stringify(raw);
     if (text.length > MAX_TEMPLATE_CHARS) refuse(`is longer than ${MAX_TEMPLATE_CHARS} characters`);
     checkPlaceholders(text);
@@ -120,7 +117,7 @@ export const CODES: Kind<readonly Code[]> = {
 export const SUCCESS_RULE: Kind<SuccessRule | 'http_status'> = {
   accepts: '{path, values}, or {} for the HTTP status alone',
   parse: (raw) => {
-    if (!isMap(raw)) refuse(`${shown(raw)} must be {path, values} or {}`);
+    if (!isObject(raw)) refuse(`${shown(raw)} must be {path, values} or {}`);
     checkKeys(raw, ['path', 'values']);
     if (Object.keys(raw).length === 0) return 'http_status';
     if (raw.path === undefined) refuse('path is missing');
@@ -136,7 +133,7 @@ export const SUCCESS_RULE: Kind<SuccessRule | 'http_status'> = {
 export const BATCH_RULE: Kind<BatchRule> = {
   accepts: '{size, items, iccid, join}',
   parse: (raw) => {
-    if (!isMap(raw)) refuse(`${shown(raw)} must be {size, items, iccid}`);
+    if (!isObject(raw)) refuse(`${shown(raw)} must be {size, items, iccid}`);
     checkKeys(raw, ['size', 'items', 'iccid', 'join']);
     const { size, items, iccid, join = ',' } = raw;
     if (!Number.isInteger(size) || Number(size) < 2 || Number(size) > 1_000)

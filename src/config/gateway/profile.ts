@@ -44,13 +44,9 @@ export async function readProfile(
   directory: string,
   knownPaths: readonly string[],
 ): Promise<ConfigFile> {
-  const found = await textOf(name, directory);
-  if ('problem' in found) {
-    return {
-      ...NO_FILE,
-      problems: [{ field: 'gateway.profile', message: `gateway.profile: ${found.problem}` }],
-    };
-  }
+  const found = textOf(name, directory);
+  if (typeof found === 'string')
+    return { ...NO_FILE, problems: [{ field: 'gateway.profile', message: `gateway.profile: ${found}` }] };
   const known = knownPaths
     .filter((path) => path.startsWith(PREFIX) && !NOT_IN_A_PROFILE.includes(path))
     .map((path) => path.slice(PREFIX.length));
@@ -62,24 +58,20 @@ export async function readProfile(
   };
 }
 
-type Found = { readonly text: string; readonly origin: string } | { readonly problem: string };
-
-async function textOf(name: string, directory: string): Promise<Found> {
+/** @returns the text and where it is from, or the problem. */
+function textOf(name: string, directory: string): { text: string; origin: string } | string {
   if (!/\/|\.ya?ml$/.test(name)) {
     const shipped = SHIPPED_PROFILES.find((profile) => profile.name === name);
     if (shipped !== undefined) return { text: shipped.text, origin: `profile ${name}` };
     const names = SHIPPED_PROFILES.map((profile) => profile.name);
-    return {
-      problem: `${name} is no shipped profile${didYouMean(name, names)}; there are ${names.join(', ')}`,
-    };
+    return `${name} is no shipped profile${didYouMean(name, names)}; there are ${names.join(', ')}`;
   }
   const path = resolve(directory, name);
   try {
     const badRights = badConfigRights(path, NO_FILE);
-    if (badRights !== null) return { problem: badRights };
-    return { text: readSmallFile(path), origin: path };
+    return badRights ?? { text: readSmallFile(path), origin: path };
   } catch (error) {
-    return { problem: unreadableText(path, error) };
+    return unreadableText(path, error);
   }
 }
 

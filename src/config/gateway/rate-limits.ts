@@ -13,6 +13,7 @@ import {
 } from '../../domain/limits/rate-limit.ts';
 import { TASK_TYPES, TASKS } from '../../domain/task-type.ts';
 import { messageOf } from '../../platform/errors.ts';
+import { isObject } from '../../platform/json.ts';
 import { duration, integer, type Kind, refuse } from '../kinds.ts';
 import { didYouMean } from '../suggest.ts';
 
@@ -65,12 +66,11 @@ export function allRateLimits(pace: {
 type Note = (problem: string) => void;
 
 /** @returns what counts only if no problem was noted. */
-function limitOf(item: unknown, note: Note): RateLimit | null {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-    note(`${JSON.stringify(item)} is not keys and values`);
+function limitOf(given: unknown, note: Note): RateLimit | null {
+  if (!isObject(given)) {
+    note(`${JSON.stringify(given)} is not keys and values`);
     return null;
   }
-  const given = item as Readonly<Record<string, unknown>>;
   const isPerCard = 'per_card' in given || 'every_seconds' in given;
   const keys = isPerCard ? CARD_KEYS : CALL_KEYS;
   for (const key of Object.keys(given).filter((key) => !keys.includes(key))) {

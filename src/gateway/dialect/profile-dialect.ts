@@ -4,6 +4,7 @@ import type { GatewayConfig, GatewayInterface, Reading } from '../../config/daem
 import type { Code } from '../../config/gateway/profile-kinds.ts';
 import { fromMegabytes, parseValuePath } from '../../domain/gateway/profile-syntax.ts';
 import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
+import { isObject } from '../../platform/json.ts';
 import type { SimulatedFleet } from '../simulated-fleet.ts';
 import type { Asked, Dialect, ReceivedCall, Reply } from './dialect.ts';
 import { ProofCheck } from './proof-check.ts';
@@ -203,10 +204,7 @@ function placedAt(body: unknown, path: readonly (string | number)[], value: unkn
     list[step] = placedAt(list[step], rest, value);
     return list;
   }
-  const map = (typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {}) as Record<
-    string,
-    unknown
-  >;
+  const map = isObject(body) ? body : {};
   // A name such as __proto__ is a key as any other.
   const made = placedAt(Object.hasOwn(map, step) ? map[step] : undefined, rest, value);
   return Object.defineProperty(map, step, {

@@ -18,7 +18,7 @@ import {
   RowProblem,
 } from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { jsonFault } from '../../platform/json.ts';
+import { isObject, jsonFault } from '../../platform/json.ts';
 import { snakeCase } from '../../platform/snake-keys.ts';
 import type { CardFilter, CardRecords } from '../../store/ports/records/card-records.ts';
 
@@ -198,8 +198,7 @@ function parseFields(line: string): string[] {
 function readJsonRow(line: string, ignored: Set<string> | null): RawRow | null {
   if (line.trim() === '') return null;
   const row = parseJson(line);
-  if (typeof row !== 'object' || row === null || Array.isArray(row))
-    throw new RowProblem('not a JSON object');
+  if (!isObject(row)) throw new RowProblem('not a JSON object');
   const unknown = Object.keys(row).filter((name) => !isImportColumn(name));
   if (ignored === null && unknown[0] !== undefined) {
     throw new RowProblem(`unknown field ${quoted(unknown[0])} (--ignore-columns ignores it)`);
