@@ -84,8 +84,10 @@ export function leaderServices(
       rateLimits: settings.gateway.rateLimits ?? [],
     }),
     new Reaper(lead('reaper')),
-    new OrderFeeder(lead('order-feeder')),
-    new MonthStart({ ...lead('month-start'), enabled: settings.stops.resumeAtMonthStart }),
+    new OrderFeeder({
+      ...lead('order-feeder'),
+      monthStart: new MonthStart({ ...common, enabled: settings.stops.resumeAtMonthStart }),
+    }),
     new ResumeFiller({ ...lead('resume-filler'), resumes: records.resumes }),
     new HistorySampler(lead('history-sampler')),
     new PauseLog(lead('pause-log')),

@@ -2,10 +2,11 @@
 //
 // OrderFeeder makes cards with an order due for task package: a stop that an operator ordered or released, or a resume. The
 // record store gives a card again after a minute until its order is carried out, so an order survives a lost queue. Held stops
-// that are not wanted any more are dropped (the allowance was raised, the usage corrected, the month is over). MonthStart makes a
-// run of resumes when a month begins. ResumeFiller places the cards of such runs.
+// that are not wanted any more are dropped (the allowance was raised, the usage corrected, the month is over), and a month
+// begins (MonthStart). ResumeFiller places the cards of runs that resume cards.
 import { DAEMON } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -38,6 +39,7 @@ export class OrderFeeder extends LoopService<
       readonly stops: Pick<RecordStore['stops'], 'due' | 'dropUnwanted'>;
       readonly resumes: Pick<RecordStore['resumes'], 'due'>;
     };
+    readonly monthStart: Pick<MonthStart, 'run'>;
     readonly queueCap: number;
     readonly log: Logger;
   }
@@ -49,9 +51,11 @@ export class OrderFeeder extends LoopService<
   #lookAtHeldAt = Number.NEGATIVE_INFINITY;
 
   async runOnce(): Promise<number> {
-    if (this.deps.fence() === null) return LOOK_EVERY_MS;
+    const { fence, monthStart } = this.deps;
+    if (fence() === null) return LOOK_EVERY_MS;
     await this.#feed();
     await this.#dropUnwanted();
+    await monthStart.run();
     return LOOK_EVERY_MS;
   }
 
@@ -84,26 +88,30 @@ export class OrderFeeder extends LoopService<
  * When a month begins, has the cards resumed that cardpoll stopped for the usage of the month before: the setting
  * stops.resume_at_month_start. Once a month, by the record store's clock and the calendar of the configured time zone.
  */
-export class MonthStart extends LoopService<
-  LeaderMeans & {
-    readonly enabled: boolean;
-    readonly records: Pick<RecordStore, 'now'> & {
-      readonly resumes: Pick<RecordStore['resumes'], 'hasRunFor' | 'preview'>;
-    };
-    readonly audit: Pick<AuditTrail, 'change'>;
-    readonly calendar: MonthCalendar;
-    readonly log: Logger;
-  }
-> {
-  readonly name = 'month-start';
+export class MonthStart {
+  #lookAt = Number.NEGATIVE_INFINITY;
 
-  async runOnce(): Promise<number> {
-    const { enabled, fence, records, calendar } = this.deps;
-    if (!enabled || fence() === null) return LOOK_EVERY_MS;
+  constructor(
+    private readonly deps: {
+      readonly enabled: boolean;
+      readonly records: Pick<RecordStore, 'now'> & {
+        readonly resumes: Pick<RecordStore['resumes'], 'hasRunFor' | 'preview'>;
+      };
+      readonly audit: Pick<AuditTrail, 'change'>;
+      readonly calendar: MonthCalendar;
+      readonly clock: Pick<Clock, 'monotonic'>;
+      readonly log: Logger;
+    },
+  ) {}
+
+  /** Looks once a minute. */
+  async run(): Promise<void> {
+    const { enabled, records, calendar, clock } = this.deps;
+    if (!enabled || clock.monotonic() < this.#lookAt) return;
     const nowMs = await records.now();
     const month = calendar.monthOf(nowMs - ENDS_WITHIN_MS);
     if (calendar.monthOf(nowMs - BEGINS_WITHIN_MS) !== month) await this.#resumeFor(month);
-    return LOOK_AT_MONTH_EVERY_MS;
+    this.#lookAt = clock.monotonic() + LOOK_AT_MONTH_EVERY_MS;
   }
 
   async #resumeFor(month: string): Promise<void> {

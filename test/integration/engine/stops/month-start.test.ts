@@ -39,11 +39,9 @@ it('makes one run, however many leaders look', async () => {
       records: { now: async () => Date.parse('2026-12-01T03:00:00+08:00'), resumes: records.resumes },
       audit: new Audit({ records, clock: systemClock, calendar, log }),
       calendar,
-      fence: () => 1,
       clock: systemClock,
       log,
-      onError: (error) => expect.unreachable(String(error)),
-    }).runOnce();
+    }).run();
   await Promise.all([look(), look(), look()]);
   await look();
   const [made] = await records.resumes.latest(10);

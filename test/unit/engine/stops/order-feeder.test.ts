@@ -16,6 +16,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 let live: LiveStore;
 let fence: number | null;
 let asked: number;
+let monthStarts: number;
 let clock: FakeClock;
 /** After which card ids it asked for held stops. */
 let lookedAfter: number[];
@@ -28,7 +29,7 @@ const card = (cardId: number) => ({ cardId, carrierId: 1, realNameVerified: true
 beforeEach(() => {
   clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
-  [fence, asked, lookedAfter, held, lines] = [1, 0, [], [], []];
+  [fence, asked, monthStarts, lookedAfter, held, lines] = [1, 0, 0, [], [], []];
   const due = (cardIds: readonly number[]) => async () => {
     asked += 1;
     return cardIds.map(card);
@@ -44,6 +45,11 @@ beforeEach(() => {
         },
       },
       resumes: { due: due([2, 3]) },
+    },
+    monthStart: {
+      run: async () => {
+        monthStarts += 1;
+      },
     },
     queueCap: 10,
     fence: () => fence,
@@ -61,13 +67,13 @@ it('makes cards with an order due for task package, and has them read from the r
   expect(await feeder.runOnce()).toBe(1_000);
   expect((await live.work.counts('package')).due).toBe(3);
   expect([...(await live.cards.get([1, 2, 3, 4])).keys()]).toEqual([4]);
-  expect(lookedAfter).toEqual([0]);
+  expect([lookedAfter, monthStarts]).toEqual([[0], 1]);
 });
 
 it('does nothing while another instance leads', async () => {
   fence = null;
   await feeder.runOnce();
-  expect([asked, lookedAfter]).toEqual([0, []]);
+  expect([asked, lookedAfter, monthStarts]).toEqual([0, [], 0]);
 });
 
 it('looks at all held stops every ten seconds, and logs once how many it dropped', async () => {
@@ -126,18 +132,20 @@ describe('the start of a month', () => {
         },
       },
       calendar: new MonthCalendar('Asia/Shanghai'),
-      fence: () => fence,
       clock,
-      onError: (error) => expect.unreachable(String(error)),
       log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
     });
   }
 
   it('looks once a minute, and makes one run, spread over four hours, with an audit entry and a line', async () => {
     const subject = monthStart();
-    expect(await subject.runOnce()).toBe(60_000);
-    expect(await subject.runOnce()).toBe(60_000);
-    expect(asked).toEqual(['2026-12', '2026-12']);
+    await subject.run();
+    clock.advance(59_999);
+    await subject.run();
+    expect(asked).toEqual(['2026-12']);
+    clock.advance(1);
+    await subject.run();
+    expect(asked).toHaveLength(2);
     expect([...made]).toEqual([['2026-12', 4 * 3_600_000]]);
     expect(notes).toEqual([
       {
@@ -158,18 +166,12 @@ describe('the start of a month', () => {
     ['later in the month', '2026-12-01T16:00:00.000Z', false],
   ])('%s', async (_, at, isMade) => {
     now = at;
-    await monthStart().runOnce();
+    await monthStart().run();
     expect(asked).toHaveLength(isMade ? 1 : 0);
   });
 
   it('makes none when the setting is off', async () => {
-    await monthStart(false).runOnce();
-    expect(asked).toEqual([]);
-  });
-
-  it('is left to the leader, and looked at within a second by the next one', async () => {
-    fence = null;
-    expect(await monthStart().runOnce()).toBe(1_000);
+    await monthStart(false).run();
     expect(asked).toEqual([]);
   });
 });
