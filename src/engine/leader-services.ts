@@ -86,7 +86,7 @@ export function leaderServices(
     new Reaper(lead('reaper')),
     new OrderFeeder({
       ...lead('order-feeder'),
-      monthStart: new MonthStart({ ...common, enabled: settings.stops.resumeAtMonthStart }),
+      monthStart: new MonthStart({ ...lead('month-start'), enabled: settings.stops.resumeAtMonthStart }),
     }),
     new ResumeFiller({ ...lead('resume-filler'), resumes: records.resumes }),
     new HistorySampler(lead('history-sampler')),

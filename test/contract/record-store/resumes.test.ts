@@ -399,6 +399,33 @@ describeRecordStore('resumes', (db) => {
       expect(await db.store.stops.due(10)).toHaveLength(1);
     });
 
+    it('does not wait where the call had no effect', async () => {
+      const { id } = await create({ cardIds: [1] });
+      await claim(1);
+      await db.store.resumes.acknowledge(1, id, 1);
+      await order(1);
+      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
+    });
+
+    it('counts also where a stop was requested before the run', async () => {
+      await db.sql("UPDATE card_stops SET state = 'requested', completed_at = NULL, charged_at = requested_at");
+      const { id } = await create({ cardIds: [1] });
+      await claim(1);
+      await order(1);
+      expect(await db.store.stops.complete(1, MONTH)).toBeNull();
+      await db.store.resumes.complete(1, id, MONTH, true);
+      expect(await stateOf(1)).toBe('requested');
+      const next = await emptyRun(db.store, { cardIds: [1, 2] });
+      await order(1);
+      expect(await fill(db.store, next.id)).toMatchObject({ total: 1, skipped: 1 });
+    });
+
+    it('does not touch a stopped card that is in no run', async () => {
+      await emptyRun(db.store, { cardIds: [2] });
+      await emptyRun(db.store, { sinceMs: 0, carrierId: 77 });
+      expect(await order(1)).toBe('already_stopped');
+    });
+
     it('keeps its card out of a run that is being filled', async () => {
       const { id } = await emptyRun(db.store, { cardIds: [1, 2, 4] });
       expect([await order(1), await order(4)]).toEqual(['ordered', 'ordered']);
@@ -413,6 +440,8 @@ describeRecordStore('resumes', (db) => {
       await claim(1);
       await db.store.resumes.cancel(id);
       await fill(db.store, id);
+      await db.sql('UPDATE card_resumes SET due_at = clock_timestamp()');
+      expect(await db.store.resumes.due(10)).toEqual([]);
       expect([await order(1), await order(2)]).toEqual(['ordered', 'already_stopped']);
       expect(await db.store.resumes.complete(1, id, MONTH, true)).not.toBeNull();
       expect(await stateOf(1)).toBe('requested');

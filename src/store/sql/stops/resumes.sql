@@ -35,11 +35,16 @@ RETURNING id
 -- $1 month that began.
 SELECT id FROM resume_runs WHERE month = $1::date
 
+-- name: resumes.lock
+-- Orders the steps of a run by several callers, and steps and orders of stops (stops.lockFilling). A statement of its own, so
+-- that the step sees what was ordered before. $1 id.
+SELECT FROM resume_runs WHERE id = $1::uuid FOR UPDATE
+
 -- name: resumes.fill
--- Places the cards of one step. The lock of the run orders steps of several callers. $1 id, $2 rows to look at, at most.
--- Returns whether steps are left; no row when there was none to make.
+-- Places the cards of one step, under the lock. $1 id, $2 rows to look at, at most. Returns whether steps are left; no row when
+-- there was none to make.
 WITH run AS MATERIALIZED (
-  SELECT * FROM resume_runs WHERE id = $1::uuid AND steps_left AND cancelled_at IS NULL FOR UPDATE
+  SELECT * FROM resume_runs WHERE id = $1::uuid AND steps_left AND cancelled_at IS NULL
 ), looked AS MATERIALIZED (
   SELECT step.*
   FROM run CROSS JOIN LATERAL resume_candidates(run.card_ids, run.since, run.carrier_id,
@@ -57,11 +62,13 @@ WITH run AS MATERIALIZED (
     FROM run CROSS JOIN looked
     -- The count has a card free before it is placed again.
     WHERE looked.is_chosen AND (SELECT count(*) FROM freed) >= 0
-      -- The latest order counts.
-      AND NOT EXISTS (
-        SELECT FROM card_stops s
-        WHERE s.card_id = looked.card_id AND s.authority = 'operator' AND s.state IN ('requested', 'done')
-          AND s.requested_at >= run.created_at)
+      -- The latest order counts. By order and limit, since a plan that was made for few stops could read all for each card.
+      AND NOT coalesce((
+        SELECT s.authority = 'operator' AND s.state IN ('requested', 'done') AND s.requested_at >= run.created_at
+        FROM card_stops s
+        WHERE s.card_id = looked.card_id
+        ORDER BY s.card_id DESC, s.month DESC
+        LIMIT 1), false)
   ) AS chosen
   -- Another run has placed the card just now.
   ON CONFLICT DO NOTHING
@@ -82,9 +89,9 @@ WHERE r.id = run.id
 RETURNING r.steps_left
 
 -- name: resumes.markCancelled
--- Marks the cards of one step of a cancelled run. $1 id, $2 cards to look at, at most. Returns as fill does.
+-- Marks the cards of one step of a cancelled run, under the lock. $1 id, $2 cards to look at, at most. Returns as fill does.
 WITH run AS MATERIALIZED (
-  SELECT id, walked_to FROM resume_runs WHERE id = $1::uuid AND steps_left AND cancelled_at IS NOT NULL FOR UPDATE
+  SELECT id, walked_to FROM resume_runs WHERE id = $1::uuid AND steps_left AND cancelled_at IS NOT NULL
 ), looked AS MATERIALIZED (
   SELECT r.ctid AS place, r.card_id
   FROM card_resumes r
@@ -209,11 +216,12 @@ WITH ended AS (
   UPDATE card_stops SET claimed_until = NULL, due_at = clock_timestamp()
   WHERE card_id = $1::bigint AND state = 'requested' AND claimed_until IS NOT NULL AND charged_at IS NULL
     AND requested_at >= (SELECT created_at FROM ended)
+  RETURNING card_id
 ), running AS (
   UPDATE cards SET stopped = false
   WHERE card_id = $1::bigint AND stopped AND EXISTS (SELECT FROM ended)
     -- Always true; has the stop locked before the card, as claims do, so that the two cannot deadlock.
-    AND (SELECT count(*) FROM stop) >= 0
+    AND (SELECT count(*) FROM stop) + (SELECT count(*) FROM awaited) >= 0
   RETURNING card_id
 )
 INSERT INTO audit (month, at, actor, role, action, object, before, after)
@@ -256,9 +264,9 @@ RETURNING state = 'failed' AS gave_up, 0 AS retry_in_ms
 
 -- name: resumes.due
 -- Cards that are to be resumed and due; they are due again after a pause. A card that was removed from the fleet ends as
--- failed, one of a cancelled run as cancelled. $1 cards at most, $2 pause in ms.
+-- failed, one of a cancelled run as cancelled when no call is being made for it. $1 cards at most, $2 pause in ms.
 WITH taken AS MATERIALIZED (
-  SELECT ctid AS place, run_id, card_id
+  SELECT ctid AS place, run_id, card_id, coalesce(claimed_until > clock_timestamp(), false) AS is_called
   FROM card_resumes
   -- Not clock_timestamp(), which no index can be searched for.
   WHERE state = 'waiting' AND due_at <= statement_timestamp()
@@ -266,8 +274,8 @@ WITH taken AS MATERIALIZED (
   LIMIT $1::integer
   FOR UPDATE SKIP LOCKED
 ), due AS MATERIALIZED (
-  SELECT taken.place, taken.card_id, c.carrier_id, c.real_name_verified,
-    CASE WHEN run.cancelled_at IS NOT NULL THEN 'cancelled' WHEN c.card_id IS NULL THEN 'failed' ELSE 'waiting' END AS state
+  SELECT taken.place, taken.card_id, c.carrier_id, c.real_name_verified, run.cancelled_at IS NULL AS is_wanted,
+    CASE WHEN run.cancelled_at IS NOT NULL AND NOT taken.is_called THEN 'cancelled' WHEN c.card_id IS NULL THEN 'failed' ELSE 'waiting' END AS state
   FROM taken
   JOIN resume_runs run ON run.id = taken.run_id
   LEFT JOIN cards c ON c.card_id = taken.card_id
@@ -280,4 +288,4 @@ WITH taken AS MATERIALIZED (
   FROM due
   WHERE r.ctid = due.place
 )
-SELECT card_id, carrier_id, real_name_verified FROM due WHERE state = 'waiting'
+SELECT card_id, carrier_id, real_name_verified FROM due WHERE state = 'waiting' AND is_wanted

@@ -92,11 +92,17 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
 
     hasRunFor: ({ beginning }) => db.hasRow('ofMonth', monthStart(beginning)),
 
-    async advance(id) {
-      const [filled] = await walk<StepRow>('fill', id, STEP);
-      const [made] = filled === undefined ? await walk<StepRow>('markCancelled', id, STEP) : [filled];
-      return made?.stepsLeft ?? false;
-    },
+    advance: (id) =>
+      client.transaction(async (tx) => {
+        await walkIndexes(tx);
+        const inTurn = sql.on(tx);
+        await inTurn.run('lock', id);
+        for (const step of ['fill', 'markCancelled']) {
+          const made = await inTurn.first<StepRow>(step, id, STEP);
+          if (made !== null) return made.stepsLeft;
+        }
+        return false;
+      }),
 
     withStepsLeft: () => db.column('withStepsLeft'),
     find,

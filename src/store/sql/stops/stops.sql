@@ -81,12 +81,17 @@ FROM chosen
 WHERE s.card_id = chosen.card_id AND s.month = chosen.month
 RETURNING s.card_id
 
+-- name: stops.lockFilling
+-- A step of a run either has placed its cards before the order, or leaves the ordered card out.
+SELECT FROM resume_runs WHERE steps_left AND cancelled_at IS NULL FOR SHARE
+
 -- name: stops.cancelResume
--- $1 card id. Returns a row if the card waited to be resumed, with the end of the claim. A call that is being made keeps its
--- claim, and is recorded when it ends.
+-- $1 card id. Returns a row if the card waited to be resumed, with the end of the claim while its call may be under way. Such a
+-- call keeps its claim, and is recorded when it ends.
 UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp()
 WHERE card_id = $1::bigint AND state = 'waiting'
-RETURNING claimed_until::text
+-- After a call without effect the claim is only a pause; the next claim is unresolved.
+RETURNING CASE WHEN unconfirmed = 0 OR unresolved THEN claimed_until::text END AS claimed_until
 
 -- name: stops.order
 -- An operator orders the stop of a card that is not known as stopped, that waited to be resumed (the call may have been made),
@@ -95,7 +100,7 @@ RETURNING claimed_until::text
 -- $1 card id, $2 month, $3 by whom, $4 reason, $5 whether a resume was cancelled, $6 the end of its claim or NULL.
 -- Returns ordered | already_stopped | unknown_card.
 WITH card AS MATERIALIZED (
-  SELECT c.card_id, c.iccid, c.allowance_mb, c.stopped, coalesce(u.used_mb, 0) AS used_mb
+  SELECT c.card_id, c.iccid, c.carrier_id, c.allowance_mb, c.stopped, coalesce(u.used_mb, 0) AS used_mb
   FROM cards c
   LEFT JOIN card_usage u ON u.card_id = c.card_id AND u.month = $2::date
   WHERE c.card_id = $1::bigint
@@ -105,12 +110,16 @@ WITH card AS MATERIALIZED (
   SELECT card_id, $2::date, iccid, used_mb, allowance_mb, 'operator', $3, $4, clock_timestamp(), 0, $6::timestamptz
   FROM card
   WHERE NOT stopped OR $5::boolean
-    OR EXISTS (SELECT FROM resume_runs WHERE steps_left AND cancelled_at IS NULL)
+    OR EXISTS (
+      SELECT FROM resume_runs run
+      WHERE run.steps_left AND run.cancelled_at IS NULL
+        AND coalesce(run.carrier_id, card.carrier_id) IS NOT DISTINCT FROM card.carrier_id
+        AND (run.card_ids IS NULL OR $1::bigint = ANY (run.card_ids)))
   ON CONFLICT (card_id, month) DO UPDATE SET
     state = 'requested', authority = 'operator', ordered_by = excluded.ordered_by, reason = excluded.reason,
     due_at = excluded.due_at, held_by = NULL, completed_at = NULL, resumed_at = NULL, stop_again = false,
-    requested_at = CASE WHEN s.state = 'requested' THEN s.requested_at ELSE clock_timestamp() END,
-    charged_at = CASE WHEN s.state = 'requested' THEN s.charged_at END,
+    requested_at = clock_timestamp(),
+    charged_at = CASE WHEN s.state = 'requested' AND $6::timestamptz IS NULL THEN s.charged_at END,
     claimed_until = greatest(s.claimed_until, excluded.claimed_until),
     acknowledged_at = CASE WHEN s.state = 'requested' THEN s.acknowledged_at END,
     unconfirmed = CASE WHEN s.state = 'requested' THEN s.unconfirmed ELSE 0 END

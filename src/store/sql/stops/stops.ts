@@ -25,7 +25,7 @@ interface OrderRow {
 export function sqlStops(client: SqlClient): StopRecords {
   const db = sql.on(client);
 
-  const decision = (cardIds: readonly number[] | null, { by, reason }: StopDecision) =>
+  const paramsOf = (cardIds: readonly number[] | null, { by, reason }: StopDecision) =>
     [cardIds, by, reason, DECIDED_AT_ONCE] as const;
 
   return {
@@ -38,11 +38,12 @@ export function sqlStops(client: SqlClient): StopRecords {
 
     ofCard: (cardId, limit) => db.rows('ofCard', cardId, limit),
     unconfirmed: () => db.count('unconfirmed', UNCONFIRMED_STOPS_COUNTED),
-    release: (cardIds, by) => db.column('release', ...decision(cardIds, by)),
-    dismiss: (cardIds, by) => db.column('dismiss', ...decision(cardIds, by)),
+    release: (cardIds, decision) => db.column('release', ...paramsOf(cardIds, decision)),
+    dismiss: (cardIds, decision) => db.column('dismiss', ...paramsOf(cardIds, decision)),
 
     async order(cardId, month, { by, reason }) {
-      // A statement of its own: the next one sees what a resume that ended just now has made of the card.
+      await db.run('lockFilling');
+      // Statements of their own: the last one sees what a resume that ended just now has made of the card.
       const cancelled = await db.first<CancelledResume>('cancelResume', cardId);
       const resume = [cancelled !== null, cancelled?.claimedUntil ?? null];
       return (await db.only<OrderRow>('order', cardId, monthStart(month), by, reason, ...resume)).answer;
