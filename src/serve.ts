@@ -1,5 +1,6 @@
 // Starts the HTTP server of an instance: the admin API, or only probes and metrics without the role api. Used by
 // wiring.ts.
+import type { AccessSettings } from './api/guard/access.ts';
 import { tokensInClearText } from './api/guard/auth.ts';
 import type { Instruments } from './api/metrics/instruments.ts';
 import type { InstanceState } from './api/metrics/own-numbers.ts';
@@ -47,7 +48,8 @@ export async function startServer(
   };
   const { ports, ...usual } = USUAL_PROBE_LISTEN;
   const { host, port } = servesApi ? config.listen : (config.probeListen ?? usual);
-  const http = { ...config, host, port, bounds: boundsOf(config) };
+  const { tls } = config;
+  const http = { ...accessOf(config), host, port, tls, bounds: boundsOf(config) };
   const server = servesApi
     ? await openApiServer({ ...options, config: http, operations })
     : await openProbeServer({
@@ -60,11 +62,20 @@ export async function startServer(
   teardown.add(() => server.close());
   if (servesApi) await watchHealth(operations.stats, live, logs.api, teardown);
   logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
-  if (tokensInClearText({ host, ...http.bounds, tls: config.tls })) {
+  if (tokensInClearText({ host, ...http.bounds, tls })) {
     const remedy = 'set api.tls_cert and api.tls_key, or api.trusted_proxies behind a proxy with HTTPS';
     logs.api.warn({ address: server.address, remedy }, 'tokens come over the network in clear text');
   }
   return server;
+}
+
+/** Nothing else of the configuration: the server keeps it. */
+export function accessOf({
+  adminTokens,
+  rateLimitPerMinute,
+  refusalLimitPerMinute,
+}: AccessSettings): AccessSettings {
+  return { adminTokens, rateLimitPerMinute, refusalLimitPerMinute };
 }
 
 export function stateOf({ leads, cardLookups, workTotals }: Engine, { droppedLines }: Logs): InstanceState {

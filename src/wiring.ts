@@ -29,7 +29,7 @@ import { ErrorReporter } from './platform/loop.ts';
 import type { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { Reloader } from './reload.ts';
-import { startServer, stateOf } from './serve.ts';
+import { accessOf, startServer, stateOf } from './serve.ts';
 import { type Hangups, run } from './signals.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
 import { migrate, openStores, watchFleet } from './stores.ts';
@@ -99,7 +99,7 @@ export async function startDaemon(
     load,
     apply: (settings) => {
       server?.replaceTls(settings.tls);
-      server?.replaceAccess(settings);
+      server?.replaceAccess(accessOf(settings));
       client?.replaceCredentials(settings.gatewayCredentials);
       logs.setLevel(settings.logLevel);
     },

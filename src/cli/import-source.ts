@@ -11,7 +11,7 @@ import { ProgressBar } from './output/progress-bar.ts';
 
 export const STANDARD_INPUT = '-';
 
-/** Throws `input_missing` for a file that cannot be read. @param doing in front of its name on the bar. */
+/** Throws `input_missing` for a file that cannot be read. @param doing is shown before the file name. */
 export async function sendLines<T>(
   io: Io,
   file: string,

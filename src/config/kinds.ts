@@ -11,7 +11,7 @@ export interface Kind<T> {
   parse(raw: unknown): T;
 }
 
-/** Why a value is not accepted. The message goes on from the name of what has the value. */
+/** Why a value is not accepted. The message continues the name of the setting. */
 export class BadValue extends Error {}
 
 export function refuse(problem: string): never {
@@ -44,11 +44,17 @@ interface Bounds {
   readonly max: number;
 }
 
-export const shown = (raw: unknown): string => (JSON.stringify(raw) ?? String(raw)).slice(0, 100);
+const SHOWN_CHARS = 100;
+
+/** Quotes a value in a message. */
+export function shown(raw: unknown): string {
+  const text = JSON.stringify(raw) ?? String(raw);
+  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
+}
 
 /**
  * A kind that is read in one step. Messages quote the value.
- * @param read returns null for a value of another kind. @param problem of such a value.
+ * @param read returns null for a value that is not accepted. @param problem follows that value in the message.
  */
 export function kindOf<T>(
   accepts: string,

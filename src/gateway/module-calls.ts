@@ -27,8 +27,9 @@ const FAILURES: Readonly<Record<string, GatewayFailure>> = {
   auth: 'auth',
   failed: 'business',
 };
-/** All calls of the process wait for a function of a module: one that takes so long is told of, once in this time. */
+/** A function of a module that takes longer is logged: all calls of the process wait for it. */
 const SLOW_MS = 100;
+/** It is logged once in this time. */
 const TOLD_EVERY_MS = 60_000;
 /** Headers that follow from the connection or the body. */
 const NOT_ADDED = /^(host|connection|content-length|transfer-encoding|expect|upgrade)$/i;

@@ -28,7 +28,6 @@ const newCounts = () => ({
   byInterface: perInterface(() => 0),
   inFlight: 0,
   maxInFlight: 0,
-  /** By task type, because its concurrency limit bounds the calls of its interfaces. */
   maxInFlightByInterface: perInterface(() => 0),
   /** Calls answered 429; they were never in flight. */
   rejected: 0,

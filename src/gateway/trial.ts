@@ -43,7 +43,10 @@ export async function tryInterfaces(
   try {
     for (const name of only === null ? offered : [only]) {
       trace = null;
-      const outcome = await client.call(name, card, profile.timeoutMs).catch((error: GatewayError) => error);
+      const outcome = await client.call(name, card, profile.timeoutMs).catch((error: unknown) => {
+        if (error instanceof GatewayError) return error;
+        throw error;
+      });
       trials.push(trialOf(profile, name, outcome, trace));
     }
   } finally {

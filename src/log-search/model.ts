@@ -99,7 +99,7 @@ export function fileId({ dev, ino, bornMs }: Pick<FoundFile, 'dev' | 'ino' | 'bo
   return `${dev}:${ino}:${bornMs}`;
 }
 
-/** What a notice says about a file: parts of it, or all of it, were not searched; with `complete` nothing is missing. */
+/** What a notice says about a file. damaged: parts were not searched; unread: nothing was; complete: nothing is missing. */
 export const NOTICES = {
   truncated: 'damaged', // gzip data that ends too early, or is still being written; the existing part was searched
   corrupt: 'damaged', // gzip data that cannot be inflated from some byte on

@@ -22,7 +22,7 @@ const WORTH_A_THREAD_BYTES = 64 * 1024 * 1024;
 const PROGRESS_MS = 100;
 
 /**
- * Does a work with each file. Rejects with the signal's reason when it is aborted.
+ * Runs the named function on each file. Rejects with the signal's reason when it is aborted.
  * @param details plain data: they are copied to worker threads.
  * @param onResult called once per file, in any order.
  * @returns the number of threads used.

@@ -72,7 +72,7 @@ function scoped(key: string, { headers }: FastifyRequest): string {
   return sha256(`Bearer ${bearerToken(headers.authorization) ?? ''}\n${key}`);
 }
 
-/** Of the names in the JSON: instances of an older version know requests by them. */
+/** By the names in the JSON, which instances of an older version use, too (except to create an alert rule). */
 function fingerprintOf({ method, url, body }: FastifyRequest): string {
   return sha256(`${method} ${url}\n${JSON.stringify(snakeKeys(body ?? null))}`);
 }

@@ -40,7 +40,9 @@ export const validateRequest: typeof validatorCompiler = (route) => {
 };
 
 /** How the server treats a route. */
-interface Handling<Status extends number> extends FastifyContextConfig {
+interface Handling<Status extends number, Answer> extends Omit<FastifyContextConfig, 'versionOf'> {
+  /** The version of what it answers (etag.ts). */
+  readonly versionOf?: (report: Answer extends z.ZodType ? ReportOf<Answer> : never) => string;
   /** Of its answer; default 200. */
   readonly status?: Status;
   /** Of its body, if more than others may have. */
@@ -71,7 +73,7 @@ export function answersOf(tag: string) {
     summary: string,
     answer: Answer,
     takes: Takes = {} as Takes,
-    { status = 200 as Status, bodyLimit, ...config }: Handling<Status> = {},
+    { status = 200 as Status, bodyLimit, ...config }: Handling<Status, Answer> = {},
   ) => ({
     ...(bodyLimit === undefined ? {} : { bodyLimit }),
     config,

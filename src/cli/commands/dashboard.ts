@@ -34,7 +34,7 @@ async function once(context: CommandContext): Promise<number> {
     ...sizeOf(context),
     nowMs: io.clock.monotonic(),
   });
-  await styleFor(io); // it decides whether there are colours
+  await styleFor(io); // it decides whether there are colours, and loads the widths of characters
   return printAnswer(context, ownAnswer(shown.data), () => onceText(shown));
 }
 
@@ -83,7 +83,7 @@ export async function watch(
 ): Promise<number> {
   const [{ runDashboard }] = await Promise.all([
     import('../../dashboard/dashboard.ts'),
-    styleFor(io), // it decides whether there are colours
+    styleFor(io), // as above
   ]);
   const ended = new AbortController();
   const hungUp = () => ended.abort(new Interruption(EXIT_SIGHUP));

@@ -69,7 +69,7 @@ export function templates(accepts: string, allowsName = /^[^\s=&]{1,100}$/): Kin
         if (text.length > MAX_TEXT_CHARS || !/^[^\p{Cc}]*$/u.test(text))
           refuse(`${name}: is not one line of text`);
         within(`${name}:`, () => checkPlaceholders(text));
-        return [name, text];
+        return [name, text] as const;
       });
       return Object.fromEntries(texts);
     },

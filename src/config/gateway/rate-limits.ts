@@ -12,9 +12,8 @@ import {
   stricterOf,
 } from '../../domain/limits/rate-limit.ts';
 import { TASK_TYPES, TASKS } from '../../domain/task-type.ts';
-import { messageOf } from '../../platform/errors.ts';
 import { isObject } from '../../platform/json.ts';
-import { duration, integer, type Kind, refuse } from '../kinds.ts';
+import { BadValue, duration, integer, type Kind, refuse } from '../kinds.ts';
 import { didYouMean } from '../suggest.ts';
 
 /** A gateway that takes more is not limited by a rate; the same bound holds for a minute and for an hour of it. */
@@ -65,7 +64,7 @@ export function allRateLimits(pace: {
 
 type Note = (problem: string) => void;
 
-/** @returns what counts only if no problem was noted. */
+/** Ignore the result if a problem was noted. */
 function limitOf(given: unknown, note: Note): RateLimit | null {
   if (!isObject(given)) {
     note(`${JSON.stringify(given)} is not keys and values`);
@@ -126,7 +125,8 @@ function numberOf(kind: Kind<number>, raw: unknown, key: string, note: Note): nu
   try {
     return kind.parse(raw);
   } catch (error) {
-    note(`${key}: ${messageOf(error)}`);
+    if (!(error instanceof BadValue)) throw error;
+    note(`${key}: ${error.message}`);
     return 0;
   }
 }

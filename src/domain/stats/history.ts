@@ -7,6 +7,7 @@ import { perTaskType, type TaskType } from '../task-type.ts';
 const RATES = ['ratePerSecond', 'failedPerSecond'] as const;
 /** Milliseconds, over the last ten to twenty seconds; null without a poll. */
 const PERCENTILES = ['p50Ms', 'p95Ms'] as const;
+/** Cards that are due, polls that are running, cards that wait for a retry, and cards of triggers. */
 const QUEUES = ['queueLength', 'inFlight', 'backoff', 'manualLength'] as const;
 const LIMITS = ['effectiveConcurrency', 'maxConcurrency'] as const;
 

@@ -45,7 +45,7 @@ export class UsageJumpWatch extends LoopService<
         mb_per_hour: rounded(jump.recentMbPerHour),
         mb_per_hour_before: rounded(jump.baselineMbPerHour),
       },
-      'the usage of the fleet grows much faster than in the hour before: stops are held',
+      'the usage of the fleet grows much faster than before: stops are held',
     );
   }
 

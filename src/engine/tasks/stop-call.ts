@@ -115,7 +115,7 @@ export class StopCall {
 }
 
 export function stopInProgress(card: Pick<Card, 'cardId'>): CardpollError {
-  return new CardpollError('busy', 'stop_in_progress', `another worker is stopping card ${card.cardId}`);
+  return new CardpollError('busy', 'stop_in_progress', `another call for card ${card.cardId} is under way`);
 }
 
 export function unconfirmedStop(card: Pick<Card, 'cardId'>): CardpollError {

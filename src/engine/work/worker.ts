@@ -140,7 +140,7 @@ export class Worker extends LoopService<WorkerDeps> {
     this.deps.counts.claimed(task.taskType, claim.value);
     const { items, claimedAtMs, freeSlots, pausedMs } = claim.value;
     this.#pausedUntil = clock.monotonic() + pausedMs;
-    if (trickle && items.length === 0) flow.giveBack(interfaceName);
+    if (trickle && items.length === 0 && freeSlots > 0 && pausedMs === 0) flow.giveBack(interfaceName);
     if (claimedAtMs !== null) {
       const atMs = this.deps.fleetClock.timeOf(claimedAtMs, claimedAt);
       this.#begin(items, new Deadline(clock, claimedAt, leaseMs, atMs));

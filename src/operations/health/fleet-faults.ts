@@ -142,8 +142,8 @@ export function modeCauses(
   if (enforce.length === 0 || observe.length === 0) return [];
   const modes = `enforce (${namesOf(enforce)}), observe (${namesOf(observe)})`;
   const text =
-    `instances have different values of stops.mode: ${modes}: the first stop cards over their package, the others ` +
-    'do not; set the mode for all of them';
+    'some workers stop cards over their package and others do not, because stops.mode differs: ' +
+    `${modes}; set the mode for the whole fleet`;
   const command = "cardpoll stops mode observe --reason 'the settings differ'";
   return [{ code: 'stop_modes_differ', severity: 'warning', text, command }];
 }

@@ -70,7 +70,7 @@ function heldReasons(stops: StopFigures): Cause[] {
   return [{ code: 'stops_held', severity: 'warning', text, command: 'cardpoll stops list --state held' }];
 }
 
-function holdWords({ held, doneHour, budgetHour, doneDay, budgetDay, jump }: StopFigures): string {
+function holdWords({ doneHour, budgetHour, doneDay, budgetDay, jump }: StopFigures): string {
   if (jump !== null && jump.acceptedAtMs === null) return 'the readings of the fleet jumped';
   const usedUp = [
     ...(budgetHour !== null && doneHour >= budgetHour
@@ -82,7 +82,7 @@ function holdWords({ held, doneHour, budgetHour, doneDay, budgetDay, jump }: Sto
   ];
   return usedUp.length > 0
     ? `the stop budget is used up (${usedUp.join(', ')})`
-    : `what held ${held === 1 ? 'it' : 'them'} is over, and an operator must decide`;
+    : 'the cause is over, but an operator must decide';
 }
 
 function unconfirmedReasons({ unconfirmed: cards }: StopFigures): Cause[] {

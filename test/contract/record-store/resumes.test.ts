@@ -408,7 +408,9 @@ describeRecordStore('resumes', (db) => {
     });
 
     it('counts also where a stop was requested before the run', async () => {
-      await db.sql("UPDATE card_stops SET state = 'requested', completed_at = NULL, charged_at = requested_at");
+      await db.sql(
+        "UPDATE card_stops SET state = 'requested', completed_at = NULL, charged_at = requested_at",
+      );
       const { id } = await create({ cardIds: [1] });
       await claim(1);
       await order(1);

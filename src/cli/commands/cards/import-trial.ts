@@ -21,7 +21,7 @@ interface TrialOptions extends ConfirmOptions {
 
 /**
  * Keeps the cards that the import would change, and asks if it puts running cards over their package.
- * @returns how many cards it may put over it, and how many are kept as they were.
+ * @returns how many cards it may put over their package, and how many are kept as they were.
  */
 export async function tryFirst(
   context: CommandContext,

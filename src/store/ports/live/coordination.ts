@@ -68,7 +68,7 @@ export type ReconciliationReason =
   | 'progress_lost' // the live store lost the change mark of the rings
   | 'members_lost'; // a continuous pass found that cards were missing
 
-/** The state of the comparison of rings and cards, and the number of its repairs so far: before the first pass. */
+/** The state of the comparison of rings and cards and the number of its repairs so far; its values before the first pass. */
 export const NEVER_RECONCILED = {
   reason: 'continuous' as ReconciliationReason,
   /** Position of the pass in progress; '' between two passes. Only the reconciler reads it. */

@@ -29,7 +29,7 @@ export function statements(file: string) {
   };
 }
 
-/** Sends statements by their names, and returns of an answer what is asked for. */
+/** Sends statements by their names, and returns the part of the answer that is asked for. */
 class Sender {
   constructor(
     private readonly runner: SqlRunner,

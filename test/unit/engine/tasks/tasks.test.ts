@@ -371,7 +371,7 @@ describe('package', () => {
     await expect(poll('package')).rejects.toMatchObject({
       kind: 'busy',
       code: 'stop_in_progress',
-      message: 'another worker is stopping card 7',
+      message: 'another call for card 7 is under way',
     });
   });
 

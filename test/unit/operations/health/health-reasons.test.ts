@@ -400,8 +400,8 @@ describe('reasons of the fleet', () => {
         code: 'stop_modes_differ',
         severity: 'warning',
         text:
-          'instances have different values of stops.mode: enforce (a), observe (b): the first stop cards over their ' +
-          'package, the others do not; set the mode for all of them',
+          'some workers stop cards over their package and others do not, because stops.mode differs: enforce (a), ' +
+          'observe (b); set the mode for the whole fleet',
         command: "cardpoll stops mode observe --reason 'the settings differ'",
       },
     ]);

@@ -38,12 +38,12 @@ describe('held stops are a warning, with the reason', () => {
     [
       'a budget that is free again',
       { held: 2, doneHour: 99, budgetDay: null },
-      '2 stops are held: what held them is over, and an operator must decide; release or dismiss them',
+      '2 stops are held: the cause is over, but an operator must decide; release or dismiss them',
     ],
     [
       'an accepted jump, without a budget',
       { held: 1, budgetHour: null, budgetDay: null, jump: { ...JUMP, acceptedAtMs: 1 } },
-      '1 stop is held: what held it is over, and an operator must decide; release or dismiss it',
+      '1 stop is held: the cause is over, but an operator must decide; release or dismiss it',
     ],
     [
       'a jump',
