@@ -71,7 +71,7 @@ export type GrowthMinutes = ReadonlyMap<number, GrowthCounts>;
 
 interface JumpInForce {
   readonly baselineMbPerHour: number;
-  /** What it began with: an operator who says that it is right accepts this level. */
+  /** What it began with: less than what followed, where only some of the readings were wrong yet. */
   readonly recentMbPerHour: number;
   /** When an operator said that it is right; null: nobody did. */
   readonly acceptedAtMs: number | null;
@@ -99,7 +99,8 @@ export function judgeGrowth(
   const { recent, hour } = windowsOf(minutes, nowMinute);
   const jumped = isEnough(hour) ? jumpFrom(hour.mbPerHour, recent) : null;
   if (jump === null) return jumped && { begins: jumped };
-  const further = jump.acceptedAtMs === null ? null : jumpFrom(jump.recentMbPerHour, recent);
+  const level = acceptedLevel(minutes, jump);
+  const further = level === null ? null : jumpFrom(level, recent);
   if (further !== null) return { begins: further };
   const recentMbPerHour = recent.mbPerHour;
   if (recent.readings >= READINGS_TO_END && recentMbPerHour <= JUMP_FACTOR * jump.baselineMbPerHour) {
@@ -107,6 +108,16 @@ export function judgeGrowth(
   }
   const isNormal = jumped === null && isEnough(recent) && isEnough(hour);
   return jump.acceptedAtMs !== null && isNormal ? { ends: 'new_level', recentMbPerHour } : null;
+}
+
+/** What was read when an operator accepted the jump, as far as that is known; null: nobody did. */
+function acceptedLevel(
+  minutes: GrowthMinutes,
+  { acceptedAtMs, recentMbPerHour }: JumpInForce,
+): number | null {
+  if (acceptedAtMs === null) return null;
+  const { recent } = windowsOf(minutes, minuteOf(acceptedAtMs));
+  return isEnough(recent) ? Math.max(recentMbPerHour, recent.mbPerHour) : recentMbPerHour;
 }
 
 function jumpFrom(baselineMbPerHour: number, recent: Growth) {

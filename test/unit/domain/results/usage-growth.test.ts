@@ -207,6 +207,18 @@ describe('during a jump', () => {
     expect(judgeGrowth(minutes(100 * WRONG), NOW, JUMP), 'nobody accepted it').toBeNull();
   });
 
+  it('what was read when it was accepted is accepted, also where it began with less', () => {
+    const minutes = minutesOf(
+      { from: 69, to: 10, rate: NORMAL, each: 50 },
+      { from: 9, to: 0, rate: WRONG, each: 50 },
+    );
+    const seenEarly = { ...JUMP, recentMbPerHour: 21 * NORMAL };
+    expect(judgeGrowth(minutes, NOW, { ...seenEarly, acceptedAtMs: (NOW - 5) * 60_000 })).toBeNull();
+    expect(judgeGrowth(minutes, NOW, { ...seenEarly, acceptedAtMs: (NOW - 12) * 60_000 })).toMatchObject({
+      begins: {},
+    });
+  });
+
   it('an accepted one is left alone until the hour before has its level', () => {
     const jumpedAgo = (ago: number) =>
       minutesOf(
