@@ -97,11 +97,9 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
         await walkIndexes(tx);
         const inTurn = sql.on(tx);
         await inTurn.run('lock', id);
-        for (const step of ['fill', 'markCancelled']) {
-          const made = await inTurn.first<StepRow>(step, id, STEP);
-          if (made !== null) return made.stepsLeft;
-        }
-        return false;
+        const filled = await inTurn.first<StepRow>('fill', id, STEP);
+        const made = filled ?? (await inTurn.first<StepRow>('markCancelled', id, STEP));
+        return made?.stepsLeft ?? false;
       }),
 
     withStepsLeft: () => db.column('withStepsLeft'),

@@ -2,10 +2,11 @@
 // card, and what decides about all stops. How cards over their package are stopped is stop-claims.ts.
 import { UNCONFIRMED_STOPS_COUNTED } from '../../../domain/alerts/alert-rule.ts';
 import { STOP_STATES, STOPS_COUNTED } from '../../../domain/stops/stop.ts';
-import type { StopControlRecords, StopDecision, StopRecords } from '../../ports/records/stop-records.ts';
+import type { StopControlRecords, StopRecords } from '../../ports/records/stop-records.ts';
 import { monthStart } from '../cleanup/partitions.ts';
-import type { SqlClient } from '../client/sql-client.ts';
+import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
+import { walkIndexes } from '../client/transaction-bounds.ts';
 import { DUE_AGAIN_MS, stopClaims } from './stop-claims.ts';
 import file from './stops.sql';
 
@@ -25,8 +26,12 @@ interface OrderRow {
 export function sqlStops(client: SqlClient): StopRecords {
   const db = sql.on(client);
 
-  const paramsOf = (cardIds: readonly number[] | null, { by, reason }: StopDecision) =>
-    [cardIds, by, reason, DECIDED_AT_ONCE] as const;
+  /** A plan that was made while there were few stops would read all of them for each. */
+  const walk = (name: string, ...params: readonly SqlValue[]) =>
+    client.transaction(async (tx) => {
+      await walkIndexes(tx);
+      return sql.on(tx).column<number>(name, ...params);
+    });
 
   return {
     ...stopClaims(client),
@@ -38,8 +43,8 @@ export function sqlStops(client: SqlClient): StopRecords {
 
     ofCard: (cardId, limit) => db.rows('ofCard', cardId, limit),
     unconfirmed: () => db.count('unconfirmed', UNCONFIRMED_STOPS_COUNTED),
-    release: (cardIds, decision) => db.column('release', ...paramsOf(cardIds, decision)),
-    dismiss: (cardIds, decision) => db.column('dismiss', ...paramsOf(cardIds, decision)),
+    release: (cardIds, { by, reason }) => walk('release', cardIds, by, reason, DECIDED_AT_ONCE),
+    dismiss: (cardIds, { by, reason }) => walk('dismiss', cardIds, by, reason, DECIDED_AT_ONCE),
 
     async order(cardId, month, { by, reason }) {
       await db.run('lockFilling');

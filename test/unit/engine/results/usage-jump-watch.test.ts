@@ -80,7 +80,7 @@ it('tells when a jump begins and when it is over, however long it lasts', async 
     {
       level: 40,
       factor: 1_024,
-      msg: 'the usage of the fleet grows much faster than in the hour before: stops are held',
+      msg: 'the usage of the fleet grows much faster than before: stops are held',
     },
   ]);
   lines.length = 0;
