@@ -122,7 +122,7 @@ async function serverOf(client: SqlClient): Promise<RecordServer> {
   const db = sql.on(client);
   const months = await db.column<string>('usageMonths');
   return {
-    ...(await db.only<ServerRow>('server', APPLICATION_NAME)),
+    ...(await db.one<ServerRow>('server', APPLICATION_NAME)),
     oldestWriter: await db.first('oldestWriter'),
     usageMonths: months.map((month) => month.replace('_', '-')),
   };

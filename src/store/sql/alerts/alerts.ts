@@ -16,7 +16,7 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
     webhooks: sqlWebhookOutbox(client),
     silences: sqlSilences(client),
 
-    createRule: (fields) => db.only('createRule', ...valuesOf(fields)),
+    createRule: (fields) => db.one('createRule', ...valuesOf(fields)),
     rules: (slice) => db.slice('rules', 'countRules', [], slice),
     rule: (id) => db.first('rule', id),
 
@@ -72,7 +72,7 @@ function sqlSilences(client: SqlClient): SilenceRecords {
       const end = ['atMs' in ends ? ends.atMs : null, 'inSeconds' in ends ? ends.inSeconds : null];
       return client.transaction(async (tx) => {
         await sql.on(tx).run('forgetEndedSilences');
-        return sql.on(tx).only('createSilence', ruleId, ruleType, taskType, reason, by, ...end);
+        return sql.on(tx).one('createSilence', ruleId, ruleType, taskType, reason, by, ...end);
       });
     },
 

@@ -46,7 +46,7 @@ async function writeChunk(
   await db.run('planByKeys');
   const since = month === undefined ? null : `${month}-01`;
   const params = [dryRun, overwriteVerified, since, mostOverPackage ?? null, keepFormer];
-  const chunk = await db.only<ChunkRow>('chunk', ...params);
+  const chunk = await db.one<ChunkRow>('chunk', ...params);
   const { inserted, updated, conflicts, former } = chunk;
   return {
     ...chunk,

@@ -70,7 +70,7 @@ export function sqlCards(client: SqlClient): CardRecords {
     count,
 
     async estimate() {
-      const { rows, knownPages, pages } = await db.only<EstimateRow>('size');
+      const { rows, knownPages, pages } = await db.one<EstimateRow>('size');
       if (pages <= PAGES_COUNTED_EXACTLY) return count();
       return Math.round((rows > 0 && knownPages > 0 ? rows / knownPages : CARDS_A_PAGE) * pages);
     },

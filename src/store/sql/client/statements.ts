@@ -50,7 +50,7 @@ class Sender {
   }
 
   /** @returns the row of a statement that always has one. */
-  async only<Row>(name: string, ...params: readonly SqlValue[]): Promise<Row> {
+  async one<Row>(name: string, ...params: readonly SqlValue[]): Promise<Row> {
     const row = await this.first<Row>(name, ...params);
     if (row === null) throw new Error(`${this.find(name).name} has returned no row`);
     return row;

@@ -60,5 +60,5 @@ export function sqlConfigs(client: SqlClient): ConfigRecords {
 function insert(runner: SqlRunner, config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {
   const { name, taskType, cardCondition, carrierId, intervalSeconds, priority, status } = config;
   const values = [name, taskType, cardCondition, carrierId, intervalSeconds, priority, status];
-  return sql.on(runner).only('create', ...values);
+  return sql.on(runner).one('create', ...values);
 }

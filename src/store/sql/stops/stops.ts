@@ -51,11 +51,11 @@ export function sqlStops(client: SqlClient): StopRecords {
       // Statements of their own: the last one sees what a resume that ended just now has made of the card.
       const cancelled = await db.first<CancelledResume>('cancelResume', cardId);
       const resume = [cancelled !== null, cancelled?.claimedUntil ?? null];
-      return (await db.only<OrderRow>('order', cardId, monthStart(month), by, reason, ...resume)).answer;
+      return (await db.one<OrderRow>('order', cardId, monthStart(month), by, reason, ...resume)).answer;
     },
 
     due: (limit) => db.rows('due', limit, DUE_AGAIN_MS),
-    dropUnwanted: (afterCardId, limit) => db.only('dropUnwanted', afterCardId, limit),
+    dropUnwanted: (afterCardId, limit) => db.one('dropUnwanted', afterCardId, limit),
   };
 }
 
@@ -63,7 +63,7 @@ export function sqlStops(client: SqlClient): StopRecords {
 export function sqlStopControl(client: SqlClient): StopControlRecords {
   const db = sql.on(client);
   return {
-    read: () => db.only('readControl', STOPS_COUNTED),
+    read: () => db.one('readControl', STOPS_COUNTED),
     setMode: (mode, by, reason) => db.run('setMode', mode, by, reason),
     jump: () => db.first('readJump'),
     beginJump: ({ factor, baselineMbPerHour, recentMbPerHour }) =>

@@ -19,7 +19,7 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
       const isSelection = cards.kind === 'by_condition';
       const first = isSelection ? [] : cards.cardIds.slice(0, handOut);
       const more = isSelection || first.length < cards.cardIds.length;
-      const trigger = await db.only<ManualTrigger>(
+      const trigger = await db.one<ManualTrigger>(
         'create',
         triggerId,
         cards.kind,
@@ -42,7 +42,7 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
       countWithin(client, sql.text('selectedCards'), [carrierId, status]),
     countOpen: () => db.count('countOpen'),
     countOpenConditions: (taskType) => db.count('countOpenConditions', taskType),
-    openTotals: (taskType) => db.only('openTotals', taskType),
+    openTotals: (taskType) => db.one('openTotals', taskType),
     knownCards: (cardIds) => db.column('knownCards', cardIds),
     cancel: (triggerId) => db.first('cancel', triggerId),
     cancelAll: (taskType) => db.rows('cancelAll', taskType),
