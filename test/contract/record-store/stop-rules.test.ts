@@ -205,6 +205,28 @@ describeRecordStore('rules of stops', (db) => {
     expect(await db.store.stops.dropUnwanted(2, 1)).toEqual({ lastCardId: null, dropped: 0 });
   });
 
+  it('releases many held stops also by a plan that was made for few', async () => {
+    const hold = (from: number, to: number) =>
+      db.sql(
+        `INSERT INTO card_stops (card_id, month, iccid, used_mb, state)
+         SELECT i, '${MONTH}-01', 'x', 2, 'held' FROM generate_series($1::integer, $2::integer) i`,
+        [from, to],
+      );
+    await db.sql('DELETE FROM card_stops');
+    await db.sql('ALTER TABLE card_stops SET (autovacuum_enabled = false)');
+    await hold(0, 0);
+    await db.sql('ANALYZE card_stops');
+    // Connections keep the plan of a statement that they have sent a few times.
+    for (let cardId = 1; cardId <= 20; cardId += 1) {
+      await hold(cardId, cardId);
+      await db.store.stops.dismiss(null, BY);
+    }
+    await hold(1_000, 100_000);
+    expect(await db.store.stops.dismiss(null, BY)).toHaveLength(10_000);
+    expect(await db.store.stops.release(null, BY)).toHaveLength(10_000);
+    expect(await db.store.stops.due(2_000)).toHaveLength(0);
+  });
+
   it('an operator stops a card whatever it has used, and again after it was resumed', async () => {
     await db.sql('UPDATE cards SET allowance_mb = NULL WHERE card_id = 1');
     expect(await db.store.stops.order(99, MONTH, BY)).toBe('unknown_card');

@@ -75,7 +75,7 @@ export interface StopFilter {
 }
 
 /** An operator's decision about stops that wait. */
-interface StopDecision {
+export interface StopDecision {
   readonly by: string;
   readonly reason: string;
 }

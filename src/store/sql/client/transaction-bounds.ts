@@ -1,7 +1,7 @@
 // What a transaction sets for itself; it holds until the transaction ends. Used by migrations, partitions, cleanup, counts and
 // the record store.
 
-import type { SqlRunner } from './sql-client.ts';
+import type { SqlClient, SqlRunner } from './sql-client.ts';
 import { statements } from './statements.ts';
 import file from './transaction-bounds.sql';
 
@@ -16,9 +16,15 @@ export function limitLockWaits(tx: SqlRunner, ms: number): Promise<void> {
   return sql.on(tx).run('limitLockWaits', ms);
 }
 
-/** For statements that walk a large table in steps: their plan must not depend on how large it was when the plan was made. */
-export function walkIndexes(tx: SqlRunner): Promise<void> {
-  return sql.on(tx).run('walkIndexes');
+/**
+ * For statements that walk a large table in steps, in a transaction: their plan must not depend on how large it was when the
+ * plan was made.
+ */
+export function walkingIndexes<T>(client: SqlClient, work: (tx: SqlRunner) => Promise<T>): Promise<T> {
+  return client.transaction(async (tx) => {
+    await sql.on(tx).run('walkIndexes');
+    return work(tx);
+  });
 }
 
 /** Transactions that lock the same key take turns. */

@@ -10,7 +10,7 @@ import type {
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
 import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
-import { walkIndexes } from '../client/transaction-bounds.ts';
+import { walkingIndexes } from '../client/transaction-bounds.ts';
 import file from './resumes.sql';
 import { DUE_AGAIN_MS, FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './stop-claims.ts';
 
@@ -39,13 +39,8 @@ interface StepRow {
 export function sqlResumes(client: SqlClient): ResumeRecords {
   const db = sql.on(client);
 
-  /** Sends a statement that walks an index. */
-  function walk<Row>(name: string, ...params: readonly SqlValue[]): Promise<Row[]> {
-    return client.transaction(async (tx) => {
-      await walkIndexes(tx);
-      return sql.on(tx).rows<Row>(name, ...params);
-    });
-  }
+  const walk = <Row>(name: string, ...params: readonly SqlValue[]) =>
+    walkingIndexes(client, (tx) => sql.on(tx).rows<Row>(name, ...params));
 
   /** Counts in steps, because one statement over millions of stops would take too long. */
   async function count(source: readonly SqlValue[]): Promise<number> {
@@ -93,8 +88,7 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
     hasRunFor: ({ beginning }) => db.hasRow('ofMonth', monthStart(beginning)),
 
     advance: (id) =>
-      client.transaction(async (tx) => {
-        await walkIndexes(tx);
+      walkingIndexes(client, async (tx) => {
         const inTurn = sql.on(tx);
         await inTurn.run('lock', id);
         const filled = await inTurn.first<StepRow>('fill', id, STEP);

@@ -55,7 +55,7 @@ WHERE s.state = ANY ($1::text[])
 -- name: stops.release
 -- Lets held stops go on. $1 card ids or NULL for all, $2 by whom, $3 reason, $4 stops at most. Returns the card ids.
 WITH chosen AS MATERIALIZED (
-  SELECT card_id, month FROM card_stops
+  SELECT ctid AS place FROM card_stops
   WHERE state = 'held' AND ($1::bigint[] IS NULL OR card_id = ANY ($1::bigint[]))
   ORDER BY card_id
   LIMIT $4::integer
@@ -63,22 +63,22 @@ WITH chosen AS MATERIALIZED (
 )
 UPDATE card_stops s SET state = 'requested', authority = 'released', ordered_by = $2, reason = $3, held_by = NULL,
   requested_at = clock_timestamp(), due_at = clock_timestamp()
-FROM chosen
-WHERE s.card_id = chosen.card_id AND s.month = chosen.month
+-- By its place: a join, planned for few stops, could read all of them for each.
+WHERE s.ctid = ANY (ARRAY(SELECT place FROM chosen))
 RETURNING s.card_id
 
 -- name: stops.dismiss
 -- Gives held stops up. $1 card ids or NULL for all, $2 by whom, $3 reason, $4 stops at most. Returns the card ids.
 WITH chosen AS MATERIALIZED (
-  SELECT card_id, month FROM card_stops
+  SELECT ctid AS place FROM card_stops
   WHERE state = 'held' AND ($1::bigint[] IS NULL OR card_id = ANY ($1::bigint[]))
   ORDER BY card_id
   LIMIT $4::integer
   FOR UPDATE
 )
 UPDATE card_stops s SET state = 'dismissed', ordered_by = $2, reason = $3, held_by = NULL
-FROM chosen
-WHERE s.card_id = chosen.card_id AND s.month = chosen.month
+-- By its place: a join, planned for few stops, could read all of them for each.
+WHERE s.ctid = ANY (ARRAY(SELECT place FROM chosen))
 RETURNING s.card_id
 
 -- name: stops.lockFilling
@@ -133,7 +133,7 @@ SELECT CASE
 -- name: stops.due
 -- Cards with a released or ordered stop that is due; it is due again after a pause. $1 cards at most, $2 pause in ms.
 WITH due AS MATERIALIZED (
-  SELECT card_id, month FROM card_stops
+  SELECT ctid AS place FROM card_stops
   -- Not clock_timestamp(), which no index can be searched for.
   WHERE state = 'requested' AND authority IS NOT NULL AND due_at <= statement_timestamp()
   ORDER BY due_at
@@ -141,8 +141,8 @@ WITH due AS MATERIALIZED (
   FOR UPDATE SKIP LOCKED
 ), later AS (
   UPDATE card_stops s SET due_at = clock_timestamp() + $2::float8 * interval '1 millisecond'
-  FROM due
-  WHERE s.card_id = due.card_id AND s.month = due.month
+  -- By its place, as release.
+  WHERE s.ctid = ANY (ARRAY(SELECT place FROM due))
   RETURNING s.card_id
 )
 SELECT DISTINCT c.card_id, c.carrier_id, c.real_name_verified

@@ -2,11 +2,11 @@
 // card, and what decides about all stops. How cards over their package are stopped is stop-claims.ts.
 import { UNCONFIRMED_STOPS_COUNTED } from '../../../domain/alerts/alert-rule.ts';
 import { STOP_STATES, STOPS_COUNTED } from '../../../domain/stops/stop.ts';
-import type { StopControlRecords, StopRecords } from '../../ports/records/stop-records.ts';
+import type { StopControlRecords, StopDecision, StopRecords } from '../../ports/records/stop-records.ts';
 import { monthStart } from '../cleanup/partitions.ts';
-import type { SqlClient, SqlValue } from '../client/sql-client.ts';
+import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
-import { walkIndexes } from '../client/transaction-bounds.ts';
+import { walkingIndexes } from '../client/transaction-bounds.ts';
 import { DUE_AGAIN_MS, stopClaims } from './stop-claims.ts';
 import file from './stops.sql';
 
@@ -26,12 +26,9 @@ interface OrderRow {
 export function sqlStops(client: SqlClient): StopRecords {
   const db = sql.on(client);
 
-  /** A plan that was made while there were few stops would read all of them for each. */
-  const walk = (name: string, ...params: readonly SqlValue[]) =>
-    client.transaction(async (tx) => {
-      await walkIndexes(tx);
-      return sql.on(tx).column<number>(name, ...params);
-    });
+  /** @returns the card ids. */
+  const decide = (name: string, cardIds: readonly number[] | null, { by, reason }: StopDecision) =>
+    walkingIndexes(client, (tx) => sql.on(tx).column<number>(name, cardIds, by, reason, DECIDED_AT_ONCE));
 
   return {
     ...stopClaims(client),
@@ -43,8 +40,8 @@ export function sqlStops(client: SqlClient): StopRecords {
 
     ofCard: (cardId, limit) => db.rows('ofCard', cardId, limit),
     unconfirmed: () => db.count('unconfirmed', UNCONFIRMED_STOPS_COUNTED),
-    release: (cardIds, { by, reason }) => walk('release', cardIds, by, reason, DECIDED_AT_ONCE),
-    dismiss: (cardIds, { by, reason }) => walk('dismiss', cardIds, by, reason, DECIDED_AT_ONCE),
+    release: (cardIds, decision) => decide('release', cardIds, decision),
+    dismiss: (cardIds, decision) => decide('dismiss', cardIds, decision),
 
     async order(cardId, month, { by, reason }) {
       await db.run('lockFilling');
@@ -54,7 +51,7 @@ export function sqlStops(client: SqlClient): StopRecords {
       return (await db.one<OrderRow>('order', cardId, monthStart(month), by, reason, ...resume)).answer;
     },
 
-    due: (limit) => db.rows('due', limit, DUE_AGAIN_MS),
+    due: (limit) => walkingIndexes(client, (tx) => sql.on(tx).rows('due', limit, DUE_AGAIN_MS)),
     dropUnwanted: (afterCardId, limit) => db.one('dropUnwanted', afterCardId, limit),
   };
 }

@@ -35,7 +35,7 @@ const MADE_FROM_PARTS = [
 
 /** A statement is sent by its name, in one of these forms; `slice` takes two names. */
 const SENT =
-  /\b(?:text|rows|run|first|one|hasRow|column|scalar|count|read|walk)(?:<[^(]*>)?\(\s*'(\w+)'|\.slice\('(\w+)', '(\w+)'/g;
+  /\b(?:text|rows|run|first|one|hasRow|column|scalar|count|read|walk|decide)(?:<[^(]*>)?\(\s*'(\w+)'|\.slice\('(\w+)', '(\w+)'/g;
 
 /** Whatever has the columns of a card. */
 const WITH_COLUMNS = ['card_import.chunk', 'card_import.createRows', 'cards.byIds', 'cards.stretch'];
