@@ -170,6 +170,29 @@ describeLiveStore('advance', (live) => {
     expect(dueAt(after, after.cursor)).toBeCloseTo(dueAt(before, before.cursor), 1);
   });
 
+  it('counts skipped revolutions, and how long a whole one takes', async () => {
+    const { anchorMs } = await build(live.store, 200);
+    await waitFor(() => Date.now() > anchorMs + 900);
+    const limits = { ...LIMITS, maxBuckets: 16 };
+    const late = (await live.store.rings.advance(RING, limits)).ring;
+    expect(late.skippedRevolutions).toBeGreaterThanOrEqual(3);
+    expect(late.achievedIntervalMs).toBeNull();
+    expect(late.lapStartedAtMs).toBeGreaterThanOrEqual(anchorMs + 900);
+    // The rest of the revolution comes 600 ms later: three times as long as configured.
+    await waitFor(() => Date.now() > (late.lapStartedAtMs as number) + 600);
+    let lap = late;
+    await waitFor(async () => {
+      lap = (await live.store.rings.advance(RING, limits)).ring;
+      return lap.achievedIntervalMs !== null;
+    });
+    expect(lap.achievedIntervalMs).toBeGreaterThanOrEqual(600);
+    expect(lap.skippedRevolutions).toBeGreaterThan(late.skippedRevolutions);
+    await live.store.rings.configure(RING, { intervalMs: 60_000, enabled: true });
+    const changed = await onlyRing(live.store);
+    expect(changed).toMatchObject({ achievedIntervalMs: null, lapStartedAtMs: null });
+    expect(changed.skippedRevolutions).toBe(lap.skippedRevolutions);
+  });
+
   it('by two callers at once moves every card once', async () => {
     const ring = await build(live.store, SLOW_MS);
     const other = await live.another();

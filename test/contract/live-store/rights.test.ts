@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
-import { COMMANDS_OF_A_KEY, OTHER_COMMANDS } from '../../../src/store/redis/client/rights.ts';
+import { commandsOn } from '../../../src/store/redis/client/rights.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
 import { REPOSITORY } from '../../support/markdown.ts';
@@ -61,7 +61,7 @@ it('every command of the adapters and scripts is tried', () => {
   const used = sources.flatMap((text) =>
     [...text.matchAll(/(?:\bp?call|\bcommand|\bsend)\(\s*'([A-Z]+)'/g)].map(([, name]) => name),
   );
-  const tried = [...Object.keys(COMMANDS_OF_A_KEY), ...OTHER_COMMANDS('k').map(([name]) => name)];
+  const tried = commandsOn('k').map(([name]) => name);
   expect(new Set(used).size).toBeGreaterThan(30);
   expect(used.filter((name) => ![...tried, 'SET', 'PUBLISH', 'PING'].includes(`${name}`))).toEqual([]);
 });

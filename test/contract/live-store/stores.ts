@@ -68,12 +68,28 @@ async function flush(urls: readonly string[]): Promise<void> {
   }
 }
 
+type Deploy = () => Promise<Deployment>;
+
+const ON_SERVERS: Readonly<Record<string, Deploy>> = {
+  Redis: redisDeployment,
+  'Redis Cluster': clusterDeployment,
+};
+
 export function describeLiveStore(concern: string, suite: (context: Context) => void): void {
-  describe.each([
-    ['Redis', redisDeployment],
-    ['Redis Cluster', clusterDeployment],
-    ['embedded', embeddedDeployment],
-  ])(`${concern}: %s`, (_, deploy) => {
+  describeOn({ ...ON_SERVERS, embedded: embeddedDeployment }, concern, suite);
+}
+
+/** For what the embedded store has no need of. */
+export function describeRedisLiveStore(concern: string, suite: (context: Context) => void): void {
+  describeOn(ON_SERVERS, concern, suite);
+}
+
+function describeOn(
+  deployments: Readonly<Record<string, Deploy>>,
+  concern: string,
+  suite: (context: Context) => void,
+): void {
+  describe.each(Object.entries(deployments))(`${concern}: %s`, (_, deploy) => {
     let deployment: Deployment;
     const opened: LiveStore[] = [];
     const another = async (): Promise<LiveStore> => {

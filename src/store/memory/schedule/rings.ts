@@ -1,5 +1,7 @@
-// Rings in this process's memory, with the same rules as src/store/redis/schedule/ring-*.lua.
-import { bucketAt, dueAt, nextResize, stepAtPhase, stepsOf } from '../../../domain/schedule/phase.ts';
+// Rings in this process's memory, with the same rules as src/store/redis/schedule/ring-*.lua. Each bucket is a JavaScript
+// Set, which may have any size: buckets are neither split nor merged.
+import { sum } from '../../../domain/numbers.ts';
+import { bucketOf, dueAt } from '../../../domain/schedule/phase.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
@@ -11,7 +13,6 @@ import {
   ringUnknown,
 } from '../../ports/live/rings.ts';
 import type { WorkState } from '../work/work-state.ts';
-import { Generation } from './ring-generation.ts';
 
 /** The state of a ring, with its generations themselves, and what is not shown of it. */
 type Ring = Writable<Omit<RingState, keyof RingGeneration | 'building'>> & {
@@ -23,8 +24,36 @@ type Ring = Writable<Omit<RingState, keyof RingGeneration | 'building'>> & {
 
 type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 
-/** After this many added cards the ring checks again whether buckets must be split. */
-const CARDS_PER_GROWTH = 20_000;
+/** One build of a ring's buckets. */
+class Generation {
+  readonly #buckets: ReadonlyArray<Set<number>>;
+
+  constructor(
+    readonly number: number,
+    buckets: number,
+    readonly selection: string,
+  ) {
+    this.#buckets = Array.from({ length: buckets }, () => new Set());
+  }
+
+  get steps(): number {
+    return this.#buckets.length;
+  }
+
+  get state(): RingGeneration {
+    const { number: generation, steps: buckets, selection } = this;
+    return { generation, buckets, split: 0, members: sum(this.#buckets.map(({ size }) => size)), selection };
+  }
+
+  /** The bucket of a card. */
+  of(cardId: number): Set<number> {
+    return this.at(bucketOf(cardId, this.steps));
+  }
+
+  at(step: number): Set<number> {
+    return this.#buckets[step % this.steps] as Set<number>;
+  }
+}
 
 export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, WorkState>>): Rings {
   const rings = new Map<string, Ring>();
@@ -86,10 +115,7 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
       ring.loaded = inUse !== null;
       if (inUse === null || building === null) return;
       // Every card keeps its phase, and the scaled cursor is due at the same instant.
-      const scaled = Math.floor((ring.cursor * stepsOf(building.shape)) / stepsOf(inUse.shape));
-      // In the second half of a whole bucket: go back to its beginning.
-      const inMiddle = bucketAt(building.shape, scaled).steps === 2 && scaled % 2 === 1;
-      ring.cursor = inMiddle ? scaled - 1 : scaled;
+      ring.cursor = Math.floor((ring.cursor * building.steps) / inUse.steps);
       ring.inUse = building;
       ring.building = null;
     },
@@ -97,50 +123,35 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
     async add(id, cardIds) {
       const ring = requireRing(id);
       if (cardIds.length > 0 && ring.inUse === null) throw ringNotBuilt(id);
-      for (const [i, cardId] of cardIds.entries()) {
-        if (i % CARDS_PER_GROWTH === 0) makeRoom(ring, Math.min(CARDS_PER_GROWTH, cardIds.length - i));
-        ring.inUse?.add(cardId);
-        ring.building?.add(cardId);
+      for (const cardId of cardIds) {
+        ring.inUse?.of(cardId).add(cardId);
+        ring.building?.of(cardId).add(cardId);
       }
     },
 
-    async resize(id, maxSteps) {
-      const ring = rings.get(keyOf(id));
-      if (ring === undefined) return false;
-      for (let left = maxSteps; ; left -= 1) {
-        const build = generationsOf(ring).find((one) => nextResize(one.shape, one.members) !== null);
-        if (build === undefined) return false;
-        if (left <= 0) return true;
-        if (nextResize(build.shape, build.members) === 'split') split(ring, build);
-        else if (!merge(ring, build)) return true;
-      }
-    },
+    resize: async () => false,
 
     async remove(id, cardIds) {
       const ring = rings.get(keyOf(id));
       for (const cardId of cardIds) {
-        ring?.inUse?.remove(cardId);
-        ring?.building?.remove(cardId);
+        ring?.inUse?.of(cardId).delete(cardId);
+        ring?.building?.of(cardId).delete(cardId);
       }
     },
 
     async contains(id, cardIds) {
       const inUse = rings.get(keyOf(id))?.inUse;
-      return cardIds.map((cardId) => inUse?.has(cardId) ?? false);
+      return cardIds.map((cardId) => inUse?.of(cardId).has(cardId) ?? false);
     },
 
     async page(id, fromPhase, maxBuckets) {
       const inUse = rings.get(keyOf(id))?.inUse ?? null;
       if (inUse === null) return { cardIds: [], nextPhase: null };
-      const { shape } = inUse;
-      const cardIds: number[] = [];
-      let step = stepAtPhase(shape, fromPhase);
-      for (let left = maxBuckets; left > 0 && step < stepsOf(shape); left -= 1) {
-        const bucket = inUse.at(step);
-        cardIds.push(...bucket.cards);
-        step += bucket.steps;
-      }
-      return { cardIds, nextPhase: step >= stepsOf(shape) ? null : step / stepsOf(shape) };
+      const { steps } = inUse;
+      const from = Math.ceil(fromPhase * steps);
+      const end = Math.min(steps, from + maxBuckets);
+      const cardIds = Array.from({ length: end - from }, (_, i) => [...inUse.at(from + i)]).flat();
+      return { cardIds, nextPhase: end === steps ? null : end / steps };
     },
 
     /** No bucket is ever lost here, so the count is always right. */
@@ -158,9 +169,9 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
       let moved = 0;
       if (ring.enabled && inUse !== null && limits.fence >= ring.fence) {
         ring.fence = limits.fence;
-        const { shape } = inUse;
-        const stepMs = ring.intervalMs / stepsOf(shape);
-        const lateMs = now - dueAt({ ...ring, ...shape }, ring.cursor);
+        const { steps } = inUse;
+        const stepMs = ring.intervalMs / steps;
+        const lateMs = now - dueOf(ring, inUse);
         if (lateMs < -2 * stepMs - ring.staggerMs) {
           ring.anchorMs = now - (ring.cursor - 1) * stepMs;
           ring.achievedIntervalMs = null;
@@ -168,19 +179,17 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
         } else if (lateMs > ring.intervalMs) {
           const skipped = Math.floor(lateMs / ring.intervalMs);
           ring.skippedRevolutions += skipped;
-          ring.cursor += skipped * stepsOf(shape);
+          ring.cursor += skipped * steps;
         }
-        const clock = { ...ring, ...shape };
         for (let left = limits.maxBuckets; left > 0 && queue.size < limits.queueCap; left -= 1) {
-          const due = dueAt(clock, ring.cursor);
+          const due = dueOf(ring, inUse);
           if (due > now) break;
-          if (ring.cursor % stepsOf(shape) === 0) {
+          if (ring.cursor % steps === 0) {
             if (ring.lapStartedAtMs !== null) ring.achievedIntervalMs = now - ring.lapStartedAtMs;
             ring.lapStartedAtMs = now;
           }
-          const { cards, steps } = inUse.at(ring.cursor);
-          moved += work[id.taskType].makeDue(cards, Math.floor(due), limits.queueCap);
-          ring.cursor += steps;
+          moved += work[id.taskType].makeDue(inUse.at(ring.cursor), Math.floor(due), limits.queueCap);
+          ring.cursor += 1;
         }
       }
       return { ring: stateOf(ring), moved, queueLength: queue.size };
@@ -198,33 +207,9 @@ function stateOf({ staggerMs: _, fence: __, inUse, building, ...state }: Ring): 
   return { ...state, ...(inUse?.state ?? NEVER_BUILT), building: building?.state ?? null };
 }
 
-function generationsOf(ring: Ring): Generation[] {
-  return [ring.inUse, ring.building].filter((build) => build !== null);
-}
-
-function makeRoom(ring: Ring, more: number): void {
-  for (const build of generationsOf(ring)) {
-    while (nextResize(build.shape, build.members + more) === 'split') split(ring, build);
-  }
-}
-
-/** Splits the next bucket. The first split of a level doubles the number of steps. */
-function split(ring: Ring, build: Generation): void {
-  if (build === ring.inUse && build.shape.split === 0) ring.cursor *= 2;
-  build.split();
-}
-
-/** @returns false when the merge must wait, because the cursor of an enabled ring is between the two halves */
-function merge(ring: Ring, build: Generation): boolean {
-  const inUse = build === ring.inUse;
-  if (!build.merge(inUse ? ring.cursor : null)) {
-    if (ring.enabled) return false;
-    // In a disabled ring the first half is due again.
-    ring.cursor -= 1;
-    build.merge(ring.cursor);
-  }
-  if (inUse && build.shape.split === 0) ring.cursor /= 2;
-  return true;
+/** When the bucket at the cursor is due. */
+function dueOf(ring: Ring, { steps }: Generation): number {
+  return dueAt({ ...ring, buckets: steps, split: 0 }, ring.cursor);
 }
 
 /**
@@ -232,9 +217,8 @@ function merge(ring: Ring, build: Generation): boolean {
  */
 function reanchor(ring: Ring, settings: { intervalMs: number; enabled: boolean }, nowMs: number): void {
   if (ring.inUse !== null) {
-    const { shape } = ring.inUse;
-    const stepMs = settings.intervalMs / stepsOf(shape);
-    let due = Math.min(dueAt({ ...ring, ...shape }, ring.cursor), nowMs + stepMs);
+    const stepMs = settings.intervalMs / ring.inUse.steps;
+    let due = Math.min(dueOf(ring, ring.inUse), nowMs + stepMs);
     if (settings.enabled && !ring.enabled) due = Math.max(due, nowMs);
     ring.anchorMs = due - ring.cursor * stepMs;
     // A revolution at two speeds, or with a pause in it, has no meaningful duration.

@@ -18,7 +18,7 @@ export function claimNew(state: WorkState, request: ClaimRequest, limit: number,
   const { max, trickle = false } = request;
   const take = Math.min(max, limit - state.slots.size);
   if (take <= 0 || (trickle && hasTrickled(state, nowMs))) return NOTHING;
-  const due = state.queue.dueCount(nowMs);
+  const due = state.queue.countUpTo(nowMs);
   const others = due + state.manual.length;
   const retryTake = retriesToTake(state, { limit, take, others, trickle }, nowMs);
   if (others === 0 && retryTake === 0) {
@@ -33,7 +33,8 @@ export function claimNew(state: WorkState, request: ClaimRequest, limit: number,
   // Each lane gets half while both have work; they take turns with the odd item.
   const half = Math.floor((left + (state.claims % 2)) / 2);
   const manual = claimManual(state, Math.min(state.manual.length, Math.max(half, left - due)), token);
-  const leased = state.queue.lease(nowMs, left - manual.length, token);
+  const leased = state.queue.takeUpTo(nowMs, left - manual.length);
+  for (const { member } of leased) state.queue.set(member, token);
   const cards = leased.map(({ member }) => itemOf(member, 'schedule', token));
   if (trickle) state.trickledAtMs = nowMs;
   else if (manual.length + cards.length > 0) state.otherAtMs = nowMs;
@@ -58,7 +59,7 @@ function retriesToTake(
   { limit, take, others, trickle }: { limit: number; take: number; others: number; trickle: boolean },
   nowMs: number,
 ): number {
-  const due = trickle && others > 0 ? 0 : state.retry.dueCount(nowMs);
+  const due = trickle && others > 0 ? 0 : state.retry.countUpTo(nowMs);
   if (others === 0 && nowMs - state.otherAtMs >= OTHER_WORK_MS) {
     state.retryCredit = null;
     return Math.min(take, due);
@@ -84,7 +85,7 @@ function noteExtraSlot(state: WorkState, limit: number): void {
 
 function claimRetries(state: WorkState, count: number, nowMs: number, token: number): WorkItem[] {
   const items: WorkItem[] = [];
-  for (const { member: cardId } of state.retry.take(nowMs, count)) {
+  for (const { member: cardId } of state.retry.takeUpTo(nowMs, count)) {
     if (state.queue.addNew(cardId, token)) items.push(itemOf(cardId, 'retry', token));
   }
   return items;

@@ -22,8 +22,7 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
   }
 
   function inFlightOf({ slots }: WorkState): number {
-    const now = nowMs();
-    return [...slots.entries()].filter(({ score }) => score > now).length;
+    return slots.size - slots.countUpTo(nowMs());
   }
 
   return {
@@ -109,9 +108,9 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
       const now = nowMs();
       return {
         queueLength: type.queue.size,
-        due: type.queue.dueCount(now),
-        retryDue: type.retry.dueCount(now),
-        backoff: type.retry.size - type.retry.dueCount(now),
+        due: type.queue.countUpTo(now),
+        retryDue: type.retry.countUpTo(now),
+        backoff: type.retry.size - type.retry.countUpTo(now),
         inFlight: inFlightOf(type),
         manualLength: type.manual.length,
         maxConcurrency: type.limit,
@@ -158,7 +157,7 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
       for (const { member: slot, score } of cleared) {
         const entry = manualEntryOf(slot);
         if (entry === null) {
-          if (type.queue.scoreOf(Number(slot)) === score) type.queue.move(Number(slot), now);
+          if (type.queue.scoreOf(Number(slot)) === score) type.queue.set(Number(slot), now);
         } else if (type.manualLeases.scoreOf(entry) === score) {
           type.manualLeases.delete(entry);
           returned.push(entry);
@@ -203,7 +202,7 @@ function settleCard(
 ): void {
   const { cardId, lane } = item;
   if (verdict === 'returned' && lane === 'schedule') {
-    type.queue.move(cardId, nowMs);
+    type.queue.set(cardId, nowMs);
     return;
   }
   type.queue.delete(cardId);
@@ -240,7 +239,7 @@ export function embeddedManualList(types: Readonly<Record<TaskType, WorkState>>)
       type.manual = type.manual.filter((entry) => !removed.has(triggerIdOf(entry)));
     },
 
-    running: async (taskType) => [...types[taskType].manualLeases.entries()].map(({ member }) => member),
+    running: async (taskType) => types[taskType].manualLeases.members(),
 
     async missing(taskType, entries) {
       const { manual, manualLeases } = types[taskType];

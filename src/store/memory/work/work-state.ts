@@ -10,11 +10,13 @@ import {
   type PauseSource,
   type WorkItem,
 } from '../../ports/live/work-queue.ts';
-import { DueQueue, ScoreSet } from './score-set.ts';
+import { ScoreSet } from './score-set.ts';
 
 export class WorkState {
-  readonly queue = new DueQueue();
-  readonly retry = new DueQueue();
+  /** Card id -> when it is due (whole ms), or the token of a running claim (never whole). */
+  readonly queue = new ScoreSet<number>();
+  /** Failing card id -> when it is due for a retry (whole ms). */
+  readonly retry = new ScoreSet<number>();
   /** The manual list, from its head to its tail. */
   manual: string[] = [];
   readonly manualLeases = new ScoreSet<string>();
@@ -102,11 +104,11 @@ export class WorkState {
       queued:
         score === undefined || leased
           ? null
-          : { dueAtMs: Math.floor(score), before: this.queue.countBefore(score) },
+          : { dueAtMs: Math.floor(score), before: this.queue.countBelow(score) },
       running: leased
         ? { leaseEndsAtMs: Math.floor(score), calling: this.slots.scoreOf(String(cardId)) === score }
         : null,
-      retry: retryAtMs === undefined ? null : { atMs: retryAtMs, before: this.retry.countBefore(retryAtMs) },
+      retry: retryAtMs === undefined ? null : { atMs: retryAtMs, before: this.retry.countBelow(retryAtMs) },
       failuresInARow: this.failures.get(cardId) ?? 0,
       manual: {
         waiting: waiting < 0 ? null : { before: waiting },
@@ -129,8 +131,8 @@ export class WorkState {
     const backMs = seenMs - nowMs;
     this.#seenMs = nowMs;
     if (backMs < CLOCK_STEP_MS) return 0;
-    this.queue.setBack(backMs, nowMs);
-    this.retry.setBack(backMs);
+    moveWaiting(this.queue, nowMs, (score) => Math.min(nowMs, score - backMs));
+    moveWaiting(this.retry, nowMs, (score) => score - backMs);
     for (const pause of this.pausesInForce(nowMs)) {
       const { source, sinceMs, untilMs } = pause;
       this.pauses.set(source, { ...pause, sinceMs: sinceMs - backMs, untilMs: untilMs - backMs });
@@ -141,10 +143,10 @@ export class WorkState {
   }
 
   #takeBackFrom(afterMs: number, nowMs: number): void {
-    removeFrom(this.slots, afterMs);
-    removeFrom(this.retrySlots, afterMs);
-    this.returnManual(removeFrom(this.manualLeases, afterMs));
-    this.queue.takeBackFrom(afterMs, nowMs);
+    this.slots.takeAbove(afterMs);
+    this.retrySlots.takeAbove(afterMs);
+    this.returnManual(this.manualLeases.takeAbove(afterMs).map(({ member }) => member));
+    for (const { member } of this.queue.takeAbove(afterMs)) this.queue.set(member, nowMs);
   }
 
   /** Calls the listeners in another turn of the event loop, like a message from Redis. */
@@ -153,11 +155,11 @@ export class WorkState {
   }
 }
 
-/** @returns the removed members, the lowest score first. */
-function removeFrom(set: ScoreSet<string>, afterMs: number): string[] {
-  const found = [...set.entries()].filter(({ score }) => score > afterMs).sort((a, b) => a.score - b.score);
-  for (const { member } of found) set.delete(member);
-  return found.map(({ member }) => member);
+/** Changes the times of cards that are not due yet, but no tokens, which have a fraction. */
+function moveWaiting(cards: ScoreSet<number>, nowMs: number, movedTo: (score: number) => number): void {
+  for (const { member, score } of cards.takeAbove(nowMs)) {
+    cards.set(member, Number.isInteger(score) ? movedTo(score) : score);
+  }
 }
 
 export function slotOf(item: WorkItem): string {

@@ -67,8 +67,8 @@ export interface Rings {
   activate(ring: RingId): Promise<void>;
 
   /**
-   * Adds any number of cards to the generation in use and to the one being built. Splits buckets as they fill, so that
-   * none grows far above its planned size.
+   * Adds any number of cards to the generation in use and to the one being built. In Redis it splits buckets as they
+   * fill, so that none grows far above its planned size.
    */
   add(ring: RingId, cardIds: readonly number[]): Promise<void>;
 
@@ -77,7 +77,7 @@ export interface Rings {
 
   /**
    * Splits or merges buckets of both generations to fit their number of members, at most about `maxSteps` of them. The
-   * phases of cards do not change. @returns true when there is more to do.
+   * phases of cards do not change. @returns true when there is more to do; always false where buckets may have any size.
    */
   resize(ring: RingId, maxSteps: number): Promise<boolean>;
 

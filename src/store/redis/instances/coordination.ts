@@ -67,12 +67,9 @@ export function redisCoordination(client: RedisClient, keys: Keys): Coordination
     /** Deletes one key at a time: in a Cluster the keys are in different slots. */
     async forgetFleet() {
       for (const master of client.masters) {
-        let cursor = '0';
-        do {
-          const [next, found] = await master.scan(cursor, 'MATCH', keys.all, 'COUNT', KEYS_A_SCAN);
-          await Promise.all(found.map((key) => client.command('UNLINK', key)));
-          cursor = next;
-        } while (cursor !== '0');
+        for await (const found of master.scanStream({ match: keys.all, count: KEYS_A_SCAN })) {
+          await Promise.all((found as string[]).map((key) => client.command('UNLINK', key)));
+        }
       }
     },
 

@@ -33,14 +33,13 @@ export function ringResizer(client: RedisClient, keys: Keys) {
     /** Splits the buckets that would be too large with `more` cards. @returns the state after that */
     async makeRoom(ring: RingState, more: number): Promise<RingState> {
       let state = ring;
-      for (let i = 0; i < generationsOf(state).length; i += 1) {
-        for (;;) {
-          const part = generationsOf(state)[i];
-          if (part === undefined || nextResize(part.build, part.build.members + more) !== 'split') break;
-          state = await step(state, part, 'split', part.build.members + more);
-        }
+      for (;;) {
+        const part = generationsOf(state).find(
+          ({ build }) => nextResize(build, build.members + more) === 'split',
+        );
+        if (part === undefined) return state;
+        state = await step(state, part, 'split', part.build.members + more);
       }
-      return state;
     },
 
     /** @returns true when there is more to do */

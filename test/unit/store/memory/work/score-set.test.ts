@@ -25,8 +25,9 @@ it.each([1, 2, 3, 4, 5])('behaves like a sorted list whatever is done to it (see
       expect(set.delete(member)).toBe(model.delete(member));
     } else {
       const limit = random(300);
-      const expected = [...model].filter(([, score]) => score <= limit);
-      const taken = set.takeUpTo(limit);
+      const isAbove = random(4) === 0;
+      const expected = [...model].filter(([, score]) => (isAbove ? score > limit + 600 : score <= limit));
+      const taken = isAbove ? set.takeAbove(limit + 600) : set.takeUpTo(limit);
       expect(taken.map(({ score }) => score)).toEqual(
         expected.map(([, score]) => score).sort((a, b) => a - b),
       );
@@ -35,6 +36,19 @@ it.each([1, 2, 3, 4, 5])('behaves like a sorted list whatever is done to it (see
     }
     expect(set.size).toBe(model.size);
     expect(set.scoreOf(member)).toBe(model.get(member));
+    const score = random(1_000);
+    const scores = [...model.values()];
+    expect(set.countUpTo(score)).toBe(scores.filter((one) => one <= score).length);
+    expect(set.countBelow(score)).toBe(scores.filter((one) => one < score).length);
     expect(set.lowest()?.score).toBe(model.size === 0 ? undefined : Math.min(...model.values()));
   }
+});
+
+it('keeps members with the same score in the order in which they got it', () => {
+  const set = new ScoreSet<string>();
+  for (const member of ['a', 'b', 'c', 'd']) set.set(member, 1);
+  set.set('a', 1);
+  expect(set.addNew('b', 2)).toBe(false);
+  expect(set.members()).toEqual(['b', 'c', 'd', 'a']);
+  expect(set.takeUpTo(1, 2).map(({ member }) => member)).toEqual(['b', 'c']);
 });
