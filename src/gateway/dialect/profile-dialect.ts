@@ -74,15 +74,14 @@ export class ProfileDialect implements Dialect {
 
   /** Some gateways answer usage and state at once: the interfaces that the profile calls in exactly the same way. */
   #sameCallAs(name: InterfaceName): readonly Offered[] {
-    const shape = shapeOf(this.#offered.find((each) => each.name === name)?.call);
-    return this.#offered.filter(({ call }) => shapeOf(call) === shape);
+    const shapes = this.#offered.filter((each) => each.name === name).map(({ call }) => shapeOf(call));
+    return this.#offered.filter(({ call }) => shapes.includes(shapeOf(call)));
   }
 }
 
-function shapeOf(call: GatewayInterface | undefined): string {
-  if (call === undefined) return '';
-  const { method, path, query, headers, body, form, batch } = call;
-  return JSON.stringify([method, path, query, headers, body, form, batch]);
+/** How it is called, without what is read from its answer. */
+function shapeOf({ reading: _, timeoutMs: _1, ...call }: GatewayInterface): string {
+  return JSON.stringify(call);
 }
 
 function misunderstood(status: number, { method, url }: ReceivedCall, offered: readonly Offered[]): Reply {
