@@ -44,7 +44,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, headersTimeout: 0 },
     (request, response) => gateway.receive(request, response),
   );
-  server.on('connection', (socket) => gateway.accept(socket));
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
