@@ -5,9 +5,9 @@ import { VERSION } from './cli/version.ts';
 import { type DaemonConfig, gatewayFactsOf } from './config/daemon-config.ts';
 import type { Card } from './domain/cards/card.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
-import { type Finding, failed, ok, unknown, warning } from './domain/finding.ts';
+import { type Finding, failed, ok, warning } from './domain/finding.ts';
 import { WebhookTester } from './engine/alerts/webhook-attempt.ts';
-import { gatewayRemedy, probeProfile } from './gateway/profile-probe.ts';
+import { probeProfile } from './gateway/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
 import { failure } from './operations/doctor/finding.ts';
 import { fleetFindings } from './operations/doctor/fleet.ts';
@@ -93,20 +93,8 @@ async function gatewayFindings(
   records: RecordStore | null,
 ): Promise<Finding[]> {
   try {
-    const calendar = new MonthCalendar(timeZone);
-    const results = await probeProfile(gateway, await someCards(records), systemClock, calendar);
-    return results.map(({ interface: name, outcome, failure: kind, detail }) => {
-      const check = `gateway ${name}`;
-      if (outcome === 'answers') return ok(check, detail);
-      if (outcome === 'unclear') {
-        return unknown(check, `${detail}, for a card that does not exist`, {
-          hint: 'import cards, or fix the connection to PostgreSQL, and run the doctor again',
-          command: 'cardpoll cards import FILE',
-        });
-      }
-      const judge = outcome === 'fails' ? failed : warning;
-      return judge(check, detail, gatewayRemedy(kind, gateway.url));
-    });
+    const deps = { clock: systemClock, calendar: new MonthCalendar(timeZone) };
+    return await probeProfile(gateway, await someCards(records), deps);
   } catch (error) {
     return [failure('gateway', error)];
   }
