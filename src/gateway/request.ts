@@ -31,8 +31,6 @@ export const MASK = '***';
 export const SECRET_HEADERS = ['authorization', SIGNATURE_HEADER];
 /** A secret of fewer characters is found in places that have nothing to do with it. */
 const LEAST_SECRET_CHARS = 6;
-/** At the end of a text that was cut. */
-const CUT = '…';
 const FIXED_HEADERS = ['accept', 'application/json', 'user-agent', 'cardpoll'];
 
 export class RequestMaker {
@@ -214,8 +212,7 @@ export function maskFor(profile: Secrets, headers: readonly string[]): (text: st
   const secrets = [token, password, clientSecret, hmacKey, ...[...basic, ...carried].map(withoutScheme)]
     .filter((secret) => secret !== null && secret.length >= LEAST_SECRET_CHARS)
     .flatMap((secret) => [secret as string, encodeURIComponent(secret as string)]);
-  return (text) =>
-    secrets.reduce((masked, secret) => maskedEnd(masked.replaceAll(secret, MASK), secret), text);
+  return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
 }
 
 export function pairs(headers: readonly string[]): Array<[name: string, value: string]> {
@@ -225,13 +222,3 @@ export function pairs(headers: readonly string[]): Array<[name: string, value: s
 }
 
 const withoutScheme = (value: string): string => value.replace(/^\w+ /, '');
-
-/** Masks the beginning of a secret at the end of a text that was cut there. */
-function maskedEnd(text: string, secret: string): string {
-  if (!text.endsWith(CUT)) return text;
-  for (let length = secret.length - 1; length >= LEAST_SECRET_CHARS; length -= 1) {
-    const beginning = secret.slice(0, length) + CUT;
-    if (text.endsWith(beginning)) return text.slice(0, -beginning.length) + MASK + CUT;
-  }
-  return text;
-}

@@ -235,8 +235,7 @@ describe('a mask', () => {
       'Basic *** is bad',
     ],
     ['a token that the call carried', 'granted-token is old', '*** is old'],
-    ['the beginning of a token where a text was cut', `token ${TOKEN.slice(0, 9)}…`, 'token ***…'],
-    ['nothing else', 'fleet is not known…', 'fleet is not known…'],
+    ['nothing else', 'fleet is not known', 'fleet is not known'],
   ])('masks %s', (_what, said, shown) => {
     expect(
       maskFor(config, ['authorization', 'Bearer granted-token', 'accept', 'application/json'])(said),
