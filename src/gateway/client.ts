@@ -173,7 +173,7 @@ export class GatewayClient implements UpstreamGateway {
     try {
       proof = this.#tokens && (this.#tokens.proof() ?? (await this.#prove(this.#tokens, deadlineAt)));
       const now = clock.now();
-      const request = route.finish(route.requests.make(cards, now), proof, now);
+      const request = route.finish(route.request(cards, now), proof, now);
       const exchange = await this.#exchange(route, request, startedAt, deadlineAt);
       status = exchange.status;
       body = exchange.body;
