@@ -16,14 +16,13 @@ import { DeadlineSweep, Exchange, statusError, withCode } from './exchange.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
 import { readByModule, watchedModule } from './module-calls.ts';
 import { OAuthTokens } from './oauth-tokens.ts';
-import type { GatewayRequest, Proof } from './request.ts';
-import { maskFor } from './request.ts';
+import { type GatewayRequest, maskFor, type Proof } from './request.ts';
 import { type Route, type RouteDeps, routeOf } from './route.ts';
 
 const GATEWAY_CALL = '网关调用';
 const MAX_REASON_CHARS = 200;
 
-interface GatewayClientDeps extends RouteDeps {
+export interface GatewayClientDeps extends RouteDeps {
   readonly clock: Clock;
 }
 

@@ -1,17 +1,14 @@
 // Tries a gateway's profile with one card: makes each call, and shows what was sent, what came back and what was read from it,
 // or what to change when a call does not fit the profile. Used by `cardpoll gateway try`. Shows no secret.
 import type { GatewayConfig, Reading } from '../config/daemon-config.ts';
-import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import type { CallTrial } from '../domain/gateway/call-trial.ts';
 import { parseValuePath } from '../domain/gateway/profile-syntax.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
-import type { Clock } from '../platform/clock.ts';
 import { jsonIn } from '../platform/json.ts';
 import { silentLogger } from '../platform/logger.ts';
-import { type CallTrace, GatewayClient } from './client.ts';
+import { type CallTrace, GatewayClient, type GatewayClientDeps } from './client.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError } from './gateway.ts';
-import type { GatewayRequest } from './request.ts';
-import { MASK, maskFor, pairs, SECRET_HEADERS } from './request.ts';
+import { type GatewayRequest, MASK, maskFor, pairs, SECRET_HEADERS } from './request.ts';
 
 /** Longest answer that is shown. */
 const MAX_ANSWER_CHARS = 4_000;
@@ -21,10 +18,7 @@ const MAX_DEPTH = 6;
 const EMPTY = ' (an empty list)';
 const UNNAMED = ' (only a module can read what is in it)';
 
-export interface TrialDeps {
-  readonly clock: Clock;
-  readonly calendar: MonthCalendar;
-}
+export type TrialDeps = Omit<GatewayClientDeps, 'log'>;
 
 type CallByHand = (name: InterfaceName, card: CalledCard) => Promise<GatewayAnswer | GatewayError>;
 
