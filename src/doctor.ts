@@ -1,13 +1,11 @@
 // The composition root of `cardpoll doctor`: opens the stores and the gateway as a daemon with this configuration would,
 // checks them, and closes them. The checks are in operations/doctor/.
 
-import { VERSION } from './cli/version.ts';
-import { type DaemonConfig, gatewayFactsOf } from './config/daemon-config.ts';
+import type { DaemonConfig } from './config/daemon-config.ts';
 import type { Card } from './domain/cards/card.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
-import { type Finding, failed, ok, unknown, warning } from './domain/finding.ts';
-import { WebhookTester } from './engine/alerts/webhook-attempt.ts';
-import { gatewayRemedy, probeProfile } from './gateway/profile-probe.ts';
+import { type Finding, failed, ok, warning } from './domain/finding.ts';
+import { probeProfile } from './gateway/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
 import { failure } from './operations/doctor/finding.ts';
 import { fleetFindings } from './operations/doctor/fleet.ts';
@@ -16,11 +14,10 @@ import { openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
 import { diskSpaceOf } from './platform/directory.ts';
 import { silentLogger } from './platform/logger.ts';
-import { SsrfGuard } from './platform/ssrf-guard.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { parseRedisUrl } from './store/redis/client/redis-url.ts';
-import { openRedis } from './stores.ts';
+import { openRedis, operationMeans } from './stores.ts';
 
 const IN_MEMORY = ':memory:';
 /** How long a changed or imported card takes to reach its rings. */
@@ -63,27 +60,13 @@ export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise
 }
 
 function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): Promise<Finding[]> {
-  const guard = new SsrfGuard(config.webhooks.allowCidrs);
-  const { stats } = openOperations({
-    ...stores,
-    clock: systemClock,
-    timeZone: config.timeZone,
-    version: VERSION,
-    stops: config.stops,
-    ...gatewayFactsOf(config.gateway),
-    guard,
-    tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
-    auditLog: silentLogger(),
-    exactTotals: false,
-  });
+  const means = { ...stores, ...operationMeans(config) };
+  const { stats } = openOperations({ ...means, auditLog: silentLogger(), exactTotals: false });
   return fleetFindings({
-    ...stores,
-    clock: systemClock,
+    ...means,
     random: Math.random,
     settle: () => systemClock.sleep(SETTLE_MS),
     cleanupSchedule: config.cleanup.schedule,
-    stops: config.stops,
-    ...gatewayFactsOf(config.gateway),
     overview: daemonAnswers ? null : () => stats.overview(),
   });
 }
@@ -93,20 +76,8 @@ async function gatewayFindings(
   records: RecordStore | null,
 ): Promise<Finding[]> {
   try {
-    const calendar = new MonthCalendar(timeZone);
-    const results = await probeProfile(gateway, await someCards(records), systemClock, calendar);
-    return results.map(({ interface: name, outcome, failure: kind, detail }) => {
-      const check = `gateway ${name}`;
-      if (outcome === 'answers') return ok(check, detail);
-      if (outcome === 'unclear') {
-        return unknown(check, `${detail}, for a card that does not exist`, {
-          hint: 'import cards, or fix the connection to PostgreSQL, and run the doctor again',
-          command: 'cardpoll cards import FILE',
-        });
-      }
-      const judge = outcome === 'fails' ? failed : warning;
-      return judge(check, detail, gatewayRemedy(kind, gateway.url));
-    });
+    const deps = { clock: systemClock, calendar: new MonthCalendar(timeZone) };
+    return await probeProfile(gateway, await someCards(records), deps);
   } catch (error) {
     return [failure('gateway', error)];
   }

@@ -1,4 +1,5 @@
 // Process signals, and running until one arrives; only for main and the composition roots.
+import { once } from 'node:events';
 import { Teardown } from './platform/service.ts';
 
 /** Installs a handler. @returns the function that removes it. */
@@ -11,14 +12,11 @@ export function onSignal(signal: NodeJS.Signals, handler: () => void): () => voi
  * Resolves with the first SIGTERM or SIGINT. From then on these signals have their default effect again: a second
  * one ends the process at once.
  */
-export function untilStopped(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    const stop = (signal: NodeJS.Signals) => {
-      for (const remove of removers) remove();
-      resolve(signal);
-    };
-    const removers = (['SIGTERM', 'SIGINT'] as const).map((signal) => onSignal(signal, () => stop(signal)));
-  });
+export async function untilStopped(): Promise<void> {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  await Promise.race(['SIGTERM', 'SIGINT'].map((name) => once(process, name, { signal })));
+  stopped.abort();
 }
 
 /** Handles SIGHUP. While no handler is set, the signal does nothing. */
@@ -58,13 +56,14 @@ export async function run(
   stop?: AbortSignal,
   refused?: AbortSignal,
 ): Promise<number> {
-  const stopSignal = Promise.race([untilStopped(), aborted(stop), aborted(refused)]);
+  const ends = [stop, refused].filter((signal) => signal !== undefined).map(untilAborted);
+  const ended = Promise.race([untilStopped(), ...ends]);
   const teardown = new Teardown();
   // SIGUSR1 would open Node's inspector on a port of its own.
   teardown.add(onSignal('SIGUSR1', () => {}));
   try {
     await start(teardown);
-    await stopSignal;
+    await ended;
   } finally {
     await teardown.run();
   }
@@ -72,10 +71,6 @@ export async function run(
   return 0;
 }
 
-/** Resolves when the signal is aborted; never without one. */
-function aborted(signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted === true) resolve();
-    signal?.addEventListener('abort', () => resolve(), { once: true });
-  });
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }

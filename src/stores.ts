@@ -1,7 +1,8 @@
 // Opens and migrates the stores of a daemon, and checks them before anything uses them. Used by wiring.ts; doctor and the
-// commands that need only the stores open them here too.
+// commands that need only the stores open them here too. And what operations need besides stores, for both.
 import { VERSION } from './cli/version.ts';
-import type { DaemonConfig, ExternalStoresConfig } from './config/daemon-config.ts';
+import { type DaemonConfig, type ExternalStoresConfig, gatewayFactsOf } from './config/daemon-config.ts';
+import { WebhookTester } from './engine/alerts/webhook-attempt.ts';
 import { FleetWatch, requireOwnFleet } from './engine/fleet-watch.ts';
 import type { Stores } from './operations/doctor/examine.ts';
 import { systemClock } from './platform/clock.ts';
@@ -9,6 +10,7 @@ import { CardpollError } from './platform/errors.ts';
 import type { Logger } from './platform/logger.ts';
 import { ErrorReporter } from './platform/loop.ts';
 import type { Teardown } from './platform/service.ts';
+import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { openEmbeddedLiveStore } from './store/memory/live-store.ts';
 import { openEmbeddedRecordStore } from './store/pglite/record-store.ts';
 import type { LiveStore } from './store/ports/live/live-store.ts';
@@ -89,4 +91,19 @@ export async function watchFleet(
   const watch = new FleetWatch({ coordination, fleet, onForeign, clock: systemClock, onError });
   await watch.start();
   teardown.add(() => watch.stop());
+}
+
+/** What operations need of the configuration. */
+export function operationMeans({ timeZone, stops, gateway, webhooks }: DaemonConfig) {
+  const guard = new SsrfGuard(webhooks.allowCidrs);
+  const tester = new WebhookTester({ guard, secrets: webhooks.secrets, clock: systemClock });
+  return {
+    clock: systemClock,
+    timeZone,
+    version: VERSION,
+    stops,
+    ...gatewayFactsOf(gateway),
+    guard,
+    tester,
+  };
 }

@@ -9,7 +9,6 @@ import type { Launchers, Listening, SimulateOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import { type DaemonConfig, gatewayFactsOf } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
-import { WebhookTester } from './engine/alerts/webhook-attempt.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';
@@ -32,7 +31,7 @@ import { Reloader } from './reload.ts';
 import { accessOf, startServer, stateOf } from './serve.ts';
 import { type Hangups, run } from './signals.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
-import { migrate, openStores, watchFleet } from './stores.ts';
+import { migrate, openStores, operationMeans, watchFleet } from './stores.ts';
 import type { Condition, Overseer } from './supervision/messages.ts';
 import type { SupervisorLink } from './supervision/supervisor-link.ts';
 
@@ -177,17 +176,10 @@ function buildOperations(
   instruments: Instruments,
   silence: () => string | null,
 ): Operations {
-  const guard = new SsrfGuard(config.webhooks.allowCidrs);
   return openOperations({
     ...stores,
+    ...operationMeans(config),
     connections: connectionsOfRequests(config),
-    clock: systemClock,
-    timeZone: config.timeZone,
-    version: VERSION,
-    stops: config.stops,
-    ...gatewayFactsOf(config.gateway),
-    guard,
-    tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: {
       info: (entry, message) => {
         instruments.audited(entry.action);

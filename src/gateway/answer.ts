@@ -9,7 +9,6 @@ import { groupBy } from '../domain/group-by.ts';
 import { jsonIn } from '../platform/json.ts';
 import { GatewayError, type GatewayFailure } from './gateway.ts';
 
-const MAX_REASON_CHARS = 200;
 const MAX_STATUS_CHARS = 64;
 /** A million terabytes: a larger reading is garbage, and it would spoil the month's usage permanently. */
 const MAX_USED_MB = 1e12;
@@ -155,18 +154,8 @@ export class AnswerReader {
 
   #reason(name: string, code: unknown, body: unknown): string {
     const message = this.#message === null ? undefined : valueAt(body, this.#message);
-    const text = typeof message === 'string' ? cleanText(message) : '';
-    return cleanText(`${name} ${code}`) + (text === '' ? '' : `: ${text}`);
+    return `${name} ${code}${typeof message === 'string' && message !== '' ? `: ${message}` : ''}`;
   }
-}
-
-/** Makes text from outside safe for a log line and a terminal: no control characters, at most 200 characters. */
-export function cleanText(text: string): string {
-  const cleaned = text
-    .slice(0, 4 * MAX_REASON_CHARS)
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
-    .trim();
-  return cleaned.length > MAX_REASON_CHARS ? `${cleaned.slice(0, MAX_REASON_CHARS - 1)}…` : cleaned;
 }
 
 function placeOf(text: string): Place {

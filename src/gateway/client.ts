@@ -16,13 +16,13 @@ import { DeadlineSweep, Exchange, statusError, withCode } from './exchange.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
 import { readByModule, watchedModule } from './module-calls.ts';
 import { OAuthTokens } from './oauth-tokens.ts';
-import type { GatewayRequest, Proof } from './request.ts';
-import { maskFor } from './request.ts';
+import { type GatewayRequest, maskFor, type Proof } from './request.ts';
 import { type Route, type RouteDeps, routeOf } from './route.ts';
 
 const GATEWAY_CALL = '网关调用';
+const MAX_REASON_CHARS = 200;
 
-interface GatewayClientDeps extends RouteDeps {
+export interface GatewayClientDeps extends RouteDeps {
   readonly clock: Clock;
 }
 
@@ -172,7 +172,7 @@ export class GatewayClient implements UpstreamGateway {
     try {
       proof = this.#tokens && (this.#tokens.proof() ?? (await this.#prove(this.#tokens, deadlineAt)));
       const now = clock.now();
-      const request = route.finish(route.requests.make(cards, now), proof, now);
+      const request = route.finish(route.request(cards, now), proof, now);
       const exchange = await this.#exchange(route, request, startedAt, deadlineAt);
       status = exchange.status;
       body = exchange.body;
@@ -249,7 +249,8 @@ export class GatewayClient implements UpstreamGateway {
     { proof, status, durationMs }: Ended,
     cause: unknown,
   ): GatewayError {
-    const reason = maskFor(this.#profile, proof?.headers ?? [])(messageOf(cause));
+    // The whole text is masked: what is cut off may be the end of a secret.
+    const reason = cleanText(maskFor(this.#profile, proof?.headers ?? [])(messageOf(cause)));
     const { failure, details } =
       cause instanceof GatewayError ? cause : new GatewayError('malformed', reason);
     if (failure === 'auth' && proof !== null) this.#tokens?.refused(proof);
@@ -270,4 +271,13 @@ export class GatewayClient implements UpstreamGateway {
 
 function tokensOf(profile: GatewayConfig, deps: GatewayClientDeps): OAuthTokens | null {
   return profile.auth.kind === 'oauth2' ? new OAuthTokens(profile, deps) : null;
+}
+
+/** Makes text from outside safe for a log line and a terminal: no control characters, at most 200 characters. */
+function cleanText(text: string): string {
+  const cleaned = text
+    .slice(0, 4 * MAX_REASON_CHARS)
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
+    .trim();
+  return cleaned.length > MAX_REASON_CHARS ? `${cleaned.slice(0, MAX_REASON_CHARS - 1)}…` : cleaned;
 }

@@ -8,7 +8,7 @@ import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { isObject } from '../platform/json.ts';
 import type { Logger } from '../platform/logger.ts';
-import { type AnswerValue, checkedValue, cleanText } from './answer.ts';
+import { type AnswerValue, checkedValue } from './answer.ts';
 import { type CalledCard, GatewayError, type GatewayFailure } from './gateway.ts';
 import {
   fixedProof,
@@ -156,8 +156,8 @@ function told(module: string, error: unknown, reason: unknown): GatewayError {
   const failure = typeof error === 'string' && Object.hasOwn(FAILURES, error) ? FAILURES[error] : undefined;
   if (failure === undefined)
     return new GatewayError('malformed', `module ${module}: read answered an error that does not exist`);
-  const text = typeof reason === 'string' ? cleanText(reason) : '';
-  return new GatewayError(failure, text === '' ? String(error) : `${error}: ${text}`);
+  const why = typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
+  return new GatewayError(failure, `${error}${why}`);
 }
 
 /** @param key is not shown, wherever the module puts it. */
@@ -173,7 +173,7 @@ function ask<T>(
   } catch (error) {
     const text = reasonOf(error);
     const reason = key === null ? text : text.replaceAll(key, MASK);
-    throw new GatewayError(failure, `module ${module}: ${what} failed: ${cleanText(reason)}`);
+    throw new GatewayError(failure, `module ${module}: ${what} failed: ${reason}`);
   }
 }
 

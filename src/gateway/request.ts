@@ -31,44 +31,26 @@ export const MASK = '***';
 export const SECRET_HEADERS = ['authorization', SIGNATURE_HEADER];
 /** A secret of fewer characters is found in places that have nothing to do with it. */
 const LEAST_SECRET_CHARS = 6;
-/** At the end of a text that was cut. */
-const CUT = '…';
 const FIXED_HEADERS = ['accept', 'application/json', 'user-agent', 'cardpoll'];
 
-export class RequestMaker {
-  readonly #path: Fill;
-  readonly #body: Fill | null;
-  readonly #headers: ReadonlyArray<readonly [name: string, fill: Fill]>;
-  readonly #contentType: string | null;
-  readonly #usesDate: boolean;
-
-  /** @param basePath path of the base URL, without a slash at its end. */
-  constructor(
-    private readonly call: GatewayInterface,
-    basePath: string,
-    private readonly calendar: MonthCalendar,
-  ) {
-    const { path, query, headers, body, form } = call;
-    const join = call.batch?.join ?? ',';
-    this.#path = filled(withQuery(basePath + path, formText(query)), join, encodeURIComponent);
-    this.#headers = Object.entries(headers).map(([name, text]) => [
-      name.toLowerCase(),
-      filled(text, join, encodeURIComponent),
-    ]);
-    this.#body =
-      body !== null
-        ? jsonBody(body, join)
-        : form !== null
-          ? filled(formText(form), join, encodeURIComponent)
-          : null;
-    this.#contentType = contentTypeOf(call);
-    this.#usesDate = /\{(month|date|yyyymm|yyyymmdd)\}/.test(JSON.stringify(call));
-  }
-
-  /** @param nowMs decides {month} and {date}. */
-  make(cards: readonly [CalledCard, ...CalledCard[]], nowMs: number): GatewayRequest {
+/**
+ * @param basePath path of the base URL, without a slash at its end.
+ * @returns a function that makes the request for some cards; the time decides {month} and {date}.
+ */
+export function requestMaker(call: GatewayInterface, basePath: string, calendar: MonthCalendar) {
+  const { method, path, query, body, form } = call;
+  const join = call.batch?.join ?? ',';
+  const fillPath = filled(withQuery(basePath + path, formText(query)), join, encodeURIComponent);
+  const fillHeaders = Object.entries(call.headers).map(
+    ([name, text]) => [name.toLowerCase(), filled(text, join, encodeURIComponent)] as const,
+  );
+  const fillForm = form && filled(formText(form), join, encodeURIComponent);
+  const fillBody = body === null ? fillForm : jsonBody(body, join);
+  const contentType = contentTypeOf(call);
+  const usesDate = /\{(month|date|yyyymm|yyyymmdd)\}/.test(JSON.stringify(call));
+  return (cards: readonly [CalledCard, ...CalledCard[]], nowMs: number): GatewayRequest => {
     const [{ iccid, cardId, carrierId }] = cards;
-    const date = this.#usesDate ? this.calendar.dateOf(nowMs) : '';
+    const date = usesDate ? calendar.dateOf(nowMs) : '';
     const values = {
       iccid,
       card_id: String(cardId),
@@ -80,15 +62,10 @@ export class RequestMaker {
       iccids: cards.map((card) => card.iccid),
     };
     const headers = [...FIXED_HEADERS];
-    if (this.#contentType !== null) headers.push('content-type', this.#contentType);
-    for (const [name, fill] of this.#headers) headers.push(name, fill(values));
-    return {
-      method: this.call.method,
-      path: this.#path(values),
-      headers,
-      body: this.#body?.(values) ?? null,
-    };
-  }
+    if (contentType !== null) headers.push('content-type', contentType);
+    for (const [name, fill] of fillHeaders) headers.push(name, fill(values));
+    return { method, path: fillPath(values), headers, body: fillBody?.(values) ?? null };
+  };
 }
 
 /** @param query `name=value`, several with `&` between them, or empty. */
@@ -214,8 +191,7 @@ export function maskFor(profile: Secrets, headers: readonly string[]): (text: st
   const secrets = [token, password, clientSecret, hmacKey, ...[...basic, ...carried].map(withoutScheme)]
     .filter((secret) => secret !== null && secret.length >= LEAST_SECRET_CHARS)
     .flatMap((secret) => [secret as string, encodeURIComponent(secret as string)]);
-  return (text) =>
-    secrets.reduce((masked, secret) => maskedEnd(masked.replaceAll(secret, MASK), secret), text);
+  return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
 }
 
 export function pairs(headers: readonly string[]): Array<[name: string, value: string]> {
@@ -225,13 +201,3 @@ export function pairs(headers: readonly string[]): Array<[name: string, value: s
 }
 
 const withoutScheme = (value: string): string => value.replace(/^\w+ /, '');
-
-/** Masks the beginning of a secret at the end of a text that was cut there. */
-function maskedEnd(text: string, secret: string): string {
-  if (!text.endsWith(CUT)) return text;
-  for (let length = secret.length - 1; length >= LEAST_SECRET_CHARS; length -= 1) {
-    const beginning = secret.slice(0, length) + CUT;
-    if (text.endsWith(beginning)) return text.slice(0, -beginning.length) + MASK + CUT;
-  }
-  return text;
-}

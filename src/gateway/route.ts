@@ -5,7 +5,7 @@ import type { InterfaceName } from '../domain/gateway-interface.ts';
 import type { Logger } from '../platform/logger.ts';
 import { AnswerReader } from './answer.ts';
 import { finisherOf } from './module-calls.ts';
-import { RequestMaker } from './request.ts';
+import { requestMaker } from './request.ts';
 
 /** Room in the answer to a batch for each of its cards. */
 const BYTES_PER_ITEM = 1_024;
@@ -26,7 +26,7 @@ export function routeOf(profile: GatewayConfig, name: InterfaceName, { log, cale
   const base = new URL(profile.url).pathname.replace(/\/+$/, '');
   return {
     name,
-    requests: new RequestMaker(call, base, calendar),
+    request: requestMaker(call, base, calendar),
     /** Adds credentials and signature. */
     finish: finisherOf(profile, name),
     answers: new AnswerReader({ ...profile, ...call }),

@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { SimulatedBehaviour } from '../domain/gateway/simulated-behaviour.ts';
 import { type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
+import { mix32 } from '../domain/schedule/phase.ts';
 import { snakeKeys } from '../platform/snake-keys.ts';
 import type { Asked, Dialect, ReceivedCall, Reply } from './dialect/dialect.ts';
 import { isOneIn, SimulatedFleet } from './simulated-fleet.ts';
@@ -39,8 +40,8 @@ const newCounts = () => ({
 interface Call {
   /** null until the call is understood. */
   name: InterfaceName | null;
-  readonly socket: Socket;
   readonly response: ServerResponse;
+  readonly end: () => void;
   ended: boolean;
 }
 
@@ -51,8 +52,7 @@ export class SimulatedGateway {
   capacity: number | null;
   readonly #counts = newCounts();
   readonly #inFlightBy = perInterface(() => 0);
-  /** Calls in flight by connection; a client may pipeline several on one. */
-  readonly #calls = new Map<Socket, Set<Call>>();
+  /** The same seed fails the same calls. */
   #random: number;
 
   constructor(
@@ -62,18 +62,7 @@ export class SimulatedGateway {
     this.#fleet = new SimulatedFleet(options.cards ?? null, options.changeRate ?? DEFAULT_CHANGE_RATE);
     this.capacity = options.capacity ?? null;
     this.#latencyMs = options.latencyMs ?? (this.capacity === null ? 0 : CAPACITY_LATENCY_MS);
-    this.#random = options.seed ?? 1;
-  }
-
-  accept(socket: Socket): void {
-    const calls = new Set<Call>();
-    this.#calls.set(socket, calls);
-    const gone = () => {
-      this.#calls.delete(socket);
-      for (const call of calls) this.#end(call);
-    };
-    socket.once('end', gone);
-    socket.once('close', gone);
+    this.#random = mix32(options.seed ?? 1);
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
@@ -128,8 +117,15 @@ export class SimulatedGateway {
   }
 
   #begin(socket: Socket, response: ServerResponse): Call {
-    const call = { name: null, socket, response, ended: false };
-    this.#calls.get(socket)?.add(call);
+    const end = () => {
+      socket.off('end', end).off('close', end);
+      call.ended = true;
+      this.#counts.inFlight -= 1;
+      if (call.name !== null) this.#inFlightBy[call.name] -= 1;
+    };
+    const call: Call = { name: null, response, end, ended: false };
+    // A client may pipeline any number of calls on a connection.
+    socket.setMaxListeners(0).once('end', end).once('close', end);
     this.#counts.inFlight += 1;
     this.#counts.maxInFlight = Math.max(this.#counts.maxInFlight, this.#counts.inFlight);
     return call;
@@ -143,36 +139,21 @@ export class SimulatedGateway {
     most[name] = Math.max(most[name], this.#inFlightBy[name]);
   }
 
-  #end(call: Call): void {
-    if (call.ended) return;
-    call.ended = true;
-    this.#counts.inFlight -= 1;
-    if (call.name !== null) this.#inFlightBy[call.name] -= 1;
-  }
-
   #reply(call: Call, reply: Reply): void {
     if (call.ended) return;
-    this.#calls.get(call.socket)?.delete(call);
     send(call.response, reply);
-    this.#end(call);
+    call.end();
   }
 
   #serve(asked: Asked): Reply {
     const { failureRate = 0 } = this.options;
-    const failsByChance = failureRate > 0 && this.#nextRandom() < failureRate;
+    this.#random += 1;
+    const failsByChance = mix32(this.#random) < failureRate * 2 ** 32;
     if (failsByChance || asked.cards.some((card) => isOneIn(this.options.failingOneIn, card, FAILING))) {
       this.#counts.failed += 1;
       return this.dialect.failed;
     }
     return this.dialect.answer(asked, this.#fleet);
-  }
-
-  /** mulberry32: the same seed fails the same calls. */
-  #nextRandom(): number {
-    this.#random = (this.#random + 0x6d2b79f5) | 0;
-    let t = Math.imul(this.#random ^ (this.#random >>> 15), 1 | this.#random);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 }
 

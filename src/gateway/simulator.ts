@@ -1,6 +1,7 @@
 // Starts a gateway for trials of cardpoll, for `cardpoll gateway simulate`, `cardpoll demo`, tests and benches: listens, and
 // passes the calls to SimulatedGateway. The commands check the options.
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { SimulatedBehaviour } from '../domain/gateway/simulated-behaviour.ts';
@@ -44,12 +45,14 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, headersTimeout: 0 },
     (request, response) => gateway.receive(request, response),
   );
-  server.on('connection', (socket) => gateway.accept(socket));
-  await listen(server, options);
-  const { port } = server.address() as AddressInfo;
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  const { host, port } = options;
+  await once(server.listen(port, host, 1_024), 'listening').catch((cause: unknown) => {
+    const message = `the gateway simulator cannot listen on ${host}:${port}: ${messageOf(cause)}`;
+    throw new CardpollError('unavailable', 'listen_failed', message, { cause });
+  });
+  const { port: given } = server.address() as AddressInfo;
   return {
-    url: `http://${host}:${port}`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${given}`,
     stats: () => gateway.stats(),
     setCapacity: (capacity) => {
       gateway.capacity = capacity;
@@ -60,14 +63,4 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
         server.closeAllConnections();
       }),
   };
-}
-
-function listen(server: Server, { host, port }: SimulatorOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const message = `the gateway simulator cannot listen on ${host}:${port}: ${messageOf(cause)}`;
-      reject(new CardpollError('unavailable', 'listen_failed', message, { cause }));
-    });
-    server.listen(port, host, 1_024, resolve);
-  });
 }

@@ -1,17 +1,14 @@
 // Tries a gateway's profile with one card: makes each call, and shows what was sent, what came back and what was read from it,
 // or what to change when a call does not fit the profile. Used by `cardpoll gateway try`. Shows no secret.
 import type { GatewayConfig, Reading } from '../config/daemon-config.ts';
-import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import type { CallTrial } from '../domain/gateway/call-trial.ts';
 import { parseValuePath } from '../domain/gateway/profile-syntax.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
-import type { Clock } from '../platform/clock.ts';
 import { jsonIn } from '../platform/json.ts';
 import { silentLogger } from '../platform/logger.ts';
-import { type CallTrace, GatewayClient } from './client.ts';
+import { type CallTrace, GatewayClient, type GatewayClientDeps } from './client.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError } from './gateway.ts';
-import type { GatewayRequest } from './request.ts';
-import { MASK, maskFor, pairs, SECRET_HEADERS } from './request.ts';
+import { type GatewayRequest, MASK, maskFor, pairs, SECRET_HEADERS } from './request.ts';
 
 /** Longest answer that is shown. */
 const MAX_ANSWER_CHARS = 4_000;
@@ -21,37 +18,55 @@ const MAX_DEPTH = 6;
 const EMPTY = ' (an empty list)';
 const UNNAMED = ' (only a module can read what is in it)';
 
+export type TrialDeps = Omit<GatewayClientDeps, 'log'>;
+
+type CallByHand = (name: InterfaceName, card: CalledCard) => Promise<GatewayAnswer | GatewayError>;
+
+/** Makes a few calls without a daemon: no one grants them, so rate limits hold none back. None is logged. */
+export async function byHand<T>(
+  profile: GatewayConfig,
+  deps: TrialDeps,
+  work: (call: CallByHand) => Promise<T>,
+  onCall?: (trace: CallTrace) => void,
+): Promise<T> {
+  const client = new GatewayClient({ ...profile, rateLimits: [] }, { ...deps, log: silentLogger() }, onCall);
+  try {
+    return await work((name, card) =>
+      client.call(name, card, profile.timeoutMs).catch((error: GatewayError) => error),
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+/** The calls of the interfaces that read something. */
+export function offeredReadings({ interfaces }: Pick<GatewayConfig, 'interfaces'>) {
+  const reading = INTERFACE_NAMES.filter((name) => INTERFACES[name].answer !== null);
+  return reading.flatMap((name) => {
+    const call = interfaces[name];
+    return call === null ? [] : [{ name, ...call }];
+  });
+}
+
 /** @param only null: every interface that reads something and is offered. */
 export async function tryInterfaces(
   profile: GatewayConfig,
   only: InterfaceName | null,
   card: CalledCard,
-  deps: { readonly clock: Clock; readonly calendar: MonthCalendar },
+  deps: TrialDeps,
 ): Promise<CallTrial[]> {
-  let trace: CallTrace | null = null;
-  // A few calls by hand: no one grants them.
-  const client = new GatewayClient(
-    { ...profile, rateLimits: [] },
-    { ...deps, log: silentLogger() },
-    (made) => {
-      trace = made;
-    },
-  );
-  const reading = INTERFACE_NAMES.filter((name) => INTERFACES[name].answer !== null);
-  const offered = reading.filter((name) => profile.interfaces[name] !== null);
+  const names = only === null ? offeredReadings(profile).map(({ name }) => name) : [only];
   const trials: CallTrial[] = [];
-  try {
-    for (const name of only === null ? offered : [only]) {
+  let trace: CallTrace | null = null;
+  const tryAll = async (call: CallByHand) => {
+    for (const name of names) {
       trace = null;
-      const outcome = await client.call(name, card, profile.timeoutMs).catch((error: unknown) => {
-        if (error instanceof GatewayError) return error;
-        throw error;
-      });
-      trials.push(trialOf(profile, name, outcome, trace));
+      trials.push(trialOf(profile, name, await call(name, card), trace));
     }
-  } finally {
-    await client.close();
-  }
+  };
+  await byHand(profile, deps, tryAll, (made) => {
+    trace = made;
+  });
   return trials;
 }
 

@@ -16,16 +16,12 @@ const LOOK_EVERY_MS = 1_000;
 const BEATS_A_PERIOD = 3;
 const LONGEST_STATUS = 300;
 
-/** Environment variables that the service manager sets. */
-interface NotifyVariables {
-  readonly NOTIFY_SOCKET?: string | undefined;
-  readonly WATCHDOG_USEC?: string | undefined;
-  readonly WATCHDOG_PID?: string | undefined;
-}
-
-/** @returns null without NOTIFY_SOCKET. @throws as openNotifySocket does. */
+/**
+ * @param variables NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID of the service manager.
+ * @returns null without NOTIFY_SOCKET. @throws as openNotifySocket does.
+ */
 export async function openServiceManager(
-  variables: NotifyVariables,
+  variables: NodeJS.ProcessEnv,
   pid: number,
 ): Promise<ServiceManager | null> {
   const { NOTIFY_SOCKET: address = '' } = variables;
@@ -34,7 +30,7 @@ export async function openServiceManager(
 }
 
 /** null: no watchdog, or the watchdog of another process. */
-function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NotifyVariables, pid: number): number | null {
+function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv, pid: number): number | null {
   const forThis = WATCHDOG_PID === undefined || WATCHDOG_PID === '' || Number(WATCHDOG_PID) === pid;
   const micros = Number(WATCHDOG_USEC);
   return forThis && micros > 0 ? micros / 1_000 : null;

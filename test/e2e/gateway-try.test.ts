@@ -1,8 +1,11 @@
 // `cardpoll gateway try` as an operator runs it: no daemon, no stores, and credentials by variable.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { CISCO_CREDENTIALS, startCiscoControlCenter } from '../support/gateways/cisco-control-center.ts';
 import type { VendorGateway } from '../support/gateways/vendor-gateway.ts';
 import { type CliResult, runCli } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const ICCID = '8988216716970004975';
 let gateway: VendorGateway;
@@ -100,3 +103,16 @@ it('exits with 78 without credentials, and names their variables', async () => {
   const { code, stderr } = await run(['--iccid', ICCID], { CARDPOLL_GATEWAY_PASSWORD: '' });
   expect([code, stderr]).toEqual([78, expect.stringContaining('CARDPOLL_GATEWAY_PASSWORD')]);
 });
+
+it.each(['ours.mjs', 'ours.cjs'])(
+  'says in which line of %s its JavaScript is wrong, but not what is there',
+  async (name) => {
+    const dir = temporaryDirectory('module');
+    const module = join(dir, name);
+    writeFileSync(module, 'const sign = () => ({\n  key: "secret of a vendor" +,\n});\n');
+    writeFileSync(join(dir, 'cardpoll.yaml'), `gateway: { module: ./${name} }`);
+    const { code, stderr } = await run(['--iccid', ICCID, '--config', join(dir, 'cardpoll.yaml')]);
+    expect([code, stderr]).toEqual([78, expect.stringContaining(`${module}:2: Unexpected token ','`)]);
+    expect(stderr).not.toContain('secret of a vendor');
+  },
+);

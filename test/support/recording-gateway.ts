@@ -36,7 +36,6 @@ export async function startRecordingGateway(behaviour: SimulatedBehaviour): Prom
     record(request);
     gateway.receive(request, response);
   });
-  server.on('connection', (socket) => gateway.accept(socket));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -1,5 +1,6 @@
 // Loads the module of gateway.module: code that runs with the rights of the daemon, so no other user may be able to change it.
 // Loaded once in a process: a reload of the configuration finds the same module. Used by load-config.ts.
+import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -26,7 +27,10 @@ export async function readModule(reader: SettingReader): Promise<LoadedModule | 
   const given = reader.read(setting);
   if (given === null) return null;
   const path = resolve(reader.directoryFor(setting), given);
-  const loaded = await moduleAt(path).catch((error: unknown) => `${path}: ${messageOf(error)}`);
+  const loaded = await moduleAt(path).catch((error: unknown) => {
+    const line = error instanceof SyntaxError ? wrongLineOf(path) : '';
+    return `${path}${line}: ${messageOf(error)}`;
+  });
   if (typeof loaded !== 'string') return loaded;
   reader.report(setting, `gateway.module: ${loaded}`);
   return null;
@@ -46,4 +50,15 @@ async function moduleAt(path: string): Promise<LoadedModule | string> {
   }
   if (sign === null && read === null) return `${path} exports neither sign nor read`;
   return { name: basename(path), sign, read } as LoadedModule;
+}
+
+/** Only Node's own check of a file says where it is wrong. @returns `:4`; empty: the error is not in this file. */
+function wrongLineOf(path: string): string {
+  const { stderr } = spawnSync(process.execPath, ['--check', path], {
+    encoding: 'utf8',
+    env: {},
+    timeout: LOADING_MS,
+  });
+  // The next line is the wrong one, which may hold a secret.
+  return /^.*(:\d+)\n/.exec(stderr)?.[1] ?? '';
 }

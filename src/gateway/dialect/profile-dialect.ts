@@ -1,5 +1,6 @@
 // The dialect of any profile, for `cardpoll gateway simulate --profile`: calls are understood by the profile's templates, and
-// answered where and as the profile reads.
+// answered where and as the profile reads: the inverse of answer.ts. A value goes where the profile says that it is, in its unit,
+// with a code that means success; errors get the codes that the profile has for them.
 import type { GatewayConfig, GatewayInterface, Reading } from '../../config/daemon-config.ts';
 import type { Code } from '../../config/gateway/profile-kinds.ts';
 import { fromMegabytes, parseValuePath } from '../../domain/gateway/profile-syntax.ts';
@@ -12,6 +13,9 @@ import { type CallTemplate, callTemplate } from './template-match.ts';
 
 const RETRY_SOON = ['Retry-After', '1'] as const;
 
+/** What a gateway that tells what is left has for every card, in megabytes. */
+const TOTAL_MB = 10_240;
+
 interface Offered {
   readonly name: InterfaceName;
   readonly call: GatewayInterface;
@@ -22,22 +26,20 @@ export class ProfileDialect implements Dialect {
   readonly busy: Reply;
   readonly failed: Reply = { status: 500, body: '{"message":"simulated failure"}' };
   readonly #offered: readonly Offered[];
-  readonly #answers: AnswerMaker;
   readonly #proofs: ProofCheck;
 
-  constructor(profile: GatewayConfig, now: () => number) {
+  constructor(
+    private readonly profile: GatewayConfig,
+    now: () => number,
+  ) {
     const { kind, name } = profile.auth;
     const credential = kind === 'query' ? name : null;
     this.#offered = INTERFACE_NAMES.flatMap((each) => {
       const call = profile.interfaces[each];
       return call === null ? [] : [{ name: each, call, template: callTemplate(call, credential) }];
     });
-    this.#answers = new AnswerMaker(profile);
     this.#proofs = new ProofCheck(profile, now);
-    this.busy = {
-      ...this.#answers.refusal('throttled', 429, 'too many calls in flight'),
-      headers: RETRY_SOON,
-    };
+    this.busy = { ...this.#refusal('throttled', 429, 'too many calls in flight'), headers: RETRY_SOON };
   }
 
   interfaceOf(method: string, url: string): 'in_body' | null {
@@ -45,8 +47,7 @@ export class ProfileDialect implements Dialect {
   }
 
   understand(call: ReceivedCall): Asked | Reply {
-    if (!this.#proofs.accepts(call))
-      return this.#answers.refusal('auth', 401, 'the credentials are not accepted');
+    if (!this.#proofs.accepts(call)) return this.#refusal('auth', 401, 'the credentials are not accepted');
     for (const { name, template, call: its } of this.#offered) {
       const [first, ...more] = template.cardsOf(call) ?? [];
       const fits = more.length < (its.batch?.size ?? 1);
@@ -60,12 +61,18 @@ export class ProfileDialect implements Dialect {
     const asked = this.#sameCallAs(name);
     const readings = asked.flatMap(({ call: { reading } }) => reading ?? []);
     const batch = asked[0]?.call.batch ?? null;
-    if (batch !== null) return this.#answers.forBatch(readings, batch, cards, fleet);
+    if (batch !== null) {
+      const known = cards.filter((card) => fleet.knows(card));
+      const list = known.map((card) =>
+        this.#withValues(placed({}, batch.iccid, card), readings, card, fleet),
+      );
+      return this.#success(batch.items === null ? list : placed({}, batch.items, list));
+    }
     const [card] = cards;
-    if (!fleet.knows(card)) return this.#answers.refusal('unknownCard', 404, 'unknown card');
+    if (!fleet.knows(card)) return this.#refusal('unknownCard', 404, 'unknown card');
     if (name === 'stop') fleet.stop(card);
     if (name === 'start') fleet.start(card);
-    return this.#answers.forCard(readings, card, fleet);
+    return this.#success(this.#withValues({}, readings, card, fleet));
   }
 
   answerOther(call: ReceivedCall): Reply {
@@ -74,78 +81,32 @@ export class ProfileDialect implements Dialect {
 
   /** Some gateways answer usage and state at once: the interfaces that the profile calls in exactly the same way. */
   #sameCallAs(name: InterfaceName): readonly Offered[] {
-    const shape = shapeOf(this.#offered.find((each) => each.name === name)?.call);
-    return this.#offered.filter(({ call }) => shapeOf(call) === shape);
-  }
-}
-
-function shapeOf(call: GatewayInterface | undefined): string {
-  if (call === undefined) return '';
-  const { method, path, query, headers, body, form, batch } = call;
-  return JSON.stringify([method, path, query, headers, body, form, batch]);
-}
-
-function misunderstood(status: number, { method, url }: ReceivedCall, offered: readonly Offered[]): Reply {
-  const problem = `${method} ${url.split('?', 1)[0]} is no call of the profile`;
-  const calls = offered.map(({ name, call }) => {
-    const { method: its, path, query, headers, body, form } = call;
-    return { interface: name, method: its, path, query, headers, body: body ?? form };
-  });
-  return { status, body: JSON.stringify({ problem, calls }) };
-}
-
-/** What a gateway that tells what is left has for every card, in megabytes. */
-const TOTAL_MB = 10_240;
-
-type Profile = Pick<GatewayConfig, 'success' | 'errors' | 'stoppedStatuses'>;
-type Problem = 'throttled' | 'unknownCard' | 'auth';
-
-/**
- * Makes the answers of a gateway from its profile: the inverse of answer.ts. The value goes where the profile says that it
- * is, in its unit, with a code that means success; errors get the codes that the profile has for them.
- */
-class AnswerMaker {
-  constructor(private readonly profile: Profile) {}
-
-  /** @param readings of the interfaces that the same call asks for. */
-  forCard(readings: readonly Reading[], card: string, fleet: SimulatedFleet): Reply {
-    return this.#ok(this.#values({}, readings, card, fleet));
-  }
-
-  forBatch(
-    readings: readonly Reading[],
-    { items, iccid }: NonNullable<GatewayInterface['batch']>,
-    cards: readonly string[],
-    fleet: SimulatedFleet,
-  ): Reply {
-    const list = cards
-      .filter((card) => fleet.knows(card))
-      .map((card) => this.#values(placed({}, iccid, card), readings, card, fleet));
-    return this.#ok(items === null ? list : placed({}, items, list));
+    const shapes = this.#offered.filter((each) => each.name === name).map(({ call }) => shapeOf(call));
+    return this.#offered.filter(({ call }) => shapes.includes(shapeOf(call)));
   }
 
   /** @param status of the answer if the profile has no code for the problem, or judges by the status. */
-  refusal(problem: Problem, status: number, message: string): Reply {
+  #refusal(problem: 'throttled' | 'unknownCard' | 'auth', status: number, message: string): Reply {
     const { success, errors } = this.profile;
     const [code] = errors[problem];
     if (code === undefined || errors.path === null) return { status, body: JSON.stringify({ message }) };
-    const body = placed({}, errors.path, this.#typed(code));
-    if (errors.message !== null) placed(body, errors.message, message);
+    const coded = placed({}, errors.path, this.#typed(code));
+    const body = errors.message === null ? coded : placed(coded, errors.message, message);
     return { status: success === null ? status : 200, body: JSON.stringify(body) };
   }
 
-  #ok(body: unknown): Reply {
+  /** With a code that means success. */
+  #success(body: unknown): Reply {
     const { success } = this.profile;
     const [code] = success?.values ?? [];
     return { status: 200, body: JSON.stringify(success === null ? body : placed(body, success.path, code)) };
   }
 
-  #values(body: unknown, readings: readonly Reading[], card: string, fleet: SimulatedFleet): unknown {
-    let made = body;
-    for (const reading of readings) {
-      for (const [path, value] of this.#places(reading, card, fleet)) made = placed(made, path, value);
-    }
-    return made;
+  /** @param readings of the interfaces that the same call asks for. */
+  #withValues(body: unknown, readings: readonly Reading[], card: string, fleet: SimulatedFleet): unknown {
+    return readings
+      .flatMap((reading) => this.#places(reading, card, fleet))
+      .reduce((made, [path, value]) => placed(made, path, value), body);
   }
 
   #places(reading: Reading, card: string, fleet: SimulatedFleet): ReadonlyArray<[path: string, value: Code]> {
@@ -180,6 +141,20 @@ class AnswerMaker {
   }
 }
 
+/** How it is called, without what is read from its answer. */
+function shapeOf({ reading: _, timeoutMs: _1, ...call }: GatewayInterface): string {
+  return JSON.stringify(call);
+}
+
+function misunderstood(status: number, { method, url }: ReceivedCall, offered: readonly Offered[]): Reply {
+  const problem = `${method} ${url.split('?', 1)[0]} is no call of the profile`;
+  const calls = offered.map(({ name, call }) => {
+    const { method: its, path, query, headers, body, form } = call;
+    return { interface: name, method: its, path, query, headers, body: body ?? form };
+  });
+  return { status, body: JSON.stringify({ problem, calls }) };
+}
+
 /** A value that means verified, or one of the same kind that does not. */
 function verifiedAs(isVerified: boolean, trueValues: readonly Code[]): Code {
   const [yes = true] = trueValues;
@@ -191,8 +166,7 @@ function verifiedAs(isVerified: boolean, trueValues: readonly Code[]): Code {
 
 /** Puts a value at a place of a body, whose lists and maps are made on the way. @returns the body */
 function placed(body: unknown, path: string, value: unknown): unknown {
-  const [first, ...rest] = parseValuePath(path) ?? [];
-  return first === undefined ? value : placedAt(body, [first, ...rest], value);
+  return placedAt(body, parseValuePath(path) ?? [], value);
 }
 
 function placedAt(body: unknown, path: readonly (string | number)[], value: unknown): unknown {
@@ -205,12 +179,6 @@ function placedAt(body: unknown, path: readonly (string | number)[], value: unkn
     return list;
   }
   const map = isObject(body) ? body : {};
-  // A name such as __proto__ is a key as any other.
-  const made = placedAt(Object.hasOwn(map, step) ? map[step] : undefined, rest, value);
-  return Object.defineProperty(map, step, {
-    value: made,
-    writable: true,
-    enumerable: true,
-    configurable: true,
-  });
+  // Here a name such as __proto__ is a key as any other.
+  return { ...map, [step]: placedAt(Object.hasOwn(map, step) ? map[step] : undefined, rest, value) };
 }

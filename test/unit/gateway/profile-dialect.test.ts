@@ -103,8 +103,11 @@ describe.each(SHIPPED_PROFILES.map(({ name }) => name))('%s', (name) => {
 it('is probed well by the doctor, with its tokens and rate limits', async () => {
   const profile = { ...(await shipped('1nce')), ...CREDENTIALS };
   const { simulator } = await simulate(profile);
-  const results = await probeProfile({ ...profile, url: simulator.url }, CARDS, systemClock, calendar);
-  expect(results.map(({ outcome }) => outcome)).toEqual(['answers', 'answers']);
+  const results = await probeProfile({ ...profile, url: simulator.url }, CARDS, {
+    clock: systemClock,
+    calendar,
+  });
+  expect(results.map(({ status }) => status)).toEqual(['ok', 'ok']);
 });
 
 it('answers batches without the cards that it does not know, and refuses one that is too large', async () => {
@@ -170,6 +173,27 @@ it('serves usage and state of one call together', async () => {
   );
   expect(await call('flow')).toEqual(expect.any(Number));
   expect([await call('card_status'), await call('realname')]).toEqual(['active', expect.any(Boolean)]);
+});
+
+it('understands a call whatever the order of parameters and fields, and each place of a card only once', async () => {
+  const call = { method: 'POST', path: '/a/{iccid}/b', query: { x: '{iccid}', y: '1' } } as const;
+  const { simulator } = await simulate(
+    made({
+      interfaces: {
+        flow: { ...call, body: { a: { id: '{iccid}', n: 1 }, b: ['.'] } },
+        stop: { ...call, path: '/stop', body: null, form: { a: '{iccid}', b: '2' } },
+      },
+    }),
+  );
+  const status = async (path: string, body: string) =>
+    (await fetch(simulator.url + path, { method: 'POST', body })).status;
+  const json = '{ "b": ["."], "a": { "n": 1, "id": "7" } }';
+  expect(await status('/a/7/b?y=1&x=7', json)).toBe(200);
+  expect(await status('/stop?y=1&x=7', 'b=2&a=7')).toBe(200);
+  expect(await status('/a/7/b?y=1&x=8', json)).toBe(400);
+  expect(await status('/a/7/b?y=1&x=7', json.replace('.', '-'))).toBe(400);
+  expect(await status('/a/7/b?y=1&x=7', '['.repeat(30_000) + ']'.repeat(30_000))).toBe(400);
+  expect(await status('/a/7/7/b?y=1&x=7', json)).toBe(404);
 });
 
 it.each([

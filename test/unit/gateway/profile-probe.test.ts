@@ -1,7 +1,7 @@
 // Whether a gateway speaks the profile: gateways that do, real sockets that do not. And what the doctor advises.
 import { afterEach, describe, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
-import { gatewayRemedy, probeProfile } from '../../../src/gateway/profile-probe.ts';
+import { probeProfile } from '../../../src/gateway/profile-probe.ts';
 import { startSimulator } from '../../../src/gateway/simulator.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { answer, type BadGateway, startBadGateway } from '../../support/bad-gateway.ts';
@@ -17,9 +17,16 @@ afterEach(async () => {
 });
 
 async function probe(url: string, cards = CARDS) {
-  const results = await probeProfile(gatewayConfig({ url }), cards, systemClock, CALENDAR);
-  expect(results.map(({ interface: name }) => name)).toEqual(['realname', 'flow', 'card_status']);
-  return { outcomes: [...new Set(results.map(({ outcome }) => outcome))], results };
+  const results = await probeProfile(gatewayConfig({ url }), cards, {
+    clock: systemClock,
+    calendar: CALENDAR,
+  });
+  expect(results.map(({ check }) => check)).toEqual([
+    'gateway realname',
+    'gateway flow',
+    'gateway card_status',
+  ]);
+  return { statuses: [...new Set(results.map(({ status }) => status))], results };
 }
 
 async function bad(status: number, body: string): Promise<BadGateway> {
@@ -31,8 +38,8 @@ async function bad(status: number, body: string): Promise<BadGateway> {
 it('a gateway that speaks it; nothing is stopped', async () => {
   const simulator = await startSimulator({ host: '127.0.0.1', port: 0 });
   open.push(simulator);
-  const { outcomes, results } = await probe(simulator.url);
-  expect(outcomes).toEqual(['answers']);
+  const { statuses, results } = await probe(simulator.url);
+  expect(statuses).toEqual(['ok']);
   expect(results[1]?.detail).toMatch(/^POST http:\/\/127\.0\.0\.1:\d+\/card\/flow: answers in [\d.]+ ms$/);
   const stats = (await (await fetch(`${simulator.url}/stats`)).json()) as Record<string, unknown>;
   expect(stats).toMatchObject({ requests: 3, stops: {}, by_interface: { stop: 0, start: 0 } });
@@ -48,29 +55,30 @@ it('a gateway that does not know the first card is asked about the next', async 
     )(socket, request),
   );
   open.push(gateway);
-  expect((await probe(gateway.url)).outcomes).toEqual(['answers']);
+  expect((await probe(gateway.url)).statuses).toEqual(['ok']);
 });
 
 it.each([
-  [404, '<html>', 'fails', 'unclear'],
-  [200, '<html>', 'fails', 'fails'],
-  [401, '', 'fails', 'fails'],
-  [503, '', 'refused', 'refused'],
-  [200, '{"code":404,"msg":"no such card"}', 'refused', 'answers'],
+  [404, '<html>', 'failed', 'unknown'],
+  [200, '<html>', 'failed', 'failed'],
+  [401, '', 'failed', 'failed'],
+  [503, '', 'warning', 'warning'],
+  [200, '{"code":404,"msg":"no such card"}', 'warning', 'ok'],
 ])('HTTP %i %j: %s for cards of the fleet, %s before there are any', async (status, body, known, unknown) => {
   const { url } = await bad(status, body);
-  expect((await probe(url)).outcomes).toEqual([known]);
-  expect((await probe(url, [])).outcomes).toEqual([unknown]);
+  expect((await probe(url)).statuses).toEqual([known]);
+  expect((await probe(url, [])).statuses).toEqual([unknown]);
 });
 
 it('nothing that listens', async () => {
   const { url, close } = await startBadGateway(answer(200, ''));
   await close();
-  const { outcomes, results } = await probe(url);
-  expect(outcomes).toEqual(['fails']);
+  const { statuses, results } = await probe(url);
+  expect(statuses).toEqual(['failed']);
   expect(results[0]).toMatchObject({
-    failure: 'connect',
     detail: expect.stringMatching(/: connect ECONNREFUSED/),
+    hint: expect.stringMatching(/^(?!.*credential).*is the gateway running/),
+    command: `curl -siv ${url}`,
   });
 });
 
@@ -88,43 +96,35 @@ async function inTurn(...answers: readonly (readonly [number, string])[]) {
 }
 
 it.each([
-  ['one failed call', [BROKEN, GOOD], 'sometimes', /: 1 of 4 calls failed: .*500/, 4],
-  ['two of five', [BROKEN, GOOD, BROKEN, GOOD], 'sometimes', /: 2 of 5 calls failed: .*500/, 5],
-  ['three failed calls', [BROKEN, GOOD, BROKEN, BROKEN], 'fails', /card_?\/?\w*: .*500/, 4],
-  ['one good call', [GOOD], 'answers', /answers in/, 1],
-] as const)('after %s the verdict is made by most calls', async (_, answers, outcome, detail, count) => {
+  ['one failed call', [BROKEN, GOOD], 'warning', /: 1 of 4 calls failed: .*500/, 4],
+  ['two of five', [BROKEN, GOOD, BROKEN, GOOD], 'warning', /: 2 of 5 calls failed: .*500/, 5],
+  ['three failed calls', [BROKEN, GOOD, BROKEN, BROKEN], 'failed', /card_?\/?\w*: .*500/, 4],
+  ['one good call', [GOOD], 'ok', /answers in/, 1],
+] as const)('after %s the verdict is made by most calls', async (_, answers, status, detail, count) => {
   const { url, calls } = await inTurn(...answers);
-  const { outcomes, results } = await probe(url);
-  expect(outcomes).toEqual([outcome]);
+  const { statuses, results } = await probe(url);
+  expect(statuses).toEqual([status]);
   expect(results[0]?.detail).toMatch(detail);
   expect([...calls.values()]).toEqual([count, count, count]);
 });
 
-it('tells why the calls failed', async () => {
-  const { url } = await bad(401, '');
-  expect((await probe(url)).results[0]?.failure).toBe('auth');
-});
-
 describe('the advice', () => {
-  const url = 'http://gateway:8080';
-
-  it('for a connection that is refused is no matter of credentials', () => {
-    const { hint, command } = gatewayRemedy('connect', url);
-    expect(hint).toMatch(/is the gateway running/);
-    expect(hint).not.toMatch(/credential/);
-    expect(command).toBe(`curl -siv ${url}`);
-  });
-
-  it('names credentials when they are refused', () => {
-    expect(gatewayRemedy('auth', url).hint).toMatch(/credentials/);
-  });
-
-  it('for calls that take too long leads to the limits', () => {
-    expect(gatewayRemedy('timeout', url).command).toBe('cardpoll concurrency advise');
-  });
-
-  it('for answers in another form leads to the profile', () => {
-    expect(gatewayRemedy('malformed', url)).toEqual(gatewayRemedy(null, url));
-    expect(gatewayRemedy(null, url).hint).toMatch(/gateway\.interfaces/);
+  it.each([
+    ['names credentials when they are refused', 401, '', /credentials/, 'curl'],
+    [
+      'leads to the limits for calls that are refused',
+      429,
+      '',
+      /more than it can take/,
+      'cardpoll concurrency advise',
+    ],
+    ['leads to the profile for answers in another form', 200, '<html>', /gateway\.interfaces/, 'curl'],
+  ])('%s', async (_, code, body, hint, command) => {
+    const { url } = await bad(code, body);
+    const [finding] = (await probe(url)).results;
+    expect([finding?.hint, finding?.command]).toEqual([
+      expect.stringMatching(hint),
+      command === 'curl' ? `curl -siv ${url}` : command,
+    ]);
   });
 });

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayInterface } from '../../../src/config/daemon-config.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
-import { maskFor, RequestMaker } from '../../../src/gateway/request.ts';
+import { maskFor, requestMaker } from '../../../src/gateway/request.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { answer, type ReceivedRequest, startBadGateway } from '../../support/bad-gateway.ts';
 import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
@@ -28,7 +28,7 @@ function make(call: Partial<GatewayInterface>, cards: [typeof CARD, ...(typeof C
     ...call,
   };
   const calendar = new MonthCalendar('Asia/Shanghai');
-  return new RequestMaker(full, '/tenant', calendar).make(cards, NEW_YEAR_IN_SHANGHAI);
+  return requestMaker(full, '/tenant', calendar)(cards, NEW_YEAR_IN_SHANGHAI);
 }
 
 it('puts the card into path, query and headers', () => {
@@ -235,8 +235,7 @@ describe('a mask', () => {
       'Basic *** is bad',
     ],
     ['a token that the call carried', 'granted-token is old', '*** is old'],
-    ['the beginning of a token where a text was cut', `token ${TOKEN.slice(0, 9)}…`, 'token ***…'],
-    ['nothing else', 'fleet is not known…', 'fleet is not known…'],
+    ['nothing else', 'fleet is not known', 'fleet is not known'],
   ])('masks %s', (_what, said, shown) => {
     expect(
       maskFor(config, ['authorization', 'Bearer granted-token', 'accept', 'application/json'])(said),
