@@ -5,6 +5,7 @@ import type { IndexResult } from './index/index-file.ts';
 import { dropStale } from './index/index-store.ts';
 import type { FileTask, Notice, Query, SearchOptions } from './model.ts';
 import { makePlan } from './plan/plan.ts';
+import { walk } from './plan/walk.ts';
 import { FileBytes } from './read/file-bytes.ts';
 import { isGzip } from './read/gzip/gzip-format.ts';
 import { forEachFile } from './threads.ts';
@@ -34,14 +35,15 @@ export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
     ...{ card: '', interface: null, ownSigns: {}, strict: false, window: null, zone: options.tz ?? null },
     ...{ keep: 'count', samples: 0, prune: false, inflate: 'auto' },
   };
-  const plan = await makePlan(options.roots, query, null, options.signal);
+  using found = walk(options.roots);
+  const plan = await makePlan(found, query, null, options.signal);
   const nowMs = options.nowMs ?? Date.now();
   const tasks = plan.tasks.filter((task) => isAtRest(task, nowMs));
   const resting = new Set(tasks);
   const results: IndexResult[] = [];
   const details = { query, cacheDirectory: options.cacheDir };
-  await forEachFile(tasks, 'indexFile', details, options, (found) => {
-    results.push(found);
+  await forEachFile(tasks, 'indexFile', details, options, (result) => {
+    results.push(result);
   });
   const leftOut = [
     ...plan.tasks.filter((task) => !resting.has(task)).map(({ path }) => ({ path, reason: 'still written' })),
@@ -61,7 +63,7 @@ export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
 function isAtRest(task: FileTask, nowMs: number): boolean {
   if (nowMs - task.mtimeMs >= AT_REST_MS) return true;
   try {
-    using bytes = FileBytes.open(task.path);
+    using bytes = FileBytes.of(task);
     return bytes !== null && isGzip(bytes.readAt(0, Buffer.alloc(2)));
   } catch {
     // Indexing the file will report the error.

@@ -67,13 +67,9 @@ async function eachChunk(
   choice: InflateChoice,
   data: (chunk: Buffer) => boolean,
 ): Promise<void> {
-  const file = FileBytes.open(path);
+  using file = FileBytes.open(path);
   if (file === null) throw new Error(`${path} is gone`);
-  try {
-    await inflateFile(file, { data, isStopped: () => false, gap: () => {} }, choice);
-  } finally {
-    file.close();
-  }
+  await inflateFile(file, { data, isStopped: () => false, gap: () => {} }, choice);
 }
 
 async function best(work: () => Promise<void>): Promise<number> {

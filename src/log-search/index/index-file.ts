@@ -49,7 +49,7 @@ export async function indexFile(
 /** Null when the file cannot be read or was replaced. */
 function currentIdentity(task: FileTask, zone: string, cacheDirectory: string): string | 'indexed' | null {
   try {
-    using bytes = FileBytes.open(task.path);
+    using bytes = FileBytes.of(task);
     if (bytes === null) return null;
     const known = readIndex(cacheDirectory, task, bytes, null);
     return known?.facts.zone === zone ? 'indexed' : identityOf(task, bytes);

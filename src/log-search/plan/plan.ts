@@ -14,7 +14,7 @@ import type { TimeSpan } from '../time/line-clock.ts';
 import { timeOfLine } from '../time/timestamps.ts';
 import { Zone } from '../time/zone.ts';
 import { follows, holderOfBoth, parseRotationName, type RotationName } from './rotation.ts';
-import { walk } from './walk.ts';
+import type { Found } from './walk.ts';
 
 /** A copy may have an old mtime from another time zone, so only files much older than the window are excluded. */
 const MTIME_SLACK_MS = 36 * 3_600_000;
@@ -51,15 +51,14 @@ export interface Plan {
 
 /**
  * @param cacheDirectory directory of the indexes; null: use none.
- * @throws CardpollError `input_missing` / `root_missing`, and the signal's reason when it is aborted.
+ * @throws the signal's reason when it is aborted.
  */
 export async function makePlan(
-  roots: readonly string[],
+  found: Found,
   query: Query,
   cacheDirectory: string | null,
   signal: AbortSignal | undefined,
 ): Promise<Plan> {
-  const found = walk(roots);
   const zone = new Zone(query.zone);
   const candidates = found.files.map((file) => candidateOf(file, zone));
   const notices = [...found.notices];
@@ -116,7 +115,7 @@ function lookInto(
   if (window === null ? cacheDirectory === null : isOld(candidate, window)) return;
   const { file } = candidate;
   try {
-    using bytes = FileBytes.open(file.path);
+    using bytes = FileBytes.of(file);
     if (bytes === null) return;
     try {
       if (cacheDirectory !== null) candidate.index = readIndex(cacheDirectory, file, bytes, card);
@@ -186,7 +185,7 @@ async function findDuplicates(
   for (const { file } of candidates) {
     const compressed = byPath.get(`${file.path}.gz`);
     if (compressed === undefined || file.size === 0) continue;
-    const holder = await holderOfBoth(file.path, compressed.path, signal);
+    const holder = await holderOfBoth(file, compressed, signal);
     if (holder === 'plain') duplicates.set(compressed.path, file.path);
     else if (holder === 'gzip') duplicates.set(file.path, compressed.path);
   }

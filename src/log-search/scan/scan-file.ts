@@ -3,8 +3,6 @@
 // Tries the fast way first; when it fails for this file (fast-inflate.ts), or the time of a line needs more than a short
 // look back (line-clock.ts), the results are dropped and the file is scanned again the careful way.
 
-import { readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { EVERY_LINE, type LineMatcher } from '../match/card-matcher.ts';
@@ -12,7 +10,6 @@ import { scanBuffer } from '../match/find-bytes.ts';
 import {
   type FileProblem,
   type FileTask,
-  fileId,
   type InflateChoice,
   type NoticeCode,
   type Query,
@@ -62,43 +59,18 @@ export async function scanFile<Sink extends LineSink>(
     bytesRead: 0,
     bytesSearched: 0,
   });
+  const vanished = () => failed('vanished', 'gone before it was opened');
   try {
-    using file = openTask(task);
-    if (file === null) return failed('vanished', 'gone before it was read');
+    using file = FileBytes.of(task);
+    if (file === null) return vanished();
     return await new FileScan(file, task, query, control, job).run();
   } catch (error) {
     // Hits cannot be stored, which is not a problem of the log file.
     if (error instanceof CardpollError) throw error;
+    if (isMissing(error)) return vanished();
     if (isDenied(error)) return failed('denied', 'permission denied');
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return failed('read_error', messageOf(error));
-  }
-}
-
-/** Opens the file of the plan, also if it was renamed meanwhile; null when it is gone. */
-function openTask(task: FileTask): FileBytes | null {
-  const file = ifThere(() => FileBytes.open(task.path));
-  if (file !== null && fileId(file) === fileId(task)) return file;
-  file?.close();
-  const directory = dirname(task.path);
-  for (const name of ifThere(() => readdirSync(directory)) ?? []) {
-    const path = join(directory, name);
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat?.ino !== task.ino || stat.dev !== task.dev) continue;
-    const renamed = ifThere(() => FileBytes.open(path));
-    if (renamed !== null && fileId(renamed) === fileId(task)) return renamed;
-    renamed?.close();
-  }
-  return null;
-}
-
-/** Null when the file or directory is missing. */
-function ifThere<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
   }
 }
 
