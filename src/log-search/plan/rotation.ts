@@ -113,7 +113,7 @@ async function compare(
     'node',
   );
   signal?.throwIfAborted();
-  if (!same || plain.shrunk || problems === null) return null;
+  if (!same || plain.shrunk) return null;
   if (offset > plain.size) return 'gzip';
   return problems.every(({ code }) => code === 'truncated') ? 'plain' : null;
 }

@@ -1,6 +1,6 @@
 // Scans one file from opening to closing, with the matcher and the sink of its caller: find-hits.ts, trace-lines.ts or
 // index-file.ts.
-// Tries the fast way first; when it fails for this file (fast-inflate.ts), or the time of a line needs more than a short
+// Tries the fast way first; when it fails for this file (inflate.ts), or the time of a line needs more than a short
 // look back (line-clock.ts), the results are dropped and the file is scanned again the careful way.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -17,7 +17,7 @@ import {
 } from '../model.ts';
 import { FileBytes, isDenied, isMissing } from '../read/file-bytes.ts';
 import { isGzip, unsupportedFormat, wasGzip } from '../read/gzip/gzip-format.ts';
-import { inflateFile } from '../read/gzip/inflate.ts';
+import { inflateFile, Unverified } from '../read/gzip/inflate.ts';
 import { UnknownTime } from '../time/line-clock.ts';
 import { timeOfLine } from '../time/timestamps.ts';
 import { type LineInstants, Zone } from '../time/zone.ts';
@@ -110,11 +110,11 @@ class FileScan<Sink extends LineSink> {
       this.#stoppedEarly = false;
       try {
         const problems = await this.#feed(scanner, gzip, inflate);
-        if (problems !== null) return this.#outcome(sink, [...problems, ...this.#laterProblems(scanner)]);
-        inflate = 'node';
+        return this.#outcome(sink, [...problems, ...this.#laterProblems(scanner)]);
       } catch (error) {
-        if (!(error instanceof UnknownTime)) throw error;
-        known = { first: await this.#findFirstTime(gzip) };
+        if (error instanceof Unverified) inflate = 'node';
+        else if (error instanceof UnknownTime) known = { first: await this.#findFirstTime(gzip) };
+        else throw error;
       }
       this.job.forget?.(sink);
     }
@@ -132,12 +132,11 @@ class FileScan<Sink extends LineSink> {
     };
   }
 
-  /** @returns null when the file must be inflated again with the documented functions of Node. */
   async #feed(
     scanner: Pick<LineScanner, 'push' | 'endLine'>,
     gzip: boolean,
     inflate: InflateChoice,
-  ): Promise<readonly FileProblem[] | null> {
+  ): Promise<readonly FileProblem[]> {
     const data = (chunk: Buffer): boolean => {
       this.#bytesSearched += chunk.length;
       this.control.progress(this.file.read);
@@ -148,9 +147,7 @@ class FileScan<Sink extends LineSink> {
     let problems: readonly FileProblem[] = [];
     if (gzip) {
       const sink = { data, isStopped: () => this.control.isStopped(), gap: () => scanner.endLine() };
-      const found = await inflateFile(this.file, sink, inflate);
-      if (found === null) return null;
-      problems = found;
+      problems = await inflateFile(this.file, sink, inflate);
     } else {
       const buffer = scanBuffer();
       for (let offset = 0; offset < this.file.size; offset += buffer.length) {

@@ -1,18 +1,11 @@
-// Inflates raw deflate data synchronously, so that a thread only inflates and searches: with the first library of a choice
-// that is installed and passes a test. Used by fast-inflate.ts. All libraries need the test: one may be missing or not
-// built, the other is internal to Node, which may change it.
+// Inflates raw deflate data, slice by slice. Used by inflate.ts. The fast libraries are synchronous, so that a thread only
+// inflates and searches; all need a test: one may be missing or not built, the other is internal to Node, which may change
+// it. The streams of node:zlib are slower, but documented, and report errors.
 
 import { createRequire } from 'node:module';
-import { constants, createInflateRaw, deflateRawSync } from 'node:zlib';
+import { constants, createInflateRaw, deflateRawSync, type InflateRaw } from 'node:zlib';
 import { scanBuffer } from '../../match/find-bytes.ts';
 import type { InflateChoice } from '../../model.ts';
-
-export interface InflateLibrary {
-  /** An inflater is not worth its cost for this many remaining bytes or fewer. */
-  readonly minBytes: number;
-  /** Null when this thread has made the maximum number. */
-  make(): Inflater | null;
-}
 
 /** `failed`: the data of this and earlier slices may be wrong. */
 type InflateState = 'open' | 'ended' | 'failed' | 'stopped';
@@ -21,40 +14,42 @@ type InflateState = 'open' | 'ended' | 'failed' | 'stopped';
 export interface Inflater {
   /**
    * Inflates a slice of the stream.
-   * @param emit gets the data, valid only during the call; returns false to stop.
    * @returns `ended` when the stream ended in this slice, or in the one before.
    */
-  push(slice: Buffer, emit: (data: Buffer) => boolean): InflateState;
+  push(slice: Buffer): InflateState | Promise<InflateState>;
   /** How many bytes of the last slice belonged to the stream; null when the library does not report it. */
   readonly endsAt: number | null;
   close(): void;
 }
 
+/** Gets the data, valid only during the call; returns false to stop. */
+export type Emit = (data: Buffer) => boolean;
+
+/** Null when an inflater is not worth its cost for this many remaining bytes, or this thread has made the maximum number. */
+type MakeInflater = (emit: Emit, remainingBytes: number) => Inflater | null;
+
 /** Size of the output buffer: small enough to stay in a processor's cache until it is searched. */
 export const OUTPUT_BYTES = 524_288;
 
-const LIBRARIES: Readonly<Record<InflateChoice, ReadonlyArray<() => InflateLibrary>>> = {
+const LIBRARIES: Readonly<Record<InflateChoice, ReadonlyArray<() => MakeInflater>>> = {
   auto: [nodeLibrary, zlibSyncLibrary],
   'zlib-sync': [zlibSyncLibrary],
   node: [],
 };
 
-const loaded = new Map<InflateChoice, InflateLibrary | null>();
+const loaded = new Map<InflateChoice, MakeInflater | null>();
 
 /** The first library of the choice that is installed and works; null: none. */
-export function libraryFor(choice: InflateChoice): InflateLibrary | null {
+export function fastLibrary(choice: InflateChoice): MakeInflater | null {
   const known = loaded.get(choice);
   if (known !== undefined) return known;
-  const library = LIBRARIES[choice].reduce<InflateLibrary | null>(
-    (found, load) => found ?? tryOut(load),
-    null,
-  );
+  const library = LIBRARIES[choice].reduce<MakeInflater | null>((found, load) => found ?? tryOut(load), null);
   loaded.set(choice, library);
   return library;
 }
 
-/** Null when the library is not installed, or fails a test of all that fast-inflate.ts needs, also after an error. */
-function tryOut(load: () => InflateLibrary): InflateLibrary | null {
+/** Null when the library is not installed, or fails a test of all that inflate.ts needs, also after an error. */
+function tryOut(load: () => MakeInflater): MakeInflater | null {
   try {
     const library = load();
     return canInflate(library) && canFail(library) && canInflate(library) ? library : null;
@@ -63,24 +58,24 @@ function tryOut(load: () => InflateLibrary): InflateLibrary | null {
   }
 }
 
-function canInflate(library: InflateLibrary): boolean {
+function canInflate(library: MakeInflater): boolean {
   const sample = Buffer.alloc(OUTPUT_BYTES + 1_000, 'a line to try it with\n');
   const deflated = Buffer.concat([deflateRawSync(sample, { level: 1 }), Buffer.from('behind')]);
-  const inflater = library.make();
   let checked = 0;
   const check = (data: Buffer) => {
     const expected = sample.subarray(checked, checked + data.length);
     checked += data.length;
     return data.equals(expected);
   };
-  const states = [deflated.subarray(0, 99), deflated.subarray(99)].map((part) => inflater?.push(part, check));
+  const inflater = library(check, Number.POSITIVE_INFINITY);
+  const states = [deflated.subarray(0, 99), deflated.subarray(99)].map((part) => inflater?.push(part));
   inflater?.close();
   return states.join() === 'open,ended' && checked === sample.length;
 }
 
-function canFail(library: InflateLibrary): boolean {
-  const inflater = library.make();
-  const state = inflater?.push(Buffer.alloc(64, 0xff), () => true);
+function canFail(library: MakeInflater): boolean {
+  const inflater = library(() => true, Number.POSITIVE_INFINITY);
+  const state = inflater?.push(Buffer.alloc(64, 0xff));
   inflater?.close();
   return state === 'failed';
 }
@@ -102,27 +97,24 @@ interface Internals {
 
 /**
  * The handle inside a stream of node:zlib: the same native code, without the thread pool and the copies of the stream. Node
- * has had it since its first versions but does not document it, so it is tested, and fast-inflate.ts accepts no member with
- * a wrong checksum.
+ * has had it since its first versions but does not document it, so it is tested, and inflate.ts accepts no member with a
+ * wrong checksum.
  */
-function nodeLibrary(): InflateLibrary {
+function nodeLibrary(): MakeInflater {
   const output = scanBuffer().subarray(0, OUTPUT_BYTES);
   // Making a stream costs more than a small member does.
   let spare: Internals | null = null;
-  return {
-    minBytes: 0,
-    make: () => {
-      const stream = spare ?? (createInflateRaw() as unknown as Internals);
-      spare = null;
-      return handleInflater(stream, output, () => {
-        spare = stream;
-      });
-    },
+  return (emit) => {
+    const stream = spare ?? (createInflateRaw() as unknown as Internals);
+    spare = null;
+    return handleInflater(stream, output, emit, () => {
+      spare = stream;
+    });
   };
 }
 
 /** @param release called when the stream can be used again. */
-function handleInflater(stream: Internals, output: Buffer, release: () => void): Inflater {
+function handleInflater(stream: Internals, output: Buffer, emit: Emit, release: () => void): Inflater {
   const { _handle: handle, _writeState: state } = stream;
   let failed = false;
   let endsAt: number | null = null;
@@ -134,7 +126,7 @@ function handleInflater(stream: Internals, output: Buffer, release: () => void):
     get endsAt() {
       return endsAt;
     },
-    push: (slice, emit) => {
+    push: (slice) => {
       for (let at = 0; ; ) {
         handle.writeSync(constants.Z_SYNC_FLUSH, slice, at, slice.length - at, output, 0, output.length);
         if (failed) return 'failed';
@@ -173,22 +165,20 @@ const MAX_INFLATERS = 300;
  * inflater, so a small rest of a file is not worth one and a thread makes a limited number of them.
  * @throws Node's error when the package is missing or was never built.
  */
-function zlibSyncLibrary(): InflateLibrary {
+function zlibSyncLibrary(): MakeInflater {
   const library = createRequire(import.meta.url)('zlib-sync') as ZlibSync;
   let made = 0;
-  return {
-    minBytes: WORTHWHILE_BYTES,
-    make: () => {
-      made += 1;
-      return made > MAX_INFLATERS ? null : zlibSyncInflater(library);
-    },
+  return (emit, remainingBytes) => {
+    if (remainingBytes <= WORTHWHILE_BYTES || made === MAX_INFLATERS) return null;
+    made += 1;
+    return zlibSyncInflater(library, emit);
   };
 }
 
-function zlibSyncInflater(library: ZlibSync): Inflater {
+function zlibSyncInflater(library: ZlibSync, emit: Emit): Inflater {
   const inflate = new library.Inflate({ chunkSize: OUTPUT_BYTES, windowBits: RAW });
   return {
-    push: (slice, emit) => {
+    push: (slice) => {
       inflate.push(slice, library.Z_SYNC_FLUSH);
       const { result, err } = inflate;
       if (result === null) return 'failed';
@@ -198,4 +188,62 @@ function zlibSyncInflater(library: ZlibSync): Inflater {
     endsAt: null,
     close: () => {},
   };
+}
+
+const BEFORE_THE_START = Buffer.alloc(32_768);
+
+/** A stream of node:zlib. All data that it emits is right, also when it fails. */
+export class StreamInflater implements Inflater {
+  reason = '';
+  readonly #stream: InflateRaw;
+  #state: InflateState = 'open';
+  #settle: () => void = () => {};
+  #thrown: { readonly error: unknown } | null = null;
+  /** Number of bytes in all slices before the last. */
+  #bytesBefore = 0;
+  #lastBytes = 0;
+
+  constructor(emit: Emit) {
+    this.#stream = createInflateRaw({ chunkSize: OUTPUT_BYTES, dictionary: BEFORE_THE_START });
+    this.#stream.on('data', (data: Buffer) => {
+      try {
+        if (this.#state !== 'stopped' && !emit(data)) this.#become('stopped');
+      } catch (error) {
+        // An error thrown in this callback would be lost.
+        this.#thrown = { error };
+        this.#become('stopped');
+      }
+    });
+    this.#stream.on('end', () => this.#become('ended'));
+    this.#stream.on('error', (error) => {
+      this.reason = error.message;
+      this.#become('failed');
+    });
+  }
+
+  get endsAt(): number {
+    return this.#stream.bytesWritten - this.#bytesBefore;
+  }
+
+  /** Resolves when all the slice's data has been emitted. */
+  async push(slice: Buffer): Promise<InflateState> {
+    this.#bytesBefore += this.#lastBytes;
+    this.#lastBytes = slice.length;
+    await new Promise<void>((resolve) => {
+      this.#settle = resolve;
+      // A copy, because zlib may still use it when the next slice is read.
+      this.#stream.write(Buffer.from(slice), () => resolve());
+    });
+    if (this.#thrown !== null) throw this.#thrown.error;
+    return this.#state;
+  }
+
+  close(): void {
+    this.#stream.destroy();
+  }
+
+  #become(state: InflateState): void {
+    if (this.#state === 'open') this.#state = state;
+    this.#settle();
+  }
 }
