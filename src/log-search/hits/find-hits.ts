@@ -78,7 +78,7 @@ class HitCollector implements LineSink {
     if (query.interface !== null && !interfaces.includes(query.interface)) return;
     this.count += 1;
     if (found.time === null) return;
-    const timeMs = found.time.fromMs;
+    const timeMs = found.time.ms;
     this.firstMs = Math.min(this.firstMs ?? timeMs, timeMs);
     this.lastMs = Math.max(this.lastMs ?? timeMs, timeMs);
     if (query.keep === 'count') return;
@@ -113,7 +113,7 @@ class HitCollector implements LineSink {
     return {
       file: this.file,
       offset,
-      timeMs: found.time?.fromMs ?? 0,
+      timeMs: found.time?.ms ?? 0,
       interfaces,
       line: Buffer.from(bytes.subarray(from, end)),
       cut: cut || end < to,

@@ -154,8 +154,8 @@ class TraceLines implements LineSink {
     if (time === null) return;
     const line = bytes.subarray(from, to);
     for (const [{ id, fromMs, toMs }, matcher] of this.#matchers) {
-      const near = [time, time.again].find((one) => one && one.fromMs >= fromMs && one.fromMs < toMs);
-      if (!near || !holds(matcher, line)) continue;
+      const near = [time.ms, time.againMs].find((ms) => ms !== null && ms >= fromMs && ms < toMs);
+      if (near == null || !holds(matcher, line)) continue;
       const count = (this.#counts.get(id) ?? 0) + 1;
       this.#counts.set(id, count);
       if (count > MAX_LINES_A_TRACE) {
@@ -164,7 +164,7 @@ class TraceLines implements LineSink {
       }
       const kept = Buffer.from(line.subarray(0, MAX_LINE_BYTES));
       this.lines.push({
-        ...{ id, file: this.file, offset, timeMs: near.fromMs, line: kept },
+        ...{ id, file: this.file, offset, timeMs: near, line: kept },
         cut: cut || kept.length < line.length,
       });
     }
