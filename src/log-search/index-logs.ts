@@ -1,9 +1,9 @@
 // `cardpoll logs index`: creates or updates the index of every log file that no longer grows. Called by the command, from
 // cron or a logrotate postrotate script. search.ts uses existing indexes.
 
-import type { IndexResult } from './index/index-file.ts';
+import type { indexFile } from './index/index-file.ts';
 import { dropStale } from './index/index-store.ts';
-import type { FileTask, Notice, Query, SearchOptions } from './model.ts';
+import type { FileTask, Query, SearchOptions } from './model.ts';
 import { makePlan } from './plan/plan.ts';
 import { walk } from './plan/walk.ts';
 import { FileBytes } from './read/file-bytes.ts';
@@ -16,21 +16,11 @@ interface IndexOptions
   readonly cacheDir: string;
 }
 
-interface IndexReport {
-  readonly indexed: number;
-  /** Indexed before and unchanged. */
-  readonly current: number;
-  readonly leftOut: readonly { readonly path: string; readonly reason: string }[];
-  /** Number of indexes removed because their log files are gone or changed. */
-  readonly dropped: number;
-  readonly notices: readonly Notice[];
-}
-
 /** A plain file that was written within this time may still grow. */
 const AT_REST_MS = 60_000;
 
 /** @throws CardpollError `usage` / `bad_zone`, `input_missing` / `root_missing`. */
-export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
+export async function indexLogs(options: IndexOptions) {
   const query: Query = {
     ...{ card: '', interface: null, ownSigns: {}, strict: false, window: null, zone: options.tz ?? null },
     ...{ keep: 'count', samples: 0, prune: false, inflate: 'auto' },
@@ -40,7 +30,7 @@ export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
   const nowMs = options.nowMs ?? Date.now();
   const tasks = plan.tasks.filter((task) => isAtRest(task, nowMs));
   const resting = new Set(tasks);
-  const results: IndexResult[] = [];
+  const results: Awaited<ReturnType<typeof indexFile>>[] = [];
   const details = { query, cacheDirectory: options.cacheDir };
   await forEachFile(tasks, 'indexFile', details, options, (result) => {
     results.push(result);
@@ -55,6 +45,7 @@ export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
     indexed: results.filter(({ state }) => state === 'indexed').length,
     current: results.filter(({ state }) => state === 'current').length,
     leftOut,
+    // Indexes of log files that are gone or changed.
     dropped: dropStale(options.cacheDir),
     notices: plan.notices,
   };

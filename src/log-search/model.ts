@@ -140,6 +140,17 @@ export interface Hit {
   readonly cut: boolean;
 }
 
+/** A hit as it is reported. */
+export interface FoundLine extends Pick<Hit, 'timeMs' | 'interfaces' | 'line' | 'cut'> {
+  readonly path: string;
+}
+
+/** Lines from a worker thread are plain byte arrays, without the methods of Buffer. */
+export function toFoundLine({ timeMs, interfaces, line, cut }: Hit, path: string): FoundLine {
+  const { buffer, byteOffset, length } = line;
+  return { path, timeMs, interfaces, line: Buffer.from(buffer, byteOffset, length), cut };
+}
+
 /** The fields that order hits. */
 export type HitOrder = Pick<Hit, 'timeMs' | 'file' | 'offset'>;
 

@@ -2,7 +2,7 @@
 // daemon, store or network.
 import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { sumOfCounts } from '../domain/numbers.ts';
+import { sum, sumOfCounts } from '../domain/numbers.ts';
 import type { FileHits } from './hits/find-hits.ts';
 import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
 import { MAX_LINES_A_TRACE, type TracedLine, TraceTargets } from './hits/trace-lines.ts';
@@ -14,18 +14,20 @@ import {
   type NoticeCode,
   type Query,
   type SearchOptions,
+  toFoundLine,
 } from './model.ts';
 import { parseQuery } from './plan/parse-query.ts';
 import { makePlan, type Plan } from './plan/plan.ts';
 import { walk } from './plan/walk.ts';
-import { type Report, type Trace, toFoundLine } from './report/report.ts';
 import { forEachFile } from './threads.ts';
+
+export type Report = Awaited<ReturnType<typeof searchLogs>>;
 
 /**
  * Searches the logs. The caller closes the report.
  * @throws CardpollError `usage` for invalid options, `input_missing` for a root that does not exist.
  */
-export async function searchLogs(options: SearchOptions): Promise<Report> {
+export async function searchLogs(options: SearchOptions) {
   const startedMs = performance.now();
   const query = parseQuery(options);
   const roots = options.roots.filter((root) => root !== '');
@@ -47,10 +49,10 @@ export async function searchLogs(options: SearchOptions): Promise<Report> {
       files: fileCounts(plan, notices, results),
       prunedFiles: plan.pruned,
       bytes: {
-        read: sum(results, ({ bytesRead }) => bytesRead) + plan.bytesRead,
-        searched: sum(results, ({ bytesSearched }) => bytesSearched),
+        read: sum(results.map(({ bytesRead }) => bytesRead)) + plan.bytesRead,
+        searched: sum(results.map(({ bytesSearched }) => bytesSearched)),
       },
-      hits: sum(results, ({ count }) => count),
+      hits: sum(results.map(({ count }) => count)),
       firstMs: extreme(
         results.map(({ firstMs }) => firstMs),
         Math.min,
@@ -59,6 +61,7 @@ export async function searchLogs(options: SearchOptions): Promise<Report> {
         results.map(({ lastMs }) => lastMs),
         Math.max,
       ),
+      // A hit may belong to several; `other`: hits without an interface.
       byInterface: sumOfCounts<string>(results.map(({ byInterface }) => byInterface)),
       matching: results
         .filter(({ count }) => count > 0)
@@ -69,13 +72,16 @@ export async function searchLogs(options: SearchOptions): Promise<Report> {
         .slice(0, query.samples)
         .map((hit) => toFoundLine(hit, pathOf(hit.file))),
       notices,
+      // null without `trace`.
       traces: traced?.traces ?? null,
       tracesTruncated: traced?.truncated ?? false,
       threads,
       elapsedMs: performance.now() - startedMs,
+      /** Every hit in time order, when all were kept; readable until close(). */
       *records() {
         for (const hit of hits?.inOrder() ?? []) yield toFoundLine(hit, pathOf(hit.file));
       },
+      /** Removes the temporary files. */
       close,
     };
   } catch (error) {
@@ -104,7 +110,7 @@ function noticesOf({ problems }: Pick<FileHits, 'problems'>, path: string): Noti
   return problems.map((problem) => ({ path, ...problem }));
 }
 
-function fileCounts(plan: Plan, notices: readonly Notice[], results: readonly FileHits[]): Report['files'] {
+function fileCounts(plan: Plan, notices: readonly Notice[], results: readonly FileHits[]) {
   const count = (fits: (code: NoticeCode) => boolean) =>
     new Set(notices.filter(({ code }) => fits(code)).map(({ path }) => path)).size;
   const searched = results.filter(({ problems }) => !problems.some(({ code }) => NOTICES[code] === 'unread'));
@@ -115,6 +121,7 @@ function fileCounts(plan: Plan, notices: readonly Notice[], results: readonly Fi
     searched: searched.length,
     damaged: count((code) => NOTICES[code] === 'damaged'),
     denied: count((code) => code === 'denied'),
+    // FIFOs, sockets and devices.
     special: plan.special,
   };
 }
@@ -154,7 +161,7 @@ function traceOf(
   paths: readonly string[],
   card: string,
   cutShort: ReadonlySet<string>,
-): Trace {
+) {
   const own = lines.filter((line) => line.id === id).sort(compareHits);
   const matcher = new CardMatcher(card);
   return {
@@ -170,10 +177,6 @@ function traceOf(
 /** A second pass reports the same files again. */
 function unique(notices: readonly Notice[]): Notice[] {
   return [...new Map(notices.map((notice) => [`${notice.code} ${notice.path}`, notice])).values()];
-}
-
-function sum<T>(items: readonly T[], of: (item: T) => number): number {
-  return items.reduce((total, item) => total + of(item), 0);
 }
 
 function extreme(values: readonly (number | null)[], of: (a: number, b: number) => number): number | null {

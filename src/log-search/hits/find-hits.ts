@@ -7,23 +7,16 @@ import { CardMatcher } from '../match/card-matcher.ts';
 import { InterfaceRules } from '../match/interface-rules.ts';
 import type { FileTask, Hit, Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
-import { type ScanControl, type ScanOutcome, scanFile } from '../scan/scan-file.ts';
+import { type ScanControl, scanFile } from '../scan/scan-file.ts';
 import { RunWriter } from './hit-runs.ts';
 
 /** Maximum length of a sample, which is for people to read. */
 const SAMPLE_BYTES = 4_096;
 
-export type InterfaceCounts = Partial<Record<InterfaceName | 'other', number>>;
+type InterfaceCounts = Partial<Record<InterfaceName | 'other', number>>;
 
 /** The hits of one file. */
-export interface FileHits
-  extends Omit<ScanOutcome<unknown>, 'sink'>,
-    Pick<HitCollector, 'count' | 'byInterface' | 'firstMs' | 'lastMs' | 'samples'> {
-  /** Number of the file's task. */
-  readonly file: number;
-  /** Paths of sorted runs with all hits, when the query keeps all. */
-  readonly runs: readonly string[];
-}
+export type FileHits = Awaited<ReturnType<typeof findHits>>;
 
 interface HitsWork {
   readonly query: Query;
@@ -31,11 +24,7 @@ interface HitsWork {
   readonly runDirectory: string | null;
 }
 
-export async function findHits(
-  task: FileTask,
-  { query, runDirectory }: HitsWork,
-  control: ScanControl,
-): Promise<FileHits> {
+export async function findHits(task: FileTask, { query, runDirectory }: HitsWork, control: ScanControl) {
   const newRuns = () =>
     runDirectory === null ? null : new RunWriter(join(runDirectory, `hits-${task.number}`));
   const { sink, ...rest } = await scanFile(task, query, control, {
@@ -46,7 +35,7 @@ export async function findHits(
   });
   sink.runs?.flush();
   const { count, byInterface, firstMs, lastMs, samples } = sink;
-  const runs = sink.runs?.paths ?? [];
+  const runs: readonly string[] = sink.runs?.paths ?? [];
   return { file: task.number, count, byInterface, firstMs, lastMs, samples, runs, ...rest };
 }
 

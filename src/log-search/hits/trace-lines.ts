@@ -2,7 +2,7 @@
 // the request ids of the hits with TraceTargets, then scans the files around them for lines with one of the ids.
 
 import { holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
-import type { FileProblem, FileTask, Hit, Query } from '../model.ts';
+import type { FileTask, Hit, Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
 
@@ -61,15 +61,6 @@ export class TraceTargets {
   }
 }
 
-interface TraceResult {
-  /** Number of the file's task. */
-  readonly file: number;
-  readonly lines: readonly TracedLine[];
-  readonly problems: readonly FileProblem[];
-  /** Ids with more lines than were kept. */
-  readonly truncated: readonly string[];
-}
-
 export interface TracedLine extends Omit<Hit, 'interfaces'> {
   readonly id: string;
 }
@@ -78,7 +69,7 @@ export async function findTraceLines(
   task: FileTask,
   { query, targets }: { readonly query: Query; readonly targets: readonly TraceTarget[] },
   control: ScanControl,
-): Promise<TraceResult> {
+) {
   const { sink, problems } = await scanFile(task, query, control, {
     matcher: new IdMatcher(targets.map(({ id }) => id)),
     timed: true,
@@ -139,6 +130,7 @@ function isWord(byte: number | undefined): boolean {
 
 class TraceLines implements LineSink {
   readonly lines: TracedLine[] = [];
+  /** Ids with more lines than were kept. */
   readonly truncated = new Set<string>();
   readonly #counts = new Map<string, number>();
   readonly #matchers: ReadonlyMap<TraceTarget, IdMatcher>;

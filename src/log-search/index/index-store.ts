@@ -42,7 +42,7 @@ export interface IndexEntry {
 }
 
 /** Identifies the content of a log file: a sidecar with another identity is not used. */
-export function identityOf(file: FoundFile, bytes: FileBytes): string {
+function identityOf(file: FoundFile, bytes: FileBytes): string {
   const room = Buffer.alloc(TRAILER_BYTES);
   const trailer = bytes.readAt(Math.max(0, bytes.size - TRAILER_BYTES), room).toString('hex');
   return [file.dev, file.ino, file.size, file.mtimeMs, trailer].join(':');
@@ -112,14 +112,14 @@ function parseHeader(text: string): Header | null {
 export function writeIndex(
   cacheDirectory: string,
   file: FoundFile,
-  identity: string,
+  bytes: FileBytes,
   facts: IndexFacts,
   filter: Buffer,
 ): void {
   const filterBlocks = filter.length / BLOCK_BYTES;
   const header: Header = {
     version: VERSION,
-    identity,
+    identity: identityOf(file, bytes),
     directory: dirname(file.path),
     ...facts,
     filterBlocks,

@@ -34,7 +34,7 @@ type PruneReason =
   | 'index_lacks_card'
   | 'index_outside_window';
 
-export interface PrunedFile {
+interface PrunedFile {
   readonly path: string;
   readonly reason: PruneReason;
 }

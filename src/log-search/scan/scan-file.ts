@@ -39,7 +39,7 @@ export interface ScanControl {
   progress(bytesRead: number): void;
 }
 
-export interface ScanOutcome<Sink> {
+interface ScanOutcome<Sink> {
   readonly sink: Sink;
   readonly problems: readonly FileProblem[];
   readonly bytesRead: number;
