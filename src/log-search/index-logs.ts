@@ -1,7 +1,6 @@
 // `cardpoll logs index`: creates or updates the index of every log file that no longer grows. Called by the command, from
 // cron or a logrotate postrotate script. search.ts uses existing indexes.
 
-import type { indexFile } from './index/index-file.ts';
 import { dropStale } from './index/index-store.ts';
 import type { FileTask, Query, SearchOptions } from './model.ts';
 import { makePlan } from './plan/plan.ts';
@@ -30,11 +29,8 @@ export async function indexLogs(options: IndexOptions) {
   const nowMs = options.nowMs ?? Date.now();
   const tasks = plan.tasks.filter((task) => isAtRest(task, nowMs));
   const resting = new Set(tasks);
-  const results: Awaited<ReturnType<typeof indexFile>>[] = [];
-  const details = { query, cacheDirectory: options.cacheDir };
-  await forEachFile(tasks, 'indexFile', details, options, (result) => {
-    results.push(result);
-  });
+  const work = { query, cacheDirectory: options.cacheDir };
+  const { results } = await forEachFile(tasks, 'indexFile', work, options);
   const leftOut = [
     ...plan.tasks.filter((task) => !resting.has(task)).map(({ path }) => ({ path, reason: 'still written' })),
     ...results

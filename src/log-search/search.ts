@@ -99,10 +99,8 @@ async function searchFiles(
 ) {
   using found = walk(roots);
   const plan = await makePlan(found, query, options.cacheDir ?? null, options.signal);
-  const results: FileHits[] = [];
-  const threads = await forEachFile(plan.tasks, 'findHits', { query, runDirectory }, options, (result) => {
-    results.push(result);
-  });
+  const work = { query, runDirectory };
+  const { results, threads } = await forEachFile(plan.tasks, 'findHits', work, options);
   return { plan, threads, results: results.sort((a, b) => a.file - b.file) };
 }
 
@@ -140,18 +138,14 @@ async function findTraces(hits: HitRuns, roots: readonly string[], query: Query,
   const wider: Query = { ...query, window };
   using found = walk(roots);
   const plan = await makePlan(found, wider, null, options.signal);
-  const lines: TracedLine[] = [];
-  const cutShort = new Set<string>();
-  const notices: Notice[] = [];
-  const details = { query: wider, targets: list };
   const silent = { ...options, onProgress: undefined };
-  await forEachFile(plan.tasks, 'findTraceLines', details, silent, (result) => {
-    lines.push(...result.lines);
-    for (const id of result.truncated) cutShort.add(id);
-    notices.push(...noticesOf(result, plan.tasks[result.file]?.path ?? ''));
-  });
+  const work = { query: wider, targets: list };
+  const { results } = await forEachFile(plan.tasks, 'findTraceLines', work, silent);
+  const lines = results.flatMap((result) => result.lines);
+  const cutShort = new Set(results.flatMap(({ truncated }) => truncated));
   const paths = plan.tasks.map(({ path }) => path);
   const traces = list.map(({ id }) => traceOf(id, lines, paths, query.card, cutShort));
+  const notices = results.flatMap((result) => noticesOf(result, paths[result.file] ?? ''));
   return { traces, truncated: targets.truncated, notices };
 }
 
