@@ -107,39 +107,35 @@ function nodeLibrary(): MakeInflater {
   return (emit) => {
     const stream = spare ?? (createInflateRaw() as unknown as Internals);
     spare = null;
-    return handleInflater(stream, output, emit, () => {
-      spare = stream;
-    });
-  };
-}
-
-/** @param release called when the stream can be used again. */
-function handleInflater(stream: Internals, output: Buffer, emit: Emit, release: () => void): Inflater {
-  const { _handle: handle, _writeState: state } = stream;
-  let failed = false;
-  let endsAt: number | null = null;
-  handle.onerror = () => {
-    failed = true;
-  };
-  handle.reset();
-  return {
-    get endsAt() {
-      return endsAt;
-    },
-    push: (slice) => {
-      for (let at = 0; ; ) {
-        handle.writeSync(constants.Z_SYNC_FLUSH, slice, at, slice.length - at, output, 0, output.length);
-        if (failed) return 'failed';
-        const [room = 0, left = 0] = state;
-        at = slice.length - left;
-        if (room < output.length && !emit(output.subarray(0, output.length - room))) return 'stopped';
-        if (room === 0) continue;
-        if (left === 0) return 'open';
-        endsAt = at;
-        return 'ended';
-      }
-    },
-    close: () => (failed ? handle.close() : release()),
+    const { _handle: handle, _writeState: state } = stream;
+    let failed = false;
+    let endsAt: number | null = null;
+    handle.onerror = () => {
+      failed = true;
+    };
+    handle.reset();
+    return {
+      get endsAt() {
+        return endsAt;
+      },
+      push: (slice) => {
+        for (let at = 0; ; ) {
+          handle.writeSync(constants.Z_SYNC_FLUSH, slice, at, slice.length - at, output, 0, output.length);
+          if (failed) return 'failed';
+          const [room = 0, left = 0] = state;
+          at = slice.length - left;
+          if (room < output.length && !emit(output.subarray(0, output.length - room))) return 'stopped';
+          if (room === 0) continue;
+          if (left === 0) return 'open';
+          endsAt = at;
+          return 'ended';
+        }
+      },
+      close: () => {
+        if (failed) handle.close();
+        else spare = stream;
+      },
+    };
   };
 }
 
@@ -171,22 +167,18 @@ function zlibSyncLibrary(): MakeInflater {
   return (emit, remainingBytes) => {
     if (remainingBytes <= WORTHWHILE_BYTES || made === MAX_INFLATERS) return null;
     made += 1;
-    return zlibSyncInflater(library, emit);
-  };
-}
-
-function zlibSyncInflater(library: ZlibSync, emit: Emit): Inflater {
-  const inflate = new library.Inflate({ chunkSize: OUTPUT_BYTES, windowBits: RAW });
-  return {
-    push: (slice) => {
-      inflate.push(slice, library.Z_SYNC_FLUSH);
-      const { result, err } = inflate;
-      if (result === null) return 'failed';
-      if (result.length > 0 && !emit(result)) return 'stopped';
-      return err === library.Z_STREAM_END ? 'ended' : 'open';
-    },
-    endsAt: null,
-    close: () => {},
+    const inflate = new library.Inflate({ chunkSize: OUTPUT_BYTES, windowBits: RAW });
+    return {
+      push: (slice) => {
+        inflate.push(slice, library.Z_SYNC_FLUSH);
+        const { result, err } = inflate;
+        if (result === null) return 'failed';
+        if (result.length > 0 && !emit(result)) return 'stopped';
+        return err === library.Z_STREAM_END ? 'ended' : 'open';
+      },
+      endsAt: null,
+      close: () => {},
+    };
   };
 }
 
