@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { sum, sumOfCounts } from '../domain/numbers.ts';
 import type { FileHits } from './hits/find-hits.ts';
 import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
-import { MAX_LINES_A_TRACE, type TracedLine, TraceTargets } from './hits/trace-lines.ts';
+import { MAX_LINES_A_TRACE, type TracedLine, traceTargets } from './hits/trace-lines.ts';
 import { CardMatcher, holds } from './match/card-matcher.ts';
 import {
   compareHits,
@@ -126,27 +126,25 @@ function fileCounts(plan: Plan, notices: readonly Notice[], results: readonly Fi
 
 /** The second pass of `--trace`: finds the other lines of the hits' requests. */
 async function findTraces(hits: HitRuns, roots: readonly string[], query: Query, options: SearchOptions) {
-  const targets = new TraceTargets();
-  for (const hit of hits.inOrder()) targets.add(hit);
-  const list = targets.list;
-  if (list.length === 0) return { traces: [], truncated: false, notices: [] };
+  const { targets, truncated } = traceTargets(hits.inOrder());
+  if (targets.length === 0) return { traces: [], truncated: false, notices: [] };
   const window = {
-    fromMs: list.reduce((least, { fromMs }) => Math.min(least, fromMs), Number.POSITIVE_INFINITY),
-    toMs: list.reduce((greatest, { toMs }) => Math.max(greatest, toMs), Number.NEGATIVE_INFINITY),
+    fromMs: Math.min(...targets.map(({ fromMs }) => fromMs)),
+    toMs: Math.max(...targets.map(({ toMs }) => toMs)),
   };
   // The search is for lines without the card, so the index of the card does not help.
   const wider: Query = { ...query, window };
   using found = walk(roots);
   const plan = await makePlan(found, wider, null, options.signal);
   const silent = { ...options, onProgress: undefined };
-  const work = { query: wider, targets: list };
+  const work = { query: wider, targets };
   const { results } = await forEachFile(plan.tasks, 'findTraceLines', work, silent);
   const lines = results.flatMap((result) => result.lines);
   const cutShort = new Set(results.flatMap(({ truncated }) => truncated));
   const paths = plan.tasks.map(({ path }) => path);
-  const traces = list.map(({ id }) => traceOf(id, lines, paths, query.card, cutShort));
+  const traces = targets.map(({ id }) => traceOf(id, lines, paths, query.card, cutShort));
   const notices = results.flatMap((result) => noticesOf(result, paths[result.file] ?? ''));
-  return { traces, truncated: targets.truncated, notices };
+  return { traces, truncated, notices };
 }
 
 function traceOf(

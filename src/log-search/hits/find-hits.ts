@@ -18,13 +18,12 @@ type InterfaceCounts = Partial<Record<InterfaceName | 'other', number>>;
 /** The hits of one file. */
 export type FileHits = Awaited<ReturnType<typeof findHits>>;
 
-interface HitsWork {
-  readonly query: Query;
-  /** Where hits are kept when the query keeps all; otherwise null. */
-  readonly runDirectory: string | null;
-}
-
-export async function findHits(task: FileTask, { query, runDirectory }: HitsWork, control: ScanControl) {
+/** @param runDirectory where hits are kept when the query keeps all; otherwise null. */
+export async function findHits(
+  task: FileTask,
+  { query, runDirectory }: { readonly query: Query; readonly runDirectory: string | null },
+  control: ScanControl,
+) {
   const newRuns = () =>
     runDirectory === null ? null : new RunWriter(join(runDirectory, `hits-${task.number}`));
   const { sink, ...rest } = await scanFile(task, query, control, {

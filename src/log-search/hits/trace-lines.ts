@@ -1,5 +1,5 @@
 // `--trace`: finds the other lines of the requests of a card's hits, also lines without the card. search.ts collects
-// the request ids of the hits with TraceTargets, then scans the files around them for lines with one of the ids.
+// the request ids of the hits with traceTargets, then scans the files around them for lines with one of the ids.
 
 import { holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
 import type { FileTask, Hit, Query } from '../model.ts';
@@ -34,31 +34,26 @@ function requestIdsOf(line: Buffer): string[] {
   return [...ids];
 }
 
-/** Collects the request ids to look for, from hits in time order. */
-export class TraceTargets {
-  readonly #targets = new Map<string, TraceTarget>();
-  /** True when there were more than MAX_TRACES requests. */
-  truncated = false;
-
-  add(hit: Hit): void {
-    for (const id of requestIdsOf(hit.line)) {
-      const known = this.#targets.get(id);
-      if (known === undefined && this.#targets.size >= MAX_TRACES) {
-        this.truncated = true;
+/** The request ids to look for, from hits in time order; `truncated`: there were more than MAX_TRACES. */
+export function traceTargets(hits: Iterable<Hit>) {
+  const targets = new Map<string, TraceTarget>();
+  let truncated = false;
+  for (const { line, timeMs } of hits) {
+    for (const id of requestIdsOf(line)) {
+      const known = targets.get(id);
+      if (known === undefined && targets.size >= MAX_TRACES) {
+        truncated = true;
         continue;
       }
-      const [fromMs, toMs] = [hit.timeMs - AROUND_MS, hit.timeMs + AROUND_MS + 1];
-      this.#targets.set(id, {
+      const [fromMs, toMs] = [timeMs - AROUND_MS, timeMs + AROUND_MS + 1];
+      targets.set(id, {
         id,
         fromMs: Math.min(known?.fromMs ?? fromMs, fromMs),
         toMs: Math.max(known?.toMs ?? toMs, toMs),
       });
     }
   }
-
-  get list(): TraceTarget[] {
-    return [...this.#targets.values()];
-  }
+  return { targets: [...targets.values()], truncated };
 }
 
 export interface TracedLine extends Omit<Hit, 'interfaces'> {
