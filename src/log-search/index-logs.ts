@@ -10,8 +10,7 @@ import { isGzip } from './read/gzip/gzip-format.ts';
 import { forEachFile } from './threads.ts';
 
 /** Searches in another zone ignore the times without offset. */
-interface IndexOptions
-  extends Pick<SearchOptions, 'roots' | 'tz' | 'threads' | 'nowMs' | 'onProgress' | 'signal'> {
+interface IndexOptions extends Pick<SearchOptions, 'roots' | 'tz' | 'threads' | 'onProgress' | 'signal'> {
   readonly cacheDir: string;
 }
 
@@ -26,7 +25,7 @@ export async function indexLogs(options: IndexOptions) {
   };
   using found = walk(options.roots);
   const plan = await makePlan(found, query, null, options.signal);
-  const nowMs = options.nowMs ?? Date.now();
+  const nowMs = Date.now();
   const tasks = plan.tasks.filter((task) => isAtRest(task, nowMs));
   const resting = new Set(tasks);
   const work = { query, cacheDirectory: options.cacheDir };

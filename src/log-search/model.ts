@@ -49,7 +49,6 @@ export interface SearchOptions {
   readonly inflate?: InflateChoice | undefined;
   /** Directory of the indexes; null: use none. */
   readonly cacheDir?: string | null | undefined;
-  readonly nowMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
