@@ -7,14 +7,6 @@ import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { FoundFile, Notice } from '../model.ts';
 import { FileBytes, isDenied, isMissing } from '../read/file-bytes.ts';
 
-/** Disposing of it closes the files. */
-export interface Found extends Disposable {
-  readonly files: readonly FoundFile[];
-  readonly notices: readonly Notice[];
-  /** FIFOs, sockets and devices. */
-  readonly special: number;
-}
-
 const MAX_WALKS = 20;
 /** A directory may change for this long without a new mtime: clocks and file systems are coarse. */
 const SETTLED_MS = 2_000;
@@ -26,12 +18,12 @@ const USUAL_LIMIT = 1_024;
  * when two listings are the same.
  * @throws CardpollError `input_missing` / `root_missing`.
  */
-export function walk(roots: readonly string[]): Found {
-  let listing = new Walker(roots);
+export function walk(roots: readonly string[]): Listing {
+  let listing = new Listing(roots);
   for (let walks = 2; !listing.isSettled(); walks += 1) {
     const before = listing.fingerprint;
     listing[Symbol.dispose]();
-    listing = new Walker(roots);
+    listing = new Listing(roots);
     if (listing.fingerprint === before) break;
     if (walks === MAX_WALKS) {
       const detail = 'its files kept changing while they were listed';
@@ -42,9 +34,11 @@ export function walk(roots: readonly string[]): Found {
   return listing;
 }
 
-class Walker implements Found {
+/** Disposing of it closes the files. */
+export class Listing implements Disposable {
   readonly files: FoundFile[] = [];
   readonly notices: Notice[] = [];
+  /** Number of FIFOs, sockets and devices. */
   special = 0;
   readonly #seen = new Set<string>();
   readonly #changedAt = new Map<string, number>();
