@@ -1,48 +1,35 @@
 // `cardpoll logs index`: creates or updates the index of every log file that no longer grows. Called by the command, from
 // cron or a logrotate postrotate script. search.ts uses existing indexes.
 
-import type { IndexResult } from './index/index-file.ts';
 import { dropStale } from './index/index-store.ts';
-import type { FileTask, Notice, Query, SearchOptions } from './model.ts';
+import type { FileTask, Query, SearchOptions } from './model.ts';
 import { makePlan } from './plan/plan.ts';
+import { walk } from './plan/walk.ts';
 import { FileBytes } from './read/file-bytes.ts';
 import { isGzip } from './read/gzip/gzip-format.ts';
 import { forEachFile } from './threads.ts';
 
 /** Searches in another zone ignore the times without offset. */
-interface IndexOptions
-  extends Pick<SearchOptions, 'roots' | 'tz' | 'threads' | 'nowMs' | 'onProgress' | 'signal'> {
+interface IndexOptions extends Pick<SearchOptions, 'roots' | 'tz' | 'threads' | 'onProgress' | 'signal'> {
   readonly cacheDir: string;
-}
-
-interface IndexReport {
-  readonly indexed: number;
-  /** Indexed before and unchanged. */
-  readonly current: number;
-  readonly leftOut: readonly { readonly path: string; readonly reason: string }[];
-  /** Number of indexes removed because their log files are gone or changed. */
-  readonly dropped: number;
-  readonly notices: readonly Notice[];
 }
 
 /** A plain file that was written within this time may still grow. */
 const AT_REST_MS = 60_000;
 
 /** @throws CardpollError `usage` / `bad_zone`, `input_missing` / `root_missing`. */
-export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
+export async function indexLogs(options: IndexOptions) {
   const query: Query = {
     ...{ card: '', interface: null, ownSigns: {}, strict: false, window: null, zone: options.tz ?? null },
     ...{ keep: 'count', samples: 0, prune: false, inflate: 'auto' },
   };
-  const plan = await makePlan(options.roots, query, null, options.signal);
-  const nowMs = options.nowMs ?? Date.now();
+  using found = walk(options.roots);
+  const plan = await makePlan(found, query, null, options.signal);
+  const nowMs = Date.now();
   const tasks = plan.tasks.filter((task) => isAtRest(task, nowMs));
   const resting = new Set(tasks);
-  const results: IndexResult[] = [];
-  const details = { query, cacheDirectory: options.cacheDir };
-  await forEachFile(tasks, 'indexFile', details, options, (found) => {
-    results.push(found);
-  });
+  const work = { query, cacheDirectory: options.cacheDir };
+  const { results } = await forEachFile(tasks, 'indexFile', work, options);
   const leftOut = [
     ...plan.tasks.filter((task) => !resting.has(task)).map(({ path }) => ({ path, reason: 'still written' })),
     ...results
@@ -53,6 +40,7 @@ export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
     indexed: results.filter(({ state }) => state === 'indexed').length,
     current: results.filter(({ state }) => state === 'current').length,
     leftOut,
+    // Indexes of log files that are gone or changed.
     dropped: dropStale(options.cacheDir),
     notices: plan.notices,
   };
@@ -61,7 +49,7 @@ export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
 function isAtRest(task: FileTask, nowMs: number): boolean {
   if (nowMs - task.mtimeMs >= AT_REST_MS) return true;
   try {
-    using bytes = FileBytes.open(task.path);
+    using bytes = FileBytes.of(task);
     return bytes !== null && isGzip(bytes.readAt(0, Buffer.alloc(2)));
   } catch {
     // Indexing the file will report the error.

@@ -49,7 +49,6 @@ export interface SearchOptions {
   readonly inflate?: InflateChoice | undefined;
   /** Directory of the indexes; null: use none. */
   readonly cacheDir?: string | null | undefined;
-  readonly nowMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -81,8 +80,8 @@ export interface FoundFile {
   readonly path: string;
   readonly dev: number;
   readonly ino: number;
-  /** Epoch milliseconds. Without a birth time in the file system, Node may give a later time: a changed file then counts as gone. */
-  readonly bornMs: number;
+  /** Open until the search ends, so that a rotation does not take the file away; null: to be opened by its path. */
+  readonly fd: number | null;
   readonly size: number;
   readonly mtimeMs: number;
 }
@@ -94,11 +93,6 @@ export interface FileTask extends FoundFile {
   readonly fallback: TimeSpan;
 }
 
-/** Identifies a file across renames. The inode alone is not enough: the system soon gives it to another file. */
-export function fileId({ dev, ino, bornMs }: Pick<FoundFile, 'dev' | 'ino' | 'bornMs'>): string {
-  return `${dev}:${ino}:${bornMs}`;
-}
-
 /** What a notice says about a file. damaged: parts were not searched; unread: nothing was; complete: nothing is missing. */
 export const NOTICES = {
   truncated: 'damaged', // gzip data that ends too early, or is still being written; the existing part was searched
@@ -107,7 +101,7 @@ export const NOTICES = {
   trailing_garbage: 'damaged', // bytes after gzip data that are not gzip data
   not_searched: 'unread', // an unsupported compression format
   denied: 'unread', // no permission
-  vanished: 'unread', // gone before it was read
+  vanished: 'unread', // gone before it was opened
   shrunk: 'damaged', // became shorter while it was read
   read_error: 'unread', // the system reported an error
   long_line: 'complete', // a line is longer than the part that is kept
@@ -143,6 +137,17 @@ export interface Hit {
   readonly line: Buffer;
   /** True when the line is longer than the stored part. */
   readonly cut: boolean;
+}
+
+/** A hit as it is reported. */
+export interface FoundLine extends Pick<Hit, 'timeMs' | 'interfaces' | 'line' | 'cut'> {
+  readonly path: string;
+}
+
+/** Lines from a worker thread are plain byte arrays, without the methods of Buffer. */
+export function toFoundLine({ timeMs, interfaces, line, cut }: Hit, path: string): FoundLine {
+  const { buffer, byteOffset, length } = line;
+  return { path, timeMs, interfaces, line: Buffer.from(buffer, byteOffset, length), cut };
 }
 
 /** The fields that order hits. */

@@ -4,6 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { setInterval } from 'node:timers';
 import { Worker } from 'node:worker_threads';
+import { sum } from '../domain/numbers.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { findHits } from './hits/find-hits.ts';
 import { findTraceLines } from './hits/trace-lines.ts';
@@ -21,31 +22,36 @@ const INFLATION = 8;
 const WORTH_A_THREAD_BYTES = 64 * 1024 * 1024;
 const PROGRESS_MS = 100;
 
+/** Memory shared by the threads: these two, then the KiB done by each thread. */
+const NEXT_FILE = 0;
+const STOPPED = 1;
+const FIRST_DONE = 2;
+
 /**
  * Runs the named function on each file. Rejects with the signal's reason when it is aborted.
  * @param details plain data: they are copied to worker threads.
- * @param onResult called once per file, in any order.
- * @returns the number of threads used.
+ * @returns a result per file, in any order, and the number of threads used.
  */
 export async function forEachFile<Name extends keyof FileWork>(
   tasks: readonly FileTask[],
   name: Name,
   details: Parameters<FileWork[Name]>[1],
   { threads: wanted, onProgress, signal }: Pick<SearchOptions, 'threads' | 'onProgress' | 'signal'>,
-  onResult: (result: Awaited<ReturnType<FileWork[Name]>>) => void,
-): Promise<number> {
+) {
   signal?.throwIfAborted();
   const threads = threadsFor(tasks, wanted);
-  const board = new Board(new SharedArrayBuffer(8 + threads * 8));
-  const stop = () => board.stop();
+  const board = new Int32Array(new SharedArrayBuffer(4 * (FIRST_DONE + threads)));
+  const stop = () => Atomics.store(board, STOPPED, 1);
   signal?.addEventListener('abort', stop);
-  const totalBytes = tasks.reduce((sum, { size }) => sum + size, 0);
-  const report = () => onProgress?.({ doneBytes: Math.min(totalBytes, board.doneBytes), totalBytes });
+  const totalBytes = sum(tasks.map(({ size }) => size));
+  const doneBytes = () => 1_024 * sum([...board.subarray(FIRST_DONE)]);
+  const report = () => onProgress?.({ doneBytes: Math.min(totalBytes, doneBytes()), totalBytes });
   const timer = onProgress === undefined ? null : setInterval(report, PROGRESS_MS);
   const largestFirst = [...tasks].sort((a, b) => weight(b) - weight(a));
-  const share: Share = { tasks: largestFirst, name, details, memory: board.memory, thread: 0 };
+  const share: Share = { tasks: largestFirst, name, details, board, thread: 0 };
+  const results: Awaited<ReturnType<FileWork[Name]>>[] = [];
   // Each result comes from this work, though a thread's message has no type.
-  const take = onResult as (result: unknown) => void;
+  const take = (result: unknown) => void results.push(result as (typeof results)[number]);
   try {
     const others = Array.from({ length: threads - 1 }, (_, other) =>
       startThread({ ...share, thread: other + 1 }, take),
@@ -54,7 +60,7 @@ export async function forEachFile<Name extends keyof FileWork>(
     signal?.throwIfAborted();
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
-    return threads;
+    return { results, threads };
   } finally {
     if (timer !== null) clearInterval(timer);
     signal?.removeEventListener('abort', stop);
@@ -62,7 +68,7 @@ export async function forEachFile<Name extends keyof FileWork>(
 }
 
 function threadsFor(tasks: readonly FileTask[], wanted = availableParallelism()): number {
-  const bytes = tasks.reduce((sum, task) => sum + weight(task), 0);
+  const bytes = sum(tasks.map(weight));
   return Math.max(1, Math.min(wanted, tasks.length, Math.ceil(bytes / WORTH_A_THREAD_BYTES)));
 }
 
@@ -77,34 +83,33 @@ export interface Share {
   /** What to do with them, and its details. */
   readonly name: keyof FileWork;
   readonly details: unknown;
-  /** The memory of the board, shared by all threads. */
-  readonly memory: SharedArrayBuffer;
+  readonly board: Int32Array<SharedArrayBuffer>;
   readonly thread: number;
 }
 
 /** Works on file after file until none is left. When it fails, the other threads stop too. */
 export async function workOffShare(
-  { tasks, name, details, memory, thread }: Share,
+  { tasks, name, details, board, thread }: Share,
   onResult: (result: unknown) => void,
 ): Promise<void> {
-  const board = new Board(memory);
+  const isStopped = () => Atomics.load(board, STOPPED) === 1;
+  const setDone = (bytes: number) => {
+    board[FIRST_DONE + thread] = bytes / 1_024;
+  };
   try {
     const doWork: (task: FileTask, details: never, control: ScanControl) => Promise<unknown> =
       FILE_WORK[name];
-    for (let doneBytes = 0; !board.isStopped; ) {
-      const task = tasks[board.takeNext()];
+    for (let doneBytes = 0; !isStopped(); ) {
+      const task = tasks[Atomics.add(board, NEXT_FILE, 1)];
       if (task === undefined) return;
-      const control: ScanControl = {
-        isStopped: () => board.isStopped,
-        // A file that is scanned a second time is read more than once, but is no larger for it.
-        progress: (bytes) => board.setDone(thread, doneBytes + Math.min(bytes, task.size)),
-      };
-      onResult(await doWork(task, details as never, control));
+      // A file that is scanned a second time is read more than once, but is no larger for it.
+      const progress = (bytes: number) => setDone(doneBytes + Math.min(bytes, task.size));
+      onResult(await doWork(task, details as never, { isStopped, progress }));
       doneBytes += task.size;
-      board.setDone(thread, doneBytes);
+      setDone(doneBytes);
     }
   } catch (error) {
-    board.stop();
+    Atomics.store(board, STOPPED, 1);
     throw error;
   }
 }
@@ -132,36 +137,4 @@ function thrownByThread(error: Error): CardpollError {
     return new CardpollError('internal', 'scan_failed', `log search failed: ${message}`, { cause });
   }
   return new CardpollError(kind, code, message, hint === undefined ? { cause } : { cause, hint });
-}
-
-/** State shared by the threads: the next file, whether to stop, and the bytes done by each thread. */
-class Board {
-  readonly #flags: Int32Array;
-  readonly #done: Float64Array;
-
-  /** @param memory 8 bytes, and 8 for each thread. */
-  constructor(readonly memory: SharedArrayBuffer) {
-    this.#flags = new Int32Array(memory, 0, 2);
-    this.#done = new Float64Array(memory, 8);
-  }
-
-  takeNext(): number {
-    return Atomics.add(this.#flags, 0, 1);
-  }
-
-  stop(): void {
-    Atomics.store(this.#flags, 1, 1);
-  }
-
-  get isStopped(): boolean {
-    return Atomics.load(this.#flags, 1) === 1;
-  }
-
-  setDone(thread: number, bytes: number): void {
-    this.#done[thread] = bytes;
-  }
-
-  get doneBytes(): number {
-    return this.#done.reduce((sum, bytes) => sum + bytes, 0);
-  }
 }

@@ -8,7 +8,7 @@ import type { InflateChoice } from '../../src/log-search/model.ts';
 import { FileBytes } from '../../src/log-search/read/file-bytes.ts';
 import { crc32 } from '../../src/log-search/read/gzip/gzip-format.ts';
 import { inflateFile } from '../../src/log-search/read/gzip/inflate.ts';
-import { libraryFor } from '../../src/log-search/read/gzip/inflate-library.ts';
+import { fastLibrary } from '../../src/log-search/read/gzip/inflaters.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { COMMON_CARD, makeLogs } from './log-corpus.ts';
 import { printTable } from './table.ts';
@@ -58,7 +58,7 @@ async function firstBytes(path: string): Promise<Buffer> {
 }
 
 async function inflating(path: string, choice: InflateChoice): Promise<number> {
-  if (choice !== 'node' && libraryFor(choice) === null) throw new Error(`${choice} is not there`);
+  if (choice !== 'node' && fastLibrary(choice) === null) throw new Error(`${choice} is not there`);
   return best(() => eachChunk(path, choice, () => true));
 }
 
@@ -67,13 +67,9 @@ async function eachChunk(
   choice: InflateChoice,
   data: (chunk: Buffer) => boolean,
 ): Promise<void> {
-  const file = FileBytes.open(path);
+  using file = FileBytes.open(path);
   if (file === null) throw new Error(`${path} is gone`);
-  try {
-    await inflateFile(file, { data, isStopped: () => false, gap: () => {} }, choice);
-  } finally {
-    file.close();
-  }
+  await inflateFile(file, { data, isStopped: () => false, gap: () => {} }, choice);
 }
 
 async function best(work: () => Promise<void>): Promise<number> {

@@ -1,7 +1,6 @@
 // `cardpoll logs` on a terminal: progress is drawn over itself, is gone at the end, and reaches nothing but a terminal.
-import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BIG_LOG_CARD, writeBigLog } from '../support/big-log.ts';
 import { LogTree } from '../support/log-tree.ts';
@@ -76,22 +75,6 @@ describe('progress', () => {
     expect(await terminal.ended()).toBe(2);
     expectProgress(terminal);
     expect(terminal.screen.join('\n')).toMatch(/crc_mismatch/);
-  });
-
-  it('does not go back where a rotated file is searched in its new form', async () => {
-    const tree = twoBigFiles();
-    // Smaller than the other, so it is searched last.
-    writeBigLog(tree.path('worker.log.1.part'), { members: MEMBERS / 2 });
-    const bytes = readFileSync(tree.path('worker.log.1.part'));
-    tree.write('worker.log.1', gunzipSync(bytes.subarray(0, bytes.length / (MEMBERS / 2))), '2026-02-01');
-    renameSync(tree.path('worker.log.1.part'), `${tree.root}.part`);
-    const terminal = onTerminal(search(tree, '--threads', '1'));
-    await terminal.waitFor(/ \d+ %/);
-    rmSync(tree.path('worker.log.1'));
-    renameSync(`${tree.root}.part`, tree.path('worker.log.1.gz'));
-    expect(await terminal.ended()).toBe(0);
-    expectProgress(terminal);
-    expect(terminal.screen.join('\n')).toMatch(new RegExp(`^hits +${2.5 * MEMBERS}$`, 'm'));
   });
 
   it('fits a narrow terminal', async () => {

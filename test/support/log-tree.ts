@@ -3,8 +3,7 @@ import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { SearchOptions } from '../../src/log-search/model.ts';
-import type { Report } from '../../src/log-search/report/report.ts';
-import { searchLogs } from '../../src/log-search/search.ts';
+import { type Report, searchLogs } from '../../src/log-search/search.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 export class LogTree {

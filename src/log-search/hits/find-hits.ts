@@ -7,35 +7,23 @@ import { CardMatcher } from '../match/card-matcher.ts';
 import { InterfaceRules } from '../match/interface-rules.ts';
 import type { FileTask, Hit, Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
-import { type ScanControl, type ScanOutcome, scanFile } from '../scan/scan-file.ts';
+import { type ScanControl, scanFile } from '../scan/scan-file.ts';
 import { RunWriter } from './hit-runs.ts';
 
 /** Maximum length of a sample, which is for people to read. */
 const SAMPLE_BYTES = 4_096;
 
-export type InterfaceCounts = Partial<Record<InterfaceName | 'other', number>>;
+type InterfaceCounts = Partial<Record<InterfaceName | 'other', number>>;
 
 /** The hits of one file. */
-export interface FileHits
-  extends Omit<ScanOutcome<unknown>, 'sink'>,
-    Pick<HitCollector, 'count' | 'byInterface' | 'firstMs' | 'lastMs' | 'samples'> {
-  /** Number of the file's task. */
-  readonly file: number;
-  /** Paths of sorted runs with all hits, when the query keeps all. */
-  readonly runs: readonly string[];
-}
+export type FileHits = Awaited<ReturnType<typeof findHits>>;
 
-interface HitsWork {
-  readonly query: Query;
-  /** Where hits are kept when the query keeps all; otherwise null. */
-  readonly runDirectory: string | null;
-}
-
+/** @param runDirectory where hits are kept when the query keeps all; otherwise null. */
 export async function findHits(
   task: FileTask,
-  { query, runDirectory }: HitsWork,
+  { query, runDirectory }: { readonly query: Query; readonly runDirectory: string | null },
   control: ScanControl,
-): Promise<FileHits> {
+) {
   const newRuns = () =>
     runDirectory === null ? null : new RunWriter(join(runDirectory, `hits-${task.number}`));
   const { sink, ...rest } = await scanFile(task, query, control, {
@@ -46,7 +34,7 @@ export async function findHits(
   });
   sink.runs?.flush();
   const { count, byInterface, firstMs, lastMs, samples } = sink;
-  const runs = sink.runs?.paths ?? [];
+  const runs: readonly string[] = sink.runs?.paths ?? [];
   return { file: task.number, count, byInterface, firstMs, lastMs, samples, runs, ...rest };
 }
 
@@ -78,7 +66,7 @@ class HitCollector implements LineSink {
     if (query.interface !== null && !interfaces.includes(query.interface)) return;
     this.count += 1;
     if (found.time === null) return;
-    const timeMs = found.time.fromMs;
+    const timeMs = found.time.ms;
     this.firstMs = Math.min(this.firstMs ?? timeMs, timeMs);
     this.lastMs = Math.max(this.lastMs ?? timeMs, timeMs);
     if (query.keep === 'count') return;
@@ -113,7 +101,7 @@ class HitCollector implements LineSink {
     return {
       file: this.file,
       offset,
-      timeMs: found.time?.fromMs ?? 0,
+      timeMs: found.time?.ms ?? 0,
       interfaces,
       line: Buffer.from(bytes.subarray(from, end)),
       cut: cut || end < to,

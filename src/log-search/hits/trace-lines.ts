@@ -1,8 +1,8 @@
 // `--trace`: finds the other lines of the requests of a card's hits, also lines without the card. search.ts collects
-// the request ids of the hits with TraceTargets, then scans the files around them for lines with one of the ids.
+// the request ids of the hits with traceTargets, then scans the files around them for lines with one of the ids.
 
 import { holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
-import type { FileProblem, FileTask, Hit, Query } from '../model.ts';
+import type { FileTask, Hit, Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
 
@@ -34,40 +34,26 @@ function requestIdsOf(line: Buffer): string[] {
   return [...ids];
 }
 
-/** Collects the request ids to look for, from hits in time order. */
-export class TraceTargets {
-  readonly #targets = new Map<string, TraceTarget>();
-  /** True when there were more than MAX_TRACES requests. */
-  truncated = false;
-
-  add(hit: Hit): void {
-    for (const id of requestIdsOf(hit.line)) {
-      const known = this.#targets.get(id);
-      if (known === undefined && this.#targets.size >= MAX_TRACES) {
-        this.truncated = true;
+/** The request ids to look for, from hits in time order; `truncated`: there were more than MAX_TRACES. */
+export function traceTargets(hits: Iterable<Hit>) {
+  const targets = new Map<string, TraceTarget>();
+  let truncated = false;
+  for (const { line, timeMs } of hits) {
+    for (const id of requestIdsOf(line)) {
+      const known = targets.get(id);
+      if (known === undefined && targets.size >= MAX_TRACES) {
+        truncated = true;
         continue;
       }
-      const [fromMs, toMs] = [hit.timeMs - AROUND_MS, hit.timeMs + AROUND_MS + 1];
-      this.#targets.set(id, {
+      const [fromMs, toMs] = [timeMs - AROUND_MS, timeMs + AROUND_MS + 1];
+      targets.set(id, {
         id,
         fromMs: Math.min(known?.fromMs ?? fromMs, fromMs),
         toMs: Math.max(known?.toMs ?? toMs, toMs),
       });
     }
   }
-
-  get list(): TraceTarget[] {
-    return [...this.#targets.values()];
-  }
-}
-
-interface TraceResult {
-  /** Number of the file's task. */
-  readonly file: number;
-  readonly lines: readonly TracedLine[];
-  readonly problems: readonly FileProblem[];
-  /** Ids with more lines than were kept. */
-  readonly truncated: readonly string[];
+  return { targets: [...targets.values()], truncated };
 }
 
 export interface TracedLine extends Omit<Hit, 'interfaces'> {
@@ -78,7 +64,7 @@ export async function findTraceLines(
   task: FileTask,
   { query, targets }: { readonly query: Query; readonly targets: readonly TraceTarget[] },
   control: ScanControl,
-): Promise<TraceResult> {
+) {
   const { sink, problems } = await scanFile(task, query, control, {
     matcher: new IdMatcher(targets.map(({ id }) => id)),
     timed: true,
@@ -139,6 +125,7 @@ function isWord(byte: number | undefined): boolean {
 
 class TraceLines implements LineSink {
   readonly lines: TracedLine[] = [];
+  /** Ids with more lines than were kept. */
   readonly truncated = new Set<string>();
   readonly #counts = new Map<string, number>();
   readonly #matchers: ReadonlyMap<TraceTarget, IdMatcher>;
@@ -154,8 +141,8 @@ class TraceLines implements LineSink {
     if (time === null) return;
     const line = bytes.subarray(from, to);
     for (const [{ id, fromMs, toMs }, matcher] of this.#matchers) {
-      const near = [time, time.again].find((one) => one && one.fromMs >= fromMs && one.fromMs < toMs);
-      if (!near || !holds(matcher, line)) continue;
+      const near = [time.ms, time.againMs].find((ms) => ms !== null && ms >= fromMs && ms < toMs);
+      if (near == null || !holds(matcher, line)) continue;
       const count = (this.#counts.get(id) ?? 0) + 1;
       this.#counts.set(id, count);
       if (count > MAX_LINES_A_TRACE) {
@@ -164,7 +151,7 @@ class TraceLines implements LineSink {
       }
       const kept = Buffer.from(line.subarray(0, MAX_LINE_BYTES));
       this.lines.push({
-        ...{ id, file: this.file, offset, timeMs: near.fromMs, line: kept },
+        ...{ id, file: this.file, offset, timeMs: near, line: kept },
         cut: cut || kept.length < line.length,
       });
     }

@@ -11,66 +11,51 @@ import { type ScanControl, scanFile } from '../scan/scan-file.ts';
 import { timeOfLine } from '../time/timestamps.ts';
 import { Zone } from '../time/zone.ts';
 import { CardFilterBuilder } from './card-filter.ts';
-import { identityOf, readIndex, writeIndex } from './index-store.ts';
+import { readIndex, writeIndex } from './index-store.ts';
 
-export interface IndexResult {
-  /** Number of the file's task. */
-  readonly file: number;
-  /** `current`: its index is up to date. */
-  readonly state: 'indexed' | 'current' | 'left_out';
-  /** Why it was left out. */
-  readonly reason: string;
-}
+/** `current`: its index is up to date. */
+type IndexState = 'indexed' | 'current' | 'left_out';
 
+/** @returns the number of the file's task, and why it was left out. */
 export async function indexFile(
   task: FileTask,
   { query, cacheDirectory }: { readonly query: Query; readonly cacheDirectory: string },
   control: ScanControl,
-): Promise<IndexResult> {
+) {
   const zone = new Zone(query.zone);
-  const identity = currentIdentity(task, zone.name, cacheDirectory);
-  const result = { file: task.number, reason: '' };
-  if (identity === 'indexed') return { ...result, state: 'current' };
+  const result = (state: IndexState, reason = '') => ({ file: task.number, state, reason });
+  if (isCurrent(task, zone, cacheDirectory)) return result('current');
   const { sink, problems } = await scanFile(task, query, control, {
     matcher: EVERY_LINE,
     timed: false,
     begin: () => new FileFacts(zone),
   });
-  const reason = control.isStopped() ? 'interrupted' : reasonAgainst(task, identity, sink, problems);
-  if (reason !== null || identity === null) {
-    return { ...result, state: 'left_out', reason: reason ?? 'cannot be read' };
-  }
-  const { firstMs, lastMs } = sink;
-  const facts = { zone: zone.name, firstMs, lastMs };
-  writeIndex(cacheDirectory, task, identity, facts, sink.filter.build());
-  return { ...result, state: 'indexed' };
+  const reason = control.isStopped() ? 'interrupted' : reasonAgainst(task, sink, problems);
+  using bytes = reason === null ? FileBytes.of(task) : null;
+  if (bytes === null) return result('left_out', reason ?? 'changed meanwhile');
+  const { firstMs, lastMs, filter } = sink;
+  writeIndex(cacheDirectory, task, bytes, { zone: zone.name, firstMs, lastMs }, filter.build());
+  return result('indexed');
 }
 
-/** Null when the file cannot be read or was replaced. */
-function currentIdentity(task: FileTask, zone: string, cacheDirectory: string): string | 'indexed' | null {
+/** False when the file cannot be read: the scan reports why. */
+function isCurrent(task: FileTask, zone: Zone, cacheDirectory: string): boolean {
   try {
-    using bytes = FileBytes.open(task.path);
-    if (bytes === null) return null;
-    const known = readIndex(cacheDirectory, task, bytes, null);
-    return known?.facts.zone === zone ? 'indexed' : identityOf(task, bytes);
+    using bytes = FileBytes.of(task);
+    return bytes !== null && readIndex(cacheDirectory, task, bytes, null)?.facts.zone === zone.name;
   } catch {
-    return null;
+    return false;
   }
 }
 
-function reasonAgainst(
-  task: FileTask,
-  identity: string | null,
-  facts: FileFacts,
-  problems: readonly FileProblem[],
-): string | null {
+function reasonAgainst(task: FileTask, facts: FileFacts, problems: readonly FileProblem[]): string | null {
   const problem = problems.find(isIncomplete);
   if (problem !== undefined) return problem.detail;
   if (facts.filter.overflowed) return 'too many card ids';
   if (facts.cut) return 'an overlong line';
   const now = statSync(task.path, { throwIfNoEntry: false });
   const unchanged = now?.ino === task.ino && now.size === task.size && now.mtimeMs === task.mtimeMs;
-  return identity !== null && unchanged ? null : 'changed meanwhile';
+  return unchanged ? null : 'changed meanwhile';
 }
 
 class FileFacts implements LineSink {

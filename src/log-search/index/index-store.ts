@@ -35,14 +35,8 @@ interface Header extends IndexFacts {
   readonly crc?: number;
 }
 
-export interface IndexEntry {
-  readonly facts: IndexFacts;
-  /** True when the file certainly does not contain the card. */
-  readonly lacksCard: boolean;
-}
-
 /** Identifies the content of a log file: a sidecar with another identity is not used. */
-export function identityOf(file: FoundFile, bytes: FileBytes): string {
+function identityOf(file: FoundFile, bytes: FileBytes): string {
   const room = Buffer.alloc(TRAILER_BYTES);
   const trailer = bytes.readAt(Math.max(0, bytes.size - TRAILER_BYTES), room).toString('hex');
   return [file.dev, file.ino, file.size, file.mtimeMs, trailer].join(':');
@@ -60,12 +54,7 @@ function sidecarPath(cacheDirectory: string, file: FoundFile): string {
  * Reads the index of a file; null when there is no valid one.
  * @param card the card to ask for; null: none.
  */
-export function readIndex(
-  cacheDirectory: string,
-  file: FoundFile,
-  bytes: FileBytes,
-  card: string | null,
-): IndexEntry | null {
+export function readIndex(cacheDirectory: string, file: FoundFile, bytes: FileBytes, card: string | null) {
   return readSidecar(sidecarPath(cacheDirectory, file), (sidecar) => {
     const header = headerIn(sidecar);
     if (header?.version !== VERSION || header.identity !== identityOf(file, bytes)) return null;
@@ -74,9 +63,11 @@ export function readIndex(
         sidecar.size - (header.filterBlocks - block) * BLOCK_BYTES,
         Buffer.allocUnsafe(BLOCK_BYTES),
       );
+    // Then the file certainly does not contain it.
     const lacksCard =
       card !== null && isFilterable(card) && !maybeContains(card, header.filterBlocks, blockAt);
-    return { facts: header, lacksCard };
+    const facts: IndexFacts = header;
+    return { facts, lacksCard };
   });
 }
 
@@ -112,14 +103,14 @@ function parseHeader(text: string): Header | null {
 export function writeIndex(
   cacheDirectory: string,
   file: FoundFile,
-  identity: string,
+  bytes: FileBytes,
   facts: IndexFacts,
   filter: Buffer,
 ): void {
   const filterBlocks = filter.length / BLOCK_BYTES;
   const header: Header = {
     version: VERSION,
-    identity,
+    identity: identityOf(file, bytes),
     directory: dirname(file.path),
     ...facts,
     filterBlocks,

@@ -49,9 +49,9 @@ export function interfaceOf(alias: string): InterfaceName {
   });
 }
 
-function windowOf({ date, since, until, nowMs }: SearchOptions, zone: Zone): TimeSpan | null {
+function windowOf({ date, since, until }: SearchOptions, zone: Zone): TimeSpan | null {
   if (date === undefined && since === undefined && until === undefined) return null;
-  const now = nowMs ?? Date.now();
+  const now = Date.now();
   const day = date === undefined ? null : parseDay(date, zone, now);
   const from = since === undefined ? Number.NEGATIVE_INFINITY : parseInstant('since', since, zone, now);
   const to = until === undefined ? Number.POSITIVE_INFINITY : parseInstant('until', until, zone, now);

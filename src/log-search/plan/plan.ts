@@ -5,16 +5,16 @@
 // Reads only the ends of a file, except to compare `x` with `x.gz`.
 
 import { constants, gunzipSync } from 'node:zlib';
-import { type IndexEntry, readIndex } from '../index/index-store.ts';
-import type { FileTask, FoundFile, Notice } from '../model.ts';
-import { type Query, SLACK_MS } from '../model.ts';
+import { sum } from '../../domain/numbers.ts';
+import { readIndex } from '../index/index-store.ts';
+import { type FileTask, type FoundFile, type Query, SLACK_MS } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import { isGzip } from '../read/gzip/gzip-format.ts';
 import type { TimeSpan } from '../time/line-clock.ts';
 import { timeOfLine } from '../time/timestamps.ts';
 import { Zone } from '../time/zone.ts';
 import { follows, holderOfBoth, parseRotationName, type RotationName } from './rotation.ts';
-import { walk } from './walk.ts';
+import type { Listing } from './walk.ts';
 
 /** A copy may have an old mtime from another time zone, so only files much older than the window are excluded. */
 const MTIME_SLACK_MS = 36 * 3_600_000;
@@ -34,36 +34,22 @@ type PruneReason =
   | 'index_lacks_card'
   | 'index_outside_window';
 
-export interface PrunedFile {
-  readonly path: string;
-  readonly reason: PruneReason;
-}
-
-export interface Plan {
-  readonly tasks: readonly FileTask[];
-  readonly pruned: readonly PrunedFile[];
-  readonly notices: readonly Notice[];
-  readonly considered: number;
-  readonly special: number;
-  /** Number of bytes read to make the plan. */
-  readonly bytesRead: number;
-}
+export type Plan = Awaited<ReturnType<typeof makePlan>>;
 
 /**
  * @param cacheDirectory directory of the indexes; null: use none.
- * @throws CardpollError `input_missing` / `root_missing`, and the signal's reason when it is aborted.
+ * @throws the signal's reason when it is aborted.
  */
 export async function makePlan(
-  roots: readonly string[],
+  found: Listing,
   query: Query,
   cacheDirectory: string | null,
   signal: AbortSignal | undefined,
-): Promise<Plan> {
-  const found = walk(roots);
+) {
   const zone = new Zone(query.zone);
   const candidates = found.files.map((file) => candidateOf(file, zone));
   const notices = [...found.notices];
-  const pruned: PrunedFile[] = [];
+  const pruned: { readonly path: string; readonly reason: PruneReason }[] = [];
   let kept = candidates;
   if (query.prune) {
     for (const one of candidates) lookInto(one, query, cacheDirectory, zone);
@@ -77,10 +63,10 @@ export async function makePlan(
   const duplicates = await findDuplicates(kept, signal);
   for (const [path, of] of duplicates)
     notices.push({ path, code: 'duplicate', detail: `same data as ${of}` });
-  const tasks = kept
+  const tasks: FileTask[] = kept
     .filter(({ file }) => !duplicates.has(file.path))
     .map(({ file, fallback }, number) => ({ ...file, number, fallback }));
-  const bytesRead = candidates.reduce((sum, one) => sum + one.peekedBytes, 0);
+  const bytesRead = sum(candidates.map(({ peekedBytes }) => peekedBytes));
   const { special } = found;
   return { tasks, pruned, notices, considered: candidates.length, special, bytesRead };
 }
@@ -95,7 +81,7 @@ interface Candidate {
   /** The latest time near the end. */
   lastMs: number | null;
   peekedBytes: number;
-  index: IndexEntry | null;
+  index: ReturnType<typeof readIndex>;
 }
 
 function candidateOf(file: FoundFile, zone: Zone): Candidate {
@@ -116,7 +102,7 @@ function lookInto(
   if (window === null ? cacheDirectory === null : isOld(candidate, window)) return;
   const { file } = candidate;
   try {
-    using bytes = FileBytes.open(file.path);
+    using bytes = FileBytes.of(file);
     if (bytes === null) return;
     try {
       if (cacheDirectory !== null) candidate.index = readIndex(cacheDirectory, file, bytes, card);
@@ -186,7 +172,7 @@ async function findDuplicates(
   for (const { file } of candidates) {
     const compressed = byPath.get(`${file.path}.gz`);
     if (compressed === undefined || file.size === 0) continue;
-    const holder = await holderOfBoth(file.path, compressed.path, signal);
+    const holder = await holderOfBoth(file, compressed, signal);
     if (holder === 'plain') duplicates.set(compressed.path, file.path);
     else if (holder === 'gzip') duplicates.set(file.path, compressed.path);
   }

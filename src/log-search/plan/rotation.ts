@@ -1,9 +1,7 @@
-// The rotation of log files: what a name says of its log, day and number, which file is which after a rotation during a
-// search, and which of `x` and `x.gz` holds the data of both. A name is only a hint: logrotate's dateext has the day after,
-// lumberjack the end in UTC, pino-roll the start. plan.ts uses it for the order, never as a time; only a file without any
-// time in it is dated by its name.
-import { dirname } from 'node:path';
-import { type FileTask, type FoundFile, fileId } from '../model.ts';
+// The rotation of log files: what a name says of its log, day and number, and which of `x` and `x.gz` holds the data of
+// both. Used by plan.ts. A name is only a hint: logrotate's dateext has the day after, lumberjack the end in UTC, pino-roll
+// the start. It gives the order of files, never a time; only a file without any time in it is dated by its name.
+import type { FoundFile } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import { isGzip } from '../read/gzip/gzip-format.ts';
 import { inflateFile } from '../read/gzip/inflate.ts';
@@ -66,77 +64,6 @@ function dayDigits({ date, age }: RotationName): string {
   return age === null && digits.length >= 12 ? digits : digits.slice(0, 8);
 }
 
-interface MovedFile {
-  readonly original: FileTask;
-  /** Null when it is already among the tasks. */
-  readonly file: FoundFile | null;
-}
-
-/**
- * Finds files again that disappeared during a search, because they were renamed or compressed.
- * @param tasks all files of the search so far, including `gone`.
- * @param files the new listing.
- */
-export function findMovedFiles(
-  gone: readonly FileTask[],
-  tasks: readonly FileTask[],
-  files: readonly FoundFile[],
-): MovedFile[] {
-  const found: MovedFile[] = [];
-  const missing = new Map(gone.map((task) => [fileId(task), task]));
-  const paths = new Set(files.map(({ path }) => path));
-  const lost = new Set(gone.map(({ path }) => path));
-  const searched = new Set(tasks.map(({ path }) => path).filter((path) => !lost.has(path)));
-  const asked = new Set(tasks.map(fileId));
-  // Both were listed, and then the plain file was removed: its compression ended at that moment, so the other file, which
-  // was opened later, was complete.
-  for (const original of gone) {
-    if (!searched.has(`${original.path}.gz`)) continue;
-    found.push({ original, file: null });
-    missing.delete(fileId(original));
-  }
-  const compressed: FoundFile[] = [];
-  for (const file of files) {
-    const renamed = missing.get(fileId(file));
-    if (renamed !== undefined) found.push({ original: renamed, file });
-    missing.delete(fileId(file));
-    const plain = plainPath(file.path);
-    // A file that is still being compressed, or comes from a file that was searched, contains nothing new.
-    const isNew = plain !== null && !paths.has(plain) && !searched.has(plain);
-    if (isNew && !asked.has(fileId(file))) compressed.push(file);
-  }
-  // A missing file that was already compressed was deleted.
-  const uncompressed = () => [...missing.values()].filter(({ path }) => plainPath(path) === null);
-  // A searched file that has no name any more was compressed too, so a new file of its log may come from it.
-  const present = new Set(files.map(fileId));
-  const compressedToo = tasks.filter(
-    (task) => !lost.has(task.path) && plainPath(task.path) === null && !present.has(fileId(task)),
-  );
-  const isCertain = ({ path }: FileTask) => !compressedToo.some((task) => isSameLog(task.path, path));
-  // First by name; the remaining files can only be matched by their log.
-  const byName = (file: FoundFile) => uncompressed().find((task) => plainPath(file.path) === task.path);
-  const byLog = (file: FoundFile) =>
-    uncompressed().find((task) => isSameLog(task.path, file.path) && isCertain(task));
-  for (const originalOf of [byName, byLog]) {
-    for (const file of compressed) {
-      const original = found.some((one) => one.file === file) ? undefined : originalOf(file);
-      if (original === undefined) continue;
-      found.push({ original, file });
-      missing.delete(fileId(original));
-    }
-  }
-  return found;
-}
-
-function plainPath(path: string): string | null {
-  return path.endsWith('.gz') ? path.slice(0, -'.gz'.length) : null;
-}
-
-function isSameLog(onePath: string, otherPath: string): boolean {
-  const family = (path: string) => parseRotationName(path.slice(path.lastIndexOf('/') + 1)).family;
-  return dirname(onePath) === dirname(otherPath) && family(onePath) === family(otherPath);
-}
-
 /**
  * Which of `x` and `x.gz` holds the data of both. `plain`: a file that is being compressed, or was compressed and kept, and
  * may have grown since. `gzip`: `x` has only the beginning, as an interrupted gunzip leaves it. Compares byte by byte and
@@ -144,13 +71,13 @@ function isSameLog(onePath: string, otherPath: string): boolean {
  * @throws the signal's reason when it is aborted.
  */
 export async function holderOfBoth(
-  plainPath: string,
-  gzipPath: string,
+  plainFile: FoundFile,
+  gzipFile: FoundFile,
   signal: AbortSignal | undefined,
 ): Promise<'plain' | 'gzip' | null> {
   try {
-    using plain = FileBytes.open(plainPath);
-    using compressed = FileBytes.open(gzipPath);
+    using plain = FileBytes.of(plainFile);
+    using compressed = FileBytes.of(gzipFile);
     if (plain === null || compressed === null) return null;
     // Nothing is written yet; the data will be that of the plain file.
     if (compressed.size === 0) return 'plain';
@@ -186,7 +113,7 @@ async function compare(
     'node',
   );
   signal?.throwIfAborted();
-  if (!same || plain.shrunk || problems === null) return null;
+  if (!same || plain.shrunk) return null;
   if (offset > plain.size) return 'gzip';
   return problems.every(({ code }) => code === 'truncated') ? 'plain' : null;
 }

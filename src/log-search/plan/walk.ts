@@ -1,33 +1,30 @@
 // Lists the regular files under the roots, each once: symbolic links are followed; directories and files are identified
-// by device and inode, so nested and repeated roots, links and loops do no harm. Used by plan.ts. Opens no file.
-import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+// by device and inode, so nested and repeated roots, links and loops do no harm. Used by all searches before plan.ts. Opens
+// the files, so that one that is renamed, compressed or removed during the search is still read.
+import { closeSync, type Dirent, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import { type FoundFile, fileId, type Notice } from '../model.ts';
-import { isDenied, isMissing } from '../read/file-bytes.ts';
-
-interface Found {
-  readonly files: readonly FoundFile[];
-  readonly notices: readonly Notice[];
-  /** FIFOs, sockets and devices. */
-  readonly special: number;
-}
+import type { FoundFile, Notice } from '../model.ts';
+import { FileBytes, isDenied, isMissing } from '../read/file-bytes.ts';
 
 const MAX_WALKS = 20;
 /** A directory may change for this long without a new mtime: clocks and file systems are coarse. */
 const SETTLED_MS = 2_000;
+/** The usual maximum number of open files of a process. */
+const USUAL_LIMIT = 1_024;
 
 /**
  * Lists again while a directory changes, because a file that is renamed meanwhile may be missing under both names. Ends
  * when two listings are the same.
  * @throws CardpollError `input_missing` / `root_missing`.
  */
-export function walk(roots: readonly string[]): Found {
-  let listing = new Walker(roots);
+export function walk(roots: readonly string[]): Listing {
+  let listing = new Listing(roots);
   for (let walks = 2; !listing.isSettled(); walks += 1) {
-    const before = listing;
-    listing = new Walker(roots);
-    if (listing.fingerprint === before.fingerprint) break;
+    const before = listing.fingerprint;
+    listing[Symbol.dispose]();
+    listing = new Listing(roots);
+    if (listing.fingerprint === before) break;
     if (walks === MAX_WALKS) {
       const detail = 'its files kept changing while they were listed';
       listing.notices.push({ path: roots.join(':'), code: 'vanished', detail });
@@ -37,16 +34,28 @@ export function walk(roots: readonly string[]): Found {
   return listing;
 }
 
-class Walker implements Found {
+/** Disposing of it closes the files. */
+export class Listing implements Disposable {
   readonly files: FoundFile[] = [];
   readonly notices: Notice[] = [];
+  /** Number of FIFOs, sockets and devices. */
   special = 0;
   readonly #seen = new Set<string>();
   readonly #changedAt = new Map<string, number>();
   readonly #beganMs = Date.now();
+  readonly #maxOpen = maxOpenFiles();
 
   constructor(roots: readonly string[]) {
-    for (const root of roots) this.#enterRoot(root);
+    try {
+      for (const root of roots) this.#enterRoot(root);
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const { fd } of this.files) if (fd !== null) closeSync(fd);
   }
 
   /** Whether no directory changed while it was read, judged by its mtime. */
@@ -59,7 +68,7 @@ class Walker implements Found {
   }
 
   get fingerprint(): string {
-    return JSON.stringify([this.files.map((file) => [file.path, fileId(file)]), this.notices]);
+    return JSON.stringify([this.files.map(({ path, dev, ino }) => [path, dev, ino]), this.notices]);
   }
 
   #enterRoot(root: string): void {
@@ -83,8 +92,18 @@ class Walker implements Found {
     if (stat.isDirectory()) this.#enter(path, stat.mtimeMs);
     else if (!stat.isFile()) this.special += 1;
     else {
-      const { dev, ino, birthtimeMs: bornMs, size, mtimeMs } = stat;
-      this.files.push({ path, dev, ino, bornMs, size, mtimeMs });
+      const { dev, ino, size, mtimeMs } = stat;
+      this.files.push({ path, dev, ino, fd: this.#open(path, stat), size, mtimeMs });
+    }
+  }
+
+  /** Null when it cannot be opened: the scan tries again, and reports why. */
+  #open(path: string, stat: Stats): number | null {
+    if (this.files.length >= this.#maxOpen) return null;
+    try {
+      return FileBytes.open(path, stat)?.fd ?? null;
+    } catch {
+      return null;
     }
   }
 
@@ -118,5 +137,15 @@ class Walker implements Found {
   #report(path: string, error: unknown): void {
     const code = isDenied(error) ? 'denied' : 'read_error';
     this.notices.push({ path, code, detail: code === 'denied' ? 'permission denied' : messageOf(error) });
+  }
+}
+
+/** Half of what the process may open; the others are for its work. */
+function maxOpenFiles(): number {
+  try {
+    const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return Number(limit ?? USUAL_LIMIT) / 2;
+  } catch {
+    return USUAL_LIMIT / 2;
   }
 }

@@ -1,6 +1,7 @@
 // Reads a log file by position. Used by all code that reads log files. The size of a file is that at its opening: data
 // that is appended later is not read, and a truncation is noticed.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { FoundFile } from '../model.ts';
 
 export class FileBytes {
   /** Bytes read so far. */
@@ -9,26 +10,34 @@ export class FileBytes {
   shrunk = false;
 
   private constructor(
-    private readonly fd: number,
+    readonly fd: number,
     readonly size: number,
-    readonly dev: number,
-    readonly ino: number,
-    readonly bornMs: number,
+    private readonly isShared = false,
   ) {}
 
-  /** Null when the path is not (or no longer) a regular file. @throws the system's error, for example ENOENT or EACCES. */
-  static open(path: string): FileBytes | null {
+  /**
+   * Null when the path is not (or no longer) a regular file, or not the known one.
+   * @throws the system's error, for example ENOENT or EACCES.
+   */
+  static open(path: string, known?: Pick<FoundFile, 'dev' | 'ino'>): FileBytes | null {
     // Non-blocking: a FIFO put in the file's place must not hang the search.
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stat = fstatSync(fd);
-      if (stat.isFile()) return new FileBytes(fd, stat.size, stat.dev, stat.ino, stat.birthtimeMs);
+      const isKnown = known === undefined || (stat.dev === known.dev && stat.ino === known.ino);
+      if (stat.isFile() && isKnown) return new FileBytes(fd, stat.size);
     } catch (error) {
       closeSync(fd);
       throw error;
     }
     closeSync(fd);
     return null;
+  }
+
+  /** A listed file, under whatever name it has now. Null and errors as of `open`. */
+  static of(file: FoundFile): FileBytes | null {
+    if (file.fd === null) return FileBytes.open(file.path, file);
+    return new FileBytes(file.fd, fstatSync(file.fd).size, true);
   }
 
   /** The bytes at `offset`, at most as many as `into` holds; fewer only at the end. A view of `into`. */
@@ -47,12 +56,8 @@ export class FileBytes {
     return into.subarray(0, have);
   }
 
-  close(): void {
-    closeSync(this.fd);
-  }
-
   [Symbol.dispose](): void {
-    this.close();
+    if (!this.isShared) closeSync(this.fd);
   }
 }
 

@@ -2,10 +2,10 @@
 // standard output: piece by piece, because the hits of `--all` may not fit in memory. Text has no colour and no width,
 // because it is often piped.
 
-import type { LogFormat } from '../model.ts';
-import { isIncomplete, textOf } from '../model.ts';
+import { type FoundLine, isIncomplete, type LogFormat, textOf } from '../model.ts';
+import type { Report } from '../search.ts';
 import { Zone } from '../time/zone.ts';
-import { type FoundLine, isComplete, lineToJson, type Report, reportToJson } from './report.ts';
+import { isComplete, lineToJson, reportToJson } from './report.ts';
 
 interface PrintOptions {
   readonly format: LogFormat;

@@ -151,7 +151,7 @@ export class LineScanner {
     const own = this.#timed ? this.#clock.timeOf(bytes, from, to, regionFrom) : null;
     const time = own === null || window === null ? own : timeWithin(own, window);
     if (own !== null && time === null) return;
-    if (own?.again && time?.again === null) this.doubtfulLines += 1;
+    if (own !== null && own.againMs !== null && time?.againMs === null) this.doubtfulLines += 1;
     const end = to > from && bytes[to - 1] === CARRIAGE_RETURN ? to - 1 : to;
     this.sink.line({ bytes, from, to: end, offset: offset + from, time, cut });
   }

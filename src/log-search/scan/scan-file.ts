@@ -1,10 +1,8 @@
 // Scans one file from opening to closing, with the matcher and the sink of its caller: find-hits.ts, trace-lines.ts or
 // index-file.ts.
-// Tries the fast way first; when it fails for this file (fast-inflate.ts), or the time of a line needs more than a short
+// Tries the fast way first; when it fails for this file (inflate.ts), or the time of a line needs more than a short
 // look back (line-clock.ts), the results are dropped and the file is scanned again the careful way.
 
-import { readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { EVERY_LINE, type LineMatcher } from '../match/card-matcher.ts';
@@ -12,7 +10,6 @@ import { scanBuffer } from '../match/find-bytes.ts';
 import {
   type FileProblem,
   type FileTask,
-  fileId,
   type InflateChoice,
   type NoticeCode,
   type Query,
@@ -20,7 +17,7 @@ import {
 } from '../model.ts';
 import { FileBytes, isDenied, isMissing } from '../read/file-bytes.ts';
 import { isGzip, unsupportedFormat, wasGzip } from '../read/gzip/gzip-format.ts';
-import { inflateFile } from '../read/gzip/inflate.ts';
+import { inflateFile, Unverified } from '../read/gzip/inflate.ts';
 import { UnknownTime } from '../time/line-clock.ts';
 import { timeOfLine } from '../time/timestamps.ts';
 import { type LineInstants, Zone } from '../time/zone.ts';
@@ -42,7 +39,7 @@ export interface ScanControl {
   progress(bytesRead: number): void;
 }
 
-export interface ScanOutcome<Sink> {
+interface ScanOutcome<Sink> {
   readonly sink: Sink;
   readonly problems: readonly FileProblem[];
   readonly bytesRead: number;
@@ -62,43 +59,18 @@ export async function scanFile<Sink extends LineSink>(
     bytesRead: 0,
     bytesSearched: 0,
   });
+  const vanished = () => failed('vanished', 'gone before it was opened');
   try {
-    using file = openTask(task);
-    if (file === null) return failed('vanished', 'gone before it was read');
+    using file = FileBytes.of(task);
+    if (file === null) return vanished();
     return await new FileScan(file, task, query, control, job).run();
   } catch (error) {
     // Hits cannot be stored, which is not a problem of the log file.
     if (error instanceof CardpollError) throw error;
+    if (isMissing(error)) return vanished();
     if (isDenied(error)) return failed('denied', 'permission denied');
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return failed('read_error', messageOf(error));
-  }
-}
-
-/** Opens the file of the plan, also if it was renamed meanwhile; null when it is gone. */
-function openTask(task: FileTask): FileBytes | null {
-  const file = ifThere(() => FileBytes.open(task.path));
-  if (file !== null && fileId(file) === fileId(task)) return file;
-  file?.close();
-  const directory = dirname(task.path);
-  for (const name of ifThere(() => readdirSync(directory)) ?? []) {
-    const path = join(directory, name);
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat?.ino !== task.ino || stat.dev !== task.dev) continue;
-    const renamed = ifThere(() => FileBytes.open(path));
-    if (renamed !== null && fileId(renamed) === fileId(task)) return renamed;
-    renamed?.close();
-  }
-  return null;
-}
-
-/** Null when the file or directory is missing. */
-function ifThere<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
   }
 }
 
@@ -138,11 +110,11 @@ class FileScan<Sink extends LineSink> {
       this.#stoppedEarly = false;
       try {
         const problems = await this.#feed(scanner, gzip, inflate);
-        if (problems !== null) return this.#outcome(sink, [...problems, ...this.#laterProblems(scanner)]);
-        inflate = 'node';
+        return this.#outcome(sink, [...problems, ...this.#laterProblems(scanner)]);
       } catch (error) {
-        if (!(error instanceof UnknownTime)) throw error;
-        known = { first: await this.#findFirstTime(gzip) };
+        if (error instanceof Unverified) inflate = 'node';
+        else if (error instanceof UnknownTime) known = { first: await this.#findFirstTime(gzip) };
+        else throw error;
       }
       this.job.forget?.(sink);
     }
@@ -160,12 +132,11 @@ class FileScan<Sink extends LineSink> {
     };
   }
 
-  /** @returns null when the file must be inflated again with the documented functions of Node. */
   async #feed(
     scanner: Pick<LineScanner, 'push' | 'endLine'>,
     gzip: boolean,
     inflate: InflateChoice,
-  ): Promise<readonly FileProblem[] | null> {
+  ): Promise<readonly FileProblem[]> {
     const data = (chunk: Buffer): boolean => {
       this.#bytesSearched += chunk.length;
       this.control.progress(this.file.read);
@@ -176,9 +147,7 @@ class FileScan<Sink extends LineSink> {
     let problems: readonly FileProblem[] = [];
     if (gzip) {
       const sink = { data, isStopped: () => this.control.isStopped(), gap: () => scanner.endLine() };
-      const found = await inflateFile(this.file, sink, inflate);
-      if (found === null) return null;
-      problems = found;
+      problems = await inflateFile(this.file, sink, inflate);
     } else {
       const buffer = scanBuffer();
       for (let offset = 0; offset < this.file.size; offset += buffer.length) {

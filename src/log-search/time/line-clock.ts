@@ -12,9 +12,9 @@ export interface TimeSpan {
 }
 
 /** The time of a line. */
-export interface LineTime extends TimeSpan {
-  /** The second time that the line may have, if its wall-clock time occurs twice because clocks go back; else null. */
-  readonly again: TimeSpan | null;
+export interface LineTime extends LineInstants {
+  /** 1 for an instant; more for a line of which only the day is known. */
+  readonly lengthMs: number;
 }
 
 /** Thrown to request a second scan of the file with `first`. */
@@ -113,7 +113,9 @@ export class LineClock {
     if (this.#carried === undefined) throw new UnknownTime();
     if (this.#carried !== null) return lineTime(this.#carried);
     if (this.#first === undefined) throw new UnknownTime();
-    return this.#first === null ? { ...this.options.fallback, again: null } : lineTime(this.#first);
+    if (this.#first !== null) return lineTime(this.#first);
+    const { fromMs, toMs } = this.options.fallback;
+    return { ms: fromMs, againMs: null, lengthMs: toMs - fromMs };
   }
 
   /** undefined when there is no time within LOOK_BYTES of the region. */
@@ -136,21 +138,15 @@ function startOfLine(buf: Buffer, at: number, regionFrom: number): number {
   return Math.max(regionFrom, buf.lastIndexOf(NEWLINE, at - 1) + 1);
 }
 
-function lineTime({ ms, againMs }: LineInstants): LineTime {
-  return { ...instant(ms), again: againMs === null ? null : instant(againMs) };
-}
-
-function instant(time: number): TimeSpan {
-  return { fromMs: time, toMs: time + 1 };
+function lineTime(instants: LineInstants): LineTime {
+  return { ...instants, lengthMs: 1 };
 }
 
 /** The times of the line that are in the window, the earlier first; null: none. */
-export function timeWithin({ again, ...first }: LineTime, window: TimeSpan): LineTime | null {
-  const laterFits = again !== null && overlaps(again, window);
-  if (overlaps(first, window)) return { ...first, again: laterFits ? again : null };
-  return laterFits ? { ...again, again: null } : null;
-}
-
-function overlaps(span: TimeSpan, window: TimeSpan): boolean {
-  return span.fromMs < window.toMs && span.toMs > window.fromMs;
+export function timeWithin(time: LineTime, window: TimeSpan): LineTime | null {
+  const fits = (ms: number) => ms < window.toMs && ms + time.lengthMs > window.fromMs;
+  const { ms, againMs } = time;
+  const again = againMs !== null && fits(againMs) ? againMs : null;
+  if (fits(ms)) return { ...time, againMs: again };
+  return again === null ? null : { ...time, ms: again, againMs: null };
 }

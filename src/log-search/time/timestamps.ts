@@ -1,7 +1,7 @@
 // Finds the time of a log line. Called for lines with a hit and a few lines per chunk, not for all. A top-level time, ts,
 // timestamp or @timestamp of a JSON object comes first; otherwise the first time in the first 4 KiB of the line. Knows no
 // files and no other lines; line-clock.ts does.
-import type { LineInstants, Zone } from './zone.ts';
+import { type LineInstants, offsetMs, type Zone } from './zone.ts';
 
 /** How far into a line to look for a time that is not a JSON field. */
 const TEXT_TIME_BYTES = 4_096;
@@ -71,15 +71,8 @@ function instantsOfWritten(match: RegExpExecArray, zone: Zone): LineInstants | u
   // A leap second is the last instant of its minute.
   const millisecond = second === 60 ? 999 : Number((match[11] ?? '').slice(0, 3).padEnd(3, '0'));
   const wall = Date.UTC(year, month - 1, day, hour, minute, Math.min(second, 59), millisecond);
-  const offset = match[12]?.trim();
-  return offset === undefined ? zone.instantsOf(wall) : single(wall - offsetToMs(offset));
-}
-
-function offsetToMs(offset: string): number {
-  if (offset === 'Z' || offset === 'z') return 0;
-  const digits = offset.slice(1).replace(':', '').padEnd(4, '0');
-  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
-  return (offset.startsWith('-') ? -minutes : minutes) * 60_000;
+  const offset = match[12];
+  return offset === undefined ? zone.instantsOf(wall) : single(wall - offsetMs(offset));
 }
 
 const QUOTE = 0x22;

@@ -115,12 +115,16 @@ function processOffsetAt(epochMs: number): number {
 }
 
 function fixedOffsetAt(name: string): (() => number) | null {
-  if (/^(z|utc|gmt)$/i.test(name)) return () => 0;
-  const match = /^([+-])(\d\d):?(\d\d)$/.exec(name);
-  if (match === null) return null;
-  const minutes = Number(match[2]) * 60 + Number(match[3]);
-  const offsetMs = (match[1] === '-' ? -minutes : minutes) * 60_000;
-  return () => offsetMs;
+  const isFixed = /^(z|utc|gmt|[+-]\d\d:?\d\d)$/i.test(name);
+  const offset = offsetMs(name);
+  return isFixed ? () => offset : null;
+}
+
+/** Milliseconds of an offset such as `+08:00`, `-0330` or `+08`; 0 for `Z`. */
+export function offsetMs(text: string): number {
+  const [, sign, hours = 0, minutes = 0, seconds = 0] = /([+-])(\d\d):?(\d\d)?:?(\d\d)?/.exec(text) ?? [];
+  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000;
+  return sign === '-' ? -ms : ms;
 }
 
 function namedOffsetAt(name: string): (epochMs: number) => number {
@@ -130,32 +134,17 @@ function namedOffsetAt(name: string): (epochMs: number) => number {
     const quarter = Math.floor(epochMs / QUARTER_MS);
     let offset = offsets.get(quarter);
     if (offset === undefined) {
-      offset = offsetBy(format, quarter * QUARTER_MS);
+      const parts = format.formatToParts(quarter * QUARTER_MS);
+      offset = offsetMs(parts.find(({ type }) => type === 'timeZoneName')?.value ?? '');
       offsets.set(quarter, offset);
     }
     return offset;
   };
 }
 
-function offsetBy(format: Intl.DateTimeFormat, epochMs: number): number {
-  const part: Record<string, number> = {};
-  for (const { type, value } of format.formatToParts(epochMs)) part[type] = Number(value);
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
-  return Date.UTC(year, month - 1, day, hour, minute, second) - epochMs;
-}
-
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   try {
-    return new Intl.DateTimeFormat('en-US', {
-      timeZone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
+    return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   } catch (error) {
     throw new CardpollError('usage', 'bad_zone', `'${timeZone}' is not a time zone`, {
       hint: 'type --tz Asia/Shanghai, --tz UTC or --tz +08:00',

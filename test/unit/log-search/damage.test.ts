@@ -6,6 +6,7 @@ import {
   mkdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -14,6 +15,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { findHits } from '../../../src/log-search/hits/find-hits.ts';
+import { parseQuery } from '../../../src/log-search/plan/parse-query.ts';
 import { exitCodeOf } from '../../../src/log-search/report/report.ts';
 import {
   gzip,
@@ -363,10 +366,23 @@ describe('files that change during the search', () => {
     const tree = new LogTree();
     tree.write('worker.log', THREE);
     const report = await searchWhile(tree, () => rmSync(tree.path('worker.log')));
-    expect(report.notices).toContainEqual(
-      expect.objectContaining({ code: 'vanished', path: tree.path('worker.log') }),
-    );
-    expect(exitCodeOf(report)).toBe(2);
+    expect([report.hits, exitCodeOf(report)]).toEqual([3, 0]);
+  });
+
+  it('removed, where no more files may be open', async () => {
+    const tree = new LogTree();
+    const path = tree.write('worker.log', THREE);
+    const { dev, ino, size, mtimeMs } = statSync(path);
+    const fallback = { fromMs: 0, toMs: 1 };
+    const task = { ...{ path, dev, ino, size, mtimeMs, fallback }, fd: null, number: 0 };
+    const query = parseQuery({ roots: [], iccid: CARD });
+    const control = { isStopped: () => false, progress: () => {} };
+    const find = () => findHits(task, { query, runDirectory: null }, control);
+    expect(await find()).toMatchObject({ count: 3, problems: [] });
+    renameSync(tree.write('other.log', THREE), path);
+    expect(await find()).toMatchObject({ count: 0, problems: [{ code: 'vanished' }] });
+    rmSync(path);
+    expect(await find()).toMatchObject({ count: 0, problems: [{ code: 'vanished' }] });
   });
 
   it('growing', async () => {

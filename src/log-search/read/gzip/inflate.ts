@@ -1,56 +1,90 @@
 // Inflates a gzip file with any number of members and any damage, and reports its problems. Used by scan-file.ts. All data
-// that can be inflated is passed on; after damage it looks for the next member. Members that fast-inflate.ts cannot inflate
-// or verify are inflated with node:zlib, to the last readable byte.
+// that can be inflated is passed on; after damage it looks for the next member. The fast libraries report too little about
+// errors and ends, so a member that they inflate counts only when its trailer (checksum and length) follows its end.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createInflateRaw, type InflateRaw } from 'node:zlib';
 import type { FileProblem, InflateChoice, NoticeCode } from '../../model.ts';
 import { type FileBytes, FileWindow } from '../file-bytes.ts';
-import { type InflateSink, inflateFast } from './fast-inflate.ts';
 import { crc32, findMember, HEADER_BYTES, readHeader, trailerOf } from './gzip-format.ts';
+import { type Emit, fastLibrary, type Inflater, OUTPUT_BYTES, StreamInflater } from './inflaters.ts';
+
+/** A slice of a zip bomb inflates to a thousand times its size. */
+const MAX_SLICE_BYTES = 32_768;
+const MIN_SLICE_BYTES = 2_048;
+/** Leaves space for slices that inflate to more than the previous one. */
+const WANTED_OUTPUT_BYTES = OUTPUT_BYTES / 2;
+/** Other work of the thread (drawing progress, noticing Ctrl-C) gets a turn after this many slices. */
+const SLICES_A_TURN = 64;
+const SEARCH_BYTES = 1_048_576;
+
+/** Where inflated data goes. */
+interface InflateSink {
+  /** The next data; valid only during the call. Returns false to stop. */
+  data(chunk: Buffer): boolean;
+  /** Whether to stop; asked while there is no data to pass on for long. */
+  isStopped(): boolean;
+  /** Data is missing here: the next data does not continue the previous one. */
+  gap(): void;
+}
+
+/** Thrown when the fast way failed: drop the data so far and inflate again with the choice `node`. */
+export class Unverified extends Error {
+  override readonly name = 'Unverified';
+}
 
 /**
- * @returns the problems of the file; null when the fast way failed: drop the data so far and call again with the choice
- * `node`, which never fails.
+ * @returns the problems of the file.
+ * @throws Unverified, unless the choice is `node`.
  */
 export async function inflateFile(
   file: FileBytes,
   sink: InflateSink,
   choice: InflateChoice,
-): Promise<readonly FileProblem[] | null> {
-  const reached = await inflateFast(file, sink, choice);
-  if (reached === 'redo') return null;
-  if (reached === 'stopped') return [];
-  const walk = new MemberWalk(file, sink, reached);
+): Promise<readonly FileProblem[]> {
+  const walk = new MemberWalk(file, sink, choice);
   await walk.run();
   return [...walk.problems].map(([code, detail]) => ({ code, detail }));
 }
 
-const SEARCH_BYTES = 1_048_576;
+/** How the data of a member ended; `cut`: with the file. */
+interface MemberEnd {
+  readonly state: 'ended' | 'cut' | 'failed' | 'stopped';
+  /** The last slice, and how much of it belonged to the member; null when that is not known. */
+  readonly offset: number;
+  readonly bytes: number;
+  readonly endsAt: number | null;
+}
 
-/** Goes from member to member from an offset on. */
+/** Goes from member to member. */
 class MemberWalk {
-  readonly #window: FileWindow;
   /** The first problem of each code. */
   readonly problems = new Map<NoticeCode, string>();
+  readonly #makeFast: ReturnType<typeof fastLibrary>;
+  readonly #window: FileWindow;
+  #offset = 0;
+  #slices = 0;
+  /** Of the data of the present member. */
+  #crc = 0;
+  #length = 0;
 
   constructor(
     private readonly file: FileBytes,
     private readonly sink: InflateSink,
-    private offset: number,
+    choice: InflateChoice,
   ) {
+    this.#makeFast = fastLibrary(choice);
     this.#window = new FileWindow(file);
   }
 
   async run(): Promise<void> {
     if (this.file.size === 0) return this.#problem('truncated', 'empty, which no gzip file is');
-    while (this.offset < this.file.size) {
-      const header = readHeader(this.#window, this.offset);
+    while (this.#offset < this.file.size) {
+      const header = readHeader(this.#window, this.#offset);
       if (this.file.shrunk) return;
       if (typeof header === 'number') {
-        if (!(await this.#member(this.offset + header))) return;
+        if (!(await this.#member(this.#offset + header))) return;
       } else if (header === 'cut') {
-        return this.#problem('truncated', `ends within a gzip header at byte ${this.offset}`);
-      } else if (this.offset === 0) {
+        return this.#problem('truncated', `ends within a gzip header at byte ${this.#offset}`);
+      } else if (this.#offset === 0) {
         this.#problem('corrupt', 'it does not begin as gzip does');
         if (!(await this.#findNext(1))) return;
       } else if (!(await this.#skipForeign())) {
@@ -59,52 +93,107 @@ class MemberWalk {
     }
   }
 
-  /**
-   * Inflates a member. One that was cut off is inflated into the member after it, so the next member is searched from its
-   * own beginning.
-   * @returns false at the end.
-   */
+  /** Inflates the member whose data begins at `start`. @returns false at the end. */
   async #member(start: number): Promise<boolean> {
-    let [crc, length] = [0, 0];
-    const end = await inflateMember(this.file, start, (data) => {
-      crc = crc32(data, crc);
-      length += data.length;
+    [this.#crc, this.#length] = [0, 0];
+    const emit = (data: Buffer) => {
+      this.#crc = crc32(data, this.#crc);
+      this.#length += data.length;
       return this.sink.data(data);
-    });
-    if (end.kind === 'stopped') return false;
-    if (end.kind === 'ended') return this.#checkTrailer(start, end.offset, trailerOf(crc, length));
-    if (end.kind === 'cut') this.#problem('truncated', 'gzip data ends too early or is still being written');
-    else this.#problem('corrupt', `${end.reason} at byte ${end.offset}`);
+    };
+    const fast = this.#makeFast?.(emit, this.file.size - start);
+    const end = fast ? await this.#feed(fast, start) : await this.#feedStream(start, emit);
+    if (end.state === 'stopped') return false;
+    if (end.state === 'ended') return this.#checkTrailer(start, end, !fast);
+    if (fast) throw new Unverified();
+    if (end.state === 'cut') this.#problem('truncated', 'gzip data ends too early or is still being written');
     this.sink.gap();
-    return this.#findNext(this.offset + 1);
+    // A member that was cut off is inflated into the member after it.
+    return this.#findNext(this.#offset + 1);
   }
 
-  /** Checks the trailer at `at` of the data from `start` on. */
-  async #checkTrailer(start: number, at: number, expected: Buffer): Promise<boolean> {
+  /** Feeds slices, from `carefulFrom` on single bytes. */
+  async #feed(inflater: Inflater, start: number, carefulFrom = Number.POSITIVE_INFINITY): Promise<MemberEnd> {
+    let wanted = MIN_SLICE_BYTES;
+    try {
+      for (let offset = start; ; ) {
+        const slice = this.#window.some(offset, Math.max(1, Math.min(wanted, carefulFrom - offset)));
+        const bytes = slice.length;
+        if (bytes === 0) return { state: 'cut', offset, bytes, endsAt: null };
+        const lengthBefore = this.#length;
+        const state = await inflater.push(slice);
+        this.#slices += 1;
+        if (this.#slices % SLICES_A_TURN === 0) await nextTurn();
+        if (state !== 'open') return { state, offset, bytes, endsAt: inflater.endsAt };
+        offset += bytes;
+        wanted = nextSlice(bytes, this.#length - lengthBefore);
+      }
+    } finally {
+      inflater.close();
+    }
+  }
+
+  /**
+   * Streams drop the output of the write that fails: then the member is inflated again, and its last slice byte by byte, so
+   * that only data behind the damage is lost.
+   */
+  async #feedStream(start: number, emit: Emit): Promise<MemberEnd> {
+    const end = await this.#feed(new StreamInflater(emit), start);
+    if (end.state !== 'failed') return end;
+    let toSkip = this.#length;
+    const again = new StreamInflater((data) => {
+      const fresh = data.subarray(Math.min(toSkip, data.length));
+      toSkip -= data.length - fresh.length;
+      return fresh.length === 0 || emit(fresh);
+    });
+    const failed = await this.#feed(again, start, end.offset);
+    if (failed.state === 'failed') this.#problem('corrupt', `${again.reason} at byte ${failed.offset}`);
+    return failed;
+  }
+
+  /** Checks the trailer of the data from `start` on, and goes behind it. @returns false at the end. */
+  async #checkTrailer(
+    start: number,
+    { offset, bytes, endsAt }: MemberEnd,
+    isCareful: boolean,
+  ): Promise<boolean> {
+    const expected = trailerOf(this.#crc, this.#length);
+    const at = endsAt === null ? this.#findTrailer(expected, offset, bytes) : offset + endsAt;
     const trailer = this.#window.all(at, expected.length);
-    this.offset = at + expected.length;
+    this.#offset = at + expected.length;
+    if (trailer.equals(expected)) return true;
+    if (!isCareful) throw new Unverified();
     if (trailer.length < expected.length) {
       this.#problem('truncated', 'gzip data ends before its checksum');
       return false;
     }
-    if (!trailer.equals(expected)) {
-      this.#problem('crc_mismatch', `checksum or length at byte ${at} does not fit the data`);
-      // Cut off, and by chance it ended within the member after it, or its trailer would be that member's beginning.
-      if (await this.#findNext(start, this.offset)) this.sink.gap();
-    }
+    this.#problem('crc_mismatch', `checksum or length at byte ${at} does not fit the data`);
+    // Cut off, and by chance it ended within the member after it, or its trailer would be that member's beginning.
+    if (await this.#findNext(start, this.#offset)) this.sink.gap();
     return true;
+  }
+
+  /**
+   * Finds the trailer of a member that ended somewhere in its last slice. A trailer after another header belongs to
+   * another member with the same data.
+   */
+  #findTrailer(trailer: Buffer, offset: number, bytes: number): number {
+    const slice = this.#window.all(offset, bytes + trailer.length);
+    const at = slice.indexOf(trailer);
+    if (at === -1 || findMember(slice.subarray(0, at), 0) !== -1) throw new Unverified();
+    return offset + at;
   }
 
   /** Skips data that is not gzip. Zero padding is common and harmless; anything else gets a notice. */
   async #skipForeign(): Promise<boolean> {
     const zeros = Buffer.alloc(SEARCH_BYTES);
-    for await (const { at, bytes } of this.#blocks(this.offset, SEARCH_BYTES)) {
+    for await (const { at, bytes } of this.#blocks(this.#offset, SEARCH_BYTES)) {
       if (bytes.equals(zeros.subarray(0, bytes.length))) continue;
-      this.offset = at + bytes.findIndex((byte) => byte !== 0);
-      if (typeof readHeader(this.#window, this.offset) === 'number') return true;
-      this.#problem('trailing_garbage', `no gzip data at byte ${this.offset}`);
+      this.#offset = at + bytes.findIndex((byte) => byte !== 0);
+      if (typeof readHeader(this.#window, this.#offset) === 'number') return true;
+      this.#problem('trailing_garbage', `no gzip data at byte ${this.#offset}`);
       this.sink.gap();
-      return this.#findNext(this.offset + 1);
+      return this.#findNext(this.#offset + 1);
     }
     return false;
   }
@@ -116,7 +205,7 @@ class MemberWalk {
       const member = findMember(bytes, 0);
       if (member === -1) continue;
       if (at + member >= until) return false;
-      this.offset = at + member;
+      this.#offset = at + member;
       return true;
     }
     return false;
@@ -138,118 +227,7 @@ class MemberWalk {
   }
 }
 
-const BLOCK_BYTES = 32_768;
-const OUTPUT_BYTES = 524_288;
-const BEFORE_THE_START = Buffer.alloc(32_768);
-
-type MemberEnd =
-  /** `offset`: the first byte after the deflate data. */
-  | { readonly kind: 'ended'; readonly offset: number }
-  /** The file ended first. */
-  | { readonly kind: 'cut' }
-  /** No deflate data from about `offset` on. */
-  | { readonly kind: 'corrupt'; readonly offset: number; readonly reason: string }
-  | { readonly kind: 'stopped' };
-
-/**
- * Inflates the deflate data of one member. node:zlib drops the output of a write that fails. So a failing member is inflated
- * again up to the failing block, and that block is fed byte by byte. Distances that reach before the start of the member (a
- * flipped bit) are not an error here but yield NUL bytes, as in gzip: the data after them is still readable.
- * @param emit gets the data, valid only during the call; returns false to stop.
- */
-async function inflateMember(
-  file: FileBytes,
-  start: number,
-  emit: (data: Buffer) => boolean,
-): Promise<MemberEnd> {
-  let emitted = 0;
-  const counted = (data: Buffer) => {
-    emitted += data.length;
-    return emit(data);
-  };
-  const end = await inflateBlocks(file, start, counted, Number.POSITIVE_INFINITY);
-  if (end.kind !== 'corrupt') return end;
-  let toSkip = emitted;
-  const unseen = (data: Buffer) => {
-    const fresh = data.subarray(Math.min(toSkip, data.length));
-    toSkip -= data.length - fresh.length;
-    return fresh.length === 0 || emit(fresh);
-  };
-  return inflateBlocks(file, start, unseen, end.offset);
-}
-
-/** Feeds blocks, and single bytes from the block that reaches `carefulFrom` on. */
-async function inflateBlocks(
-  file: FileBytes,
-  start: number,
-  emit: (data: Buffer) => boolean,
-  carefulFrom: number,
-): Promise<MemberEnd> {
-  const inflater = new BlockInflater(emit);
-  try {
-    for (let offset = start; ; ) {
-      const bytes = offset >= carefulFrom ? 1 : BLOCK_BYTES;
-      // Each block needs a new buffer: zlib may still use the previous one.
-      const block = file.readAt(offset, Buffer.allocUnsafe(bytes));
-      if (block.length === 0) return { kind: 'cut' };
-      const state = await inflater.push(block);
-      if (state === 'stopped') return { kind: 'stopped' };
-      if (state === 'ended') return { kind: 'ended', offset: start + inflater.consumed };
-      if (state === 'failed') return { kind: 'corrupt', offset, reason: inflater.reason };
-      offset += block.length;
-    }
-  } finally {
-    inflater.close();
-  }
-}
-
-/** One deflate stream, a block at a time. */
-class BlockInflater {
-  reason = '';
-  readonly #stream: InflateRaw;
-  #state: 'open' | 'ended' | 'failed' | 'stopped' = 'open';
-  #settle: () => void = () => {};
-  #thrown: { readonly error: unknown } | null = null;
-
-  constructor(emit: (data: Buffer) => boolean) {
-    this.#stream = createInflateRaw({ chunkSize: OUTPUT_BYTES, dictionary: BEFORE_THE_START });
-    this.#stream.on('data', (data: Buffer) => {
-      try {
-        if (this.#state !== 'stopped' && !emit(data)) this.#become('stopped');
-      } catch (error) {
-        // An error thrown in this callback would be lost.
-        this.#thrown = { error };
-        this.#become('stopped');
-      }
-    });
-    this.#stream.on('end', () => this.#become('ended'));
-    this.#stream.on('error', (error) => {
-      this.reason = error.message;
-      this.#become('failed');
-    });
-  }
-
-  /** Number of bytes that belonged to the stream. */
-  get consumed(): number {
-    return this.#stream.bytesWritten;
-  }
-
-  /** Resolves when all the block's data has been emitted. */
-  async push(block: Buffer): Promise<'open' | 'ended' | 'failed' | 'stopped'> {
-    await new Promise<void>((resolve) => {
-      this.#settle = resolve;
-      this.#stream.write(block, () => resolve());
-    });
-    if (this.#thrown !== null) throw this.#thrown.error;
-    return this.#state;
-  }
-
-  close(): void {
-    this.#stream.destroy();
-  }
-
-  #become(state: 'ended' | 'failed' | 'stopped'): void {
-    if (this.#state === 'open') this.#state = state;
-    this.#settle();
-  }
+function nextSlice(slice: number, output: number): number {
+  const fitting = Math.floor((WANTED_OUTPUT_BYTES * slice) / Math.max(1, output));
+  return Math.max(MIN_SLICE_BYTES, Math.min(MAX_SLICE_BYTES, fitting));
 }
