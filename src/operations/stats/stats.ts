@@ -10,12 +10,12 @@ import { dated } from '../date-of.ts';
 import type { ClockGap } from '../health/fleet-faults.ts';
 import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import { fleetReasons, healthOfReasons } from '../health/health-reasons.ts';
-import type { PatientReading } from '../health/patient-reading.ts';
 import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
 import { adviceOf, fleetCapacityOf, paceShareOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import type { OperationMeans } from '../means.ts';
+import type { PatientReading } from '../patient-reading.ts';
 import type { InitReporter } from '../schedule/init.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
 import { type MeasuredTask, queueStatsOf, taskStatsOf } from './task-stats.ts';
@@ -25,7 +25,7 @@ interface StatsMeans extends Pick<OperationMeans, 'live' | 'offers' | 'cardsPerC
   readonly concurrency: ConcurrencyOperations;
   readonly cardTotal: CardTotal;
   readonly stops: PatientReading<StopFigures>;
-  readonly clockGap: PatientReading<ClockGap>;
+  readonly clockGap: PatientReading<ClockGap | null>;
   readonly initReporter: InitReporter;
   readonly version: string;
   /** Why this instance is not among the live ones; null: it is, or this process is no instance. */
