@@ -254,7 +254,7 @@ function adminRoutes(
       pollingAlertRoutes(routes, operations.alerts);
       pollingAlertHistoryRoutes(routes, operations.alertHistory);
       pollingAlertSilenceRoutes(routes, operations.silences);
-      stopRoutes(routes, operations.stops, operations.stopMode);
+      stopRoutes(routes, operations.stops);
       stopResumeRoutes(routes, operations.resumes);
       dataCleanupRoutes(routes, operations.cleanup, expensive);
       whoamiRoute(routes);

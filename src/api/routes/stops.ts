@@ -20,7 +20,7 @@ import {
   stopModeReport,
   stopReport,
 } from '../../operations/stops/stop-reports.ts';
-import { modeVersion, type StopModeOperations, type StopOperations } from '../../operations/stops/stops.ts';
+import { modeVersion, type StopOperations } from '../../operations/stops/stops.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import {
   answersOf,
@@ -84,8 +84,8 @@ const resumeRequest = body({
 
 const answers = answersOf('stops');
 
-export function stopRoutes(app: Routes, stops: StopOperations, mode: StopModeOperations): void {
-  modeRoutes(app, mode);
+export function stopRoutes(app: Routes, stops: StopOperations): void {
+  modeRoutes(app, stops);
   app.get(
     '/stops',
     answers('List stops, the latest first', pageOf(stopReport), { querystring: stopQuery }),
@@ -130,7 +130,7 @@ export function heldStopRoutes(app: Routes, stops: StopOperations): void {
   );
 }
 
-function modeRoutes(app: Routes, mode: StopModeOperations): void {
+function modeRoutes(app: Routes, stops: StopOperations): void {
   app.get(
     '/stops/mode',
     answers(
@@ -139,7 +139,7 @@ function modeRoutes(app: Routes, mode: StopModeOperations): void {
       {},
       { versionOf: modeVersion },
     ),
-    () => mode.show(),
+    () => stops.mode(),
   );
   app.put(
     '/stops/mode',
@@ -149,7 +149,7 @@ function modeRoutes(app: Routes, mode: StopModeOperations): void {
       { headers: ifMatchHeader, body: body({ mode: oneOf(STOP_MODES), reason }) },
       { versionOf: modeVersion },
     ),
-    ({ actor, body, headers }) => mode.set(actor, body.mode, body.reason, expectedVersion(headers)),
+    ({ actor, body, headers }) => stops.setMode(actor, body.mode, body.reason, expectedVersion(headers)),
   );
 }
 

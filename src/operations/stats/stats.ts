@@ -16,7 +16,7 @@ import type { ConcurrencyOperations } from '../limits/concurrency.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import type { OperationMeans } from '../means.ts';
 import type { PatientReading } from '../patient-reading.ts';
-import type { InitReporter } from '../schedule/init.ts';
+import type { InitOperations } from '../schedule/init.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
 import { type MeasuredTask, queueStatsOf, taskStatsOf } from './task-stats.ts';
 
@@ -26,7 +26,7 @@ interface StatsMeans extends Pick<OperationMeans, 'live' | 'offers' | 'cardsPerC
   readonly cardTotal: CardTotal;
   readonly stops: PatientReading<StopFigures>;
   readonly clockGap: PatientReading<ClockGap | null>;
-  readonly initReporter: InitReporter;
+  readonly init: Pick<InitOperations, 'report'>;
   readonly version: string;
   /** Why this instance is not among the live ones; null: it is, or this process is no instance. */
   readonly silence: () => string | null;
@@ -43,7 +43,7 @@ export class StatsOperations {
       live.coordination.initProgress(),
     ]);
     const tasks = await this.#tasks(surroundings);
-    const init = this.deps.initReporter.report(progress);
+    const init = this.deps.init.report(progress);
     const healthReasons = fleetReasons({
       tasks: tasks.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
       instances: surroundings.instances,
