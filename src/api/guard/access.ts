@@ -63,11 +63,9 @@ export class Access {
   /** Names the caller on the request. Throws `auth`, or `busy` when the address was refused too often. */
   admit(request: FastifyRequest, reply: FastifyReply): void {
     const { method, headers } = request;
-    const { authorization, host, origin } = headers;
-    const fetchSite = headers['sec-fetch-site'] as string | undefined;
     try {
       const { adminOnly = false } = request.routeOptions.config;
-      const caller = this.#authenticate({ method, adminOnly, authorization, host, origin, fetchSite });
+      const caller = this.#authenticate({ ...headers, method, adminOnly });
       request.actor = { ...caller, address: request.ip, requestId: request.id };
     } catch (error) {
       this.countRefusal(request, reply);
