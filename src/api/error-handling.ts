@@ -6,9 +6,9 @@ import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { REQUEST_RUNNING } from '../operations/repeatable-requests.ts';
+import { systemClock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { pathOf } from './access-log.ts';
-import { HeldRefusals } from './guard/refusals.ts';
 import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './problem.ts';
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
@@ -44,15 +44,32 @@ function failureFields(error: unknown, { code }: Problem, request: FastifyReques
   return { request_id: request.id, path: pathOf(request), code, err: error };
 }
 
+/**
+ * An answer with 429 is held back for a moment: a client that asks again at once, whatever Retry-After says, would otherwise take
+ * more of the event loop by being refused than by being served.
+ */
+const HOLD_MS = 1_000;
+/** Bounds the memory; further ones are answered at once, and their connections closed. */
+const MAX_HELD = 1_000;
+
 /** @param onUnknownPath may throw another refusal. */
 export function handleErrors(
   app: FastifyInstance,
   log: Pick<Logger, 'error'>,
   onUnknownPath: (request: FastifyRequest, reply: FastifyReply) => void,
 ): void {
-  const refusals = new HeldRefusals();
+  let held = 0;
+  const hold = async (reply: FastifyReply) => {
+    if (held >= MAX_HELD) {
+      reply.header('connection', 'close');
+      return;
+    }
+    held += 1;
+    await systemClock.sleep(HOLD_MS);
+    held -= 1;
+  };
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
-    if (problemOf(error).status === 429 && !(await refusals.hold())) reply.header('connection', 'close');
+    if (problemOf(error).status === 429) await hold(reply);
     sendError(log, error, request, reply);
     return reply;
   });
@@ -132,7 +149,7 @@ export function problemBody(problem: Problem, instance: string, requestId: strin
     code: problem.code,
     instance,
     request_id: requestId,
-    ...(problem.hint === undefined ? {} : { hint: problem.hint }),
-    ...(problem.errors === undefined ? {} : { errors: [...problem.errors] }),
+    hint: problem.hint,
+    errors: problem.errors,
   };
 }

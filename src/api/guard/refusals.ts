@@ -1,7 +1,7 @@
-// What the HTTP server turns away: counts by reason, which every part that refuses adds to and metrics.ts reads; answers with
-// 429 that are held back; and how many refused requests an address may send.
+// What the HTTP server turns away: counts by reason, which every part that refuses adds to and metrics.ts reads; and how many
+// refused requests an address may send.
 import { isIPv6 } from 'node:net';
-import { type Clock, systemClock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 
 export const REFUSAL_REASONS = [
   'connection_limit',
@@ -25,27 +25,6 @@ export class Refusals {
   /** Since the server was opened. */
   count(reason: RefusalReason): number {
     return this.#counts.get(reason) ?? 0;
-  }
-}
-
-const HOLD_MS = 1_000;
-/** Bounds the memory; further ones are answered at once, and their connections closed. */
-const MAX_HELD = 1_000;
-
-/**
- * Holds answers with 429 back for a moment: a client that asks again at once, whatever Retry-After says, would otherwise
- * take more of the event loop by being refused than by being served.
- */
-export class HeldRefusals {
-  #held = 0;
-
-  /** @returns false: too many are held; close the connection. */
-  async hold(): Promise<boolean> {
-    if (this.#held >= MAX_HELD) return false;
-    this.#held += 1;
-    await systemClock.sleep(HOLD_MS);
-    this.#held -= 1;
-    return true;
   }
 }
 
