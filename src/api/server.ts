@@ -27,10 +27,9 @@ import type { InstanceState } from './metrics/own-numbers.ts';
 import { openapiOptions } from './openapi.ts';
 import { auditRoute, whoamiRoute } from './routes/audit.ts';
 import { cardImportRoutes } from './routes/card-import.ts';
-import { cardExportRoute, cardRoutes } from './routes/cards.ts';
+import { cardRoutes } from './routes/cards.ts';
 import { dataCleanupRoutes } from './routes/data-cleanup.ts';
 import {
-  alertTestRoute,
   pollingAlertHistoryRoutes,
   pollingAlertRoutes,
   pollingAlertSilenceRoutes,
@@ -40,7 +39,7 @@ import { pollingConcurrencyRoutes, pollingPauseRoutes } from './routes/polling-l
 import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { metricsRoute, probeRoutes, type Readiness } from './routes/probes.ts';
-import { heldStopRoutes, newResumeRoute, stopResumeRoutes, stopRoutes } from './routes/stops.ts';
+import { stopResumeRoutes, stopRoutes } from './routes/stops.ts';
 import { routesOf, serializeReport, setStatus, validateRequest } from './schemas/answers.ts';
 
 export interface ServerBounds extends HttpBounds {
@@ -233,14 +232,6 @@ function adminRoutes(
 ) {
   return async (app: FastifyInstance): Promise<void> => {
     await app.register(async (streamed) => cardImportRoutes(routesOf(streamed), operations.cards));
-    cardExportRoute(routesOf(app), operations.cards, expensive);
-    await app.register(async (unhurried) => {
-      answerRepeats(unhurried, operations.requests, logs.api);
-      const routes = routesOf(unhurried);
-      alertTestRoute(routes, operations.alerts);
-      heldStopRoutes(routes, operations.stops);
-      newResumeRoute(routes, operations.resumes);
-    });
     await app.register(async (timed) => {
       answerInTime(timed, answerWithinMs);
       answerRepeats(timed, operations.requests, logs.api);
@@ -259,7 +250,7 @@ function adminRoutes(
       dataCleanupRoutes(routes, operations.cleanup, expensive);
       whoamiRoute(routes);
       auditRoute(routes, operations.audit);
-      cardRoutes(routes, operations.cards, operations.explainer);
+      cardRoutes(routes, operations.cards, operations.explainer, expensive);
     });
   };
 }

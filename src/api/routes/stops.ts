@@ -42,8 +42,8 @@ import {
   yesOrNo,
 } from '../schemas/fields.ts';
 
-/** A body with so many card ids is larger than others may be. */
-const CARD_LIST_BYTES = 2 * 1024 * 1024;
+/** A request about so many cards is larger than others may be, and its answer may take longer. */
+const VERY_MANY = { bodyLimit: 2 * 1024 * 1024, takesLong: true };
 
 const reason = line(REASON_CHARS, REASON_RULE).describe(
   `Why: ${REASON_RULE.replace(/^must be /, '')}. White space around it is removed.`,
@@ -104,17 +104,13 @@ export function stopRoutes(app: Routes, stops: StopOperations): void {
     ),
     ({ actor, params, body }) => stops.order(actor, params.card, body.reason),
   );
-}
-
-/** Decisions about very many stops take longer than other requests may. */
-export function heldStopRoutes(app: Routes, stops: StopOperations): void {
   app.post(
     '/stops/release',
     answers(
       'Let held stops go on: each card is judged anew, and the budget does not hold it',
       releaseReport,
       { body: heldStops },
-      { bodyLimit: CARD_LIST_BYTES },
+      VERY_MANY,
     ),
     ({ actor, body }) => stops.release(actor, body),
   );
@@ -124,7 +120,7 @@ export function heldStopRoutes(app: Routes, stops: StopOperations): void {
       'Give held stops up: the cards are not stopped in that month',
       dismissReport,
       { body: heldStops },
-      { bodyLimit: CARD_LIST_BYTES },
+      VERY_MANY,
     ),
     ({ actor, body }) => stops.dismiss(actor, body),
   );
@@ -180,14 +176,11 @@ export function stopResumeRoutes(app: Routes, resumes: ResumeOperations): void {
     ),
     ({ actor, params: { card }, body }) => resumes.createForCard(actor, card, body),
   );
-}
-
-/** A run of very many cards takes longer to make than other requests may. */
-export function newResumeRoute(app: Routes, resumes: ResumeOperations): void {
   app.post(
     RUNS,
     {
-      bodyLimit: CARD_LIST_BYTES,
+      bodyLimit: VERY_MANY.bodyLimit,
+      config: { takesLong: true },
       schema: {
         tags: ['stops'],
         summary: 'Resume a list of cards, or what cardpoll stopped since a time and is stopped now',
