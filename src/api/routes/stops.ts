@@ -85,7 +85,26 @@ const resumeRequest = body({
 const answers = answersOf('stops');
 
 export function stopRoutes(app: Routes, stops: StopOperations): void {
-  modeRoutes(app, stops);
+  app.get(
+    '/stops/mode',
+    answers(
+      'Show whether cards over their package are stopped, and since when',
+      stopModeReport,
+      {},
+      { versionOf: modeVersion },
+    ),
+    () => stops.mode(),
+  );
+  app.put(
+    '/stops/mode',
+    answers(
+      'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
+      stopModeReport,
+      { headers: ifMatchHeader, body: body({ mode: oneOf(STOP_MODES), reason }) },
+      { versionOf: modeVersion },
+    ),
+    ({ actor, body, headers }) => stops.setMode(actor, body.mode, body.reason, expectedVersion(headers)),
+  );
   app.get(
     '/stops',
     answers('List stops, the latest first', pageOf(stopReport), { querystring: stopQuery }),
@@ -123,29 +142,6 @@ export function stopRoutes(app: Routes, stops: StopOperations): void {
       VERY_MANY,
     ),
     ({ actor, body }) => stops.dismiss(actor, body),
-  );
-}
-
-function modeRoutes(app: Routes, stops: StopOperations): void {
-  app.get(
-    '/stops/mode',
-    answers(
-      'Show whether cards over their package are stopped, and since when',
-      stopModeReport,
-      {},
-      { versionOf: modeVersion },
-    ),
-    () => stops.mode(),
-  );
-  app.put(
-    '/stops/mode',
-    answers(
-      'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
-      stopModeReport,
-      { headers: ifMatchHeader, body: body({ mode: oneOf(STOP_MODES), reason }) },
-      { versionOf: modeVersion },
-    ),
-    ({ actor, body, headers }) => stops.setMode(actor, body.mode, body.reason, expectedVersion(headers)),
   );
 }
 
