@@ -18,7 +18,7 @@ import {
   RowProblem,
 } from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { isObject, jsonFault } from '../../platform/json.ts';
+import { isObject, jsonFault, jsonIn } from '../../platform/json.ts';
 import { snakeCase } from '../../platform/snake-keys.ts';
 import type { CardFilter, CardRecords } from '../../store/ports/records/card-records.ts';
 
@@ -197,7 +197,8 @@ function parseFields(line: string): string[] {
 
 function readJsonRow(line: string, ignored: Set<string> | null): RawRow | null {
   if (line.trim() === '') return null;
-  const row = parseJson(line);
+  const row = jsonIn(line);
+  if (row === undefined) throw new RowProblem('not valid JSON');
   if (!isObject(row)) throw new RowProblem('not a JSON object');
   const unknown = Object.keys(row).filter((name) => !isImportColumn(name));
   if (ignored === null && unknown[0] !== undefined) {
@@ -208,14 +209,6 @@ function readJsonRow(line: string, ignored: Set<string> | null): RawRow | null {
   const fault = (line.match(/"\s*:/g)?.length ?? 0) > Object.keys(row).length ? jsonFault(line) : null;
   if (fault !== null) throw new RowProblem(`the row ${fault.detail}`);
   return row;
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    throw new RowProblem('not valid JSON');
-  }
 }
 
 const STRETCH = 1_000;
