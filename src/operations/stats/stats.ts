@@ -45,13 +45,10 @@ export class StatsOperations {
     const tasks = await this.#tasks(surroundings);
     const init = this.deps.init.report(progress);
     const healthReasons = fleetReasons({
+      ...surroundings,
       tasks: tasks.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
-      instances: surroundings.instances,
       silence: this.deps.silence(),
       initStuck: init.status === 'stuck',
-      stops: surroundings.stops,
-      clockGap: surroundings.clockGap,
-      since: surroundings.since,
     });
     return {
       generatedAt: new Date(clock.now()),
