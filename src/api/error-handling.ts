@@ -24,8 +24,19 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
 }
 
 /** The body of a problem. Serialised here: a route's own response schemas are about its successes. */
-export function problemText(problem: Problem, request: FastifyRequest): string {
-  return JSON.stringify(problemBody(problem, pathOf(request), request.id));
+export function problemText(problem: Problem, request: Pick<FastifyRequest, 'id' | 'url'>): string {
+  const body: ProblemBody = {
+    type: `urn:cardpoll:problem:${problem.code}`,
+    title: STATUS_CODES[problem.status] ?? 'Error',
+    status: problem.status,
+    detail: problem.detail,
+    code: problem.code,
+    instance: pathOf(request),
+    request_id: request.id,
+    hint: problem.hint,
+    errors: problem.errors,
+  };
+  return JSON.stringify(body);
 }
 
 /** Answers with the problem an error is, and logs it when it is ours. */
@@ -138,18 +149,4 @@ export function requireHost({ raw, headers }: FastifyRequest): void {
   if (names.filter((name) => name.toLowerCase() === 'host').length > 1) {
     throw new CardpollError('bad_data', 'malformed_request', 'the request has more than one Host header');
   }
-}
-
-export function problemBody(problem: Problem, instance: string, requestId: string): ProblemBody {
-  return {
-    type: `urn:cardpoll:problem:${problem.code}`,
-    title: STATUS_CODES[problem.status] ?? 'Error',
-    status: problem.status,
-    detail: problem.detail,
-    code: problem.code,
-    instance,
-    request_id: requestId,
-    hint: problem.hint,
-    errors: problem.errors,
-  };
 }
