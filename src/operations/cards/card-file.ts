@@ -6,7 +6,6 @@
 // a parser of whole files it would spoil everything up to the next quote.
 
 import type { Readable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import {
@@ -37,7 +36,6 @@ export interface ImportLine {
  * dropped.
  */
 export async function* readLines(input: Readable): AsyncGenerator<ImportLine[]> {
-  const decoder = new StringDecoder('utf8');
   let rest = '';
   let restTooLong = false;
   let number = 0;
@@ -57,9 +55,8 @@ export async function* readLines(input: Readable): AsyncGenerator<ImportLine[]> 
     return lines;
   }
 
-  for await (const chunk of input) yield cut(typeof chunk === 'string' ? chunk : decoder.write(chunk));
-  const last = cut(decoder.end());
-  yield rest === '' && !restTooLong ? last : [...last, ...cut('\n')];
+  for await (const chunk of input.setEncoding('utf8')) yield cut(chunk);
+  if (rest !== '' || restTooLong) yield cut('\n');
 }
 
 function toText(part: string, number: number, tooLong: boolean): string | null {
