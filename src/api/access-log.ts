@@ -48,6 +48,6 @@ export function observe(log: Pick<Logger, 'info'>, request: FastifyRequest, repl
   });
 }
 
-export function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? request.url;
+export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
+  return url.split('?', 1)[0] ?? url;
 }

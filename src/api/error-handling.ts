@@ -6,9 +6,9 @@ import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { REQUEST_RUNNING } from '../operations/repeatable-requests.ts';
+import { systemClock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { pathOf } from './access-log.ts';
-import { HeldRefusals } from './guard/refusals.ts';
 import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './problem.ts';
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
@@ -24,8 +24,19 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
 }
 
 /** The body of a problem. Serialised here: a route's own response schemas are about its successes. */
-export function problemText(problem: Problem, request: FastifyRequest): string {
-  return JSON.stringify(problemBody(problem, pathOf(request), request.id));
+export function problemText(problem: Problem, request: Pick<FastifyRequest, 'id' | 'url'>): string {
+  const body: ProblemBody = {
+    type: `urn:cardpoll:problem:${problem.code}`,
+    title: STATUS_CODES[problem.status] ?? 'Error',
+    status: problem.status,
+    detail: problem.detail,
+    code: problem.code,
+    instance: pathOf(request),
+    request_id: request.id,
+    hint: problem.hint,
+    errors: problem.errors,
+  };
+  return JSON.stringify(body);
 }
 
 /** Answers with the problem an error is, and logs it when it is ours. */
@@ -44,15 +55,32 @@ function failureFields(error: unknown, { code }: Problem, request: FastifyReques
   return { request_id: request.id, path: pathOf(request), code, err: error };
 }
 
+/**
+ * An answer with 429 is held back for a moment: a client that asks again at once, whatever Retry-After says, would otherwise take
+ * more of the event loop by being refused than by being served.
+ */
+const HOLD_MS = 1_000;
+/** Bounds the memory; further ones are answered at once, and their connections closed. */
+const MAX_HELD = 1_000;
+
 /** @param onUnknownPath may throw another refusal. */
 export function handleErrors(
   app: FastifyInstance,
   log: Pick<Logger, 'error'>,
-  onUnknownPath: (request: FastifyRequest, reply: FastifyReply) => void,
+  onUnknownPath: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
 ): void {
-  const refusals = new HeldRefusals();
+  let held = 0;
+  const hold = async (reply: FastifyReply) => {
+    if (held >= MAX_HELD) {
+      reply.header('connection', 'close');
+      return;
+    }
+    held += 1;
+    await systemClock.sleep(HOLD_MS);
+    held -= 1;
+  };
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
-    if (problemOf(error).status === 429 && !(await refusals.hold())) reply.header('connection', 'close');
+    if (problemOf(error).status === 429) await hold(reply);
     sendError(log, error, request, reply);
     return reply;
   });
@@ -64,8 +92,8 @@ export function handleErrors(
         log.error(failureFields(error, problemOf(error), request), 'answer broken off');
     });
   });
-  app.setNotFoundHandler((request, reply) => {
-    onUnknownPath(request, reply);
+  app.setNotFoundHandler(async (request, reply) => {
+    await onUnknownPath(request, reply);
     const problem = METHODS.includes(request.method)
       ? { status: 404, code: 'not_found', detail: `there is nothing at ${pathOf(request)}` }
       : {
@@ -121,18 +149,4 @@ export function requireHost({ raw, headers }: FastifyRequest): void {
   if (names.filter((name) => name.toLowerCase() === 'host').length > 1) {
     throw new CardpollError('bad_data', 'malformed_request', 'the request has more than one Host header');
   }
-}
-
-export function problemBody(problem: Problem, instance: string, requestId: string): ProblemBody {
-  return {
-    type: `urn:cardpoll:problem:${problem.code}`,
-    title: STATUS_CODES[problem.status] ?? 'Error',
-    status: problem.status,
-    detail: problem.detail,
-    code: problem.code,
-    instance,
-    request_id: requestId,
-    ...(problem.hint === undefined ? {} : { hint: problem.hint }),
-    ...(problem.errors === undefined ? {} : { errors: [...problem.errors] }),
-  };
 }

@@ -3,6 +3,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { RouteOptions } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { camelCase } from '../platform/snake-keys.ts';
 import { IDEMPOTENCY_KEY } from './guard/idempotency.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 
@@ -71,14 +72,8 @@ function withoutInputs(document: Document): Document {
 
 /** `PUT /api/admin/polling-configs/:id` -> `putPollingConfigsById`. */
 function operationIdOf({ method, url }: RouteOptions): string {
-  const words = url
-    .replace(ADMIN, '')
-    .split('/')
-    .filter((part) => part !== '')
-    .map((part) => (part.startsWith(':') ? `by-${part.slice(1)}` : part))
-    .flatMap((part) => part.split(/[-_.]/));
-  const capitalised = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
-  return `${String(method).toLowerCase()}${capitalised.join('')}`;
+  const path = url.replace(ADMIN, '').replaceAll('/:', '/by_').replaceAll(/[/.-]/g, '_');
+  return camelCase(`${String(method).toLowerCase()}${path}`);
 }
 
 function isGuarded({ url }: RouteOptions): boolean {

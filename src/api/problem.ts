@@ -15,7 +15,7 @@ const problemSchema = z
     title: z.string(),
     status: z.int(),
     detail: z.string(),
-    code: z.string(),
+    code: z.string(), // stable, in snake_case
     instance: z.string(),
     request_id: z.string(),
     hint: z.string().optional(),
@@ -25,14 +25,7 @@ const problemSchema = z
 export type ProblemBody = z.output<typeof problemSchema>;
 
 /** An error as the outside sees it, before it is tied to one request. */
-export interface Problem {
-  readonly status: number;
-  /** Stable snake_case identifier. */
-  readonly code: string;
-  readonly detail: string;
-  readonly hint?: string | undefined;
-  readonly errors?: readonly FieldProblem[];
-}
+export type Problem = Readonly<Pick<ProblemBody, 'status' | 'code' | 'detail' | 'hint' | 'errors'>>;
 
 const STATUS_OF_KIND: Record<ErrorKind, number> = {
   usage: 400,

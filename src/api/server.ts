@@ -12,7 +12,13 @@ import { CardpollError, messageOf } from '../platform/errors.ts';
 import { observe, requestIdOf } from './access-log.ts';
 import { handleErrors, refuseOtherMethods, requireHost, sendError } from './error-handling.ts';
 import { sendVersions } from './etag.ts';
-import { Access, type AccessSettings, keepForwardedAddresses, limitRate } from './guard/access.ts';
+import {
+  Access,
+  type AccessSettings,
+  keepForwardedAddresses,
+  limitRequests,
+  refusalLimit,
+} from './guard/access.ts';
 import { answerInTime } from './guard/answer-in-time.ts';
 import { acceptJson, limitBodyTime, refuseEncodedBodies } from './guard/bodies.ts';
 import { ExpensiveReads } from './guard/expensive-reads.ts';
@@ -25,12 +31,12 @@ import type { Instruments } from './metrics/instruments.ts';
 import { Metrics, type Siblings } from './metrics/metrics.ts';
 import type { InstanceState } from './metrics/own-numbers.ts';
 import { openapiOptions } from './openapi.ts';
+import { UNAUTHENTICATED } from './problem.ts';
 import { auditRoute, whoamiRoute } from './routes/audit.ts';
 import { cardImportRoutes } from './routes/card-import.ts';
-import { cardExportRoute, cardRoutes } from './routes/cards.ts';
+import { cardRoutes } from './routes/cards.ts';
 import { dataCleanupRoutes } from './routes/data-cleanup.ts';
 import {
-  alertTestRoute,
   pollingAlertHistoryRoutes,
   pollingAlertRoutes,
   pollingAlertSilenceRoutes,
@@ -40,7 +46,7 @@ import { pollingConcurrencyRoutes, pollingPauseRoutes } from './routes/polling-l
 import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { metricsRoute, probeRoutes, type Readiness } from './routes/probes.ts';
-import { heldStopRoutes, newResumeRoute, stopResumeRoutes, stopRoutes } from './routes/stops.ts';
+import { stopResumeRoutes, stopRoutes } from './routes/stops.ts';
 import { routesOf, serializeReport, setStatus, validateRequest } from './schemas/answers.ts';
 
 export interface ServerBounds extends HttpBounds {
@@ -142,19 +148,27 @@ async function openServer(
 ): Promise<ApiServer> {
   const { config } = options;
   const refusals = new Refusals();
-  const access = new Access(config, config.host, systemClock, refusals);
+  const access = new Access(config, config.host, systemClock);
   const expensive = new ExpensiveReads(refusals);
   const servers = new HttpServers(config.bounds, config.tls, refusals);
-  const app = createApp(options, servers, refusals, access);
+  const app = createApp(options, servers, refusals);
+  const countRefusal = await refusalLimit(app, access, refusals);
+  handleErrors(app, options.logs.api, countRefusal);
   const refuseTheRest = refuseOtherMethods(app);
   await app.register(swagger, openapiOptions(options.version));
   probeRoutes(routesOf(app), options.readiness, options.version, expensive);
   await app.register(async (guarded) => {
     guarded.addHook('onRequest', async (request, reply) => {
-      access.admit(request, reply);
+      try {
+        access.admit(request);
+      } catch (error) {
+        await countRefusal(request, reply);
+        if (error instanceof CardpollError && error.code === UNAUTHENTICATED) refusals.add('unauthenticated');
+        throw error;
+      }
       servers.connections.trust(request.raw.socket);
     });
-    await limitRate(guarded, () => access.rateLimitPerMinute, refusals);
+    await limitRequests(guarded, access, refusals);
     metricsRoute(routesOf(guarded), new Metrics({ ...options, ...options.operations, refusals }));
     await addGuarded(guarded, expensive);
   });
@@ -175,7 +189,6 @@ function createApp(
   { logs, config, instruments }: ServerOptions,
   servers: HttpServers,
   refusals: Refusals,
-  access: Access,
 ): FastifyInstance {
   const { trustedProxies, bodyTimeoutMs } = config.bounds;
   const app = fastify({
@@ -223,7 +236,6 @@ function createApp(
     const seconds = Math.floor(servers.strangerIdleMs / 1_000);
     reply.headers({ connection: 'keep-alive', 'keep-alive': `timeout=${seconds}` });
   });
-  handleErrors(app, logs.api, (request, reply) => access.countRefusal(request, reply));
   return app;
 }
 
@@ -233,14 +245,6 @@ function adminRoutes(
 ) {
   return async (app: FastifyInstance): Promise<void> => {
     await app.register(async (streamed) => cardImportRoutes(routesOf(streamed), operations.cards));
-    cardExportRoute(routesOf(app), operations.cards, expensive);
-    await app.register(async (unhurried) => {
-      answerRepeats(unhurried, operations.requests, logs.api);
-      const routes = routesOf(unhurried);
-      alertTestRoute(routes, operations.alerts);
-      heldStopRoutes(routes, operations.stops);
-      newResumeRoute(routes, operations.resumes);
-    });
     await app.register(async (timed) => {
       answerInTime(timed, answerWithinMs);
       answerRepeats(timed, operations.requests, logs.api);
@@ -254,12 +258,12 @@ function adminRoutes(
       pollingAlertRoutes(routes, operations.alerts);
       pollingAlertHistoryRoutes(routes, operations.alertHistory);
       pollingAlertSilenceRoutes(routes, operations.silences);
-      stopRoutes(routes, operations.stops, operations.stopMode);
+      stopRoutes(routes, operations.stops);
       stopResumeRoutes(routes, operations.resumes);
       dataCleanupRoutes(routes, operations.cleanup, expensive);
       whoamiRoute(routes);
       auditRoute(routes, operations.audit);
-      cardRoutes(routes, operations.cards, operations.explainer);
+      cardRoutes(routes, operations.cards, operations.explainer, expensive);
     });
   };
 }

@@ -12,18 +12,18 @@ import { CardOperations } from './cards/cards.ts';
 import { CleanupOperations } from './cleanup.ts';
 import { Explainer } from './explain/explainer.ts';
 import { clockGapOf } from './health/fleet-faults.ts';
-import { PatientReading } from './health/patient-reading.ts';
 import { readStopFigures } from './health/stop-figures.ts';
 import { ConcurrencyOperations } from './limits/concurrency.ts';
 import { PauseOperations } from './limits/pauses.ts';
 import type { OperationLimits, OperationMeans } from './means.ts';
+import { PatientReading } from './patient-reading.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
 import { ConfigOperations } from './schedule/configs.ts';
-import { InitOperations, InitReporter } from './schedule/init.ts';
+import { InitOperations } from './schedule/init.ts';
 import { HistoryOperations } from './stats/history.ts';
 import { StatsOperations } from './stats/stats.ts';
 import { ResumeOperations } from './stops/resumes.ts';
-import { StopModeOperations, StopOperations } from './stops/stops.ts';
+import { StopOperations } from './stops/stops.ts';
 import { TriggerOperations } from './triggers.ts';
 
 export type Operations = Readonly<ReturnType<typeof openOperations>>;
@@ -68,8 +68,7 @@ export function openOperations(options: OperationsOptions) {
   const means = { rateLimits: [], silence: () => null, ...options, limits, records, calendar, audit };
   const concurrency = new ConcurrencyOperations(means);
   const pauses = new PauseOperations(means);
-  const stopMode = new StopModeOperations(means);
-  const common = { ...means, cardTotal, pauses, initReporter: new InitReporter(clock) };
+  const common = { ...means, cardTotal, pauses, init: new InitOperations(means) };
   const cards = new CardOperations(common);
   return {
     audit,
@@ -83,15 +82,14 @@ export function openOperations(options: OperationsOptions) {
     history: new HistoryOperations(means),
     pauses,
     configs: new ConfigOperations(means),
-    init: new InitOperations(common),
+    init: common.init,
     triggers: new TriggerOperations(means),
     alerts: new AlertOperations(means),
     alertHistory: new AlertHistoryOperations(means),
     silences: new SilenceOperations(means),
     requests: new RepeatableRequests(live),
     cards,
-    stops: new StopOperations({ ...means, mode: stopMode }),
-    stopMode,
+    stops: new StopOperations(means),
     resumes: new ResumeOperations(means),
     explainer: new Explainer({ ...common, cards }),
     cleanup: new CleanupOperations(means),

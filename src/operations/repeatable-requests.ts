@@ -32,10 +32,6 @@ export interface LateAnswer extends RequestAnswer {
   readonly error: unknown;
 }
 
-type Admission =
-  | { readonly ticket: Ticket; readonly answer: null }
-  | { readonly ticket: null; readonly answer: RequestAnswer };
-
 export class RepeatableRequests {
   constructor(private readonly live: LiveStore) {}
 
@@ -45,7 +41,7 @@ export class RepeatableRequests {
    * @throws CardpollError `invalid` when the key was used for another request, `conflict` while another attempt runs,
    * `unavailable`.
    */
-  async admit(key: string, fingerprint: string): Promise<Admission> {
+  async admit(key: string, fingerprint: string) {
     const ticket = { key, attempt: randomUUID(), fingerprint };
     const claim = await this.#claim(ticket);
     switch (claim.state) {
@@ -63,15 +59,15 @@ export class RepeatableRequests {
             fields: [{ field: 'idempotency-key', message: 'was already used for another request' }],
           },
         );
-      case 'running':
+      case 'running': {
+        const hint = `send it again to get its answer; if its instance died, it runs again after ${LEASE_MS / 1_000} s at most`;
         throw new CardpollError(
           'conflict',
           REQUEST_RUNNING,
           'a request with this Idempotency-Key is still running',
-          {
-            hint: `send it again to get its answer; if its instance died, it runs again after ${LEASE_MS / 1_000} s at most`,
-          },
+          { hint },
         );
+      }
     }
   }
 

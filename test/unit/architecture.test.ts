@@ -92,7 +92,7 @@ const OWN_TIMERS: ReadonlyArray<readonly [reason: string, files: RegExp]> = [
   ['it is the clock', /^platform\/clock\.ts$/],
   [
     'a deadline for what somebody else answers, which has to end whatever our clock says',
-    /^(api\/(guard\/bodies|client\/client-calls|http-server)|engine\/alerts\/webhook-attempt|gateway\/exchange|operations\/cards\/card-total|store\/(redis\/client\/client|postgres\/record-store)|platform\/bulkhead)\.ts$/,
+    /^(api\/(guard\/bodies|client\/client-calls|http-server)|engine\/alerts\/webhook-attempt|gateway\/exchange|store\/(redis\/client\/client|postgres\/record-store)|platform\/bulkhead)\.ts$/,
   ],
   [
     'tries a connection or a file again, under everything that knows a clock',

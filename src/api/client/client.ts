@@ -80,14 +80,8 @@ export class ApiClient {
   deleteAlertRule = async (id: number): Promise<void> => {
     await this.#calls.answer({ method: 'DELETE', path: `${RULES}/${id}` });
   };
-  /** Takes as long as the receiver, within bounds. */
-  testAlertRule = (id: number) => {
-    const timeoutMs = Math.max(this.options.timeoutMs, TEST_TIMEOUT_MS);
-    return this.#calls.call<bodies.WebhookTrialBody>(
-      { method: 'POST', path: `${RULES}/${id}/test`, timeoutMs },
-      'delivered',
-    );
-  };
+  testAlertRule = (id: number) =>
+    this.#post<bodies.WebhookTrialBody>(`${RULES}/${id}/test`, 'delivered', undefined, TEST_TIMEOUT_MS);
 
   /** @param filter what is left out is not asked for. */
   alertHistory = (
@@ -141,18 +135,23 @@ export class ApiClient {
   setStopMode = (mode: bodies.StopModeBody['mode'], reason: string) =>
     this.#put<bodies.StopModeBody>('/stops/mode', 'mode', { mode, reason });
   releaseStops = (held: bodies.HeldSelection, reason: string) =>
-    this.#postPatiently<bodies.ReleaseBody>('/stops/release', 'released', { ...held, reason });
+    this.#post<bodies.ReleaseBody>('/stops/release', 'released', { ...held, reason }, MANY_STOPS_TIMEOUT_MS);
   dismissStops = (held: bodies.HeldSelection, reason: string) =>
-    this.#postPatiently<bodies.DismissBody>('/stops/dismiss', 'dismissed', { ...held, reason });
+    this.#post<bodies.DismissBody>('/stops/dismiss', 'dismissed', { ...held, reason }, MANY_STOPS_TIMEOUT_MS);
   stopCard = (idOrIccid: string, reason: string) =>
     this.#post<bodies.OrderedStopBody>(`${pathOf('/cards', idOrIccid)}/stop`, 'state', {
       reason,
     });
 
   previewResume = (cards: bodies.ResumeSelectionBody, order: bodies.ResumeOrderBody) =>
-    this.#postPatiently<bodies.ResumePreviewBody>(RUNS, 'skipped', { ...cards, ...order, dry_run: true });
+    this.#post<bodies.ResumePreviewBody>(
+      RUNS,
+      'skipped',
+      { ...cards, ...order, dry_run: true },
+      MANY_STOPS_TIMEOUT_MS,
+    );
   resumeStopped = (cards: bodies.ResumeSelectionBody, order: bodies.ResumeOrderBody) =>
-    this.#postPatiently<bodies.ResumeRunBody>(RUNS, 'already_running', { ...cards, ...order });
+    this.#post<bodies.ResumeRunBody>(RUNS, 'already_running', { ...cards, ...order }, MANY_STOPS_TIMEOUT_MS);
   resumeCard = (idOrIccid: string, order: bodies.ResumeOrderBody) =>
     this.#post<bodies.ResumeRunBody>(`${pathOf('/cards', idOrIccid)}/resume`, 'already_running', order);
   resumeRuns = () => this.#items<bodies.ResumeRunBody>(RUNS);
@@ -202,8 +201,11 @@ export class ApiClient {
   #get = <Body>(path: string, proof: keyof Body) => this.#calls.call<Body>({ method: 'GET', path }, proof);
   #put = <Body>(path: string, proof: keyof Body, json: object) =>
     this.#calls.call<Body>({ method: 'PUT', path, json }, proof);
-  #post = <Body>(path: string, proof: keyof Body, json?: object) =>
-    this.#calls.call<Body>({ method: 'POST', path, json }, proof);
+  /** @param leastMs that the answer may take, whatever the options say. */
+  #post = <Body>(path: string, proof: keyof Body, json?: object, leastMs = 0) => {
+    const timeoutMs = Math.max(this.options.timeoutMs, leastMs);
+    return this.#calls.call<Body>({ method: 'POST', path, json, timeoutMs }, proof);
+  };
   #delete = <Body>(path: string, proof: keyof Body) =>
     this.#calls.call<Body>({ method: 'DELETE', path }, proof);
   #items = <Item>(path: string) => this.#get<bodies.ItemsBody<Item>>(path, 'items');
@@ -212,11 +214,6 @@ export class ApiClient {
   #page<Item>(path: string, page: number, pageSize: number, filter: object = {}) {
     const asked = query({ ...filter, page, page_size: pageSize });
     return this.#get<bodies.PageBody<Item>>(`${path}?${asked}`, 'items');
-  }
-
-  #postPatiently<Body>(path: string, proof: keyof Body, json: object) {
-    const timeoutMs = Math.max(this.options.timeoutMs, MANY_STOPS_TIMEOUT_MS);
-    return this.#calls.call<Body>({ method: 'POST', path, json, timeoutMs }, proof);
   }
 }
 

@@ -1,5 +1,5 @@
-// Bounds how long handlers may take. Used by server.ts for every route but the import. The framework's handlerTimeout
-// does not serve: it stops counting as soon as a request's body has been read.
+// Bounds how long handlers may take. Used by server.ts for every route but the import and those that say that they take long.
+// The framework's handlerTimeout does not serve: it stops counting as soon as a request's body has been read.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { LateAnswer } from '../../operations/repeatable-requests.ts';
 import { systemClock, withTimeout } from '../../platform/clock.ts';
@@ -8,6 +8,10 @@ import { problemText } from '../error-handling.ts';
 import { problemOf } from '../problem.ts';
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** An answer may take as long as it takes. */
+    takesLong?: boolean;
+  }
   interface FastifyRequest {
     /** The result of a request answered before its work was over; null for all others. Never rejects. */
     late: Promise<LateAnswer> | null;
@@ -24,6 +28,7 @@ const READING = new Set(['GET', 'HEAD']);
 export function answerInTime(app: FastifyInstance, ms: number): void {
   app.decorateRequest('late', null);
   app.addHook('onRoute', (route) => {
+    if (route.config?.takesLong === true) return;
     const handler = route.handler as Handler;
     route.handler = async function timed(request, reply) {
       const { statusCode } = reply;

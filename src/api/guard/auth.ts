@@ -3,6 +3,7 @@
 //   no tokens, loopback only: open to this machine, but not to web pages in its browsers, which could reach it by a
 //   name that resolves to 127.0.0.1 (DNS rebinding: foreign Host) or by a plain form post (foreign Origin).
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { AdminToken } from '../../domain/admin-token.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -12,16 +13,12 @@ import { TOKEN_EXPIRED, UNAUTHENTICATED } from '../problem.ts';
 /** The caller of a server without tokens. */
 export const LOCAL = 'local';
 
-/** The parts of a request that decide about access. */
-interface Credentials {
+/** The parts of a request that decide about access. Browsers send Sec-Fetch-Site, and pages cannot change it. */
+interface Credentials
+  extends Pick<IncomingHttpHeaders, 'authorization' | 'host' | 'origin' | 'sec-fetch-site'> {
   readonly method: string;
   /** Only an admin may do this. */
   readonly adminOnly: boolean;
-  readonly authorization: string | undefined;
-  readonly host: string | undefined;
-  readonly origin: string | undefined;
-  /** Sec-Fetch-Site, which browsers send and pages cannot change. */
-  readonly fetchSite?: string | undefined;
 }
 
 /** The caller that a token authenticates. */
@@ -93,7 +90,7 @@ function expired(name: string, expiresAtMs: number): CardpollError {
 }
 
 function localAuthenticator(): Authenticator {
-  return ({ host, origin, fetchSite }) => {
+  return ({ host, origin, 'sec-fetch-site': fetchSite }) => {
     if (!isLoopback(hostName(host ?? ''))) {
       throw new CardpollError('auth', 'foreign_host', 'the Host header does not name this machine', {
         hint: 'use http://127.0.0.1 or http://localhost, or configure admin tokens',

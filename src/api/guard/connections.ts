@@ -6,26 +6,19 @@ import { networkOf } from './refusals.ts';
 
 interface Connection {
   readonly socket: Socket;
-  readonly holder: Holder;
+  readonly key: string;
+  /** Its address, or the network of its IPv6 address. */
+  readonly network: string;
   /** A request with a valid token came over it. */
   trusted: boolean;
   /** Requests that are being answered. */
   running: number;
 }
 
-/** The connections of one address, or of one IPv6 network. */
-interface Holder {
-  readonly network: string;
-  size: number;
-  /** Without a valid token so far, busy or not; the longest silent one first. */
-  readonly strangers: Set<Connection>;
-  /** With a valid token and no request; the longest silent one first. */
-  readonly idle: Set<Connection>;
-}
-
 export class Connections {
   readonly #open = new Map<string, Connection>();
-  readonly #holders = new Map<string, Holder>();
+  /** By network; the longest silent one first. */
+  readonly #networks = new Map<string, Set<Connection>>();
   #running = 0;
   #onQuiet: () => void = () => {};
 
@@ -42,38 +35,33 @@ export class Connections {
       socket.destroy();
       return;
     }
-    const holder = this.#holderAt(networkOf(socket.remoteAddress ?? ''));
-    const connection: Connection = { socket, holder, trusted: false, running: 0 };
-    const key = keyOf(socket);
-    holder.size += 1;
-    this.#open.set(key, connection);
-    this.#queue(connection);
-    socket.once('close', () => this.#remove(key, connection));
+    const network = networkOf(socket.remoteAddress ?? '');
+    const connection: Connection = { socket, key: keyOf(socket), network, trusted: false, running: 0 };
+    this.#open.set(connection.key, connection);
+    this.#networks.set(network, (this.#networks.get(network) ?? new Set()).add(connection));
+    socket.once('close', () => this.#remove(connection));
   }
 
   /** Counts a request in. @returns what to call when its answer is out. */
   begin(socket: Socket): () => void {
     const connection = this.#open.get(keyOf(socket));
-    this.#running += 1;
-    if (connection !== undefined) {
-      connection.running += 1;
-      this.#queue(connection);
-    }
-    return () => {
-      this.#running -= 1;
-      if (this.#running === 0) this.#onQuiet();
+    const count = (change: 1 | -1) => {
+      this.#running += change;
       if (connection === undefined) return;
-      connection.running -= 1;
-      this.#queue(connection);
+      connection.running += change;
+      this.#moveBack(connection);
+    };
+    count(1);
+    return () => {
+      count(-1);
+      if (this.#running === 0) this.#onQuiet();
     };
   }
 
   /** A request with a valid token came over this connection: it may be idle for the configured time. */
   trust(socket: Socket): void {
     const connection = this.#open.get(keyOf(socket));
-    if (connection === undefined || connection.trusted) return;
-    connection.trusted = true;
-    this.#queue(connection);
+    if (connection !== undefined) connection.trusted = true;
   }
 
   trusts(socket: Socket): boolean {
@@ -93,49 +81,42 @@ export class Connections {
     for (const { socket } of this.#open.values()) socket[how]();
   }
 
-  /** Behind all others of its holder: it was silent for the shortest time. */
-  #queue(connection: Connection): void {
-    const { holder, trusted, running } = connection;
-    holder.strangers.delete(connection);
-    holder.idle.delete(connection);
-    if (connection.socket.destroyed) return;
-    if (!trusted) holder.strangers.add(connection);
-    else if (running === 0) holder.idle.add(connection);
+  /** Behind all others of its network: it was silent for the shortest time. */
+  #moveBack(connection: Connection): void {
+    const all = this.#networks.get(connection.network);
+    if (all?.delete(connection)) all.add(connection);
   }
 
   #makeRoom(): boolean {
-    let largest: Holder | null = null;
-    for (const holder of this.#holders.values()) {
-      const canLose = holder.strangers.size + holder.idle.size > 0;
-      if (canLose && holder.size > (largest?.size ?? 0)) largest = holder;
+    let largest: ReadonlySet<Connection> = new Set();
+    for (const all of this.#networks.values()) {
+      if (all.size > largest.size && victimOf(all) !== undefined) largest = all;
     }
-    const [stranger] = largest?.strangers ?? [];
-    const [idle] = largest?.idle ?? [];
-    const victim = stranger ?? idle;
+    const victim = victimOf(largest);
     if (victim === undefined) return false;
     this.onRefused();
-    this.#remove(keyOf(victim.socket), victim);
+    this.#remove(victim);
     victim.socket.destroy();
     return true;
   }
 
-  #remove(key: string, connection: Connection): void {
+  #remove(connection: Connection): void {
+    const { key, network } = connection;
     if (this.#open.get(key) !== connection) return;
-    const { holder } = connection;
     this.#open.delete(key);
-    holder.strangers.delete(connection);
-    holder.idle.delete(connection);
-    holder.size -= 1;
-    if (holder.size === 0) this.#holders.delete(holder.network);
+    const all = this.#networks.get(network);
+    all?.delete(connection);
+    if (all?.size === 0) this.#networks.delete(network);
   }
+}
 
-  #holderAt(network: string): Holder {
-    const known = this.#holders.get(network);
-    if (known !== undefined) return known;
-    const holder = { network, size: 0, strangers: new Set<Connection>(), idle: new Set<Connection>() };
-    this.#holders.set(network, holder);
-    return holder;
+function victimOf(all: ReadonlySet<Connection>): Connection | undefined {
+  let idle: Connection | undefined;
+  for (const connection of all) {
+    if (!connection.trusted) return connection;
+    if (connection.running === 0) idle ??= connection;
   }
+  return idle;
 }
 
 /** The same for a TLS socket and for the socket below it. */

@@ -43,10 +43,8 @@ export function answerRepeats(
   });
   // The answer is kept before it leaves: a client that has seen it, or lost it on the way, gets the same again.
   app.addHook('onSend', async (request, reply, payload) => {
-    const { ticket } = request;
+    const { ticket, late } = request;
     if (ticket === null) return;
-    // Routes that may take long have none.
-    const late = request.late ?? null;
     request.ticket = null;
     // The work is done, so the answer is sent; the key expires by itself.
     const notKept = (error: unknown) =>

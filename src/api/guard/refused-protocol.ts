@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { CardpollError } from '../../platform/errors.ts';
-import { problemBody } from '../error-handling.ts';
+import { problemText } from '../error-handling.ts';
 import { EXPECTATION_FAILED, PROBLEM_TYPE, type Problem } from '../problem.ts';
 import type { RefusalReason, Refusals } from './refusals.ts';
 
@@ -67,7 +67,7 @@ export function clientErrorHandler(log: AccessLog, refusals: Refusals) {
 function answerOnSocket(socket: Socket, log: AccessLog, method: string | null, problem: Problem): void {
   const requestId = randomUUID();
   const { remoteAddress = null } = socket;
-  const body = JSON.stringify(problemBody(problem, '', requestId));
+  const body = problemText(problem, { url: '', id: requestId });
   socket.on('error', () => {});
   socket.end(
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nContent-Type: ${PROBLEM_TYPE}\r\n` +

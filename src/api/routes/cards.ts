@@ -32,7 +32,12 @@ const cardListQuery = cardFilter.extend({
   limit: queryNumber(LIST_LIMIT_BOUNDS).default(100),
 });
 
-export function cardRoutes(app: Routes, cards: CardOperations, explainer: Explainer): void {
+export function cardRoutes(
+  app: Routes,
+  cards: CardOperations,
+  explainer: Explainer,
+  expensive: ExpensiveReads,
+): void {
   app.get(
     '/cards',
     answers(
@@ -53,13 +58,7 @@ export function cardRoutes(app: Routes, cards: CardOperations, explainer: Explai
     answers('Why a card is or is not polled, for each task type', cardExplanation, { params }),
     (request) => explainer.explain(request.params.card),
   );
-}
-
-/**
- * All cards, or those of a filter, streamed as they are read. Takes as long as it takes: the time limit of the other routes
- * does not hold here; the reader's pace holds the reading back.
- */
-export function cardExportRoute(app: Routes, cards: CardOperations, expensive: ExpensiveReads): void {
+  // Streamed as they are read: the reader's pace holds the reading back.
   app.get(
     '/cards/export',
     answers(
@@ -70,6 +69,7 @@ export function cardExportRoute(app: Routes, cards: CardOperations, expensive: E
           format: z.enum(['csv', 'ndjson'], { error: 'must be csv or ndjson' }).default('csv'),
         }),
       },
+      { takesLong: true },
     ),
     async ({ query: { carrierId = null, status = null, stopped = null, format } }, reply) => {
       const leave = await expensive.exports.enter();

@@ -22,24 +22,6 @@ const params = z.object({ id: idOf('a cleanup config') });
 const answers = answersOf('data-cleanup');
 
 export function dataCleanupRoutes(app: Routes, cleanup: CleanupOperations, expensive: ExpensiveReads): void {
-  configRoutes(app, cleanup);
-  app.get('/data-cleanup/preview', answers('Preview what a cleanup would remove', cleanupPreview), () =>
-    expensive.count('cleanup', () => cleanup.preview()),
-  );
-  app.post(
-    '/data-cleanup/trigger',
-    answers('Start a cleanup run', z.object({ runId: z.string() }), {}, { status: 202 }),
-    ({ actor }) => cleanup.trigger(actor),
-  );
-  app.post('/data-cleanup/cancel', answers('End the cleanup run', cleanupProgress), ({ actor }) =>
-    cleanup.cancel(actor),
-  );
-  app.get('/data-cleanup/progress', answers('Follow the cleanup run', cleanupProgress), () =>
-    cleanup.progress(),
-  );
-}
-
-function configRoutes(app: Routes, cleanup: CleanupOperations): void {
   app.get(
     '/data-cleanup-configs',
     answers('List cleanup configs', pageOf(retention), { querystring: pageQuery }),
@@ -59,5 +41,19 @@ function configRoutes(app: Routes, cleanup: CleanupOperations): void {
       { adminOnly: true, versionOf: retentionVersion },
     ),
     ({ actor, params, headers, body }) => cleanup.update(actor, params.id, body, expectedVersion(headers)),
+  );
+  app.get('/data-cleanup/preview', answers('Preview what a cleanup would remove', cleanupPreview), () =>
+    expensive.count('cleanup', () => cleanup.preview()),
+  );
+  app.post(
+    '/data-cleanup/trigger',
+    answers('Start a cleanup run', z.object({ runId: z.string() }), {}, { status: 202 }),
+    ({ actor }) => cleanup.trigger(actor),
+  );
+  app.post('/data-cleanup/cancel', answers('End the cleanup run', cleanupProgress), ({ actor }) =>
+    cleanup.cancel(actor),
+  );
+  app.get('/data-cleanup/progress', answers('Follow the cleanup run', cleanupProgress), () =>
+    cleanup.progress(),
   );
 }

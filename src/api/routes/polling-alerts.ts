@@ -118,13 +118,14 @@ export function pollingAlertRoutes(app: Routes, alerts: AlertOperations): void {
       return null;
     },
   );
-}
-
-/** May take as long as the receiver's timeout, so it is registered where handlers have that much time. */
-export function alertTestRoute(app: Routes, alerts: AlertOperations): void {
   app.post(
     `${RULE}/test`,
-    answers('Send a test webhook for an alert rule, and return the result', webhookTrialReport, { params }),
+    answers(
+      'Send a test webhook for an alert rule, and return the result',
+      webhookTrialReport,
+      { params },
+      { takesLong: true }, // as long as its receiver
+    ),
     ({ actor, params }) => alerts.test(actor, params.id),
   );
 }

@@ -23,39 +23,6 @@ export function pollingManualTriggerRoutes(
   triggers: TriggerOperations,
   expensive: ExpensiveReads,
 ): void {
-  makingRoutes(app, triggers, expensive);
-  app.get(
-    PATH,
-    answers('List manual triggers, newest first', pageOf(triggerReport), { querystring: pageQuery }),
-    async ({ query }) => onPage(await triggers.list(query), query),
-  );
-  app.get(
-    `${PATH}/:trigger_id`,
-    answers('Follow a manual trigger', triggerReport, {
-      params: z.object({ trigger_id: z.string() }),
-    }),
-    ({ params }) => triggers.show(params.triggerId),
-  );
-  app.post(
-    `${PATH}/cancel`,
-    answers('Cancel a manual trigger; cards that are being polled are finished', triggerReport, {
-      body: body({ trigger_id: z.string({ error: requiredOr('must be a text') }).min(1) }),
-    }),
-    ({ actor, body }) => triggers.cancel(actor, body.triggerId),
-  );
-  app.post(
-    `${PATH}/cancel-all`,
-    answers(
-      'Cancel all open manual triggers, of one task type or of all; dry_run only counts them',
-      cancelledTriggers,
-      { body: body({ task_type: taskType.optional(), dry_run: z.boolean().default(false) }) },
-    ),
-    ({ actor, body: { taskType = null, dryRun } }) =>
-      dryRun ? triggers.openTotals(taskType) : triggers.cancelAll(actor, taskType),
-  );
-}
-
-function makingRoutes(app: Routes, triggers: TriggerOperations, expensive: ExpensiveReads): void {
   app.post(
     `${PATH}/single`,
     answers(
@@ -103,5 +70,34 @@ function makingRoutes(app: Routes, triggers: TriggerOperations, expensive: Expen
     }),
     ({ query: { carrierId = null, status = null } }) =>
       expensive.count(`cards ${carrierId} ${status}`, () => triggers.count({ carrierId, status })),
+  );
+  app.get(
+    PATH,
+    answers('List manual triggers, newest first', pageOf(triggerReport), { querystring: pageQuery }),
+    async ({ query }) => onPage(await triggers.list(query), query),
+  );
+  app.get(
+    `${PATH}/:trigger_id`,
+    answers('Follow a manual trigger', triggerReport, {
+      params: z.object({ trigger_id: z.string() }),
+    }),
+    ({ params }) => triggers.show(params.triggerId),
+  );
+  app.post(
+    `${PATH}/cancel`,
+    answers('Cancel a manual trigger; cards that are being polled are finished', triggerReport, {
+      body: body({ trigger_id: z.string({ error: requiredOr('must be a text') }).min(1) }),
+    }),
+    ({ actor, body }) => triggers.cancel(actor, body.triggerId),
+  );
+  app.post(
+    `${PATH}/cancel-all`,
+    answers(
+      'Cancel all open manual triggers, of one task type or of all; dry_run only counts them',
+      cancelledTriggers,
+      { body: body({ task_type: taskType.optional(), dry_run: z.boolean().default(false) }) },
+    ),
+    ({ actor, body: { taskType = null, dryRun } }) =>
+      dryRun ? triggers.openTotals(taskType) : triggers.cancelAll(actor, taskType),
   );
 }

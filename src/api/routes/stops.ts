@@ -20,7 +20,7 @@ import {
   stopModeReport,
   stopReport,
 } from '../../operations/stops/stop-reports.ts';
-import { modeVersion, type StopModeOperations, type StopOperations } from '../../operations/stops/stops.ts';
+import { modeVersion, type StopOperations } from '../../operations/stops/stops.ts';
 import { expectedVersion, ifMatchHeader } from '../etag.ts';
 import {
   answersOf,
@@ -42,8 +42,8 @@ import {
   yesOrNo,
 } from '../schemas/fields.ts';
 
-/** A body with so many card ids is larger than others may be. */
-const CARD_LIST_BYTES = 2 * 1024 * 1024;
+/** A request about so many cards is larger than others may be, and its answer may take longer. */
+const VERY_MANY = { bodyLimit: 2 * 1024 * 1024, takesLong: true };
 
 const reason = line(REASON_CHARS, REASON_RULE).describe(
   `Why: ${REASON_RULE.replace(/^must be /, '')}. White space around it is removed.`,
@@ -84,8 +84,27 @@ const resumeRequest = body({
 
 const answers = answersOf('stops');
 
-export function stopRoutes(app: Routes, stops: StopOperations, mode: StopModeOperations): void {
-  modeRoutes(app, mode);
+export function stopRoutes(app: Routes, stops: StopOperations): void {
+  app.get(
+    '/stops/mode',
+    answers(
+      'Show whether cards over their package are stopped, and since when',
+      stopModeReport,
+      {},
+      { versionOf: modeVersion },
+    ),
+    () => stops.mode(),
+  );
+  app.put(
+    '/stops/mode',
+    answers(
+      'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
+      stopModeReport,
+      { headers: ifMatchHeader, body: body({ mode: oneOf(STOP_MODES), reason }) },
+      { versionOf: modeVersion },
+    ),
+    ({ actor, body, headers }) => stops.setMode(actor, body.mode, body.reason, expectedVersion(headers)),
+  );
   app.get(
     '/stops',
     answers('List stops, the latest first', pageOf(stopReport), { querystring: stopQuery }),
@@ -104,17 +123,13 @@ export function stopRoutes(app: Routes, stops: StopOperations, mode: StopModeOpe
     ),
     ({ actor, params, body }) => stops.order(actor, params.card, body.reason),
   );
-}
-
-/** Decisions about very many stops take longer than other requests may. */
-export function heldStopRoutes(app: Routes, stops: StopOperations): void {
   app.post(
     '/stops/release',
     answers(
       'Let held stops go on: each card is judged anew, and the budget does not hold it',
       releaseReport,
       { body: heldStops },
-      { bodyLimit: CARD_LIST_BYTES },
+      VERY_MANY,
     ),
     ({ actor, body }) => stops.release(actor, body),
   );
@@ -124,32 +139,9 @@ export function heldStopRoutes(app: Routes, stops: StopOperations): void {
       'Give held stops up: the cards are not stopped in that month',
       dismissReport,
       { body: heldStops },
-      { bodyLimit: CARD_LIST_BYTES },
+      VERY_MANY,
     ),
     ({ actor, body }) => stops.dismiss(actor, body),
-  );
-}
-
-function modeRoutes(app: Routes, mode: StopModeOperations): void {
-  app.get(
-    '/stops/mode',
-    answers(
-      'Show whether cards over their package are stopped, and since when',
-      stopModeReport,
-      {},
-      { versionOf: modeVersion },
-    ),
-    () => mode.show(),
-  );
-  app.put(
-    '/stops/mode',
-    answers(
-      'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
-      stopModeReport,
-      { headers: ifMatchHeader, body: body({ mode: oneOf(STOP_MODES), reason }) },
-      { versionOf: modeVersion },
-    ),
-    ({ actor, body, headers }) => mode.set(actor, body.mode, body.reason, expectedVersion(headers)),
   );
 }
 
@@ -180,14 +172,11 @@ export function stopResumeRoutes(app: Routes, resumes: ResumeOperations): void {
     ),
     ({ actor, params: { card }, body }) => resumes.createForCard(actor, card, body),
   );
-}
-
-/** A run of very many cards takes longer to make than other requests may. */
-export function newResumeRoute(app: Routes, resumes: ResumeOperations): void {
   app.post(
     RUNS,
     {
-      bodyLimit: CARD_LIST_BYTES,
+      bodyLimit: VERY_MANY.bodyLimit,
+      config: { takesLong: true },
       schema: {
         tags: ['stops'],
         summary: 'Resume a list of cards, or what cardpoll stopped since a time and is stopped now',

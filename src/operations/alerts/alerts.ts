@@ -190,12 +190,8 @@ export class AlertOperations {
 
 /** The version uses only fields that every reader may see: the time of the change covers URL and secrets. */
 export function alertRuleVersion(rule: AlertRule | AlertRuleReport): string {
-  const { id, name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels } = rule;
-  const { webhookGrouped, cooldownSeconds } = rule;
-  const condition = [ruleType, taskType, comparison, threshold];
-  const others = [isEnabled, notifyChannels, webhookGrouped, cooldownSeconds];
   const updatedAtMs = 'updatedAtMs' in rule ? rule.updatedAtMs : rule.updatedAt.getTime();
-  return versionOf([id, name, ...condition, ...others, updatedAtMs]);
+  return versionOf([rule.id, openFieldsOf(rule), updatedAtMs]);
 }
 
 async function find(records: AlertRecords, id: number): Promise<AlertRule> {
@@ -204,24 +200,18 @@ async function find(records: AlertRecords, id: number): Promise<AlertRule> {
   return rule;
 }
 
-/** The fields of a rule for the audit trail, one by one: what a rule gets later may be secret, as all of its URL but the host. */
+/** The fields of a rule for the audit trail. Of its URL only the host: all else may be secret. */
 function traceOf(rule: AlertRule) {
+  const webhookUrl = rule.webhookUrl === null ? null : (receiverOf(rule.webhookUrl) ?? '…');
+  return { ...openFieldsOf(rule), webhookUrl, hasWebhookSecret: rule.webhookSecrets.length > 0 };
+}
+
+/** The fields that hold no secret, one by one: what a rule gets later may be one. */
+function openFieldsOf(rule: AlertRule | AlertRuleReport) {
   const { name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels } = rule;
   const { webhookGrouped, cooldownSeconds } = rule;
-  const webhookUrl = rule.webhookUrl === null ? null : (receiverOf(rule.webhookUrl) ?? '…');
-  return {
-    name,
-    ruleType,
-    taskType,
-    comparison,
-    threshold,
-    isEnabled,
-    notifyChannels,
-    webhookUrl,
-    hasWebhookSecret: rule.webhookSecrets.length > 0,
-    webhookGrouped,
-    cooldownSeconds,
-  };
+  const condition = { ruleType, taskType, comparison, threshold };
+  return { name, ...condition, isEnabled, notifyChannels, webhookGrouped, cooldownSeconds };
 }
 
 function objectOf(id: number): string {

@@ -6,7 +6,6 @@
 // a parser of whole files it would spoil everything up to the next quote.
 
 import type { Readable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import {
@@ -18,7 +17,7 @@ import {
   RowProblem,
 } from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { isObject, jsonFault } from '../../platform/json.ts';
+import { isObject, jsonFault, jsonIn } from '../../platform/json.ts';
 import { snakeCase } from '../../platform/snake-keys.ts';
 import type { CardFilter, CardRecords } from '../../store/ports/records/card-records.ts';
 
@@ -37,7 +36,6 @@ export interface ImportLine {
  * dropped.
  */
 export async function* readLines(input: Readable): AsyncGenerator<ImportLine[]> {
-  const decoder = new StringDecoder('utf8');
   let rest = '';
   let restTooLong = false;
   let number = 0;
@@ -57,9 +55,8 @@ export async function* readLines(input: Readable): AsyncGenerator<ImportLine[]> 
     return lines;
   }
 
-  for await (const chunk of input) yield cut(typeof chunk === 'string' ? chunk : decoder.write(chunk));
-  const last = cut(decoder.end());
-  yield rest === '' && !restTooLong ? last : [...last, ...cut('\n')];
+  for await (const chunk of input.setEncoding('utf8')) yield cut(chunk);
+  if (rest !== '' || restTooLong) yield cut('\n');
 }
 
 function toText(part: string, number: number, tooLong: boolean): string | null {
@@ -197,7 +194,8 @@ function parseFields(line: string): string[] {
 
 function readJsonRow(line: string, ignored: Set<string> | null): RawRow | null {
   if (line.trim() === '') return null;
-  const row = parseJson(line);
+  const row = jsonIn(line);
+  if (row === undefined) throw new RowProblem('not valid JSON');
   if (!isObject(row)) throw new RowProblem('not a JSON object');
   const unknown = Object.keys(row).filter((name) => !isImportColumn(name));
   if (ignored === null && unknown[0] !== undefined) {
@@ -208,14 +206,6 @@ function readJsonRow(line: string, ignored: Set<string> | null): RawRow | null {
   const fault = (line.match(/"\s*:/g)?.length ?? 0) > Object.keys(row).length ? jsonFault(line) : null;
   if (fault !== null) throw new RowProblem(`the row ${fault.detail}`);
   return row;
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    throw new RowProblem('not valid JSON');
-  }
 }
 
 const STRETCH = 1_000;

@@ -6,33 +6,23 @@
 import type { Readable } from 'node:stream';
 import { type CardImport, RowProblem, TOO_MANY_OVER_PACKAGE } from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { CardRecords } from '../../store/ports/records/card-records.ts';
+import type { CardRecords, ImportChunkOptions } from '../../store/ports/records/card-records.ts';
 import { type ImportFormat, type ImportLine, readLines, rowReader, toCardImport } from './card-file.ts';
 import type { ImportReport } from './card-report.ts';
 import { SeenNumbers } from './seen-numbers.ts';
 
 export type { ImportFormat } from './card-file.ts';
 
-type ImportProgress = Omit<ImportReport, 'errors' | 'errorsTruncated' | 'ignoredColumns'>;
-
-export interface ImportOptions {
+export interface ImportOptions extends Pick<ImportChunkOptions, 'dryRun' | 'overwriteVerified' | 'month'> {
   readonly format: ImportFormat;
-  /** Checks and counts, and writes nothing. */
-  readonly dryRun?: boolean;
   /** Ignores unknown columns, which are refused otherwise. */
   readonly ignoreColumns?: boolean;
-  /** A row that says not verified takes back what polls have learned. */
-  readonly overwriteVerified?: boolean;
-  /** The present month, YYYY-MM: its usage decides which cards are over their package. */
-  readonly month?: string;
   /** The import ends before it puts more cards over their package; default: no limit. */
   readonly acceptOverPackage?: number;
-  /** Gets the cards of each chunk before their update, as rows of an import that takes the update back. Is awaited. */
-  readonly onFormer?: (former: readonly CardImport[]) => Promise<void>;
-  /** Awaited before the first card is written. */
-  readonly beforeFirstWrite?: () => Promise<void>;
-  readonly onProgress?: (progress: ImportProgress) => void;
 }
+
+/** What writes the chunks. */
+export type ChunkWriter = Pick<CardRecords, 'importChunk'>;
 
 const CHUNK_ROWS = 10_000;
 const MAX_ERRORS = 1_000;
@@ -42,7 +32,7 @@ const MAX_ERRORS = 1_000;
  * stream and of the store. Chunks that were already written stay.
  */
 export async function importCards(
-  cards: CardRecords,
+  cards: ChunkWriter,
   input: Readable,
   options: ImportOptions,
 ): Promise<ImportReport> {
@@ -59,11 +49,10 @@ class CardImporter {
   readonly #iccids = new SeenNumbers();
   readonly #ignored = new Set<string>();
   #anyLine = false;
-  #anyWrite = false;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly cards: CardRecords,
+    private readonly cards: ChunkWriter,
     private readonly options: ImportOptions,
   ) {
     this.#readRow = rowReader(options.format, options.ignoreColumns === true ? this.#ignored : null);
@@ -133,15 +122,12 @@ class CardImporter {
 
   async #write(rows: ReadonlyArray<{ readonly row: CardImport; readonly line: number }>): Promise<void> {
     if (rows.length === 0) return;
-    if (!this.#anyWrite) await this.options.beforeFirstWrite?.();
-    this.#anyWrite = true;
-    const { dryRun, overwriteVerified, month, acceptOverPackage: most, onFormer } = this.options;
+    const { dryRun, overwriteVerified, month, acceptOverPackage: most } = this.options;
     const result = await this.cards.importChunk(
       rows.map(({ row }) => row),
       {
         dryRun,
         overwriteVerified,
-        keepFormer: onFormer !== undefined,
         month,
         mostOverPackage: most === undefined ? undefined : most - this.#counts.overPackage,
       },
@@ -155,8 +141,6 @@ class CardImporter {
     for (const { row, line } of conflicts.size === 0 ? [] : rows) {
       if (conflicts.has(row.cardId)) this.#reject(line, `iccid ${row.iccid} belongs to another card`);
     }
-    this.options.onProgress?.({ ...this.#counts });
-    if (result.former.length > 0) await onFormer?.(result.former);
   }
 
   #reject(line: number, message: string): void {

@@ -10,7 +10,7 @@ import { dateOf } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import { findCard } from '../requirements.ts';
 import { exportCards, jsonLine } from './card-file.ts';
-import { type ImportFormat, type ImportOptions, importCards } from './card-import.ts';
+import { type ChunkWriter, type ImportFormat, type ImportOptions, importCards } from './card-import.ts';
 import type { CardListReport, CardReport, ImportReport } from './card-report.ts';
 import { type CardSchedule, cardSchedulesOf, dueMsOf } from './card-schedule.ts';
 import type { CardTotal } from './card-total.ts';
@@ -32,8 +32,7 @@ export class CardOperations {
     { usage, lastPolledAtMs, ordered: _, ...attributes }: CardRecord,
     schedules: Readonly<Record<TaskType, CardSchedule>>,
   ): CardReport {
-    const { calendar, clock } = this.deps;
-    const usageMonth = calendar.monthOf(clock.now());
+    const usageMonth = this.#month();
     return {
       ...attributes,
       usedMbMonth: usedInMonth(usage, usageMonth),
@@ -47,31 +46,23 @@ export class CardOperations {
    * Imports cards from the bytes of a file. Rows become visible during the import; a failed or interrupted import keeps
    * them and can be repeated. @throws CardpollError `bad_data` for a file that is not readable as `format`.
    */
-  async import(
-    actor: Actor,
-    input: Readable,
-    how: Omit<ImportOptions, 'beforeFirstWrite' | 'onProgress' | 'month'>,
-  ): Promise<ImportReport> {
-    const { calendar, clock } = this.deps;
-    const options = { ...how, month: calendar.monthOf(clock.now()) };
-    if (options.dryRun === true) return importCards(this.deps.records.cards, input, options);
+  async import(actor: Actor, input: Readable, how: Omit<ImportOptions, 'month'>): Promise<ImportReport> {
+    const { cards } = this.deps.records;
+    const options = { ...how, month: this.#month() };
+    if (options.dryRun === true) return importCards(cards, input, options);
     // One entry before the first card is written, and one with the result. An import that writes nothing leaves no entry.
     const record = (verb: string, after: object) =>
       this.deps.audit.record(actor, { action: `cards.import.${verb}`, object: 'cards', before: null, after });
     let begun = false;
-    let counted = 0;
+    const importChunk: ChunkWriter['importChunk'] = async (rows, chunkOptions) => {
+      if (!begun) await record('begin', { format: options.format });
+      begun = true;
+      const written = await cards.importChunk(rows, chunkOptions);
+      this.deps.cardTotal.imported(written.inserted);
+      return written;
+    };
     try {
-      const report = await importCards(this.deps.records.cards, input, {
-        ...options,
-        beforeFirstWrite: async () => {
-          await record('begin', { format: options.format });
-          begun = true;
-        },
-        onProgress: ({ inserted }) => {
-          this.deps.cardTotal.imported(inserted - counted);
-          counted = inserted;
-        },
-      });
+      const report = await importCards({ importChunk }, input, options);
       const { errors: _, errorsTruncated: __, ignoredColumns: ___, ...counts } = report;
       if (begun) await record('end', counts);
       return report;
@@ -91,13 +82,13 @@ export class CardOperations {
     how: Pick<ImportOptions, 'format' | 'ignoreColumns' | 'overwriteVerified'>,
     onFormer: (former: string) => Promise<void>,
   ): Promise<ImportReport> {
-    const { calendar, clock, records } = this.deps;
-    return importCards(records.cards, input, {
-      ...how,
-      dryRun: true,
-      month: calendar.monthOf(clock.now()),
-      onFormer: (former) => onFormer(former.map(jsonLine).join('')),
-    });
+    const { cards } = this.deps.records;
+    const importChunk: ChunkWriter['importChunk'] = async (rows, chunkOptions) => {
+      const result = await cards.importChunk(rows, { ...chunkOptions, keepFormer: true });
+      if (result.former.length > 0) await onFormer(result.former.map(jsonLine).join(''));
+      return result;
+    };
+    return importCards({ importChunk }, input, { ...how, dryRun: true, month: this.#month() });
   }
 
   /** @returns the next matching cards in id order; there may be none although more follow. */
@@ -109,5 +100,10 @@ export class CardOperations {
   /** @returns the matching cards as the text of an import file. */
   export(filter: CardFilter, format: ImportFormat): AsyncGenerator<string> {
     return exportCards(this.deps.records.cards, filter, format);
+  }
+
+  #month(): string {
+    const { calendar, clock } = this.deps;
+    return calendar.monthOf(clock.now());
   }
 }

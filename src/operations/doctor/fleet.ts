@@ -9,7 +9,6 @@ import type { StopSettings } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { InitProgress, InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RunningCount } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { isLeaderless } from '../health/fleet-faults.ts';
@@ -177,24 +176,22 @@ export async function ringSampleFindings(
 async function lookUp(live: LiveStore, records: RecordStore, cards: readonly CardMembership[]) {
   const [configs, rings] = await Promise.all([records.configs.list(), live.rings.list()]);
   const matcher = new ConfigMatcher(configs);
-  const wanted = new Map<RingState, number[]>();
-  const missing = new Set<number>();
-  let places = 0;
-  for (const card of cards) {
-    for (const taskType of TASK_TYPES) {
+  const wanted = cards.flatMap((card) =>
+    TASK_TYPES.flatMap((taskType) => {
       const config = matcher.match(taskType, card);
-      if (config === null) continue;
-      places += 1;
+      if (config === null) return [];
       const ring = rings.find((one) => one.configId === config.id && one.taskType === taskType);
-      if (ring === undefined || ring.generation === 0) missing.add(card.cardId);
-      else wanted.set(ring, [...(wanted.get(ring) ?? []), card.cardId]);
-    }
-  }
-  for (const [ring, ids] of wanted) {
-    const members = await live.rings.contains(ring, ids);
+      return { cardId: card.cardId, ring };
+    }),
+  );
+  const missing = new Set<number>();
+  for (const [ring, ofRing] of groupBy(wanted, (one) => one.ring)) {
+    const ids = ofRing.map(({ cardId }) => cardId);
+    const isBuilt = ring !== undefined && ring.generation > 0;
+    const members = isBuilt ? await live.rings.contains(ring, ids) : [];
     for (const [i, cardId] of ids.entries()) if (members[i] !== true) missing.add(cardId);
   }
-  return { places, missing };
+  return { places: wanted.length, missing };
 }
 
 async function sample(records: RecordStore, random: () => number): Promise<CardMembership[]> {

@@ -11,7 +11,7 @@ const REPLICATION = 'redis replication';
 const HIDDEN = { hint: 'grant its user +info, or check it as an administrator' };
 const SAVE_HINT = 'free space on its disk, then save again';
 /** The Lua scripts use commands of this Redis version. */
-const LEAST_VERSION = [6, 2];
+const LEAST_VERSION = '6.2';
 /** Memory of a fleet: rings (at most 5.8 bytes per card and task), cache, full queues. */
 const BYTES_A_CARD = 3 * 6 + 80;
 const MEMORY_PERCENT = { warningAbove: 80, failedAbove: 95 };
@@ -93,12 +93,10 @@ function policyFinding({ address, version }: LiveServer): Finding {
 function versionFinding({ address, version }: LiveServer): Finding {
   const check = 'redis version';
   if (version === null) return unknown(check, `${address} does not report its version`, HIDDEN);
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [leastMajor = 0, leastMinor = 0] = LEAST_VERSION;
-  const old = major < leastMajor || (major === leastMajor && minor < leastMinor);
-  return old
+  const isOld = version.localeCompare(LEAST_VERSION, 'en', { numeric: true }) < 0;
+  return isOld
     ? failed(check, `${address} runs ${version}, which lacks commands that cardpoll needs`, {
-        hint: `upgrade it to ${LEAST_VERSION.join('.')} or later`,
+        hint: `upgrade it to ${LEAST_VERSION} or later`,
       })
     : ok(check, version);
 }

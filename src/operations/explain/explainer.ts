@@ -17,7 +17,7 @@ import { awaitedWords } from '../limits/capacity.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import type { OperationMeans } from '../means.ts';
 import { findCard } from '../requirements.ts';
-import type { InitReporter } from '../schedule/init.ts';
+import type { InitOperations } from '../schedule/init.ts';
 import { failingCardOf } from '../stats/history.ts';
 import type { CardExplanation, TaskExplanation } from './explain.ts';
 import { taskExplanationOf } from './task-explanation.ts';
@@ -28,7 +28,7 @@ const TRIGGERS_SHOWN = 20;
 interface ExplainerMeans extends Pick<OperationMeans, 'live' | 'records' | 'offers' | 'rateLimits'> {
   readonly cards: CardOperations;
   readonly pauses: PauseOperations;
-  readonly initReporter: InitReporter;
+  readonly init: Pick<InitOperations, 'report'>;
 }
 
 export class Explainer {
@@ -92,7 +92,7 @@ type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
 
 /** Facts that all task types share. */
 async function surroundingsOf(card: CardRecord, deps: ExplainerMeans) {
-  const { live, records, initReporter } = deps;
+  const { live, records } = deps;
   const [nowMs, pauses, paces, instances, progress, triggers] = await Promise.all([
     live.now(),
     deps.pauses.list(),
@@ -107,7 +107,7 @@ async function surroundingsOf(card: CardRecord, deps: ExplainerMeans) {
       .filter((trigger) => trigger.taskType === taskType)
       .map(({ triggerId }) => manualEntry(card.cardId, triggerId)),
   ]);
-  const init = initReporter.report(progress);
+  const init = deps.init.report(progress);
   return { nowMs, schedules, pauses, paces, instances, init, openTriggers: triggers.map(dated) };
 }
 

@@ -10,6 +10,36 @@ import { spanWords } from '../span-words.ts';
 import type { Cause } from './health-report.ts';
 import type { StopFigures } from './stop-figures.ts';
 
+export interface FleetState {
+  /** The live ones. */
+  readonly instances: readonly InstanceInfo[];
+  readonly initStuck: boolean;
+  /** Why the instance that reports this is not among the live ones itself; null: it is, or is none. */
+  readonly silence: string | null;
+  /** null: not known. */
+  readonly stops: Pick<StopFigures, 'setMode'> | null;
+  /** null: not known. */
+  readonly clockGap: ClockGap | null;
+  /** By the clock of Redis; undefined: not known. */
+  readonly clocksDifferSinceMs: number | undefined;
+}
+
+export function fleetFaults({ instances, silence, initStuck, ...state }: FleetState): Cause[] {
+  const isScheduled = instances.some(({ roles }) => roles.includes('scheduler'));
+  const causes = outageCauses(instances);
+  if (!instances.some(({ roles }) => roles.includes('worker'))) {
+    causes.push({ code: 'no_worker', severity: 'alert', ...noWorkerWords(silence) });
+  } else if (!isScheduled) {
+    const text = 'no instance leads: none with the role scheduler is alive, so no card comes due';
+    const command = 'cardpoll daemon --roles scheduler';
+    causes.push({ code: 'no_scheduler', severity: 'alert', text, command });
+  }
+  if (initStuck) causes.push(initStuckCause(!isScheduled));
+  causes.push(...modeCauses(instances, state.stops), ...zoneCauses(instances), ...clockCauses(state));
+  causes.push(...reloadCauses(instances), ...logCauses(instances));
+  return causes;
+}
+
 /** Whether all instances that may lead are cut off: one that only cannot read cards or write results can still lead. */
 export function isLeaderless(instances: readonly InstanceInfo[]): boolean {
   const candidates = instances.filter(({ roles }) => roles.includes('scheduler'));
@@ -19,7 +49,7 @@ export function isLeaderless(instances: readonly InstanceInfo[]): boolean {
 }
 
 /** Without the database an instance cannot lead, and polls only cards in the card cache. Dates the longest outage. */
-export function outageCauses(instances: readonly InstanceInfo[]): Cause[] {
+function outageCauses(instances: readonly InstanceInfo[]): Cause[] {
   const cutOff = instances.filter(({ databaseOutage }) => databaseOutage !== null);
   const [longest] = cutOff
     .flatMap(({ databaseOutage }) => databaseOutage ?? [])
@@ -60,13 +90,12 @@ export function noWorkerWords(silence: string | null): { readonly text: string; 
 }
 
 /** @param leaderless no instance with the role scheduler is alive */
-export function initStuckWords(leaderless: boolean): { readonly text: string; readonly command: string } {
-  const text = 'the initialisation makes no progress';
-  if (!leaderless) return { text, command: 'cardpoll doctor' };
-  return {
-    text: `${text}: no instance with the role scheduler is alive`,
-    command: 'cardpoll daemon --roles scheduler',
-  };
+function initStuckCause(leaderless: boolean): Cause {
+  const stuck = 'the initialisation makes no progress';
+  const [text, command] = leaderless
+    ? [`${stuck}: no instance with the role scheduler is alive`, 'cardpoll daemon --roles scheduler']
+    : [stuck, 'cardpoll doctor'];
+  return { code: 'init_stuck', severity: 'alert', text, command };
 }
 
 /** A configuration with many mistakes is described in the log in full. */
@@ -131,10 +160,7 @@ export function zoneCauses(instances: readonly InstanceInfo[]): Cause[] {
 }
 
 /** Each worker stops cards or not by its own setting, until an operator sets the mode for all. */
-export function modeCauses(
-  instances: readonly InstanceInfo[],
-  stops: Pick<StopFigures, 'setMode'> | null,
-): Cause[] {
+function modeCauses(instances: readonly InstanceInfo[], stops: Pick<StopFigures, 'setMode'> | null): Cause[] {
   if (stops === null || stops.setMode !== null) return [];
   const workers = instances.filter(({ roles, stopMode }) => roles.includes('worker') && stopMode !== null);
   const enforce = workers.filter(({ stopMode }) => stopMode === 'enforce');
@@ -169,7 +195,7 @@ function namesOf(instances: readonly InstanceInfo[]): string {
 export type ClockGap = NonNullable<Awaited<ReturnType<typeof clockGapOf>>>;
 
 /** Smaller differences are harmless; above an hour an instance of release 0.2.0 counts usage in wrong months. */
-export const CLOCK_GAP_MS = { warningAbove: 10_000, alertAbove: 3_600_000 };
+const CLOCK_GAP_MS = { warningAbove: 10_000, alertAbove: 3_600_000 };
 
 /** @returns null for an embedded live store, which has no clock of its own. */
 export async function clockGapOf(live: Pick<LiveStore, 'now' | 'kind'>, records: Pick<RecordStore, 'now'>) {
@@ -182,7 +208,19 @@ export async function clockGapOf(live: Pick<LiveStore, 'now' | 'kind'>, records:
   return { liveMs, recordsMs, aheadMs };
 }
 
-export function gapWords({ liveMs, recordsMs, aheadMs }: ClockGap): string {
+/** The clock of Redis dated its start, so the gap is subtracted to show the time of PostgreSQL. */
+function clockCauses({
+  clockGap: gap,
+  clocksDifferSinceMs: noted,
+}: Pick<FleetState, 'clockGap' | 'clocksDifferSinceMs'>): Cause[] {
+  const gapMs = Math.abs(gap?.aheadMs ?? 0);
+  if (gap === null || gapMs <= CLOCK_GAP_MS.warningAbove) return [];
+  const severity = gapMs > CLOCK_GAP_MS.alertAbove ? 'alert' : 'warning';
+  const cause = { code: 'clocks_differ', severity, text: gapWords(gap), command: 'cardpoll doctor' } as const;
+  return [noted === undefined ? cause : { ...cause, sinceMs: noted - gap.aheadMs }];
+}
+
+function gapWords({ liveMs, recordsMs, aheadMs }: ClockGap): string {
   const span = `${spanWords(Math.abs(aheadMs) / 1000)} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
   return (
     `the clock of Redis (${new Date(liveMs).toISOString()}) is ${span} that of PostgreSQL ` +

@@ -14,23 +14,11 @@ import {
 } from '../../domain/health.ts';
 import { carrierWords, type FailingCarrier } from '../../domain/results/carrier-polls.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { dateOf } from '../date-of.ts';
 import { adviceOf, type PaceNeed, paceShortText, type Remedy } from '../limits/capacity.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
 import { spanWords } from '../span-words.ts';
-import {
-  CLOCK_GAP_MS,
-  type ClockGap,
-  gapWords,
-  initStuckWords,
-  logCauses,
-  modeCauses,
-  noWorkerWords,
-  outageCauses,
-  reloadCauses,
-  zoneCauses,
-} from './fleet-faults.ts';
+import { type FleetState, fleetFaults } from './fleet-faults.ts';
 import { breakerWords } from './gateway-report.ts';
 import type { Cause, HealthReason, InterfaceReport } from './health-report.ts';
 import { type ReadingCounts, readingReasons } from './reading-reasons.ts';
@@ -104,53 +92,19 @@ function dated(
   return { ...cause, taskType, since: dateOf(sinceMs) };
 }
 
-interface FleetHealthInputs {
+interface FleetHealthInputs extends Omit<FleetState, 'clocksDifferSinceMs'> {
   readonly tasks: ReadonlyArray<{ readonly taskType: TaskType; readonly reasons: readonly HealthReason[] }>;
-  /** The live ones. */
-  readonly instances: readonly InstanceInfo[];
-  readonly initStuck: boolean;
-  /** Why the instance that reports this is not among the live ones itself; null: it is, or is none. */
-  readonly silence: string | null;
-  /** null: not known. */
-  readonly stops: Pick<StopFigures, 'setMode'> | null;
-  /** null: not known. */
-  readonly clockGap: ClockGap | null;
   readonly since: ReasonsSince;
 }
 
 /** Why the fleet is not normal: first reasons of the whole fleet, then those of its task types. */
-export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
-  const { instances, since } = inputs;
-  const isScheduled = instances.some(({ roles }) => roles.includes('scheduler'));
-  const causes = outageCauses(instances);
-  if (!instances.some(({ roles }) => roles.includes('worker'))) {
-    causes.push({ code: 'no_worker', severity: 'alert', ...noWorkerWords(inputs.silence) });
-  } else if (!isScheduled) {
-    const text = 'no instance leads: none with the role scheduler is alive, so no card comes due';
-    const command = 'cardpoll daemon --roles scheduler';
-    causes.push({ code: 'no_scheduler', severity: 'alert', text, command });
-  }
-  if (inputs.initStuck) {
-    causes.push({ code: 'init_stuck', severity: 'alert', ...initStuckWords(!isScheduled) });
-  }
-  causes.push(...modeCauses(instances, inputs.stops));
-  causes.push(...zoneCauses(instances), ...clockCauses(inputs.clockGap, since));
-  causes.push(...reloadCauses(instances), ...logCauses(instances));
-  const own = inputs.tasks.flatMap(({ taskType, reasons }) =>
+export function fleetReasons({ tasks, since, ...state }: FleetHealthInputs): HealthReason[] {
+  const clocksDifferSinceMs = since.get(reasonName({ taskType: null, code: 'clocks_differ' }));
+  const faults = fleetFaults({ ...state, clocksDifferSinceMs }).map((cause) => dated(cause, null, since));
+  const own = tasks.flatMap(({ taskType, reasons }) =>
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );
-  return bySeverity([...causes.map((cause) => dated(cause, null, since)), ...own]);
-}
-
-/** The clock of Redis dated its start, so the gap is subtracted to show the time of PostgreSQL. */
-function clockCauses(gap: ClockGap | null, since: ReasonsSince): Cause[] {
-  const gapMs = Math.abs(gap?.aheadMs ?? 0);
-  if (gap === null || gapMs <= CLOCK_GAP_MS.warningAbove) return [];
-  const code = 'clocks_differ';
-  const severity = gapMs > CLOCK_GAP_MS.alertAbove ? 'alert' : 'warning';
-  const noted = since.get(reasonName({ taskType: null, code }));
-  const cause = { code, severity, text: gapWords(gap), command: 'cardpoll doctor' } as const;
-  return [noted === undefined ? cause : { ...cause, sinceMs: noted - gap.aheadMs }];
+  return bySeverity([...faults, ...own]);
 }
 
 export function healthOfReasons(reasons: readonly HealthReason[]): Health {

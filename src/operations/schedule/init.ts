@@ -3,7 +3,6 @@
 // by stats.ts and explainer.ts. The leader does the work; a request waits for it in the live store.
 import type { Actor } from '../../domain/audit.ts';
 import { rounded } from '../../domain/numbers.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { InitProgress } from '../../store/ports/live/coordination.ts';
 import { dated } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
@@ -12,16 +11,16 @@ import type { InitReport, InitState } from './schedule-report.ts';
 /** Longer without progress, or not even begun, is stuck (operations interface, section 7). */
 const INIT_STUCK_AFTER_MS = 60_000;
 
-/** Remembers since when initialisation is pending: no store has that time, least of all without a leader. */
-export class InitReporter {
+export class InitOperations {
+  /** Since when initialisation is pending: no store has that time, least of all without a leader. */
   #pendingSinceMs: number | null;
 
-  constructor(private readonly clock: Clock) {
-    this.#pendingSinceMs = clock.now();
+  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'clock' | 'audit'>) {
+    this.#pendingSinceMs = deps.clock.now();
   }
 
   report(progress: InitProgress): InitReport {
-    const nowMs = this.clock.now();
+    const nowMs = this.deps.clock.now();
     this.#pendingSinceMs = progress.status === 'pending' ? (this.#pendingSinceMs ?? nowMs) : null;
     const status = isStuck(progress, nowMs, this.#pendingSinceMs) ? 'stuck' : progress.status;
     return {
@@ -30,6 +29,29 @@ export class InitReporter {
       percent: percentOf(progress),
       etaSeconds: status === 'running' ? etaSecondsOf(progress, nowMs) : null,
     };
+  }
+
+  async progress(): Promise<InitState> {
+    const { coordination } = this.deps.live;
+    const [progress, state] = await Promise.all([coordination.initProgress(), coordination.reconciliation()]);
+    const waits = state.requestedMs > state.answeredRequestMs;
+    const requestedAt = waits ? new Date(state.requestedMs) : null;
+    return { ...this.report(progress), reconciliation: { ...dated(state), requestedAt } };
+  }
+
+  /**
+   * Asks the leader to compare every ring with the cards and to repair differences in place. Idempotent while it waits.
+   */
+  async rebuild(actor: Actor): Promise<InitState> {
+    const { live, clock, audit } = this.deps;
+    const { requestedMs, answeredRequestMs } = await live.coordination.reconciliation();
+    if (requestedMs <= answeredRequestMs) {
+      const now = Math.ceil(clock.now());
+      const requested = Math.max(now, answeredRequestMs + 1);
+      const change = { action: 'init.rebuild', object: 'rings', before: null, after: null };
+      await audit.announce(actor, change, () => live.coordination.requestReconciliation(requested));
+    }
+    return this.progress();
   }
 }
 
@@ -50,35 +72,4 @@ function etaSecondsOf(progress: InitProgress, nowMs: number): number | null {
   if (progress.startedAtMs === null || progress.loaded === 0) return null;
   const msPerCard = Math.max(0, nowMs - progress.startedAtMs) / progress.loaded;
   return Math.ceil((Math.max(0, progress.total - progress.loaded) * msPerCard) / 1000);
-}
-
-export class InitOperations {
-  constructor(
-    private readonly deps: Pick<OperationMeans, 'live' | 'clock' | 'audit'> & {
-      readonly initReporter: InitReporter;
-    },
-  ) {}
-
-  async progress(): Promise<InitState> {
-    const { coordination } = this.deps.live;
-    const [progress, state] = await Promise.all([coordination.initProgress(), coordination.reconciliation()]);
-    const waits = state.requestedMs > state.answeredRequestMs;
-    const requestedAt = waits ? new Date(state.requestedMs) : null;
-    return { ...this.deps.initReporter.report(progress), reconciliation: { ...dated(state), requestedAt } };
-  }
-
-  /**
-   * Asks the leader to compare every ring with the cards and to repair differences in place. Idempotent while it waits.
-   */
-  async rebuild(actor: Actor): Promise<InitState> {
-    const { live, clock, audit } = this.deps;
-    const { requestedMs, answeredRequestMs } = await live.coordination.reconciliation();
-    if (requestedMs <= answeredRequestMs) {
-      const now = Math.ceil(clock.now());
-      const requested = Math.max(now, answeredRequestMs + 1);
-      const change = { action: 'init.rebuild', object: 'rings', before: null, after: null };
-      await audit.announce(actor, change, () => live.coordination.requestReconciliation(requested));
-    }
-    return this.progress();
-  }
 }

@@ -10,13 +10,13 @@ import { dated } from '../date-of.ts';
 import type { ClockGap } from '../health/fleet-faults.ts';
 import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import { fleetReasons, healthOfReasons } from '../health/health-reasons.ts';
-import type { PatientReading } from '../health/patient-reading.ts';
 import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
 import { adviceOf, fleetCapacityOf, paceShareOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import type { OperationMeans } from '../means.ts';
-import type { InitReporter } from '../schedule/init.ts';
+import type { PatientReading } from '../patient-reading.ts';
+import type { InitOperations } from '../schedule/init.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
 import { type MeasuredTask, queueStatsOf, taskStatsOf } from './task-stats.ts';
 
@@ -25,8 +25,8 @@ interface StatsMeans extends Pick<OperationMeans, 'live' | 'offers' | 'cardsPerC
   readonly concurrency: ConcurrencyOperations;
   readonly cardTotal: CardTotal;
   readonly stops: PatientReading<StopFigures>;
-  readonly clockGap: PatientReading<ClockGap>;
-  readonly initReporter: InitReporter;
+  readonly clockGap: PatientReading<ClockGap | null>;
+  readonly init: Pick<InitOperations, 'report'>;
   readonly version: string;
   /** Why this instance is not among the live ones; null: it is, or this process is no instance. */
   readonly silence: () => string | null;
@@ -43,15 +43,12 @@ export class StatsOperations {
       live.coordination.initProgress(),
     ]);
     const tasks = await this.#tasks(surroundings);
-    const init = this.deps.initReporter.report(progress);
+    const init = this.deps.init.report(progress);
     const healthReasons = fleetReasons({
+      ...surroundings,
       tasks: tasks.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
-      instances: surroundings.instances,
       silence: this.deps.silence(),
       initStuck: init.status === 'stuck',
-      stops: surroundings.stops,
-      clockGap: surroundings.clockGap,
-      since: surroundings.since,
     });
     return {
       generatedAt: new Date(clock.now()),

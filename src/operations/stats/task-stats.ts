@@ -26,23 +26,13 @@ type TaskSurroundings = Pick<
   Pick<TaskStats, 'offered'> &
   Pick<TaskHealthInputs['readings'], 'stopMode'>;
 
-export function queueStatsOf(counts: LimitedCounts, schedule: SchedulePace): QueueStats {
-  const { taskType, queueLength, due, backoff, inFlight, manualLength, maxConcurrency } = counts;
-  return {
-    taskType,
-    queueLength,
-    due,
-    backoff,
-    inFlight,
-    manualLength,
-    ...schedule,
-    effectiveConcurrency: counts.effectiveConcurrency,
-    concurrency: {
-      current: inFlight,
-      max: maxConcurrency,
-      usagePercent: rounded((100 * inFlight) / maxConcurrency),
-    },
-  };
+export function queueStatsOf(
+  { maxConcurrency: max, retryDue: _, ...counts }: LimitedCounts,
+  schedule: SchedulePace,
+): QueueStats {
+  const { inFlight: current } = counts;
+  const usagePercent = rounded((100 * current) / max);
+  return { ...counts, ...schedule, concurrency: { current, max, usagePercent } };
 }
 
 export function taskStatsOf(

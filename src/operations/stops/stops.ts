@@ -27,68 +27,9 @@ import type {
 
 type Control = Pick<RecordStore, 'stopControl'>;
 
-export class StopModeOperations {
-  /** The mode of the settings is in force until an operator sets one. */
-  constructor(
-    private readonly deps: Pick<OperationMeans, 'records' | 'audit'> & { readonly stops: StopSettings },
-  ) {}
-
-  async show(): Promise<StopModeReport> {
-    return this.#report(this.deps.records);
-  }
-
-  /**
-   * Sets the mode for the whole fleet, in force on every instance within a second. Mode enforce also accepts a jump of
-   * the readings. @throws CardpollError `conflict` when it is not in the version expected.
-   */
-  set(actor: Actor, mode: StopMode, reason: string, expected: ExpectedVersion): Promise<StopModeReport> {
-    return this.deps.audit.change(actor, async (records, note) => {
-      const before = await this.#report(records);
-      requireVersion(modeVersion(before), expected);
-      await records.stopControl.setMode(mode, actor.name, reason);
-      const after = await this.#report(records);
-      const accepts = before.jump?.acceptedAt === null && after.jump?.acceptedAt !== null;
-      note({
-        action: 'stops.mode',
-        object: 'stops',
-        before: { mode: before.mode, source: before.source },
-        after: { mode, source: after.source, reason, ...(accepts ? { acceptedJump: after.jump } : {}) },
-      });
-      return after;
-    });
-  }
-
-  /** @throws CardpollError `conflict` while stops are only observed. */
-  async requireEnforce(records: Control = this.deps.records): Promise<void> {
-    const { setMode } = await records.stopControl.read();
-    if ((setMode?.mode ?? this.deps.stops.mode) === 'enforce') return;
-    throw new CardpollError(
-      'conflict',
-      'stops_observed',
-      'the mode of stops is observe: no card is stopped',
-      { hint: 'first set the mode: cardpoll stops mode enforce --reason "..."' },
-    );
-  }
-
-  async #report({ stopControl }: Control): Promise<StopModeReport> {
-    const { setMode, jump } = await stopControl.read();
-    const setting = this.deps.stops.mode;
-    return { ...modeOf(setMode, setting), setting, jump: jump === null ? null : dated(jump) };
-  }
-}
-
-/** @returns the version of what an operator sets; a jump of the readings begins and ends by itself. */
-export function modeVersion({ mode, source, since }: StopModeReport): string {
-  return versionOf([mode, source, since]);
-}
-
-function modeOf(set: StopControl['setMode'], setting: StopMode) {
-  if (set === null) return { mode: setting, source: 'setting', since: null, by: null, reason: null } as const;
-  return { ...dated(set), source: 'operator' as const };
-}
-
 interface StopMeans extends Pick<OperationMeans, 'records' | 'audit' | 'offers' | 'clock' | 'calendar'> {
-  readonly mode: StopModeOperations;
+  /** Their mode is in force until an operator sets one. */
+  readonly stops: StopSettings;
 }
 
 /** Held stops that an operator decides about: those of a list, or all. */
@@ -108,6 +49,31 @@ interface Decided {
 export class StopOperations {
   constructor(private readonly deps: StopMeans) {}
 
+  async mode(): Promise<StopModeReport> {
+    return this.#modeOf(this.deps.records);
+  }
+
+  /**
+   * Sets the mode for the whole fleet, in force on every instance within a second. Mode enforce also accepts a jump of
+   * the readings. @throws CardpollError `conflict` when it is not in the version expected.
+   */
+  setMode(actor: Actor, mode: StopMode, reason: string, expected: ExpectedVersion): Promise<StopModeReport> {
+    return this.deps.audit.change(actor, async (records, note) => {
+      const before = await this.#modeOf(records);
+      requireVersion(modeVersion(before), expected);
+      await records.stopControl.setMode(mode, actor.name, reason);
+      const after = await this.#modeOf(records);
+      const accepts = before.jump?.acceptedAt === null && after.jump?.acceptedAt !== null;
+      note({
+        action: 'stops.mode',
+        object: 'stops',
+        before: { mode: before.mode, source: before.source },
+        after: { mode, source: after.source, reason, ...(accepts ? { acceptedJump: after.jump } : {}) },
+      });
+      return after;
+    });
+  }
+
   /** @returns stops, the latest first. */
   async list(filter: StopFilter, page: PageRequest): Promise<SliceOf<StopReport>> {
     const { items, total } = await this.deps.records.stops.list(filter, sliceOf(page));
@@ -118,7 +84,7 @@ export class StopOperations {
   async release(actor: Actor, held: HeldStops): Promise<ReleaseReport> {
     const cardIds = cardsOf(held);
     requireOffered(this.deps.offers, 'stop');
-    await this.deps.mode.requireEnforce();
+    await this.#requireEnforce(this.deps.records);
     const { count, notHeld } = await this.#decide('release', actor, cardIds, held.reason);
     return { released: count, notHeld };
   }
@@ -134,12 +100,12 @@ export class StopOperations {
    * @throws CardpollError `not_found`; `conflict` in mode observe, when the card is stopped, or if no stop is offered.
    */
   async order(actor: Actor, cardIdOrIccid: string, reason: string): Promise<OrderedStopReport> {
-    const { records, audit, mode, calendar, clock } = this.deps;
+    const { records, audit, calendar, clock } = this.deps;
     const { cardId } = await findCard(records.cards, cardIdOrIccid);
     requireOffered(this.deps.offers, 'stop');
     const month = calendar.monthOf(clock.now());
     return audit.change(actor, async (inTurn, note) => {
-      await mode.requireEnforce(inTurn);
+      await this.#requireEnforce(inTurn);
       const answer = await inTurn.stops.order(cardId, month, { by: actor.name, reason });
       if (answer === 'unknown_card') {
         throw new CardpollError('not_found', 'card_not_found', `there is no card ${cardIdOrIccid}`);
@@ -150,6 +116,24 @@ export class StopOperations {
       note({ action: 'stops.order', object: `card ${cardId}`, before: null, after: { month, reason } });
       return { cardId, state: 'requested' };
     });
+  }
+
+  async #modeOf({ stopControl }: Control): Promise<StopModeReport> {
+    const { setMode, jump } = await stopControl.read();
+    const setting = this.deps.stops.mode;
+    return { ...modeOf(setMode, setting), setting, jump: jump === null ? null : dated(jump) };
+  }
+
+  /** @throws CardpollError `conflict` while stops are only observed. */
+  async #requireEnforce(records: Control): Promise<void> {
+    const { mode } = await this.#modeOf(records);
+    if (mode === 'enforce') return;
+    throw new CardpollError(
+      'conflict',
+      'stops_observed',
+      'the mode of stops is observe: no card is stopped',
+      { hint: 'first set the mode: cardpoll stops mode enforce --reason "..."' },
+    );
   }
 
   async #decide(verb: Verb, actor: Actor, cardIds: CardList | null, reason: string): Promise<Decided> {
@@ -181,6 +165,16 @@ export class StopOperations {
     }
     return { count, notHeld: [] };
   }
+}
+
+/** @returns the version of what an operator sets; a jump of the readings begins and ends by itself. */
+export function modeVersion({ mode, source, since }: StopModeReport): string {
+  return versionOf([mode, source, since]);
+}
+
+function modeOf(set: StopControl['setMode'], setting: StopMode) {
+  if (set === null) return { mode: setting, source: 'setting', since: null, by: null, reason: null } as const;
+  return { ...dated(set), source: 'operator' as const };
 }
 
 /** @returns each card once; null: all. @throws CardpollError `invalid`. */

@@ -5,9 +5,7 @@ import { tokensOf } from '../../../support/api-under-test.ts';
 const nothing = {
   method: 'GET',
   adminOnly: false,
-  authorization: undefined,
   host: '127.0.0.1:7480',
-  origin: undefined,
 };
 
 describe('without tokens', () => {

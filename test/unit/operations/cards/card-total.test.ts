@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CardTotal } from '../../../../src/operations/cards/card-total.ts';
+import { systemClock } from '../../../../src/platform/clock.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 
 /** A count that the test ends, a planner with an estimate, and a clock that does not move meanwhile. */
@@ -9,7 +10,7 @@ function counter({ estimate = async () => 0 } = {}) {
     reject: (error: Error) => void;
   }> = [];
   let nowMs = 0;
-  const clock = { now: () => nowMs, monotonic: () => nowMs };
+  const clock = { monotonic: () => nowMs, sleep: systemClock.sleep };
   const count = () => new Promise<number>((resolve, reject) => waiting.push({ resolve, reject }));
   return {
     waiting,
@@ -143,6 +144,19 @@ describe('CardTotal', () => {
     const read = total.read(0);
     waiting[0]?.reject(new CardpollError('unavailable', 'store_unreachable', 'gone'));
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('counts anew for a reader who comes after an error and finds nothing else', async () => {
+    const { total, waiting, pass } = counter();
+    const first = total.read(0);
+    pass(10_000);
+    waiting[0]?.reject(new CardpollError('unavailable', 'store_unreachable', 'gone'));
+    await expect(first).rejects.toThrow('gone');
+    pass(100);
+    const second = total.read(0);
+    await expect.poll(() => waiting.length).toBe(2);
+    waiting[1]?.resolve(5);
+    expect(await second).toBe(5);
   });
 
   it('keeps the last count while counting fails', async () => {

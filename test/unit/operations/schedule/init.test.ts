@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { InitReporter } from '../../../../src/operations/schedule/init.ts';
+import type { Audit } from '../../../../src/operations/audit.ts';
+import { InitOperations } from '../../../../src/operations/schedule/init.ts';
 import { initReport } from '../../../../src/operations/schedule/schedule-report.ts';
 import type { InitProgress } from '../../../../src/store/ports/live/coordination.ts';
+import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const START_MS = Date.UTC(2026, 10, 21);
@@ -20,8 +22,12 @@ const running: InitProgress = {
   reason: 'build',
 };
 
+/** Its reports take all they need from the progress and the clock. */
+const operationsBy = (clock: FakeClock) =>
+  new InitOperations({ clock, live: {} as LiveStore, audit: {} as Audit });
+
 const reportAt = (progress: InitProgress, nowMs: number) =>
-  new InitReporter(new FakeClock(new Date(nowMs).toISOString())).report(progress);
+  operationsBy(new FakeClock(new Date(nowMs).toISOString())).report(progress);
 
 describe('the report of the progress', () => {
   it('reports a running initialisation with percent and time left', () => {
@@ -87,10 +93,10 @@ describe('the report of the progress', () => {
   });
 });
 
-describe('InitReporter', () => {
+describe('InitOperations', () => {
   it('calls initialisation stuck when it does not begin for a minute and no leader can record that', () => {
     const clock = new FakeClock(START_MS);
-    const reporter = new InitReporter(clock);
+    const reporter = operationsBy(clock);
     const pending: InitProgress = { ...running, status: 'pending', startedAtMs: null, updatedAtMs: null };
     clock.advance(60_000);
     expect(reporter.report(pending).status).toBe('pending');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { PatientReading } from '../../../../src/operations/health/patient-reading.ts';
-import { FakeClock } from '../../../support/fake-clock.ts';
+import { PatientReading } from '../../../src/operations/patient-reading.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 
 it('asks every five seconds at most, and once at a time', async () => {
   const clock = new FakeClock();
