@@ -9,7 +9,7 @@ import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { ownAnswer, printAnswer, printChange } from '../../output/print.ts';
 import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.ts';
 import { listTable, ofItems, ofOne } from '../../output/table.ts';
-import { confirmLimit } from './demand-plan.ts';
+import { confirmLimit, measuredTask } from './demand-plan.ts';
 
 const TASK_TYPE = {
   name: '<task_type>',
@@ -44,14 +44,13 @@ const set = defineCommand({
   ],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [taskType, limit], options }) => {
-    const before = await ask(context, 'reading statistics', (client) => client.tasks());
-    const task = before.body.items.find((item) => item.task_type === taskType);
-    if (task !== undefined) await confirmLimit(context, task, limit, options);
+    const task = await measuredTask(context, taskType);
+    await confirmLimit(context, task, limit, options);
     const answer = await ask(context, 'setting the limit', (client) =>
       client.setConcurrency(taskType, limit),
     );
-    const change = ['limit', task?.concurrency.max ?? null, answer.body.max_concurrency] as const;
-    printChange(context.io, taskType, [change], task?.scheduled_cards ?? null);
+    const change = ['limit', task.concurrency.max, answer.body.max_concurrency] as const;
+    printChange(context.io, taskType, [change], task.scheduled_cards);
     return printAnswer(context, answer, ofOne(limitTable));
   },
 });
