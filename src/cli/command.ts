@@ -41,18 +41,9 @@ export interface ArgumentSpec {
   readonly name: string;
   readonly doc: string;
   readonly kind: Kind<unknown>;
-  /** The kind of names it accepts: shells offer the existing ones. */
-  readonly names?: NamedThing;
+  /** The existing names it accepts, or ids that operators do not type from memory: shells offer them. */
+  readonly names?: (context: CommandContext) => Promise<readonly string[]>;
 }
-
-/** Objects with names, or with ids that operators do not type from memory. */
-export type NamedThing =
-  | 'configs'
-  | 'alert_rules'
-  | 'cleanup_configs'
-  | 'triggers'
-  | 'resume_runs'
-  | 'contexts';
 
 export interface OptionSpec {
   /** `--yes`, `--cards <n>`, or `--watch[=<seconds>]` with `bare`; the option arrives in camelCase. */
@@ -93,6 +84,16 @@ export interface CommandSpec {
 export function partsOf(example: string): [line: string, meaning: string] {
   const [line = '', meaning = ''] = example.split('  # ');
   return [line, meaning];
+}
+
+/** The commands that the words name, each below the one before it, from the root on. Other words are passed over. */
+export function commandsIn(words: readonly string[], root: CommandSpec): readonly CommandSpec[] {
+  const path = [root];
+  for (const word of words) {
+    const sub = path.at(-1)?.subcommands?.find(({ name }) => name === word);
+    if (sub !== undefined) path.push(sub);
+  }
+  return path;
 }
 
 /** The command and all below it. */

@@ -29,6 +29,11 @@ export function optionsOf(spec: CommandSpec): readonly OptionSpec[] {
   return [...(spec.options ?? []), ...(spec.settings ?? []).map(settingOption)];
 }
 
+/** `-o` and `--output`; not the -MM of `<YYYY-MM-DD>`. */
+export function flagNames({ flags }: OptionSpec): readonly string[] {
+  return flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
+}
+
 /** The options of every command, with the -o words of this one. */
 export function commonOptions(spec: CommandSpec): readonly OptionSpec[] {
   const choices = formatsOf(spec);

@@ -1,12 +1,27 @@
 // Finds polling configs, alert rules and cleanup configs by name or by number, in lists read whole. Used by commands that
 // show or change one of them.
-import type { AlertRuleBody, ConfigBody, PageBody, RetentionBody } from '../api/client/client-bodies.ts';
+import type { ApiClient } from '../api/client/client.ts';
+import type {
+  AlertRuleBody,
+  ConfigBody,
+  ItemsBody,
+  PageBody,
+  RetentionBody,
+} from '../api/client/client-bodies.ts';
 import type { Answer } from '../api/client/client-calls.ts';
 import { didYouMean } from '../config/suggest.ts';
 import { PAGE_SIZE_BOUNDS } from '../domain/page.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { ask } from './ask.ts';
 import type { CommandContext } from './command.ts';
+
+/** The names in a list of the daemon, which shells offer for an argument. */
+export function namesIn<Item>(
+  read: (client: ApiClient) => Promise<Answer<ItemsBody<Item>>>,
+  nameOf: (item: Item) => string,
+) {
+  return async (context: CommandContext) => (await read(await context.client())).body.items.map(nameOf);
+}
 
 /** @param given digits are an id, anything else is a name. Throws `not_found`, and `usage` for an ambiguous name. */
 export function findConfig(context: CommandContext, given: string): Promise<ConfigBody> {

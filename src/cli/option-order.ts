@@ -1,8 +1,8 @@
 // Options of a command typed before its name: `cardpoll --watch stats`. The parser accepts an option only after its
 // command, so this moves such options behind it. Used by run.ts. It leaves unknown options in place, for the parser to
 // refuse.
-import { type CommandSpec, withBelow } from './command.ts';
-import { commonOptions, optionsOf } from './global-options.ts';
+import { type CommandSpec, type OptionSpec, withBelow } from './command.ts';
+import { commonOptions, flagNames, optionsOf } from './global-options.ts';
 
 /** Whether each flag takes a value. */
 type Flags = Map<string, boolean>;
@@ -67,6 +67,6 @@ function flagsOf(spec: CommandSpec): Flags {
   return new Map(optionsOf(spec).flatMap(flagEntries));
 }
 
-function flagEntries({ flags }: { readonly flags: string }): [string, boolean][] {
-  return [...flags.matchAll(/--?[\w-]+/g)].map(([name]) => [name, flags.includes('<')]);
+function flagEntries(option: OptionSpec): [string, boolean][] {
+  return flagNames(option).map((name) => [name, option.flags.includes('<')]);
 }

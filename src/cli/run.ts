@@ -5,13 +5,7 @@ import { type ClientConfig, loadClientConfig } from '../config/load-config.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { isLoopback } from '../platform/loopback.ts';
 import { openClient } from './ask.ts';
-import {
-  type CommandContext,
-  type CommandSpec,
-  Interruption,
-  type Io,
-  type OutputFormat,
-} from './command.ts';
+import { type CommandContext, commandsIn, Interruption, type Io, type OutputFormat } from './command.ts';
 import { ROOT } from './commands/root.ts';
 import { EXIT_BUG, EXIT_OK, exitCodeOf } from './exit-codes.ts';
 import type { Launchers } from './launchers.ts';
@@ -99,15 +93,7 @@ function lineOf({ kind, message, hint }: CardpollError, argv: readonly string[])
 
 /** The --help command line of the command that was meant, as far as it is recognisable. */
 function helpOf(argv: readonly string[]): string {
-  const path = ['cardpoll'];
-  let spec: CommandSpec | undefined = ROOT;
-  for (const word of argv) {
-    const sub: CommandSpec | undefined = spec.subcommands?.find(({ name }) => name === word);
-    if (sub === undefined) continue;
-    spec = sub;
-    path.push(word);
-  }
-  return [...path, '--help'].join(' ');
+  return [...commandsIn(argv, ROOT).map(({ name }) => name), '--help'].join(' ');
 }
 
 function stackOf(error: unknown): string {

@@ -13,7 +13,7 @@ import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand
 import { CONFIRM_OPTIONS, confirm, confirmIf } from '../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { follow } from '../follow.ts';
-import { findRetention } from '../named.ts';
+import { findRetention, namesIn } from '../named.ts';
 import { type Change, printAnswer, printChange } from '../output/print.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
 import type { Style } from '../output/style.ts';
@@ -35,7 +35,10 @@ const CONFIG = {
   name: '<config>',
   doc: 'number or target of the cleanup config, from `cardpoll cleanup configs`',
   kind: text('number or target'),
-  names: 'cleanup_configs',
+  names: namesIn(
+    (client) => client.cleanupConfigs(),
+    ({ target }) => target,
+  ),
 } as const satisfies ArgumentSpec;
 
 const configs = defineCommand({

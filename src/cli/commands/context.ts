@@ -22,7 +22,11 @@ const NEW_NAME = {
   doc: CONTEXT_NAME.accepts,
   kind: CONTEXT_NAME,
 } as const satisfies ArgumentSpec;
-const NAME = { ...NEW_NAME, doc: 'name of a context', names: 'contexts' } as const satisfies ArgumentSpec;
+const NAME = {
+  ...NEW_NAME,
+  doc: 'name of a context',
+  names: async ({ configInputs }) => (await readContexts(configInputs.env)).all.map(({ name }) => name),
+} as const satisfies ArgumentSpec;
 
 const add = defineCommand({
   name: 'add',

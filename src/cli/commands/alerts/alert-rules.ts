@@ -22,7 +22,7 @@ import {
 } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
-import { findAlertRule } from '../../named.ts';
+import { findAlertRule, namesIn } from '../../named.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
 import { conditionText, ruleFields, ruleTable } from '../../output/reports/alert-tables.ts';
 import { span } from '../../output/style.ts';
@@ -32,7 +32,10 @@ export const RULE = {
   name: '<rule>',
   doc: 'number or name of the alert rule, from `cardpoll alerts rules`',
   kind: text('number or name'),
-  names: 'alert_rules',
+  names: namesIn(
+    (client) => client.alertRules(1, PAGE_SIZE_BOUNDS.max),
+    ({ name }) => name,
+  ),
 } as const satisfies ArgumentSpec;
 const EXAMPLES = [
   'cardpoll alerts rules  # all alert rules',

@@ -20,7 +20,7 @@ import {
   type OptionsOf,
 } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
-import { findConfig } from '../../named.ts';
+import { findConfig, namesIn } from '../../named.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { cardCount, enabledWord, span } from '../../output/style.ts';
@@ -31,7 +31,10 @@ const CONFIG = {
   name: '<config>',
   doc: 'number or name of the polling config, from `cardpoll configs`',
   kind: text('number or name'),
-  names: 'configs',
+  names: namesIn(
+    (client) => client.configs(1, PAGE_SIZE_BOUNDS.max),
+    ({ name }) => name,
+  ),
 } as const satisfies ArgumentSpec;
 const EXAMPLES = [
   'cardpoll configs  # all polling configs',

@@ -21,6 +21,7 @@ import {
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { follow, type WaitOptions } from '../../follow.ts';
+import { namesIn } from '../../named.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
@@ -123,7 +124,10 @@ const RUN_ID = {
   name: '<run_id>',
   doc: 'id of the run, from `cardpoll stops runs`',
   kind: text('run id'),
-  names: 'resume_runs',
+  names: namesIn(
+    (client) => client.resumeRuns(),
+    ({ id }) => id,
+  ),
 } as const satisfies ArgumentSpec;
 const EXAMPLES = [
   'cardpoll stops runs  # the latest runs',
