@@ -1,6 +1,6 @@
 // How a command is declared, and what it gets when it runs, first of all the process that it runs in. Declarations are
-// cheap data; a command loads slow modules (the API client, YAML, colours) when it runs. program.ts turns declarations into
-// a parser.
+// cheap data; a command loads slow modules (the API client, YAML, colours) when it runs. program.ts parses the
+// command line by them.
 import type { Readable, Writable } from 'node:stream';
 import type { ApiClient } from '../api/client/client.ts';
 import type { Kind } from '../config/kinds.ts';
@@ -86,12 +86,23 @@ export function partsOf(example: string): [line: string, meaning: string] {
   return [line, meaning];
 }
 
-/** The commands that the words name, each below the one before it, from the root on. Other words are passed over. */
-export function commandsIn(words: readonly string[], root: CommandSpec): readonly CommandSpec[] {
-  const path = [root];
+/** A command, and those above it up to the root. */
+export type CommandPath = readonly [own: CommandSpec, ...above: CommandSpec[]];
+
+/** `cardpoll cards show` */
+export function nameOf(path: CommandPath): string {
+  return path
+    .map(({ name }) => name)
+    .reverse()
+    .join(' ');
+}
+
+/** The command that the words name. Words that name none are passed over. */
+export function commandIn(words: readonly string[], root: CommandSpec): CommandPath {
+  let path: CommandPath = [root];
   for (const word of words) {
-    const sub = path.at(-1)?.subcommands?.find(({ name }) => name === word);
-    if (sub !== undefined) path.push(sub);
+    const sub = path[0].subcommands?.find(({ name }) => name === word);
+    if (sub !== undefined) path = [sub, ...path];
   }
   return path;
 }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { commandsIn } from '../../../src/cli/command.ts';
+import { commandIn, nameOf } from '../../../src/cli/command.ts';
 import { offerAt } from '../../../src/cli/commands/completion/offers.ts';
 import { ROOT } from '../../../src/cli/commands/root.ts';
 import { REASON_CODES } from '../../../src/operations/health/health-report.ts';
@@ -64,9 +64,7 @@ it.each([
   for (const [, block, inline] of lines) {
     const words = (block ?? inline ?? '').replace(/ +#.*/, '').split(' ');
     const [, ...typed] = words;
-    const command = commandsIn(typed, ROOT)
-      .slice(1)
-      .map(({ name }) => name);
+    const command = nameOf(commandIn(typed, ROOT)).split(' ').slice(1);
     const flags = words.filter((word) => word.startsWith('-')).map((word) => word.replace(/=.*/, ''));
     const known = offerAt(ROOT, [...command, '--']).words.map(({ text }) => text);
     expect(known, words.join(' ')).toEqual(expect.arrayContaining(flags));

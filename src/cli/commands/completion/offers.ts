@@ -4,11 +4,11 @@ import type { Kind } from '../../../config/kinds.ts';
 import {
   type ArgumentSpec,
   type CommandSpec,
-  commandsIn,
+  commandIn,
   type OptionSpec,
   shownBelow,
 } from '../../command.ts';
-import { commonOptions, flagNames, optionsOf } from '../../global-options.ts';
+import { flagNames, HELP_OPTION, optionsAt, optionsOf, VERSION_OPTION } from '../../global-options.ts';
 
 interface Word {
   readonly text: string;
@@ -29,8 +29,10 @@ export function offerAt(root: CommandSpec, typed: readonly string[]): Offer {
   const [last = '', ...earlier] = typed.toReversed();
   const current = last === '=' ? '' : last;
   const before = earlier.filter((word) => word !== '=').reverse();
-  const path = commandsIn(before, root);
-  const options = optionsAt(path);
+  const path = commandIn(before, root);
+  const [spec] = path;
+  const usual = shownBelow(spec).filter(({ isDefault }) => isDefault === true);
+  const options = [...usual.flatMap(optionsOf), ...optionsAt(path), VERSION_OPTION, HELP_OPTION];
   const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
   const flag = attached === '' ? before.at(-1) : attached.slice(0, -1);
   const valued = options.find(
@@ -39,18 +41,9 @@ export function offerAt(root: CommandSpec, typed: readonly string[]): Offer {
   if (valued !== undefined) return valuesOf(valued, attached);
   const flags = options.flatMap((option) => flagNames(option).map((text) => ({ text, doc: option.doc })));
   if (current.startsWith('-')) return { words: flags, files: false };
-  const offer = argumentsAt(path.at(-1) ?? root);
+  const offer = argumentsAt(spec);
   const isEmpty = offer.words.length === 0 && offer.names === undefined && !offer.files;
   return isEmpty ? { ...offer, words: flags } : offer;
-}
-
-/** The options of a command with those of the commands above it, and of the one that runs in its place. */
-function optionsAt(path: readonly CommandSpec[]): readonly OptionSpec[] {
-  return path.toReversed().flatMap((spec, depth) => {
-    if (depth > 0) return optionsOf(spec);
-    const usual = shownBelow(spec).filter(({ isDefault }) => isDefault === true);
-    return [...[...usual, spec].flatMap(optionsOf), ...commonOptions(spec)];
-  });
 }
 
 /** Not for `--watch[=<seconds>]`: the word after it is not its value. */
