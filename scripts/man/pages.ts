@@ -131,7 +131,7 @@ function option(spec: OptionSpec): string[] {
 }
 
 function examples(specs: readonly CommandSpec[]): string[] {
-  const lines = new Map(specs.flatMap((spec) => spec.examples.map(partsOf)));
+  const lines = new Map(specs.flatMap(({ examples: own = [] }) => own.map(partsOf)));
   return [...lines].flatMap(([line, meaning]) => ['.PP', sentence(meaning), ...verbatim([line])]);
 }
 

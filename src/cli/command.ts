@@ -63,8 +63,11 @@ export interface CommandSpec {
   readonly name: string;
   /** One line, without a full stop. */
   readonly summary: string;
-  /** `cardpoll stats  # the fleet at a glance`: a command line and what it does. Help shows them first. */
-  readonly examples: readonly string[];
+  /**
+   * `cardpoll stats  # the fleet at a glance`: a command line and what it does. Help shows them first. Absent: those of the
+   * group.
+   */
+  readonly examples?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
   /** Settings this command takes as flags, in addition to those of every command. */

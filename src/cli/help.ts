@@ -27,7 +27,7 @@ export function formatHelp(path: CommandPath, helper: Help): string {
     const lines = items.map(([term, text]) => helper.formatItem(term, width, text, helper));
     return items.length === 0 ? [] : ['', title, ...lines];
   };
-  const examples = ownFirst(spec.examples, nameOf(path)).map(partsOf);
+  const examples = examplesOf(path).map(partsOf);
   const exampleWidth = Math.max(...examples.map(([line]) => line.length));
   const group = spec.subcommands === undefined ? [] : ['[command]'];
   const lines = [
@@ -49,9 +49,10 @@ function argumentsOf({ arguments: args = [] }: CommandSpec): string[] {
   return args.map(({ name }) => name);
 }
 
-/** A group and its commands share examples; those of the command itself come first. */
-function ownFirst(examples: CommandSpec['examples'], path: string): CommandSpec['examples'] {
-  const isOwn = (example: string) => example.startsWith(`${path} `);
+/** Those of a group that are of the command itself come first. */
+function examplesOf(path: CommandPath): readonly string[] {
+  const examples = path.find((one) => one.examples !== undefined)?.examples ?? [];
+  const isOwn = (example: string) => example.startsWith(`${nameOf(path)} `);
   return [...examples.filter(isOwn), ...examples.filter((example) => !isOwn(example))];
 }
 

@@ -19,12 +19,6 @@ import { ProgressBar } from '../output/progress-bar.ts';
 import type { Style } from '../output/style.ts';
 import { fieldList, listTable, ofOne } from '../output/table.ts';
 
-const EXAMPLES = [
-  'cardpoll cleanup configs  # how long each kind of data is kept',
-  'cardpoll cleanup set-retention usage_records 365  # keep usage records for a year',
-  'cardpoll cleanup run --wait  # remove expired data now; asks first',
-];
-
 const SWITCHING = [
   'cardpoll cleanup configs  # the ids',
   'cardpoll cleanup disable 1  # keep usage records indefinitely',
@@ -44,7 +38,6 @@ const CONFIG = {
 const configs = defineCommand({
   name: 'configs',
   summary: 'Show how long each kind of data is kept',
-  examples: EXAMPLES,
   run: (context) =>
     showList(context, 'reading cleanup configs', (client) => client.cleanupConfigs(), {
       table: configTable,
@@ -274,6 +267,10 @@ function progressTable(body: CleanupProgressBody, style: Style): string {
 export const cleanup: CommandSpec = {
   name: 'cleanup',
   summary: 'Remove expired data, and set how long data is kept',
-  examples: EXAMPLES,
+  examples: [
+    'cardpoll cleanup configs  # how long each kind of data is kept',
+    'cardpoll cleanup set-retention usage_records 365  # keep usage records for a year',
+    'cardpoll cleanup run --wait  # remove expired data now; asks first',
+  ],
   subcommands: [configs, setRetention, enable, disable, preview, run, progress, cancel],
 };

@@ -37,11 +37,6 @@ export const RULE = {
     ({ name }) => name,
   ),
 } as const satisfies ArgumentSpec;
-const EXAMPLES = [
-  'cardpoll alerts rules  # all alert rules',
-  'cardpoll alerts rules show 3  # one rule in full',
-  'cardpoll alerts rules update 3 --threshold 80000  # change the threshold only',
-];
 
 function ruleOptions<const Required extends boolean>(required: Required) {
   const recommended = required ? ' (default: the recommended one)' : '';
@@ -80,7 +75,6 @@ const list = defineCommand({
   name: 'list',
   summary: 'Show all alert rules',
   isDefault: true,
-  examples: EXAMPLES,
   options: pageOptions(PAGE_SIZE_BOUNDS.max),
   run: (context, { options }) =>
     showPages(context, options, {
@@ -96,7 +90,6 @@ const list = defineCommand({
 export const show = defineCommand({
   name: 'show',
   summary: 'Show one rule in full',
-  examples: EXAMPLES,
   arguments: [RULE],
   run: async (context, { args: [given] }) => {
     const { id } = await findAlertRule(context, given);
@@ -257,6 +250,10 @@ function contradiction(flags: string): CardpollError {
 export const rules: CommandSpec = {
   name: 'rules',
   summary: 'Show and change the alert rules (default: list)',
-  examples: EXAMPLES,
+  examples: [
+    'cardpoll alerts rules  # all alert rules',
+    'cardpoll alerts rules show 3  # one rule in full',
+    'cardpoll alerts rules update 3 --threshold 80000  # change the threshold only',
+  ],
   subcommands: [list, show, create, update, remove],
 };

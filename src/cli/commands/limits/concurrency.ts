@@ -16,11 +16,6 @@ const TASK_TYPE = {
   doc: TASK_TYPES.join(', '),
   kind: oneOf(TASK_TYPES),
 } as const satisfies ArgumentSpec;
-const EXAMPLES = [
-  'cardpoll concurrency  # limits and running tasks',
-  'cardpoll concurrency set realname 150  # takes effect on every instance within a second',
-  'cardpoll concurrency advise  # limits that fit the measured response times',
-];
 
 function list(context: CommandContext): Promise<number> {
   return showAnswer(context, 'reading limits', (client) => client.concurrency(), ofItems(limitTable));
@@ -89,7 +84,6 @@ async function resetPlan(context: CommandContext, taskType: TaskType): Promise<s
 const advise = defineCommand({
   name: 'advise',
   summary: 'Recommend limits for the measured response times, and show what was measured',
-  examples: EXAMPLES,
   run: async (context) => {
     const { body } = await ask(context, 'reading statistics', (client) => client.overview());
     const limits = await ask(context, 'reading limits', (client) => client.concurrency());
@@ -114,9 +108,13 @@ const limitTable = listTable<ConcurrencyBody>((style) => [
 export const concurrency = defineCommand({
   name: 'concurrency',
   summary: 'Show and change how many tasks run at a time (default: list)',
-  examples: EXAMPLES,
+  examples: [
+    'cardpoll concurrency  # limits and running tasks',
+    'cardpoll concurrency set realname 150  # takes effect on every instance within a second',
+    'cardpoll concurrency advise  # limits that fit the measured response times',
+  ],
   subcommands: [
-    defineCommand({ name: 'list', summary: 'Show limits and running tasks', examples: EXAMPLES, run: list }),
+    defineCommand({ name: 'list', summary: 'Show limits and running tasks', run: list }),
     set,
     reset,
     advise,

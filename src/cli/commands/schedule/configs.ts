@@ -36,19 +36,11 @@ const CONFIG = {
     ({ name }) => name,
   ),
 } as const satisfies ArgumentSpec;
-const EXAMPLES = [
-  'cardpoll configs  # all polling configs',
-  'cardpoll configs disable "Package check"  # stop polling its cards; asks first',
-  'cardpoll configs set 3 --interval-seconds 900  # poll them every 15 minutes',
-  'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10  # new',
-  'cardpoll configs delete 5  # asks first',
-];
 
 const list = defineCommand({
   name: 'list',
   summary: 'Show all polling configs',
   isDefault: true,
-  examples: EXAMPLES,
   options: pageOptions(PAGE_SIZE_BOUNDS.max),
   run: (context, { options }) =>
     showPages(context, options, {
@@ -86,7 +78,6 @@ function changesBetween(before: ConfigBody, after: ConfigBody): Change[] {
 const enable = defineCommand({
   name: 'enable',
   summary: 'Enable a config, so that its cards are polled',
-  examples: EXAMPLES,
   arguments: [CONFIG],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
@@ -262,6 +253,12 @@ function requestOf(options: OptionsOf<typeof SET_OPTIONS>): Partial<ConfigReques
 export const configs: CommandSpec = {
   name: 'configs',
   summary: 'Show and change the polling configs (default: list)',
-  examples: EXAMPLES,
+  examples: [
+    'cardpoll configs  # all polling configs',
+    'cardpoll configs disable "Package check"  # stop polling its cards; asks first',
+    'cardpoll configs set 3 --interval-seconds 900  # poll them every 15 minutes',
+    'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10  # new',
+    'cardpoll configs delete 5  # asks first',
+  ],
   subcommands: [list, enable, disable, set, create, remove],
 };
