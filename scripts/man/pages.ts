@@ -3,7 +3,6 @@
 // (`npm run man`).
 
 import { type CommandSpec, type OptionSpec, partsOf, shownBelow } from '../../src/cli/command.ts';
-import { EXIT_STATUS } from '../../src/cli/exit-codes.ts';
 import {
   commonOptions,
   GLOBAL_SETTINGS,
@@ -15,6 +14,7 @@ import { statedDefault } from '../../src/cli/help.ts';
 import type { Setting } from '../../src/config/settings/setting.ts';
 import { DOCUMENTED_SETTINGS } from '../../src/config/settings/settings.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
+import { EXIT_STATUS } from './exit-status.ts';
 import { bold, item, page, prose, roff, section, subsection, verbatim } from './roff.ts';
 import { configurationRules } from './settings-reference.ts';
 
