@@ -56,7 +56,7 @@ function valueOption(spec: OptionSpec): Option {
   option.flags = spec.flags;
   if (spec.kind !== undefined) option.argParser(parserOf(spec.kind, option.long ?? spec.flags));
   if (spec.default !== undefined) option.default(spec.default);
-  return option.makeOptionMandatory(spec.required ?? false);
+  return option.makeOptionMandatory(spec.required ?? false).conflicts([...(spec.conflicts ?? [])]);
 }
 
 function parserOf(kind: Kind<unknown>, name: string): (raw: string) => unknown {

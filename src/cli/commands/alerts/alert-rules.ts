@@ -128,11 +128,12 @@ const create = defineCommand({
 const UPDATE_OPTIONS = [
   ...ruleOptions(false),
   { flags: '--enable', doc: 'enable the rule' },
-  { flags: '--disable', doc: 'disable the rule' },
-  { flags: '--without-webhook', doc: 'remove the webhook' },
+  { flags: '--disable', doc: 'disable the rule', conflicts: ['enable'] },
+  { flags: '--without-webhook', doc: 'remove the webhook', conflicts: ['webhookUrl'] },
   {
     flags: '--without-webhook-secret',
     doc: 'remove the signing key, and use the default key of the daemon',
+    conflicts: ['webhookSecretFile'],
   },
 ] as const satisfies readonly OptionSpec[];
 
@@ -227,24 +228,13 @@ function switchesOf({
   disable,
   withoutWebhook,
   withoutWebhookSecret,
-  webhookUrl,
-  webhookSecretFile,
 }: OptionsOf<typeof UPDATE_OPTIONS>): Partial<AlertRuleRequest> {
-  if (enable === true && disable === true) throw contradiction('--enable and --disable');
-  if (withoutWebhook === true && webhookUrl !== undefined)
-    throw contradiction('--webhook-url and --without-webhook');
-  if (withoutWebhookSecret === true && webhookSecretFile !== undefined)
-    throw contradiction('--webhook-secret-file and --without-webhook-secret');
   return {
     ...(enable === true ? { is_enabled: true } : {}),
     ...(disable === true ? { is_enabled: false } : {}),
     ...(withoutWebhookSecret === true ? { webhook_secret: null } : {}),
     ...(withoutWebhook === true ? { notify_channels: [], webhook_url: null } : {}),
   };
-}
-
-function contradiction(flags: string): CardpollError {
-  return new CardpollError('usage', 'contradiction', `${flags} contradict each other: keep one`);
 }
 
 export const rules: CommandSpec = {

@@ -116,7 +116,7 @@ function disablingPlan(config: ConfigBody): string[] {
 
 const SET_OPTIONS = [
   ...configOptions(false),
-  { flags: '--all-carriers', doc: 'cards of all carriers' },
+  { flags: '--all-carriers', doc: 'cards of all carriers', conflicts: ['carrierId'] },
   ...CONFIRM_OPTIONS,
 ] as const satisfies readonly OptionSpec[];
 
@@ -235,10 +235,6 @@ function configOptions<const Required extends boolean>(required: Required) {
 
 function requestOf(options: OptionsOf<typeof SET_OPTIONS>): Partial<ConfigRequest> {
   const { name, task, cards, carrierId, allCarriers, intervalSeconds, priority } = options;
-  if (carrierId !== undefined && allCarriers === true) {
-    const message = '--carrier-id and --all-carriers contradict each other: keep one';
-    throw new CardpollError('usage', 'contradiction', message);
-  }
   return {
     ...(name === undefined ? {} : { name }),
     ...(task === undefined ? {} : { task_type: task }),
