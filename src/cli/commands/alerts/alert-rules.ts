@@ -110,7 +110,7 @@ const create = defineCommand({
     const rule = {
       ...RULE_TYPE_FACTS[options.ruleType].usual,
       notify_channels: [],
-      ...(await requestOf(options)),
+      ...requestOf(options),
       name: options.name,
       rule_type: options.ruleType,
       task_type: options.task,
@@ -148,7 +148,7 @@ const update = defineCommand({
   arguments: [RULE],
   options: UPDATE_OPTIONS,
   run: async (context, { args: [given], options }) => {
-    const patch = { ...(await requestOf(options)), ...switchesOf(options) };
+    const patch = { ...requestOf(options), ...switchesOf(options) };
     if (Object.keys(patch).length === 0) {
       throw new CardpollError(
         'usage',
@@ -207,7 +207,7 @@ function deletionPlan(rule: AlertRuleBody): string[] {
   ];
 }
 
-async function requestOf(options: RuleOptions): Promise<Partial<AlertRuleRequest>> {
+function requestOf(options: RuleOptions): Partial<AlertRuleRequest> {
   const { name, ruleType, task, comparison, threshold, webhookUrl, cooldownSeconds } = options;
   const { webhookSecretFile: secretFile, webhookGrouped } = options;
   return {
@@ -217,7 +217,7 @@ async function requestOf(options: RuleOptions): Promise<Partial<AlertRuleRequest
     ...(comparison === undefined ? {} : { comparison }),
     ...(threshold === undefined ? {} : { threshold }),
     ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl, notify_channels: ['webhook'] }),
-    ...(secretFile === undefined ? {} : { webhook_secret: await readSecretFile(secretFile) }),
+    ...(secretFile === undefined ? {} : { webhook_secret: readSecretFile(secretFile) }),
     ...(webhookGrouped === undefined ? {} : { webhook_grouped: webhookGrouped === 'yes' }),
     ...(cooldownSeconds === undefined ? {} : { cooldown_seconds: cooldownSeconds }),
   };
