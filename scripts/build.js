@@ -1,5 +1,5 @@
 // Bundles src/ into dist/: one entry for the binary, one for each kind of worker thread.
-// Packages stay external (npm installs them); Lua, SQL and YAML files become strings in the bundle, WebAssembly text bytes. Beside
+// Packages stay external (npm installs them); Lua, SQL, YAML and shell files become strings in the bundle, WebAssembly text bytes. Beside
 // them goes an empty PGlite database, so that no first start has to make one.
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
@@ -23,7 +23,14 @@ await build({
   format: 'esm',
   target: 'node20',
   sourcemap: true,
-  loader: { '.lua': 'text', '.sql': 'text', '.yaml': 'text' },
+  loader: {
+    '.lua': 'text',
+    '.sql': 'text',
+    '.yaml': 'text',
+    '.bash': 'text',
+    '.zsh': 'text',
+    '.fish': 'text',
+  },
   plugins: [watPlugin],
   logLevel: 'warning',
 });

@@ -24,7 +24,14 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node20',
-  loader: { '.lua': 'text', '.sql': 'text', '.yaml': 'text' },
+  loader: {
+    '.lua': 'text',
+    '.sql': 'text',
+    '.yaml': 'text',
+    '.bash': 'text',
+    '.zsh': 'text',
+    '.fish': 'text',
+  },
   plugins: [watPlugin],
   logLevel: 'warning',
 });

@@ -1,5 +1,17 @@
-// Lua, SQL and YAML files are imported as strings, WebAssembly text as the bytes of its module; scripts/build.js and vitest.config.ts
+// Lua, SQL, YAML and shell files are imported as strings, WebAssembly text as the bytes of its module; scripts/build.js and vitest.config.ts
 // do the loading.
+declare module '*.bash' {
+  const text: string;
+  export default text;
+}
+declare module '*.zsh' {
+  const text: string;
+  export default text;
+}
+declare module '*.fish' {
+  const text: string;
+  export default text;
+}
 declare module '*.lua' {
   const text: string;
   export default text;

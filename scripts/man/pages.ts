@@ -3,12 +3,18 @@
 // (`npm run man`).
 
 import { type CommandSpec, type OptionSpec, partsOf, shownBelow } from '../../src/cli/command.ts';
-import { EXIT_STATUS } from '../../src/cli/exit-codes.ts';
-import { commonOptions, GLOBAL_SETTINGS, optionsOf } from '../../src/cli/global-options.ts';
+import {
+  commonOptions,
+  GLOBAL_SETTINGS,
+  HELP_OPTION,
+  optionsOf,
+  VERSION_OPTION,
+} from '../../src/cli/global-options.ts';
 import { statedDefault } from '../../src/cli/help.ts';
 import type { Setting } from '../../src/config/settings/setting.ts';
 import { DOCUMENTED_SETTINGS } from '../../src/config/settings/settings.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
+import { EXIT_STATUS } from './exit-status.ts';
 import { bold, item, page, prose, roff, section, subsection, verbatim } from './roff.ts';
 import { configurationRules } from './settings-reference.ts';
 
@@ -40,7 +46,7 @@ function rootPage(root: CommandSpec, release: string): string {
     ...section('SYNOPSIS', `${bold('cardpoll')} [options] [command]`),
     ...section('DESCRIPTION', ...description(root)),
     ...section('COMMANDS', ...shownBelow(root).flatMap((sub) => item(reference(sub), sentence(sub.summary)))),
-    ...section('OPTIONS', ...commonOptions(root).flatMap(option)),
+    ...section('OPTIONS', ...everyOption(root).flatMap(option)),
     ...section('EXAMPLES', ...examples([root])),
     ...section('FILES', ...FILES),
     ...section('ENVIRONMENT', ...environmentOf(GLOBAL_SETTINGS), ...DIRECTORIES),
@@ -61,7 +67,7 @@ function commandPage(root: CommandSpec, spec: CommandSpec, release: string): str
     ...section(
       'OPTIONS',
       ...taken(spec),
-      ...subsection('Options of every command', ...commonOptions(spec).flatMap(option)),
+      ...subsection('Options of every command', ...everyOption(spec).flatMap(option)),
     ),
     ...section('EXAMPLES', ...examples(all.map(({ own }) => own))),
     ...section('FILES', ...FILES),
@@ -102,6 +108,11 @@ function subcommand({ path, own }: Placed): string[] {
   return subsection([path, ...words].join(' '), sentence(own.summary), ...taken(own));
 }
 
+/** What every command takes. */
+function everyOption(spec: CommandSpec): readonly OptionSpec[] {
+  return [...commonOptions(spec), VERSION_OPTION, HELP_OPTION];
+}
+
 /** Arguments and options of the command's own. */
 function taken(spec: CommandSpec): string[] {
   return [
@@ -120,7 +131,7 @@ function option(spec: OptionSpec): string[] {
 }
 
 function examples(specs: readonly CommandSpec[]): string[] {
-  const lines = new Map(specs.flatMap((spec) => spec.examples.map(partsOf)));
+  const lines = new Map(specs.flatMap(({ examples: own = [] }) => own.map(partsOf)));
   return [...lines].flatMap(([line, meaning]) => ['.PP', sentence(meaning), ...verbatim([line])]);
 }
 

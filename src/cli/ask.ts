@@ -115,12 +115,12 @@ export function showUnlessOver<Body>(
   return unlessOver(context, showAnswer(context, ...shown));
 }
 
-type ReadPage<Item> = (client: ApiClient, page: number, pageSize: number) => Promise<Answer<PageBody<Item>>>;
+export type ReadPage<Item> = (page: number, pageSize: number) => Promise<Answer<PageBody<Item>>>;
 
 interface Pages<Item> extends PageLook<Item> {
   /** What the spinner says. */
   readonly label: string;
-  readonly read: ReadPage<Item>;
+  readonly read: (client: ApiClient, ...page: Parameters<ReadPage<Item>>) => ReturnType<ReadPage<Item>>;
   readonly keyOf: (item: Item) => string | number;
 }
 
@@ -138,11 +138,18 @@ export async function showPages<Item>(
 /** New items move the others to later pages, so that the first ones of a page may have been on the page before. */
 async function* everyPage<Item>(context: CommandContext, { label, read, keyOf }: Pages<Item>) {
   let before = new Set<string | number>();
-  for (let page = 1; ; page += 1) {
-    const { items } = (await ask(context, label, (client) => read(client, page, PAGE_SIZE_BOUNDS.max))).body;
+  for await (const items of pagesOf((...page) => ask(context, label, (client) => read(client, ...page)))) {
     const known = before;
     yield items.filter((item) => !known.has(keyOf(item)));
-    if (items.length < PAGE_SIZE_BOUNDS.max) return;
     before = new Set(items.map(keyOf));
+  }
+}
+
+/** The items of every page of a list. */
+export async function* pagesOf<Item>(read: ReadPage<Item>): AsyncGenerator<readonly Item[]> {
+  for (let page = 1; ; page += 1) {
+    const { items } = (await read(page, PAGE_SIZE_BOUNDS.max)).body;
+    yield items;
+    if (items.length < PAGE_SIZE_BOUNDS.max) return;
   }
 }

@@ -1,6 +1,6 @@
 // How a command is declared, and what it gets when it runs, first of all the process that it runs in. Declarations are
-// cheap data; a command loads slow modules (the API client, YAML, colours) when it runs. program.ts turns declarations into
-// a parser.
+// cheap data; a command loads slow modules (the API client, YAML, colours) when it runs. program.ts parses the
+// command line by them.
 import type { Readable, Writable } from 'node:stream';
 import type { ApiClient } from '../api/client/client.ts';
 import type { Kind } from '../config/kinds.ts';
@@ -41,18 +41,9 @@ export interface ArgumentSpec {
   readonly name: string;
   readonly doc: string;
   readonly kind: Kind<unknown>;
-  /** The kind of names it accepts: shells offer the existing ones. */
-  readonly names?: NamedThing;
+  /** The existing names it accepts, or ids that operators do not type from memory: shells offer them. */
+  readonly names?: (context: CommandContext) => Promise<readonly string[]>;
 }
-
-/** Objects with names, or with ids that operators do not type from memory. */
-export type NamedThing =
-  | 'configs'
-  | 'alert_rules'
-  | 'cleanup_configs'
-  | 'triggers'
-  | 'resume_runs'
-  | 'contexts';
 
 export interface OptionSpec {
   /** `--yes`, `--cards <n>`, or `--watch[=<seconds>]` with `bare`; the option arrives in camelCase. */
@@ -64,6 +55,8 @@ export interface OptionSpec {
   readonly choices?: readonly string[];
   readonly default?: unknown;
   readonly required?: boolean;
+  /** Options that contradict it, in camelCase. */
+  readonly conflicts?: readonly string[];
   /** The value of the flag alone. With it, a value must be attached: `--watch=5`. */
   readonly bare?: string;
 }
@@ -72,8 +65,11 @@ export interface CommandSpec {
   readonly name: string;
   /** One line, without a full stop. */
   readonly summary: string;
-  /** `cardpoll stats  # the fleet at a glance`: a command line and what it does. Help shows them first. */
-  readonly examples: readonly string[];
+  /**
+   * `cardpoll stats  # the fleet at a glance`: a command line and what it does. Help shows them first. Absent: those of the
+   * group.
+   */
+  readonly examples?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
   /** Settings this command takes as flags, in addition to those of every command. */
@@ -93,6 +89,27 @@ export interface CommandSpec {
 export function partsOf(example: string): [line: string, meaning: string] {
   const [line = '', meaning = ''] = example.split('  # ');
   return [line, meaning];
+}
+
+/** A command, and those above it up to the root. */
+export type CommandPath = readonly [own: CommandSpec, ...above: CommandSpec[]];
+
+/** `cardpoll cards show` */
+export function nameOf(path: CommandPath): string {
+  return path
+    .map(({ name }) => name)
+    .reverse()
+    .join(' ');
+}
+
+/** The command that the words name. Words that name none are passed over. */
+export function commandIn(words: readonly string[], root: CommandSpec): CommandPath {
+  let path: CommandPath = [root];
+  for (const word of words) {
+    const sub = path[0].subcommands?.find(({ name }) => name === word);
+    if (sub !== undefined) path = [sub, ...path];
+  }
+  return path;
 }
 
 /** The command and all below it. */

@@ -71,14 +71,13 @@ async function target(context: CommandContext): Promise<string[]> {
 /** @returns the line typed, empty when the input ends. Throws the Interruption on Ctrl-C. */
 async function question(io: Io, text: string): Promise<string> {
   const signal = io.onInterrupt();
+  io.stderr.write(text);
   // `terminal: false` lets the system turn Ctrl-C into a signal, as in every other command.
-  const prompt = createInterface({ input: io.stdin, output: io.stderr, terminal: false });
+  const prompt = createInterface({ input: io.stdin, terminal: false, signal });
   try {
-    return await new Promise<string>((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      prompt.once('line', resolve).once('close', () => resolve(''));
-      io.stderr.write(text);
-    });
+    for await (const line of prompt) return line;
+    signal.throwIfAborted();
+    return '';
   } finally {
     prompt.close();
   }

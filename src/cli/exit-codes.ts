@@ -33,22 +33,3 @@ const CODES: Record<ErrorKind, number> = {
 export function exitCodeOf(kind: ErrorKind): number {
   return CODES[kind];
 }
-
-/** All exit codes with their meaning, for the manual. */
-export const EXIT_STATUS: readonly (readonly [number, string])[] = [
-  [EXIT_OK, 'success'],
-  [EXIT_NEGATIVE, 'success, and the answer is no: nothing found, a check failed, the thing does not exist'],
-  [EXIT_UNKNOWN, 'a check could not run (`doctor`), or a file could not be read completely (`logs`)'],
-  [CODES.usage, 'the command line is wrong'],
-  [EXIT_BAD_DATA, 'input data is wrong'],
-  [CODES.input_missing, 'an input file is missing'],
-  [CODES.unavailable, 'the daemon or a store cannot be reached'],
-  [EXIT_BUG, 'a bug in cardpoll'],
-  [EXIT_IO, 'a file or the output cannot be written'],
-  [CODES.busy, 'not now, for example because another run is active; try again later'],
-  [CODES.auth, 'not authorised'],
-  [CODES.config, 'the configuration is invalid'],
-  [EXIT_SIGHUP, 'ended by SIGHUP'],
-  [EXIT_SIGINT, 'ended by SIGINT'],
-  [EXIT_SIGTERM, 'ended by SIGTERM'],
-];

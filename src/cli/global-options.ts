@@ -1,8 +1,10 @@
-// Option declarations: the options every command takes, and settings as options. Used by program.ts, which builds a parser
-// from them, by option-order.ts and by the completion scripts.
+// Option declarations: the options every command takes, and settings as options. Used by the parser, help, completion and
+// manual.
+
+import { oneOf } from '../config/kinds.ts';
 import type { Setting } from '../config/settings/setting.ts';
 import { CONFIG_FILE, SETTINGS } from '../config/settings/settings.ts';
-import { type CommandSpec, type OptionSpec, OUTPUT_FORMATS } from './command.ts';
+import { type CommandPath, type CommandSpec, type OptionSpec, OUTPUT_FORMATS } from './command.ts';
 
 /** Settings every command takes as flags. */
 export const GLOBAL_SETTINGS: readonly Setting<unknown>[] = [
@@ -12,15 +14,6 @@ export const GLOBAL_SETTINGS: readonly Setting<unknown>[] = [
   SETTINGS.client.timeoutMs,
 ];
 
-/** Its accepted words depend on the command: program.ts checks them, help and completion get them from `formatsOf`. */
-export const OUTPUT_OPTION: OptionSpec = { flags: '-o, --output <format>', doc: OUTPUT_FORMATS.join(', ') };
-
-export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
-  ...GLOBAL_SETTINGS.map(settingOption),
-  OUTPUT_OPTION,
-  { flags: '--json', doc: 'same as -o json' },
-  { flags: '--debug', doc: 'print the stack traces of errors' },
-];
 export const VERSION_OPTION: OptionSpec = { flags: '-V, --version', doc: 'print the version' };
 export const HELP_OPTION: OptionSpec = { flags: '-h, --help', doc: 'show this help' };
 
@@ -29,17 +22,33 @@ export function optionsOf(spec: CommandSpec): readonly OptionSpec[] {
   return [...(spec.options ?? []), ...(spec.settings ?? []).map(settingOption)];
 }
 
-/** The options of every command, with the -o words of this one. */
-export function commonOptions(spec: CommandSpec): readonly OptionSpec[] {
-  const choices = formatsOf(spec);
-  const output = { ...OUTPUT_OPTION, doc: choices.join(', '), choices };
-  const options = GLOBAL_OPTIONS.map((option) => (option === OUTPUT_OPTION ? output : option));
-  return [...options, VERSION_OPTION, HELP_OPTION];
+/** `-o` and `--output`; not the -MM of `<YYYY-MM-DD>`. */
+export function flagNames({ flags }: OptionSpec): readonly string[] {
+  return flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
 }
 
-/** The words -o accepts. */
-export function formatsOf({ formats = OUTPUT_FORMATS }: CommandSpec): readonly string[] {
-  return formats;
+/** The options of every command, with the -o words of this one. */
+export function commonOptions({ formats = OUTPUT_FORMATS }: CommandSpec): readonly OptionSpec[] {
+  return [
+    ...GLOBAL_SETTINGS.map(settingOption),
+    { flags: '-o, --output <format>', doc: formats.join(', '), kind: oneOf(formats) },
+    { flags: '--json', doc: 'same as -o json' },
+    { flags: '--debug', doc: 'print the stack traces of errors' },
+  ];
+}
+
+/** What a command takes besides its own options: the settings of the commands above it, and the common options. */
+export function inheritedOptions([own, ...above]: CommandPath): readonly OptionSpec[] {
+  return [...above.flatMap(({ settings = [] }) => settings.map(settingOption)), ...commonOptions(own)];
+}
+
+export function optionsAt(path: CommandPath): readonly OptionSpec[] {
+  return [...optionsOf(path[0]), ...inheritedOptions(path)];
+}
+
+/** The settings that a command takes as flags. */
+export function settingsAt(path: CommandPath): readonly Setting<unknown>[] {
+  return [...path.flatMap(({ settings = [] }) => settings), ...GLOBAL_SETTINGS];
 }
 
 /** The flag of a setting takes any text: the configuration checks it together with all other sources. */

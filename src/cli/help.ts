@@ -1,54 +1,64 @@
 // The layout of help: examples first, then usage, commands and options. Global options come last.
-import type { Command, Help, Option } from 'commander';
-import { type CommandSpec, partsOf } from './command.ts';
-import { formatsOf, OUTPUT_OPTION } from './global-options.ts';
+import type { Help } from 'commander';
+import {
+  type CommandPath,
+  type CommandSpec,
+  nameOf,
+  type OptionSpec,
+  partsOf,
+  shownBelow,
+} from './command.ts';
+import { HELP_OPTION, inheritedOptions, optionsOf, VERSION_OPTION } from './global-options.ts';
 
-export function formatHelp(spec: CommandSpec, command: Command, helper: Help): string {
-  const width = helper.padWidth(command, helper);
-  const item = (term: string, description: string) => helper.formatItem(term, width, description, helper);
-  const section = (title: string, items: readonly string[]) =>
-    items.length === 0 ? [] : ['', title, ...items];
-  const option = (one: Option) =>
-    item(
-      helper.optionTerm(one),
-      one.flags === OUTPUT_OPTION.flags ? formatsOf(spec).join(', ') : optionText(one),
-    );
-  const args = helper
-    .visibleArguments(command)
-    .map((one) => item(helper.argumentTerm(one), helper.argumentDescription(one)));
-  const commands = helper
-    .visibleCommands(command)
-    .map((one) => item(helper.subcommandTerm(one), helper.subcommandDescription(one)));
-  const examples = ownFirst(spec.examples, pathOf(command)).map(partsOf);
+type Item = readonly [term: string, description: string];
+const HELP_COMMAND: Item = ['help [command]', 'Show help'];
+
+export function formatHelp(path: CommandPath, helper: Help): string {
+  const [spec, ...above] = path;
+  const own = [...optionsOf(spec), HELP_OPTION].map(optionItem);
+  const global = [VERSION_OPTION, ...inheritedOptions(path)].map(optionItem);
+  const args = (spec.arguments ?? []).map(({ name, doc }): Item => [name.replace(/[<>[\].]/g, ''), doc]);
+  const commands = shownBelow(spec).map((sub): Item => {
+    const options = optionsOf(sub).length > 0 ? ['[options]'] : [];
+    return [[sub.name, ...options, ...argumentsOf(sub)].join(' '), sub.summary];
+  });
+  const width = Math.max(...[...args, ...commands, ...own, ...global].map(([term]) => term.length));
+  const section = (title: string, items: readonly Item[]) => {
+    const lines = items.map(([term, text]) => helper.formatItem(term, width, text, helper));
+    return items.length === 0 ? [] : ['', title, ...lines];
+  };
+  const examples = examplesOf(path).map(partsOf);
   const exampleWidth = Math.max(...examples.map(([line]) => line.length));
+  const group = spec.subcommands === undefined ? [] : ['[command]'];
   const lines = [
     'Examples:',
     ...examples.map(([line, meaning]) => `  ${line.padEnd(exampleWidth)}  # ${meaning}`),
     '',
-    `Usage: ${helper.commandUsage(command)}`,
+    `Usage: ${[nameOf(path), '[options]', ...group, ...argumentsOf(spec)].join(' ')}`,
     '',
-    `${helper.commandDescription(command)}.`,
+    `${spec.summary}.`,
     ...section('Arguments:', args),
-    ...section('Commands:', commands),
-    ...section('Options:', helper.visibleOptions(command).map(option)),
-    ...section('Global options:', helper.visibleGlobalOptions(command).map(option)),
+    ...section('Commands:', above.length === 0 ? [...commands, HELP_COMMAND] : commands),
+    ...section('Options:', above.length === 0 ? [...global, ...own] : own),
+    ...section('Global options:', above.length === 0 ? [] : global),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/** A group and its commands share examples; those of the command itself come first. */
-function ownFirst(examples: CommandSpec['examples'], path: string): CommandSpec['examples'] {
-  const isOwn = (example: string) => example.startsWith(`${path} `);
+function argumentsOf({ arguments: args = [] }: CommandSpec): string[] {
+  return args.map(({ name }) => name);
+}
+
+/** Those of a group that are of the command itself come first. */
+function examplesOf(path: CommandPath): readonly string[] {
+  const examples = path.find((one) => one.examples !== undefined)?.examples ?? [];
+  const isOwn = (example: string) => example.startsWith(`${nameOf(path)} `);
   return [...examples.filter(isOwn), ...examples.filter((example) => !isOwn(example))];
 }
 
-function pathOf(command: Command): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
-}
-
-function optionText({ description, defaultValue }: Option): string {
-  const standard = statedDefault(description, defaultValue);
-  return standard === null ? description : `${description} (default: ${standard})`;
+function optionItem({ flags, doc, default: value }: OptionSpec): Item {
+  const standard = statedDefault(doc, value);
+  return [flags, standard === null ? doc : `${doc} (default: ${standard})`];
 }
 
 /** The default that help and the manual add to an option's text; null: there is none, or the text states it itself. */

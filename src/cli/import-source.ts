@@ -1,9 +1,9 @@
 // The input of `cardpoll cards import`: a file or standard input. Its first character shows the format. It is sent in whole
 // lines, so that it can end early without a broken row, and a bar shows how far it is.
-import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { type Readable, Transform, type TransformCallback } from 'node:stream';
+import { Readable } from 'node:stream';
+import type { ImportFormat } from '../api/client/client-bodies.ts';
 import { CardpollError, unreadableText } from '../platform/errors.ts';
 import type { Io } from './command.ts';
 import { plainText } from './output/line.ts';
@@ -11,29 +11,40 @@ import { ProgressBar } from './output/progress-bar.ts';
 
 export const STANDARD_INPUT = '-';
 
+interface Sent {
+  readonly lines: Readable;
+  readonly format: ImportFormat;
+  /** Ends the lines after the last whole one that was read. */
+  readonly stop: () => void;
+}
+
 /** Throws `input_missing` for a file that cannot be read. @param doing is shown before the file name. */
 export async function sendLines<T>(
   io: Io,
   file: string,
   doing: string,
-  send: (lines: WholeLines, format: ReturnType<typeof formatOf>) => Promise<T>,
+  send: (sent: Sent) => Promise<T>,
 ): Promise<T> {
-  const { stream, format, bytes } = await openImportSource(io, file);
+  const { stream, chunks, first, bytes } = await openImportSource(io, file);
   const bar = new ProgressBar(io, `${doing} ${plainText(file)}`, bytes);
+  const lines = Readable.from(wholeLines(stream, first, chunks, bar), { objectMode: false });
   try {
-    return await send(stream.pipe(new WholeLines(stream, bar)), format);
+    return await send({ lines, format: formatOf(first), stop: () => stream.destroy() });
   } finally {
     bar.clear();
     stream.destroy();
   }
 }
 
+type Chunk = IteratorResult<Buffer | string>;
+
 /** @returns bytes: null where they are not known before the end. */
 async function openImportSource(io: Io, file: string) {
   try {
     const bytes = file === STANDARD_INPUT ? null : (await stat(file)).size;
     const stream = file === STANDARD_INPUT ? io.stdin : createReadStream(file);
-    return { stream, format: formatOf(await beginningOf(stream)), bytes };
+    const chunks: AsyncIterator<Buffer | string> = stream[Symbol.asyncIterator]();
+    return { stream, chunks, first: await chunks.next(), bytes };
   } catch (error) {
     throw new CardpollError('input_missing', 'file_unreadable', unreadableText(file, error), {
       cause: error,
@@ -41,71 +52,46 @@ async function openImportSource(io: Io, file: string) {
   }
 }
 
-/** The first chunk; it stays in the stream. */
-async function beginningOf(input: Readable): Promise<Buffer> {
-  if (input.readableLength === 0 && !input.readableEnded) {
-    await Promise.race([once(input, 'readable'), once(input, 'end')]);
-  }
-  const chunk: Buffer | string | null = input.read();
-  if (chunk === null) return Buffer.alloc(0);
-  input.unshift(chunk);
-  return Buffer.from(chunk);
-}
-
 /** Decides by the first character: a JSON object begins with a brace, a CSV header does not. */
-function formatOf(start: Buffer): 'csv' | 'ndjson' {
-  const text = start
-    .toString('utf8')
+function formatOf(first: Chunk): ImportFormat {
+  const text = first.done === true ? '' : first.value.toString();
+  return text
     .replace(/^\uFEFF/, '')
-    .trimStart();
-  return text.startsWith('{') ? 'ndjson' : 'csv';
+    .trimStart()
+    .startsWith('{')
+    ? 'ndjson'
+    : 'csv';
 }
 
 const NEWLINE = 0x0a;
 /** A longer line cannot be a row, so it need not be kept whole. */
 const LONGEST_LINE_BYTES = 1024 * 1024;
 
-/** Passes lines on, shows how many on a bar, and ends after the last whole line when it is stopped. */
-class WholeLines extends Transform {
-  #bytes = 0;
-  #rows = 0;
-  #rest: Buffer = Buffer.alloc(0);
-  #stopped = false;
-
-  /** @param source what is piped in; when it fails, this does. */
-  constructor(
-    private readonly source: Readable,
-    private readonly bar: ProgressBar,
-  ) {
-    super();
-    source.once('error', (error) => this.destroy(error));
-  }
-
-  /** The source is not read any further. */
-  stop(): void {
-    if (this.writableEnded) return;
-    this.#stopped = true;
-    this.source.unpipe(this);
-    this.end();
-  }
-
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    this.#bytes += chunk.length;
-    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) this.#rows += 1;
-    const end = chunk.lastIndexOf(NEWLINE) + 1;
-    const whole = end === 0 ? Buffer.alloc(0) : Buffer.concat([this.#rest, chunk.subarray(0, end)]);
-    this.#rest = end === 0 ? Buffer.concat([this.#rest, chunk]) : chunk.subarray(end);
-    if (whole.length > 0) this.push(whole);
-    if (this.#rest.length > LONGEST_LINE_BYTES) {
-      this.push(this.#rest);
-      this.#rest = Buffer.alloc(0);
+/** Passes whole lines on, and shows how many on a bar. A source that is destroyed ends after the last whole line. */
+async function* wholeLines(
+  source: Readable,
+  first: Chunk,
+  chunks: AsyncIterator<Buffer | string>,
+  bar: ProgressBar,
+) {
+  let [bytes, rows] = [0, 0];
+  let rest: Buffer = Buffer.alloc(0);
+  try {
+    for (let next = first; next.done !== true; next = await chunks.next()) {
+      const chunk = typeof next.value === 'string' ? Buffer.from(next.value) : next.value;
+      bytes += chunk.length;
+      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) rows += 1;
+      const end = chunk.lastIndexOf(NEWLINE) + 1;
+      if (end > 0) yield Buffer.concat([rest, chunk.subarray(0, end)]);
+      rest = end > 0 ? chunk.subarray(end) : Buffer.concat([rest, chunk]);
+      if (rest.length > LONGEST_LINE_BYTES) {
+        yield rest;
+        rest = Buffer.alloc(0);
+      }
+      bar.update(bytes, `${rows.toLocaleString('en-US')} rows`);
     }
-    this.bar.update(this.#bytes, `${this.#rows.toLocaleString('en-US')} rows`);
-    done();
+  } catch (error) {
+    if (source.errored !== null) throw error;
   }
-
-  override _flush(done: TransformCallback): void {
-    if (!this.#stopped && this.#rest.length > 0) this.push(this.#rest);
-    done();
-  }
+  if (rest.length > 0 && !source.readableAborted) yield rest;
 }

@@ -1,12 +1,20 @@
 // Finds polling configs, alert rules and cleanup configs by name or by number, in lists read whole. Used by commands that
 // show or change one of them.
-import type { AlertRuleBody, ConfigBody, PageBody, RetentionBody } from '../api/client/client-bodies.ts';
+import type { ApiClient } from '../api/client/client.ts';
+import type { AlertRuleBody, ConfigBody, ItemsBody, RetentionBody } from '../api/client/client-bodies.ts';
 import type { Answer } from '../api/client/client-calls.ts';
 import { didYouMean } from '../config/suggest.ts';
-import { PAGE_SIZE_BOUNDS } from '../domain/page.ts';
 import { CardpollError } from '../platform/errors.ts';
-import { ask } from './ask.ts';
+import { ask, pagesOf, type ReadPage } from './ask.ts';
 import type { CommandContext } from './command.ts';
+
+/** The names in a list of the daemon, which shells offer for an argument. */
+export function namesIn<Item>(
+  read: (client: ApiClient) => Promise<Answer<ItemsBody<Item>>>,
+  nameOf: (item: Item) => string,
+) {
+  return async (context: CommandContext) => (await read(await context.client())).body.items.map(nameOf);
+}
 
 /** @param given digits are an id, anything else is a name. Throws `not_found`, and `usage` for an ambiguous name. */
 export function findConfig(context: CommandContext, given: string): Promise<ConfigBody> {
@@ -35,16 +43,11 @@ export async function findRetention(context: CommandContext, given: string): Pro
   );
 }
 
-/** All items of a list that is short enough to be held in memory, read page by page. */
-export async function everyItem<Item>(
-  read: (page: number, pageSize: number) => Promise<Answer<PageBody<Item>>>,
-): Promise<Item[]> {
-  const items: Item[] = [];
-  for (let page = 1; ; page += 1) {
-    const { body } = await read(page, PAGE_SIZE_BOUNDS.max);
-    items.push(...body.items);
-    if (body.items.length < PAGE_SIZE_BOUNDS.max) return items;
-  }
+/** All items of a list that is short enough to be held in memory. */
+export async function everyItem<Item>(read: ReadPage<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const items of pagesOf(read)) all.push(...items);
+  return all;
 }
 
 function isId(given: string): boolean {

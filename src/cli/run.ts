@@ -7,33 +7,27 @@ import { isLoopback } from '../platform/loopback.ts';
 import { openClient } from './ask.ts';
 import {
   type CommandContext,
-  type CommandSpec,
+  commandIn,
   Interruption,
   type Io,
+  nameOf,
   type OutputFormat,
 } from './command.ts';
+import { commandLineOf } from './command-line.ts';
 import { ROOT } from './commands/root.ts';
 import { EXIT_BUG, EXIT_OK, exitCodeOf } from './exit-codes.ts';
 import type { Launchers } from './launchers.ts';
-import { optionsAfterCommand } from './option-order.ts';
 import { plainText } from './output/line.ts';
-import { buildProgram, type ParsedInput } from './program.ts';
-import { VERSION } from './version.ts';
+import { type ParsedInput, parsed } from './program.ts';
 
 /** @param argv without the interpreter and the script. Resolves with the exit code; does not throw. */
 export async function run(argv: readonly string[], io: Io, launchers: Launchers): Promise<number> {
-  let exitCode = EXIT_OK;
-  const program = buildProgram(
-    ROOT,
-    VERSION,
-    async (spec, input) => {
-      exitCode = (await spec.run?.(contextOf(io, launchers, input), input)) ?? EXIT_OK;
-    },
-    (text) => io.stdout.write(text),
-  );
   try {
-    await program.parseAsync(optionsAfterCommand(argv, ROOT), { from: 'user' });
-    return exitCode;
+    const { path, words } = commandLineOf(argv, ROOT);
+    const input = parsed(path, words, (text) => io.stdout.write(text));
+    const [{ run }] = path;
+    if (run === undefined) throw new CardpollError('usage', 'command_missing', 'a command is missing');
+    return await run(contextOf(io, launchers, input), input);
   } catch (error) {
     return report(error, io, argv);
   }
@@ -99,15 +93,7 @@ function lineOf({ kind, message, hint }: CardpollError, argv: readonly string[])
 
 /** The --help command line of the command that was meant, as far as it is recognisable. */
 function helpOf(argv: readonly string[]): string {
-  const path = ['cardpoll'];
-  let spec: CommandSpec | undefined = ROOT;
-  for (const word of argv) {
-    const sub: CommandSpec | undefined = spec.subcommands?.find(({ name }) => name === word);
-    if (sub === undefined) continue;
-    spec = sub;
-    path.push(word);
-  }
-  return [...path, '--help'].join(' ');
+  return `${nameOf(commandIn(argv, ROOT))} --help`;
 }
 
 function stackOf(error: unknown): string {
@@ -119,6 +105,5 @@ function stackOf(error: unknown): string {
 
 function usageErrorOf(error: CommanderError): CardpollError {
   const text = error.message.replace(/^error: /, '').replace(/\n\(Did(.*)\)$/s, ' (did$1)');
-  const message = error.code === 'commander.help' ? 'a command is missing' : text;
-  return new CardpollError('usage', 'usage', message, { cause: error });
+  return new CardpollError('usage', 'usage', text, { cause: error });
 }

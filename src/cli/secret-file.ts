@@ -1,22 +1,18 @@
 // Reads a secret that a command sends to the daemon from a file, since every user of the machine can see command lines.
 // Used by commands that take a secret. config/reader.ts reads the secrets of the configuration.
-import { stat } from 'node:fs/promises';
-import { CardpollError, messageOf } from '../platform/errors.ts';
+import { openToOthers } from '../config/file-rights.ts';
+import { CardpollError, unreadableText } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
 
-const OTHERS_MAY_READ = 0o004;
-
-/** Throws `input_missing` for a file that cannot be read, `usage` for a world-readable file. */
-export async function readSecretFile(path: string): Promise<string> {
+/** Throws `input_missing` for a file that cannot be read, `usage` for one that every user can read. */
+export function readSecretFile(path: string): string {
+  const open = openToOthers(path);
+  if (open !== null) throw new CardpollError('usage', 'secret_readable', open);
   try {
-    if (((await stat(path)).mode & OTHERS_MAY_READ) !== 0) {
-      throw new CardpollError('usage', 'secret_readable', `${path} is world-readable`, {
-        hint: `chmod 600 ${path}`,
-      });
-    }
     return readSmallFile(path).trim();
   } catch (error) {
-    if (error instanceof CardpollError) throw error;
-    throw new CardpollError('input_missing', 'secret_unreadable', messageOf(error), { cause: error });
+    throw new CardpollError('input_missing', 'secret_unreadable', unreadableText(path, error), {
+      cause: error,
+    });
   }
 }

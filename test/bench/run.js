@@ -23,7 +23,14 @@ if (!/^[a-z-]+$/.test(name) || !existsSync(source)) {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    loader: { '.lua': 'text', '.sql': 'text', '.yaml': 'text' },
+    loader: {
+      '.lua': 'text',
+      '.sql': 'text',
+      '.yaml': 'text',
+      '.bash': 'text',
+      '.zsh': 'text',
+      '.fish': 'text',
+    },
     plugins: [watPlugin],
     logLevel: 'warning',
   });

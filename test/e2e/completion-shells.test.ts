@@ -55,6 +55,8 @@ describe.each(SHELLS)('%s', (shell, flags) => {
     ['concurrency set real', /set realname/],
     ['stats -o yam', /-o yaml/],
     ['cards import ./fle', /et\.csv/],
+    ['cards import --undo-file=./fle', /et\.csv/],
+    ['trigger single --task=packa', /ge/],
     // What is typed already need not be drawn again.
     ['configs enable Pack', /age\\ check/],
   ])('completes %j', async (typed, expected) => {

@@ -4,7 +4,6 @@ import type { Readable } from 'node:stream';
 import type { AlertState } from '../../domain/alerts/alert-rule.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import type { ImportFormat } from '../../operations/cards/card-import.ts';
 import type * as bodies from './client-bodies.ts';
 import { ApiCalls, type ApiClientOptions, type Call } from './client-calls.ts';
 import { endedEarly } from './client-errors.ts';
@@ -166,14 +165,14 @@ export class ApiClient {
   cards = (filter: bodies.CardQuery, after_id: number, limit: number) =>
     this.#get<bodies.CardListBody>(`/cards?${query({ ...filter, after_id, limit })}`, 'next_after_id');
   /** The cards as they arrive. Has no deadline once they do: an export takes as long as its reader takes. */
-  exportCards = (filter: bodies.CardQuery, format: ImportFormat) =>
+  exportCards = (filter: bodies.CardQuery, format: bodies.ImportFormat) =>
     this.#calls.stream({
       method: 'GET',
       path: `/cards/export?${query({ ...filter, format })}`,
       timeoutMs: null,
     });
   /** Sends the cards as they are read. Has no deadline: an import takes as long as it takes. */
-  importCards = (cards: Readable, format: ImportFormat, options: bodies.ImportQuery) =>
+  importCards = (cards: Readable, format: bodies.ImportFormat, options: bodies.ImportQuery) =>
     this.#calls.call<bodies.ImportBody>(importCall('/cards/import', cards, format, options), 'received');
   /**
    * Tries an import, as importCards makes it.
@@ -181,7 +180,7 @@ export class ApiClient {
    */
   previewImport = async (
     cards: Readable,
-    format: ImportFormat,
+    format: bodies.ImportFormat,
     options: bodies.ImportQuery,
     onFormer: (former: ReadonlyArray<Record<string, unknown>>) => Promise<void>,
   ): Promise<bodies.ImportBody> => {
@@ -222,7 +221,12 @@ function pathOf(list: string, id: string): string {
   return `${list}/${encodeURIComponent(id)}`;
 }
 
-function importCall(path: string, stream: Readable, format: ImportFormat, options: bodies.ImportQuery): Call {
+function importCall(
+  path: string,
+  stream: Readable,
+  format: bodies.ImportFormat,
+  options: bodies.ImportQuery,
+): Call {
   const headers = { 'content-type': format === 'csv' ? 'text/csv' : 'application/x-ndjson' };
   // A daemon of an older version refuses parameters that it does not know.
   const asked = query(Object.fromEntries(Object.entries(options).filter(([, value]) => value !== false)));

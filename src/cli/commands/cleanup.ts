@@ -13,17 +13,11 @@ import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand
 import { CONFIRM_OPTIONS, confirm, confirmIf } from '../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { follow } from '../follow.ts';
-import { findRetention } from '../named.ts';
+import { findRetention, namesIn } from '../named.ts';
 import { type Change, printAnswer, printChange } from '../output/print.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
 import type { Style } from '../output/style.ts';
 import { fieldList, listTable, ofOne } from '../output/table.ts';
-
-const EXAMPLES = [
-  'cardpoll cleanup configs  # how long each kind of data is kept',
-  'cardpoll cleanup set-retention usage_records 365  # keep usage records for a year',
-  'cardpoll cleanup run --wait  # remove expired data now; asks first',
-];
 
 const SWITCHING = [
   'cardpoll cleanup configs  # the ids',
@@ -35,13 +29,15 @@ const CONFIG = {
   name: '<config>',
   doc: 'number or target of the cleanup config, from `cardpoll cleanup configs`',
   kind: text('number or target'),
-  names: 'cleanup_configs',
+  names: namesIn(
+    (client) => client.cleanupConfigs(),
+    ({ target }) => target,
+  ),
 } as const satisfies ArgumentSpec;
 
 const configs = defineCommand({
   name: 'configs',
   summary: 'Show how long each kind of data is kept',
-  examples: EXAMPLES,
   run: (context) =>
     showList(context, 'reading cleanup configs', (client) => client.cleanupConfigs(), {
       table: configTable,
@@ -271,6 +267,10 @@ function progressTable(body: CleanupProgressBody, style: Style): string {
 export const cleanup: CommandSpec = {
   name: 'cleanup',
   summary: 'Remove expired data, and set how long data is kept',
-  examples: EXAMPLES,
+  examples: [
+    'cardpoll cleanup configs  # how long each kind of data is kept',
+    'cardpoll cleanup set-retention usage_records 365  # keep usage records for a year',
+    'cardpoll cleanup run --wait  # remove expired data now; asks first',
+  ],
   subcommands: [configs, setRetention, enable, disable, preview, run, progress, cancel],
 };

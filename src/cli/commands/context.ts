@@ -11,23 +11,20 @@ import { EXIT_OK } from '../exit-codes.ts';
 import { ownAnswer, printList } from '../output/print.ts';
 import { listTable } from '../output/table.ts';
 
-const EXAMPLES = [
-  'cardpoll context add prod --url https://poll.example --token-file ~/.cardpoll-prod  # add a daemon under a name',
-  'cardpoll context use prod  # every command uses it from now on',
-  'cardpoll context list  # all contexts, and the one in use',
-];
-
 const NEW_NAME = {
   name: '<name>',
   doc: CONTEXT_NAME.accepts,
   kind: CONTEXT_NAME,
 } as const satisfies ArgumentSpec;
-const NAME = { ...NEW_NAME, doc: 'name of a context', names: 'contexts' } as const satisfies ArgumentSpec;
+const NAME = {
+  ...NEW_NAME,
+  doc: 'name of a context',
+  names: async ({ configInputs }) => (await readContexts(configInputs.env)).all.map(({ name }) => name),
+} as const satisfies ArgumentSpec;
 
 const add = defineCommand({
   name: 'add',
   summary: 'Add a daemon under a name, or change its URL; the first one is in use at once',
-  examples: EXAMPLES,
   arguments: [NEW_NAME],
   run: async (context, { args: [name] }) => {
     const { flags, env } = context.configInputs;
@@ -64,7 +61,6 @@ async function tokenFileOf(given: string | undefined): Promise<string | null> {
 const use = defineCommand({
   name: 'use',
   summary: 'Use this daemon in every command, unless --url or CARDPOLL_URL names another',
-  examples: EXAMPLES,
   arguments: [NAME],
   run: async (context, { args: [name] }) => {
     const contexts = await known(context, name);
@@ -128,12 +124,11 @@ async function show(context: CommandContext): Promise<number> {
 export const contextCommand = defineCommand({
   name: 'context',
   summary: 'Manage named daemons, and choose the one that commands use (default: list)',
-  examples: EXAMPLES,
-  subcommands: [
-    add,
-    use,
-    defineCommand({ name: 'list', summary: 'Show all contexts', examples: EXAMPLES, run: show }),
-    remove,
+  examples: [
+    'cardpoll context add prod --url https://poll.example --token-file ~/.cardpoll-prod  # add a daemon under a name',
+    'cardpoll context use prod  # every command uses it from now on',
+    'cardpoll context list  # all contexts, and the one in use',
   ],
+  subcommands: [add, use, defineCommand({ name: 'list', summary: 'Show all contexts', run: show }), remove],
   run: show,
 });

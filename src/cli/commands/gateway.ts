@@ -147,16 +147,9 @@ const simulate = defineCommand({
   },
 });
 
-const PROFILE_EXAMPLES = [
-  'cardpoll gateway profiles  # their names',
-  'cardpoll gateway profiles show default > our-gateway.yaml  # a copy to change; gateway.profile then names the file',
-  'cardpoll gateway profiles -o json  # for programs',
-];
-
 const listProfiles = defineCommand({
   name: 'list',
   summary: 'List the shipped profiles',
-  examples: PROFILE_EXAMPLES,
   isDefault: true,
   run: async (context) => {
     const items = SHIPPED_PROFILES.map(({ name, text }) => ({ name, summary: summaryOf(text) }));
@@ -173,7 +166,6 @@ const listProfiles = defineCommand({
 const showProfile = defineCommand({
   name: 'show',
   summary: 'Print a shipped profile',
-  examples: PROFILE_EXAMPLES,
   arguments: [{ name: '<name>', doc: 'name of the profile', kind: text('name') }],
   formats: ['yaml'],
   run: async ({ io }, { args: [name] }) => {
@@ -201,7 +193,11 @@ function summaryOf(profile: string): string {
 const profiles: CommandSpec = {
   name: 'profiles',
   summary: 'List the shipped profiles, or print one',
-  examples: PROFILE_EXAMPLES,
+  examples: [
+    'cardpoll gateway profiles  # their names',
+    'cardpoll gateway profiles show default > our-gateway.yaml  # a copy to change; gateway.profile then names the file',
+    'cardpoll gateway profiles -o json  # for programs',
+  ],
   subcommands: [listProfiles, showProfile],
 };
 

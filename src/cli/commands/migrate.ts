@@ -9,12 +9,6 @@ import { plainText } from '../output/line.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
 import { listTable, ofItems } from '../output/table.ts';
 
-const EXAMPLES = [
-  'cardpoll migrate status --database-url postgres://cardpoll@db/cardpoll  # what is missing',
-  'cardpoll migrate up --database-url postgres://cardpoll@db/cardpoll  # apply what is missing',
-  'cardpoll migrate up --config /etc/cardpoll/cardpoll.yaml  # the database of a config file',
-];
-
 async function migrateAnd(context: CommandContext, action: MigrateAction): Promise<number> {
   const config = await loadMigrateConfig(context.configInputs);
   context.io.stderr.write(`database: ${databaseText(config)}\n`);
@@ -64,19 +58,21 @@ function databaseText({ database }: MigrateConfig): string {
 export const migrate = defineCommand({
   name: 'migrate',
   summary: 'Show or apply database migrations (default: status)',
-  examples: EXAMPLES,
+  examples: [
+    'cardpoll migrate status --database-url postgres://cardpoll@db/cardpoll  # what is missing',
+    'cardpoll migrate up --database-url postgres://cardpoll@db/cardpoll  # apply what is missing',
+    'cardpoll migrate up --config /etc/cardpoll/cardpoll.yaml  # the database of a config file',
+  ],
   settings: [SETTINGS.stores.databaseUrl, SETTINGS.stores.dataDir],
   subcommands: [
     defineCommand({
       name: 'status',
       summary: 'Show which migrations are applied; exit code 1 if some are missing',
-      examples: EXAMPLES,
       run: (context) => migrateAnd(context, 'status'),
     }),
     defineCommand({
       name: 'up',
       summary: 'Apply the missing migrations',
-      examples: EXAMPLES,
       run: (context) => migrateAnd(context, 'up'),
     }),
   ],

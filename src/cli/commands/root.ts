@@ -5,7 +5,7 @@ import { audit } from './audit.ts';
 import { cards } from './cards/cards.ts';
 import { explain } from './cards/explain.ts';
 import { cleanup } from './cleanup.ts';
-import { completeNames, completion } from './completion.ts';
+import { complete, completion } from './completion/completion.ts';
 import { contextCommand } from './context.ts';
 import { daemon } from './daemon.ts';
 import { dashboard, top } from './dashboard.ts';
@@ -57,7 +57,7 @@ export const ROOT: CommandSpec = {
     migrate,
     contextCommand,
     completion,
-    completeNames,
+    complete,
     version,
   ],
 };

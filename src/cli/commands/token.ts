@@ -23,16 +23,9 @@ const DAY: Kind<string> = {
   },
 };
 
-const EXAMPLES = [
-  'cardpoll token new --name anna --role operator  # a token, and the line for the token file',
-  'cardpoll token new --name ci --role viewer --expires 2027-01-31  # valid until the end of that day, in UTC',
-  'cardpoll token new --name anna --role admin -o json  # for programs',
-];
-
 const make = defineCommand({
   name: 'new',
   summary: 'Create an admin token; it is shown once and not stored',
-  examples: EXAMPLES,
   options: [
     {
       flags: '--name <name>',
@@ -81,6 +74,10 @@ function refusePast(expires: string | null, nowMs: number): void {
 export const token: CommandSpec = {
   name: 'token',
   summary: 'Create tokens for the admin API',
-  examples: EXAMPLES,
+  examples: [
+    'cardpoll token new --name anna --role operator  # a token, and the line for the token file',
+    'cardpoll token new --name ci --role viewer --expires 2027-01-31  # valid until the end of that day, in UTC',
+    'cardpoll token new --name anna --role admin -o json  # for programs',
+  ],
   subcommands: [make],
 };

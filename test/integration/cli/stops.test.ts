@@ -299,7 +299,7 @@ describe('runs', () => {
     });
     expect((await stops('runs', 'show', 'x')).code).toBe(1);
     expect((await stops('runs', 'frob')).code).toBe(64);
-    expect((await run(['complete-names', 'resume_runs'])).stdout).toBe(`${id}\n`);
+    expect((await run(['complete', '--', 'stops', 'runs', 'show', ''])).stdout).toBe(`${id}\t\n`);
   });
 });
 

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { EXIT_STATUS } from '../../../scripts/man/exit-status.ts';
 import type { CommandSpec } from '../../../src/cli/command.ts';
 import { ROOT } from '../../../src/cli/commands/root.ts';
-import { EXIT_STATUS } from '../../../src/cli/exit-codes.ts';
 import { startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { REPOSITORY } from '../../support/markdown.ts';

@@ -159,10 +159,13 @@ describe('alerts rules', () => {
 
   it.each([
     [['alerts', 'rules', 'update', '3'], /nothing to change/],
-    [['alerts', 'rules', 'update', '3', '--enable', '--disable'], /--enable and --disable contradict/],
+    [
+      ['alerts', 'rules', 'update', '3', '--enable', '--disable'],
+      /'--disable' cannot be used with option '--enable'/,
+    ],
     [
       ['alerts', 'rules', 'update', '3', '--webhook-url', 'http://h', '--without-webhook'],
-      /--webhook-url and --without-webhook contradict/,
+      /'--without-webhook' cannot be used with option '--webhook-url <url>'/,
     ],
     [CREATE, /--rule-type/],
     [[...CREATE, '--rule-type', 'backlog'], /--rule-type/],

@@ -198,6 +198,22 @@ describe('asking first', () => {
     expect(plan.stdout).toContain('100 -> 100,000.\nThe polling configs need 278 polls a second;');
   });
 
+  it.each([
+    ['a limit', ['concurrency', 'set', 'realname', '150']],
+    ['a polling config', fast],
+    ['a new polling config', create],
+  ])('changes nothing where the daemon does not report the task type: %s', async (_, argv) => {
+    const { env, requests } = await daemonThatSays((request, response) => {
+      json(request.line.includes('/tasks') ? { items: [] } : CONFIG)(request, response);
+    });
+    for (const flags of [[], ['--dry-run']]) {
+      const { code, stderr } = await cli([...argv, ...flags], { env });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/the daemon does not report the task type (realname|carddata)/);
+    }
+    expect(requests.filter(changed)).toEqual([]);
+  });
+
   it('assumes a duration before one was measured', async () => {
     const capacity = { ...task('carddata').capacity, capacity_per_second: null, headroom_percent: null };
     const { env } = await daemon({ capacity });

@@ -1,35 +1,34 @@
-// The completion scripts, made from the declarations; bash's is run by a real bash.
+// What a shell may offer next, by the declarations; bash's script is run by a real bash. test/e2e/completion-shells.test.ts
+// runs all scripts on a terminal.
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { type CommandSpec, shownBelow } from '../../../src/cli/command.ts';
 import { ROOT } from '../../../src/cli/commands/root.ts';
-import { placesOf } from '../../../src/cli/completion-scripts.ts';
-import { cli } from './cli-under-test.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { CONFIG } from './bodies.ts';
+import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
-async function script(shell: string): Promise<string> {
-  const { code, stdout, stderr } = await cli(['completion', shell]);
+/** @returns the lines of `cardpoll complete`. */
+async function completed(typed: readonly string[], env = {}): Promise<string[]> {
+  const { code, stdout, stderr } = await cli(['complete', '--', ...typed], { env });
   expect([code, stderr]).toEqual([0, '']);
-  return stdout;
+  return stdout.split('\n').slice(0, -1);
 }
 
-describe('bash', () => {
-  /** What is offered after each of the command lines: one bash for all, since starting it takes longer than its answer. */
-  async function offered(...lines: readonly (readonly string[])[]): Promise<string[][]> {
-    const probe = `${await script('bash')}
-while read -r count; do
-  COMP_WORDS=(cardpoll); COMP_CWORD=$count
-  while ((count-- > 0)); do IFS= read -r word; COMP_WORDS+=("$word"); done
-  unset COMPREPLY; _cardpoll; printf '%s\\n' "\${COMPREPLY[@]}" .
-done`;
-    const input = lines.map((words) => [words.length, ...words, ''].join('\n')).join('');
-    const out = execFileSync('bash', ['--norc', '-uc', probe], { encoding: 'utf8', input });
-    const answers = out.split(/^\.\n/m).slice(0, -1);
-    return answers.map((answer) => answer.split('\n').filter((line) => line !== ''));
-  }
+/** The offered words that begin as the last word typed. */
+async function offered(typed: readonly string[]): Promise<string[]> {
+  const words = (await completed(typed)).map((line) => line.replace(/\t.*/, ''));
+  return words.filter((word) => word.startsWith(typed.at(-1)?.replace(/^=$/, '') ?? ''));
+}
 
+describe('complete', () => {
   it.each([
     [['sta'], ['stats']],
     [['stats', 'qu'], ['queues']],
     [['stats', '--wa'], ['--watch']],
+    [['stats', '--watch', 'qu'], ['queues']],
     [['stops', '--sta'], ['--state']],
     [['stops', 'mode', 'ob'], ['observe']],
     [['concurrency', 're'], ['reset']],
@@ -55,56 +54,83 @@ done`;
       ['bash', 'zsh', 'fish'],
     ],
     [['cards', 'import', '--config', 'x'], []],
-    [['cards', 'import', ''], []], // so that bash offers files
+    [['cards', 'import', ''], [':files']],
+    [['cards', 'import', '--undo-file', ''], [':files']],
     [['audit', '--action', ''], []],
     [['trigger', 'single', '--task', '=', 'real'], ['realname']],
     [
       ['trigger', 'single', '--task', '='],
       ['realname', 'carddata', 'package'],
     ],
+    [['trigger', 'single', '--task=real'], ['--task=realname']],
     [
       ['cleanup', ''],
       ['configs', 'set-retention'],
     ],
     [['nonsense', '--deb'], ['--debug']],
   ])('%j offers %j', async (typed, expected) => {
-    const [words = []] = await offered(typed);
+    const words = await offered(typed);
     expect(words.slice(0, expected.length)).toEqual(expected);
     if (expected.length < 2) expect(words).toEqual(expected);
   });
 
-  it('offers every command and, for each, every option that its help names', async () => {
-    const commands = placesOf(ROOT).map(({ path }) => path.split(' ').slice(1));
-    const answers = await offered(...commands.map((words) => [...words, '--']));
-    expect(answers).toHaveLength(commands.length);
-    for (const [i, words] of commands.entries()) {
+  it.each(pathsBelow(ROOT))(
+    '%j offers every option that its help names, with its meaning',
+    async (...words) => {
       const help = (await cli([...words, '--help'])).stdout.split('\nUsage:')[1] ?? '';
       const named = [...help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map((match) => match[1]);
-      expect(answers[i], words.join(' ')).toEqual(expect.arrayContaining(named));
-    }
+      expect(await offered([...words, '--'])).toEqual(expect.arrayContaining(named));
+      for (const line of await completed([...words, '--'])) expect(line).toMatch(/^--?[\w-]+\t.+/);
+    },
+  );
+
+  it('offers options after a dash only, where something else may come', async () => {
+    const words = await offered(['']);
+    expect(words).toContain('stats');
+    expect(words.filter((word) => word.startsWith('-'))).toEqual([]);
+  });
+
+  it('offers commands with their meaning', async () => {
+    expect(await completed(['ver'])).toContain(
+      'version\tShow the versions of cardpoll, Node.js and the daemon',
+    );
+  });
+
+  it('offers names from the daemon that can be typed', async () => {
+    const items = [CONFIG, { ...CONFIG, name: 'Package check' }];
+    const { env } = await daemonThatSays(json({ items, page: 1, page_size: 100, total: 2 }));
+    expect(await completed(['configs', 'enable', ''], env)).toEqual(['Package check\t']);
+  });
+
+  it('offers no name without a daemon', async () => {
+    expect(await completed(['configs', 'enable', ''], { CARDPOLL_URL: 'http://127.0.0.1:1' })).toEqual([]);
   });
 });
 
-it('offers options after a dash only, where something else may come', async () => {
-  const bash = (await script('bash')).split('\n').find((line) => line.startsWith("    'cardpoll') words="));
-  expect(bash?.split(" flags='")[0]).not.toContain('--');
-});
+/** What is typed for each command after `cardpoll`. */
+function pathsBelow(spec: CommandSpec, path: readonly string[] = []): string[][] {
+  return [[...path], ...shownBelow(spec).flatMap((sub) => pathsBelow(sub, [...path, sub.name]))];
+}
 
-describe('zsh and fish', () => {
-  it('know every command with its meaning', async () => {
-    const [zsh, fish] = [await script('zsh'), await script('fish')];
-    for (const { path, words } of placesOf(ROOT)) {
-      expect(zsh).toContain(`    '${path}') candidates=(`);
-      expect(zsh).toContain('compdef _cardpoll cardpoll');
-      for (const { text } of words) {
-        expect(zsh).toContain(`'${text}:`);
-        expect(fish).toContain(`complete -c cardpoll -n '__cardpoll_at "${path}"' -f -a ${text} -d '`);
-      }
-    }
-    // Unquoted apostrophes in a description would end a word early.
-    for (const line of `${zsh}\n${fish}`.split('\n')) {
-      expect(line.replace(/'\\''|\\'/g, '').split("'").length % 2, line).toBe(1);
-    }
+describe('bash', () => {
+  it.each([
+    [['con'], ['concurrency', 'configs']],
+    [['Pack'], ['Package\\ check']],
+    [['"Package c'], ['Package check']],
+    [['Package\\ c'], ['Package\\ check']],
+    [
+      ['x', '='],
+      ['concurrency', 'configs', 'Package\\ check'],
+    ],
+  ])('offers for %j %j', async (typed, expected) => {
+    const { stdout: script } = await cli(['completion', 'bash']);
+    const lines = join(temporaryDirectory('completion'), 'lines');
+    writeFileSync(lines, 'concurrency\tlimits\nconfigs\t\nPackage check\t\n:files\n');
+    const probe = `cardpoll() { cat ${lines}; }
+${script}
+COMP_WORDS=(cardpoll "$@"); COMP_CWORD=$#; _cardpoll; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const out = execFileSync('bash', ['--norc', '-uc', probe, 'bash', ...typed], { encoding: 'utf8' });
+    expect(out.trimEnd().split('\n')).toEqual(expected);
   });
 });
 

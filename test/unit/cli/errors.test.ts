@@ -176,7 +176,10 @@ describe('the command line', () => {
     [['concurrency', 'set', 'realname'], /missing required argument 'n'/],
     [['concurrency', 'set', 'realname', '100001'], /out of bounds \(1 to 100000\)/],
     [['configs', 'set', '3'], /nothing to change/],
-    [['configs', 'set', '3', '--carrier-id', '7', '--all-carriers'], /contradict/],
+    [
+      ['configs', 'set', '3', '--carrier-id', '7', '--all-carriers'],
+      /'--all-carriers' cannot be used with option '--carrier-id <n>'/,
+    ],
     [['configs', 'create', '--name', 'x'], /--task.*not specified.*cardpoll configs create --help/],
     [['cleanup', 'set-retention', '3', 'long'], /"long" is not a whole number/],
     [['stats', '-o', 'xml'], /"xml" is none of table, wide, tsv, json, jsonl, yaml/],

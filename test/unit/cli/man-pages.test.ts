@@ -4,9 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { manualPages } from '../../../scripts/man/pages.ts';
-import type { CommandSpec } from '../../../src/cli/command.ts';
+import { type CommandSpec, shownBelow } from '../../../src/cli/command.ts';
+import { offerAt } from '../../../src/cli/commands/completion/offers.ts';
 import { ROOT } from '../../../src/cli/commands/root.ts';
-import { placesOf } from '../../../src/cli/completion-scripts.ts';
 import { VERSION } from '../../../src/cli/version.ts';
 import { DOCUMENTED_SETTINGS } from '../../../src/config/settings/settings.ts';
 import { programPath } from '../../support/provision.ts';
@@ -62,13 +62,14 @@ describe('read by man', () => {
   it('every command with every option of its help and completion', async () => {
     const pageOf = (words: readonly string[]) =>
       words.length === 0 ? 'cardpoll.1' : `cardpoll-${words[0]}.${words[0] === 'daemon' ? 8 : 1}`;
-    for (const { path, options } of placesOf(ROOT)) {
-      const [, ...words] = path.split(' ');
+    for (const { words, run } of commandsBelow(ROOT)) {
+      const path = ['cardpoll', ...words].join(' ');
       const page = read(pageOf(words));
-      if (isRun(ROOT, words)) expect(page.replace(/\s+/g, ' ')).toContain(`${path} [options]`);
+      if (run !== undefined) expect(page.replace(/\s+/g, ' ')).toContain(`${path} [options]`);
       const help = (await cli([...words, '--help'])).stdout.split('\nUsage:')[1] ?? '';
       const helped = [...help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag = '']) => flag);
-      for (const flag of [...helped, ...options.flatMap(({ names }) => names)]) {
+      const offered = offerAt(ROOT, [...words, '--']).words.map(({ text }) => text);
+      for (const flag of [...helped, ...offered]) {
         expect(page, `${path} ${flag}`).toMatch(new RegExp(`^ +(-\\w, )?${flag}\\b`, 'm'));
       }
     }
@@ -94,9 +95,11 @@ function readPage(name: string): string {
   return stdout.replaceAll(OVERSTRUCK, '');
 }
 
-function isRun(spec: CommandSpec, words: readonly string[]): boolean {
-  const [next, ...rest] = words;
-  if (next === undefined) return spec.run !== undefined;
-  const below = spec.subcommands?.find(({ name }) => name === next);
-  return below !== undefined && isRun(below, rest);
+/** The command and all below it that the manual mentions. @param words what is typed for it after `cardpoll`. */
+function commandsBelow(
+  spec: CommandSpec,
+  words: readonly string[] = [],
+): { readonly words: readonly string[]; readonly run: CommandSpec['run'] }[] {
+  const below = shownBelow(spec).flatMap((sub) => commandsBelow(sub, [...words, sub.name]));
+  return [{ words, run: spec.run }, ...below];
 }

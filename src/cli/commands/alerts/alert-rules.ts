@@ -22,7 +22,7 @@ import {
 } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
-import { findAlertRule } from '../../named.ts';
+import { findAlertRule, namesIn } from '../../named.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
 import { conditionText, ruleFields, ruleTable } from '../../output/reports/alert-tables.ts';
 import { span } from '../../output/style.ts';
@@ -32,13 +32,11 @@ export const RULE = {
   name: '<rule>',
   doc: 'number or name of the alert rule, from `cardpoll alerts rules`',
   kind: text('number or name'),
-  names: 'alert_rules',
+  names: namesIn(
+    (client) => client.alertRules(1, PAGE_SIZE_BOUNDS.max),
+    ({ name }) => name,
+  ),
 } as const satisfies ArgumentSpec;
-const EXAMPLES = [
-  'cardpoll alerts rules  # all alert rules',
-  'cardpoll alerts rules show 3  # one rule in full',
-  'cardpoll alerts rules update 3 --threshold 80000  # change the threshold only',
-];
 
 function ruleOptions<const Required extends boolean>(required: Required) {
   const recommended = required ? ' (default: the recommended one)' : '';
@@ -77,7 +75,6 @@ const list = defineCommand({
   name: 'list',
   summary: 'Show all alert rules',
   isDefault: true,
-  examples: EXAMPLES,
   options: pageOptions(PAGE_SIZE_BOUNDS.max),
   run: (context, { options }) =>
     showPages(context, options, {
@@ -93,7 +90,6 @@ const list = defineCommand({
 export const show = defineCommand({
   name: 'show',
   summary: 'Show one rule in full',
-  examples: EXAMPLES,
   arguments: [RULE],
   run: async (context, { args: [given] }) => {
     const { id } = await findAlertRule(context, given);
@@ -114,7 +110,7 @@ const create = defineCommand({
     const rule = {
       ...RULE_TYPE_FACTS[options.ruleType].usual,
       notify_channels: [],
-      ...(await requestOf(options)),
+      ...requestOf(options),
       name: options.name,
       rule_type: options.ruleType,
       task_type: options.task,
@@ -132,11 +128,12 @@ const create = defineCommand({
 const UPDATE_OPTIONS = [
   ...ruleOptions(false),
   { flags: '--enable', doc: 'enable the rule' },
-  { flags: '--disable', doc: 'disable the rule' },
-  { flags: '--without-webhook', doc: 'remove the webhook' },
+  { flags: '--disable', doc: 'disable the rule', conflicts: ['enable'] },
+  { flags: '--without-webhook', doc: 'remove the webhook', conflicts: ['webhookUrl'] },
   {
     flags: '--without-webhook-secret',
     doc: 'remove the signing key, and use the default key of the daemon',
+    conflicts: ['webhookSecretFile'],
   },
 ] as const satisfies readonly OptionSpec[];
 
@@ -151,7 +148,7 @@ const update = defineCommand({
   arguments: [RULE],
   options: UPDATE_OPTIONS,
   run: async (context, { args: [given], options }) => {
-    const patch = { ...(await requestOf(options)), ...switchesOf(options) };
+    const patch = { ...requestOf(options), ...switchesOf(options) };
     if (Object.keys(patch).length === 0) {
       throw new CardpollError(
         'usage',
@@ -210,7 +207,7 @@ function deletionPlan(rule: AlertRuleBody): string[] {
   ];
 }
 
-async function requestOf(options: RuleOptions): Promise<Partial<AlertRuleRequest>> {
+function requestOf(options: RuleOptions): Partial<AlertRuleRequest> {
   const { name, ruleType, task, comparison, threshold, webhookUrl, cooldownSeconds } = options;
   const { webhookSecretFile: secretFile, webhookGrouped } = options;
   return {
@@ -220,7 +217,7 @@ async function requestOf(options: RuleOptions): Promise<Partial<AlertRuleRequest
     ...(comparison === undefined ? {} : { comparison }),
     ...(threshold === undefined ? {} : { threshold }),
     ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl, notify_channels: ['webhook'] }),
-    ...(secretFile === undefined ? {} : { webhook_secret: await readSecretFile(secretFile) }),
+    ...(secretFile === undefined ? {} : { webhook_secret: readSecretFile(secretFile) }),
     ...(webhookGrouped === undefined ? {} : { webhook_grouped: webhookGrouped === 'yes' }),
     ...(cooldownSeconds === undefined ? {} : { cooldown_seconds: cooldownSeconds }),
   };
@@ -231,14 +228,7 @@ function switchesOf({
   disable,
   withoutWebhook,
   withoutWebhookSecret,
-  webhookUrl,
-  webhookSecretFile,
 }: OptionsOf<typeof UPDATE_OPTIONS>): Partial<AlertRuleRequest> {
-  if (enable === true && disable === true) throw contradiction('--enable and --disable');
-  if (withoutWebhook === true && webhookUrl !== undefined)
-    throw contradiction('--webhook-url and --without-webhook');
-  if (withoutWebhookSecret === true && webhookSecretFile !== undefined)
-    throw contradiction('--webhook-secret-file and --without-webhook-secret');
   return {
     ...(enable === true ? { is_enabled: true } : {}),
     ...(disable === true ? { is_enabled: false } : {}),
@@ -247,13 +237,13 @@ function switchesOf({
   };
 }
 
-function contradiction(flags: string): CardpollError {
-  return new CardpollError('usage', 'contradiction', `${flags} contradict each other: keep one`);
-}
-
 export const rules: CommandSpec = {
   name: 'rules',
   summary: 'Show and change the alert rules (default: list)',
-  examples: EXAMPLES,
+  examples: [
+    'cardpoll alerts rules  # all alert rules',
+    'cardpoll alerts rules show 3  # one rule in full',
+    'cardpoll alerts rules update 3 --threshold 80000  # change the threshold only',
+  ],
   subcommands: [list, show, create, update, remove],
 };

@@ -63,18 +63,23 @@ export const importCards = defineCommand({
 
 function upload(context: CommandContext, file: string, query: ImportQuery): Promise<Answer<ImportBody>> {
   const { io } = context;
-  return sendLines(io, file, query.dry_run === true ? 'checking' : 'sending', async (lines, format) => {
-    const interrupted = io.onInterrupt();
-    interrupted.addEventListener('abort', () => lines.stop(), { once: true });
-    try {
-      // The interruption ends the file, not the exchange.
-      const client = await context.client(new AbortController().signal);
-      if (interrupted.aborted) throw interrupted.reason;
-      return await client.importCards(lines, format, query);
-    } catch (error) {
-      throw interrupted.aborted ? interrupted.reason : inWordsOfCommand(error, file);
-    }
-  });
+  return sendLines(
+    io,
+    file,
+    query.dry_run === true ? 'checking' : 'sending',
+    async ({ lines, format, stop }) => {
+      const interrupted = io.onInterrupt();
+      interrupted.addEventListener('abort', stop, { once: true });
+      try {
+        // The interruption ends the file, not the exchange.
+        const client = await context.client(new AbortController().signal);
+        if (interrupted.aborted) throw interrupted.reason;
+        return await client.importCards(lines, format, query);
+      } catch (error) {
+        throw interrupted.aborted ? interrupted.reason : inWordsOfCommand(error, file);
+      }
+    },
+  );
 }
 
 function inWordsOfCommand(error: unknown, file: string): unknown {

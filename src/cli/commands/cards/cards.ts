@@ -24,16 +24,9 @@ import { RUN_WAIT_OPTION, showRun } from '../stops/stops-resume.ts';
 import { importCards } from './cards-import.ts';
 import { CARD_ARGUMENT, explainCard } from './explain.ts';
 
-const EXAMPLES = [
-  'cardpoll cards import cards.csv  # CSV or NDJSON; safe to repeat',
-  'cardpoll cards show 89860012345678901234  # by iccid',
-  'cardpoll cards list --stopped yes  # stopped cards',
-];
-
 const show = defineCommand({
   name: 'show',
   summary: 'Show a card: its data, its last stop, its last polls and its next ones',
-  examples: EXAMPLES,
   arguments: [CARD_ARGUMENT],
   options: [{ flags: '-v, --verbose', doc: 'show why it is or is not polled, as explain does' }],
   run: (context, { args: [card], options }) => {
@@ -191,6 +184,10 @@ const exportCards = defineCommand({
 export const cards: CommandSpec = {
   name: 'cards',
   summary: 'Import, show, list and export cards, stop or resume one',
-  examples: EXAMPLES,
+  examples: [
+    'cardpoll cards import cards.csv  # CSV or NDJSON; safe to repeat',
+    'cardpoll cards show 89860012345678901234  # by iccid',
+    'cardpoll cards list --stopped yes  # stopped cards',
+  ],
   subcommands: [importCards, show, list, exportCards, stopCard, resumeCard],
 };

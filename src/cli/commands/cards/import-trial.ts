@@ -33,7 +33,7 @@ export async function tryFirst(
   await refusePipe(file);
   const former = new FormerCards(io, options.undoFile ?? null);
   try {
-    const { over_package: over = 0 } = await sendLines(io, file, 'checking', async (lines, format) => {
+    const { over_package: over = 0 } = await sendLines(io, file, 'checking', async ({ lines, format }) => {
       const client = await context.client();
       return client.previewImport(lines, format, query, (rows) => former.add(rows));
     });

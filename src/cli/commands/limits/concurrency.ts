@@ -9,18 +9,13 @@ import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { ownAnswer, printAnswer, printChange } from '../../output/print.ts';
 import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.ts';
 import { listTable, ofItems, ofOne } from '../../output/table.ts';
-import { confirmLimit } from './demand-plan.ts';
+import { confirmLimit, measuredTask } from './demand-plan.ts';
 
 const TASK_TYPE = {
   name: '<task_type>',
   doc: TASK_TYPES.join(', '),
   kind: oneOf(TASK_TYPES),
 } as const satisfies ArgumentSpec;
-const EXAMPLES = [
-  'cardpoll concurrency  # limits and running tasks',
-  'cardpoll concurrency set realname 150  # takes effect on every instance within a second',
-  'cardpoll concurrency advise  # limits that fit the measured response times',
-];
 
 function list(context: CommandContext): Promise<number> {
   return showAnswer(context, 'reading limits', (client) => client.concurrency(), ofItems(limitTable));
@@ -44,14 +39,13 @@ const set = defineCommand({
   ],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [taskType, limit], options }) => {
-    const before = await ask(context, 'reading statistics', (client) => client.tasks());
-    const task = before.body.items.find((item) => item.task_type === taskType);
-    if (task !== undefined) await confirmLimit(context, task, limit, options);
+    const task = await measuredTask(context, taskType);
+    await confirmLimit(context, task, limit, options);
     const answer = await ask(context, 'setting the limit', (client) =>
       client.setConcurrency(taskType, limit),
     );
-    const change = ['limit', task?.concurrency.max ?? null, answer.body.max_concurrency] as const;
-    printChange(context.io, taskType, [change], task?.scheduled_cards ?? null);
+    const change = ['limit', task.concurrency.max, answer.body.max_concurrency] as const;
+    printChange(context.io, taskType, [change], task.scheduled_cards);
     return printAnswer(context, answer, ofOne(limitTable));
   },
 });
@@ -90,7 +84,6 @@ async function resetPlan(context: CommandContext, taskType: TaskType): Promise<s
 const advise = defineCommand({
   name: 'advise',
   summary: 'Recommend limits for the measured response times, and show what was measured',
-  examples: EXAMPLES,
   run: async (context) => {
     const { body } = await ask(context, 'reading statistics', (client) => client.overview());
     const limits = await ask(context, 'reading limits', (client) => client.concurrency());
@@ -115,9 +108,13 @@ const limitTable = listTable<ConcurrencyBody>((style) => [
 export const concurrency = defineCommand({
   name: 'concurrency',
   summary: 'Show and change how many tasks run at a time (default: list)',
-  examples: EXAMPLES,
+  examples: [
+    'cardpoll concurrency  # limits and running tasks',
+    'cardpoll concurrency set realname 150  # takes effect on every instance within a second',
+    'cardpoll concurrency advise  # limits that fit the measured response times',
+  ],
   subcommands: [
-    defineCommand({ name: 'list', summary: 'Show limits and running tasks', examples: EXAMPLES, run: list }),
+    defineCommand({ name: 'list', summary: 'Show limits and running tasks', run: list }),
     set,
     reset,
     advise,

@@ -2,6 +2,8 @@
 // config that is created, changed or enabled. Compares demand and capacity.
 import type { ConfigBody, TaskBody } from '../../../api/client/client-bodies.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.ts';
+import type { TaskType } from '../../../domain/task-type.ts';
+import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import type { CommandContext } from '../../command.ts';
 import { type ConfirmOptions, confirmIf } from '../../confirm.ts';
@@ -12,6 +14,17 @@ import { cardCount, span } from '../../output/style.ts';
 const MOST_TIMES_RAISED = 10;
 
 const BACKLOG = 'A backlog will grow, and cards will be polled less often than configured.';
+
+/** @throws CardpollError kind `not_found`: without the numbers of the task type nothing says how drastic a change is. */
+export async function measuredTask(context: CommandContext, taskType: TaskType): Promise<TaskBody> {
+  const { body } = await ask(context, 'reading statistics', (client) => client.tasks());
+  const task = body.items.find(({ task_type }) => task_type === taskType);
+  if (task !== undefined) return task;
+  const message = `the daemon does not report the task type ${taskType}`;
+  throw new CardpollError('not_found', 'task_type_not_reported', message, {
+    hint: 'it may have another version: cardpoll version',
+  });
+}
 
 /** Shows demand against capacity under the new limit. */
 export function confirmLimit(
@@ -82,9 +95,7 @@ export async function confirmConfig(
   options: ConfirmOptions,
 ): Promise<void> {
   if (options.yes === true && options.dryRun !== true) return;
-  const { body } = await ask(context, 'reading statistics', (client) => client.tasks());
-  const task = body.items.find(({ task_type }) => task_type === after.task_type);
-  if (task === undefined) return;
+  const task = await measuredTask(context, after.task_type);
   const sameCards = before?.carrier_id === after.carrier_id && before.card_condition === after.card_condition;
   // It may poll so many cards. A config of higher priority may keep some of them.
   const cards = (sameCards ? before.members : null) ?? (await cardsOf(context, after));

@@ -20,7 +20,7 @@ import {
   type OptionsOf,
 } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
-import { findConfig } from '../../named.ts';
+import { findConfig, namesIn } from '../../named.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { cardCount, enabledWord, span } from '../../output/style.ts';
@@ -31,21 +31,16 @@ const CONFIG = {
   name: '<config>',
   doc: 'number or name of the polling config, from `cardpoll configs`',
   kind: text('number or name'),
-  names: 'configs',
+  names: namesIn(
+    (client) => client.configs(1, PAGE_SIZE_BOUNDS.max),
+    ({ name }) => name,
+  ),
 } as const satisfies ArgumentSpec;
-const EXAMPLES = [
-  'cardpoll configs  # all polling configs',
-  'cardpoll configs disable "Package check"  # stop polling its cards; asks first',
-  'cardpoll configs set 3 --interval-seconds 900  # poll them every 15 minutes',
-  'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10  # new',
-  'cardpoll configs delete 5  # asks first',
-];
 
 const list = defineCommand({
   name: 'list',
   summary: 'Show all polling configs',
   isDefault: true,
-  examples: EXAMPLES,
   options: pageOptions(PAGE_SIZE_BOUNDS.max),
   run: (context, { options }) =>
     showPages(context, options, {
@@ -83,7 +78,6 @@ function changesBetween(before: ConfigBody, after: ConfigBody): Change[] {
 const enable = defineCommand({
   name: 'enable',
   summary: 'Enable a config, so that its cards are polled',
-  examples: EXAMPLES,
   arguments: [CONFIG],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
@@ -122,7 +116,7 @@ function disablingPlan(config: ConfigBody): string[] {
 
 const SET_OPTIONS = [
   ...configOptions(false),
-  { flags: '--all-carriers', doc: 'cards of all carriers' },
+  { flags: '--all-carriers', doc: 'cards of all carriers', conflicts: ['carrierId'] },
   ...CONFIRM_OPTIONS,
 ] as const satisfies readonly OptionSpec[];
 
@@ -241,10 +235,6 @@ function configOptions<const Required extends boolean>(required: Required) {
 
 function requestOf(options: OptionsOf<typeof SET_OPTIONS>): Partial<ConfigRequest> {
   const { name, task, cards, carrierId, allCarriers, intervalSeconds, priority } = options;
-  if (carrierId !== undefined && allCarriers === true) {
-    const message = '--carrier-id and --all-carriers contradict each other: keep one';
-    throw new CardpollError('usage', 'contradiction', message);
-  }
   return {
     ...(name === undefined ? {} : { name }),
     ...(task === undefined ? {} : { task_type: task }),
@@ -259,6 +249,12 @@ function requestOf(options: OptionsOf<typeof SET_OPTIONS>): Partial<ConfigReques
 export const configs: CommandSpec = {
   name: 'configs',
   summary: 'Show and change the polling configs (default: list)',
-  examples: EXAMPLES,
+  examples: [
+    'cardpoll configs  # all polling configs',
+    'cardpoll configs disable "Package check"  # stop polling its cards; asks first',
+    'cardpoll configs set 3 --interval-seconds 900  # poll them every 15 minutes',
+    'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10  # new',
+    'cardpoll configs delete 5  # asks first',
+  ],
   subcommands: [list, enable, disable, set, create, remove],
 };

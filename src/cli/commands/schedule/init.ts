@@ -10,13 +10,6 @@ import type { AdoptionPlan } from '../../launchers.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
 import { initStateFields } from '../../output/reports/stats-views.ts';
 
-const EXAMPLES = [
-  'cardpoll init  # progress, and what was repaired',
-  'cardpoll init rebuild  # compare every ring with the cards and repair what differs; asks first',
-  'cardpoll init rebuild --yes  # for scripts',
-  'cardpoll init adopt --config /etc/cardpoll/cardpoll.yaml  # take over a Redis that another fleet used',
-];
-
 function show(context: CommandContext): Promise<number> {
   return showAnswer(context, 'reading the progress', (client) => client.initProgress(), initStateFields);
 }
@@ -24,7 +17,6 @@ function show(context: CommandContext): Promise<number> {
 const rebuild = defineCommand({
   name: 'rebuild',
   summary: 'Compare every ring with the cards and repair what differs',
-  examples: EXAMPLES,
   options: CONFIRM_OPTIONS,
   run: async (context, { options }) => {
     await confirm(context, () => planOf(context), options);
@@ -47,7 +39,6 @@ function cardsOf(body: InitStateBody): string {
 const adopt = defineCommand({
   name: 'adopt',
   summary: 'Assign the Redis of another fleet to the fleet of this database',
-  examples: EXAMPLES,
   options: CONFIRM_OPTIONS,
   settings: [SETTINGS.stores.redisUrl, SETTINGS.stores.databaseUrl],
   run: async (context, { options }) => {
@@ -73,7 +64,12 @@ function adoptionText({ fleet, holder }: AdoptionPlan): string[] {
 export const init = defineCommand({
   name: 'init',
   summary: 'Show initialisation and reconciliation, start a comparison, or take over a Redis',
-  examples: EXAMPLES,
+  examples: [
+    'cardpoll init  # progress, and what was repaired',
+    'cardpoll init rebuild  # compare every ring with the cards and repair what differs; asks first',
+    'cardpoll init rebuild --yes  # for scripts',
+    'cardpoll init adopt --config /etc/cardpoll/cardpoll.yaml  # take over a Redis that another fleet used',
+  ],
   subcommands: [rebuild, adopt],
   run: show,
 });

@@ -12,7 +12,7 @@ import { cardCount, someIds } from '../../output/style.ts';
 import { fieldList } from '../../output/table.ts';
 import { CARDS_ARGUMENT, cardIdsOf, REASON_OPTION } from './stop-options.ts';
 
-interface Decision<Done extends string> extends Pick<CommandSpec, 'name' | 'summary' | 'examples'> {
+interface Decision<Done extends string> extends Required<Pick<CommandSpec, 'name' | 'summary' | 'examples'>> {
   /** The first word of the plan. */
   readonly verb: string;
   readonly effect: string;

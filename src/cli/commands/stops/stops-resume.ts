@@ -21,6 +21,7 @@ import {
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { follow, type WaitOptions } from '../../follow.ts';
+import { namesIn } from '../../named.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
@@ -123,19 +124,16 @@ const RUN_ID = {
   name: '<run_id>',
   doc: 'id of the run, from `cardpoll stops runs`',
   kind: text('run id'),
-  names: 'resume_runs',
+  names: namesIn(
+    (client) => client.resumeRuns(),
+    ({ id }) => id,
+  ),
 } as const satisfies ArgumentSpec;
-const EXAMPLES = [
-  'cardpoll stops runs  # the latest runs',
-  'cardpoll stops runs show 0f8fad5b-d9cb-469f-a165-70867728950e --wait  # wait until it has finished',
-  'cardpoll stops runs cancel 0f8fad5b-d9cb-469f-a165-70867728950e  # cards that wait are not resumed',
-];
 
 const list = defineCommand({
   name: 'list',
   summary: 'Show the latest runs, newest first',
   isDefault: true,
-  examples: EXAMPLES,
   run: (context) =>
     showList(context, 'reading runs', (client) => client.resumeRuns(), {
       table: resumeRunTable,
@@ -146,7 +144,6 @@ const list = defineCommand({
 const show = defineCommand({
   name: 'show',
   summary: 'Show the progress of a run, and why it does not move',
-  examples: EXAMPLES,
   arguments: [RUN_ID],
   options: [RUN_WAIT_OPTION],
   run: async (context, { args: [id], options }) => {
@@ -158,7 +155,6 @@ const show = defineCommand({
 const cancel = defineCommand({
   name: 'cancel',
   summary: 'Cancel a run: cards that wait stay stopped; exit code 1 if it has already ended',
-  examples: EXAMPLES,
   arguments: [RUN_ID],
   run: (context, { args: [id] }) =>
     showUnlessOver(context, 'cancelling', (client) => client.cancelResumeRun(id), resumeRunFields),
@@ -167,7 +163,11 @@ const cancel = defineCommand({
 export const runs: CommandSpec = {
   name: 'runs',
   summary: 'Show, follow and cancel runs that resume cards (default: list)',
-  examples: EXAMPLES,
+  examples: [
+    'cardpoll stops runs  # the latest runs',
+    'cardpoll stops runs show 0f8fad5b-d9cb-469f-a165-70867728950e --wait  # wait until it has finished',
+    'cardpoll stops runs cancel 0f8fad5b-d9cb-469f-a165-70867728950e  # cards that wait are not resumed',
+  ],
   subcommands: [list, show, cancel],
 };
 

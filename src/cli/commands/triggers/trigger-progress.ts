@@ -11,6 +11,7 @@ import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec 
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { follow, type WaitOptions } from '../../follow.ts';
+import { namesIn } from '../../named.ts';
 import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
 import { type Colour, cardCount, type Style } from '../../output/style.ts';
@@ -20,7 +21,10 @@ const TRIGGER_ID = {
   name: '<trigger_id>',
   doc: 'id of the trigger, from `cardpoll trigger list`',
   kind: text('trigger id'),
-  names: 'triggers',
+  names: namesIn(
+    (client) => client.triggers(1, 20),
+    ({ trigger_id: id }) => id,
+  ),
 } as const satisfies ArgumentSpec;
 
 export const WAIT_OPTION = {
