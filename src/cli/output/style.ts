@@ -59,10 +59,11 @@ export class Style {
     return { text, tone: colour };
   }
 
-  number(value: number | null, digits = 0): Cell {
+  /** @param digits after the point. @param most as many where the value has them: enough to tell it from its bound. */
+  number(value: number | null, digits = 0, most = digits): Cell {
     if (value === null) return { text: NOTHING, align: 'right' };
     const text = this.forPeople
-      ? value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+      ? value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: most })
       : String(value);
     return { text, align: 'right' };
   }
