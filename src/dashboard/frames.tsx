@@ -5,9 +5,9 @@ import type { Line, Span, Tone } from './layout.ts';
 
 /** Colours that every terminal has, without black and white, so that they can be read on light and dark backgrounds. */
 const TONES: Record<Tone, TextProps> = {
-  good: { color: 'green' },
-  warn: { color: 'yellow' },
-  bad: { color: 'red', bold: true },
+  green: { color: 'green' },
+  yellow: { color: 'yellow' },
+  red: { color: 'red', bold: true },
   accent: { color: 'cyan' },
   dim: { dimColor: true },
   bold: { bold: true },

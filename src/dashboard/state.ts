@@ -88,7 +88,7 @@ export interface State {
   readonly prompt: Prompt | null;
   readonly confirm: PlannedChange | null;
   readonly job: Job | null;
-  readonly notice: { readonly text: string; readonly tone: 'good' | 'bad' | 'dim' } | null;
+  readonly notice: { readonly text: string; readonly tone: 'green' | 'red' | 'dim' } | null;
   readonly readOnly: boolean;
   readonly data: Data;
   /** Milliseconds of the monotonic clock, at the last tick. */

@@ -109,12 +109,8 @@ export function renderTable<Row>(
   const cells = rows.map((row) => columns.map((column) => column.cell(row)));
   const header = columns.map(({ header: text }): Cell => ({ text, tone: 'bold' }));
   if (!style.forPeople) return textOf(cells.map((row) => row.map(({ text }) => text).join('\t')));
-  const rules = columns.map(({ drop = LAST, least }, at): ColumnRules => {
-    const isRight = cells.some((row) => row[at]?.align === 'right');
-    return isRight ? { align: 'right', drop, least } : { drop, least: least ?? A_WORD };
-  });
   const laid = layTable(
-    rules,
+    columnRules(columns, cells),
     [header, ...cells].map((row) => row.map((cell) => [cell])),
     room,
   );
@@ -128,6 +124,17 @@ export function renderTable<Row>(
   return textOf([...shown, ...hiddenNote(hidden, style)]);
 }
 
+/** @param cells those of one row are enough to tell which columns are numbers. */
+export function columnRules<Row>(
+  columns: readonly Column<Row>[],
+  cells: ReadonlyArray<readonly Cell[]>,
+): ColumnRules[] {
+  return columns.map(({ drop = LAST, least }, at) => {
+    const isRight = cells.some((row) => row[at]?.align === 'right');
+    return isRight ? { align: 'right', drop, least } : { drop, least: least ?? A_WORD };
+  });
+}
+
 /** Names the columns that were left out, so that the reader knows of them. */
 function hiddenNote(hidden: readonly string[], style: Style): string[] {
   if (hidden.length === 0) return [];
@@ -135,10 +142,13 @@ function hiddenNote(hidden: readonly string[], style: Style): string[] {
   return note.map((line) => style.paint(line, 'dim'));
 }
 
+/** The columns of a table, whose cells look as the style says. */
+export type ColumnsOf<Row> = (style: Style) => readonly Column<Row>[];
+
 type ListTable<Item> = (items: readonly Item[], style: Style) => string;
 
 /** The table of a list, with these columns. */
-export function listTable<Item>(columns: (style: Style) => readonly Column<Item>[]): ListTable<Item> {
+export function listTable<Item>(columns: ColumnsOf<Item>): ListTable<Item> {
   return (items, style) => renderTable(items, columns(style), style);
 }
 

@@ -19,16 +19,16 @@ import type { State } from '../state.ts';
 type Task = ExplanationBody['tasks'][number];
 
 const STATES: Record<Task['state'], { readonly symbol: string; readonly tone: Tone }> = {
-  scheduled: { symbol: '●', tone: 'good' },
-  running: { symbol: '●', tone: 'good' },
-  due: { symbol: '▲', tone: 'warn' },
-  backoff: { symbol: '▲', tone: 'warn' },
-  paused: { symbol: '■', tone: 'warn' },
-  held: { symbol: '✖', tone: 'bad' },
+  scheduled: { symbol: '●', tone: 'green' },
+  running: { symbol: '●', tone: 'green' },
+  due: { symbol: '▲', tone: 'yellow' },
+  backoff: { symbol: '▲', tone: 'yellow' },
+  paused: { symbol: '■', tone: 'yellow' },
+  held: { symbol: '✖', tone: 'red' },
   not_offered: { symbol: '■', tone: 'dim' },
-  disabled: { symbol: '■', tone: 'warn' },
-  unmatched: { symbol: '■', tone: 'warn' },
-  not_loaded: { symbol: '▲', tone: 'warn' },
+  disabled: { symbol: '■', tone: 'yellow' },
+  unmatched: { symbol: '■', tone: 'yellow' },
+  not_loaded: { symbol: '▲', tone: 'yellow' },
 };
 const INDENT = 4;
 
@@ -39,7 +39,7 @@ export function cardLines(state: State, { columns, rows }: Room): Line[] {
   const tasks = body.tasks.flatMap((task) =>
     taskPart(task, task.task_type === state.taskType, nowMs, columns),
   );
-  const stale = problem === null ? [] : [plain(`not read again: ${problem}`, 'bad')];
+  const stale = problem === null ? [] : [plain(`not read again: ${problem}`, 'red')];
   return stacked([[...stale, ...cardFacts(body, nowMs)], tasks, furtherFacts(body, nowMs)], rows);
 }
 
@@ -52,10 +52,10 @@ function cardFacts({ card }: ExplanationBody, nowMs: number): Line[] {
     [
       span(`card ${card.card_id}`, 'bold'),
       span(`  ${card.iccid}  carrier ${card.carrier_id}  status ${card.status}`),
-      card.real_name_verified ? span('  ● verified', 'good') : span('  ▲ not verified', 'warn'),
-      ...(card.stopped ? [span('  ■ stopped', 'warn')] : []),
+      card.real_name_verified ? span('  ● verified', 'green') : span('  ▲ not verified', 'yellow'),
+      ...(card.stopped ? [span('  ■ stopped', 'yellow')] : []),
     ],
-    fact('usage', span(used, over ? 'bad' : undefined)),
+    fact('usage', span(used, over ? 'red' : undefined)),
     fact('polled', ...polled.map(([type, at]) => span(`${type} ${relative(at, nowMs)}  `))),
   ];
 }
@@ -94,14 +94,14 @@ function detailLines(task: Task, nowMs: number): Line[] {
   return [
     [
       span(`due ${relative(next_due_at, nowMs)}`),
-      span(late, 'warn'),
+      span(late, 'yellow'),
       span(`  ${place}  last success ${relative(last_succeeded_at, nowMs)}`),
     ],
     ...(failure === null
       ? []
       : [
           [
-            span(`failed ${relative(failure.at, nowMs)}: ${failure.reason}`, 'bad'),
+            span(`failed ${relative(failure.at, nowMs)}: ${failure.reason}`, 'red'),
             span(`, ${failure.message}, ${measure(failure.duration_ms)} ms, ${failure.attempts} in a row`),
             span(retry),
           ],

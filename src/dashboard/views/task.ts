@@ -72,7 +72,7 @@ function failureLines(state: State, { columns, rows }: Room): Line[] {
   if (body === null) return [missing('failures', problem)];
   const own = body.items.find(({ task_type }) => task_type === state.taskType);
   if (own === undefined || (own.reasons.length === 0 && own.failing_cards === 0))
-    return [[span('● no failures in the last 5 min', 'good')]];
+    return [[span('● no failures in the last 5 min', 'green')]];
   const width = Math.floor((columns - GAP) / 3);
   const reasons = tableLines(own.reasons, REASON_COLUMNS, { columns: width, rows, selected: null });
   const room = { columns: columns - width - GAP, rows, selected: state.picked };
@@ -81,7 +81,7 @@ function failureLines(state: State, { columns, rows }: Room): Line[] {
 }
 
 const REASON_COLUMNS: readonly SpanColumn<FailuresBody['reasons'][number]>[] = [
-  { header: 'FAILED, 5 MIN', cell: (failures) => span(count(failures.count), 'bad'), align: 'right' },
+  { header: 'FAILED, 5 MIN', cell: (failures) => span(count(failures.count), 'red'), align: 'right' },
   { header: 'REASON', cell: ({ reason }) => span(reason), least: 6 },
 ];
 
