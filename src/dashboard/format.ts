@@ -17,8 +17,8 @@ export const NOTHING = '-';
 
 /** How the tables of commands look on the screen: with numbers that are short. */
 export class ScreenStyle extends Style {
-  constructor(nowMs: number) {
-    super('terminal', nowMs, chalk);
+  constructor(nowMs: number, textColumns: number) {
+    super('terminal', nowMs, chalk, { columns: null, summaryColumns: null, textColumns });
   }
 
   override number(value: number | null, digits = 0, most = digits): Cell {

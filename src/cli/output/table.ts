@@ -1,7 +1,7 @@
 // Tables: aligned columns under a header, on a terminal as many as it has room for; as text for commands, as lines that the
 // dashboard paints; or one record a line with all values, separated by tabs. None has borders.
 import { fitted, lineWidth, padded, type Toned } from './line.ts';
-import { type Cell, type Style, sentenceLines } from './style.ts';
+import { type Cell, type Colour, type Style, sentenceLines } from './style.ts';
 import { widthOf } from './width.ts';
 
 export interface ColumnRules {
@@ -114,14 +114,14 @@ export function renderTable<Row>(
     [header, ...cells].map((row) => row.map((cell) => [cell])),
     room,
   );
-  const shown = laid.lines.map((line) =>
-    line
-      .map(({ text, tone }) => style.paint(text, tone))
-      .join('')
-      .trimEnd(),
-  );
   const hidden = columns.filter((_, at) => laid.isHidden[at]).map((column) => column.header);
-  return textOf([...shown, ...hiddenNote(hidden, style)]);
+  return paintedLines(laid.lines, style) + textOf(hiddenNote(hidden, style));
+}
+
+/** The text of lines, with their colours. */
+export function paintedLines(lines: ReadonlyArray<readonly Toned<Colour>[]>, style: Style): string {
+  const painted = lines.map((line) => line.map(({ text, tone }) => style.paint(text, tone)).join(''));
+  return textOf(painted.map((line) => line.trimEnd()));
 }
 
 /** @param cells those of one row are enough to tell which columns are numbers. */

@@ -43,7 +43,7 @@ export function commandTable<Row>(
   state: State,
   further: readonly SpanColumn<Row>[] = [],
 ): Line[] {
-  const columns = columnsOf(wanted(new ScreenStyle(dataTimeMs(state))), items);
+  const columns = columnsOf(wanted(new ScreenStyle(dataTimeMs(state), room.columns)), items);
   return tableLines(items, [...columns, ...further], { ...room, selected: state.picked });
 }
 

@@ -63,17 +63,28 @@ describe('the view of a card', () => {
     return screenOf({ ...state, data: { ...state.data, card: { ...rest, body: shown } } });
   };
 
-  // When a card is due is a sentence of each task.
-  it.each(Object.entries(CARD).filter(([field]) => field !== 'next_due_at'))('shows %s', (field, value) => {
+  // When a card was polled and is due is said of each task.
+  const shown = Object.entries(CARD).filter(([field]) => !/^(last_polled|next_due)_at$/.test(field));
+  it.each(shown)('shows %s', (field, value) => {
     const others: Record<string, unknown> = {
       boolean: !value,
       string: `1${value}`,
       number: Number(value) + 1,
       object: 1,
     };
-    const other =
-      field === 'last_polled_at' ? { realname: '2020-01-01T00:00:00.000Z' } : others[typeof value];
-    expect(view({ [field]: other })).not.toBe(view({ [field]: value }));
+    expect(view({ [field]: others[typeof value] })).not.toBe(view({ [field]: value }));
+  });
+
+  it('marks the task type that keys act on, and says more of it', () => {
+    const { body, ...rest } = troubledState({}).data.card;
+    const tasks = (body?.tasks ?? []).map((task) => ({ ...task, text: 'is due in 58 s', command: null }));
+    const state = calmState({ view: 'card', taskType: 'carddata', columns: 200 });
+    const card = { ...rest, body: { ...body, tasks } } as State['data']['card'];
+    const screen = screenOf({ ...state, data: { ...state.data, card } });
+    expect(screen).toMatch(
+      /^ {2}▲ realname is due in 58 s *\n {4}config 1 [^▸]*\n▸ ▲ carddata is due in 58 s *\n/m,
+    );
+    expect(screen.match(/last failure 5s ago, 99 in a row: timeout after 30000 ms/g)).toHaveLength(1);
   });
 });
 
