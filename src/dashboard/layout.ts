@@ -28,16 +28,14 @@ export function spread(left: Line, right: Line, columns: number): Line {
   return room < 1 ? shown : [...padded(left, room, 'left'), span(' '), ...shown];
 }
 
-/** Two blocks of lines next to each other, `gap` columns between them. */
-export function sideBySide(
-  left: readonly Line[],
-  right: readonly Line[],
-  leftColumns: number,
-  gap = 2,
-): Line[] {
+/** Columns between two blocks. */
+export const GAP = 2;
+
+/** Two blocks of lines next to each other. */
+export function sideBySide(left: readonly Line[], right: readonly Line[], leftColumns: number): Line[] {
   const height = Math.max(left.length, right.length);
   return Array.from({ length: height }, (_, i) => [
-    ...padded(left[i] ?? EMPTY, leftColumns + gap, 'left'),
+    ...padded(left[i] ?? EMPTY, leftColumns + GAP, 'left'),
     ...(right[i] ?? EMPTY),
   ]);
 }
@@ -66,12 +64,6 @@ export function stacked(parts: readonly (readonly Line[])[], rows: number): Line
     stack.push(...part);
   }
   return stack.slice(0, Math.max(0, rows));
-}
-
-/** The rows that parts take, with a blank line between each two. */
-export function stackedRows(parts: readonly (readonly Line[])[]): number {
-  const filled = parts.filter((part) => part.length > 0);
-  return filled.reduce((sum, part) => sum + part.length, 0) + Math.max(0, filled.length - 1);
 }
 
 const LABEL_COLUMNS = 11;

@@ -4,7 +4,7 @@ import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts'
 import { capacityLine, stopsLine } from '../../cli/output/fleet-lines.ts';
 import { gauge } from '../charts.ts';
 import { count, grouped, relative, seconds, since } from '../format.ts';
-import { fact, type Line, missing, type Room, type Span, span, stacked, stackedRows } from '../layout.ts';
+import { fact, type Line, missing, type Room, type Span, span, stacked } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { calmWords, healthLines } from './health.ts';
 import { alertText } from './lists.ts';
@@ -36,7 +36,10 @@ export function overviewLines(state: State, { columns, rows }: Room): Line[] {
     calm,
   });
   const parts = [health, ...taskParts, fitting(facts, rows - used + facts.length - health.length)];
-  return stacked([...parts, pickedCharts(state, columns, rows - stackedRows(parts))], rows);
+  return stacked(
+    [...parts, pickedCharts(state, columns, rows - stacked(parts, Number.POSITIVE_INFINITY).length)],
+    rows,
+  );
 }
 
 /** The charts of the picked task type, where there is room for them. */

@@ -3,6 +3,7 @@ import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { fitted } from '../../cli/output/line.ts';
 import { count, measure, percent, relative, seconds } from '../format.ts';
 import {
+  GAP,
   type Line,
   missing,
   plain,
@@ -18,7 +19,6 @@ import { calmWords, healthLines } from './health.ts';
 import { chartLines, fittingChartRows } from './task-charts.ts';
 import { durations, limitCells } from './task-tables.ts';
 
-const GAP = 2;
 const GAUGE_COLUMNS = 10;
 /** Failures get so many rows, with their header, before the charts grow. */
 const FAILURE_ROWS = 5;
@@ -77,7 +77,7 @@ function failureLines(state: State, { columns, rows }: Room): Line[] {
   const reasons = tableLines(own.reasons, REASON_COLUMNS, { columns: width, rows, selected: null });
   const room = { columns: columns - width - GAP, rows, selected: state.picked };
   const failing = tableLines(own.cards, cardColumns(own.failing_cards, dataTimeMs(state)), room);
-  return sideBySide(reasons, failing, width, GAP);
+  return sideBySide(reasons, failing, width);
 }
 
 const REASON_COLUMNS: readonly SpanColumn<FailuresBody['reasons'][number]>[] = [
