@@ -2,8 +2,8 @@
 // and an exit code here; nothing below prints errors or ends the process.
 import { CommanderError } from 'commander';
 import { type ClientConfig, loadClientConfig } from '../config/load-config.ts';
+import { isLoopback } from '../platform/addresses.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
-import { isLoopback } from '../platform/loopback.ts';
 import { openClient } from './ask.ts';
 import {
   type CommandContext,

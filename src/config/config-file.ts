@@ -1,5 +1,6 @@
 // Reads a YAML file of settings: values by dotted path with their line, and every unknown key. Used for the config file
 // (reader.ts) and the profile of a gateway (profile.ts). Does not interpret values.
+import { dirname, resolve } from 'node:path';
 import { type FieldProblem, unreadableText } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
 import { nearest } from './suggest.ts';
@@ -8,6 +9,8 @@ export interface FileValue {
   readonly raw: unknown;
   /** For messages: `cardpoll.yaml:12 polling.lease_ms`. */
   readonly origin: string;
+  /** Where relative paths start from, for a value of a file; absent: in the working directory. */
+  readonly directory?: string;
 }
 
 export interface ConfigFile {
@@ -34,7 +37,7 @@ export async function readConfigFile(path: string, knownPaths: readonly string[]
   return parseSettings(text, path, knownPaths);
 }
 
-/** @param path names the text in messages. */
+/** @param path of the file; of a text that is no file, its name in messages. */
 export async function parseSettings(
   text: string,
   path: string,
@@ -44,6 +47,7 @@ export async function parseSettings(
   const { LineCounter, parseDocument, isAlias, isMap, isScalar, visit: visitAll } = await import('yaml');
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const directory = dirname(resolve(path));
   const values = new Map<string, FileValue>();
   const problems: FieldProblem[] = document.errors.map((error) => ({
     field: 'config',
@@ -72,7 +76,7 @@ export async function parseSettings(
       const line = isScalar(key) && key.range ? lines.linePos(key.range[0]).line : 1;
       if (knownPaths.includes(dotted)) {
         const raw = (value as { toJS(doc: unknown): unknown } | null)?.toJS(document) ?? null;
-        if (raw !== null) values.set(dotted, { raw, origin: `${path}:${line} ${dotted}` });
+        if (raw !== null) values.set(dotted, { raw, origin: `${path}:${line} ${dotted}`, directory });
       } else if (knownPaths.some((known) => known.startsWith(`${dotted}.`))) {
         visit(value, dotted);
       } else {

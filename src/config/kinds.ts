@@ -1,6 +1,6 @@
 // The kinds of value a setting can have: each parses the value of a flag, a variable or YAML, and describes in words
 // what it accepts. Used by the settings table and by command options. Does not know the source of a value.
-import { type AddressRange, parseAddressRange } from '../platform/ssrf-guard.ts';
+import { type AddressRange, parseAddressRange } from '../platform/addresses.ts';
 
 export interface Kind<T> {
   /** The accepted values, for help and documentation: `host:port`, `milliseconds, 1000 to 600000`. */

@@ -1,12 +1,12 @@
 // Finds the value of each setting: flag > environment > config file > profile of the gateway > default. Collects every problem instead of
 // stopping at the first; `finish` throws them together.
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { CardpollError, type ErrorKind, type FieldProblem, unreadableText } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
 import { type ConfigFile, type FileValue, NO_FILE, readConfigFile } from './config-file.ts';
 import { badConfigRights, openToOthers } from './file-rights.ts';
-import { directoryOf, readProfile, underConfigFile } from './gateway/profile.ts';
+import { readProfile, underConfigFile } from './gateway/profile.ts';
 import { BadValue } from './kinds.ts';
 import { nameOf, type Section, type Setting, type Values } from './settings/setting.ts';
 import { ALL_SETTINGS, CONFIG_FILE, SETTINGS } from './settings/settings.ts';
@@ -29,11 +29,9 @@ export class SettingReader {
   readonly #kinds = new Map<FieldProblem, ErrorKind>();
   readonly #unusable = new Set<Setting<unknown>>();
   #profile: ConfigFile['values'] = NO_FILE.values;
-  #profileDirectory = directoryOf(null);
 
   private constructor(
     private readonly inputs: ConfigInputs,
-    private readonly path: string | null,
     private readonly file: ConfigFile,
   ) {
     this.#problems = [...file.problems, ...unknownVariables(inputs.env)];
@@ -41,21 +39,18 @@ export class SettingReader {
 
   static async open(inputs: ConfigInputs): Promise<SettingReader> {
     const path = inputs.flags['--config'] ?? nonEmpty(inputs.env[CONFIG_FILE.env ?? '']) ?? null;
-    if (path === null) return new SettingReader(inputs, path, NO_FILE);
+    if (path === null) return new SettingReader(inputs, NO_FILE);
     const file = await readConfigFile(path, KEYS);
     const badRights = badConfigRights(path, file);
     const problems = badRights === null ? [] : [{ field: 'config', message: `config file: ${badRights}` }];
-    return new SettingReader(inputs, path, { ...file, problems: [...file.problems, ...problems] });
+    return new SettingReader(inputs, { ...file, problems: [...file.problems, ...problems] });
   }
 
   /** Also reads the profile of the gateway, which only a daemon and its gateway need. */
   static async openWithProfile(inputs: ConfigInputs): Promise<SettingReader> {
     const reader = await SettingReader.open(inputs);
     const setting = SETTINGS.gateway.profile;
-    const name = reader.read(setting);
-    const directory = reader.directoryFor(setting);
-    const profile = await readProfile(name, directory, KEYS);
-    reader.#profileDirectory = dirname(resolve(directory, name));
+    const profile = await readProfile(reader.read(setting), reader.directoryFor(setting), KEYS);
     reader.#profile = underConfigFile(profile, reader.file);
     reader.#problems.push(...profile.problems);
     return reader;
@@ -106,11 +101,7 @@ export class SettingReader {
 
   /** The directory that a relative path starts from: that of the file which decides the setting. */
   directoryFor(setting: Setting<unknown>): string {
-    const found = this.#find(setting);
-    const key = setting.yaml ?? '';
-    if (found === null) return directoryOf(null);
-    if (found === this.file.values.get(key)) return directoryOf(this.path);
-    return found === this.#profile.get(key) ? this.#profileDirectory : directoryOf(null);
+    return this.#find(setting)?.directory ?? process.cwd();
   }
 
   /** True when the given value was refused, so that rules about it would only repeat the problem. */

@@ -1,5 +1,5 @@
 // Rules between settings of the daemon. Each reports its problem to the reader; none throws.
-import { isLoopback } from '../platform/loopback.ts';
+import { isLoopback } from '../platform/addresses.ts';
 import type { DaemonConfig } from './daemon-config.ts';
 import type { HostPort } from './kinds.ts';
 import type { SettingReader } from './reader.ts';

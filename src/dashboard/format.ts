@@ -1,16 +1,34 @@
 // Values as short texts for the views. Times are relative to the moment the daemon made the data, so that stale data does
 // not look as if it went on.
-import { abbreviated, healthText, relativeTime, span as timeSpan } from '../cli/output/style.ts';
+import chalk from 'chalk';
+import {
+  abbreviated,
+  type Cell,
+  COLOURS,
+  healthText,
+  relativeTime,
+  Style,
+  span as timeSpan,
+} from '../cli/output/style.ts';
 import type { Health } from '../domain/health.ts';
-import type { Span, Tone } from './layout.ts';
+import type { Span } from './layout.ts';
 
 export const NOTHING = '-';
 
-export const HEALTH_TONES: Record<Health, Tone> = { normal: 'good', warning: 'warn', alert: 'bad' };
+/** How the tables of commands look on the screen: with numbers that are short. */
+export class ScreenStyle extends Style {
+  constructor(nowMs: number, textColumns: number) {
+    super('terminal', nowMs, chalk, { columns: null, summaryColumns: null, textColumns });
+  }
+
+  override number(value: number | null, digits = 0, most = digits): Cell {
+    return most > 0 ? super.number(value, digits, most) : { text: count(value), align: 'right' };
+  }
+}
 
 /** Symbol and word, in the colour of the health. */
 export function healthSpan(health: Health): Span {
-  return { text: healthText(health), tone: HEALTH_TONES[health] };
+  return { text: healthText(health), tone: COLOURS[health] };
 }
 
 /** In full up to five digits, then at most four characters: 12,345, 123k, 1.2M, 10M. */
@@ -22,11 +40,6 @@ export function count(value: number | null): string {
 /** All digits, grouped: 1,234,567. */
 export function grouped(value: number | null): string {
   return value === null ? NOTHING : Math.round(value).toLocaleString('en-US');
-}
-
-/** Megabytes, exact enough to tell usage from an allowance: 1,024.25. */
-export function megabytes(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 }
 
 /** A rate or a duration, with tenths only below ten. */

@@ -5,9 +5,9 @@ import type { Line, Span, Tone } from './layout.ts';
 
 /** Colours that every terminal has, without black and white, so that they can be read on light and dark backgrounds. */
 const TONES: Record<Tone, TextProps> = {
-  good: { color: 'green' },
-  warn: { color: 'yellow' },
-  bad: { color: 'red', bold: true },
+  green: { color: 'green' },
+  yellow: { color: 'yellow' },
+  red: { color: 'red', bold: true },
   accent: { color: 'cyan' },
   dim: { dimColor: true },
   bold: { bold: true },
@@ -20,32 +20,22 @@ export function renderLines(lines: readonly Line[], columns: number): string[] {
 }
 
 /** Enough for several views, so that going back to one renders nothing. */
-const KEPT_LINES = 400;
+const MOST_KEPT_LINES = 2_000;
 
-/** Renders frame after frame. Most lines stay the same, so those of the last frames are kept and not rendered again. */
+/** Renders frame after frame. Most lines stay the same, so lines are kept, and rendered when they are new. */
 export class FrameRenderer {
   #columns = 0;
-  /** Line -> its text, the one shown last at the end. */
+  /** Line -> its text. */
   readonly #known = new Map<string, string>();
 
   render(lines: readonly Line[], columns: number): string[] {
-    if (columns !== this.#columns) this.#known.clear();
+    if (columns !== this.#columns || this.#known.size > MOST_KEPT_LINES) this.#known.clear();
     this.#columns = columns;
-    const keys = lines.map((line) => JSON.stringify(line));
-    const fresh = new Map<string, Line>();
-    for (const [i, key] of keys.entries()) if (!this.#known.has(key)) fresh.set(key, lines[i] ?? []);
+    const keyed = lines.map((line) => [JSON.stringify(line), line] as const);
+    const fresh = new Map(keyed.filter(([key]) => !this.#known.has(key)));
     const texts = renderLines([...fresh.values()], columns);
     for (const [i, key] of [...fresh.keys()].entries()) this.#known.set(key, texts[i] ?? '');
-    const shown = keys.map((key) => this.#known.get(key) ?? '');
-    for (const [i, key] of keys.entries()) {
-      this.#known.delete(key);
-      this.#known.set(key, shown[i] ?? '');
-    }
-    for (const key of this.#known.keys()) {
-      if (this.#known.size <= KEPT_LINES) break;
-      this.#known.delete(key);
-    }
-    return shown;
+    return keyed.map(([key]) => this.#known.get(key) ?? '');
   }
 }
 

@@ -2,11 +2,12 @@
 // parts that several views have: tables, named facts, and the line for missing data. Views make lines, frames.tsx renders
 // them.
 import { fitted, lineWidth, padded, plainText, type Toned, wordWrap } from '../cli/output/line.ts';
-import { type ColumnRules, layTable } from '../cli/output/table.ts';
+import type { Colour } from '../cli/output/style.ts';
+import { type Column, type ColumnRules, columnRules, layTable } from '../cli/output/table.ts';
 import { widthOf } from '../cli/output/width.ts';
 
 /** Colours show these. None of them is the only sign of anything. */
-export type Tone = 'good' | 'warn' | 'bad' | 'accent' | 'dim' | 'bold' | 'picked';
+export type Tone = Colour | 'accent' | 'picked';
 export type Span = Toned<Tone>;
 export type Line = readonly Span[];
 
@@ -27,16 +28,14 @@ export function spread(left: Line, right: Line, columns: number): Line {
   return room < 1 ? shown : [...padded(left, room, 'left'), span(' '), ...shown];
 }
 
-/** Two blocks of lines next to each other, `gap` columns between them. */
-export function sideBySide(
-  left: readonly Line[],
-  right: readonly Line[],
-  leftColumns: number,
-  gap = 2,
-): Line[] {
+/** Columns between two blocks. */
+export const GAP = 2;
+
+/** Two blocks of lines next to each other. */
+export function sideBySide(left: readonly Line[], right: readonly Line[], leftColumns: number): Line[] {
   const height = Math.max(left.length, right.length);
   return Array.from({ length: height }, (_, i) => [
-    ...padded(left[i] ?? EMPTY, leftColumns + gap, 'left'),
+    ...padded(left[i] ?? EMPTY, leftColumns + GAP, 'left'),
     ...(right[i] ?? EMPTY),
   ]);
 }
@@ -67,12 +66,6 @@ export function stacked(parts: readonly (readonly Line[])[], rows: number): Line
   return stack.slice(0, Math.max(0, rows));
 }
 
-/** The rows that parts take, with a blank line between each two. */
-export function stackedRows(parts: readonly (readonly Line[])[]): number {
-  const filled = parts.filter((part) => part.length > 0);
-  return filled.reduce((sum, part) => sum + part.length, 0) + Math.max(0, filled.length - 1);
-}
-
 const LABEL_COLUMNS = 11;
 
 /** A named fact: `capacity   demand 12/s ...`. */
@@ -82,12 +75,22 @@ export function fact(name: string, ...value: readonly Span[]): Line {
 
 /** Shown instead of missing data: why it is missing, or that it has been asked for. */
 export function missing(what: string, problem: string | null): Line {
-  return problem === null ? [span(`${what}: asking ...`, 'dim')] : [span(`${what}: ${problem}`, 'bad')];
+  return problem === null ? [span(`${what}: asking ...`, 'dim')] : [span(`${what}: ${problem}`, 'red')];
 }
 
 export interface SpanColumn<Row> extends ColumnRules {
   readonly header: string;
   readonly cell: (row: Row) => Span | Line;
+}
+
+/** The columns of a table that a command prints too, for a table with these rows. */
+export function columnsOf<Row>(
+  columns: readonly Column<Row>[],
+  [first]: readonly Row[],
+): readonly SpanColumn<Row>[] {
+  const cells = first === undefined ? [] : [columns.map(({ cell }) => cell(first))];
+  const rules = columnRules(columns, cells);
+  return columns.map(({ header, cell }, at) => ({ header, cell, ...rules[at] }));
 }
 
 interface TableOptions extends Room {

@@ -52,13 +52,13 @@ export function reduce(state: State, event: Event): State {
     case 'planned':
       return answeredPlan(state, event);
     case 'done':
-      return { ...state, job: null, notice: { text: event.text, tone: 'good' } };
+      return { ...state, job: null, notice: { text: event.text, tone: 'green' } };
     case 'refused':
       return {
         ...state,
         job: null,
         readOnly: state.readOnly || event.readOnly,
-        notice: { text: event.problem, tone: 'bad' },
+        notice: { text: event.problem, tone: 'red' },
       };
   }
 }
@@ -105,7 +105,7 @@ function onKey(state: State, key: string): State {
 
 function obey(state: State, { command, changes }: Binding, key: string): State {
   const refusal = changes === true ? refusalOf(state) : null;
-  if (refusal !== null) return { ...state, notice: { text: refusal, tone: 'bad' } };
+  if (refusal !== null) return { ...state, notice: { text: refusal, tone: 'red' } };
   return COMMANDS[command](state, key);
 }
 
@@ -257,7 +257,7 @@ function opened(state: State, card: string): State {
   return { ...shown(state, 'card'), card, data };
 }
 
-function noticed(state: State, text: string, tone: 'bad' | 'dim' = 'bad'): State {
+function noticed(state: State, text: string, tone: 'red' | 'dim' = 'red'): State {
   return { ...state, notice: { text, tone } };
 }
 

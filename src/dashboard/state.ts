@@ -88,7 +88,7 @@ export interface State {
   readonly prompt: Prompt | null;
   readonly confirm: PlannedChange | null;
   readonly job: Job | null;
-  readonly notice: { readonly text: string; readonly tone: 'good' | 'bad' | 'dim' } | null;
+  readonly notice: { readonly text: string; readonly tone: 'green' | 'red' | 'dim' } | null;
   readonly readOnly: boolean;
   readonly data: Data;
   /** Milliseconds of the monotonic clock, at the last tick. */
@@ -125,6 +125,19 @@ const STALE_AFTER_MS = 4_000;
 
 const UNREAD: LastAnswer<never> = { body: null, atMs: null, problem: null };
 
+const SOURCES: Readonly<Record<View, readonly Source[]>> = {
+  overview: ['overview', 'history', 'firing', 'cleanup'],
+  task: ['overview', 'history', 'failures'],
+  alerts: ['overview', 'firing', 'alerts'],
+  triggers: ['overview', 'triggers'],
+  instances: ['overview'],
+  health: ['overview'],
+  stops: ['overview', 'stops'],
+  configs: ['overview', 'configs'],
+  card: ['overview', 'card'],
+};
+const ALL_SOURCES = Object.values(SOURCES).flat();
+
 export function initialState(
   given: Pick<State, 'daemon' | 'columns' | 'rows' | 'nowMs'> &
     Partial<Pick<State, 'view' | 'card' | 'taskType'>>,
@@ -140,18 +153,7 @@ export function initialState(
     job: null,
     notice: null,
     readOnly: false,
-    data: {
-      overview: UNREAD,
-      history: UNREAD,
-      failures: UNREAD,
-      firing: UNREAD,
-      alerts: UNREAD,
-      triggers: UNREAD,
-      configs: UNREAD,
-      stops: UNREAD,
-      cleanup: UNREAD,
-      card: UNREAD,
-    },
+    data: Object.fromEntries(ALL_SOURCES.map((source) => [source, UNREAD])) as Record<Source, typeof UNREAD>,
     nextTryAtMs: null,
     redraws: 0,
     exit: null,
@@ -188,18 +190,6 @@ export function failingCards({
 }: Pick<State, 'data' | 'taskType'>): bodies.FailuresBody['cards'] {
   return data.failures.body?.items.find(({ task_type }) => task_type === taskType)?.cards ?? [];
 }
-
-const SOURCES: Readonly<Record<View, readonly Source[]>> = {
-  overview: ['overview', 'history', 'firing', 'cleanup'],
-  task: ['overview', 'history', 'failures'],
-  alerts: ['overview', 'firing', 'alerts'],
-  triggers: ['overview', 'triggers'],
-  instances: ['overview'],
-  health: ['overview'],
-  stops: ['overview', 'stops'],
-  configs: ['overview', 'configs'],
-  card: ['overview', 'card'],
-};
 
 /** The sources that the open view needs. The overview is always one of them. */
 export function sourcesOf({ view }: Pick<State, 'view'>): readonly Source[] {

@@ -3,10 +3,9 @@
 import type { ApiClient } from '../api/client/client.ts';
 import type { HeldSelection, OverviewBody, StopBody } from '../api/client/client-bodies.ts';
 import { shellQuoted } from '../cli/output/shell-word.ts';
-import { cardCount } from '../cli/output/style.ts';
+import { cardCount, exactText } from '../cli/output/style.ts';
 import { isReason, REASON_CHARS, REASON_RULE } from '../domain/stops/stop.ts';
 import type { PlannedChange } from './changes.ts';
-import { megabytes } from './format.ts';
 import type { ListedStops, Question } from './state.ts';
 
 /** @param overview null: nothing is known yet. */
@@ -101,6 +100,6 @@ function reasonQuestion(what: string, { title, effects, command, perform }: Stop
 }
 
 function usageOf({ card_id, month, used_mb, allowance_mb }: StopBody): string {
-  const allowance = allowance_mb === null ? 'without a limit' : `of ${megabytes(allowance_mb)} MB`;
-  return `Card ${card_id} has used ${megabytes(used_mb)} MB ${allowance} in ${month}.`;
+  const allowance = allowance_mb === null ? 'without a limit' : `of ${exactText(allowance_mb)} MB`;
+  return `Card ${card_id} has used ${exactText(used_mb)} MB ${allowance} in ${month}.`;
 }

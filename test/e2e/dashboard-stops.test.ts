@@ -45,10 +45,10 @@ it('decides about held stops, and sets the mode', async () => {
   await terminal.press('Enter');
   await terminal.waitFor(/● live/);
   await terminal.press('7');
-  await terminal.waitFor(/^the latest 3 of 3 held stops[\s\S]*^▸ \d .*held .*budget_hour/m);
+  await terminal.waitFor(/^the latest 3 of 3 held stops[\s\S]*^▸ +\d .*held .*budget_hour/m);
 
   await terminal.press('j');
-  const [, picked] = (await terminal.waitFor(/^ {2}\d [^\n]*\n▸ \d /m)).match(/^▸ (\d) /m) ?? [];
+  const [, picked] = (await terminal.waitFor(/^ {2} *\d [^\n]*\n▸ +\d /m)).match(/^▸ +(\d) /m) ?? [];
   await decide(
     'D',
     new RegExp(`Reason to dismiss card ${picked}:`),

@@ -6,8 +6,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AdminToken } from '../../domain/admin-token.ts';
 import type { Actor } from '../../domain/audit.ts';
+import { isLoopback } from '../../platform/addresses.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { isLoopback } from '../../platform/loopback.ts';
 import { TOKEN_EXPIRED, UNAUTHENTICATED } from '../problem.ts';
 
 /** The caller of a server without tokens. */

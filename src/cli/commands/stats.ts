@@ -8,13 +8,13 @@ import { EXIT_OK } from '../exit-codes.ts';
 import { ownAnswer, rendered } from '../output/print.ts';
 import {
   initFields,
-  instanceTable,
+  instanceColumns,
   overviewText,
   queueTable,
   taskTable,
 } from '../output/reports/stats-views.ts';
 import type { Style } from '../output/style.ts';
-import { listTable, ofItems } from '../output/table.ts';
+import { listTable, ofItems, renderTable } from '../output/table.ts';
 import { WATCH_OPTION, watch } from '../watch.ts';
 
 type Show = (context: CommandContext, client: ApiClient) => Promise<string>;
@@ -56,7 +56,7 @@ async function instances(context: CommandContext, client: ApiClient): Promise<st
   return rendered(context, ownAnswer({ items: body.workers }), ({ items }, style) => {
     return style.forPeople && items.length === 0
       ? 'no instance is alive: cardpoll daemon\n'
-      : instanceTable(items, style);
+      : renderTable(items, instanceColumns(style), style);
   });
 }
 

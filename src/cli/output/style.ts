@@ -14,7 +14,7 @@ export interface Cell extends Toned<Colour> {
 
 const NOTHING = '-';
 const SYMBOLS: Record<Health, string> = { normal: '●', warning: '▲', alert: '✖' };
-const COLOURS: Record<Health, Colour> = { normal: 'green', warning: 'yellow', alert: 'red' };
+export const COLOURS: Record<Health, Colour> = { normal: 'green', warning: 'yellow', alert: 'red' };
 const UNITS = [
   { seconds: 86_400, letter: 'd' },
   { seconds: 3_600, letter: 'h' },
@@ -59,10 +59,11 @@ export class Style {
     return { text, tone: colour };
   }
 
-  number(value: number | null, digits = 0): Cell {
+  /** @param digits after the point. @param most as many where the value has them: enough to tell it from its bound. */
+  number(value: number | null, digits = 0, most = digits): Cell {
     if (value === null) return { text: NOTHING, align: 'right' };
     const text = this.forPeople
-      ? value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+      ? value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: most })
       : String(value);
     return { text, align: 'right' };
   }
@@ -94,6 +95,11 @@ export class Style {
     if (value === null) return { text: NOTHING };
     if (this.look !== 'terminal') return { text: value };
     return { text: relativeTime(value, this.nowMs) };
+  }
+
+  /** The time of what is repeated all the time; yellow where the last was more than 5 s ago. */
+  heartbeat(value: string): Cell {
+    return { ...this.time(value), tone: this.nowMs - Date.parse(value) > 5_000 ? 'yellow' : undefined };
   }
 
   /** The time of day on the reader's clock, with the date when it is more than half a day ago. @param value RFC 3339. */
@@ -181,6 +187,11 @@ export function labelledLines(label: Cell, gap: string, text: string, style: Sty
 /** A command to type, on one line, so that it can be copied. @param command null: there is none, and no line. */
 export function commandLines(command: string | null, colour: Colour, style: Style): string[] {
   return command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, colour)}`];
+}
+
+/** 1,024.25 */
+export function exactText(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 }
 
 export function healthText(health: Health): string {

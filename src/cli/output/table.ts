@@ -1,7 +1,7 @@
 // Tables: aligned columns under a header, on a terminal as many as it has room for; as text for commands, as lines that the
 // dashboard paints; or one record a line with all values, separated by tabs. None has borders.
 import { fitted, lineWidth, padded, type Toned } from './line.ts';
-import { type Cell, type Style, sentenceLines } from './style.ts';
+import { type Cell, type Colour, type Style, sentenceLines } from './style.ts';
 import { widthOf } from './width.ts';
 
 export interface ColumnRules {
@@ -109,23 +109,30 @@ export function renderTable<Row>(
   const cells = rows.map((row) => columns.map((column) => column.cell(row)));
   const header = columns.map(({ header: text }): Cell => ({ text, tone: 'bold' }));
   if (!style.forPeople) return textOf(cells.map((row) => row.map(({ text }) => text).join('\t')));
-  const rules = columns.map(({ drop = LAST, least }, at): ColumnRules => {
-    const isRight = cells.some((row) => row[at]?.align === 'right');
-    return isRight ? { align: 'right', drop, least } : { drop, least: least ?? A_WORD };
-  });
   const laid = layTable(
-    rules,
+    columnRules(columns, cells),
     [header, ...cells].map((row) => row.map((cell) => [cell])),
     room,
   );
-  const shown = laid.lines.map((line) =>
-    line
-      .map(({ text, tone }) => style.paint(text, tone))
-      .join('')
-      .trimEnd(),
-  );
   const hidden = columns.filter((_, at) => laid.isHidden[at]).map((column) => column.header);
-  return textOf([...shown, ...hiddenNote(hidden, style)]);
+  return paintedLines(laid.lines, style) + textOf(hiddenNote(hidden, style));
+}
+
+/** The text of lines, with their colours. */
+export function paintedLines(lines: ReadonlyArray<readonly Toned<Colour>[]>, style: Style): string {
+  const painted = lines.map((line) => line.map(({ text, tone }) => style.paint(text, tone)).join(''));
+  return textOf(painted.map((line) => line.trimEnd()));
+}
+
+/** @param cells those of one row are enough to tell which columns are numbers. */
+export function columnRules<Row>(
+  columns: readonly Column<Row>[],
+  cells: ReadonlyArray<readonly Cell[]>,
+): ColumnRules[] {
+  return columns.map(({ drop = LAST, least }, at) => {
+    const isRight = cells.some((row) => row[at]?.align === 'right');
+    return isRight ? { align: 'right', drop, least } : { drop, least: least ?? A_WORD };
+  });
 }
 
 /** Names the columns that were left out, so that the reader knows of them. */
@@ -135,10 +142,13 @@ function hiddenNote(hidden: readonly string[], style: Style): string[] {
   return note.map((line) => style.paint(line, 'dim'));
 }
 
+/** The columns of a table, whose cells look as the style says. */
+export type ColumnsOf<Row> = (style: Style) => readonly Column<Row>[];
+
 type ListTable<Item> = (items: readonly Item[], style: Style) => string;
 
 /** The table of a list, with these columns. */
-export function listTable<Item>(columns: (style: Style) => readonly Column<Item>[]): ListTable<Item> {
+export function listTable<Item>(columns: ColumnsOf<Item>): ListTable<Item> {
   return (items, style) => renderTable(items, columns(style), style);
 }
 

@@ -1,7 +1,7 @@
 // Reads the profile of a gateway: the name of a shipped one, or a YAML file. A profile is the `gateway` section of the config
 // file, without its secrets; what the config file says itself wins (docs/gateways.md). Used by reader.ts and by
 // `cardpoll gateway profiles`.
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { unreadableText } from '../../platform/errors.ts';
 import { readSmallFile } from '../../platform/small-file.ts';
 import { type ConfigFile, NO_FILE, parseSettings } from '../config-file.ts';
@@ -73,11 +73,6 @@ function textOf(name: string, directory: string): { text: string; origin: string
   } catch (error) {
     return unreadableText(path, error);
   }
-}
-
-/** The directory that a relative path of a setting starts from: that of the config file, if it has the setting. */
-export function directoryOf(configFile: string | null): string {
-  return configFile === null ? process.cwd() : dirname(resolve(configFile));
 }
 
 /**

@@ -1,6 +1,6 @@
 // Settings about alerts and the webhooks they call. Part of the settings table (settings.ts).
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook.ts';
-import type { AddressRange } from '../../platform/ssrf-guard.ts';
+import type { AddressRange } from '../../platform/addresses.ts';
 import { ADDRESS_RANGE, duration, type Kind, listOf, refuse } from '../kinds.ts';
 import { section, withDefault } from './setting.ts';
 

@@ -1,6 +1,6 @@
 // Settings of the HTTP server: access, limits and timeouts. Part of the settings table (settings.ts).
 import type { AdminToken } from '../../domain/admin-token.ts';
-import type { AddressRange } from '../../platform/ssrf-guard.ts';
+import type { AddressRange } from '../../platform/addresses.ts';
 import { ADMIN_TOKENS } from '../admin-tokens.ts';
 import { ADDRESS_RANGE, duration, integer, listOf, text } from '../kinds.ts';
 import { optional, section, withDefault } from './setting.ts';

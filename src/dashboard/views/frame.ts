@@ -77,11 +77,11 @@ function headerLine(state: State, right: Line): Line {
 function freshness(state: State): Line {
   const ageMs = ageMsOf(state);
   const age = ageMs === null ? '' : seconds(Math.floor(ageMs / 1000));
-  if (isStale(state)) return [span(`✖ STALE, ${age} old`, 'bad'), ...nextTry(state)];
-  if (ageMs !== null) return [span('● live', 'good'), span(`, ${age} old`)];
+  if (isStale(state)) return [span(`✖ STALE, ${age} old`, 'red'), ...nextTry(state)];
+  if (ageMs !== null) return [span('● live', 'green'), span(`, ${age} old`)];
   return state.nextTryAtMs === null
     ? plain('asking ...', 'dim')
-    : [span('✖ no answer', 'bad'), ...nextTry(state)];
+    : [span('✖ no answer', 'red'), ...nextTry(state)];
 }
 
 function nextTry({ nextTryAtMs, nowMs }: State): Line {
@@ -92,7 +92,7 @@ function nextTry({ nextTryAtMs, nowMs }: State): Line {
 
 function bodyLines(state: State, room: Room): Line[] {
   const problem = state.data.overview.problem;
-  const stale = isStale(state) && problem !== null ? wrapped(problem, room.columns, 'bad').slice(0, 2) : [];
+  const stale = isStale(state) && problem !== null ? wrapped(problem, room.columns, 'red').slice(0, 2) : [];
   const inner = { columns: room.columns, rows: room.rows - stale.length };
   const shown = state.help ? helpLines(inner) : BODIES[state.view](state, inner);
   const lines = [...stale, ...(isStale(state) && !state.help ? shown.map(faded) : shown)];
@@ -118,7 +118,7 @@ function dialogLines(state: State): Line[] {
   }
   if (prompt !== null) {
     const question = `${prompt.question.text} `;
-    const problem = prompt.problem === null ? EMPTY : plain(prompt.problem, 'bad');
+    const problem = prompt.problem === null ? EMPTY : plain(prompt.problem, 'red');
     const room = columns - widthOf(question) - 1;
     return [problem, [span(question, 'bold'), span(endOf(prompt.text, room)), span('▏', 'picked')]];
   }

@@ -2,9 +2,9 @@
 // is room, and all of them in a view of their own.
 import type { HealthReasonBody, OverviewBody } from '../../api/client/client-bodies.ts';
 import { fitted, lineWidth } from '../../cli/output/line.ts';
-import { cardCount } from '../../cli/output/style.ts';
+import { COLOURS, cardCount } from '../../cli/output/style.ts';
 import { widthOf } from '../../cli/output/width.ts';
-import { HEALTH_TONES, healthSpan, since as sinceWords } from '../format.ts';
+import { healthSpan, since as sinceWords } from '../format.ts';
 import { EMPTY, hint, type Line, MARK, missing, type Room, span, wrapped } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 
@@ -77,7 +77,7 @@ function fittingReasons(reasons: readonly HealthReasonBody[], room: Space): read
 function reasonLines(reason: HealthReasonBody, { columns, rows, nowMs }: Space): Line[] {
   const { text, command, severity, since } = reason;
   const held = since ? ` (for ${sinceWords(since, nowMs)})` : '';
-  const said = wrapped(`${text}${held}`, columns, HEALTH_TONES[severity]);
+  const said = wrapped(`${text}${held}`, columns, COLOURS[severity]);
   if (command === null) return said.slice(0, rows);
   const typed = hint(command);
   const [only] = said;

@@ -4,7 +4,7 @@ import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts'
 import { capacityLine, stopsLine } from '../../cli/output/fleet-lines.ts';
 import { gauge } from '../charts.ts';
 import { count, grouped, relative, seconds, since } from '../format.ts';
-import { fact, type Line, missing, type Room, type Span, span, stacked, stackedRows } from '../layout.ts';
+import { fact, type Line, missing, type Room, type Span, span, stacked } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { calmWords, healthLines } from './health.ts';
 import { alertText } from './lists.ts';
@@ -36,7 +36,10 @@ export function overviewLines(state: State, { columns, rows }: Room): Line[] {
     calm,
   });
   const parts = [health, ...taskParts, fitting(facts, rows - used + facts.length - health.length)];
-  return stacked([...parts, pickedCharts(state, columns, rows - stackedRows(parts))], rows);
+  return stacked(
+    [...parts, pickedCharts(state, columns, rows - stacked(parts, Number.POSITIVE_INFINITY).length)],
+    rows,
+  );
 }
 
 /** The charts of the picked task type, where there is room for them. */
@@ -89,16 +92,16 @@ function urgent(name: string, ...value: readonly Span[]): Fact {
 function capacityFact(overview: OverviewBody): Fact {
   const { advice, held_by } = overview.capacity;
   const text = capacityLine(overview, { count, seconds });
-  if (advice !== null) return urgent('capacity', span(text, 'bad'));
-  return held_by === null ? calm('capacity', span(text)) : urgent('capacity', span(text, 'warn'));
+  if (advice !== null) return urgent('capacity', span(text, 'red'));
+  return held_by === null ? calm('capacity', span(text)) : urgent('capacity', span(text, 'yellow'));
 }
 
 function gatewayFacts({ gateway }: OverviewBody, nowMs: number): Fact[] {
   const held = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
   if (held.length === 0)
-    return [calm('gateway', span('● closed', 'good'), span('  no interface is throttled'))];
+    return [calm('gateway', span('● closed', 'green'), span('  no interface is throttled'))];
   return held.map(({ interface: name, breaker, since: from, reason, next_probe_at, instances }) => {
-    const state = breaker === 'open' ? span(`✖ ${name} open`, 'bad') : span(`▲ ${name} half open`, 'warn');
+    const state = breaker === 'open' ? span(`✖ ${name} open`, 'red') : span(`▲ ${name} half open`, 'yellow');
     const how = [
       ...(from === null ? [] : [`since ${since(from, nowMs)}`]),
       ...(next_probe_at === null ? [] : [`next probe ${relative(next_probe_at, nowMs)}`]),
@@ -116,7 +119,7 @@ function pauseFacts(pauses: readonly PauseBody[], nowMs: number): Fact[] {
     const who = source === 'gateway' ? 'the gateway' : by;
     return urgent(
       'pauses',
-      span(`■ ${task_type} ${seconds(left)} left`, source === 'gateway' ? 'bad' : 'warn'),
+      span(`■ ${task_type} ${seconds(left)} left`, source === 'gateway' ? 'red' : 'yellow'),
       span(`  by ${who}${reason === '' ? '' : `: ${reason}`}`),
     );
   });
@@ -124,7 +127,7 @@ function pauseFacts(pauses: readonly PauseBody[], nowMs: number): Fact[] {
 
 function stopsFact({ stops }: OverviewBody): Fact {
   const { text, isUrgent } = stopsLine(stops, count);
-  return isUrgent ? urgent('stops', span(text, 'warn')) : calm('stops', span(text));
+  return isUrgent ? urgent('stops', span(text, 'yellow')) : calm('stops', span(text));
 }
 
 function initFact({ init }: OverviewBody, nowMs: number): Fact {
@@ -135,16 +138,16 @@ function initFact({ init }: OverviewBody, nowMs: number): Fact {
   const eta = eta_seconds === null ? '' : `  ${seconds(eta_seconds)} left`;
   return urgent(
     'init',
-    span(`${status} `, status === 'stuck' ? 'bad' : undefined),
+    span(`${status} `, status === 'stuck' ? 'red' : undefined),
     span(bar, 'accent'),
     span(eta),
   );
 }
 
 function instanceFact({ workers }: OverviewBody): Fact {
-  if (workers.length === 0) return urgent('instances', span('✖ none is alive', 'bad'));
+  if (workers.length === 0) return urgent('instances', span('✖ none is alive', 'red'));
   const versions = [...new Set(workers.map(({ version }) => version))];
-  const mixed = versions.length > 1 ? [span(`▲ versions ${versions.join(', ')}  `, 'warn')] : [];
+  const mixed = versions.length > 1 ? [span(`▲ versions ${versions.join(', ')}  `, 'yellow')] : [];
   const each = workers.map(
     ({ hostname, pid, in_flight }) => `${hostname}/${pid} ${count(in_flight)} running`,
   );
@@ -165,8 +168,8 @@ function alertFacts(state: State, nowMs: number): Fact[] {
     .map((alert, i) =>
       urgent(
         'alerts',
-        span('✖ ', 'bad'),
-        span(alertText(alert), 'bad'),
+        span('✖ ', 'red'),
+        span(alertText(alert), 'red'),
         span(`  for ${since(alert.fired_at, nowMs)}`),
         ...(more > 0 && i === MOST_ALERTS - 1 ? [span(`  (${more} more)`, 'dim')] : []),
       ),
@@ -193,7 +196,7 @@ function cleanupFact({ data }: State, nowMs: number): Fact {
       const why = items
         .flatMap(({ target, error }) => (error === null ? [] : [`${target}: ${error}`]))
         .join('; ');
-      return urgent('cleanup', span(`✖ failed ${relative(finished_at, nowMs)}`, 'bad'), span(`  ${why}`));
+      return urgent('cleanup', span(`✖ failed ${relative(finished_at, nowMs)}`, 'red'), span(`  ${why}`));
     }
     case 'completed':
       return calm(

@@ -1,25 +1,14 @@
 // The view of stops: the mode with the command that changes it, the budget, what waits, and a list of the stops that an
 // operator decides about.
-import type { OverviewBody, StopBody } from '../../api/client/client-bodies.ts';
+import type { OverviewBody } from '../../api/client/client-bodies.ts';
+import { stopColumns } from '../../cli/output/reports/stop-table.ts';
 import { cardCount } from '../../cli/output/style.ts';
 import { gauge } from '../charts.ts';
-import { count, megabytes, NOTHING, relative } from '../format.ts';
-import {
-  fact,
-  hint,
-  type Line,
-  missing,
-  plain,
-  type Room,
-  type Span,
-  type SpanColumn,
-  span,
-  stacked,
-  type Tone,
-  tableLines,
-} from '../layout.ts';
+import { count } from '../format.ts';
+import { fact, hint, type Line, missing, plain, type Room, type Span, span, stacked } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { healthLines } from './health.ts';
+import { commandTable } from './lists.ts';
 
 type Stops = OverviewBody['stops'];
 
@@ -28,7 +17,6 @@ const GAUGE_COLUMNS = 20;
 const REASON_SHARE = 1 / 4;
 /** The list gets at least so many rows: what it lists, its header, two stops. */
 const LEAST_LIST_ROWS = 4;
-const TONES: Partial<Record<StopBody['state'], Tone>> = { held: 'warn', done: 'bad', resumed: 'good' };
 /** The codes of health reasons that stops have. */
 const CODES: readonly string[] = ['usage_jump', 'stops_held', 'stop_unconfirmed'];
 
@@ -36,7 +24,8 @@ export function stopsLines(state: State, { columns, rows }: Room): Line[] {
   const overview = state.data.overview.body;
   if (overview === null) return [missing('stops', state.data.overview.problem)];
   const { stops, health_reasons } = overview;
-  if (stops.mode === null) return [plain('The database does not answer: nothing is known of stops.', 'warn')];
+  if (stops.mode === null)
+    return [plain('The database does not answer: nothing is known of stops.', 'yellow')];
   const reasons = health_reasons.filter(({ code }) => CODES.includes(code));
   const health = healthLines(
     { health: reasons[0]?.severity ?? 'normal', health_reasons: reasons },
@@ -60,26 +49,7 @@ function listLines(state: State, { columns, rows }: Room): Line[] {
   const kind = only === null ? 'stops' : `${only} stops`;
   return [
     plain(`the latest ${count(items.length)} of ${count(total)} ${kind}`, 'dim'),
-    ...tableLines(items, stopColumns(dataTimeMs(state)), { columns, rows: rows - 1, selected: state.picked }),
-  ];
-}
-
-function stopColumns(nowMs: number): SpanColumn<StopBody>[] {
-  return [
-    { header: 'CARD', cell: ({ card_id }) => span(card_id) },
-    { header: 'CARRIER', cell: ({ carrier_id }) => span(carrier_id ?? NOTHING), drop: 3 },
-    { header: 'STATE', cell: ({ state }) => span(state, TONES[state]) },
-    {
-      header: 'USED/ALLOWED MB',
-      cell: ({ used_mb: used, allowance_mb: allowed }) =>
-        span(`${megabytes(used)}/${allowed === null ? 'any' : megabytes(allowed)}`),
-      align: 'right',
-      drop: 5,
-    },
-    { header: 'SINCE', cell: ({ requested_at }) => span(relative(requested_at, nowMs)), drop: 4 },
-    { header: 'HELD BY', cell: ({ held_by }) => span(held_by ?? NOTHING), drop: 6 },
-    { header: 'BY', cell: ({ ordered_by }) => span(ordered_by ?? NOTHING), drop: 2, least: 4 },
-    { header: 'REASON', cell: ({ reason }) => span(reason ?? NOTHING), drop: 1, least: 10 },
+    ...commandTable(items, stopColumns, { columns, rows: rows - 1 }, state),
   ];
 }
 
@@ -87,8 +57,8 @@ function modeLines(stops: Stops): Line[] {
   const { mode, done_hour, done_day, budget_hour, budget_day } = stops;
   const [meaning, command] =
     mode === 'observe'
-      ? [span('▲ observe  no card is stopped, it is recorded which would be', 'warn'), 'enforce']
-      : [span('● enforce  cards over their package are stopped', 'good'), 'observe'];
+      ? [span('▲ observe  no card is stopped, it is recorded which would be', 'yellow'), 'enforce']
+      : [span('● enforce  cards over their package are stopped', 'green'), 'observe'];
   return [
     fact('mode', meaning),
     fact('', ...hint(`cardpoll stops mode ${command} --reason ...`)),
@@ -102,18 +72,18 @@ function budgetSpans(done: number, budget: number | null): Span[] {
   const isUsedUp = done >= budget;
   const bar = gauge(budget === 0 ? 1 : done / budget, GAUGE_COLUMNS);
   return [
-    span(`${bar} `, isUsedUp ? 'warn' : 'accent'),
+    span(`${bar} `, isUsedUp ? 'yellow' : 'accent'),
     span(`${count(done)} of ${count(budget)}${isUsedUp ? ', used up: further stops are held' : ''}`),
   ];
 }
 
 function waitingLines({ held, observed, unconfirmed, resumed_day }: Stops): Line[] {
   return [
-    fact('held', span(`${count(held)} wait until an operator decides`, held ? 'warn' : undefined)),
+    fact('held', span(`${count(held)} wait until an operator decides`, held ? 'yellow' : undefined)),
     fact('observed', span(`${count(observed)} would have been made`)),
     fact(
       'no effect',
-      span(`${count(unconfirmed)} acknowledged, card still running`, unconfirmed ? 'warn' : undefined),
+      span(`${count(unconfirmed)} acknowledged, card still running`, unconfirmed ? 'yellow' : undefined),
     ),
     fact('resumed', span(`${count(resumed_day)} today`)),
   ];

@@ -5,11 +5,10 @@ import { fitted } from '../../cli/output/line.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { extentOf, lineChart, type Summary } from '../charts.ts';
 import { measure } from '../format.ts';
-import { type Line, missing, plain, type Span, sideBySide, span } from '../layout.ts';
+import { GAP, type Line, missing, plain, type Span, sideBySide, span } from '../layout.ts';
 import { type Measured, minutesOf, seriesOf } from '../series.ts';
 import type { State } from '../state.ts';
 
-const GAP = 2;
 const SMALLEST_CHART_ROWS = 2;
 const LARGEST_CHART_ROWS = 10;
 
@@ -51,10 +50,7 @@ export function chartLines(
   if (body === null) return [missing('history', problem)];
   const width = Math.floor((columns - GAP) / 2);
   const [first, second, third, fourth] = CHARTS.map((chart) => oneChart(chart, body, taskType, width, rows));
-  return [
-    ...sideBySide(first ?? [], second ?? [], width, GAP),
-    ...sideBySide(third ?? [], fourth ?? [], width, GAP),
-  ];
+  return [...sideBySide(first ?? [], second ?? [], width), ...sideBySide(third ?? [], fourth ?? [], width)];
 }
 
 function oneChart(

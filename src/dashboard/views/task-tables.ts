@@ -43,7 +43,7 @@ export function queueTable({ tasks, picked, columns }: TaskTables): Line[] {
     { header: 'RUNNING', cell: ({ in_flight }) => span(count(in_flight)), align: 'right' },
     {
       header: 'BACKOFF',
-      cell: ({ backoff }) => span(count(backoff), toneIf(backoff > 0, 'warn')),
+      cell: ({ backoff }) => span(count(backoff), toneIf(backoff > 0, 'yellow')),
       align: 'right',
     },
     { header: 'MANUAL', cell: ({ manual_length }) => span(count(manual_length)), align: 'right' },
@@ -62,7 +62,7 @@ const dueColumn: SpanColumn<TaskBody> = {
 };
 const lagColumn: SpanColumn<TaskBody> = {
   header: 'LAG',
-  cell: ({ schedule_lag_seconds: lag }) => span(seconds(lag), toneIf(lag >= 60, 'warn')),
+  cell: ({ schedule_lag_seconds: lag }) => span(seconds(lag), toneIf(lag >= 60, 'yellow')),
   align: 'right',
 };
 
@@ -92,8 +92,8 @@ export function limitCells(
 ): Line {
   const { current, max } = concurrency;
   const isReduced = effective < max;
-  const tone: Tone | undefined = isReduced ? 'warn' : toneIf(concurrency.usage_percent > 95, 'bad');
-  const bar: Span = span(gauge(current / Math.max(1, effective), columns), tone ?? 'good');
+  const tone: Tone | undefined = isReduced ? 'yellow' : toneIf(concurrency.usage_percent > 95, 'red');
+  const bar: Span = span(gauge(current / Math.max(1, effective), columns), tone ?? 'green');
   const of = isReduced ? `${count(effective)} of ${count(max)}` : count(max);
   return [bar, span(` ${count(current)}/${of}`, tone)];
 }
@@ -101,15 +101,15 @@ export function limitCells(
 function intervalCell({ interval_seconds: wanted, achieved_interval_seconds: achieved }: TaskBody): Span {
   if (wanted === null) return span('off', 'dim');
   if (achieved === null || Math.round(achieved) <= Math.round(wanted * 1.05)) return span(seconds(wanted));
-  return span(`${seconds(achieved)}, not ${seconds(wanted)}`, 'warn');
+  return span(`${seconds(achieved)}, not ${seconds(wanted)}`, 'yellow');
 }
 
 function drainCell({ capacity }: TaskBody): Span {
   const { drain_seconds: drain, capacity_per_second: measured, held_by: heldBy } = capacity;
   if (drain === 0) return span('empty');
   if (drain !== null) return span(seconds(drain));
-  if (heldBy !== null) return span('held', 'bad');
-  return measured === null ? span('not known') : span('never', 'bad');
+  if (heldBy !== null) return span('held', 'red');
+  return measured === null ? span('not known') : span('never', 'red');
 }
 
 function toneIf(condition: boolean, tone: Tone): Tone | undefined {

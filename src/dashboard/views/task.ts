@@ -3,6 +3,7 @@ import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { fitted } from '../../cli/output/line.ts';
 import { count, measure, percent, relative, seconds } from '../format.ts';
 import {
+  GAP,
   type Line,
   missing,
   plain,
@@ -18,7 +19,6 @@ import { calmWords, healthLines } from './health.ts';
 import { chartLines, fittingChartRows } from './task-charts.ts';
 import { durations, limitCells } from './task-tables.ts';
 
-const GAP = 2;
 const GAUGE_COLUMNS = 10;
 /** Failures get so many rows, with their header, before the charts grow. */
 const FAILURE_ROWS = 5;
@@ -72,16 +72,16 @@ function failureLines(state: State, { columns, rows }: Room): Line[] {
   if (body === null) return [missing('failures', problem)];
   const own = body.items.find(({ task_type }) => task_type === state.taskType);
   if (own === undefined || (own.reasons.length === 0 && own.failing_cards === 0))
-    return [[span('● no failures in the last 5 min', 'good')]];
+    return [[span('● no failures in the last 5 min', 'green')]];
   const width = Math.floor((columns - GAP) / 3);
   const reasons = tableLines(own.reasons, REASON_COLUMNS, { columns: width, rows, selected: null });
   const room = { columns: columns - width - GAP, rows, selected: state.picked };
   const failing = tableLines(own.cards, cardColumns(own.failing_cards, dataTimeMs(state)), room);
-  return sideBySide(reasons, failing, width, GAP);
+  return sideBySide(reasons, failing, width);
 }
 
 const REASON_COLUMNS: readonly SpanColumn<FailuresBody['reasons'][number]>[] = [
-  { header: 'FAILED, 5 MIN', cell: (failures) => span(count(failures.count), 'bad'), align: 'right' },
+  { header: 'FAILED, 5 MIN', cell: (failures) => span(count(failures.count), 'red'), align: 'right' },
   { header: 'REASON', cell: ({ reason }) => span(reason), least: 6 },
 ];
 

@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { parseAddressRange } from '../../../src/platform/ssrf-guard.ts';
+import { parseAddressRange } from '../../../src/platform/addresses.ts';
 import { type ApiUnderTest, type Call, startApi } from '../../support/api-under-test.ts';
 import { answer, type BadGateway, type Behaviour, startBadGateway } from '../../support/bad-gateway.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';

@@ -217,6 +217,11 @@ describe('alerts history', () => {
     expect(requests[0]?.line).toBe('GET /api/admin/polling-alert-history?rule_id=3&page=2&page_size=20');
   });
 
+  it('does not round a value to its threshold', async () => {
+    const { env } = await daemonThatSays(json(page([{ ...ALERT, value: 89.97 }])));
+    expect((await cli(['alerts', 'history'], { env })).stdout).toMatch(/ 89\.97 /);
+  });
+
   it('asks for all rules without a filter', async () => {
     const { env, requests } = await daemonThatSays(json(page([])));
     expect((await cli(['alerts', 'history', '--page-size', '100'], { env })).code).toBe(0);

@@ -46,7 +46,7 @@ it('pads a line, spreads two parts over it, and puts blocks side by side', () =>
   expect(textOf(spread(of('left'), of('right'), 12))).toBe('left   right');
   expect(textOf(spread(of('left'), of('right'), 8))).toBe('l… right');
   expect(textOf(spread(of('left'), of('right'), 5))).toBe('right');
-  expect(sideBySide([of('a')], [of('b'), of('c')], 3, 1).map(textOf)).toEqual(['a   b', '    c']);
+  expect(sideBySide([of('a')], [of('b'), of('c')], 3).map(textOf)).toEqual(['a    b', '     c']);
 });
 
 it('wraps between words', () => {

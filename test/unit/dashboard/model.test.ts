@@ -443,7 +443,7 @@ describe('actions', () => {
   it('are refused with a token that only reads, without data, and while the daemon does not answer', () => {
     expect(press(calmState({ readOnly: true }), 'L')).toMatchObject({
       prompt: null,
-      notice: { tone: 'bad' },
+      notice: { tone: 'red' },
     });
     expect(refusalOf(emptyState())).toMatch(/nothing is known/);
     expect(press(emptyState(), 'R').confirm).toBeNull();
@@ -496,10 +496,10 @@ describe('actions', () => {
   it('tell what came of them, and learn from a refusal that the token only reads', () => {
     expect(stateAfter(calmState(), { type: 'done', text: 'done' }).notice).toEqual({
       text: 'done',
-      tone: 'good',
+      tone: 'green',
     });
     const refused = stateAfter(calmState(), { type: 'refused', problem: 'no', readOnly: true });
-    expect(refused).toMatchObject({ readOnly: true, job: null, notice: { text: 'no', tone: 'bad' } });
+    expect(refused).toMatchObject({ readOnly: true, job: null, notice: { text: 'no', tone: 'red' } });
   });
 });
 

@@ -40,6 +40,20 @@ const NAMES = /[\p{L}\p{M}\p{Extended_Pictographic}]/gu;
 const textOf = (line: Line) => line.map(({ text }) => text).join('');
 const screenOf = (state: State) => frameLines(state).map(textOf).join('\n');
 
+it.each([
+  ['instances', 'a late heartbeat', /ago$/],
+  ['configs', 'an interval that is not kept', /^1h$/],
+] as const)('the list of %s shows %s in yellow', (view, _, shown) => {
+  const { data } = troubledState({});
+  const [config] = data.configs.body?.items ?? [];
+  const state = stateAfter(
+    troubledState({ view, columns: 200, rows: 60 }),
+    received('configs', { items: [{ ...config, achieved_interval_seconds: 3_600 }] } as Bodies['configs']),
+  );
+  const cells = frameLines(state).flat();
+  expect(cells.some(({ text, tone }) => tone === 'yellow' && shown.test(text))).toBe(true);
+});
+
 describe('the view of a card', () => {
   const view = (card: object) => {
     const state = calmState({ columns: 200, rows: 60, view: 'card' });
@@ -49,17 +63,28 @@ describe('the view of a card', () => {
     return screenOf({ ...state, data: { ...state.data, card: { ...rest, body: shown } } });
   };
 
-  // When a card is due is a sentence of each task.
-  it.each(Object.entries(CARD).filter(([field]) => field !== 'next_due_at'))('shows %s', (field, value) => {
+  // When a card was polled and is due is said of each task.
+  const shown = Object.entries(CARD).filter(([field]) => !/^(last_polled|next_due)_at$/.test(field));
+  it.each(shown)('shows %s', (field, value) => {
     const others: Record<string, unknown> = {
       boolean: !value,
       string: `1${value}`,
       number: Number(value) + 1,
       object: 1,
     };
-    const other =
-      field === 'last_polled_at' ? { realname: '2020-01-01T00:00:00.000Z' } : others[typeof value];
-    expect(view({ [field]: other })).not.toBe(view({ [field]: value }));
+    expect(view({ [field]: others[typeof value] })).not.toBe(view({ [field]: value }));
+  });
+
+  it('marks the task type that keys act on, and says more of it', () => {
+    const { body, ...rest } = troubledState({}).data.card;
+    const tasks = (body?.tasks ?? []).map((task) => ({ ...task, text: 'is due in 58 s', command: null }));
+    const state = calmState({ view: 'card', taskType: 'carddata', columns: 200 });
+    const card = { ...rest, body: { ...body, tasks } } as State['data']['card'];
+    const screen = screenOf({ ...state, data: { ...state.data, card } });
+    expect(screen).toMatch(
+      /^ {2}▲ realname is due in 58 s *\n {4}config 1 [^▸]*\n▸ ▲ carddata is due in 58 s *\n/m,
+    );
+    expect(screen.match(/last failure 5s ago, 99 in a row: timeout after 30000 ms/g)).toHaveLength(1);
   });
 });
 
@@ -239,9 +264,9 @@ describe('the list of stops', () => {
   it('shows held stops with usage, since when and why, and the keys that decide about them, at 80x24', () => {
     const screen = listOf(two, { picked: 1 });
     expect(screen).toMatch(/^the latest 2 of 2 held stops *$/m);
-    expect(screen).toMatch(/^ {2}CARD +CARRIER +STATE +USED\/ALLOWED MB +SINCE +HELD BY +BY +REASON *$/m);
-    expect(screen).toMatch(/^ {2}42 +7 +held +1,024\.25\/1,000 +5m ago +budget_hour +- +- *$/m);
-    expect(screen).toMatch(/^▸ 4711 +7 +held +1,024\.25\/any +5m ago +usage_jump +- +- *$/m);
+    expect(screen).toMatch(/^ {2}CARD +STATE +USED MB +ALLOWANCE MB +REQUESTED +HELD BY +BY +REASON *$/m);
+    expect(screen).toMatch(/^ {4}42 +held +1,024\.25 +1,000 +5m ago +budget_hour +- +- *$/m);
+    expect(screen).toMatch(/^▸ 4711 +held +1,024\.25 +- +5m ago +usage_jump +- +- *$/m);
     expect(screen).toMatch(/M mode {2}R release {2}D dismiss {2}A release all *$/);
   });
 
@@ -257,7 +282,7 @@ describe('the list of stops', () => {
       },
     );
     expect(latest).toMatch(/^the latest 1 of 1 stops *$/m);
-    expect(latest).toMatch(/^▸ 42 +7 +dismissed .* anna +a test card *$/m);
+    expect(latest).toMatch(/^▸ +42 +\d+ +dismissed .* anna +a test card *$/m);
   });
 
   it.each(SIZES)('keeps the picked stop on the screen, on %i columns and %i lines', (columns, rows) => {
@@ -303,10 +328,10 @@ describe('the line of stops', () => {
     const size = { columns, rows };
     const held = stopsOf({ held: 28 }, size);
     expect(textOf(held)).toMatch(/^stops +enforce, 12 of 100 this hour, 340 of 500 today, 28 held *$/);
-    expect(toneOf(held)).toBe('warn');
+    expect(toneOf(held)).toBe('yellow');
     const observe = stopsOf({ mode: 'observe', observed: 1_200 }, size);
     expect(textOf(observe)).toMatch(/^stops +observe, no card is stopped, 1,200 would have been *$/);
-    expect(toneOf(observe)).toBe('warn');
+    expect(toneOf(observe)).toBe('yellow');
   });
 
   it('shows no budget where there is none, and nothing that is not known', () => {

@@ -14,7 +14,7 @@ import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
-import { historyTable } from '../../output/reports/alert-tables.ts';
+import { alertColumns } from '../../output/reports/alert-tables.ts';
 import { span } from '../../output/style.ts';
 import { fieldList, listTable, ofOne } from '../../output/table.ts';
 import { RULE, rules, show } from './alert-rules.ts';
@@ -44,7 +44,7 @@ const history = defineCommand({
       label: 'reading the alert history',
       read: (client, page, pageSize) => client.alertHistory(filter, page, pageSize),
       keyOf: ({ id }) => id,
-      table: historyTable,
+      table: listTable(alertColumns),
       noun: 'alerts',
       empty: 'no alert has fired yet; to see the rules: cardpoll alerts rules',
     });
@@ -57,7 +57,7 @@ const ALERT = {
   kind: integer(ALERT_ID_BOUNDS),
 } as const satisfies ArgumentSpec;
 
-const asTable = ofOne(historyTable);
+const asTable = ofOne(listTable(alertColumns));
 
 const acknowledge = defineCommand({
   name: 'ack',

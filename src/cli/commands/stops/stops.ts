@@ -1,13 +1,13 @@
 // `cardpoll stops`: lists the stops of cards; `stops mode`: shows and sets whether cards over their package are stopped.
 // The other subcommands are in the other files of this folder.
-import type { StopBody, StopModeBody } from '../../../api/client/client-bodies.ts';
+import type { StopModeBody } from '../../../api/client/client-bodies.ts';
 import { oneOf } from '../../../config/kinds.ts';
 import { STOP_MODES, STOP_STATES, type StopMode } from '../../../domain/stops/stop.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
-import type { Colour } from '../../output/style.ts';
+import { stopColumns } from '../../output/reports/stop-table.ts';
 import { fieldList, listTable } from '../../output/table.ts';
 import { pastRange } from '../../past-time.ts';
 import { CARRIER_OPTION, OPTIONAL_REASON, SINCE_OPTION } from './stop-options.ts';
@@ -38,7 +38,7 @@ const list = defineCommand({
       read: (client, page, pageSize) => client.stops(filter, page, pageSize),
       keyOf: ({ card_id, month }) => `${card_id} ${month}`,
       heading: said,
-      table: stopTable,
+      table: listTable(stopColumns),
       noun: 'stops',
       empty: Object.values(filter).some((value) => value !== undefined)
         ? 'no stop matches: cardpoll stops shows all'
@@ -46,27 +46,6 @@ const list = defineCommand({
     });
   },
 });
-
-const STATES: Partial<Record<StopBody['state'], Colour>> = { held: 'yellow', done: 'red', resumed: 'green' };
-
-const stopTable = listTable<StopBody>((style) => [
-  { header: 'CARD', cell: (row) => style.id(row.card_id) },
-  { header: 'ICCID', cell: (row) => style.text(row.iccid), least: 22, drop: 4 },
-  { header: 'CARRIER', cell: (row) => style.id(row.carrier_id), drop: 4 },
-  { header: 'MONTH', cell: (row) => style.text(row.month), drop: 3 },
-  { header: 'STATE', cell: (row) => style.text(row.state, STATES[row.state]) },
-  { header: 'USED MB', cell: (row) => style.number(row.used_mb), drop: 10 },
-  { header: 'ALLOWANCE MB', cell: (row) => style.number(row.allowance_mb), drop: 8 },
-  { header: 'REQUESTED', cell: (row) => style.time(row.requested_at), drop: 9 },
-  { header: 'STOPPED', cell: (row) => style.time(row.completed_at), drop: 5 },
-  { header: 'RESUMED', cell: (row) => style.time(row.resumed_at), drop: 2 },
-  { header: 'HELD BY', cell: (row) => style.text(row.held_by), drop: 11 },
-  { header: 'BY', cell: (row) => style.text(row.ordered_by), least: 8, drop: 6 },
-  { header: 'REASON', cell: (row) => style.text(row.reason), least: 10, drop: 7 },
-  { header: 'ATTEMPTS', cell: (row) => style.number(row.attempts), drop: 1 },
-  { header: 'UNCONFIRMED', cell: (row) => style.number(row.unconfirmed), drop: 1 },
-  { header: 'LAST ERROR', cell: (row) => style.text(row.last_error), drop: 1 },
-]);
 
 const mode = defineCommand({
   name: 'mode',

@@ -14,7 +14,8 @@ import { follow, type WaitOptions } from '../../follow.ts';
 import { namesIn } from '../../named.ts';
 import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
-import { type Colour, cardCount, type Style } from '../../output/style.ts';
+import { TRIGGER_COLOURS, triggerColumns } from '../../output/reports/trigger-table.ts';
+import { cardCount, type Style } from '../../output/style.ts';
 import { type Field, type FieldsOf, fieldList, listTable, renderFields } from '../../output/table.ts';
 
 const TRIGGER_ID = {
@@ -109,7 +110,7 @@ export const list = defineCommand({
       label: 'reading triggers',
       read: (client, page, pageSize) => client.triggers(page, pageSize),
       keyOf: ({ trigger_id }) => trigger_id,
-      table: triggerTable,
+      table: listTable(triggerColumns),
       noun: 'triggers',
       empty: 'no triggers yet: cardpoll trigger single --card-id 42 --task realname --wait',
     }),
@@ -159,21 +160,6 @@ function isOver({ status }: TriggerBody): boolean {
   return status === 'completed' || status === 'cancelled';
 }
 
-const COLOURS: Partial<Record<TriggerBody['status'], Colour>> = { completed: 'green', cancelled: 'yellow' };
-
-const triggerTable = listTable<TriggerBody>((style) => [
-  { header: 'TRIGGER', cell: (row) => style.text(row.trigger_id), least: 16 },
-  { header: 'KIND', cell: (row) => style.text(row.kind), drop: 2 },
-  { header: 'TASK', cell: (row) => style.text(row.task_type), drop: 6 },
-  { header: 'STATUS', cell: (row) => style.text(row.status, COLOURS[row.status]) },
-  { header: 'TOTAL', cell: (row) => style.estimate(row.total, row.total_estimated), drop: 7 },
-  { header: 'WAITING', cell: (row) => style.number(row.waiting), drop: 3 },
-  { header: 'SUCCEEDED', cell: (row) => style.number(row.succeeded), drop: 4 },
-  { header: 'FAILED', cell: (row) => style.failures(row.failed), drop: 8 },
-  { header: 'CREATED', cell: (row) => style.time(row.created_at), drop: 5 },
-  { header: 'FINISHED', cell: (row) => style.time(row.finished_at), drop: 1 },
-]);
-
 /** @param outcome the result of the poll, once it is known. */
 function triggerFields(trigger: TriggerBody, style: Style, outcome: readonly Field[] = []): string {
   return renderFields(
@@ -184,7 +170,7 @@ function triggerFields(trigger: TriggerBody, style: Style, outcome: readonly Fie
       ...(trigger.selection === null
         ? []
         : [['cards', style.text(selectionText(trigger.selection))] as const]),
-      ['status', style.text(trigger.status, COLOURS[trigger.status])],
+      ['status', style.text(trigger.status, TRIGGER_COLOURS[trigger.status])],
       ['total', style.estimate(trigger.total, trigger.total_estimated)],
       ['waiting', style.number(trigger.waiting)],
       ...(trigger.early === 0 ? [] : earlyFields(trigger, style)),

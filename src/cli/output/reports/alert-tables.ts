@@ -1,8 +1,8 @@
-// Alert rules and fired alerts as tables. Used by the alerts commands. Shows what the API says.
+// Alert rules and fired alerts as tables. Used by the alerts commands and the dashboard. Shows what the API says.
 import type { AlertBody, AlertRuleBody } from '../../../api/client/client-bodies.ts';
 import { RULE_TYPE_FACTS } from '../../../domain/alerts/alert-rule.ts';
 import type { Cell, Style } from '../style.ts';
-import { fieldList, listTable } from '../table.ts';
+import { type ColumnsOf, fieldList, listTable } from '../table.ts';
 
 type Condition = Pick<AlertRuleBody, 'rule_type' | 'comparison' | 'threshold'>;
 
@@ -35,12 +35,12 @@ export const ruleFields = fieldList<AlertRuleBody>((rule, style) => [
   ['updated', style.time(rule.updated_at)],
 ]);
 
-export const historyTable = listTable<AlertBody>((style) => [
+export const alertColumns: ColumnsOf<AlertBody> = (style) => [
   { header: 'ID', cell: (row) => style.id(row.id) },
   { header: 'RULE', cell: (row) => style.text(`${row.rule_id} ${row.rule_name}`), least: 12 },
   { header: 'TASK', cell: (row) => style.text(row.task_type), drop: 5 },
   { header: 'CONDITION', cell: (row) => style.text(conditionText(row)), drop: 1 },
-  { header: 'VALUE', cell: (row) => style.number(Math.round(row.value * 100) / 100), drop: 6 },
+  { header: 'VALUE', cell: (row) => style.number(Math.round(row.value * 100) / 100, 0, 2), drop: 6 },
   { header: 'FIRED', cell: (row) => style.time(row.fired_at), drop: 7 },
   {
     header: 'RESOLVED',
@@ -49,7 +49,7 @@ export const historyTable = listTable<AlertBody>((style) => [
   { header: 'SILENCED', cell: (row) => style.yesNo(row.silenced), drop: 3 },
   { header: 'ACKNOWLEDGED', cell: (row) => style.text(row.acknowledged_by), least: 12, drop: 4 },
   { header: 'NOTIFIED', cell: (row) => notificationsCell(row, style), least: 12, drop: 2 },
-]);
+];
 
 /** One status per event, with the number of attempts if there were several. */
 function notificationsCell({ notifications }: AlertBody, style: Style): Cell {

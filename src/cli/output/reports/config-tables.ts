@@ -1,24 +1,34 @@
-// Polling configs as tables. Used by the configs command. Shows what the API says; computes nothing.
+// Polling configs as tables. Used by the configs command and the dashboard. Shows what the API says; computes nothing.
 import type { ConfigBody } from '../../../api/client/client-bodies.ts';
-import { type Style, sentenceLines } from '../style.ts';
-import { listTable } from '../table.ts';
+import { type Cell, type Style, sentenceLines } from '../style.ts';
+import { type ColumnsOf, renderTable } from '../table.ts';
 
-const columnTable = listTable<ConfigBody>((style) => [
+export const configColumns: ColumnsOf<ConfigBody> = (style) => [
   { header: 'ID', cell: (row) => style.id(row.id) },
   { header: 'NAME', cell: (row) => style.text(row.name), least: 12 },
   { header: 'TASK', cell: (row) => style.text(row.task_type) },
   { header: 'CARDS', cell: (row) => style.text(row.card_condition), drop: 3 },
   { header: 'CARRIER', cell: (row) => style.id(row.carrier_id ?? 'all'), drop: 2 },
   { header: 'INTERVAL', cell: (row) => style.seconds(row.interval_seconds) },
-  { header: 'ACHIEVED', cell: (row) => style.seconds(row.achieved_interval_seconds), drop: 4 },
+  { header: 'ACHIEVED', cell: (row) => achievedCell(row, style), drop: 4 },
   { header: 'MEMBERS', cell: (row) => style.number(row.members), drop: 5 },
   { header: 'PRIORITY', cell: (row) => style.id(row.priority), drop: 1 },
   { header: 'STATUS', cell: ({ status }) => style.enabled(status === 1) },
-]);
+];
+
+function achievedCell(
+  { interval_seconds: wanted, achieved_interval_seconds: achieved }: ConfigBody,
+  style: Style,
+): Cell {
+  return {
+    ...style.seconds(achieved),
+    tone: achieved !== null && achieved > 1.5 * wanted ? 'yellow' : undefined,
+  };
+}
 
 /** The table, and what is wrong with the configs. */
 export function configTable(items: readonly ConfigBody[], style: Style): string {
-  const table = columnTable(items, style);
+  const table = renderTable(items, configColumns(style), style);
   if (!style.forPeople) return table;
   const problems = items.flatMap(({ id, problems: own }) =>
     own.flatMap((problem) => sentenceLines(problem, style, `config ${id}: `)),

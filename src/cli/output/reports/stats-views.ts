@@ -11,7 +11,7 @@ import type {
 import { capacityFacts, stopsLine } from '../fleet-lines.ts';
 import { flow } from '../line.ts';
 import { type Cell, commandLines, labelledLines, type Style, sentenceLines } from '../style.ts';
-import { type Column, fieldList, listTable, renderTable } from '../table.ts';
+import { type Column, type ColumnsOf, fieldList, listTable, renderTable } from '../table.ts';
 
 type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'>;
 type InterfaceBody = OverviewBody['gateway']['interfaces'][number];
@@ -209,20 +209,18 @@ function runningCell({ concurrency, effective_concurrency: effective }: TaskBody
   return { text: `${running}/${limit}${configured}`, align: 'right' };
 }
 
-type InstanceBody = OverviewBody['workers'][number];
-
-export const instanceTable = listTable<InstanceBody>((style) => [
+export const instanceColumns: ColumnsOf<OverviewBody['workers'][number]> = (style) => [
   { header: 'HOST', cell: (row) => style.text(row.hostname), least: 8 },
   { header: 'PID', cell: (row) => style.id(row.pid), drop: 6 },
   { header: 'ROLES', cell: (row) => style.text(row.roles.join(',')), least: 8, drop: 5 },
   { header: 'VERSION', cell: (row) => style.text(row.version), least: 7, drop: 7 },
   { header: 'RUNNING', cell: (row) => style.number(row.in_flight) },
   { header: 'STARTED', cell: (row) => style.time(row.started_at), drop: 4 },
-  { header: 'HEARTBEAT', cell: (row) => style.time(row.heartbeat_at) },
+  { header: 'HEARTBEAT', cell: (row) => style.heartbeat(row.heartbeat_at) },
   { header: 'CACHE %', cell: (row) => style.number(percent(row.cache_hit_ratio), 1), drop: 2 },
   { header: 'PROBES', cell: (row) => style.text(row.probe_address), least: 10, drop: 3 },
   { header: 'ID', cell: (row) => style.text(row.worker_id), least: 8, drop: 1 },
-]);
+];
 
 function percent(ratio: number | null): number | null {
   return ratio === null ? null : Math.round(ratio * 10_000) / 100;

@@ -5,8 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import type { AlertRuleFields } from '../../../../src/domain/alerts/alert-rule.ts';
 import { callWebhook } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { retryPauseMs, WebhookSender } from '../../../../src/engine/alerts/webhook-sender.ts';
+import { parseAddressRange } from '../../../../src/platform/addresses.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
-import { parseAddressRange, SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
+import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { AlertNotification } from '../../../../src/store/ports/records/alert-records.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { PostgresClient } from '../../../../src/store/postgres/record-store.ts';

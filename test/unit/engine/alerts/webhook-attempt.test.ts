@@ -4,7 +4,8 @@ import { Webhook } from 'standardwebhooks';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { AlertRule } from '../../../../src/domain/alerts/alert-rule.ts';
 import { WebhookTester, webhookMessage } from '../../../../src/engine/alerts/webhook-attempt.ts';
-import { parseAddressRange, SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
+import { parseAddressRange } from '../../../../src/platform/addresses.ts';
+import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { Alert } from '../../../../src/store/ports/records/alert-records.ts';
 import {
   answer,

@@ -8,7 +8,8 @@ import { Webhook } from 'standardwebhooks';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { attemptWebhook, callWebhook } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { WebhookSender } from '../../../../src/engine/alerts/webhook-sender.ts';
-import { parseAddressRange, SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
+import { parseAddressRange } from '../../../../src/platform/addresses.ts';
+import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type {
   DeliveryOutcome,
   WebhookDelivery,

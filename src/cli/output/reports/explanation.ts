@@ -1,0 +1,114 @@
+// Why a card is or is not polled, as lines: `cardpoll explain` prints them, and the dashboard shows them.
+import type { ExplanationBody } from '../../../api/client/client-bodies.ts';
+import { roundedMb } from '../../../domain/numbers.ts';
+import type { Toned } from '../line.ts';
+import { type Colour, INDENT, type Style, sentenceLines, span } from '../style.ts';
+import { offersRealname } from './card-fields.ts';
+
+type TextLine = readonly Toned<Colour>[];
+type TaskBody = ExplanationBody['tasks'][number];
+
+const SYMBOLS: Record<TaskBody['state'], readonly [symbol: string, colour: Colour]> = {
+  scheduled: ['●', 'green'],
+  running: ['●', 'green'],
+  due: ['▲', 'yellow'],
+  backoff: ['▲', 'yellow'],
+  not_loaded: ['▲', 'yellow'],
+  paused: ['▲', 'yellow'],
+  disabled: ['▲', 'yellow'],
+  unmatched: ['▲', 'yellow'],
+  not_offered: ['■', 'dim'],
+  held: ['✖', 'red'],
+};
+
+/** @param isDetailed tells the task types whose polls are said too, and why other configs do not match. */
+export function explanationParts(
+  body: ExplanationBody,
+  style: Style,
+  isDetailed: (task: TaskBody) => boolean = () => true,
+) {
+  return {
+    card: cardLines(body, style),
+    tasks: body.tasks.map((task) => taskLines(withoutRepetition(task, body.tasks), style, isDetailed(task))),
+    history: historyLines(body, style),
+  };
+}
+
+function cardLines({ card, tasks }: ExplanationBody, style: Style): TextLine[] {
+  const unverified = offersRealname(tasks) ? 'not verified' : 'real name not offered';
+  const allowance = card.allowance_mb === null ? 'unlimited' : `${card.allowance_mb} MB`;
+  const facts = [
+    `iccid ${card.iccid}`,
+    `carrier ${card.carrier_id}`,
+    `status ${card.status}`,
+    card.real_name_verified ? 'verified' : unverified,
+    card.stopped ? 'STOPPED' : 'not stopped',
+    `used ${roundedMb(card.used_mb_month)} of ${allowance} in ${card.usage_month}`,
+  ];
+  return [[style.text(`card ${card.card_id}`, 'bold')], ...said(facts.join(', '), style, INDENT)];
+}
+
+function taskLines(task: TaskBody, style: Style, isDetailed: boolean): TextLine[] {
+  const [symbol, colour] = SYMBOLS[task.state];
+  const others = task.other_configs.map(({ id, name, reason }) => `not by config ${id} (${name}): ${reason}`);
+  const details = [pollWords(task, style), failureWords(task, style), ...others];
+  const lines = [scheduleWords(task, style), ...(isDetailed ? details : [])].filter((line) => line !== '');
+  const [first = [], ...more] = said(`${task.task_type} ${task.text}`, style, `${symbol} `);
+  return [
+    first.map(({ text }) => ({ text, tone: colour })),
+    ...more,
+    ...lines.flatMap((line) => said(line, style, INDENT)),
+    ...(task.command === null ? [] : [typed(task.command, style)]),
+  ];
+}
+
+/** One breaker holds several task types back: the first one says why, and what to type. */
+function withoutRepetition(task: TaskBody, tasks: ExplanationBody['tasks']): TaskBody {
+  const first = tasks.find(({ state, text }) => state === 'held' && text === task.text);
+  if (task.state !== 'held' || first === undefined || first.task_type === task.task_type) return task;
+  return { ...task, text: `is held back for the same reason as ${first.task_type}`, command: null };
+}
+
+function scheduleWords({ config, ring, next_due_at: due }: TaskBody, style: Style): string {
+  if (config === null) return '';
+  const outside = ring?.member === false ? ', not a member' : '';
+  const place =
+    ring === null ? 'no ring yet' : `bucket ${ring.bucket} of ${ring.buckets} of its ring${outside}`;
+  const when = due === null ? '' : `, due ${style.time(due).text}`;
+  return `config ${config.id} (${config.name}), every ${span(config.interval_seconds)}, ${place}${when}`;
+}
+
+function pollWords({ last_succeeded_at: at }: TaskBody, style: Style): string {
+  return at === null ? 'never polled successfully' : `last success ${style.time(at).text}`;
+}
+
+function failureWords({ last_failure: failure }: TaskBody, style: Style): string {
+  if (failure === null) return '';
+  const { at, reason, message, duration_ms, attempts } = failure;
+  const times = attempts === 1 ? '' : `, ${attempts} in a row`;
+  return `last failure ${style.time(at).text}${times}: ${reason} after ${Math.round(duration_ms)} ms, ${message}`;
+}
+
+function historyLines(body: ExplanationBody, style: Style): TextLine[] {
+  const usage = body.usage.map(({ month, used_mb }) => `${month} ${roundedMb(used_mb)} MB`).join(', ');
+  const stops = body.stops.map(({ at, action, detail }) => `${action} ${style.time(at).text}: ${detail}`);
+  const triggers = body.open_triggers.map(
+    ({ trigger_id, kind, task_type, created_at }) =>
+      `open trigger ${trigger_id} (${kind}, ${task_type}) of ${style.time(created_at).text}`,
+  );
+  const lines = [...(usage === '' ? [] : [`usage: ${usage}`]), ...stops, ...triggers];
+  return [
+    ...lines.flatMap((line) => said(line, style)),
+    [{ text: 'log lines:' }],
+    typed(body.logs_command, style),
+  ];
+}
+
+function said(text: string, style: Style, before?: string): TextLine[] {
+  return sentenceLines(text, style, before).map((line) => [{ text: line }]);
+}
+
+/** A command to type, on one line, so that it can be copied. */
+function typed(command: string, style: Style): TextLine {
+  return [{ text: INDENT }, style.text(command, 'bold')];
+}

@@ -1,0 +1,25 @@
+// The stops of cards as a table. Used by `cardpoll stops` and the dashboard. Shows what the API says.
+import type { StopBody } from '../../../api/client/client-bodies.ts';
+import type { Colour } from '../style.ts';
+import type { ColumnsOf } from '../table.ts';
+
+const STATES: Partial<Record<StopBody['state'], Colour>> = { held: 'yellow', done: 'red', resumed: 'green' };
+
+export const stopColumns: ColumnsOf<StopBody> = (style) => [
+  { header: 'CARD', cell: (row) => style.id(row.card_id) },
+  { header: 'ICCID', cell: (row) => style.text(row.iccid), least: 22, drop: 4 },
+  { header: 'CARRIER', cell: (row) => style.id(row.carrier_id), drop: 4 },
+  { header: 'MONTH', cell: (row) => style.text(row.month), drop: 3 },
+  { header: 'STATE', cell: (row) => style.text(row.state, STATES[row.state]) },
+  { header: 'USED MB', cell: (row) => style.number(row.used_mb, 0, 2), drop: 10 },
+  { header: 'ALLOWANCE MB', cell: (row) => style.number(row.allowance_mb, 0, 2), drop: 8 },
+  { header: 'REQUESTED', cell: (row) => style.time(row.requested_at), drop: 9 },
+  { header: 'STOPPED', cell: (row) => style.time(row.completed_at), drop: 5 },
+  { header: 'RESUMED', cell: (row) => style.time(row.resumed_at), drop: 2 },
+  { header: 'HELD BY', cell: (row) => style.text(row.held_by), drop: 11 },
+  { header: 'BY', cell: (row) => style.text(row.ordered_by), least: 8, drop: 6 },
+  { header: 'REASON', cell: (row) => style.text(row.reason), least: 10, drop: 7 },
+  { header: 'ATTEMPTS', cell: (row) => style.number(row.attempts), drop: 1 },
+  { header: 'UNCONFIRMED', cell: (row) => style.number(row.unconfirmed), drop: 1 },
+  { header: 'LAST ERROR', cell: (row) => style.text(row.last_error), drop: 1 },
+];

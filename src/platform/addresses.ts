@@ -1,0 +1,29 @@
+// IP addresses: which ones only this machine can reach (listening there needs no tokens), and ranges as the configuration
+// has them. Resolves no names.
+import { BlockList, isIP } from 'node:net';
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** True for localhost and loopback addresses. */
+export function isLoopback(host: string): boolean {
+  const family = isIP(host);
+  if (family === 0) return host === 'localhost';
+  return loopback.check(host, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** `10.0.0.0/8`: the first `prefix` bits of the address. */
+export interface AddressRange {
+  readonly address: string;
+  readonly prefix: number;
+}
+
+/** Reads `10.0.0.0/8`, `fd00::/8` or a single address; null when it is neither. */
+export function parseAddressRange(text: string): AddressRange | null {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  const widest = family === 4 ? 32 : 128;
+  const prefix = bits === undefined ? widest : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
+  return family !== 0 && rest.length === 0 && prefix <= widest ? { address, prefix } : null;
+}
