@@ -119,6 +119,7 @@ CREATE TABLE card_resumes (
   CONSTRAINT card_resumes_run_id_fkey FOREIGN KEY (run_id) REFERENCES resume_runs(id) ON DELETE CASCADE,
   CONSTRAINT card_resumes_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'resumed'::text, 'already_running'::text, 'failed'::text, 'cancelled'::text])))
 );
+CREATE INDEX card_resumes_called ON public.card_resumes USING btree (card_id) WHERE ((state = 'cancelled'::text) AND (claimed_until IS NOT NULL));
 CREATE INDEX card_resumes_due ON public.card_resumes USING btree (due_at) WHERE (state = 'waiting'::text);
 CREATE INDEX card_resumes_failed ON public.card_resumes USING btree (run_id) WHERE (last_error IS NOT NULL);
 CREATE UNIQUE INDEX card_resumes_waiting ON public.card_resumes USING btree (card_id) WHERE (state = 'waiting'::text);

@@ -10,7 +10,7 @@ import type { SqlClient, SqlRunner, SqlTransaction } from './client/sql-client.t
 import { sqlStateOf } from './client/sql-errors.ts';
 import { statements } from './client/statements.ts';
 import { limitLockWaits, lockKey } from './client/transaction-bounds.ts';
-import * as SOURCES from './migrations/migration-list.ts';
+import * as SOURCES from './migration-list.ts';
 import file from './migrations.sql';
 
 const sql = statements(file);

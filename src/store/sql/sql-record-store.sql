@@ -17,6 +17,9 @@ FROM pg_control_system()
 
 -- name: sql_record_store.server
 -- $1 application name under which daemons are connected.
+-- oldest_writer: what has been writing for the longest, in any database of the server: a session, or a transaction that is
+-- prepared. Only a member of pg_read_all_stats sees the sessions of other users.
+-- usage_months: months for which both usage tables have a partition. None before the tables exist.
 SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
   current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
     - coalesce(current_setting('reserved_connections', true)::integer, 0) AS max_connections,
@@ -25,28 +28,25 @@ SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
   CASE WHEN pg_is_in_recovery() THEN 'standby'
     WHEN current_setting('default_transaction_read_only')::boolean THEN 'setting' END AS read_only_by,
   current_setting('synchronous_standby_names') <> '' AS waits_for_standby,
-  (SELECT count(*) FROM pg_stat_replication)::integer AS standbys
-
--- name: sql_record_store.oldestWriter
--- What has been writing for the longest, in any database of the server: a session, or a transaction that is prepared. Only a
--- member of pg_read_all_stats sees the sessions of other users.
-SELECT database, open_ms::float8 AS open_ms, remedy
-FROM (
-  SELECT datname AS database, extract(epoch FROM clock_timestamp() - xact_start) * 1000 AS open_ms,
+  (SELECT count(*) FROM pg_stat_replication)::integer AS standbys,
+  writer.database AS "oldest_writer.database", writer.open_ms AS "oldest_writer.open_ms",
+  writer.remedy AS "oldest_writer.remedy",
+  ARRAY(
+    SELECT replace(right(child.relname::text, 7), '_', '-') AS month
+    FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
+    WHERE inhparent IN (to_regclass('card_usage'), to_regclass('usage_records'))
+      AND child.relname ~ '_[0-9]{4}_[0-9]{2}$'
+    GROUP BY month
+    HAVING count(*) = 2
+    ORDER BY month
+  ) AS usage_months
+FROM (VALUES (1)) AS one LEFT JOIN (
+  SELECT datname AS database, (extract(epoch FROM clock_timestamp() - xact_start) * 1000)::float8 AS open_ms,
     format('SELECT pg_terminate_backend(%s)', pid) AS remedy
   FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND xact_start IS NOT NULL
   UNION ALL
-  SELECT database, extract(epoch FROM clock_timestamp() - prepared) * 1000, format('ROLLBACK PREPARED %L', gid)
+  SELECT database, (extract(epoch FROM clock_timestamp() - prepared) * 1000)::float8, format('ROLLBACK PREPARED %L', gid)
   FROM pg_prepared_xacts
-) writers
-ORDER BY open_ms DESC LIMIT 1
-
--- name: sql_record_store.usageMonths
--- Months for which both usage tables have a partition. None before the tables exist.
-SELECT right(child.relname::text, 7) AS month
-FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
-WHERE inhparent IN (to_regclass('card_usage'), to_regclass('usage_records'))
-  AND child.relname ~ '_[0-9]{4}_[0-9]{2}$'
-GROUP BY 1
-HAVING count(*) = 2
-ORDER BY 1
+  ORDER BY open_ms DESC
+  LIMIT 1
+) AS writer ON true

@@ -4,7 +4,7 @@
 import type { Fleet } from '../../domain/fleet.ts';
 import { Bulkhead } from '../../platform/bulkhead.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { RecordServer, RecordStore } from '../ports/records/record-store.ts';
+import type { RecordStore } from '../ports/records/record-store.ts';
 import { sqlAlerts } from './alerts/alerts.ts';
 import { sqlAudit, sqlMadeChanges } from './audit/audit.ts';
 import { sqlCards } from './cards/cards.ts';
@@ -61,7 +61,7 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
     // An embedded database has one history.
     identity: async () => (kind === 'embedded' ? kind : identityOf(client)),
     fleet: () => fleetOf(client),
-    server: () => serverOf(client),
+    server: () => db.one('server', APPLICATION_NAME),
     close: () => client.close(),
   };
 }
@@ -113,17 +113,4 @@ async function identityOf(client: SqlClient): Promise<string> {
     if (sqlStateOf(error) === INSUFFICIENT_PRIVILEGE) return '';
     throw error;
   }
-}
-
-type ServerRow = Omit<RecordServer, 'oldestWriter' | 'usageMonths'>;
-
-/** The state of the server, as far as any user who may log in can read it, for the doctor. */
-async function serverOf(client: SqlClient): Promise<RecordServer> {
-  const db = sql.on(client);
-  const months = await db.column<string>('usageMonths');
-  return {
-    ...(await db.one<ServerRow>('server', APPLICATION_NAME)),
-    oldestWriter: await db.first('oldestWriter'),
-    usageMonths: months.map((month) => month.replace('_', '-')),
-  };
 }

@@ -12,7 +12,8 @@ const T = 1_795_251_272_123;
 describeRecordStore('resumes', (db) => {
   const create = (selection: ResumeSelection, stopAgain = false) => filledRun(db.store, selection, stopAgain);
   const claim = (cardId: number) => db.store.resumes.claim(cardId, LEASE_MS);
-  const leaseEnds = () => db.sql('UPDATE card_resumes SET claimed_until = clock_timestamp()');
+  const leaseEnds = () =>
+    db.sql('UPDATE card_resumes SET claimed_until = clock_timestamp() WHERE claimed_until IS NOT NULL');
   const stateOf = async (cardId: number) =>
     (await db.store.stops.ofCard(cardId, 1)).map(({ state }) => state)[0];
 
@@ -147,6 +148,31 @@ describeRecordStore('resumes', (db) => {
     expect(await db.store.resumes.complete(1, id, MONTH, true)).not.toBeNull();
     expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 1, resumed: 1 });
     expect(await db.store.resumes.cancel('no such id')).toBeNull();
+  });
+
+  it.each([
+    ['was cancelled', (id: string) => db.store.resumes.cancel(id)],
+    ['lost the card to an order', () => db.store.stops.order(1, MONTH, { by: 'bob', reason: 'fraud' })],
+  ])('waits for a call of an earlier run that %s', async (_, end) => {
+    const earlier = await create({ cardIds: [1] });
+    await claim(1);
+    await end(earlier.id);
+    const { id } = await create({ cardIds: [1] });
+    expect(await claim(1)).toEqual({ state: 'claimed', runId: id });
+    await db.store.resumes.complete(1, earlier.id, MONTH, true);
+    expect(await claim(1)).toEqual({ state: 'granted', runId: id, attempt: 1 });
+  });
+
+  it('waits for a call of an earlier run no longer than its lease, and not for one without effect', async () => {
+    const earlier = await create({ cardIds: [1, 2] });
+    await claim(1);
+    await claim(2);
+    await db.store.resumes.acknowledge(2, earlier.id, 1);
+    await db.store.resumes.cancel(earlier.id);
+    await create({ cardIds: [1, 2] });
+    expect([await claim(1), await claim(2)]).toMatchObject([{ state: 'claimed' }, { state: 'granted' }]);
+    await leaseEnds();
+    expect(await claim(1)).toMatchObject({ state: 'granted' });
   });
 
   it('makes cards due once a minute, and ends a card that was removed', async () => {

@@ -1,12 +1,13 @@
 -- Alert rules, their history and silences: what operators see and change, and what the evaluator does with them.
 
 -- name: alerts.createRule
--- $1 name, $2 rule type, $3 task type, $4 comparison, $5 threshold, $6 enabled, $7 channels, $8 URL or NULL, $9 secrets,
--- $10 cooldown in seconds, $11 whether its webhooks are grouped. Returns the rule.
+-- $1 the rule as JSON. Returns the rule.
 INSERT INTO alert_rules
   (name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url, webhook_secrets,
    cooldown_seconds, webhook_grouped)
-VALUES ($1, $2, $3, $4, $5::float8, $6::boolean, $7::text[], $8, $9::text[], $10::integer, $11::boolean)
+SELECT name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url, webhook_secrets,
+  cooldown_seconds, webhook_grouped
+FROM jsonb_populate_record(NULL::alert_rules, $1::jsonb)
 RETURNING id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
   webhook_secrets, webhook_grouped, cooldown_seconds, created_at, updated_at
 
@@ -30,36 +31,43 @@ SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify
 FROM alert_rules
 WHERE id = $1::integer AND deleted_at IS NULL
 
--- name: alerts.lockRule
--- Locks a rule until the transaction ends. $1 rule id. Returns whether it fires; no row for one that
--- is deleted.
-SELECT open_alert_id IS NOT NULL AS is_firing
+-- name: alerts.lockedRule
+-- As rule, and locks it until the transaction ends. $1 rule id.
+SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
+  webhook_secrets, webhook_grouped, cooldown_seconds, created_at, updated_at
 FROM alert_rules
 WHERE id = $1::integer AND deleted_at IS NULL
 FOR UPDATE
 
 -- name: alerts.updateRule
--- $1 to $11 as in createRule, $12 rule id. Returns the rule. Its cooldown begins anew with another condition.
-UPDATE alert_rules SET
-  name = $1, rule_type = $2, task_type = $3, comparison = $4, threshold = $5::float8, is_enabled = $6::boolean,
-  notify_channels = $7::text[], webhook_url = $8, webhook_secrets = $9::text[], cooldown_seconds = $10::integer,
-  webhook_grouped = $11::boolean,
-  revision = revision + 1,
+-- $1 rule id, $2 the rule as JSON. Returns the rule. Its cooldown begins anew with another condition.
+UPDATE alert_rules r SET
+  name = f.name, rule_type = f.rule_type, task_type = f.task_type, comparison = f.comparison, threshold = f.threshold,
+  is_enabled = f.is_enabled, notify_channels = f.notify_channels, webhook_url = f.webhook_url,
+  webhook_secrets = f.webhook_secrets, cooldown_seconds = f.cooldown_seconds, webhook_grouped = f.webhook_grouped,
+  revision = r.revision + 1,
   -- Never the same twice: it distinguishes versions.
-  updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'),
-  last_fired_at = CASE WHEN (rule_type, task_type, comparison, threshold) = ($2, $3, $4, $5::float8)
-    THEN last_fired_at END
-WHERE id = $12::integer
-RETURNING id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, webhook_grouped, cooldown_seconds, created_at, updated_at
-
--- name: alerts.deleteFiringRule
--- Its row goes when its alert is resolved. $1 rule id.
-UPDATE alert_rules SET deleted_at = now(), revision = revision + 1 WHERE id = $1::integer
+  updated_at = greatest(clock_timestamp(), r.updated_at + interval '1 millisecond'),
+  last_fired_at = CASE WHEN (r.rule_type, r.task_type, r.comparison, r.threshold)
+    = (f.rule_type, f.task_type, f.comparison, f.threshold) THEN r.last_fired_at END
+FROM jsonb_populate_record(NULL::alert_rules, $2::jsonb) AS f
+WHERE r.id = $1::integer
+RETURNING r.id, r.name, r.rule_type, r.task_type, r.comparison, r.threshold, r.is_enabled, r.notify_channels, r.webhook_url,
+  r.webhook_secrets, r.webhook_grouped, r.cooldown_seconds, r.created_at, r.updated_at
 
 -- name: alerts.deleteRule
--- $1 rule id.
-DELETE FROM alert_rules WHERE id = $1::integer
+-- The row of a rule that fires goes when its alert is resolved. $1 rule id. Returns a row if there is such a rule.
+WITH rule AS MATERIALIZED (
+  SELECT id, open_alert_id IS NOT NULL AS is_firing
+  FROM alert_rules
+  WHERE id = $1::integer AND deleted_at IS NULL
+  FOR UPDATE
+), marked AS (
+  UPDATE alert_rules r SET deleted_at = now(), revision = r.revision + 1 FROM rule WHERE r.id = rule.id AND rule.is_firing
+), removed AS (
+  DELETE FROM alert_rules r USING rule WHERE r.id = rule.id AND NOT rule.is_firing
+)
+SELECT id FROM rule
 
 -- name: alerts.history
 -- One page of the alerts, the newest first. $1 rule id or NULL, $2 state (firing | resolved) or NULL, $3 offset, $4 rows at
@@ -138,13 +146,13 @@ WHERE r.open_alert_id IS NOT NULL OR (r.is_enabled AND r.deleted_at IS NULL)
 
 -- name: alerts.apply
 -- Makes transitions of alert rules durable in one statement: state of the rule, history, notifications.
--- $1 rule ids (distinct, ascending), $2 revisions they were evaluated in, $3 kind (fired | resolved), $4 metric (NULL:
--- no sample), $5 resolution (NULL for fired), $6 ms that a grouped notification waits for others.
+-- $1 the transitions as JSON: rule ids (distinct), revisions they were evaluated in, events: kind (fired | resolved), value of
+-- the metric (null: no sample), resolution (of resolved). $2 ms that a grouped notification waits for others.
 -- Returns the transitions applied, each with its alert. A rule in another revision is left out: another instance was first.
 WITH given AS MATERIALIZED (
-  SELECT g.*
-  FROM unnest($1::integer[], $2::integer[], $3::text[], $4::float8[], $5::text[])
-    AS g (rule_id, revision, kind, value, resolution)
+  SELECT rule_id, revision, event ->> 'kind' AS kind, (event ->> 'value')::float8 AS value, event ->> 'resolution' AS resolution
+  FROM jsonb_to_recordset($1::jsonb) AS transition (rule_id integer, revision integer, event jsonb)
+  ORDER BY rule_id
 ), fired AS (
   UPDATE alert_rules r SET
     open_alert_id = nextval('alert_history_id_seq'), last_fired_at = clock_timestamp(), revision = r.revision + 1
@@ -202,7 +210,7 @@ WITH given AS MATERIALIZED (
 ), notified AS (
   INSERT INTO webhook_outbox (alert_id, event, url, secrets, next_attempt_at)
   SELECT n.alert_id, n.event, n.url, n.secrets, CASE WHEN n.webhook_grouped
-    THEN coalesce(w.due_at, statement_timestamp() + $6::float8 * interval '1 millisecond')
+    THEN coalesce(w.due_at, statement_timestamp() + $2::float8 * interval '1 millisecond')
     ELSE clock_timestamp() END
   FROM notifying n LEFT JOIN waiting w USING (url, event)
   ORDER BY n.alert_id, n.event
@@ -225,13 +233,13 @@ FROM alert_silences
 WHERE ends_at > now()
 ORDER BY id
 
--- name: alerts.forgetEndedSilences
-DELETE FROM alert_silences WHERE ends_at <= now()
-
 -- name: alerts.createSilence
 -- $1 rule id or NULL, $2 rule type or NULL, $3 task type or NULL, $4 reason, $5 by whom, and its end, one of the two:
 -- $6 epoch ms, $7 seconds from now. Returns the silence.
--- Its transaction may have waited for its turn, which is no part of its time.
+-- Its transaction may have waited for its turn, which is no part of its time. Forgets silences that have ended.
+WITH ended AS (
+  DELETE FROM alert_silences WHERE ends_at <= now()
+)
 INSERT INTO alert_silences (rule_id, rule_type, task_type, reason, created_by, created_at, ends_at)
 VALUES ($1::integer, $2, $3, $4, $5, statement_timestamp(),
   coalesce(to_timestamp($6::float8 / 1000), statement_timestamp() + $7::float8 * interval '1 second'))

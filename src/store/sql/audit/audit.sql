@@ -1,13 +1,11 @@
 -- The audit trail, and the results of changes by requests that may be sent again.
 
 -- name: audit.append
--- $1 month (its first day), and of each entry: $2 epoch ms, $3 actor, $4 role, $5 address, $6 request id, $7 action,
--- $8 object, $9 and $10 JSON before and after.
+-- $1 month (its first day), $2 the entries as JSON.
 INSERT INTO audit (month, at, actor, role, address, request_id, action, object, before, after)
-SELECT $1::date, to_timestamp(at_ms / 1000), actor, role, address, request_id, action, object,
-  before::jsonb, after::jsonb
-FROM unnest($2::float8[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-  $10::text[]) AS e (at_ms, actor, role, address, request_id, action, object, before, after)
+SELECT $1::date, to_timestamp(at_ms / 1000), name, role, address, request_id, action, object, before, after
+FROM jsonb_to_recordset($2::jsonb) AS entry (at_ms float8, name text, role text, address text, request_id text, action text,
+  object text, before jsonb, after jsonb)
 
 -- name: audit.page
 -- One page of the entries, the newest first. $1 since and $2 until (epoch ms or NULL), $3 actor or NULL, $4 action, or the

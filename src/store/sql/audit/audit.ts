@@ -1,12 +1,10 @@
 // The audit trail as rows, and the results of changes by requests that may be sent again. `before` and `after` are kept as
 // JSON with the names the outside knows.
-import type { AuditEntry } from '../../../domain/audit.ts';
 import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type { AuditRecord, AuditRecords, MadeChanges } from '../../ports/records/audit-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
 import { countWithin } from '../client/bounded-count.ts';
-import { arraysOf } from '../client/rows.ts';
-import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
+import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './audit.sql';
 
@@ -17,7 +15,10 @@ export function sqlAudit(client: SqlClient): AuditRecords {
     async append(month, entries) {
       if (entries.length === 0) return;
       // A transaction of its own, so that one around it survives a missing partition.
-      await withPartitions(client, month, () => client.transaction((tx) => insert(tx, month, entries)));
+      const given = [monthStart(month), JSON.stringify(snakeKeys(entries), keepable)];
+      await withPartitions(client, month, () =>
+        client.transaction((tx) => sql.on(tx).run('append', ...given)),
+      );
     },
 
     async list({ sinceMs, untilMs, actor, action, object }, { offset, limit }) {
@@ -42,20 +43,6 @@ export function sqlMadeChanges(client: SqlClient): MadeChanges {
       await db.run('addChange', key, result);
     },
   };
-}
-
-function insert(runner: SqlRunner, month: string, entries: readonly AuditEntry[]): Promise<void> {
-  return sql.on(runner).run(
-    'append',
-    monthStart(month),
-    ...arraysOf(entries, 'atMs', 'name', 'role', 'address', 'requestId', 'action', 'object'),
-    entries.map(({ before }) => jsonOf(before)),
-    entries.map(({ after }) => jsonOf(after)),
-  );
-}
-
-function jsonOf(value: unknown): string | null {
-  return value === null || value === undefined ? null : JSON.stringify(snakeKeys(value), keepable);
 }
 
 /** PostgreSQL keeps neither NUL nor half a surrogate pair. */

@@ -33,14 +33,15 @@ LEFT JOIN LATERAL (
 ) u ON true
 WHERE c.card_id = ANY ($1::bigint[])
 
--- name: cards.idOfIccid
--- $1 iccid.
-SELECT card_id FROM cards WHERE iccid = $1
+-- name: cards.idOf
+-- The id of a card. $1 its id or its iccid.
+SELECT CASE WHEN length($1::text) < 18 THEN $1::text::bigint ELSE (SELECT card_id FROM cards WHERE iccid = $1::text) END AS card_id
 
 -- name: cards.lastPolls
--- When a card was polled last, one row per task type ever polled: all columns of card_polls but the key are such times,
+-- When a card was polled last, by task types ever polled: all columns of card_polls but the key are such times,
 -- `<task_type>_at`. $1 card id.
-SELECT regexp_replace(poll.key, '_at$', '') AS task_type, poll.value::timestamptz AS at
+SELECT json_object_agg(regexp_replace(poll.key, '_at$', ''),
+  round(extract(epoch FROM poll.value::timestamptz) * 1000)) AS polls
 FROM card_polls p, jsonb_each_text(to_jsonb(p) - 'card_id') AS poll
 WHERE p.card_id = $1::bigint AND poll.value IS NOT NULL
 
@@ -61,11 +62,12 @@ LIMIT $2::integer
 -- name: cards.count
 SELECT count(*) AS count FROM cards
 
--- name: cards.size
--- The planner's view of the table: rows per page when last analysed (-1: never), and the present number of pages.
-SELECT reltuples::bigint AS rows, relpages AS known_pages,
-  pg_relation_size(oid) / current_setting('block_size')::integer AS pages
-FROM pg_class
+-- name: cards.estimate
+-- The number of cards: of a small table counted, of others by the rows per page when last analysed. $1 pages that are counted,
+-- $2 rows of a page of a table that was never analysed, or last while its first rows were on their way (0 rows, yet pages).
+SELECT CASE WHEN pages <= $1::integer THEN (SELECT count(*) FROM cards)
+  ELSE round(pages * CASE WHEN reltuples > 0 AND relpages > 0 THEN reltuples / relpages ELSE $2::integer END) END AS cards
+FROM pg_class, LATERAL (SELECT pg_relation_size(oid) / current_setting('block_size')::integer AS pages) AS present
 WHERE oid = 'cards'::regclass
 
 -- name: cards.lastId
@@ -74,7 +76,8 @@ SELECT max(card_id) AS last FROM cards
 -- name: cards.stretch
 -- A range of the cards in id order, filtered. $1 card id to start after, $2 cards to scan, $3 cards to return at most,
 -- $4 carrier, $5 status, $6 stopped (NULL: any).
--- Returns the matching cards, each with the last id scanned and how many were; one row without a card for none.
+-- Returns the matching cards, each with the id to start after next (NULL: there are no more cards); one row without a card for
+-- none. A full range may have left matching cards behind its last one; else everything up to the last id was scanned.
 -- Scanning a bounded range in id order needs no index on the filtered columns.
 WITH looked AS MATERIALIZED (
   SELECT {*}
@@ -89,6 +92,11 @@ WITH looked AS MATERIALIZED (
   ORDER BY card_id
   LIMIT $3::integer
 )
-SELECT e.last_id, e.looked_at, m.*
-FROM (SELECT max(card_id) AS last_id, count(*) AS looked_at FROM looked) e LEFT JOIN matching m ON true
+SELECT e.next_after_id, m.*
+FROM (
+  SELECT CASE WHEN found.cards = $3::integer THEN found.last_id WHEN scanned.cards = $2::integer THEN scanned.last_id
+    END AS next_after_id
+  FROM (SELECT max(card_id) AS last_id, count(*) AS cards FROM looked) AS scanned,
+    (SELECT max(card_id) AS last_id, count(*) AS cards FROM matching) AS found
+) e LEFT JOIN matching m ON true
 ORDER BY m.card_id

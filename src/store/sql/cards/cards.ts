@@ -1,8 +1,7 @@
 // Card records: reading and listing them, and the doors to the change feed (card-changes.ts) and to imports
 // (card-import.ts). What polls change is written by results.ts and stops.ts.
 import type { Card } from '../../../domain/cards/card.ts';
-import type { TaskType } from '../../../domain/task-type.ts';
-import type { CardRecords, ListedCard } from '../../ports/records/card-records.ts';
+import type { CardRecord, CardRecords, ListedCard } from '../../ports/records/card-records.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { cardChangesSince, currentMark } from './card-changes.ts';
@@ -19,18 +18,8 @@ const CARDS_A_PAGE = 70;
 /** Cards that one call of `list` looks at, however few of them match. */
 const LOOKED_AT = 20_000;
 
-interface EstimateRow {
-  readonly rows: number;
-  readonly knownPages: number;
-  readonly pages: number;
-}
-
 /** Without a card: the one row of a stretch in which none matches. */
-type StretchRow = ListedCard & {
-  readonly cardId: number | null;
-  readonly lastId: number | null;
-  readonly lookedAt: number;
-};
+type StretchRow = ListedCard & { readonly cardId: number | null; readonly nextAfterId: number | null };
 
 export function sqlCards(client: SqlClient): CardRecords {
   const db = sql.on(client);
@@ -39,26 +28,17 @@ export function sqlCards(client: SqlClient): CardRecords {
     return cardIds.length === 0 ? [] : sql.on(client, answerTimeoutMs).rows('byIds', cardIds);
   }
 
-  async function cardIdOf(cardIdOrIccid: string): Promise<number | null> {
-    if (!/^\d{1,22}$/.test(cardIdOrIccid)) return null;
-    if (cardIdOrIccid.length < 18)
-      return Number.isSafeInteger(Number(cardIdOrIccid)) ? Number(cardIdOrIccid) : null;
-    return db.scalar('idOfIccid', cardIdOrIccid);
-  }
-
-  const count = () => db.count('count');
-
   return {
     page: (afterId, limit) => db.rows('page', afterId, limit),
     byIds,
 
     async find(cardIdOrIccid) {
-      const cardId = await cardIdOf(cardIdOrIccid);
-      if (cardId === null) return null;
-      const [card] = await byIds([cardId]);
+      if (!/^\d{1,22}$/.test(cardIdOrIccid)) return null;
+      const cardId = await db.scalar<number>('idOf', cardIdOrIccid);
+      const [card] = await byIds(cardId === null ? [] : [cardId]);
       if (card === undefined) return null;
-      const rows = await db.rows<{ taskType: TaskType; atMs: number }>('lastPolls', cardId);
-      return { ...card, lastPolledAtMs: Object.fromEntries(rows.map((row) => [row.taskType, row.atMs])) };
+      const polls = await db.scalar<CardRecord['lastPolledAtMs']>('lastPolls', card.cardId);
+      return { ...card, lastPolledAtMs: polls ?? {} };
     },
 
     async lastPolls(taskType, cardIds) {
@@ -67,21 +47,18 @@ export function sqlCards(client: SqlClient): CardRecords {
     },
 
     monthlyUsage: (cardId, limit) => db.rows('monthlyUsage', cardId, limit),
-    count,
-
-    async estimate() {
-      const { rows, knownPages, pages } = await db.one<EstimateRow>('size');
-      if (pages <= PAGES_COUNTED_EXACTLY) return count();
-      return Math.round((rows > 0 && knownPages > 0 ? rows / knownPages : CARDS_A_PAGE) * pages);
-    },
+    count: () => db.count('count'),
+    estimate: () => db.count('estimate', PAGES_COUNTED_EXACTLY, CARDS_A_PAGE),
 
     async list({ carrierId, status, stopped }, afterId, limit) {
       const isOpen = carrierId === null && status === null && stopped === null;
       const window = isOpen ? limit : Math.max(limit, LOOKED_AT);
       const rows = await db.rows<StretchRow>('stretch', afterId, window, limit, carrierId, status, stopped);
       const found = rows.filter(({ cardId }) => cardId !== null);
-      const cards = found.map(({ lastId: _, lookedAt: __, ...card }) => card);
-      return { cards, nextAfterId: nextAfter(rows[0], cards, window, limit) };
+      return {
+        cards: found.map(({ nextAfterId: _, ...card }) => card),
+        nextAfterId: rows[0]?.nextAfterId ?? null,
+      };
     },
 
     lastId: () => db.count('lastId'),
@@ -89,15 +66,4 @@ export function sqlCards(client: SqlClient): CardRecords {
     changeMark: () => currentMark(client),
     changesSince: (mark, limit) => cardChangesSince(client, mark, limit),
   };
-}
-
-/** A full stretch may have left matching cards behind its last one; else everything up to the last id was looked at. */
-function nextAfter(
-  row: StretchRow | undefined,
-  cards: readonly ListedCard[],
-  window: number,
-  limit: number,
-): number | null {
-  if (cards.length === limit) return cards.at(-1)?.cardId ?? null;
-  return row === undefined || row.lookedAt < window ? null : row.lastId;
 }

@@ -15,19 +15,20 @@ WHERE id = $1::integer AND target = ANY ($4::text[])
 RETURNING id, target, retention_days, enabled, last_run_at
 
 -- name: cleanup.begin
--- $1 run id, $2 the instant of the schedule it is for (epoch ms) or NULL. No row when a run is under way, or was begun for
--- that instant.
-INSERT INTO cleanup_runs (run_id, scheduled_for) VALUES ($1, to_timestamp($2::float8 / 1000))
-ON CONFLICT DO NOTHING
-RETURNING 1
-
--- name: cleanup.beginItems
--- $1 run id, $2 change mark or NULL, and of each target, in order: $3 its name, $4 cutoff (epoch ms), $5 expired rows, $6 first
--- kept month.
-INSERT INTO cleanup_run_items (run_id, position, target, cutoff, first_kept_month, change_mark, total)
-SELECT $1, position, target, to_timestamp(cutoff_ms / 1000.0), first_kept_month, $2, total
-FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::date[])
-  WITH ORDINALITY AS i (target, cutoff_ms, total, first_kept_month, position)
+-- $1 run id, $2 the instant of the schedule it is for (epoch ms) or NULL, $3 change mark or NULL, $4 its targets in order, as
+-- JSON. No row when a run is under way, or was begun for that instant.
+WITH begun AS (
+  INSERT INTO cleanup_runs (run_id, scheduled_for) VALUES ($1, to_timestamp($2::float8 / 1000))
+  ON CONFLICT DO NOTHING
+  RETURNING run_id
+), items AS (
+  INSERT INTO cleanup_run_items (run_id, position, target, cutoff, first_kept_month, change_mark, total)
+  SELECT run_id, position, target, to_timestamp(cutoff_ms / 1000.0), (first_kept_month || '-01')::date, $3::text, rows
+  FROM begun, ROWS FROM (
+    jsonb_to_recordset($4::jsonb) AS (target text, cutoff_ms bigint, rows bigint, first_kept_month text)
+  ) WITH ORDINALITY AS item (target, cutoff_ms, rows, first_kept_month, position)
+)
+SELECT run_id FROM begun
 
 -- name: cleanup.next
 -- The run that is under way with the first target it is not through with; without one when it is through with all.

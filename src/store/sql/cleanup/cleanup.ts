@@ -9,13 +9,12 @@ import type {
   CleanupStep,
 } from '../../ports/records/cleanup-records.ts';
 import { COUNT_WITHIN_MS, countWithin } from '../client/bounded-count.ts';
-import { arraysOf } from '../client/rows.ts';
+import { jsonOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './cleanup.sql';
 import { cleanupStep, type RunItem } from './cleanup-step.ts';
 import { expiredRows } from './cleanup-targets.ts';
-import { monthStart } from './partitions.ts';
 
 const sql = statements(file);
 
@@ -43,21 +42,8 @@ export function sqlCleanup(client: SqlClient): CleanupRecords {
 
     plan: async (at) => planCleanup(client, await configs(), at),
 
-    begin(runId, { items, changeMark }, scheduledForMs) {
-      return client.transaction(async (tx) => {
-        const db = sql.on(tx);
-        const months = items.map((item) => monthStart(item.firstKeptMonth));
-        if (!(await db.hasRow('begin', runId, scheduledForMs))) return false;
-        await db.run(
-          'beginItems',
-          runId,
-          changeMark,
-          ...arraysOf(items, 'target', 'cutoffMs', 'rows'),
-          months,
-        );
-        return true;
-      });
-    },
+    begin: (runId, { items, changeMark }, scheduledForMs) =>
+      db.hasRow('begin', runId, scheduledForMs, changeMark, jsonOf(items)),
 
     async step() {
       const next = await db.first<NextRow>('next');

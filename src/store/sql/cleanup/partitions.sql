@@ -1,11 +1,16 @@
 -- Creates, detaches and drops monthly partitions. {table} and {partition} are names, quoted where they need to be, {storage}
 -- the storage options of the partitions, {from} and {to} first days of months.
 
--- name: partitions.attached
--- Which of the partitions exist. $1 tables, $2 names of partitions.
-SELECT child.relname::text AS name
-FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
-WHERE inhparent = ANY ($1::text[]::regclass[]) AND child.relname = ANY ($2::text[])
+-- name: partitions.missing
+-- Partitions of a month and so many after it that are not attached. $1 tables, $2 first day of the month, $3 months after it.
+SELECT parent AS table, partition, month::date::text AS from, (month + interval '1 month')::date::text AS to
+FROM unnest($1::text[]) AS parent,
+  generate_series($2::timestamp, $2::timestamp + $3::integer * interval '1 month', '1 month') AS month,
+  concat_ws('_', parent, to_char(month, 'YYYY_MM')) AS partition
+WHERE NOT EXISTS (
+  SELECT FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
+  WHERE inhparent = parent::regclass AND child.relname = partition)
+ORDER BY month, parent
 
 -- name: partitions.create
 CREATE TABLE {partition} (LIKE {table} INCLUDING ALL) {storage}

@@ -18,7 +18,14 @@ const MONTHS_AHEAD = 3;
 const DROP_LOCK_TIMEOUT_MS = 1_000;
 
 /** Storage of the partitions of each table: usage rows are rewritten in place, the others never. */
-const PARTITIONED = { card_usage: 'WITH (fillfactor = 80)', usage_records: '', audit: '' };
+const STORAGE: Readonly<Record<string, string>> = {
+  card_usage: 'WITH (fillfactor = 80)',
+  usage_records: '',
+  audit: '',
+};
+
+/** One that is to be made, as the parts of its statements. */
+type Partition = Readonly<Record<'table' | 'partition' | 'from' | 'to', string>>;
 
 /** YYYY-MM -> YYYY-MM-01. Throws `invalid`. */
 export function monthStart(month: string): string {
@@ -28,35 +35,15 @@ export function monthStart(month: string): string {
   return `${month}-01`;
 }
 
-/** First days of `month` and of the `count` months after it. */
-function monthsFrom(month: string, count: number): string[] {
-  const [year, number] = monthStart(month).split('-').map(Number) as [number, number];
-  return Array.from({ length: count + 1 }, (_, i) =>
-    new Date(Date.UTC(year, number - 1 + i, 1)).toISOString().slice(0, 10),
-  );
-}
-
 /** Creates what is missing of the partitions of `month` (YYYY-MM) and the next three. */
 export async function ensurePartitions(client: SqlClient, month: string): Promise<void> {
-  const months = monthsFrom(month, MONTHS_AHEAD + 1);
-  const wanted = months.slice(0, -1).flatMap((from, i) =>
-    Object.entries(PARTITIONED).map(([table, storage]) => ({
-      table,
-      storage,
-      partition: `${table}_${from.slice(0, 7).replace('-', '_')}`,
-      from,
-      to: months[i + 1] as string,
-    })),
-  );
-  const names = wanted.map(({ partition }) => partition);
-  if ((await attached(client, names)).size === wanted.length) return;
-
+  const wanted = [Object.keys(STORAGE), monthStart(month), MONTHS_AHEAD];
+  if (!(await sql.on(client).hasRow('missing', ...wanted))) return;
   await client.transaction(async (tx) => {
     await lockKey(tx, LOCK_KEY);
-    const present = await attached(tx, names);
-    for (const parts of wanted.filter(({ partition }) => !present.has(partition))) {
-      await tx.query(fill(sql.text('create'), parts));
-      await tx.query(fill(sql.text('attach'), parts));
+    for (const parts of await sql.on(tx).rows<Partition>('missing', ...wanted)) {
+      await tx.query(fill(sql.text('create'), { ...parts, storage: STORAGE[parts.table] ?? '' }));
+      await tx.query(fill(sql.text('attach'), { ...parts }));
     }
   });
 }
@@ -75,10 +62,6 @@ export async function withPartitions<T>(
       await ensurePartitions(client, month);
     return write();
   }
-}
-
-async function attached(runner: SqlRunner, names: readonly string[]): Promise<Set<string>> {
-  return new Set(await sql.on(runner).column<string>('attached', Object.keys(PARTITIONED), names));
 }
 
 /**

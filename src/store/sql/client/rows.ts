@@ -1,7 +1,7 @@
 // Rows as this program reads them. A column's name becomes camelCase: `card_id` is cardId. A time is epoch milliseconds,
 // and its name ends in Ms: `fired_at` is firedAtMs. A name with dots is a field of an object in the row: `jump.factor`. Both
 // drivers answer with arrays of values and call this at their edge.
-import { camelCase } from '../../../platform/snake-keys.ts';
+import { camelCase, snakeKeys } from '../../../platform/snake-keys.ts';
 import type { SqlValue } from './sql-client.ts';
 
 /** PostgreSQL's type `timestamp with time zone`. */
@@ -46,6 +46,11 @@ export function epochMs(text: string): number {
   const [, day, time, fraction = '', hours, minutes = ':00'] = TIME.exec(text) ?? [];
   if (hours === undefined) throw new RangeError(`'${text}' is not a time of DateStyle ISO`);
   return Date.parse(`${day}T${time}${hours}${minutes}`) + Math.round(Number(`0${fraction}`) * 1000);
+}
+
+/** @returns what jsonb_populate_record() and jsonb_to_recordset() take in a statement: JSON, by the names of columns. */
+export function jsonOf(value: object): string {
+  return JSON.stringify(snakeKeys(value));
 }
 
 /** @returns an array for each field: what unnest() takes in a statement. */

@@ -6,9 +6,10 @@ FROM polling_configs
 ORDER BY id
 
 -- name: configs.create
--- $1 name, $2 task type, $3 card condition, $4 carrier or NULL, $5 interval in seconds, $6 priority, $7 status. Returns it.
+-- $1 the config as JSON. Returns it.
 INSERT INTO polling_configs (name, task_type, card_condition, carrier_id, interval_seconds, priority, status)
-VALUES ($1, $2, $3, $4::integer, $5::integer, $6::integer, $7::smallint)
+SELECT name, task_type, card_condition, carrier_id, interval_seconds, priority, status
+FROM jsonb_populate_record(NULL::polling_configs, $1::jsonb)
 RETURNING id, name, task_type, card_condition, carrier_id, interval_seconds, priority, status
 
 -- name: configs.passUsedIds
@@ -16,13 +17,10 @@ RETURNING id, name, task_type, card_condition, carrier_id, interval_seconds, pri
 SELECT setval(pg_get_serial_sequence('polling_configs', 'id'), (SELECT max(id) FROM polling_configs))
 
 -- name: configs.update
--- $1 id; NULL keeps: $2 name, $3 task type, $4 card condition, $7 interval in seconds, $8 priority, $9 status; $5 whether the
--- carrier is set, to $6 (NULL: every carrier). Returns the config.
-UPDATE polling_configs SET
-  name = coalesce($2, name), task_type = coalesce($3, task_type), card_condition = coalesce($4, card_condition),
-  carrier_id = CASE WHEN $5 THEN $6::integer ELSE carrier_id END,
-  interval_seconds = coalesce($7::integer, interval_seconds),
-  priority = coalesce($8::integer, priority), status = coalesce($9::smallint, status)
+-- $1 id, $2 the fields that change, as JSON. Returns the config.
+UPDATE polling_configs c SET (name, task_type, card_condition, carrier_id, interval_seconds, priority, status) = (
+  SELECT f.name, f.task_type, f.card_condition, f.carrier_id, f.interval_seconds, f.priority, f.status
+  FROM jsonb_populate_record(c, $2::jsonb) AS f)
 WHERE id = $1::integer
 RETURNING id, name, task_type, card_condition, carrier_id, interval_seconds, priority, status
 

@@ -1,10 +1,10 @@
 // Polling configs and durable concurrency limits: small tables, read as a whole.
 
 import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.ts';
-import type { PollingConfig } from '../../../domain/schedule/polling-config.ts';
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { ConfigRecords } from '../../ports/records/record-store.ts';
-import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
+import { jsonOf } from '../client/rows.ts';
+import type { SqlClient } from '../client/sql-client.ts';
 import { sqlStateOf, UNIQUE_VIOLATION } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
 import file from './configs.sql';
@@ -22,29 +22,15 @@ export function sqlConfigs(client: SqlClient): ConfigRecords {
     async create(config) {
       try {
         // A transaction of its own, so that one around it survives the attempt.
-        return await client.transaction((tx) => insert(tx, config));
+        return await client.transaction((tx) => sql.on(tx).one('create', jsonOf(config)));
       } catch (error) {
         if (sqlStateOf(error) !== UNIQUE_VIOLATION) throw error;
         await db.run('passUsedIds');
-        return insert(client, config);
+        return db.one('create', jsonOf(config));
       }
     },
 
-    update: (id, patch) =>
-      db.first(
-        'update',
-        id,
-        patch.name ?? null,
-        patch.taskType ?? null,
-        patch.cardCondition ?? null,
-        // null is a value of its own here: every carrier.
-        patch.carrierId !== undefined,
-        patch.carrierId ?? null,
-        patch.intervalSeconds ?? null,
-        patch.priority ?? null,
-        patch.status ?? null,
-      ),
-
+    update: (id, patch) => db.first('update', id, jsonOf(patch)),
     remove: (id) => db.first('remove', id),
 
     async concurrency() {
@@ -55,10 +41,4 @@ export function sqlConfigs(client: SqlClient): ConfigRecords {
 
     setConcurrency: (taskType, max) => db.run('setConcurrency', taskType, max),
   };
-}
-
-function insert(runner: SqlRunner, config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {
-  const { name, taskType, cardCondition, carrierId, intervalSeconds, priority, status } = config;
-  const values = [name, taskType, cardCondition, carrierId, intervalSeconds, priority, status];
-  return sql.on(runner).one('create', ...values);
 }

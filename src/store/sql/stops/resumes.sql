@@ -159,12 +159,17 @@ WHERE id = $1::uuid AND cancelled_at IS NULL
 
 -- name: resumes.claim
 -- $1 card id, $2 lease in ms. Returns the answer as JSON: granted | unresolved | claimed | stopping | unconfirmed; no row when
--- the card waits in no run. stopping: the call of a stop may be under way, so what the gateway shows of the card now does not
--- count.
+-- the card waits in no run. claimed also while a call of an earlier run may be under way that the card was taken out of.
+-- stopping: the call of a stop may be under way, so what the gateway shows of the card now does not count.
 WITH stop_call AS MATERIALIZED (
   SELECT FROM card_stops
   WHERE card_id = $1::bigint AND state = 'requested' AND claimed_until > clock_timestamp()
     AND charged_at > coalesce(acknowledged_at, '-infinity')
+), earlier_call AS MATERIALIZED (
+  SELECT FROM card_resumes
+  WHERE card_id = $1::bigint AND state = 'cancelled' AND claimed_until > clock_timestamp()
+    -- After a call without effect the claim is only a pause.
+    AND (unconfirmed = 0 OR unresolved)
 ), claimed AS (
   UPDATE card_resumes r SET
     claimed_until = clock_timestamp() + $2::float8 * interval '1 millisecond',
@@ -174,7 +179,7 @@ WITH stop_call AS MATERIALIZED (
   WHERE card_id = $1::bigint AND state = 'waiting' AND not_before <= clock_timestamp()
     AND run.id = r.run_id AND run.cancelled_at IS NULL
     AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
-    AND NOT EXISTS (SELECT FROM stop_call)
+    AND NOT EXISTS (SELECT FROM stop_call) AND NOT EXISTS (SELECT FROM earlier_call)
   RETURNING run_id, unresolved, attempts
 )
 SELECT json_build_object(

@@ -1,0 +1,23 @@
+// The migrations in order. A file that was released is never edited: its checksum is recorded where it was applied.
+export { default as '0001_cards' } from './migrations/0001_cards.sql';
+export { default as '0002_usage' } from './migrations/0002_usage.sql';
+export { default as '0003_stops' } from './migrations/0003_stops.sql';
+export { default as '0004_configs' } from './migrations/0004_configs.sql';
+export { default as '0005_alerts' } from './migrations/0005_alerts.sql';
+export { default as '0006_cleanup' } from './migrations/0006_cleanup.sql';
+export { default as '0007_triggers' } from './migrations/0007_triggers.sql';
+export { default as '0008_usage_truth' } from './migrations/0008_usage_truth.sql';
+export { default as '0009_audit' } from './migrations/0009_audit.sql';
+export { default as '0010_alert_care' } from './migrations/0010_alert_care.sql';
+export { default as '0011_open_triggers' } from './migrations/0011_open_triggers.sql';
+export { default as '0012_types' } from './migrations/0012_types.sql';
+export { default as '0013_fleet' } from './migrations/0013_fleet.sql';
+export { default as '0014_safeguards' } from './migrations/0014_safeguards.sql';
+export { default as '0015_usage_jumps' } from './migrations/0015_usage_jumps.sql';
+export { default as '0016_outage_rules' } from './migrations/0016_outage_rules.sql';
+export { default as '0017_made_changes' } from './migrations/0017_made_changes.sql';
+export { default as '0018_resume_steps' } from './migrations/0018_resume_steps.sql';
+export { default as '0019_webhook_groups' } from './migrations/0019_webhook_groups.sql';
+export { default as '0020_early_polls' } from './migrations/0020_early_polls.sql';
+export { default as '0021_called_stops' } from './migrations/0021_called_stops.sql';
+export { default as '0022_resume_calls' } from './migrations/0022_resume_calls.sql';
