@@ -9,7 +9,6 @@ import { TASK_TYPES } from '../domain/task-type.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { ErrorReporter, Pulse } from '../platform/loop.ts';
-import type { WorkTotals } from '../platform/meter.ts';
 import type { Service } from '../platform/service.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 import { DatabaseUse } from './database-use.ts';
@@ -22,7 +21,7 @@ import { seedCeiling, seedLimits } from './limits/limit-keeper.ts';
 import { makeOverPackageDue } from './results/over-package.ts';
 import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';
-import { StatsRecorder, WorkCounts } from './stats/stats-recorder.ts';
+import { StatsRecorder } from './stats/stats-recorder.ts';
 import { StopRulesWatch } from './tasks/package.ts';
 import { makeTask } from './tasks/tasks.ts';
 import { cardPaceOf } from './work/card-pace.ts';
@@ -48,7 +47,6 @@ export class Engine implements Service {
   readonly #workers: readonly Worker[];
   readonly #leaderServices: readonly Service[];
   readonly #errors: ErrorReporter;
-  readonly #counts: WorkCounts;
   readonly #pulse: Pulse;
   #phase: 'starting' | 'running' | 'draining' = 'starting';
 
@@ -58,7 +56,6 @@ export class Engine implements Service {
   ) {
     const { live, records, clock } = deps;
     this.#startedAtMs = clock.now();
-    this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
     /** What services have in common; each takes what its type asks for. */
     const part = (name: string) => ({ ...settings, ...deps, onError: this.#errors.for(name) });
@@ -127,11 +124,6 @@ export class Engine implements Service {
   /** This instance's look-ups in the card cache since its start. */
   get cardLookups(): { readonly hits: number; readonly misses: number } {
     return this.#reader.counts;
-  }
-
-  /** What this instance has claimed and settled since its start, by task type. */
-  get workTotals(): readonly WorkTotals[] {
-    return this.#counts.totals;
   }
 
   describe(): InstanceInfo {
@@ -226,13 +218,13 @@ export class Engine implements Service {
   }
 
   #makeWriter(): ResultWriter {
-    const { live, records, gateway, clock, random, log } = this.deps;
+    const { live, records, gateway, clock, random, log, meter } = this.deps;
     const { polling } = this.settings;
     const matcher = () => this.#configs.matcher;
     const dueDeps = { live, records, gateway, matcher, ...polling };
     return new ResultWriter({
       work: live.work,
-      counts: this.#counts,
+      meter,
       failures: live.failures,
       results: records.results,
       triggers: records.triggers,
@@ -270,7 +262,7 @@ export class Engine implements Service {
           task: makeTask(taskType, taskDeps),
           instanceId: this.settings.instanceId,
           work: live.work,
-          counts: this.#counts,
+          meter,
           reader: this.#reader,
           writer: this.#writer,
           stats: this.#stats,

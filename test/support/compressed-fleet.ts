@@ -14,7 +14,7 @@ import { callPaceOf } from '../../src/engine/limits/call-pace.ts';
 import { ConcurrencyController } from '../../src/engine/limits/concurrency-controller.ts';
 import { ResultWriter } from '../../src/engine/results/result-writer.ts';
 import { ringOf, Scheduler } from '../../src/engine/schedule/scheduler.ts';
-import { StatsRecorder, WorkCounts } from '../../src/engine/stats/stats-recorder.ts';
+import { StatsRecorder } from '../../src/engine/stats/stats-recorder.ts';
 import { makeTask } from '../../src/engine/tasks/tasks.ts';
 import type { CardReader } from '../../src/engine/work/card-reader.ts';
 import { Worker } from '../../src/engine/work/worker.ts';
@@ -68,7 +68,6 @@ export class CompressedFleet {
   onCall: (interfaceName: InterfaceName, cardId: number) => void = () => {};
   onSuccess: (interfaceName: InterfaceName, cardId: number) => void = () => {};
   readonly #services: Array<{ start(): Promise<void>; stop(): Promise<void> }> = [];
-  readonly #counts = new WorkCounts({ claimedLate: () => {} });
   readonly #gateway = this.#makeGateway();
   #drawn = 1;
   /** The same numbers in every run. */
@@ -129,7 +128,7 @@ export class CompressedFleet {
     });
     this.#writer = new ResultWriter({
       work: live.work,
-      counts: this.#counts,
+      meter: { settled: () => {} },
       failures: live.failures,
       results: { write: async (outcomes) => this.#write(outcomes) },
       triggers: { count: async () => {}, defer: async () => {} },
@@ -222,7 +221,7 @@ export class CompressedFleet {
           task: makeTask(taskType, deps),
           instanceId,
           work: live.work,
-          counts: this.#counts,
+          meter: { claimed: () => {} },
           reader,
           writer,
           stats,

@@ -15,11 +15,11 @@ import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
+import type { Meter } from '../../platform/meter.ts';
 import type { FailureLog, FailureNote } from '../../store/ports/live/poll-stats.ts';
 import type { Settlement, WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { ResultRecords } from '../../store/ports/records/record-store.ts';
 import type { TriggerRecords } from '../../store/ports/records/trigger-records.ts';
-import type { WorkCounts } from '../stats/stats-recorder.ts';
 import { BatchLane } from './batch-lane.ts';
 
 export interface FinishedItem {
@@ -46,7 +46,7 @@ const OUTAGE_AFTER_MS = 5_000;
 
 interface ResultWriterDeps {
   readonly work: Pick<WorkQueue, 'settle'>;
-  readonly counts: Pick<WorkCounts, 'settled'>;
+  readonly meter: Pick<Meter, 'settled'>;
   readonly failures: Pick<FailureLog, 'note'>;
   readonly results: Pick<ResultRecords, 'write'>;
   readonly triggers: Pick<TriggerRecords, 'count' | 'defer'>;
@@ -205,7 +205,7 @@ export class ResultWriter {
       return this.deps.work.settle(taskType, settlements, backoff);
     });
     if (result === null) return;
-    this.deps.counts.settled(taskType, group, result.fenced);
+    this.deps.meter.settled(taskType, group, result.fenced);
     if (result.fenced > 0) this.deps.onFenced(taskType, result.fenced);
   }
 

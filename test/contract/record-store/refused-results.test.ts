@@ -2,7 +2,6 @@
 import { expect, it } from 'vitest';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { ResultWriter } from '../../../src/engine/results/result-writer.ts';
-import { WorkCounts } from '../../../src/engine/stats/stats-recorder.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Settlement } from '../../../src/store/ports/live/work-queue.ts';
 import { addCards, describeRecordStore, range } from './stores.ts';
@@ -25,7 +24,7 @@ describeRecordStore('refused results', (db) => {
           return { fenced: 0 };
         },
       },
-      counts: new WorkCounts({ claimedLate: () => {} }),
+      meter: { settled: () => {} },
       failures: { note: async () => {} },
       results: db.store.results,
       triggers: db.store.triggers,

@@ -15,7 +15,7 @@ import { leaderServices } from '../../../src/engine/leader-services.ts';
 import type { Leadership } from '../../../src/engine/leadership.ts';
 import { callPaceOf } from '../../../src/engine/limits/call-pace.ts';
 import { ConfigWatch } from '../../../src/engine/schedule/config-watch.ts';
-import { StatsRecorder, WorkCounts } from '../../../src/engine/stats/stats-recorder.ts';
+import { StatsRecorder } from '../../../src/engine/stats/stats-recorder.ts';
 import { StopRulesWatch } from '../../../src/engine/tasks/package.ts';
 import { Worker } from '../../../src/engine/work/worker.ts';
 import { HealthWatch } from '../../../src/operations/stats/history.ts';
@@ -101,7 +101,7 @@ async function make(name: string): Promise<LoopService> {
     task: { taskType: 'realname', poll: () => Promise.reject(new Error('nothing is due')) },
     instanceId: 'w',
     work: stores.live.work,
-    counts: new WorkCounts({ claimedLate: () => {} }),
+    meter: { claimed: () => {} },
     reader: { read: async () => new Map() } as never,
     writer: { room: 100 } as never,
     stats,

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { ConfigMatcher } from '../../../../src/domain/schedule/polling-config.ts';
 import { ResultWriter } from '../../../../src/engine/results/result-writer.ts';
-import { StatsRecorder, WorkCounts } from '../../../../src/engine/stats/stats-recorder.ts';
+import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
 import type { CardReader } from '../../../../src/engine/work/card-reader.ts';
 import type { Task } from '../../../../src/engine/work/task.ts';
 import { Worker } from '../../../../src/engine/work/worker.ts';
@@ -16,7 +16,7 @@ import { waitFor } from '../../../support/wait-for.ts';
 
 function idleWorker(live: LiveStore, onPoll: () => void): Worker {
   const onError = (error: unknown) => expect.unreachable(String(error));
-  const counts = new WorkCounts({ claimedLate: () => {} });
+  const meter = { claimed: () => {}, settled: () => {} };
   const task: Task = {
     taskType: 'realname',
     poll: async (card) => {
@@ -28,13 +28,13 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
     task,
     instanceId: 'w',
     work: live.work,
-    counts,
+    meter,
     reader: {
       read: async (ids: readonly number[]) => new Map(ids.map((cardId) => [cardId, { cardId }])),
     } as unknown as CardReader,
     writer: new ResultWriter({
       work: live.work,
-      counts,
+      meter,
       failures: live.failures,
       results: { write: async () => ({ staleUsage: [] }) },
       triggers: { count: async () => {}, defer: async () => {} },

@@ -3,7 +3,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { PollOutcome } from '../../../../src/domain/results/poll-outcome.ts';
 import { type FinishedItem, ResultWriter } from '../../../../src/engine/results/result-writer.ts';
-import { WorkCounts } from '../../../../src/engine/stats/stats-recorder.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import type { FailureNote } from '../../../../src/store/ports/live/poll-stats.ts';
 import type { Settlement } from '../../../../src/store/ports/live/work-queue.ts';
@@ -24,14 +23,14 @@ let events: string[];
 /** What happens when a written batch is handed on, its triggers are counted, or it is settled. */
 let settling: () => void;
 let fenced: number;
-let counts: WorkCounts;
+/** Task type, verdicts and the number of fenced results of each settlement. */
+let metered: Array<[string, string, number]>;
 
 beforeEach(() => {
   [writes, counted, settled, refused, noted, events] = [[], [], [], [], [], []];
-  [settling, fenced, notes] = [() => {}, 0, 0];
+  [settling, fenced, notes, metered] = [() => {}, 0, 0, []];
   write = async () => ({ staleUsage: [] });
   clock = new FakeClock();
-  counts = new WorkCounts({ claimedLate: () => {} });
   writer = new ResultWriter({
     work: {
       settle: async (_, settlements, { capMs }) => {
@@ -41,7 +40,11 @@ beforeEach(() => {
         return { fenced };
       },
     },
-    counts,
+    meter: {
+      settled: (taskType, work, dropped) => {
+        metered.push([taskType, work.map(({ verdict }) => verdict).join(' '), dropped]);
+      },
+    },
     failures: {
       note: async (_, failures) => {
         notes += 1;
@@ -371,11 +374,5 @@ it('settles each card with the backoff of its own config, and reports fenced car
     'settle 1 under 0',
     'settle 2 under 60000',
   ]);
-  expect(counts.totals).toContainEqual(
-    expect.objectContaining({
-      taskType: 'realname',
-      settled: { done: 0, failed: 3, returned: 0, early: 0 },
-      fenced: 2,
-    }),
-  );
+  expect(metered.map((one) => one.join()).sort()).toEqual(['realname,failed failed,1', 'realname,failed,1']);
 });

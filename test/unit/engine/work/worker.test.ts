@@ -6,7 +6,7 @@ import type { Card } from '../../../../src/domain/cards/card.ts';
 import type { PollOutcome, UsageChange } from '../../../../src/domain/results/poll-outcome.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { ResultWriter } from '../../../../src/engine/results/result-writer.ts';
-import { StatsRecorder, WorkCounts } from '../../../../src/engine/stats/stats-recorder.ts';
+import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
 import { cardPaceOf } from '../../../../src/engine/work/card-pace.ts';
 import type { CardReader } from '../../../../src/engine/work/card-reader.ts';
 import type { Deadline } from '../../../../src/engine/work/task.ts';
@@ -28,7 +28,6 @@ const REMOVED = 404;
 const USAGE = {} as UsageChange;
 
 let clock: FakeClock;
-let counts: WorkCounts;
 let live: LiveStore;
 let writer: ResultWriter;
 /** What the tasks were given to poll, with the time they had. */
@@ -41,6 +40,8 @@ let noted: FailureNote[];
 let counted: number[];
 let deferred: Array<[number, number]>;
 let written: PollOutcome[];
+/** Task type and lane of what was claimed. */
+let metered: string[];
 /** Backoff caps under which cards were settled. */
 let caps: number[];
 /** Cards whose usage another worker wrote first. */
@@ -53,10 +54,9 @@ const unexpected = (error: unknown) => expect.unreachable(String(error));
 
 beforeEach(() => {
   clock = new FakeClock();
-  counts = new WorkCounts({ claimedLate: () => {} });
   live = openEmbeddedLiveStore({ clock });
   [polls, verdicts, waits, noted, written, caps, counted, deferred] = [[], [], [], [], [], [], [], []];
-  stale = [];
+  [stale, metered] = [[], []];
   poll = async () => {};
   reading = () => {};
   writer = new ResultWriter({
@@ -71,7 +71,7 @@ beforeEach(() => {
         return { fenced: 0 };
       },
     },
-    counts,
+    meter: { settled: () => {} },
     failures: { note: async (_, failures) => void noted.push(...failures) },
     results: {
       write: async (outcomes) => {
@@ -126,7 +126,9 @@ function makeWorker(work: Partial<WorkQueue> = {}, over: Partial<Deps> = {}): Wo
       onWork: (type, listener) => live.work.onWork(type, listener),
       ...work,
     },
-    counts,
+    meter: {
+      claimed: (taskType, { items }) => void metered.push(...items.map(({ lane }) => `${taskType} ${lane}`)),
+    },
     reader: { read } as CardReader,
     writer,
     stats: recorder(),
@@ -455,8 +457,7 @@ it('hands what was found out to the writer, and counts what it claims', async ()
   await worker.stop();
   await writer.stop();
   expect(written).toEqual([{ cardId: 1, taskType: 'realname', polledAtMs: clock.now() }]);
-  const realname = { taskType: 'realname', claimed: { schedule: 0, retry: 0, manual: 1 } };
-  expect(counts.totals).toContainEqual(expect.objectContaining(realname));
+  expect(metered).toEqual(['realname manual']);
 });
 
 it.each([
