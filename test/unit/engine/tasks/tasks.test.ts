@@ -94,7 +94,7 @@ const stops: PackageTaskDeps['stops'] = {
   abandon: async (...question) => void asked.push(['abandon', ...question]),
 };
 
-/** The calls of resumes in detail: resume-call.test.ts. */
+/** The calls of resumes in detail: card-calls.test.ts. */
 const resumes: PackageTaskDeps['resumes'] = {
   claim: async (...question) => {
     asked.push(['claim resume', ...question]);
