@@ -218,10 +218,10 @@ export class Engine implements Service {
   }
 
   #makeWriter(): ResultWriter {
-    const { live, records, gateway, clock, random, log, meter } = this.deps;
+    const { live, records, offers, clock, random, log, meter } = this.deps;
     const { polling } = this.settings;
     const matcher = () => this.#configs.matcher;
-    const dueDeps = { live, records, gateway, matcher, ...polling };
+    const dueDeps = { live, records, offers, matcher, ...polling };
     return new ResultWriter({
       work: live.work,
       meter,
@@ -249,13 +249,14 @@ export class Engine implements Service {
 
   #makeWorkers(): Worker[] {
     const { live, gateway, clock, log, records, audit, meter } = this.deps;
+    const { offers, cardsPerCall, rateLimits } = this.deps;
     const { polling, usage, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
     const { stops, resumes, cards, triggers } = records;
     const paceDeps = { cards, triggers, failures: live.failures, clock, log };
     const stopRules = () => this.#stopRules.rules;
     const readings = { calendar, maxMbitPerSecond: usage.maxMbitPerSecond, meter, reader: this.#reader };
-    const taskDeps = { gateway, stops, resumes, audit, stopRules, ...readings, ...polling, log };
+    const taskDeps = { gateway, offers, stops, resumes, audit, stopRules, ...readings, ...polling, log };
     return TASK_TYPES.map(
       (taskType) =>
         new Worker({
@@ -267,8 +268,9 @@ export class Engine implements Service {
           writer: this.#writer,
           stats: this.#stats,
           flow: gateway,
+          cardsPerCall,
           pace: this.deps.pace ?? null,
-          cardPace: cardPaceOf(taskType, this.settings.gateway.rateLimits ?? [], paceDeps),
+          cardPace: cardPaceOf(taskType, rateLimits, paceDeps),
           matcher: () => this.#configs.matcher,
           fleetClock: this.#fleetClock,
           clock,

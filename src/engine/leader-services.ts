@@ -81,7 +81,6 @@ export function leaderServices(
       ...lead('trigger-feeder'),
       triggers: records.triggers,
       manual: live.manual,
-      rateLimits: settings.gateway.rateLimits ?? [],
     }),
     new Reaper(lead('reaper')),
     new OrderFeeder({

@@ -197,6 +197,7 @@ export class CompressedFleet {
     }
     const gateway = new FlowControlledGateway({
       gateway: this.#gateway,
+      cardsPerCall: () => 1,
       pace,
       meter: { gatewayCall: () => {} },
       clock: time,
@@ -214,7 +215,17 @@ export class CompressedFleet {
     const stopRules = () => UNLIMITED;
     const meter = { implausibleReading: () => {} };
     const means = { leaseMs: 15_000, maxMbitPerSecond: 150, meter, log };
-    const deps = { gateway, stops, resumes, audit, reader, calendar, stopRules, ...means };
+    const deps = {
+      gateway,
+      offers: () => true,
+      stops,
+      resumes,
+      audit,
+      reader,
+      calendar,
+      stopRules,
+      ...means,
+    };
     return taskTypes.map(
       (taskType) =>
         new Worker({
@@ -226,6 +237,7 @@ export class CompressedFleet {
           writer,
           stats,
           flow: gateway,
+          cardsPerCall: () => 1,
           pace,
           matcher: () => matcher,
           fleetClock: { timeOf: (claimedAtMs) => claimedAtMs },
@@ -243,7 +255,6 @@ export class CompressedFleet {
     return {
       ...ONE_CARD_A_CALL,
       isStoppedStatus: () => false,
-      offers: () => true,
       call: async (name, card, timeoutMs) => {
         this.onCall(name, card.cardId);
         const startedAt = this.time.monotonic();

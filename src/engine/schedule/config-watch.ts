@@ -4,9 +4,9 @@
 //
 // A config of a task type whose interface the gateway does not offer counts as disabled: its rings keep their cards, its
 // queue drains, and nothing is late.
+import type { Offers } from '../../domain/gateway-interface.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASKS } from '../../domain/task-type.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { ConfigRecords } from '../../store/ports/records/record-store.ts';
@@ -18,7 +18,7 @@ export const PROVEN_FOR_MS = 5_000;
 export class ConfigWatch extends LoopService<
   LoopMeans & {
     readonly records: { readonly configs: Pick<ConfigRecords, 'list'> };
-    readonly gateway: Pick<Gateway, 'offers'>;
+    readonly offers: Offers;
   }
 > {
   readonly name = 'config-watch';
@@ -63,7 +63,7 @@ export class ConfigWatch extends LoopService<
   }
 
   #inForce(config: PollingConfig): PollingConfig {
-    return this.deps.gateway.offers(TASKS[config.taskType].interface) ? config : { ...config, status: 0 };
+    return this.deps.offers(TASKS[config.taskType].interface) ? config : { ...config, status: 0 };
   }
 
   /** Reads the configs once before it returns, so that no service starts with an empty set. */

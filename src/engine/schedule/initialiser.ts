@@ -15,9 +15,9 @@
 // The live store does not fence what is written here, so every write first checks the lead: a process that was paused
 // in the middle of a pass must not use what it read then to undo what the next leader has done since. A pass ends when
 // its lead ends, even if this instance leads again by then: its configs are outdated.
+import type { Offers } from '../../domain/gateway-interface.ts';
 import { MIN_BUCKETS } from '../../domain/schedule/phase.ts';
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type {
@@ -42,7 +42,7 @@ const RESIZE_STEPS_A_PASS = 512;
 export interface InitialiserDeps extends LeaderMeans {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity'>;
   readonly records: Pick<RecordStore, 'cards' | 'identity' | 'stops'>;
-  readonly gateway: Pick<Gateway, 'offers'>;
+  readonly offers: Offers;
   readonly configs: () => readonly PollingConfig[];
   readonly matcher: () => ConfigMatcher;
   /** Cards in one batch; initDelayMs is the pause between two batches (operations interface, section 8). */

@@ -8,6 +8,7 @@
 import pLimit from 'p-limit';
 import type { Card } from '../../domain/cards/card.ts';
 import { type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
+import type { Offers } from '../../domain/gateway-interface.ts';
 import { CARD_RESUMED } from '../../domain/log-phrases.ts';
 import { type StopRules, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -22,6 +23,7 @@ const COUNT_EVERY_MS = 60_000;
 
 export interface PackageTaskDeps extends CardCallsDeps {
   readonly stops: CardCallsDeps['stops'] & Pick<StopRecords, 'claim'>;
+  readonly offers: Offers;
   readonly calendar: MonthCalendar;
   readonly stopRules: () => StopRules;
 }
@@ -110,7 +112,7 @@ export class PackageTask implements Task {
     // The gateway's answer may be wrong; the next reading confirms or disproves it.
     if (!card.ordered && card.usage !== null && card.usage.suspectedMb !== null)
       return { over: true, stopped: false };
-    if (!this.deps.gateway.offers('stop')) return { over: isOver, stopped: false };
+    if (!this.deps.offers('stop')) return { over: isOver, stopped: false };
     const { claim, leftMs } = await this.#claims(() => this.#claim(card, month, deadline));
     switch (claim.state) {
       case 'not_over':

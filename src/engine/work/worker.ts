@@ -6,6 +6,7 @@
 // reached), for a few tens of milliseconds (other instances hold the slots), or longer and longer until the store
 // signals work (nothing is due).
 import type { Card } from '../../domain/cards/card.ts';
+import type { CardsPerCall } from '../../domain/gateway-interface.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { FlowControl } from '../../gateway/gateway.ts';
@@ -54,6 +55,7 @@ interface WorkerDeps extends LoopMeans {
   readonly writer: ResultWriter;
   readonly stats: StatsRecorder;
   readonly flow: FlowControl;
+  readonly cardsPerCall: CardsPerCall;
   /** Absent without a rate limit. */
   readonly pace?: Pick<CallPace, 'counts' | 'take'> | null;
   /** Absent unless the gateway limits the polls of one card: such a card is left to its ring when it fails. */
@@ -170,14 +172,20 @@ export class Worker extends LoopService<WorkerDeps> {
   }
 
   #makePace(): PollPace | null {
-    const { task, flow, pace = null, clock, onError } = this.deps;
+    const { task, flow, cardsPerCall, pace = null, clock, onError } = this.deps;
     const { taskType } = task;
     const { interface: interfaceName } = TASKS[taskType];
     if (pace?.counts(interfaceName) !== true) return null;
-    const cardsPerCall = flow.cardsPerCall(interfaceName);
-    const onGranted = () => this.wake();
-    const ready = () => flow.ready();
-    return new PollPace({ taskType, interfaceName, pace, ready, cardsPerCall, clock, onGranted, onError });
+    return new PollPace({
+      taskType,
+      interfaceName,
+      pace,
+      ready: () => flow.ready(),
+      cardsPerCall: cardsPerCall(interfaceName),
+      clock,
+      onGranted: () => this.wake(),
+      onError,
+    });
   }
 
   /** A turn without a claim: flow control, the pace, the writer or the record store holds work back. */

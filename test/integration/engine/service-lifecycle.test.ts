@@ -28,6 +28,7 @@ import { openPostgresRecordStore } from '../../../src/store/postgres/record-stor
 import { FakeClock } from '../../support/fake-clock.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 import { Gate } from '../../support/gated-port.ts';
+import { PLAIN_GATEWAY } from '../../support/one-card-calls.ts';
 import { readSourceTree } from '../../support/source-tree.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -83,7 +84,7 @@ async function make(name: string): Promise<LoopService> {
   const { meter, flow } = unwatched();
   configs = new ConfigWatch({
     records: name === 'ConfigWatch' ? stores.records : records,
-    gateway: { offers: () => true },
+    offers: () => true,
     ...means,
   });
   await configs.runOnce();
@@ -91,7 +92,7 @@ async function make(name: string): Promise<LoopService> {
   const reporter = { for: () => means.onError } as unknown as ErrorReporter;
   const deps = {
     ...stores,
-    ...{ clock, log, digest, meter, gateway: { offers: () => true } },
+    ...{ clock, log, digest, meter, ...PLAIN_GATEWAY },
   } as unknown as EngineDeps;
   const led = leaderServices(settings, deps, { configs, errors: reporter });
   leadership = led[0] as Leadership;
@@ -106,6 +107,7 @@ async function make(name: string): Promise<LoopService> {
     writer: { room: 100 } as never,
     stats,
     flow,
+    cardsPerCall: () => 1,
     matcher: () => configs.matcher,
     fleetClock: { timeOf: (claimedAtMs) => claimedAtMs },
     leaseMs: 15_000,
@@ -151,7 +153,6 @@ async function make(name: string): Promise<LoopService> {
 function unwatched() {
   const permit = () => ({ calls: 10, trickle: false });
   const flow = {
-    cardsPerCall: () => 1,
     ready: async () => {},
     permit,
     giveBack: () => {},

@@ -125,6 +125,7 @@ const audit = { log: (entry: AuditEntry) => void entries.push(entry) };
 function taskWith(stops: PackageTaskDeps['stops'], resumes: PackageTaskDeps['resumes']): PackageTask {
   return new PackageTask({
     gateway,
+    offers: () => true,
     stops,
     resumes,
     audit,

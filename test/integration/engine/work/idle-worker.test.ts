@@ -54,8 +54,8 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
       clock: systemClock,
       onError,
     }),
+    cardsPerCall: () => 1,
     flow: {
-      cardsPerCall: () => 1,
       ready: async () => {},
       permit: () => ({ calls: Number.POSITIVE_INFINITY, trickle: false }),
       giveBack: () => {},

@@ -59,7 +59,7 @@ async function follow(...found: Page[]) {
   };
   const sync = new CardSync({
     live,
-    gateway: { offers: () => true },
+    offers: () => true,
     records: {
       cards: { changesSince } as unknown as RecordStore['cards'],
       stops: {
@@ -145,7 +145,7 @@ describe('loading', () => {
     loader = new CardSync({
       live,
       records: { cards: table.port, stops: {} as RecordStore['stops'] },
-      gateway: { offers: () => false },
+      offers: () => false,
       queueCap: 0,
       ...{ configs: () => VIEW.configs, matcher: () => VIEW.matcher },
       requireLead: lead.require,

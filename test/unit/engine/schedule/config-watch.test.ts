@@ -26,7 +26,7 @@ beforeEach(() => {
   };
   watch = new ConfigWatch({
     records: { configs: { list } as ConfigRecords },
-    gateway: { offers: (name) => offered.has(name) },
+    offers: (name) => offered.has(name),
     clock,
     onError: () => {},
   });
@@ -77,7 +77,7 @@ it('counts an answer from when it was asked for', async () => {
   let answer = (_: PollingConfig[]) => {};
   const slow = new ConfigWatch({
     records: { configs: { list: () => new Promise((resolve) => (answer = resolve)) } },
-    gateway: { offers: () => true },
+    offers: () => true,
     clock,
     onError: () => {},
   });

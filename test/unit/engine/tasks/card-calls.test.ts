@@ -51,7 +51,6 @@ function make(isStopped: boolean, card = CARD): Promise<boolean> {
         return { value: value as string, durationMs: 1 };
       },
       isStoppedStatus: (shown) => shown === 'stopped',
-      offers: () => true,
     },
     resumes: {
       claim: async (...question) => {

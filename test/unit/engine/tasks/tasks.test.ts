@@ -72,7 +72,6 @@ const gateway: Gateway = {
     return { value: (typeof value === 'function' ? value() : value) as string, durationMs: 1 };
   },
   isStoppedStatus: (status) => status === 'stopped',
-  offers: (name) => name !== 'stop' || offersStop,
 };
 
 let offersStop = true;
@@ -111,6 +110,7 @@ const resumes: PackageTaskDeps['resumes'] = {
 function poll(taskType: TaskType, differing: Partial<Card> = {}): Promise<TaskResult> {
   const task = makeTask(taskType, {
     gateway,
+    offers: (name) => name !== 'stop' || offersStop,
     stops,
     resumes,
     audit: { log: (one) => void entries.push(one) },

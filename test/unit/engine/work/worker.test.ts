@@ -133,6 +133,7 @@ function makeWorker(work: Partial<WorkQueue> = {}, over: Partial<Deps> = {}): Wo
     writer,
     stats: recorder(),
     flow: permitting(100).flow,
+    cardsPerCall: () => 1,
     matcher: () => new ConfigMatcher([]),
     fleetClock: { timeOf: (claimedAtMs) => claimedAtMs },
     clock,
@@ -434,7 +435,6 @@ function permitting(calls: number, trickle = false) {
   const madeRoom: unknown[] = [];
   const givenBack: unknown[] = [];
   const flow: Deps['flow'] = {
-    cardsPerCall: () => 1,
     ready: async () => {},
     permit: (...args) => {
       asked.push(args);
