@@ -7,7 +7,7 @@ import type { ErrorReporter } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
 import { AlertEvaluator } from './alerts/alert-evaluator.ts';
 import { WebhookSender } from './alerts/webhook-sender.ts';
-import { Cleaner, CleanupSchedule } from './cleanup/cleaner.ts';
+import { Cleaner } from './cleanup/cleaner.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { Leadership } from './leadership.ts';
 import { ConcurrencyController } from './limits/concurrency-controller.ts';
@@ -74,7 +74,6 @@ export function leaderServices(
       ...lead('cleaner'),
       ...settings.cleanup,
       cleanup: records.cleanup,
-      schedule: new CleanupSchedule(settings.cleanup.schedule, settings.timeZone, clock.now()),
       changeMark: async () => (await live.coordination.initProgress()).changeMark || null,
     }),
     new TriggerFeeder({
