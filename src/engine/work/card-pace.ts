@@ -92,7 +92,7 @@ export class CardPace {
       { task_type: this.taskType, card_id: cardId, iccid, next_at: new Date(nowMs + waitMs).toISOString() },
       isManual ? 'poll by hand is too early and waits' : 'scheduled poll is too early and waits',
     );
-    return { capMs: 0, waitMs };
+    return { retryCapMs: 0, waitMs };
   }
 
   /** Where the interval is hardly longer than what is allowed, a poll must not wait because the one before was late. */

@@ -19,7 +19,7 @@ import type { CallPace } from '../limits/call-pace.ts';
 import type { FinishedItem, ResultWriter } from '../results/result-writer.ts';
 import type { StatsRecorder } from '../stats/stats-recorder.ts';
 import type { CardPace } from './card-pace.ts';
-import { CardPoller, failureNoteOf, NO_RETRY, type Retry, retryOf } from './card-poller.ts';
+import { CardPoller, failureNoteOf, NO_RETRY, retryOf } from './card-poller.ts';
 import type { CardReader } from './card-reader.ts';
 import { PollPace } from './poll-pace.ts';
 import { Deadline, type Task } from './task.ts';
@@ -43,8 +43,8 @@ const READ_FAILURE_REST_MS = 1_000;
 /** The poll of a card with an order is retried for so long, whatever its interval is; then the leader makes it due again. */
 const ORDER_RETRIED_MS = 60_000;
 
-/** The end of a poll. */
-type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure' | 'alsoFor'>> & { readonly retry?: Retry };
+/** Nothing came of a poll, or it was not made. */
+const NO_RESULT = { ...NO_RETRY, outcome: null, failure: null };
 
 interface WorkerDeps extends LoopMeans {
   readonly task: Task;
@@ -253,11 +253,11 @@ export class Worker extends LoopService<WorkerDeps> {
     const scheduledMs = (config?.intervalSeconds ?? 0) * 1_000;
     const pacedBy = isOrdered && !manual ? null : cardPace;
     let retry = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
-    if (retry) return this.#end(item, 'early', { retry });
+    if (retry) return this.#end(item, 'early', retry);
     if (this.#pace !== null && !(await this.#pace.turn(item, deadline))) return this.#end(item, 'returned');
     // Another trigger may have polled the card meanwhile.
     retry = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
-    if (retry) return this.#end(item, 'early', { retry });
+    if (retry) return this.#end(item, 'early', retry);
     cardPace?.polled(card.cardId);
     const poll = await this.#poller.poll(card, deadline);
     const alsoFor = cardPace?.triggersOf(item) ?? [];
@@ -265,30 +265,17 @@ export class Worker extends LoopService<WorkerDeps> {
     const intervalMs = isOrdered ? ORDER_RETRIED_MS : retriesMs;
     // The writer retries a card like after a failed poll when it cannot write the outcome.
     if ('outcome' in poll)
-      return this.#end(item, 'done', { outcome: poll.outcome, alsoFor, retry: retryOf(null, intervalMs) });
+      return this.#end(item, 'done', { ...retryOf(null, intervalMs), outcome: poll.outcome, alsoFor });
     const failure = failureNoteOf(poll.error, card.cardId, poll.durationMs);
-    this.#end(item, 'failed', { retry: retryOf(poll.error, intervalMs), failure, alsoFor });
+    this.#end(item, 'failed', { ...retryOf(poll.error, intervalMs), failure, alsoFor });
   }
 
   /** The item's call has ended: frees its slot and hands its result to the writer. */
-  #end(
-    item: WorkItem,
-    verdict: FinishedItem['verdict'],
-    { outcome = null, failure = null, alsoFor = [], retry = NO_RETRY }: Ending = {},
-  ): void {
+  #end(item: WorkItem, verdict: FinishedItem['verdict'], ending: Partial<FinishedItem> = {}): void {
     this.#inFlight -= 1;
     this.#pace?.ended(item);
     this.#freed.push(item);
-    this.deps.writer.finish({
-      taskType: this.deps.task.taskType,
-      item,
-      verdict,
-      outcome,
-      failure,
-      alsoFor,
-      retryCapMs: retry.capMs,
-      waitMs: retry.waitMs,
-    });
+    this.deps.writer.finish({ ...NO_RESULT, ...ending, taskType: this.taskType, item, verdict });
     if (this.#freed.length === 1) void this.deps.clock.sleep(GATHER_MS).then(() => this.wake());
   }
 }
