@@ -49,7 +49,6 @@ export function leaderServices(
     ...deps,
     ...settings.polling,
     work: live.work,
-    configs: () => watch.configs,
     matcher: () => watch.matcher,
     calendar,
     fence: () => leadership.fence(),

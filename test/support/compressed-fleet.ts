@@ -109,6 +109,7 @@ export class CompressedFleet {
         status: 1,
       }),
     );
+    const matcher = new ConfigMatcher(configs);
     for (const config of configs) {
       await live.rings.configure(ringOf(config), { intervalMs: intervalSeconds * 1_000, enabled: true });
       await live.rings.startGeneration(ringOf(config), buckets);
@@ -120,7 +121,7 @@ export class CompressedFleet {
     }
     const scheduler = new Scheduler({
       rings: live.rings,
-      configs: () => configs,
+      matcher: () => matcher,
       fence: () => 1,
       queueCap,
       clock: time,
@@ -153,7 +154,7 @@ export class CompressedFleet {
     });
     this.#services.push(scheduler, controller);
     for (const service of this.#services) await service.start();
-    this.#join = (instanceId) => this.#addInstance(instanceId, taskTypes, new ConfigMatcher(configs));
+    this.#join = (instanceId) => this.#addInstance(instanceId, taskTypes, matcher);
     for (let i = 0; i < (options.instances ?? 1); i += 1) await this.join(i === 0 ? 'w' : `w${i}`);
   }
 

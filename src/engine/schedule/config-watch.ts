@@ -24,14 +24,9 @@ export class ConfigWatch extends LoopService<
   readonly name = 'config-watch';
   /** Short, so that a store that recovers is noticed soon. */
   protected override readonly maxRetryMs = 1_000;
-  #configs: readonly PollingConfig[] = [];
   #matcher = new ConfigMatcher([]);
   #readAt = Number.NEGATIVE_INFINITY;
   #failure = 'no answer';
-
-  get configs(): readonly PollingConfig[] {
-    return this.#configs;
-  }
 
   get matcher(): ConfigMatcher {
     return this.#matcher;
@@ -51,12 +46,12 @@ export class ConfigWatch extends LoopService<
   async runOnce(): Promise<number> {
     const askedAt = this.deps.clock.monotonic();
     try {
-      this.#configs = (await this.deps.records.configs.list()).map((config) => this.#inForce(config));
+      const configs = await this.deps.records.configs.list();
+      this.#matcher = new ConfigMatcher(configs.map((config) => this.#inForce(config)));
     } catch (error) {
       this.#failure = messageOf(error);
       throw error;
     }
-    this.#matcher = new ConfigMatcher(this.#configs);
     this.#readAt = askedAt;
     this.#failure = 'no answer';
     return REFRESH_EVERY_MS;

@@ -17,7 +17,7 @@
 // its lead ends, even if this instance leads again by then: its configs are outdated.
 import type { Offers } from '../../domain/gateway-interface.ts';
 import { MIN_BUCKETS } from '../../domain/schedule/phase.ts';
-import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
+import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type {
@@ -31,7 +31,7 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
 import { CardSync } from './card-sync.ts';
 import { Reconciler, type Suspicion } from './reconciler.ts';
-import type { Repairs, RingView } from './ring-repair.ts';
+import type { Repairs } from './ring-repair.ts';
 import { ringKey, ringOf } from './scheduler.ts';
 
 const SYNC_EVERY_MS = 1_000;
@@ -43,7 +43,6 @@ export interface InitialiserDeps extends LeaderMeans {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity'>;
   readonly records: Pick<RecordStore, 'cards' | 'identity' | 'stops'>;
   readonly offers: Offers;
-  readonly configs: () => readonly PollingConfig[];
   readonly matcher: () => ConfigMatcher;
   /** Cards in one batch; initDelayMs is the pause between two batches (operations interface, section 8). */
   readonly initBatch: number;
@@ -70,27 +69,27 @@ export class Initialiser extends LoopService<InitialiserDeps> {
   async runOnce(): Promise<number> {
     this.#fence = this.deps.fence();
     if (this.#fence === null) return NOT_LEADING_REST_MS;
-    const view = { configs: this.deps.configs(), matcher: this.deps.matcher() };
-    const rings = await this.#rings(view);
+    const matcher = this.deps.matcher();
+    const rings = await this.#rings(matcher);
     if (rings === null) return NOT_LEADING_REST_MS;
     const stored = await this.deps.live.coordination.initProgress();
     const { progress, reconciliation } = await this.#notice(stored, rings);
     // A ring without buckets takes no cards, so it is built before changed cards are put into it.
-    const outdated = rings.filter((ring) => !isBuiltFor(ring, view));
+    const outdated = rings.filter((ring) => !isBuiltFor(ring, matcher));
     const loading = rings.some((ring) => ring.building !== null || !ring.loaded);
     if (outdated.length > 0 || (loading && progress.status !== 'running')) {
-      return this.#begin(outdated, view, progress.changeMark);
+      return this.#begin(outdated, matcher, progress.changeMark);
     }
     if (loading) {
       const { mark } = await this.#follow(progress, rings);
-      return this.#loadBatch({ ...progress, changeMark: mark }, rings, view);
+      return this.#loadBatch({ ...progress, changeMark: mark }, rings, matcher);
     }
-    return this.#compare(progress, reconciliation, rings, view);
+    return this.#compare(progress, reconciliation, rings, matcher);
   }
 
   /** The rings of the current configs; null until the scheduler has configured all of them. */
-  async #rings(view: RingView): Promise<RingState[] | null> {
-    const wanted = new Set(view.configs.map((config) => ringKey(ringOf(config))));
+  async #rings(matcher: ConfigMatcher): Promise<RingState[] | null> {
+    const wanted = new Set(matcher.configs.map((config) => ringKey(ringOf(config))));
     const found = await this.deps.live.rings.list();
     for (const ring of found) {
       if (wanted.has(ringKey(ring))) continue;
@@ -141,7 +140,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
    * Begins to load rings; the `outdated` ones get new generations. The progress that is saved first counts no card as
    * loaded: an instance that is killed in between leaves a build that begins again, never one that seems further ahead.
    */
-  async #begin(outdated: readonly RingState[], view: RingView, changeMark: string): Promise<number> {
+  async #begin(outdated: readonly RingState[], matcher: ConfigMatcher, changeMark: string): Promise<number> {
     const total = await this.deps.records.cards.estimate();
     const now = this.deps.clock.now();
     await this.#saveAndReport({
@@ -160,15 +159,19 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     for (const ring of outdated) {
       this.#requireLead();
       // A ring in use keeps polling its old generation meanwhile. A ring without one is polled while it fills.
-      await this.deps.live.rings.startGeneration(ring, MIN_BUCKETS, selectionOf(ring, view));
+      await this.deps.live.rings.startGeneration(ring, MIN_BUCKETS, selectionOf(ring, matcher));
     }
     return 0;
   }
 
-  async #loadBatch(progress: InitProgress, rings: readonly RingState[], view: RingView): Promise<number> {
+  async #loadBatch(
+    progress: InitProgress,
+    rings: readonly RingState[],
+    matcher: ConfigMatcher,
+  ): Promise<number> {
     const { initBatch, initPauseMs, clock } = this.deps;
     const loading = rings.filter((ring) => ring.building !== null || !ring.loaded);
-    const { count, lastCardId } = await this.#sync.load(progress.lastCardId, initBatch, loading, view);
+    const { count, lastCardId } = await this.#sync.load(progress.lastCardId, initBatch, loading, matcher);
     const last = count < initBatch;
     if (last) await this.#activate(loading);
     const loaded = progress.loaded + count;
@@ -201,9 +204,9 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     progress: InitProgress,
     reconciliation: Reconciliation,
     rings: readonly RingState[],
-    view: RingView,
+    matcher: ConfigMatcher,
   ): Promise<number> {
-    const looked = await this.#reconciler.look(reconciliation, view, this.deps.initBatch);
+    const looked = await this.#reconciler.look(reconciliation, matcher, this.deps.initBatch);
     const { mark: changeMark, caughtUp } = await this.#follow(progress, rings);
     const healed = looked !== null && caughtUp ? await this.#reconciler.heal(looked) : null;
     await this.#saveCompared({ ...progress, changeMark }, progress, looked, healed);
@@ -271,12 +274,12 @@ export class Initialiser extends LoopService<InitialiserDeps> {
 }
 
 /** Every ring stores the selection of cards for which it was built; a build in progress counts. */
-function isBuiltFor(ring: RingState, view: RingView): boolean {
+function isBuiltFor(ring: RingState, matcher: ConfigMatcher): boolean {
   const build = ring.building ?? ring;
-  return build.generation > 0 && build.selection === selectionOf(ring, view);
+  return build.generation > 0 && build.selection === selectionOf(ring, matcher);
 }
 
-function selectionOf(ring: RingState, view: RingView): string {
-  const config = view.configs.find((one) => ringKey(ringOf(one)) === ringKey(ring));
-  return config === undefined ? '' : view.matcher.selectionOf(config);
+function selectionOf(ring: RingState, matcher: ConfigMatcher): string {
+  const config = matcher.configs.find((one) => ringKey(ringOf(one)) === ringKey(ring));
+  return config === undefined ? '' : matcher.selectionOf(config);
 }

@@ -89,7 +89,6 @@ function makeInitialiser(store: InitialiserDeps['live']): Initialiser {
         },
       }),
     }),
-    configs: () => configs,
     matcher: () => new ConfigMatcher(configs),
     fence: () => fence,
     clock: systemClock,
