@@ -17,7 +17,7 @@ import { FleetClock } from './fleet-clock.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
 import { Leadership } from './leadership.ts';
-import { seedCeiling, seedLimits } from './limits/limit-keeper.ts';
+import { seedCeiling, seedLimits } from './limits/seed-limits.ts';
 import { makeOverPackageDue } from './results/over-package.ts';
 import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';

@@ -11,7 +11,6 @@ import { Cleaner } from './cleanup/cleaner.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { Leadership } from './leadership.ts';
 import { ConcurrencyController } from './limits/concurrency-controller.ts';
-import { LimitKeeper } from './limits/limit-keeper.ts';
 import { PauseLog } from './limits/pause-log.ts';
 import { UsageJumpWatch } from './results/usage-jump-watch.ts';
 import type { ConfigWatch } from './schedule/config-watch.ts';
@@ -64,7 +63,6 @@ export function leaderServices(
       onReconcile: (reason) => log.warn({ reason }, 'all rings are compared with the cards'),
       onRepair: (repairs) => log.warn({ ...repairs }, 'ring members repaired'),
     }),
-    new LimitKeeper({ ...lead('limit-keeper'), records: records.configs }),
     new ConcurrencyController({
       ...lead('concurrency-controller'),
       ceiling: settings.gateway.maxConcurrency,

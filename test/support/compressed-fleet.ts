@@ -5,11 +5,12 @@ import { pino } from 'pino';
 import type { Card } from '../../src/domain/cards/card.ts';
 import { MonthCalendar, type UsageMonth } from '../../src/domain/cards/usage-month.ts';
 import type { InterfaceName } from '../../src/domain/gateway-interface.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../src/domain/limits/operator-limits.ts';
 import type { RateLimit } from '../../src/domain/limits/rate-limit.ts';
 import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { mix32 } from '../../src/domain/schedule/phase.ts';
 import { ConfigMatcher, type PollingConfig } from '../../src/domain/schedule/polling-config.ts';
-import type { TaskType } from '../../src/domain/task-type.ts';
+import { perTaskType, type TaskType } from '../../src/domain/task-type.ts';
 import { callPaceOf } from '../../src/engine/limits/call-pace.ts';
 import { ConcurrencyController } from '../../src/engine/limits/concurrency-controller.ts';
 import { ResultWriter } from '../../src/engine/results/result-writer.ts';
@@ -143,6 +144,7 @@ export class CompressedFleet {
       retryBaseMs: 1_000,
     });
     const controller = new ConcurrencyController({
+      records: { configs: { concurrency: async () => perTaskType(() => DEFAULT_MAX_CONCURRENCY) } },
       live,
       fence: () => 1,
       adaptiveConcurrency: true,
