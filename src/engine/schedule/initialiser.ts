@@ -55,6 +55,9 @@ export interface InitialiserDeps extends LeaderMeans {
   readonly onRepair: (repairs: Repairs) => void;
 }
 
+/** What stays the same in a build or a fast pass, and where it is. */
+type Pass = Pick<InitProgress, 'reason' | 'startedAtMs' | 'lastCardId' | 'changeMark'>;
+
 export class Initialiser extends LoopService<InitialiserDeps> {
   readonly name = 'initialiser';
   readonly #sync = new CardSync({ ...this.deps, requireLead: () => this.#requireLead() });
@@ -141,21 +144,8 @@ export class Initialiser extends LoopService<InitialiserDeps> {
    * loaded: an instance that is killed in between leaves a build that begins again, never one that seems further ahead.
    */
   async #begin(outdated: readonly RingState[], matcher: ConfigMatcher, changeMark: string): Promise<number> {
-    const total = await this.deps.records.cards.estimate();
-    const now = this.deps.clock.now();
-    await this.#saveAndReport({
-      status: 'running',
-      reason: 'build',
-      total,
-      loaded: 0,
-      lastCardId: 0,
-      batch: 0,
-      batches: Math.ceil(total / this.deps.initBatch),
-      startedAtMs: now,
-      updatedAtMs: now,
-      finishedAtMs: null,
-      changeMark,
-    });
+    const pass = { reason: 'build', lastCardId: 0, startedAtMs: this.deps.clock.now(), changeMark } as const;
+    await this.#report(pass, 0, await this.deps.records.cards.estimate(), false);
     for (const ring of outdated) {
       this.#requireLead();
       // A ring in use keeps polling its old generation meanwhile. A ring without one is polled while it fills.
@@ -169,27 +159,13 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     rings: readonly RingState[],
     matcher: ConfigMatcher,
   ): Promise<number> {
-    const { initBatch, initPauseMs, clock } = this.deps;
+    const { initBatch, initPauseMs } = this.deps;
     const loading = rings.filter((ring) => ring.building !== null || !ring.loaded);
     const { count, lastCardId } = await this.#sync.load(progress.lastCardId, initBatch, loading, matcher);
-    const last = count < initBatch;
-    if (last) await this.#activate(loading);
-    const loaded = progress.loaded + count;
-    const batch = progress.batch + (count > 0 ? 1 : 0);
-    const now = clock.now();
-    await this.#saveAndReport({
-      ...progress,
-      status: last ? 'completed' : 'running',
-      // The total is an estimate at first, and cards are added meanwhile; it is exact at the end.
-      total: last ? loaded : Math.max(progress.total, loaded),
-      loaded,
-      lastCardId,
-      batch,
-      batches: last ? batch : Math.max(progress.batches, batch + 1),
-      updatedAtMs: now,
-      finishedAtMs: last ? now : null,
-    });
-    return last ? SYNC_EVERY_MS : initPauseMs;
+    const isLast = count < initBatch;
+    if (isLast) await this.#activate(loading);
+    await this.#report({ ...progress, lastCardId }, progress.loaded + count, progress.total, isLast);
+    return isLast ? SYNC_EVERY_MS : initPauseMs;
   }
 
   async #activate(rings: readonly RingState[]): Promise<void> {
@@ -224,29 +200,15 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     const isFast = looked !== null && looked.state.reason !== 'continuous';
     const goesOn = healed !== null && healed.reason !== 'continuous';
     if (looked !== null && healed !== null && (isFast || goesOn)) {
-      const { initBatch, clock, records } = this.deps;
       const { checked, startedAtMs } = healed;
       const isFirst = now.startedAtMs !== startedAtMs;
-      const estimate = isFirst && goesOn ? await records.cards.estimate() : now.total;
-      await this.#saveAndReport({
-        ...now,
-        status: goesOn ? 'running' : 'completed',
-        reason: goesOn ? healed.reason : looked.state.reason,
-        total: goesOn ? Math.max(estimate, checked) : checked,
-        loaded: checked,
-        batch: Math.ceil(checked / initBatch),
-        batches: Math.ceil((goesOn ? Math.max(estimate, checked) : checked) / initBatch),
-        startedAtMs,
-        updatedAtMs: clock.now(),
-        finishedAtMs: goesOn ? null : clock.now(),
-      });
-      return;
+      const estimate = isFirst && goesOn ? await this.deps.records.cards.estimate() : now.total;
+      const { reason } = goesOn ? healed : looked.state;
+      return this.#report({ ...now, reason, startedAtMs }, checked, estimate, !goesOn);
     }
     // The progress still shows a build whose rings are gone, or whose end was cut off: complete it.
-    if (before.status !== 'completed' && !isFast) {
-      const at = this.deps.clock.now();
-      await this.#saveAndReport({ ...now, status: 'completed', updatedAtMs: at, finishedAtMs: at });
-    } else if (now.changeMark !== before.changeMark) await this.#save(now);
+    if (before.status !== 'completed' && !isFast) await this.#report(now, now.loaded, now.total, true);
+    else if (now.changeMark !== before.changeMark) await this.#save(now);
   }
 
   /** Splits buckets that grew with added cards and merges buckets that shrank with removed cards, a few in one pass. */
@@ -257,9 +219,25 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     }
   }
 
-  async #saveAndReport(progress: InitProgress): Promise<void> {
+  /** @param total number of cards, an estimate at first. Cards are added meanwhile; it is exact at the end. */
+  async #report(pass: Pass, loaded: number, total: number, isOver: boolean): Promise<void> {
+    const { initBatch, clock, onProgress } = this.deps;
+    const now = clock.now();
+    const batch = Math.ceil(loaded / initBatch);
+    // A build ends with a batch that is not full; a comparison goes on with the members when all cards were read.
+    const atLeast = pass.reason === 'build' ? batch + 1 : batch;
+    const progress: InitProgress = {
+      ...pass,
+      status: isOver ? 'completed' : 'running',
+      total: isOver ? loaded : Math.max(total, loaded),
+      loaded,
+      batch,
+      batches: isOver ? batch : Math.max(atLeast, Math.ceil(total / initBatch)),
+      updatedAtMs: now,
+      finishedAtMs: isOver ? now : null,
+    };
     await this.#save(progress);
-    this.deps.onProgress(progress);
+    onProgress(progress);
   }
 
   async #save(progress: InitProgress): Promise<void> {
