@@ -218,64 +218,36 @@ export class Engine implements Service {
   }
 
   #makeWriter(): ResultWriter {
-    const { live, records, offers, clock, random, log, meter } = this.deps;
     const { polling } = this.settings;
-    const matcher = () => this.#configs.matcher;
-    const dueDeps = { live, records, offers, matcher, ...polling };
+    const dueDeps = { ...this.deps, ...polling, matcher: () => this.#configs.matcher };
     return new ResultWriter({
-      work: live.work,
-      meter,
-      failures: live.failures,
-      results: records.results,
-      triggers: records.triggers,
-      clock,
-      random,
+      ...this.deps,
       ...polling,
       onWritten: async (outcomes, stale) => {
         await this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]);
         const over = outcomes.filter((o) => o.overPackage).map((o) => o.cardId);
         await makeOverPackageDue(dueDeps, over);
       },
-      onRefused: ({ cardId, taskType }, error) =>
-        log.error(
-          { card_id: cardId, task_type: taskType, reason: error.message },
-          'result refused by the record store',
-        ),
-      onFenced: (taskType, count) =>
-        log.warn({ task_type: taskType, count }, 'late results fenced: lease was over'),
       onError: (stage, error, retryInMs) => this.#errors.for(`result-writer ${stage}`)(error, retryInMs),
     });
   }
 
   #makeWorkers(): Worker[] {
-    const { live, gateway, clock, log, records, audit, meter } = this.deps;
-    const { offers, cardsPerCall, rateLimits } = this.deps;
-    const { polling, usage, timeZone } = this.settings;
-    const calendar = new MonthCalendar(timeZone);
-    const { stops, resumes, cards, triggers } = records;
-    const paceDeps = { cards, triggers, failures: live.failures, clock, log };
+    const { polling, usage, timeZone, instanceId } = this.settings;
+    const readings = { calendar: new MonthCalendar(timeZone), maxMbitPerSecond: usage.maxMbitPerSecond };
+    const means = { ...this.deps, ...polling, ...readings, instanceId, reader: this.#reader };
     const stopRules = () => this.#stopRules.rules;
-    const readings = { calendar, maxMbitPerSecond: usage.maxMbitPerSecond, meter, reader: this.#reader };
-    const taskDeps = { gateway, offers, stops, resumes, audit, stopRules, ...readings, ...polling, log };
     return TASK_TYPES.map(
       (taskType) =>
         new Worker({
-          task: makeTask(taskType, taskDeps),
-          instanceId: this.settings.instanceId,
-          work: live.work,
-          meter,
-          reader: this.#reader,
+          ...means,
+          task: makeTask(taskType, { ...means, stopRules }),
           writer: this.#writer,
           stats: this.#stats,
-          flow: gateway,
-          cardsPerCall,
-          pace: this.deps.pace ?? null,
-          cardPace: cardPaceOf(taskType, rateLimits, paceDeps),
+          flow: this.deps.gateway,
+          cardPace: cardPaceOf(taskType, this.deps.rateLimits, means),
           matcher: () => this.#configs.matcher,
           fleetClock: this.#fleetClock,
-          clock,
-          ...polling,
-          log,
           onError: this.#errors.for(`worker ${taskType}`),
         }),
     );

@@ -129,14 +129,17 @@ export class CompressedFleet {
       onError: raise,
     });
     this.#writer = new ResultWriter({
-      work: live.work,
+      live,
+      records: {
+        results: { write: async (outcomes) => this.#write(outcomes) },
+        triggers: { count: async () => {}, defer: async () => {} },
+      },
       meter: { settled: () => {} },
-      failures: live.failures,
-      results: { write: async (outcomes) => this.#write(outcomes) },
-      triggers: { count: async () => {}, defer: async () => {} },
       onWritten: async () => {},
-      onRefused: raise,
-      onFenced: (_, count) => raise(new Error(`${count} results were fenced`)),
+      log: {
+        error: raise,
+        warn: ({ count }: { count: number }) => raise(new Error(`${count} results were fenced`)),
+      },
       onError: (_, error) => raise(error),
       clock: time,
       random: this.#random,
@@ -208,8 +211,7 @@ export class CompressedFleet {
       onChange: (name, state) => this.breakerChanges.push(`${name} ${state}`),
     });
     const calendar = new MonthCalendar('Asia/Shanghai');
-    const stops = {} as RecordStore['stops'];
-    const resumes = {} as RecordStore['resumes'];
+    const records = {} as RecordStore;
     const reader = {
       read: async (ids: readonly number[]) => cardsOf(ids, this.usage),
       forget: async () => {},
@@ -221,8 +223,7 @@ export class CompressedFleet {
     const deps = {
       gateway,
       offers: () => true,
-      stops,
-      resumes,
+      records,
       audit,
       reader,
       calendar,
@@ -234,7 +235,7 @@ export class CompressedFleet {
         new Worker({
           task: makeTask(taskType, deps),
           instanceId,
-          work: live.work,
+          live,
           meter: { claimed: () => {} },
           reader,
           writer,

@@ -32,8 +32,10 @@ const SHARE_FOR_PACE = 0.5;
 
 export interface CardCallsDeps {
   readonly gateway: Gateway;
-  readonly stops: Pick<StopRecords, 'complete' | 'acknowledge' | 'abandon'>;
-  readonly resumes: Pick<ResumeRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'>;
+  readonly records: {
+    readonly stops: Pick<StopRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'>;
+    readonly resumes: Pick<ResumeRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'>;
+  };
   readonly audit: Pick<AuditTrail, 'log'>;
   readonly reader: Pick<CardReader, 'forget'>;
   readonly leaseMs: number;
@@ -59,13 +61,13 @@ export class CardCalls {
    * @throws CardpollError `stop_unconfirmed`, `lease_over`, `claim_too_old`; GatewayError.
    */
   async stop(card: Card, month: string, attempt: number, leftMs: number, deadline: Deadline): Promise<void> {
-    const { stops, reader } = this.deps;
+    const { records, reader } = this.deps;
     const { cardId } = card;
     // The card was stopped when it was cached, and runs now: the claim has recorded that.
     if (card.stopped) await reader.forget([cardId]);
     await this.#call('stop', card, deadline, {
       startWithinMs: CLAIM_GOOD_FOR_MS - (leftMs - deadline.remainingMs()),
-      abandon: (reason) => stops.abandon(cardId, month, attempt, reason),
+      abandon: (reason) => records.stops.abandon(cardId, month, attempt, reason),
       acknowledge: () => this.#noteUnconfirmed(card, month, attempt),
     });
     await this.recordStop(card, month);
@@ -73,7 +75,7 @@ export class CardCalls {
 
   /** Records that the gateway shows the card stopped, if a stop of ours was in progress. */
   async recordStop(card: Card, month: string): Promise<void> {
-    const entry = await this.deps.stops.complete(card.cardId, month);
+    const entry = await this.deps.records.stops.complete(card.cardId, month);
     // No stop of ours was in progress: another system stopped the card, or another poll has recorded this stop.
     if (entry === null) return;
     this.deps.audit.log(entry);
@@ -89,7 +91,8 @@ export class CardCalls {
    * @throws CardpollError `resume_in_progress`, `resume_unconfirmed`, `stop_in_progress`, `lease_over`; GatewayError.
    */
   async resume(card: Card, month: string, isStopped: boolean, deadline: Deadline): Promise<boolean> {
-    const { resumes, leaseMs } = this.deps;
+    const { leaseMs } = this.deps;
+    const { resumes } = this.deps.records;
     const { cardId } = card;
     const claim = await resumes.claim(cardId, leaseMs);
     if (claim.state === 'none') return false;
@@ -119,7 +122,7 @@ export class CardCalls {
   }
 
   async #recordResume(card: Card, runId: string, month: string, called: boolean): Promise<void> {
-    const entry = await this.deps.resumes.complete(card.cardId, runId, month, called);
+    const entry = await this.deps.records.resumes.complete(card.cardId, runId, month, called);
     // Another poll has recorded it.
     if (entry === null) return;
     this.deps.audit.log(entry);
@@ -164,7 +167,7 @@ export class CardCalls {
   }
 
   async #noteUnconfirmed(card: Card, month: string, attempt: number): Promise<void> {
-    const noted = await this.deps.stops.acknowledge(card.cardId, month, attempt);
+    const noted = await this.deps.records.stops.acknowledge(card.cardId, month, attempt);
     if (noted === null) return;
     this.deps.log.warn(
       {

@@ -14,7 +14,6 @@ import { type StopRules, type StopSettings, stopRulesOf } from '../../domain/sto
 import { CardpollError } from '../../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
-import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 import { type Deadline, polledNow, type Task, type TaskResult } from '../work/task.ts';
 import { CardCalls, type CardCallsDeps, stopInProgress, unconfirmedStop } from './card-calls.ts';
 
@@ -22,7 +21,6 @@ import { CardCalls, type CardCallsDeps, stopInProgress, unconfirmedStop } from '
 const COUNT_EVERY_MS = 60_000;
 
 export interface PackageTaskDeps extends CardCallsDeps {
-  readonly stops: CardCallsDeps['stops'] & Pick<StopRecords, 'claim'>;
   readonly offers: Offers;
   readonly calendar: MonthCalendar;
   readonly stopRules: () => StopRules;
@@ -141,8 +139,8 @@ export class PackageTask implements Task {
       const why = 'the lease was over before the claim';
       throw new CardpollError('busy', 'lease_over', `card ${card.cardId} was not stopped: ${why}`);
     }
-    const { stops, leaseMs, stopRules } = this.deps;
-    return { leftMs, claim: await stops.claim(card.cardId, month, leaseMs, stopRules()) };
+    const { records, leaseMs, stopRules } = this.deps;
+    return { leftMs, claim: await records.stops.claim(card.cardId, month, leaseMs, stopRules()) };
   }
 
   /** One line when a stop begins to wait, and none while it waits. */

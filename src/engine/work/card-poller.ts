@@ -27,7 +27,7 @@ const MAX_MESSAGE = 200;
 interface CardPollerDeps extends LoopMeans {
   readonly task: Task;
   readonly instanceId: string;
-  readonly work: Pick<WorkQueue, 'pause'>;
+  readonly live: { readonly work: Pick<WorkQueue, 'pause'> };
   readonly stats: StatsRecorder;
   readonly flow: Pick<FlowControl, 'refusesAll'>;
   readonly log: Logger;
@@ -90,9 +90,9 @@ export class CardPoller {
   }
 
   #pause({ message, details }: GatewayError, ms: number): void {
-    const { work, task, instanceId, onError } = this.deps;
+    const { live, task, instanceId, onError } = this.deps;
     const reason = `${details.interfaceName ?? 'the gateway'} answered ${message}`;
-    work
+    live.work
       .pause(task.taskType, { source: 'gateway', ms, reason, by: instanceId })
       .catch((cause: unknown) => onError(cause, 0));
   }

@@ -49,7 +49,7 @@ const NO_RESULT = { ...NO_RETRY, outcome: null, failure: null };
 interface WorkerDeps extends LoopMeans {
   readonly task: Task;
   readonly instanceId: string;
-  readonly work: Pick<WorkQueue, 'claim' | 'release' | 'pause' | 'onWork'>;
+  readonly live: { readonly work: Pick<WorkQueue, 'claim' | 'release' | 'pause' | 'onWork'> };
   readonly meter: Pick<Meter, 'claimed'>;
   readonly reader: CardReader;
   readonly writer: ResultWriter;
@@ -110,7 +110,7 @@ export class Worker extends LoopService<WorkerDeps> {
   override async start(): Promise<void> {
     this.#draining = false;
     this.#stopListening();
-    this.#stopListening = this.deps.work.onWork(this.deps.task.taskType, () => {
+    this.#stopListening = this.deps.live.work.onWork(this.deps.task.taskType, () => {
       this.#workSignalled = true;
       this.wake();
     });
@@ -118,7 +118,7 @@ export class Worker extends LoopService<WorkerDeps> {
   }
 
   async runOnce(): Promise<number> {
-    const { work, task, writer, flow, clock } = this.deps;
+    const { live, task, writer, flow, clock } = this.deps;
     this.#workSignalled = false;
     const released = this.#releaseFreed();
     const isHeld = clock.monotonic() < this.#heldUntil || this.deps.reader.holdsClaims;
@@ -135,7 +135,7 @@ export class Worker extends LoopService<WorkerDeps> {
     const { instanceId, leaseMs } = this.deps;
     const request = { instanceId, claimNumber: this.#claimNumber + 1, max, leaseMs, trickle };
     // Waits for both answers even if one is an error: claimed items are started even if the release failed.
-    const [release, claim] = await Promise.allSettled([released, work.claim(task.taskType, request)]);
+    const [release, claim] = await Promise.allSettled([released, live.work.claim(task.taskType, request)]);
     if (claim.status === 'rejected') throw claim.reason;
     this.#claimNumber += 1;
     this.#claimSentAt = null;
@@ -209,7 +209,7 @@ export class Worker extends LoopService<WorkerDeps> {
     const items = this.#freed.splice(0);
     if (items.length === 0) return;
     try {
-      await this.deps.work.release(this.deps.task.taskType, items);
+      await this.deps.live.work.release(this.deps.task.taskType, items);
     } catch (error) {
       this.#freed.push(...items);
       throw error;

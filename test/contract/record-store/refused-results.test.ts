@@ -18,19 +18,19 @@ describeRecordStore('refused results', (db) => {
     };
     const writer = new ResultWriter({
       clock: systemClock,
-      work: {
-        settle: async (_, settlements) => {
-          settlements.forEach(note);
-          return { fenced: 0 };
+      live: {
+        work: {
+          settle: async (_, settlements) => {
+            settlements.forEach(note);
+            return { fenced: 0 };
+          },
         },
+        failures: { note: async () => {} },
       },
+      records: db.store,
       meter: { settled: () => {} },
-      failures: { note: async () => {} },
-      results: db.store.results,
-      triggers: db.store.triggers,
       onWritten: async () => {},
-      onRefused: ({ cardId }) => void refused.push(cardId),
-      onFenced: () => {},
+      log: { warn: () => {}, error: ({ card_id }: { card_id: number }) => void refused.push(card_id) },
       onError: (_, error) => {
         throw error;
       },

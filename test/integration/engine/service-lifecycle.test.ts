@@ -101,7 +101,7 @@ async function make(name: string): Promise<LoopService> {
   const worker = new Worker({
     task: { taskType: 'realname', poll: () => Promise.reject(new Error('nothing is due')) },
     instanceId: 'w',
-    work: stores.live.work,
+    live: stores.live,
     meter: { claimed: () => {} },
     reader: { read: async () => new Map() } as never,
     writer: { room: 100 } as never,

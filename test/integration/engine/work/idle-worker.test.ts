@@ -27,20 +27,20 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
   return new Worker({
     task,
     instanceId: 'w',
-    work: live.work,
+    live,
     meter,
     reader: {
       read: async (ids: readonly number[]) => new Map(ids.map((cardId) => [cardId, { cardId }])),
     } as unknown as CardReader,
     writer: new ResultWriter({
-      work: live.work,
+      live,
+      records: {
+        results: { write: async () => ({ staleUsage: [] }) },
+        triggers: { count: async () => {}, defer: async () => {} },
+      },
       meter,
-      failures: live.failures,
-      results: { write: async () => ({ staleUsage: [] }) },
-      triggers: { count: async () => {}, defer: async () => {} },
       onWritten: async () => {},
-      onRefused: onError,
-      onFenced: onError,
+      log: { warn: onError, error: onError },
       onError,
       clock: systemClock,
       random: Math.random,

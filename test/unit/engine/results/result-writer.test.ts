@@ -1,5 +1,6 @@
 // What the writer does while the record store refuses, or does not answer. The stores are fakes: what is proven here
 // is who waits for whom. With real ones: contract/record-store/refused-results.test.ts.
+import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { PollOutcome } from '../../../../src/domain/results/poll-outcome.ts';
 import { type FinishedItem, ResultWriter } from '../../../../src/engine/results/result-writer.ts';
@@ -32,12 +33,20 @@ beforeEach(() => {
   write = async () => ({ staleUsage: [] });
   clock = new FakeClock();
   writer = new ResultWriter({
-    work: {
-      settle: async (_, settlements, { capMs }) => {
-        settling();
-        events.push(`settle ${settlements.length} under ${capMs}`);
-        for (const { item, verdict } of settlements) settled.push([item.cardId, verdict]);
-        return { fenced };
+    live: {
+      work: {
+        settle: async (_, settlements, { capMs }) => {
+          settling();
+          events.push(`settle ${settlements.length} under ${capMs}`);
+          for (const { item, verdict } of settlements) settled.push([item.cardId, verdict]);
+          return { fenced };
+        },
+      },
+      failures: {
+        note: async (_, failures) => {
+          notes += 1;
+          noted.push(...failures);
+        },
       },
     },
     meter: {
@@ -45,36 +54,31 @@ beforeEach(() => {
         metered.push([taskType, work.map(({ verdict }) => verdict).join(' '), dropped]);
       },
     },
-    failures: {
-      note: async (_, failures) => {
-        notes += 1;
-        noted.push(...failures);
+    records: {
+      results: {
+        write: (outcomes) => {
+          writes.push(outcomes.map(({ cardId }) => cardId));
+          return write(outcomes);
+        },
       },
-    },
-    results: {
-      write: (outcomes) => {
-        writes.push(outcomes.map(({ cardId }) => cardId));
-        return write(outcomes);
-      },
-    },
-    triggers: {
-      count: async (results) => {
-        settling();
-        events.push(`count ${results.length}`);
-        for (const { cardId, succeeded } of results)
-          counted.push([cardId, succeeded ? 'succeeded' : 'failed']);
-      },
-      defer: async (cards) => {
-        settling();
-        events.push(`defer ${cards.map(({ cardId, waitMs }) => `${cardId} ${waitMs}`)}`);
+      triggers: {
+        count: async (results) => {
+          settling();
+          events.push(`count ${results.length}`);
+          for (const { cardId, succeeded } of results)
+            counted.push([cardId, succeeded ? 'succeeded' : 'failed']);
+        },
+        defer: async (cards) => {
+          settling();
+          events.push(`defer ${cards.map(({ cardId, waitMs }) => `${cardId} ${waitMs}`)}`);
+        },
       },
     },
     onWritten: async (outcomes) => {
       settling();
       events.push(`written ${outcomes.length}`);
     },
-    onRefused: ({ cardId }) => void refused.push(cardId),
-    onFenced: (taskType, count) => void events.push(`${count} of ${taskType} fenced`),
+    log: pino({ base: null, timestamp: false }, { write: (line: string) => note(JSON.parse(line)) }),
     onError: (stage, _, retryInMs) => void events.push(`${stage} again in ${retryInMs}`),
     clock,
     random: () => 0,
@@ -83,6 +87,16 @@ beforeEach(() => {
   });
 });
 afterEach(() => writer.abandon());
+
+function note({ level, msg, card_id, task_type, count, reason }: Record<string, unknown>): void {
+  if (msg === 'late results fenced: lease was over') events.push(`${count} of ${task_type} fenced`);
+  else {
+    expect({ level, task_type, msg, reason }).toEqual({
+      ...{ level: 50, task_type: 'realname', msg: 'result refused by the record store', reason: 'no' },
+    });
+    refused.push(Number(card_id));
+  }
+}
 
 function finish(cardId: number, over: Partial<FinishedItem> = {}): void {
   const member = String(cardId);

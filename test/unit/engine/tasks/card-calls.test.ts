@@ -52,20 +52,22 @@ function make(isStopped: boolean, card = CARD): Promise<boolean> {
       },
       isStoppedStatus: (shown) => shown === 'stopped',
     },
-    resumes: {
-      claim: async (...question) => {
-        asked.push(['claim', ...question]);
-        clock.advance(claimTakesMs);
-        return claim;
+    records: {
+      resumes: {
+        claim: async (...question) => {
+          asked.push(['claim', ...question]);
+          clock.advance(claimTakesMs);
+          return claim;
+        },
+        complete: async (...question) => {
+          asked.push(['complete', ...question]);
+          return outcome === null ? null : ({ after: { outcome } } as unknown as AuditEntry);
+        },
+        acknowledge: noted('acknowledge'),
+        abandon: noted('abandon'),
       },
-      complete: async (...question) => {
-        asked.push(['complete', ...question]);
-        return outcome === null ? null : ({ after: { outcome } } as unknown as AuditEntry);
-      },
-      acknowledge: noted('acknowledge'),
-      abandon: noted('abandon'),
+      stops: {} as CardCallsDeps['records']['stops'],
     },
-    stops: {} as CardCallsDeps['stops'],
     reader: { forget: async () => {} },
     audit: { log: (entry) => void entries.push(entry) },
     leaseMs: LEASE_MS,

@@ -76,7 +76,7 @@ const gateway: Gateway = {
 
 let offersStop = true;
 
-const stops: PackageTaskDeps['stops'] = {
+const stops: PackageTaskDeps['records']['stops'] = {
   claim: async (...question) => {
     asked.push(['claim', ...question]);
     clock.advance(claimTakesMs);
@@ -94,7 +94,7 @@ const stops: PackageTaskDeps['stops'] = {
 };
 
 /** The calls of resumes in detail: card-calls.test.ts. */
-const resumes: PackageTaskDeps['resumes'] = {
+const resumes: PackageTaskDeps['records']['resumes'] = {
   claim: async (...question) => {
     asked.push(['claim resume', ...question]);
     return resumeClaim;
@@ -111,8 +111,7 @@ function poll(taskType: TaskType, differing: Partial<Card> = {}): Promise<TaskRe
   const task = makeTask(taskType, {
     gateway,
     offers: (name) => name !== 'stop' || offersStop,
-    stops,
-    resumes,
+    records: { stops, resumes },
     audit: { log: (one) => void entries.push(one) },
     reader: { forget: async (cardIds) => void asked.push(['forget', cardIds]) },
     calendar: new MonthCalendar('Asia/Shanghai'),

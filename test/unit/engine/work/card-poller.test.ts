@@ -59,7 +59,7 @@ function makePoller(
       },
     },
     instanceId: 'w',
-    work: { pause },
+    live: { work: { pause } },
     stats,
     flow: { refusesAll: () => refusesAll },
     clock,

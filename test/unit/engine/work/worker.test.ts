@@ -61,32 +61,35 @@ beforeEach(() => {
   reading = () => {};
   writer = new ResultWriter({
     // Settling would give slots back too: only the worker may here.
-    work: {
-      settle: async (_, settlements, { capMs }) => {
-        caps.push(capMs);
-        for (const { item, verdict, waitMs = 0 } of settlements) {
-          verdicts.push([item.cardId, verdict]);
-          if (verdict === 'early') waits.push(waitMs);
-        }
-        return { fenced: 0 };
+    live: {
+      work: {
+        settle: async (_, settlements, { capMs }) => {
+          caps.push(capMs);
+          for (const { item, verdict, waitMs = 0 } of settlements) {
+            verdicts.push([item.cardId, verdict]);
+            if (verdict === 'early') waits.push(waitMs);
+          }
+          return { fenced: 0 };
+        },
+      },
+      failures: { note: async (_, failures) => void noted.push(...failures) },
+    },
+    records: {
+      results: {
+        write: async (outcomes) => {
+          written.push(...outcomes);
+          return { staleUsage: stale };
+        },
+      },
+      triggers: {
+        count: async (results) => void counted.push(...results.map(({ cardId }) => cardId)),
+        defer: async (cards) =>
+          void deferred.push(...cards.map(({ cardId, waitMs }) => [cardId, waitMs] as [number, number])),
       },
     },
     meter: { settled: () => {} },
-    failures: { note: async (_, failures) => void noted.push(...failures) },
-    results: {
-      write: async (outcomes) => {
-        written.push(...outcomes);
-        return { staleUsage: stale };
-      },
-    },
-    triggers: {
-      count: async (results) => void counted.push(...results.map(({ cardId }) => cardId)),
-      defer: async (cards) =>
-        void deferred.push(...cards.map(({ cardId, waitMs }) => [cardId, waitMs] as [number, number])),
-    },
     onWritten: async () => {},
-    onRefused: unexpected,
-    onFenced: unexpected,
+    log: { warn: unexpected, error: unexpected },
     onError: (_, error) => unexpected(error),
     clock,
     random: () => 0.5,
@@ -119,12 +122,14 @@ function makeWorker(work: Partial<WorkQueue> = {}, over: Partial<Deps> = {}): Wo
       },
     },
     instanceId: 'w',
-    work: {
-      claim: (type, request) => live.work.claim(type, request),
-      release: (type, items) => live.work.release(type, items),
-      pause: (type, pause) => live.work.pause(type, pause),
-      onWork: (type, listener) => live.work.onWork(type, listener),
-      ...work,
+    live: {
+      work: {
+        claim: (type, request) => live.work.claim(type, request),
+        release: (type, items) => live.work.release(type, items),
+        pause: (type, pause) => live.work.pause(type, pause),
+        onWork: (type, listener) => live.work.onWork(type, listener),
+        ...work,
+      },
     },
     meter: {
       claimed: (taskType, { items }) => void metered.push(...items.map(({ lane }) => `${taskType} ${lane}`)),
@@ -727,12 +732,16 @@ describe('a gateway that limits the polls of one card', () => {
   let waiting: OwedCard[];
   const cardPace = () =>
     cardPaceOf('realname', [LIMIT], {
-      cards: { lastPolls: async () => succeededAt },
-      failures: {
-        last: async () =>
-          new Map([...failedAt].map(([cardId, atMs]) => [cardId, { cardId, atMs } as NotedFailure])),
+      live: {
+        failures: {
+          last: async () =>
+            new Map([...failedAt].map(([cardId, atMs]) => [cardId, { cardId, atMs } as NotedFailure])),
+        },
       },
-      triggers: { earlyOf: async () => waiting },
+      records: {
+        cards: { lastPolls: async () => succeededAt },
+        triggers: { earlyOf: async () => waiting },
+      },
       clock,
       log: pino({ enabled: false }),
     });
