@@ -78,8 +78,8 @@ export function accessOf({
   return { adminTokens, rateLimitPerMinute, refusalLimitPerMinute };
 }
 
-export function stateOf({ leads, cardLookups, workTotals }: Engine, { droppedLines }: Logs): InstanceState {
-  return { leads, droppedLogLines: droppedLines, cardLookups, work: workTotals };
+export function stateOf({ leads, cardLookups }: Engine, { droppedLines }: Logs): InstanceState {
+  return { leads, droppedLogLines: droppedLines, cardLookups };
 }
 
 async function watchHealth(

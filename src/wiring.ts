@@ -236,7 +236,9 @@ function buildEngine(
   });
   void pace?.start();
   teardown.add(() => pace?.stop());
+  const facts = gatewayFactsOf(config.gateway);
   const gateway = new FlowControlledGateway({
+    ...facts,
     gateway: client,
     pace,
     meter: parts.meter,
@@ -255,6 +257,7 @@ function buildEngine(
     },
     {
       ...parts,
+      ...facts,
       gateway,
       pace,
       probeAddress,

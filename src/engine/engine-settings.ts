@@ -2,6 +2,7 @@
 // of the engine takes the settings that it needs, under the names of the settings table.
 import type { DaemonConfig } from '../config/daemon-config.ts';
 import type { TaskConditions } from '../domain/alerts/alert-rule.ts';
+import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
 import type { FlowControl, Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -20,15 +21,14 @@ type Sections = Pick<
 >;
 
 export interface EngineSettings extends Sections {
-  readonly gateway: Pick<DaemonConfig['gateway'], 'maxConcurrency'> &
-    Partial<Pick<DaemonConfig['gateway'], 'rateLimits'>>;
+  readonly gateway: Pick<DaemonConfig['gateway'], 'maxConcurrency'>;
   readonly instanceId: string;
   readonly hostname: string;
   readonly pid: number;
   readonly version: string;
 }
 
-export interface EngineDeps {
+export interface EngineDeps extends GatewayFacts {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly gateway: Gateway & FlowControl;

@@ -9,7 +9,6 @@ import { TASK_TYPES } from '../domain/task-type.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { ErrorReporter, Pulse } from '../platform/loop.ts';
-import type { WorkTotals } from '../platform/meter.ts';
 import type { Service } from '../platform/service.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 import { DatabaseUse } from './database-use.ts';
@@ -18,11 +17,11 @@ import { FleetClock } from './fleet-clock.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
 import { Leadership } from './leadership.ts';
-import { seedCeiling, seedLimits } from './limits/limit-keeper.ts';
+import { seedCeiling, seedLimits } from './limits/seed-limits.ts';
 import { makeOverPackageDue } from './results/over-package.ts';
 import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';
-import { StatsRecorder, WorkCounts } from './stats/stats-recorder.ts';
+import { StatsRecorder } from './stats/stats-recorder.ts';
 import { StopRulesWatch } from './tasks/package.ts';
 import { makeTask } from './tasks/tasks.ts';
 import { cardPaceOf } from './work/card-pace.ts';
@@ -48,7 +47,6 @@ export class Engine implements Service {
   readonly #workers: readonly Worker[];
   readonly #leaderServices: readonly Service[];
   readonly #errors: ErrorReporter;
-  readonly #counts: WorkCounts;
   readonly #pulse: Pulse;
   #phase: 'starting' | 'running' | 'draining' = 'starting';
 
@@ -58,7 +56,6 @@ export class Engine implements Service {
   ) {
     const { live, records, clock } = deps;
     this.#startedAtMs = clock.now();
-    this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
     /** What services have in common; each takes what its type asks for. */
     const part = (name: string) => ({ ...settings, ...deps, onError: this.#errors.for(name) });
@@ -127,11 +124,6 @@ export class Engine implements Service {
   /** This instance's look-ups in the card cache since its start. */
   get cardLookups(): { readonly hits: number; readonly misses: number } {
     return this.#reader.counts;
-  }
-
-  /** What this instance has claimed and settled since its start, by task type. */
-  get workTotals(): readonly WorkTotals[] {
-    return this.#counts.totals;
   }
 
   describe(): InstanceInfo {
@@ -226,62 +218,36 @@ export class Engine implements Service {
   }
 
   #makeWriter(): ResultWriter {
-    const { live, records, gateway, clock, random, log } = this.deps;
     const { polling } = this.settings;
-    const matcher = () => this.#configs.matcher;
-    const dueDeps = { live, records, gateway, matcher, ...polling };
+    const dueDeps = { ...this.deps, ...polling, matcher: () => this.#configs.matcher };
     return new ResultWriter({
-      work: live.work,
-      counts: this.#counts,
-      failures: live.failures,
-      results: records.results,
-      triggers: records.triggers,
-      clock,
-      random,
+      ...this.deps,
       ...polling,
       onWritten: async (outcomes, stale) => {
         await this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]);
         const over = outcomes.filter((o) => o.overPackage).map((o) => o.cardId);
         await makeOverPackageDue(dueDeps, over);
       },
-      onRefused: ({ cardId, taskType }, error) =>
-        log.error(
-          { card_id: cardId, task_type: taskType, reason: error.message },
-          'result refused by the record store',
-        ),
-      onFenced: (taskType, count) =>
-        log.warn({ task_type: taskType, count }, 'late results fenced: lease was over'),
       onError: (stage, error, retryInMs) => this.#errors.for(`result-writer ${stage}`)(error, retryInMs),
     });
   }
 
   #makeWorkers(): Worker[] {
-    const { live, gateway, clock, log, records, audit, meter } = this.deps;
-    const { polling, usage, timeZone } = this.settings;
-    const calendar = new MonthCalendar(timeZone);
-    const { stops, resumes, cards, triggers } = records;
-    const paceDeps = { cards, triggers, failures: live.failures, clock, log };
+    const { polling, usage, timeZone, instanceId } = this.settings;
+    const readings = { calendar: new MonthCalendar(timeZone), maxMbitPerSecond: usage.maxMbitPerSecond };
+    const means = { ...this.deps, ...polling, ...readings, instanceId, reader: this.#reader };
     const stopRules = () => this.#stopRules.rules;
-    const readings = { calendar, maxMbitPerSecond: usage.maxMbitPerSecond, meter, reader: this.#reader };
-    const taskDeps = { gateway, stops, resumes, audit, stopRules, ...readings, ...polling, log };
     return TASK_TYPES.map(
       (taskType) =>
         new Worker({
-          task: makeTask(taskType, taskDeps),
-          instanceId: this.settings.instanceId,
-          work: live.work,
-          counts: this.#counts,
-          reader: this.#reader,
+          ...means,
+          task: makeTask(taskType, { ...means, stopRules }),
           writer: this.#writer,
           stats: this.#stats,
-          flow: gateway,
-          pace: this.deps.pace ?? null,
-          cardPace: cardPaceOf(taskType, this.settings.gateway.rateLimits ?? [], paceDeps),
+          flow: this.deps.gateway,
+          cardPace: cardPaceOf(taskType, this.deps.rateLimits, means),
           matcher: () => this.#configs.matcher,
           fleetClock: this.#fleetClock,
-          clock,
-          ...polling,
-          log,
           onError: this.#errors.for(`worker ${taskType}`),
         }),
     );

@@ -7,11 +7,10 @@ import type { ErrorReporter } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
 import { AlertEvaluator } from './alerts/alert-evaluator.ts';
 import { WebhookSender } from './alerts/webhook-sender.ts';
-import { Cleaner, CleanupSchedule } from './cleanup/cleaner.ts';
+import { Cleaner } from './cleanup/cleaner.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { Leadership } from './leadership.ts';
 import { ConcurrencyController } from './limits/concurrency-controller.ts';
-import { LimitKeeper } from './limits/limit-keeper.ts';
 import { PauseLog } from './limits/pause-log.ts';
 import { UsageJumpWatch } from './results/usage-jump-watch.ts';
 import type { ConfigWatch } from './schedule/config-watch.ts';
@@ -49,7 +48,6 @@ export function leaderServices(
     ...deps,
     ...settings.polling,
     work: live.work,
-    configs: () => watch.configs,
     matcher: () => watch.matcher,
     calendar,
     fence: () => leadership.fence(),
@@ -65,7 +63,6 @@ export function leaderServices(
       onReconcile: (reason) => log.warn({ reason }, 'all rings are compared with the cards'),
       onRepair: (repairs) => log.warn({ ...repairs }, 'ring members repaired'),
     }),
-    new LimitKeeper({ ...lead('limit-keeper'), records: records.configs }),
     new ConcurrencyController({
       ...lead('concurrency-controller'),
       ceiling: settings.gateway.maxConcurrency,
@@ -74,14 +71,12 @@ export function leaderServices(
       ...lead('cleaner'),
       ...settings.cleanup,
       cleanup: records.cleanup,
-      schedule: new CleanupSchedule(settings.cleanup.schedule, settings.timeZone, clock.now()),
       changeMark: async () => (await live.coordination.initProgress()).changeMark || null,
     }),
     new TriggerFeeder({
       ...lead('trigger-feeder'),
       triggers: records.triggers,
       manual: live.manual,
-      rateLimits: settings.gateway.rateLimits ?? [],
     }),
     new Reaper(lead('reaper')),
     new OrderFeeder({

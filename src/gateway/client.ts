@@ -118,20 +118,12 @@ export class GatewayClient implements UpstreamGateway {
     }
   }
 
-  cardsPerCall(interfaceName: InterfaceName): number {
-    return this.#profile.interfaces[interfaceName]?.batch?.size ?? 1;
-  }
-
   async ready(): Promise<void> {
     if (this.#tokens?.proof() === null) await this.#tokens.prove().catch(() => {});
   }
 
   endSlowCalls(interfaceName: InterfaceName, olderThanMs: number): void {
     this.#sweep.endSlow(interfaceName, olderThanMs);
-  }
-
-  offers(interfaceName: InterfaceName): boolean {
-    return this.#routes[interfaceName] !== null;
   }
 
   isStoppedStatus(cardStatus: string): boolean {

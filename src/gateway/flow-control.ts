@@ -3,6 +3,7 @@
 // (engine/limits/concurrency-controller.ts). Opened by wiring around the client; one for each instance.
 
 import {
+  type CardsPerCall,
   INTERFACE_NAMES,
   type InterfaceName,
   perInterface,
@@ -45,6 +46,7 @@ export interface FollowUpPace {
 
 interface FlowControlDeps {
   readonly gateway: UpstreamGateway;
+  readonly cardsPerCall: CardsPerCall;
   readonly meter: Pick<Meter, 'gatewayCall'>;
   /** Absent without a rate limit. */
   readonly pace?: FollowUpPace | null;
@@ -79,10 +81,6 @@ export class FlowControlledGateway implements Gateway, FlowControl {
       const throttle = new Throttle({ clock, random, onChange: (...change) => onChange(name, ...change) });
       return new Calls(throttle, this.#batchOf(name));
     });
-  }
-
-  cardsPerCall(interfaceName: InterfaceName): number {
-    return this.deps.gateway.cardsPerCall(interfaceName);
   }
 
   async call(
@@ -131,8 +129,8 @@ export class FlowControlledGateway implements Gateway, FlowControl {
   }
 
   #batchOf(interfaceName: InterfaceName): CardBatch | null {
-    const { gateway, clock } = this.deps;
-    const size = gateway.cardsPerCall(interfaceName);
+    const { gateway, cardsPerCall, clock } = this.deps;
+    const size = cardsPerCall(interfaceName);
     if (size === 1) return null;
     return new CardBatch(size, clock, (cards, timeoutMs, startWithinMs) => {
       const send = (leftMs: number) => gateway.callBatch(interfaceName, cards, leftMs);
@@ -164,10 +162,6 @@ export class FlowControlledGateway implements Gateway, FlowControl {
 
   ready(): Promise<void> {
     return this.deps.gateway.ready();
-  }
-
-  offers(interfaceName: InterfaceName): boolean {
-    return this.deps.gateway.offers(interfaceName);
   }
 
   isStoppedStatus(cardStatus: string): boolean {

@@ -83,8 +83,6 @@ export interface Gateway {
     timeoutMs: number,
     startWithinMs?: number,
   ): Promise<GatewayAnswer>;
-  /** False when the profile says that the gateway has no such interface. */
-  offers(interfaceName: InterfaceName): boolean;
   /** True for a cardStatus value that means the card is stopped. */
   isStoppedStatus(cardStatus: string): boolean;
 }
@@ -100,8 +98,6 @@ export interface UpstreamGateway extends Gateway {
     cards: readonly CalledCard[],
     timeoutMs: number,
   ): Promise<ReadonlyArray<GatewayAnswer | GatewayError>>;
-  /** Most cards that one call to the interface is for. */
-  cardsPerCall(interfaceName: InterfaceName): number;
   /** See FlowControl. */
   ready(): Promise<void>;
   /**
@@ -121,8 +117,6 @@ export interface Permit {
 
 /** How much the gateway can take at present, for workers. */
 export interface FlowControl {
-  /** Most cards that one call to the interface is for: calls are granted and limited, cards are claimed. */
-  cardsPerCall(interfaceName: InterfaceName): number;
   /** @param inFlight this instance's polls in flight that begin with this interface */
   permit(interfaceName: InterfaceName, inFlight: number): Permit;
   /**

@@ -5,26 +5,27 @@ export const WEBHOOK_OUTCOMES = ['delivered', 'retried', 'failed', 'stopped'] as
 /** Outcome of an attempt: retried will be tried again, failed is given up, stopped was interrupted. */
 export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 
+/** Where work waited before an instance claimed it. */
+export const LANES = ['schedule', 'retry', 'manual'] as const;
+/** What became of claimed work, as it is settled. */
+export const VERDICTS = ['done', 'failed', 'returned', 'early'] as const;
+
 export const RESULTS = ['succeeded', 'failed'] as const;
 export type Result = (typeof RESULTS)[number];
 
+interface WorkClaim {
+  readonly items: ReadonlyArray<{ readonly lane: string }>;
+  readonly lateMs: readonly number[];
+}
+
 export interface Meter {
-  /** @param lateMs time between when a scheduled card was due and when it was claimed. */
-  claimedLate(taskType: string, lateMs: number): void;
+  /** @param claim `lateMs`: how long each scheduled card had been due when it was claimed. */
+  claimed(taskType: string, claim: WorkClaim): void;
+  /** @param fenced how many of these came after their lease had ended and were dropped. */
+  settled(taskType: string, work: ReadonlyArray<{ readonly verdict: string }>, fenced: number): void;
   poll(taskType: string, result: Result, durationMs: number): void;
   gatewayCall(interfaceName: string, result: Result, durationMs: number): void;
   webhookAttempt(outcome: WebhookOutcome): void;
   /** A reading of usage had grown by more than a card can transfer. */
   implausibleReading(): void;
-}
-
-/** What an instance took from the work queue and gave back, of one task type, since its start. */
-export interface WorkTotals {
-  readonly taskType: string;
-  /** By lane. */
-  readonly claimed: Readonly<Record<string, number>>;
-  /** By verdict. */
-  readonly settled: Readonly<Record<string, number>>;
-  /** Results that came after their lease had ended and were dropped; `settled` includes them. */
-  readonly fenced: number;
 }

@@ -173,8 +173,8 @@ async function poll(cardId: number): Promise<void> {
   const worker = new Frail();
   const task = new PackageTask({
     gateway,
-    stops: worker.with(records.stops),
-    resumes: worker.with(records.resumes),
+    offers: () => true,
+    records: { stops: worker.with(records.stops), resumes: worker.with(records.resumes) },
     audit: { log: () => {} },
     reader,
     calendar,

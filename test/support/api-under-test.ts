@@ -8,7 +8,6 @@ import type { AdminToken } from '../../src/domain/admin-token.ts';
 import type { Offers } from '../../src/domain/gateway-interface.ts';
 import type { StopSettings } from '../../src/domain/stops/stop.ts';
 import { WebhookTester } from '../../src/engine/alerts/webhook-attempt.ts';
-import { WorkCounts } from '../../src/engine/stats/stats-recorder.ts';
 import type { OperationLimits } from '../../src/operations/means.ts';
 import { type Operations, openOperations } from '../../src/operations/operations.ts';
 import type { AddressRange } from '../../src/platform/addresses.ts';
@@ -114,7 +113,6 @@ export async function startApi(stores: {
     auditLog: collector(auditLog),
     ...(stores.limits === undefined ? {} : { limits: stores.limits }),
   });
-  const work = new WorkCounts({ claimedLate: () => {} });
   const accessLog: LogLine[] = [];
   const apiLog: LogLine[] = [];
   const agent = new Agent();
@@ -135,7 +133,6 @@ export async function startApi(stores: {
       leads: true,
       droppedLogLines: 3,
       cardLookups: { hits: 30, misses: 10 },
-      work: work.totals,
     }),
     instruments: new Instruments(),
     version: '1.2.3',

@@ -2,7 +2,6 @@
 // transactions, failures) test/integration/engine/schedule/initialiser.test.ts shows on a real one.
 import type { CardMembership } from '../../src/domain/cards/card.ts';
 import { ConfigMatcher, type PollingConfig } from '../../src/domain/schedule/polling-config.ts';
-import type { RingView } from '../../src/engine/schedule/ring-repair.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 
 export class CardTable {
@@ -51,8 +50,8 @@ export function idsBetween(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
-export function viewOf(configs: readonly PollingConfig[]): RingView {
-  return { configs, matcher: new ConfigMatcher(configs) };
+export function viewOf(configs: readonly PollingConfig[]): ConfigMatcher {
+  return new ConfigMatcher(configs);
 }
 
 /** Polls every card's realname once a minute, unless told otherwise. */

@@ -5,16 +5,17 @@ import { pino } from 'pino';
 import type { Card } from '../../src/domain/cards/card.ts';
 import { MonthCalendar, type UsageMonth } from '../../src/domain/cards/usage-month.ts';
 import type { InterfaceName } from '../../src/domain/gateway-interface.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../src/domain/limits/operator-limits.ts';
 import type { RateLimit } from '../../src/domain/limits/rate-limit.ts';
 import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { mix32 } from '../../src/domain/schedule/phase.ts';
 import { ConfigMatcher, type PollingConfig } from '../../src/domain/schedule/polling-config.ts';
-import type { TaskType } from '../../src/domain/task-type.ts';
+import { perTaskType, type TaskType } from '../../src/domain/task-type.ts';
 import { callPaceOf } from '../../src/engine/limits/call-pace.ts';
 import { ConcurrencyController } from '../../src/engine/limits/concurrency-controller.ts';
 import { ResultWriter } from '../../src/engine/results/result-writer.ts';
 import { ringOf, Scheduler } from '../../src/engine/schedule/scheduler.ts';
-import { StatsRecorder, WorkCounts } from '../../src/engine/stats/stats-recorder.ts';
+import { StatsRecorder } from '../../src/engine/stats/stats-recorder.ts';
 import { makeTask } from '../../src/engine/tasks/tasks.ts';
 import type { CardReader } from '../../src/engine/work/card-reader.ts';
 import { Worker } from '../../src/engine/work/worker.ts';
@@ -68,7 +69,6 @@ export class CompressedFleet {
   onCall: (interfaceName: InterfaceName, cardId: number) => void = () => {};
   onSuccess: (interfaceName: InterfaceName, cardId: number) => void = () => {};
   readonly #services: Array<{ start(): Promise<void>; stop(): Promise<void> }> = [];
-  readonly #counts = new WorkCounts({ claimedLate: () => {} });
   readonly #gateway = this.#makeGateway();
   #drawn = 1;
   /** The same numbers in every run. */
@@ -110,6 +110,7 @@ export class CompressedFleet {
         status: 1,
       }),
     );
+    const matcher = new ConfigMatcher(configs);
     for (const config of configs) {
       await live.rings.configure(ringOf(config), { intervalMs: intervalSeconds * 1_000, enabled: true });
       await live.rings.startGeneration(ringOf(config), buckets);
@@ -121,21 +122,24 @@ export class CompressedFleet {
     }
     const scheduler = new Scheduler({
       rings: live.rings,
-      configs: () => configs,
+      matcher: () => matcher,
       fence: () => 1,
       queueCap,
       clock: time,
       onError: raise,
     });
     this.#writer = new ResultWriter({
-      work: live.work,
-      counts: this.#counts,
-      failures: live.failures,
-      results: { write: async (outcomes) => this.#write(outcomes) },
-      triggers: { count: async () => {}, defer: async () => {} },
+      live,
+      records: {
+        results: { write: async (outcomes) => this.#write(outcomes) },
+        triggers: { count: async () => {}, defer: async () => {} },
+      },
+      meter: { settled: () => {} },
       onWritten: async () => {},
-      onRefused: raise,
-      onFenced: (_, count) => raise(new Error(`${count} results were fenced`)),
+      log: {
+        error: raise,
+        warn: ({ count }: { count: number }) => raise(new Error(`${count} results were fenced`)),
+      },
       onError: (_, error) => raise(error),
       clock: time,
       random: this.#random,
@@ -143,6 +147,7 @@ export class CompressedFleet {
       retryBaseMs: 1_000,
     });
     const controller = new ConcurrencyController({
+      records: { configs: { concurrency: async () => perTaskType(() => DEFAULT_MAX_CONCURRENCY) } },
       live,
       fence: () => 1,
       adaptiveConcurrency: true,
@@ -154,7 +159,7 @@ export class CompressedFleet {
     });
     this.#services.push(scheduler, controller);
     for (const service of this.#services) await service.start();
-    this.#join = (instanceId) => this.#addInstance(instanceId, taskTypes, new ConfigMatcher(configs));
+    this.#join = (instanceId) => this.#addInstance(instanceId, taskTypes, matcher);
     for (let i = 0; i < (options.instances ?? 1); i += 1) await this.join(i === 0 ? 'w' : `w${i}`);
   }
 
@@ -198,6 +203,7 @@ export class CompressedFleet {
     }
     const gateway = new FlowControlledGateway({
       gateway: this.#gateway,
+      cardsPerCall: () => 1,
       pace,
       meter: { gatewayCall: () => {} },
       clock: time,
@@ -205,8 +211,7 @@ export class CompressedFleet {
       onChange: (name, state) => this.breakerChanges.push(`${name} ${state}`),
     });
     const calendar = new MonthCalendar('Asia/Shanghai');
-    const stops = {} as RecordStore['stops'];
-    const resumes = {} as RecordStore['resumes'];
+    const records = {} as RecordStore;
     const reader = {
       read: async (ids: readonly number[]) => cardsOf(ids, this.usage),
       forget: async () => {},
@@ -215,18 +220,28 @@ export class CompressedFleet {
     const stopRules = () => UNLIMITED;
     const meter = { implausibleReading: () => {} };
     const means = { leaseMs: 15_000, maxMbitPerSecond: 150, meter, log };
-    const deps = { gateway, stops, resumes, audit, reader, calendar, stopRules, ...means };
+    const deps = {
+      gateway,
+      offers: () => true,
+      records,
+      audit,
+      reader,
+      calendar,
+      stopRules,
+      ...means,
+    };
     return taskTypes.map(
       (taskType) =>
         new Worker({
           task: makeTask(taskType, deps),
           instanceId,
-          work: live.work,
-          counts: this.#counts,
+          live,
+          meter: { claimed: () => {} },
           reader,
           writer,
           stats,
           flow: gateway,
+          cardsPerCall: () => 1,
           pace,
           matcher: () => matcher,
           fleetClock: { timeOf: (claimedAtMs) => claimedAtMs },
@@ -244,7 +259,6 @@ export class CompressedFleet {
     return {
       ...ONE_CARD_A_CALL,
       isStoppedStatus: () => false,
-      offers: () => true,
       call: async (name, card, timeoutMs) => {
         this.onCall(name, card.cardId);
         const startedAt = this.time.monotonic();

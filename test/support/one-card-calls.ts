@@ -1,7 +1,9 @@
-// What a gateway made for a test says about batches: that it takes none.
+// What a gateway made for a test says about batches: that it takes none. And what a configuration says of a plain one.
+import type { GatewayFacts } from '../../src/domain/limits/rate-limit.ts';
+
+export const PLAIN_GATEWAY: GatewayFacts = { rateLimits: [], offers: () => true, cardsPerCall: () => 1 };
 
 export const ONE_CARD_A_CALL = {
-  cardsPerCall: () => 1,
   ready: async () => {},
   callBatch: () => Promise.reject(new Error('no batch was asked for')),
 };

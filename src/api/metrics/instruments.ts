@@ -4,9 +4,11 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { INTERFACE_NAMES } from '../../domain/gateway-interface.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import {
+  LANES,
   type Meter,
   RESULTS,
   type Result,
+  VERDICTS,
   WEBHOOK_OUTCOMES,
   type WebhookOutcome,
 } from '../../platform/meter.ts';
@@ -33,6 +35,24 @@ export class Instruments implements Meter {
     help: 'How long this instance took to answer, by route',
     labelNames: ['method', 'route'],
     buckets: REQUEST_SECONDS,
+    registers: [this.registry],
+  });
+  readonly #claims = new Counter({
+    name: `${PREFIX}claims_total`,
+    help: 'Work this instance claimed',
+    labelNames: ['task_type', 'lane'],
+    registers: [this.registry],
+  });
+  readonly #settlements = new Counter({
+    name: `${PREFIX}settlements_total`,
+    help: 'Work this instance settled',
+    labelNames: ['task_type', 'verdict'],
+    registers: [this.registry],
+  });
+  readonly #fenced = new Counter({
+    name: `${PREFIX}fenced_total`,
+    help: 'Results of this instance that came after their lease was over',
+    labelNames: ['task_type'],
     registers: [this.registry],
   });
   readonly #lateSeconds = new Histogram({
@@ -81,12 +101,26 @@ export class Instruments implements Meter {
       for (const task_type of TASK_TYPES) this.#pollSeconds.zero({ task_type, result });
       for (const name of INTERFACE_NAMES) this.#callSeconds.zero({ interface: name, result });
     }
-    for (const task_type of TASK_TYPES) this.#lateSeconds.zero({ task_type });
+    for (const task_type of TASK_TYPES) {
+      this.#lateSeconds.zero({ task_type });
+      this.claimed(task_type, { items: [], lateMs: [] });
+      this.settled(task_type, [], 0);
+    }
     for (const outcome of WEBHOOK_OUTCOMES) this.#webhooks.inc({ outcome }, 0);
   }
 
-  claimedLate(taskType: string, lateMs: number): void {
-    this.#lateSeconds.observe({ task_type: taskType }, lateMs / 1000);
+  claimed(...[task_type, { items, lateMs }]: Parameters<Meter['claimed']>): void {
+    for (const lane of LANES) {
+      this.#claims.inc({ task_type, lane }, items.filter((item) => item.lane === lane).length);
+    }
+    for (const ms of lateMs) this.#lateSeconds.observe({ task_type }, ms / 1000);
+  }
+
+  settled(...[task_type, work, fenced]: Parameters<Meter['settled']>): void {
+    for (const verdict of VERDICTS) {
+      this.#settlements.inc({ task_type, verdict }, work.filter((one) => one.verdict === verdict).length);
+    }
+    this.#fenced.inc({ task_type }, fenced);
   }
 
   poll(taskType: string, result: Result, durationMs: number): void {

@@ -2,7 +2,6 @@
 // it lost, and what it counted and timed. metrics.ts serves them; a process that serves nothing itself hands them over to
 // the one that does, which distinguishes them by the label `process` (0 to one less than the number of processes).
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { WorkTotals } from '../../platform/meter.ts';
 import { type Instruments, PREFIX } from './instruments.ts';
 
 /** The numbers of this instance. */
@@ -13,7 +12,6 @@ export interface InstanceState {
   readonly droppedLogLines: number;
   /** In the card cache, since its start. */
   readonly cardLookups: { readonly hits: number; readonly misses: number };
-  readonly work: readonly WorkTotals[];
 }
 
 export class OwnNumbers {
@@ -46,22 +44,6 @@ export class OwnNumbers {
     this.#count('log_lines_dropped_total', 'Log lines this instance could not write', [], () => [
       [{}, instance().droppedLogLines],
     ]);
-    this.#count('claims_total', 'Work this instance claimed', ['task_type', 'lane'], () =>
-      instance().work.flatMap(({ taskType: task_type, claimed }) =>
-        Object.entries(claimed).map(([lane, count]) => [{ task_type, lane }, count] as const),
-      ),
-    );
-    this.#count('settlements_total', 'Work this instance settled', ['task_type', 'verdict'], () =>
-      instance().work.flatMap(({ taskType: task_type, settled }) =>
-        Object.entries(settled).map(([verdict, count]) => [{ task_type, verdict }, count] as const),
-      ),
-    );
-    this.#count(
-      'fenced_total',
-      'Results of this instance that came after their lease was over',
-      ['task_type'],
-      () => instance().work.map(({ taskType: task_type, fenced }) => [{ task_type }, fenced]),
-    );
   }
 
   /** @param read the counts since the start of the instance, by label */

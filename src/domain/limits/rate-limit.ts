@@ -25,7 +25,7 @@ interface CardRateLimit {
 
 export type RateLimit = CallRateLimit | CardRateLimit;
 
-/** What operations know of the gateway. */
+/** What the configuration says of the gateway, for all but its client. */
 export interface GatewayFacts {
   /** Empty: no limit. */
   readonly rateLimits: readonly RateLimit[];

@@ -51,7 +51,7 @@ function wordsOf({ cardCondition, carrierId }: PollingConfig): string {
 export class ConfigMatcher {
   readonly #byType: ReadonlyMap<TaskType, readonly PollingConfig[]>;
 
-  constructor(configs: readonly PollingConfig[]) {
+  constructor(readonly configs: readonly PollingConfig[]) {
     const ordered = [...configs].sort((a, b) => b.priority - a.priority || a.id - b.id);
     this.#byType = groupBy(ordered, ({ taskType }) => taskType);
   }
@@ -75,5 +75,10 @@ export class ConfigMatcher {
 
   match(taskType: TaskType, card: CardMembership): PollingConfig | null {
     return this.#byType.get(taskType)?.find((config) => misfitOf(config, card) === null) ?? null;
+  }
+
+  /** Whether this config polls the card; undefined: there is no such card. */
+  polls(config: PollingConfig, card: CardMembership | undefined): boolean {
+    return card !== undefined && this.match(config.taskType, card)?.id === config.id;
   }
 }

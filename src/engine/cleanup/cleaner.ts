@@ -1,5 +1,9 @@
 // Removes expired data, on the leader: takes the next step of the recorded run, no matter which instance began it, and
-// pauses after each step. Begins scheduled runs itself. The record store decides what a step does.
+// pauses after each step. The record store decides what a step does.
+//
+// Begins scheduled runs itself. A run that became due while another instance led stays due for a minute, so that it is not lost
+// between two leaders (the records refuse a second run for the same time). A run missed while no instance was up is skipped. A
+// run missed while a store was unavailable starts once, when the store is back.
 //
 // The loop repeats a step that fails. An error that waiting does not cure, or one that lasts (such as a transaction of
 // another client that stays open), ends the work on that target: the run continues with the other targets and fails.
@@ -27,7 +31,8 @@ const HANDOVER_MS = 60_000;
 interface CleanerDeps extends LeaderMeans {
   readonly cleanup: CleanupRecords;
   readonly audit: Pick<AuditTrail, 'change'>;
-  readonly schedule: CleanupSchedule;
+  /** Cron expression in the time zone of the calendar, or `off`. */
+  readonly schedule: string;
   /** The change mark up to which removed cards were applied to the rings; null if unknown. */
   readonly changeMark: () => Promise<string | null>;
   readonly calendar: MonthCalendar;
@@ -38,21 +43,27 @@ interface CleanerDeps extends LeaderMeans {
 
 export class Cleaner extends LoopService<CleanerDeps> {
   readonly name = 'cleaner';
+  readonly #cron =
+    this.deps.schedule === 'off'
+      ? null
+      : new Cron(this.deps.schedule, { timezone: this.deps.calendar.timeZone });
+  /** Runs that were to begin until then are not begun any more, epoch milliseconds. */
+  #passedMs = this.deps.clock.now();
   #timeouts = 0;
 
   async runOnce(): Promise<number> {
-    const { fence, schedule, clock } = this.deps;
+    const { fence, clock } = this.deps;
     if (fence() === null) {
-      schedule.leftToOthers(clock.now());
+      this.#passedMs = Math.max(this.#passedMs, clock.now() - HANDOVER_MS);
       return LOOK_EVERY_MS;
     }
-    const dueMs = schedule.due(clock.now());
-    if (dueMs !== null) await this.#beginScheduled(dueMs);
+    const next = this.#cron?.nextRun(new Date(this.#passedMs)) ?? null;
+    if (next !== null && next.getTime() <= clock.now()) await this.#beginScheduled(next.getTime());
     return this.#step();
   }
 
   async #beginScheduled(dueMs: number): Promise<void> {
-    const { cleanup, audit, calendar, clock, changeMark, schedule, log } = this.deps;
+    const { cleanup, audit, calendar, clock, changeMark, log } = this.deps;
     const nowMs = clock.now();
     const plan = await cleanup.plan({ nowMs, calendar, changeMark: await changeMark() });
     const begun = await audit.change(DAEMON, async (records, note) => {
@@ -61,7 +72,7 @@ export class Cleaner extends LoopService<CleanerDeps> {
       note(cleanupBegun(runId, plan));
       return true;
     });
-    schedule.passed(nowMs);
+    this.#passedMs = nowMs;
     if (!begun)
       log.info(
         { scheduled_for: new Date(dueMs).toISOString() },
@@ -109,42 +120,5 @@ export class Cleaner extends LoopService<CleanerDeps> {
       const errors = Object.fromEntries(failures.map((item) => [item.target, item.error]));
       this.deps.log.error({ ...fields, errors }, CLEANUP_FINISHED);
     }
-  }
-}
-
-/**
- * When the next scheduled cleanup is due. Every instance with the role `scheduler` has one, leading or not.
- *
- * A run that became due while another instance led stays due for a minute, so that it is not lost between two leaders
- * (the records refuse a second run for the same time). A run missed while no instance was up is skipped. A run missed
- * while a store was unavailable starts once, when the store is back.
- */
-export class CleanupSchedule {
-  readonly #cron: Cron | null;
-  #afterMs: number;
-  /** The first scheduled time after `#afterMs`, epoch milliseconds; null before it is computed. */
-  #nextMs: number | null = null;
-
-  /** @param expression cron expression, or `off`. @param timeZone IANA name of the time zone of the expression. */
-  constructor(expression: string, timeZone: string, nowMs: number) {
-    this.#cron = expression === 'off' ? null : new Cron(expression, { timezone: timeZone });
-    this.#afterMs = nowMs;
-  }
-
-  /** @returns the scheduled time of the run that is due, or null. The run stays due until `passed`. */
-  due(nowMs: number): number | null {
-    this.#nextMs ??= this.#cron?.nextRun(new Date(this.#afterMs))?.getTime() ?? Number.POSITIVE_INFINITY;
-    return this.#nextMs <= nowMs ? this.#nextMs : null;
-  }
-
-  /** Call when a run was begun, or found running: no earlier scheduled time is due any more. */
-  passed(nowMs: number): void {
-    this.#afterMs = Math.max(this.#afterMs, nowMs);
-    this.#nextMs = null;
-  }
-
-  /** Call while another instance leads and begins the runs. */
-  leftToOthers(nowMs: number): void {
-    this.passed(nowMs - HANDOVER_MS);
   }
 }

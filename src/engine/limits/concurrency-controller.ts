@@ -1,7 +1,7 @@
 // Sets the effective limit of every task type once a second, for the whole fleet. Runs on the leader; workers learn the
 // limit with their next claim. The rules are in domain/limits/fleet-limits.ts: what the gateway can take, and
 // how the task types share it. This file reads what the fleet counted, applies the decision and logs the
-// reason. It never changes a configured limit (operations/limits/concurrency.ts).
+// reason. It never changes a configured limit (operations/limits/concurrency.ts), but sets again one that the live store lost.
 
 import { type CurvePoint, withPoint } from '../../domain/limits/concurrency-curve.ts';
 import { EffectiveLimit } from '../../domain/limits/effective-limit.ts';
@@ -15,8 +15,10 @@ import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { LimitRecord, QueueCounts } from '../../store/ports/live/work-queue.ts';
+import type { ConfigRecords } from '../../store/ports/records/record-store.ts';
 import type { AuditDigest } from '../audit-digest.ts';
 import type { LeaderMeans } from '../leadership.ts';
+import { seedLimits } from './seed-limits.ts';
 
 const TICK_MS = 1_000;
 /** With fewer calls in the tick, no point is added to the curve. */
@@ -24,6 +26,7 @@ const POINT_CALLS = 20;
 
 interface ConcurrencyControllerDeps extends LeaderMeans {
   readonly live: Pick<LiveStore, 'work' | 'stats'>;
+  readonly records: { readonly configs: Pick<ConfigRecords, 'concurrency'> };
   /** If false, only the ceiling lowers a limit. */
   readonly adaptiveConcurrency: boolean;
   /** Most concurrent calls to the gateway from all task types together; null: no ceiling. */
@@ -90,6 +93,9 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
       await this.#set(sights[taskType], granted[taskType]);
       await this.#conclude(sights[taskType], wanted[taskType], granted[taskType]);
     }
+    const { live, records } = this.deps;
+    const isUnset = Object.values(sights).some(({ counts }) => counts.maxConcurrency === null);
+    if (isUnset) await seedLimits(live.work, records.configs);
     return TICK_MS;
   }
 

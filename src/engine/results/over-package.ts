@@ -1,25 +1,25 @@
 // Makes cards that are over their package due for task package at once, so that they are stopped within seconds instead
 // of at their ring's next turn. Called by the engine for every written reading and by card-sync.ts for every changed
 // card. Stops no card itself: the task checks the card again.
+import type { Offers } from '../../domain/gateway-interface.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 
 export interface OverPackageDeps {
   readonly live: Pick<LiveStore, 'work' | 'cards'>;
   readonly records: Pick<RecordStore, 'stops'>;
-  readonly gateway: Pick<Gateway, 'offers'>;
+  readonly offers: Offers;
   readonly matcher: () => ConfigMatcher;
   readonly queueCap: number;
 }
 
 /** Makes due the given cards that must be stopped, can be, and that an enabled package config polls. */
 export async function makeOverPackageDue(
-  { live, records, gateway, matcher, queueCap }: OverPackageDeps,
+  { live, records, offers, matcher, queueCap }: OverPackageDeps,
   cardIds: readonly number[],
 ): Promise<void> {
-  if (cardIds.length === 0 || !gateway.offers('stop')) return;
+  if (cardIds.length === 0 || !offers('stop')) return;
   const wanted = await records.stops.wanted(cardIds);
   const polled = wanted.filter((card) => matcher().match('package', card)?.status === 1);
   if (polled.length === 0) return;

@@ -15,11 +15,12 @@ import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Meter } from '../../platform/meter.ts';
 import type { FailureLog, FailureNote } from '../../store/ports/live/poll-stats.ts';
 import type { Settlement, WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { ResultRecords } from '../../store/ports/records/record-store.ts';
 import type { TriggerRecords } from '../../store/ports/records/trigger-records.ts';
-import type { WorkCounts } from '../stats/stats-recorder.ts';
 import { BatchLane } from './batch-lane.ts';
 
 export interface FinishedItem {
@@ -45,19 +46,18 @@ const MAX_RETRY_MS = 2_000;
 const OUTAGE_AFTER_MS = 5_000;
 
 interface ResultWriterDeps {
-  readonly work: Pick<WorkQueue, 'settle'>;
-  readonly counts: Pick<WorkCounts, 'settled'>;
-  readonly failures: Pick<FailureLog, 'note'>;
-  readonly results: Pick<ResultRecords, 'write'>;
-  readonly triggers: Pick<TriggerRecords, 'count' | 'defer'>;
+  readonly live: { readonly work: Pick<WorkQueue, 'settle'>; readonly failures: Pick<FailureLog, 'note'> };
+  readonly records: {
+    readonly results: Pick<ResultRecords, 'write'>;
+    readonly triggers: Pick<TriggerRecords, 'count' | 'defer'>;
+  };
+  readonly meter: Pick<Meter, 'settled'>;
   /** Called with the outcomes of a written batch, and the cards whose usage another writer wrote first. */
   readonly onWritten: (outcomes: readonly PollOutcome[], staleUsage: readonly number[]) => Promise<void>;
-  /** Called when the record store permanently refuses an outcome; its card is polled again. */
-  readonly onRefused: (outcome: PollOutcome, error: CardpollError) => void;
-  readonly onFenced: (taskType: TaskType, count: number) => void;
   readonly onError: (stage: Stage, error: unknown, retryInMs: number) => void;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
   /** Number of results that may wait for the stores before claiming stops. */
   readonly writeBuffer: number;
   readonly retryBaseMs: number;
@@ -136,9 +136,9 @@ export class ResultWriter {
     const deferred = early.flatMap((entry) =>
       triggerResultsOf(entry).map((result) => ({ ...result, waitMs: entry.waitMs })),
     );
-    if (deferred.length > 0) await this.#persist('count', () => this.deps.triggers.defer(deferred));
+    if (deferred.length > 0) await this.#persist('count', () => this.deps.records.triggers.defer(deferred));
     const results = ended.filter(({ verdict }) => verdict !== 'early').flatMap(triggerResultsOf);
-    if (results.length > 0) await this.#persist('count', () => this.deps.triggers.count(results));
+    if (results.length > 0) await this.#persist('count', () => this.deps.records.triggers.count(results));
     await this.#settle(ended);
   }
 
@@ -158,7 +158,10 @@ export class ResultWriter {
     );
   }
 
-  /** A value that the record store permanently refuses (out of bounds) must not hold up the rest of its batch. */
+  /**
+   * A value that the record store permanently refuses (out of bounds) must not hold up the rest of its batch. Its card is polled
+   * again.
+   */
   async #writeHalves(
     entries: readonly FinishedItem[],
     outcomes: readonly PollOutcome[],
@@ -166,7 +169,9 @@ export class ResultWriter {
   ): Promise<ReadonlySet<FinishedItem>> {
     const [outcome, ...others] = outcomes;
     if (outcome !== undefined && others.length === 0) {
-      this.deps.onRefused(outcome, error);
+      const { cardId, taskType } = outcome;
+      const fields = { card_id: cardId, task_type: taskType, reason: error.message };
+      this.deps.log.error(fields, 'result refused by the record store');
       return new Set(entries);
     }
     const middle = Math.ceil(entries.length / 2);
@@ -177,7 +182,7 @@ export class ResultWriter {
   /** @returns the error when the store refused a value of the batch, else null. */
   async #writeUnlessRefused(outcomes: readonly PollOutcome[]) {
     try {
-      return await this.deps.results.write(outcomes);
+      return await this.deps.records.results.write(outcomes);
     } catch (error) {
       if (error instanceof CardpollError && error.kind === 'invalid') return error;
       throw error;
@@ -201,12 +206,13 @@ export class ResultWriter {
     const backoff = { baseMs: this.deps.retryBaseMs, capMs: retryCapMs };
     const failures = group.flatMap(({ failure }) => failure ?? []);
     const result = await this.#persist('settle', async () => {
-      if (failures.length > 0) await this.deps.failures.note(taskType, failures);
-      return this.deps.work.settle(taskType, settlements, backoff);
+      if (failures.length > 0) await this.deps.live.failures.note(taskType, failures);
+      return this.deps.live.work.settle(taskType, settlements, backoff);
     });
     if (result === null) return;
-    this.deps.counts.settled(taskType, group, result.fenced);
-    if (result.fenced > 0) this.deps.onFenced(taskType, result.fenced);
+    this.deps.meter.settled(taskType, group, result.fenced);
+    const fields = { task_type: taskType, count: result.fenced };
+    if (result.fenced > 0) this.deps.log.warn(fields, 'late results fenced: lease was over');
   }
 
   /** Repeats until it succeeds. @returns null when the writer was abandoned meanwhile. */

@@ -4,9 +4,9 @@
 //
 // A config of a task type whose interface the gateway does not offer counts as disabled: its rings keep their cards, its
 // queue drains, and nothing is late.
+import type { Offers } from '../../domain/gateway-interface.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASKS } from '../../domain/task-type.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { ConfigRecords } from '../../store/ports/records/record-store.ts';
@@ -18,20 +18,15 @@ export const PROVEN_FOR_MS = 5_000;
 export class ConfigWatch extends LoopService<
   LoopMeans & {
     readonly records: { readonly configs: Pick<ConfigRecords, 'list'> };
-    readonly gateway: Pick<Gateway, 'offers'>;
+    readonly offers: Offers;
   }
 > {
   readonly name = 'config-watch';
   /** Short, so that a store that recovers is noticed soon. */
   protected override readonly maxRetryMs = 1_000;
-  #configs: readonly PollingConfig[] = [];
   #matcher = new ConfigMatcher([]);
   #readAt = Number.NEGATIVE_INFINITY;
   #failure = 'no answer';
-
-  get configs(): readonly PollingConfig[] {
-    return this.#configs;
-  }
 
   get matcher(): ConfigMatcher {
     return this.#matcher;
@@ -51,19 +46,19 @@ export class ConfigWatch extends LoopService<
   async runOnce(): Promise<number> {
     const askedAt = this.deps.clock.monotonic();
     try {
-      this.#configs = (await this.deps.records.configs.list()).map((config) => this.#inForce(config));
+      const configs = await this.deps.records.configs.list();
+      this.#matcher = new ConfigMatcher(configs.map((config) => this.#inForce(config)));
     } catch (error) {
       this.#failure = messageOf(error);
       throw error;
     }
-    this.#matcher = new ConfigMatcher(this.#configs);
     this.#readAt = askedAt;
     this.#failure = 'no answer';
     return REFRESH_EVERY_MS;
   }
 
   #inForce(config: PollingConfig): PollingConfig {
-    return this.deps.gateway.offers(TASKS[config.taskType].interface) ? config : { ...config, status: 0 };
+    return this.deps.offers(TASKS[config.taskType].interface) ? config : { ...config, status: 0 };
   }
 
   /** Reads the configs once before it returns, so that no service starts with an empty set. */

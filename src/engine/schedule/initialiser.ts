@@ -15,9 +15,9 @@
 // The live store does not fence what is written here, so every write first checks the lead: a process that was paused
 // in the middle of a pass must not use what it read then to undo what the next leader has done since. A pass ends when
 // its lead ends, even if this instance leads again by then: its configs are outdated.
+import type { Offers } from '../../domain/gateway-interface.ts';
 import { MIN_BUCKETS } from '../../domain/schedule/phase.ts';
-import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
+import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type {
@@ -31,7 +31,7 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
 import { CardSync } from './card-sync.ts';
 import { Reconciler, type Suspicion } from './reconciler.ts';
-import type { Repairs, RingView } from './ring-repair.ts';
+import type { Repairs } from './ring-repair.ts';
 import { ringKey, ringOf } from './scheduler.ts';
 
 const SYNC_EVERY_MS = 1_000;
@@ -42,8 +42,7 @@ const RESIZE_STEPS_A_PASS = 512;
 export interface InitialiserDeps extends LeaderMeans {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity'>;
   readonly records: Pick<RecordStore, 'cards' | 'identity' | 'stops'>;
-  readonly gateway: Pick<Gateway, 'offers'>;
-  readonly configs: () => readonly PollingConfig[];
+  readonly offers: Offers;
   readonly matcher: () => ConfigMatcher;
   /** Cards in one batch; initDelayMs is the pause between two batches (operations interface, section 8). */
   readonly initBatch: number;
@@ -55,6 +54,9 @@ export interface InitialiserDeps extends LeaderMeans {
   readonly onReconcile: (reason: ReconciliationReason) => void;
   readonly onRepair: (repairs: Repairs) => void;
 }
+
+/** What stays the same in a build or a fast pass, and where it is. */
+type Pass = Pick<InitProgress, 'reason' | 'startedAtMs' | 'lastCardId' | 'changeMark'>;
 
 export class Initialiser extends LoopService<InitialiserDeps> {
   readonly name = 'initialiser';
@@ -70,27 +72,27 @@ export class Initialiser extends LoopService<InitialiserDeps> {
   async runOnce(): Promise<number> {
     this.#fence = this.deps.fence();
     if (this.#fence === null) return NOT_LEADING_REST_MS;
-    const view = { configs: this.deps.configs(), matcher: this.deps.matcher() };
-    const rings = await this.#rings(view);
+    const matcher = this.deps.matcher();
+    const rings = await this.#rings(matcher);
     if (rings === null) return NOT_LEADING_REST_MS;
     const stored = await this.deps.live.coordination.initProgress();
     const { progress, reconciliation } = await this.#notice(stored, rings);
     // A ring without buckets takes no cards, so it is built before changed cards are put into it.
-    const outdated = rings.filter((ring) => !isBuiltFor(ring, view));
+    const outdated = rings.filter((ring) => !isBuiltFor(ring, matcher));
     const loading = rings.some((ring) => ring.building !== null || !ring.loaded);
     if (outdated.length > 0 || (loading && progress.status !== 'running')) {
-      return this.#begin(outdated, view, progress.changeMark);
+      return this.#begin(outdated, matcher, progress.changeMark);
     }
     if (loading) {
       const { mark } = await this.#follow(progress, rings);
-      return this.#loadBatch({ ...progress, changeMark: mark }, rings, view);
+      return this.#loadBatch({ ...progress, changeMark: mark }, rings, matcher);
     }
-    return this.#compare(progress, reconciliation, rings, view);
+    return this.#compare(progress, reconciliation, rings, matcher);
   }
 
   /** The rings of the current configs; null until the scheduler has configured all of them. */
-  async #rings(view: RingView): Promise<RingState[] | null> {
-    const wanted = new Set(view.configs.map((config) => ringKey(ringOf(config))));
+  async #rings(matcher: ConfigMatcher): Promise<RingState[] | null> {
+    const wanted = new Set(matcher.configs.map((config) => ringKey(ringOf(config))));
     const found = await this.deps.live.rings.list();
     for (const ring of found) {
       if (wanted.has(ringKey(ring))) continue;
@@ -141,52 +143,29 @@ export class Initialiser extends LoopService<InitialiserDeps> {
    * Begins to load rings; the `outdated` ones get new generations. The progress that is saved first counts no card as
    * loaded: an instance that is killed in between leaves a build that begins again, never one that seems further ahead.
    */
-  async #begin(outdated: readonly RingState[], view: RingView, changeMark: string): Promise<number> {
-    const total = await this.deps.records.cards.estimate();
-    const now = this.deps.clock.now();
-    await this.#saveAndReport({
-      status: 'running',
-      reason: 'build',
-      total,
-      loaded: 0,
-      lastCardId: 0,
-      batch: 0,
-      batches: Math.ceil(total / this.deps.initBatch),
-      startedAtMs: now,
-      updatedAtMs: now,
-      finishedAtMs: null,
-      changeMark,
-    });
+  async #begin(outdated: readonly RingState[], matcher: ConfigMatcher, changeMark: string): Promise<number> {
+    const pass = { reason: 'build', lastCardId: 0, startedAtMs: this.deps.clock.now(), changeMark } as const;
+    await this.#report(pass, 0, await this.deps.records.cards.estimate(), false);
     for (const ring of outdated) {
       this.#requireLead();
       // A ring in use keeps polling its old generation meanwhile. A ring without one is polled while it fills.
-      await this.deps.live.rings.startGeneration(ring, MIN_BUCKETS, selectionOf(ring, view));
+      await this.deps.live.rings.startGeneration(ring, MIN_BUCKETS, selectionOf(ring, matcher));
     }
     return 0;
   }
 
-  async #loadBatch(progress: InitProgress, rings: readonly RingState[], view: RingView): Promise<number> {
-    const { initBatch, initPauseMs, clock } = this.deps;
+  async #loadBatch(
+    progress: InitProgress,
+    rings: readonly RingState[],
+    matcher: ConfigMatcher,
+  ): Promise<number> {
+    const { initBatch, initPauseMs } = this.deps;
     const loading = rings.filter((ring) => ring.building !== null || !ring.loaded);
-    const { count, lastCardId } = await this.#sync.load(progress.lastCardId, initBatch, loading, view);
-    const last = count < initBatch;
-    if (last) await this.#activate(loading);
-    const loaded = progress.loaded + count;
-    const batch = progress.batch + (count > 0 ? 1 : 0);
-    const now = clock.now();
-    await this.#saveAndReport({
-      ...progress,
-      status: last ? 'completed' : 'running',
-      // The total is an estimate at first, and cards are added meanwhile; it is exact at the end.
-      total: last ? loaded : Math.max(progress.total, loaded),
-      loaded,
-      lastCardId,
-      batch,
-      batches: last ? batch : Math.max(progress.batches, batch + 1),
-      updatedAtMs: now,
-      finishedAtMs: last ? now : null,
-    });
-    return last ? SYNC_EVERY_MS : initPauseMs;
+    const { count, lastCardId } = await this.#sync.load(progress.lastCardId, initBatch, loading, matcher);
+    const isLast = count < initBatch;
+    if (isLast) await this.#activate(loading);
+    await this.#report({ ...progress, lastCardId }, progress.loaded + count, progress.total, isLast);
+    return isLast ? SYNC_EVERY_MS : initPauseMs;
   }
 
   async #activate(rings: readonly RingState[]): Promise<void> {
@@ -201,9 +180,9 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     progress: InitProgress,
     reconciliation: Reconciliation,
     rings: readonly RingState[],
-    view: RingView,
+    matcher: ConfigMatcher,
   ): Promise<number> {
-    const looked = await this.#reconciler.look(reconciliation, view, this.deps.initBatch);
+    const looked = await this.#reconciler.look(reconciliation, matcher, this.deps.initBatch);
     const { mark: changeMark, caughtUp } = await this.#follow(progress, rings);
     const healed = looked !== null && caughtUp ? await this.#reconciler.heal(looked) : null;
     await this.#saveCompared({ ...progress, changeMark }, progress, looked, healed);
@@ -221,29 +200,15 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     const isFast = looked !== null && looked.state.reason !== 'continuous';
     const goesOn = healed !== null && healed.reason !== 'continuous';
     if (looked !== null && healed !== null && (isFast || goesOn)) {
-      const { initBatch, clock, records } = this.deps;
       const { checked, startedAtMs } = healed;
       const isFirst = now.startedAtMs !== startedAtMs;
-      const estimate = isFirst && goesOn ? await records.cards.estimate() : now.total;
-      await this.#saveAndReport({
-        ...now,
-        status: goesOn ? 'running' : 'completed',
-        reason: goesOn ? healed.reason : looked.state.reason,
-        total: goesOn ? Math.max(estimate, checked) : checked,
-        loaded: checked,
-        batch: Math.ceil(checked / initBatch),
-        batches: Math.ceil((goesOn ? Math.max(estimate, checked) : checked) / initBatch),
-        startedAtMs,
-        updatedAtMs: clock.now(),
-        finishedAtMs: goesOn ? null : clock.now(),
-      });
-      return;
+      const estimate = isFirst && goesOn ? await this.deps.records.cards.estimate() : now.total;
+      const { reason } = goesOn ? healed : looked.state;
+      return this.#report({ ...now, reason, startedAtMs }, checked, estimate, !goesOn);
     }
     // The progress still shows a build whose rings are gone, or whose end was cut off: complete it.
-    if (before.status !== 'completed' && !isFast) {
-      const at = this.deps.clock.now();
-      await this.#saveAndReport({ ...now, status: 'completed', updatedAtMs: at, finishedAtMs: at });
-    } else if (now.changeMark !== before.changeMark) await this.#save(now);
+    if (before.status !== 'completed' && !isFast) await this.#report(now, now.loaded, now.total, true);
+    else if (now.changeMark !== before.changeMark) await this.#save(now);
   }
 
   /** Splits buckets that grew with added cards and merges buckets that shrank with removed cards, a few in one pass. */
@@ -254,9 +219,25 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     }
   }
 
-  async #saveAndReport(progress: InitProgress): Promise<void> {
+  /** @param total number of cards, an estimate at first. Cards are added meanwhile; it is exact at the end. */
+  async #report(pass: Pass, loaded: number, total: number, isOver: boolean): Promise<void> {
+    const { initBatch, clock, onProgress } = this.deps;
+    const now = clock.now();
+    const batch = Math.ceil(loaded / initBatch);
+    // A build ends with a batch that is not full; a comparison goes on with the members when all cards were read.
+    const atLeast = pass.reason === 'build' ? batch + 1 : batch;
+    const progress: InitProgress = {
+      ...pass,
+      status: isOver ? 'completed' : 'running',
+      total: isOver ? loaded : Math.max(total, loaded),
+      loaded,
+      batch,
+      batches: isOver ? batch : Math.max(atLeast, Math.ceil(total / initBatch)),
+      updatedAtMs: now,
+      finishedAtMs: isOver ? now : null,
+    };
     await this.#save(progress);
-    this.deps.onProgress(progress);
+    onProgress(progress);
   }
 
   async #save(progress: InitProgress): Promise<void> {
@@ -271,12 +252,12 @@ export class Initialiser extends LoopService<InitialiserDeps> {
 }
 
 /** Every ring stores the selection of cards for which it was built; a build in progress counts. */
-function isBuiltFor(ring: RingState, view: RingView): boolean {
+function isBuiltFor(ring: RingState, matcher: ConfigMatcher): boolean {
   const build = ring.building ?? ring;
-  return build.generation > 0 && build.selection === selectionOf(ring, view);
+  return build.generation > 0 && build.selection === selectionOf(ring, matcher);
 }
 
-function selectionOf(ring: RingState, view: RingView): string {
-  const config = view.configs.find((one) => ringKey(ringOf(one)) === ringKey(ring));
-  return config === undefined ? '' : view.matcher.selectionOf(config);
+function selectionOf(ring: RingState, matcher: ConfigMatcher): string {
+  const config = matcher.configs.find((one) => ringKey(ringOf(one)) === ringKey(ring));
+  return config === undefined ? '' : matcher.selectionOf(config);
 }

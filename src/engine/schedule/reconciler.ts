@@ -8,11 +8,12 @@
 // in between.
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { sum, sumOfCounts } from '../../domain/numbers.ts';
+import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Reconciliation, ReconciliationReason } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { type Repairs, RingRepair, type RingView } from './ring-repair.ts';
+import { type Repairs, RingRepair } from './ring-repair.ts';
 import { ringOf } from './scheduler.ts';
 
 const CARDS_A_READ = 10_000;
@@ -33,7 +34,7 @@ export interface Suspicion {
   readonly next: Reconciliation;
   /** Each suspect's card as it was read; null if no such card exists. */
   readonly suspects: ReadonlyMap<number, CardMembership | null>;
-  readonly view: RingView;
+  readonly matcher: ConfigMatcher;
 }
 
 interface ReconcilerDeps {
@@ -89,7 +90,7 @@ export class Reconciler {
   }
 
   /** @param fastCards cards in one step of a fast pass. @returns null when there is nothing to do now. */
-  async look(state: Reconciliation, view: RingView, fastCards: number): Promise<Suspicion | null> {
+  async look(state: Reconciliation, matcher: ConfigMatcher, fastCards: number): Promise<Suspicion | null> {
     const slow = state.reason === 'continuous';
     const now = this.deps.clock.now();
     // `abs`: after the clock was set back, the end of the last pass lies in the future.
@@ -99,12 +100,12 @@ export class Reconciler {
     const [part = 'cards', ...rest] = at.position.split(':');
     const cards = slow ? SLOW_CARDS : fastCards;
     return part === 'cards'
-      ? this.#lookAtCards(at, view, Number(rest[0]), cards)
-      : this.#lookAtMembers(at, view, rest, cards);
+      ? this.#lookAtCards(at, matcher, Number(rest[0]), cards)
+      : this.#lookAtMembers(at, matcher, rest, cards);
   }
 
   /** Repairs what is still wrong after the changes were applied. @returns the state to continue from */
-  async heal({ state: before, next, suspects, view }: Suspicion): Promise<Reconciliation> {
+  async heal({ state: before, next, suspects, matcher }: Suspicion): Promise<Reconciliation> {
     let state = next;
     const ids = [...suspects.keys()];
     // Saved before the first repair, so that the members are counted again even if this step is cut off.
@@ -112,7 +113,7 @@ export class Reconciler {
     let found: Repairs = { missing: 0, foreign: 0, double: 0 };
     for (let from = 0; from < ids.length; from += CARDS_A_READ) {
       const part = ids.slice(from, from + CARDS_A_READ);
-      found = sumOfCounts([found, await this.#repair.repair(part, suspects, view)]);
+      found = sumOfCounts([found, await this.#repair.repair(part, suspects, matcher)]);
     }
     const healed = sum(Object.values(found));
     if (healed > 0) this.deps.onRepair(found);
@@ -123,7 +124,7 @@ export class Reconciler {
       healedForeign: state.healedForeign + found.foreign,
       healedDouble: state.healedDouble + found.double,
     };
-    if (state.position === '') state = await this.#end(state, view);
+    if (state.position === '') state = await this.#end(state, matcher);
     await this.#save(state);
     const lostMany = before.reason === 'continuous' && found.missing >= MANY_MISSING;
     return lostMany ? this.begin(state, 'members_lost') : state;
@@ -131,7 +132,7 @@ export class Reconciler {
 
   async #lookAtCards(
     state: Reconciliation,
-    view: RingView,
+    matcher: ConfigMatcher,
     afterId: number,
     limit: number,
   ): Promise<Suspicion> {
@@ -142,23 +143,23 @@ export class Reconciler {
     while (more && count < limit) {
       const wanted = Math.min(CARDS_A_READ, limit - count);
       const cards = await this.deps.records.cards.page(lastId, wanted);
-      for (const card of await this.#repair.misplaced(cards, view)) suspects.set(card.cardId, card);
+      for (const card of await this.#repair.misplaced(cards, matcher)) suspects.set(card.cardId, card);
       lastId = cards.at(-1)?.cardId ?? lastId;
       count += cards.length;
       more = cards.length === wanted;
     }
-    const position = more ? `cards:${lastId}` : ringAfter(view, Number.NEGATIVE_INFINITY);
-    return { state, next: { ...state, position, checked: state.checked + count }, suspects, view };
+    const position = more ? `cards:${lastId}` : ringAfter(matcher, Number.NEGATIVE_INFINITY);
+    return { state, next: { ...state, position, checked: state.checked + count }, suspects, matcher };
   }
 
   async #lookAtMembers(
     state: Reconciliation,
-    view: RingView,
+    matcher: ConfigMatcher,
     [configId, phase]: readonly string[],
     limit: number,
   ): Promise<Suspicion> {
     const suspects = new Map<number, CardMembership | null>();
-    const config = view.configs.find(({ id }) => id === Number(configId));
+    const config = matcher.configs.find(({ id }) => id === Number(configId));
     let nextPhase: number | null = config === undefined ? null : Number(phase);
     let members = 0;
     for (let buckets = 0; buckets < BUCKETS_A_STEP && members < limit; buckets += BUCKETS_A_READ) {
@@ -166,20 +167,21 @@ export class Reconciler {
       const page = await this.deps.live.rings.page(ringOf(config), nextPhase, BUCKETS_A_READ);
       nextPhase = page.nextPhase;
       members += page.cardIds.length;
-      const strays = await this.#repair.strays(config, page.cardIds, view);
+      const strays = await this.#repair.strays(config, page.cardIds, matcher);
       for (const [cardId, card] of strays) suspects.set(cardId, card);
     }
-    const position = nextPhase === null ? ringAfter(view, Number(configId)) : `ring:${configId}:${nextPhase}`;
-    return { state, next: { ...state, position }, suspects, view };
+    const position =
+      nextPhase === null ? ringAfter(matcher, Number(configId)) : `ring:${configId}:${nextPhase}`;
+    return { state, next: { ...state, position }, suspects, matcher };
   }
 
   /**
    * Counts the members again after repairs: lost buckets took their cards with them, but not the count. Does so after
    * every fast pass too: the change feed may have restored lost cards before the pass looked at them.
    */
-  async #end(state: Reconciliation, view: RingView): Promise<Reconciliation> {
+  async #end(state: Reconciliation, matcher: ConfigMatcher): Promise<Reconciliation> {
     if (state.healed > 0 || state.reason !== 'continuous') {
-      for (const config of view.configs) {
+      for (const config of matcher.configs) {
         this.deps.requireLead();
         await this.deps.live.rings.recount(ringOf(config));
       }
@@ -194,7 +196,7 @@ export class Reconciler {
 }
 
 /** The second part of a pass goes through the rings in order of config id. */
-function ringAfter(view: RingView, configId: number): string {
-  const later = view.configs.map(({ id }) => id).filter((id) => id > configId);
+function ringAfter(matcher: ConfigMatcher, configId: number): string {
+  const later = matcher.configs.map(({ id }) => id).filter((id) => id > configId);
   return later.length === 0 ? '' : `ring:${Math.min(...later)}:0`;
 }

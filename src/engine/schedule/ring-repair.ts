@@ -3,18 +3,12 @@
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { Counts } from '../../domain/numbers.ts';
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
-import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { ringOf } from './scheduler.ts';
 
 const CARDS_A_READ = 10_000;
-
-/** The configs of one pass of the initialiser, and what is derived from them. */
-export interface RingView {
-  readonly configs: readonly PollingConfig[];
-  readonly matcher: ConfigMatcher;
-}
 
 export type Repairs = Counts<'missing' | 'foreign' | 'double'>;
 
@@ -29,14 +23,12 @@ export class RingRepair {
   ) {}
 
   /** @returns the cards that are missing from a ring they belong to, or are in a ring they do not belong to. */
-  async misplaced(cards: readonly CardMembership[], view: RingView): Promise<CardMembership[]> {
+  async misplaced(cards: readonly CardMembership[], matcher: ConfigMatcher): Promise<CardMembership[]> {
     const ids = cards.map((card) => card.cardId);
     const wrong = new Set<CardMembership>();
-    for (const config of view.configs) {
-      const held = await this.deps.live.rings.contains(ringOf(config), ids);
-      for (const [i, card] of cards.entries()) {
-        if (held[i] !== (view.matcher.match(config.taskType, card)?.id === config.id)) wrong.add(card);
-      }
+    for (const config of matcher.configs) {
+      const held = new Set(await this.#held(config, ids));
+      for (const card of cards) if (held.has(card.cardId) !== matcher.polls(config, card)) wrong.add(card);
     }
     return [...wrong];
   }
@@ -45,16 +37,11 @@ export class RingRepair {
   async strays(
     config: PollingConfig,
     memberIds: readonly number[],
-    view: RingView,
+    matcher: ConfigMatcher,
   ): Promise<Map<number, CardMembership | null>> {
     const cards = await this.#cards(memberIds);
-    const strays = new Map<number, CardMembership | null>();
-    for (const cardId of memberIds) {
-      const card = cards.get(cardId) ?? null;
-      const belongs = card !== null && view.matcher.match(config.taskType, card)?.id === config.id;
-      if (!belongs) strays.set(cardId, card);
-    }
-    return strays;
+    const strays = memberIds.filter((id) => !matcher.polls(config, cards.get(id)));
+    return new Map(strays.map((id) => [id, cards.get(id) ?? null]));
   }
 
   /**
@@ -64,28 +51,21 @@ export class RingRepair {
   async repair(
     ids: readonly number[],
     before: ReadonlyMap<number, CardMembership | null>,
-    view: RingView,
+    matcher: ConfigMatcher,
   ): Promise<Repairs> {
     const now = await this.#cards(ids);
     const settled = ids.filter((id) => isSame(before.get(id) ?? null, now.get(id) ?? null));
     const repairs = { missing: 0, foreign: 0, double: 0 };
     for (const taskType of TASK_TYPES) {
-      const wanted = new Map(settled.map((id) => [id, configIdOf(now.get(id), taskType, view)]));
-      const configs = view.configs.filter((config) => config.taskType === taskType);
       const held = new Map<PollingConfig, number[]>();
-      for (const config of configs) {
-        const found = await this.deps.live.rings.contains(ringOf(config), settled);
-        held.set(
-          config,
-          settled.filter((_, i) => found[i]),
-        );
-      }
+      for (const config of matcher.configs.filter((one) => one.taskType === taskType))
+        held.set(config, await this.#held(config, settled));
       const inPlace = new Set<number>();
       for (const [config, cardIds] of held)
-        for (const id of cardIds) if (wanted.get(id) === config.id) inPlace.add(id);
+        for (const id of cardIds) if (matcher.polls(config, now.get(id))) inPlace.add(id);
       for (const [config, cardIds] of held) {
-        const stray = cardIds.filter((id) => wanted.get(id) !== config.id);
-        const missing = settled.filter((id) => wanted.get(id) === config.id && !inPlace.has(id));
+        const stray = cardIds.filter((id) => !matcher.polls(config, now.get(id)));
+        const missing = settled.filter((id) => matcher.polls(config, now.get(id)) && !inPlace.has(id));
         const doubles = stray.filter((id) => inPlace.has(id)).length;
         this.deps.requireLead();
         await this.deps.live.rings.remove(ringOf(config), stray);
@@ -98,6 +78,12 @@ export class RingRepair {
     return repairs;
   }
 
+  /** @returns those of the ids that are in the ring of a config. */
+  async #held(config: PollingConfig, ids: readonly number[]): Promise<number[]> {
+    const found = await this.deps.live.rings.contains(ringOf(config), ids);
+    return ids.filter((_, i) => found[i]);
+  }
+
   async #cards(ids: readonly number[]): Promise<Map<number, CardMembership>> {
     const found = new Map<number, CardMembership>();
     for (let from = 0; from < ids.length; from += CARDS_A_READ) {
@@ -106,10 +92,6 @@ export class RingRepair {
     }
     return found;
   }
-}
-
-function configIdOf(card: CardMembership | undefined, taskType: TaskType, view: RingView): number | null {
-  return card === undefined ? null : (view.matcher.match(taskType, card)?.id ?? null);
 }
 
 function isSame(a: CardMembership | null, b: CardMembership | null): boolean {

@@ -1,7 +1,7 @@
 // Advances the rings: moves the cards of every bucket whose time has come into their type's queue. Runs on the
 // leader. It does not decide which card belongs to which ring (initialiser.ts) and never calls the gateway.
 
-import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
+import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { RingId, Rings } from '../../store/ports/live/rings.ts';
@@ -20,7 +20,7 @@ const MAX_BUCKETS_A_TURN = 64;
 export class Scheduler extends LoopService<
   LeaderMeans & {
     readonly rings: Rings;
-    readonly configs: () => readonly PollingConfig[];
+    readonly matcher: () => ConfigMatcher;
     readonly queueCap: number;
   }
 > {
@@ -39,7 +39,7 @@ export class Scheduler extends LoopService<
     await this.#applySettings(fence);
     if (this.deps.fence() !== fence) return TICK_MS;
     // Rings take turns, so that one far behind cannot keep the others waiting.
-    let behind = this.#inTurn(this.deps.configs().filter((config) => config.status === 1));
+    let behind = this.#inTurn(this.deps.matcher().configs.filter((config) => config.status === 1));
     while (behind.length > 0 && !signal?.aborted) {
       const still: PollingConfig[] = [];
       for (const config of behind) if (await this.#advance(config)) still.push(config);
@@ -57,7 +57,7 @@ export class Scheduler extends LoopService<
 
   /** Stops when this instance loses the lead in between: the next leader may already know newer configs. */
   async #applySettings(fence: number): Promise<void> {
-    const configs = this.deps.configs();
+    const configs = this.deps.matcher().configs;
     const wanted = JSON.stringify(configs);
     const now = this.deps.clock.monotonic();
     if (wanted === this.#sent && now - this.#sentAt < RECONFIGURE_EVERY_MS) return;

@@ -1,14 +1,12 @@
-// Counts what this instance does. StatsRecorder adds up its polls and sends them to the live store twice a second; a delta that
-// could not be sent is sent again with the same flush number, so it counts exactly once. WorkCounts keeps, for /metrics, what
-// it claims from the work queue, how late that is, and what it settles.
+// Counts the polls of this instance, and sends the counts to the live store twice a second. A delta that could not be sent is
+// sent again with the same flush number, so it counts exactly once.
 
 import { durationBucketOf } from '../../domain/numbers.ts';
 import { growthBucketOf } from '../../domain/results/usage-growth.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
-import type { Meter, WorkTotals } from '../../platform/meter.ts';
+import type { Meter } from '../../platform/meter.ts';
 import { type PollStats, STATS_CARRIERS_MAX, type StatsDelta } from '../../store/ports/live/poll-stats.ts';
-import type { Claim, Settlement } from '../../store/ports/live/work-queue.ts';
 
 const FLUSH_EVERY_MS = 500;
 
@@ -122,37 +120,4 @@ export class StatsRecorder extends LoopService<
       await this.#flush(taskType);
     });
   }
-}
-
-/** Told by the workers and the result writer. */
-export class WorkCounts {
-  readonly #totals = perTaskType(noWork);
-
-  constructor(private readonly meter: Pick<Meter, 'claimedLate'>) {}
-
-  get totals(): readonly WorkTotals[] {
-    return Object.values(this.#totals);
-  }
-
-  claimed(taskType: TaskType, { items, lateMs }: Pick<Claim, 'items' | 'lateMs'>): void {
-    const { claimed } = this.#totals[taskType];
-    for (const { lane } of items) claimed[lane] += 1;
-    for (const ms of lateMs) this.meter.claimedLate(taskType, ms);
-  }
-
-  settled(taskType: TaskType, settlements: readonly Pick<Settlement, 'verdict'>[], fenced: number): void {
-    const totals = this.#totals[taskType];
-    for (const { verdict } of settlements) totals.settled[verdict] += 1;
-    totals.fenced += fenced;
-  }
-}
-
-function noWork(taskType: TaskType) {
-  return {
-    taskType,
-    claimed: { schedule: 0, retry: 0, manual: 0 },
-    settled: { done: 0, failed: 0, returned: 0, early: 0 },
-    // Results that came after their lease had ended and were dropped; `settled` includes them.
-    fenced: 0,
-  };
 }

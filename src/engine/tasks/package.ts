@@ -3,26 +3,25 @@
 //
 // The task always asks the gateway for the card's status first. If the card runs, the claim of the stop decides from
 // the records of that moment whether it is over its package, and whether the rules of stops allow the call
-// (docs/decisions/0032-safeguards-of-stops.md); the cached card only says whether to ask. stop-call.ts makes the call, and
-// resume-call.ts that of a resume, which comes first: a card that was just resumed is not stopped by the same poll.
+// (docs/decisions/0032-safeguards-of-stops.md); the cached card only says whether to ask. card-calls.ts makes the calls. That of
+// a resume comes first: a card that was just resumed is not stopped by the same poll.
 import pLimit from 'p-limit';
 import type { Card } from '../../domain/cards/card.ts';
 import { type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
+import type { Offers } from '../../domain/gateway-interface.ts';
 import { CARD_RESUMED } from '../../domain/log-phrases.ts';
 import { type StopRules, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
-import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 import { type Deadline, polledNow, type Task, type TaskResult } from '../work/task.ts';
-import { ResumeCall, type ResumeCallDeps } from './resume-call.ts';
-import { StopCall, type StopCallDeps, stopInProgress, unconfirmedStop } from './stop-call.ts';
+import { CardCalls, type CardCallsDeps, stopInProgress, unconfirmedStop } from './card-calls.ts';
 
 /** How often the fleet is counted. */
 const COUNT_EVERY_MS = 60_000;
 
-export interface PackageTaskDeps extends StopCallDeps, ResumeCallDeps {
-  readonly stops: StopCallDeps['stops'] & Pick<StopRecords, 'claim'>;
+export interface PackageTaskDeps extends CardCallsDeps {
+  readonly offers: Offers;
   readonly calendar: MonthCalendar;
   readonly stopRules: () => StopRules;
 }
@@ -45,8 +44,7 @@ interface Findings {
 
 export class PackageTask implements Task {
   readonly taskType = 'package';
-  readonly #stopCall: StopCall;
-  readonly #resumeCall: ResumeCall;
+  readonly #calls: CardCalls;
   /**
    * Claims of the whole fleet take turns in the database. One of this instance at a time waits there, so that the others
    * hold no connection meanwhile: after a large release hundreds of cards are claimed at once.
@@ -54,8 +52,7 @@ export class PackageTask implements Task {
   readonly #claims = pLimit(1);
 
   constructor(private readonly deps: PackageTaskDeps) {
-    this.#stopCall = new StopCall(deps);
-    this.#resumeCall = new ResumeCall(deps);
+    this.#calls = new CardCalls(deps);
   }
 
   async poll(card: Card, deadline: Deadline): Promise<TaskResult> {
@@ -77,7 +74,7 @@ export class PackageTask implements Task {
     const isOver = allowanceMb !== null && usedMb > allowanceMb;
     // Stopped by another system, or by a call of ours whose outcome was lost or late: record that once, also if the stop is
     // not wanted any more, and before the card is resumed, which ends a stop that is done.
-    if (reportedStopped && (!card.stopped || card.ordered)) await this.#stopCall.record(card, month);
+    if (reportedStopped && (!card.stopped || card.ordered)) await this.#calls.recordStop(card, month);
     const { over, stopped, resumedByRun, ...held } =
       isOver || card.ordered
         ? await this.#carryOut(card, { month, isOver, reportedStopped }, deadline)
@@ -101,7 +98,7 @@ export class PackageTask implements Task {
   /** Resumes a card that waits in a run; otherwise stops it if it is over its package, or as an operator ordered. */
   async #carryOut(card: Card, findings: Findings, deadline: Deadline): Promise<Verdict> {
     const { month, isOver, reportedStopped } = findings;
-    if (card.ordered && (await this.#resumeCall.make(card, month, reportedStopped, deadline)))
+    if (card.ordered && (await this.#calls.resume(card, month, reportedStopped, deadline)))
       return { over: isOver, stopped: false, resumedByRun: true };
     return reportedStopped
       ? { over: isOver, stopped: true }
@@ -113,7 +110,7 @@ export class PackageTask implements Task {
     // The gateway's answer may be wrong; the next reading confirms or disproves it.
     if (!card.ordered && card.usage !== null && card.usage.suspectedMb !== null)
       return { over: true, stopped: false };
-    if (!this.deps.gateway.offers('stop')) return { over: isOver, stopped: false };
+    if (!this.deps.offers('stop')) return { over: isOver, stopped: false };
     const { claim, leftMs } = await this.#claims(() => this.#claim(card, month, deadline));
     switch (claim.state) {
       case 'not_over':
@@ -130,7 +127,7 @@ export class PackageTask implements Task {
       case 'unconfirmed':
         throw unconfirmedStop(card);
       default:
-        await this.#stopCall.make({ ...claim, card }, leftMs, deadline);
+        await this.#calls.stop(card, claim.month, claim.attempt, leftMs, deadline);
         return { over: isOver, stopped: true };
     }
   }
@@ -142,8 +139,8 @@ export class PackageTask implements Task {
       const why = 'the lease was over before the claim';
       throw new CardpollError('busy', 'lease_over', `card ${card.cardId} was not stopped: ${why}`);
     }
-    const { stops, leaseMs, stopRules } = this.deps;
-    return { leftMs, claim: await stops.claim(card.cardId, month, leaseMs, stopRules()) };
+    const { records, leaseMs, stopRules } = this.deps;
+    return { leftMs, claim: await records.stops.claim(card.cardId, month, leaseMs, stopRules()) };
   }
 
   /** One line when a stop begins to wait, and none while it waits. */

@@ -19,9 +19,11 @@ const RECORDED_WITHIN_MS = 60_000;
 const ROOM_FOR_LATENESS = 1.1;
 
 interface CardPaceDeps {
-  readonly cards: Pick<CardRecords, 'lastPolls'>;
-  readonly failures: Pick<FailureLog, 'last'>;
-  readonly triggers: Pick<TriggerRecords, 'earlyOf'>;
+  readonly live: { readonly failures: Pick<FailureLog, 'last'> };
+  readonly records: {
+    readonly cards: Pick<CardRecords, 'lastPolls'>;
+    readonly triggers: Pick<TriggerRecords, 'earlyOf'>;
+  };
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Pick<Logger, 'info'>;
 }
@@ -51,11 +53,11 @@ export class CardPace {
   /** Reads when the cards were last polled, well or not, and which triggers had come too early for them. */
   async look(items: readonly WorkItem[]): Promise<void> {
     const cardIds = items.map(({ cardId }) => cardId);
-    const { cards, failures, triggers } = this.deps;
+    const { live, records } = this.deps;
     const [succeeded, failed, waiting] = await Promise.all([
-      cards.lastPolls(this.taskType, cardIds),
-      failures.last(this.taskType, cardIds),
-      triggers.earlyOf(this.taskType, cardIds),
+      records.cards.lastPolls(this.taskType, cardIds),
+      live.failures.last(this.taskType, cardIds),
+      records.triggers.earlyOf(this.taskType, cardIds),
     ]);
     for (const item of items) {
       const { cardId } = item;
@@ -92,7 +94,7 @@ export class CardPace {
       { task_type: this.taskType, card_id: cardId, iccid, next_at: new Date(nowMs + waitMs).toISOString() },
       isManual ? 'poll by hand is too early and waits' : 'scheduled poll is too early and waits',
     );
-    return { capMs: 0, waitMs };
+    return { retryCapMs: 0, waitMs };
   }
 
   /** Where the interval is hardly longer than what is allowed, a poll must not wait because the one before was late. */

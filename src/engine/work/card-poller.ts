@@ -9,19 +9,15 @@ import type { Logger } from '../../platform/logger.ts';
 import type { LoopMeans } from '../../platform/loop.ts';
 import type { FailureNote } from '../../store/ports/live/poll-stats.ts';
 import type { WorkQueue } from '../../store/ports/live/work-queue.ts';
+import type { FinishedItem } from '../results/result-writer.ts';
 import type { StatsRecorder } from '../stats/stats-recorder.ts';
 import type { Deadline, Task } from './task.ts';
 
 /** When a failed card may be polled again. */
-export interface Retry {
-  /** Milliseconds of backoff at which the card is left to its ring. */
-  readonly capMs: number;
-  /** Shortest wait, milliseconds. */
-  readonly waitMs: number;
-}
+export type Retry = Pick<FinishedItem, 'retryCapMs' | 'waitMs'>;
 
 /** The card waits for its ring. */
-export const NO_RETRY: Retry = { capMs: 0, waitMs: 0 };
+export const NO_RETRY: Retry = { retryCapMs: 0, waitMs: 0 };
 
 /** Once its backoff reaches this, a failed card is left to its ring. */
 const RETRY_CAP_MS = 60_000;
@@ -31,7 +27,7 @@ const MAX_MESSAGE = 200;
 interface CardPollerDeps extends LoopMeans {
   readonly task: Task;
   readonly instanceId: string;
-  readonly work: Pick<WorkQueue, 'pause'>;
+  readonly live: { readonly work: Pick<WorkQueue, 'pause'> };
   readonly stats: StatsRecorder;
   readonly flow: Pick<FlowControl, 'refusesAll'>;
   readonly log: Logger;
@@ -94,9 +90,9 @@ export class CardPoller {
   }
 
   #pause({ message, details }: GatewayError, ms: number): void {
-    const { work, task, instanceId, onError } = this.deps;
+    const { live, task, instanceId, onError } = this.deps;
     const reason = `${details.interfaceName ?? 'the gateway'} answered ${message}`;
-    work
+    live.work
       .pause(task.taskType, { source: 'gateway', ms, reason, by: instanceId })
       .catch((cause: unknown) => onError(cause, 0));
   }
@@ -109,7 +105,7 @@ export class CardPoller {
 export function retryOf(error: unknown, intervalMs: number): Retry {
   const gatewayError = error instanceof GatewayError ? error : null;
   if (gatewayError?.isCardFault) return NO_RETRY;
-  return { capMs: Math.min(intervalMs, RETRY_CAP_MS), waitMs: gatewayError?.details.retryAfterMs ?? 0 };
+  return { retryCapMs: Math.min(intervalMs, RETRY_CAP_MS), waitMs: gatewayError?.details.retryAfterMs ?? 0 };
 }
 
 /** @returns the kind of failure as the `error` field of the log shows it: the gateway's, else the code of our error. */

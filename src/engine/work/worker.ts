@@ -6,18 +6,20 @@
 // reached), for a few tens of milliseconds (other instances hold the slots), or longer and longer until the store
 // signals work (nothing is due).
 import type { Card } from '../../domain/cards/card.ts';
+import type { CardsPerCall } from '../../domain/gateway-interface.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { FlowControl } from '../../gateway/gateway.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import type { Meter } from '../../platform/meter.ts';
 import type { WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { FleetClock } from '../fleet-clock.ts';
 import type { CallPace } from '../limits/call-pace.ts';
 import type { FinishedItem, ResultWriter } from '../results/result-writer.ts';
-import type { StatsRecorder, WorkCounts } from '../stats/stats-recorder.ts';
+import type { StatsRecorder } from '../stats/stats-recorder.ts';
 import type { CardPace } from './card-pace.ts';
-import { CardPoller, failureNoteOf, NO_RETRY, type Retry, retryOf } from './card-poller.ts';
+import { CardPoller, failureNoteOf, NO_RETRY, retryOf } from './card-poller.ts';
 import type { CardReader } from './card-reader.ts';
 import { PollPace } from './poll-pace.ts';
 import { Deadline, type Task } from './task.ts';
@@ -41,18 +43,19 @@ const READ_FAILURE_REST_MS = 1_000;
 /** The poll of a card with an order is retried for so long, whatever its interval is; then the leader makes it due again. */
 const ORDER_RETRIED_MS = 60_000;
 
-/** The end of a poll. */
-type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure' | 'alsoFor'>> & { readonly retry?: Retry };
+/** Nothing came of a poll, or it was not made. */
+const NO_RESULT = { ...NO_RETRY, outcome: null, failure: null };
 
 interface WorkerDeps extends LoopMeans {
   readonly task: Task;
   readonly instanceId: string;
-  readonly work: Pick<WorkQueue, 'claim' | 'release' | 'pause' | 'onWork'>;
-  readonly counts: Pick<WorkCounts, 'claimed'>;
+  readonly live: { readonly work: Pick<WorkQueue, 'claim' | 'release' | 'pause' | 'onWork'> };
+  readonly meter: Pick<Meter, 'claimed'>;
   readonly reader: CardReader;
   readonly writer: ResultWriter;
   readonly stats: StatsRecorder;
   readonly flow: FlowControl;
+  readonly cardsPerCall: CardsPerCall;
   /** Absent without a rate limit. */
   readonly pace?: Pick<CallPace, 'counts' | 'take'> | null;
   /** Absent unless the gateway limits the polls of one card: such a card is left to its ring when it fails. */
@@ -107,7 +110,7 @@ export class Worker extends LoopService<WorkerDeps> {
   override async start(): Promise<void> {
     this.#draining = false;
     this.#stopListening();
-    this.#stopListening = this.deps.work.onWork(this.deps.task.taskType, () => {
+    this.#stopListening = this.deps.live.work.onWork(this.deps.task.taskType, () => {
       this.#workSignalled = true;
       this.wake();
     });
@@ -115,7 +118,7 @@ export class Worker extends LoopService<WorkerDeps> {
   }
 
   async runOnce(): Promise<number> {
-    const { work, task, writer, flow, clock } = this.deps;
+    const { live, task, writer, flow, clock } = this.deps;
     this.#workSignalled = false;
     const released = this.#releaseFreed();
     const isHeld = clock.monotonic() < this.#heldUntil || this.deps.reader.holdsClaims;
@@ -132,12 +135,12 @@ export class Worker extends LoopService<WorkerDeps> {
     const { instanceId, leaseMs } = this.deps;
     const request = { instanceId, claimNumber: this.#claimNumber + 1, max, leaseMs, trickle };
     // Waits for both answers even if one is an error: claimed items are started even if the release failed.
-    const [release, claim] = await Promise.allSettled([released, work.claim(task.taskType, request)]);
+    const [release, claim] = await Promise.allSettled([released, live.work.claim(task.taskType, request)]);
     if (claim.status === 'rejected') throw claim.reason;
     this.#claimNumber += 1;
     this.#claimSentAt = null;
     this.#lastTurnAt = clock.monotonic();
-    this.deps.counts.claimed(task.taskType, claim.value);
+    this.deps.meter.claimed(task.taskType, claim.value);
     const { items, claimedAtMs, freeSlots, pausedMs } = claim.value;
     this.#pausedUntil = clock.monotonic() + pausedMs;
     if (trickle && items.length === 0 && freeSlots > 0 && pausedMs === 0) flow.giveBack(interfaceName);
@@ -169,14 +172,20 @@ export class Worker extends LoopService<WorkerDeps> {
   }
 
   #makePace(): PollPace | null {
-    const { task, flow, pace = null, clock, onError } = this.deps;
+    const { task, flow, cardsPerCall, pace = null, clock, onError } = this.deps;
     const { taskType } = task;
     const { interface: interfaceName } = TASKS[taskType];
     if (pace?.counts(interfaceName) !== true) return null;
-    const cardsPerCall = flow.cardsPerCall(interfaceName);
-    const onGranted = () => this.wake();
-    const ready = () => flow.ready();
-    return new PollPace({ taskType, interfaceName, pace, ready, cardsPerCall, clock, onGranted, onError });
+    return new PollPace({
+      taskType,
+      interfaceName,
+      pace,
+      ready: () => flow.ready(),
+      cardsPerCall: cardsPerCall(interfaceName),
+      clock,
+      onGranted: () => this.wake(),
+      onError,
+    });
   }
 
   /** A turn without a claim: flow control, the pace, the writer or the record store holds work back. */
@@ -200,7 +209,7 @@ export class Worker extends LoopService<WorkerDeps> {
     const items = this.#freed.splice(0);
     if (items.length === 0) return;
     try {
-      await this.deps.work.release(this.deps.task.taskType, items);
+      await this.deps.live.work.release(this.deps.task.taskType, items);
     } catch (error) {
       this.#freed.push(...items);
       throw error;
@@ -244,11 +253,11 @@ export class Worker extends LoopService<WorkerDeps> {
     const scheduledMs = (config?.intervalSeconds ?? 0) * 1_000;
     const pacedBy = isOrdered && !manual ? null : cardPace;
     let retry = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
-    if (retry) return this.#end(item, 'early', { retry });
+    if (retry) return this.#end(item, 'early', retry);
     if (this.#pace !== null && !(await this.#pace.turn(item, deadline))) return this.#end(item, 'returned');
     // Another trigger may have polled the card meanwhile.
     retry = pacedBy?.early(item, card, scheduledMs, deadline.nowMs());
-    if (retry) return this.#end(item, 'early', { retry });
+    if (retry) return this.#end(item, 'early', retry);
     cardPace?.polled(card.cardId);
     const poll = await this.#poller.poll(card, deadline);
     const alsoFor = cardPace?.triggersOf(item) ?? [];
@@ -256,30 +265,17 @@ export class Worker extends LoopService<WorkerDeps> {
     const intervalMs = isOrdered ? ORDER_RETRIED_MS : retriesMs;
     // The writer retries a card like after a failed poll when it cannot write the outcome.
     if ('outcome' in poll)
-      return this.#end(item, 'done', { outcome: poll.outcome, alsoFor, retry: retryOf(null, intervalMs) });
+      return this.#end(item, 'done', { ...retryOf(null, intervalMs), outcome: poll.outcome, alsoFor });
     const failure = failureNoteOf(poll.error, card.cardId, poll.durationMs);
-    this.#end(item, 'failed', { retry: retryOf(poll.error, intervalMs), failure, alsoFor });
+    this.#end(item, 'failed', { ...retryOf(poll.error, intervalMs), failure, alsoFor });
   }
 
   /** The item's call has ended: frees its slot and hands its result to the writer. */
-  #end(
-    item: WorkItem,
-    verdict: FinishedItem['verdict'],
-    { outcome = null, failure = null, alsoFor = [], retry = NO_RETRY }: Ending = {},
-  ): void {
+  #end(item: WorkItem, verdict: FinishedItem['verdict'], ending: Partial<FinishedItem> = {}): void {
     this.#inFlight -= 1;
     this.#pace?.ended(item);
     this.#freed.push(item);
-    this.deps.writer.finish({
-      taskType: this.deps.task.taskType,
-      item,
-      verdict,
-      outcome,
-      failure,
-      alsoFor,
-      retryCapMs: retry.capMs,
-      waitMs: retry.waitMs,
-    });
+    this.deps.writer.finish({ ...NO_RESULT, ...ending, taskType: this.taskType, item, verdict });
     if (this.#freed.length === 1) void this.deps.clock.sleep(GATHER_MS).then(() => this.wake());
   }
 }

@@ -26,7 +26,6 @@ describeRecordStore('readings', (db) => {
     const gateway = {
       call: async () => ({ value: usedMb, durationMs: 1 }),
       isStoppedStatus: () => false,
-      offers: () => true,
     };
     const meter = { implausibleReading: () => {} };
     const task = new CarddataTask({ gateway, calendar, maxMbitPerSecond: 150, meter });

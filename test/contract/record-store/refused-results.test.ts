@@ -2,7 +2,6 @@
 import { expect, it } from 'vitest';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { ResultWriter } from '../../../src/engine/results/result-writer.ts';
-import { WorkCounts } from '../../../src/engine/stats/stats-recorder.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Settlement } from '../../../src/store/ports/live/work-queue.ts';
 import { addCards, describeRecordStore, range } from './stores.ts';
@@ -19,19 +18,19 @@ describeRecordStore('refused results', (db) => {
     };
     const writer = new ResultWriter({
       clock: systemClock,
-      work: {
-        settle: async (_, settlements) => {
-          settlements.forEach(note);
-          return { fenced: 0 };
+      live: {
+        work: {
+          settle: async (_, settlements) => {
+            settlements.forEach(note);
+            return { fenced: 0 };
+          },
         },
+        failures: { note: async () => {} },
       },
-      counts: new WorkCounts({ claimedLate: () => {} }),
-      failures: { note: async () => {} },
-      results: db.store.results,
-      triggers: db.store.triggers,
+      records: db.store,
+      meter: { settled: () => {} },
       onWritten: async () => {},
-      onRefused: ({ cardId }) => void refused.push(cardId),
-      onFenced: () => {},
+      log: { warn: () => {}, error: ({ card_id }: { card_id: number }) => void refused.push(card_id) },
       onError: (_, error) => {
         throw error;
       },

@@ -49,7 +49,6 @@ describe('opening', () => {
         leads: false,
         droppedLogLines: 0,
         cardLookups: { hits: 30, misses: 10 },
-        work: [],
       }),
       instruments: new Instruments(),
       version: '1.2.3',

@@ -24,6 +24,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { Gate } from '../../support/gated-port.ts';
 import { defaultsOf, gatewayConfig } from '../../support/gateway-config.ts';
+import { PLAIN_GATEWAY } from '../../support/one-card-calls.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const DRAIN_TIMEOUT_MS = 500;
@@ -50,7 +51,7 @@ afterAll(() => teardown.run());
 
 function makeEngine(live: LiveStore, clock: Clock): Engine {
   const meter = new Instruments();
-  const means = { clock, meter, random: Math.random };
+  const means = { ...PLAIN_GATEWAY, clock, meter, random: Math.random };
   return new Engine(
     {
       instanceId: 'w1',

@@ -19,7 +19,7 @@ import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { BreakableLink } from '../../support/breakable-link.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { defaultsOf } from '../../support/gateway-config.ts';
-import { ONE_CARD_A_CALL } from '../../support/one-card-calls.ts';
+import { ONE_CARD_A_CALL, PLAIN_GATEWAY } from '../../support/one-card-calls.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -87,9 +87,9 @@ async function makeEngine(
   teardown.add(() => stores.live.close());
   teardown.add(() => stores.records.close());
   const meter = new Instruments();
-  const means = { clock: systemClock, meter, random: Math.random };
+  const means = { ...PLAIN_GATEWAY, clock: systemClock, meter, random: Math.random };
   const call = () => Promise.reject(new Error('no card is due'));
-  const upstream = { ...ONE_CARD_A_CALL, offers: () => true, call };
+  const upstream = { ...ONE_CARD_A_CALL, call };
   const engine = new Engine(
     {
       instanceId,

@@ -15,7 +15,7 @@ import { leaderServices } from '../../../src/engine/leader-services.ts';
 import type { Leadership } from '../../../src/engine/leadership.ts';
 import { callPaceOf } from '../../../src/engine/limits/call-pace.ts';
 import { ConfigWatch } from '../../../src/engine/schedule/config-watch.ts';
-import { StatsRecorder, WorkCounts } from '../../../src/engine/stats/stats-recorder.ts';
+import { StatsRecorder } from '../../../src/engine/stats/stats-recorder.ts';
 import { StopRulesWatch } from '../../../src/engine/tasks/package.ts';
 import { Worker } from '../../../src/engine/work/worker.ts';
 import { HealthWatch } from '../../../src/operations/stats/history.ts';
@@ -28,6 +28,7 @@ import { openPostgresRecordStore } from '../../../src/store/postgres/record-stor
 import { FakeClock } from '../../support/fake-clock.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 import { Gate } from '../../support/gated-port.ts';
+import { PLAIN_GATEWAY } from '../../support/one-card-calls.ts';
 import { readSourceTree } from '../../support/source-tree.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -83,7 +84,7 @@ async function make(name: string): Promise<LoopService> {
   const { meter, flow } = unwatched();
   configs = new ConfigWatch({
     records: name === 'ConfigWatch' ? stores.records : records,
-    gateway: { offers: () => true },
+    offers: () => true,
     ...means,
   });
   await configs.runOnce();
@@ -91,7 +92,7 @@ async function make(name: string): Promise<LoopService> {
   const reporter = { for: () => means.onError } as unknown as ErrorReporter;
   const deps = {
     ...stores,
-    ...{ clock, log, digest, meter, gateway: { offers: () => true } },
+    ...{ clock, log, digest, meter, ...PLAIN_GATEWAY },
   } as unknown as EngineDeps;
   const led = leaderServices(settings, deps, { configs, errors: reporter });
   leadership = led[0] as Leadership;
@@ -100,12 +101,13 @@ async function make(name: string): Promise<LoopService> {
   const worker = new Worker({
     task: { taskType: 'realname', poll: () => Promise.reject(new Error('nothing is due')) },
     instanceId: 'w',
-    work: stores.live.work,
-    counts: new WorkCounts({ claimedLate: () => {} }),
+    live: stores.live,
+    meter: { claimed: () => {} },
     reader: { read: async () => new Map() } as never,
     writer: { room: 100 } as never,
     stats,
     flow,
+    cardsPerCall: () => 1,
     matcher: () => configs.matcher,
     fleetClock: { timeOf: (claimedAtMs) => claimedAtMs },
     leaseMs: 15_000,
@@ -151,7 +153,6 @@ async function make(name: string): Promise<LoopService> {
 function unwatched() {
   const permit = () => ({ calls: 10, trickle: false });
   const flow = {
-    cardsPerCall: () => 1,
     ready: async () => {},
     permit,
     giveBack: () => {},

@@ -30,6 +30,7 @@ beforeEach(() => {
   pace = { followUp: async () => true };
   gateway = new FlowControlledGateway({
     clock,
+    cardsPerCall: () => 1,
     pace: { followUp: (...wait) => pace.followUp(...wait) },
     random: () => 0,
     meter: { gatewayCall: (...call) => metered.push(call.join(' ')) },
@@ -44,7 +45,6 @@ beforeEach(() => {
       },
       ...ONE_CARD_A_CALL,
       isStoppedStatus: (status) => status === 'stopped',
-      offers: () => true,
       endSlowCalls: (...slow) => endedSlow.push(slow),
     },
   });

@@ -5,6 +5,7 @@
 import type { CurvePoint } from '../../../domain/limits/concurrency-curve.ts';
 import type { LimitMemory } from '../../../domain/limits/effective-limit.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
+import type { LANES, VERDICTS } from '../../../platform/meter.ts';
 
 /** The retry lane of a task type holds this many failing cards at most: about 20 MB. */
 export const MAX_RETRIES_WAITING = 200_000;
@@ -12,7 +13,7 @@ export const MAX_RETRIES_WAITING = 200_000;
 /** Steps back of a clock up to this many milliseconds are waited out. */
 export const CLOCK_STEP_MS = 1_000;
 
-export type Lane = 'schedule' | 'retry' | 'manual';
+export type Lane = (typeof LANES)[number];
 
 /** One claimed piece of work. Hand it back unchanged to release and settle. */
 export interface WorkItem {
@@ -76,7 +77,7 @@ export interface Settlement {
    * list). early: the gateway does not allow it yet; it was not started, and waits in the retry lane for its waitMs
    * without counting as a failure (in lane manual it leaves: its trigger waits).
    */
-  readonly verdict: 'done' | 'failed' | 'returned' | 'early';
+  readonly verdict: (typeof VERDICTS)[number];
   /** The jitter of the backoff, uniform in [0, 1). */
   readonly random: number;
   /** Milliseconds. For verdict failed: the shortest wait of the card, even if its backoff is shorter. For early: its wait. */

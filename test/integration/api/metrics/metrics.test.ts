@@ -236,16 +236,17 @@ describe('what this instance counts and times', () => {
   it('polls, gateway calls and webhooks stand where they belong', async () => {
     const instruments = new Instruments();
     instruments.poll('carddata', 'succeeded', 300);
-    instruments.claimedLate('carddata', 40_000);
+    instruments.claimed('carddata', { items: [{ lane: 'schedule' }, { lane: 'manual' }], lateMs: [40_000] });
+    instruments.settled('carddata', [{ verdict: 'done' }, { verdict: 'done' }, { verdict: 'failed' }], 1);
     instruments.webhookAttempt('retried');
     const gateway = new FlowControlledGateway({
       gateway: {
         ...ONE_CARD_A_CALL,
         call: () => Promise.reject(new Error('refused')),
         isStoppedStatus: () => false,
-        offers: () => true,
         endSlowCalls: () => {},
       },
+      cardsPerCall: () => 1,
       meter: instruments,
       clock: new FakeClock(),
       random: () => 0,
@@ -260,6 +261,10 @@ describe('what this instance counts and times', () => {
       'cardpoll_poll_duration_seconds_bucket{le="0.5",task_type="carddata",result="succeeded"} 1',
       'cardpoll_poll_lateness_seconds_bucket{le="30",task_type="carddata"} 0',
       'cardpoll_poll_lateness_seconds_bucket{le="60",task_type="carddata"} 1',
+      'cardpoll_claims_total{task_type="carddata",lane="manual"} 1',
+      'cardpoll_settlements_total{task_type="carddata",verdict="done"} 2',
+      'cardpoll_settlements_total{task_type="carddata",verdict="returned"} 0',
+      'cardpoll_fenced_total{task_type="carddata"} 1',
       'cardpoll_gateway_call_duration_seconds_count{interface="flow",result="failed"} 1',
       'cardpoll_webhook_attempts_total{outcome="retried"} 1',
     ])

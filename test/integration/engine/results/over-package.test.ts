@@ -23,6 +23,7 @@ import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import { defaultsOf, gatewayConfig } from '../../../support/gateway-config.ts';
 import { HEALTHY } from '../../../support/healthy-answers.ts';
+import { PLAIN_GATEWAY } from '../../../support/one-card-calls.ts';
 import { startScriptedGateway } from '../../../support/scripted-gateway.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -75,7 +76,7 @@ beforeAll(async () => {
       },
     },
   );
-  const means = { clock: systemClock, meter: new Instruments(), random: Math.random };
+  const means = { ...PLAIN_GATEWAY, clock: systemClock, meter: new Instruments(), random: Math.random };
   const gateway = new GatewayClient(gatewayConfig({ url: scripted.url }), {
     log: pino({ level: 'silent' }),
     clock: systemClock,

@@ -78,7 +78,7 @@ function overriding<T extends object>(target: T, methods: Partial<T>): T {
 
 function makeInitialiser(store: InitialiserDeps['live']): Initialiser {
   return new Initialiser({
-    gateway: { offers: () => true },
+    offers: () => true,
     live: overriding(store, { identity: async () => identities.live }),
     records: overriding(records, {
       identity: async () => identities.records,
@@ -89,7 +89,6 @@ function makeInitialiser(store: InitialiserDeps['live']): Initialiser {
         },
       }),
     }),
-    configs: () => configs,
     matcher: () => new ConfigMatcher(configs),
     fence: () => fence,
     clock: systemClock,

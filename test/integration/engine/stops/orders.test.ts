@@ -23,6 +23,7 @@ import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import { defaultsOf, gatewayConfig } from '../../../support/gateway-config.ts';
 import { HEALTHY } from '../../../support/healthy-answers.ts';
+import { PLAIN_GATEWAY } from '../../../support/one-card-calls.ts';
 import { emptyRun } from '../../../support/resume-run.ts';
 import { type ScriptedGateway, startScriptedGateway } from '../../../support/scripted-gateway.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -67,7 +68,7 @@ beforeAll(async () => {
   live = await openRedisLiveStore({ url: (await freshRedis()).url });
   teardown.add(() => live.close());
   const log = pino({ level: 'silent' });
-  const means = { clock: systemClock, meter: new Instruments(), random: Math.random };
+  const means = { ...PLAIN_GATEWAY, clock: systemClock, meter: new Instruments(), random: Math.random };
   const gateway = new GatewayClient(gatewayConfig({ url: scripted.url }), {
     log,
     clock: systemClock,

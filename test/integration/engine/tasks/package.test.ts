@@ -122,11 +122,13 @@ async function cached(): Promise<Card> {
 const entries: AuditEntry[] = [];
 const audit = { log: (entry: AuditEntry) => void entries.push(entry) };
 
-function taskWith(stops: PackageTaskDeps['stops'], resumes: PackageTaskDeps['resumes']): PackageTask {
+type Records = PackageTaskDeps['records'];
+
+function taskWith(stops: Records['stops'], resumes: Records['resumes']): PackageTask {
   return new PackageTask({
     gateway,
-    stops,
-    resumes,
+    offers: () => true,
+    records: { stops, resumes },
     audit,
     reader,
     calendar,
@@ -139,8 +141,8 @@ function taskWith(stops: PackageTaskDeps['stops'], resumes: PackageTaskDeps['res
 /** Polls the card as it is cached, or as given, and writes what was found, as the result writer does. */
 async function poll(
   as: Partial<Card> = {},
-  stops: PackageTaskDeps['stops'] = records.stops,
-  resumes: PackageTaskDeps['resumes'] = records.resumes,
+  stops: Records['stops'] = records.stops,
+  resumes: Records['resumes'] = records.resumes,
 ) {
   const task = taskWith(stops, resumes);
   const card = { ...(await cached()), ...as };
@@ -180,7 +182,7 @@ it('stops a card over its package once, and logs when it is resumed', async () =
 });
 
 it('does not call after a pause that outlasted its lease, and leaves the stop to the next poll', async () => {
-  const answersLate: PackageTaskDeps['stops'] = {
+  const answersLate: Records['stops'] = {
     claim: async (...args) => {
       const claim = await records.stops.claim(...args);
       pausedMs = LEASE_MS;
@@ -448,7 +450,7 @@ describe('a run', () => {
   });
 
   it('has no call of a worker that was frozen past its lease, while another resumed the card', async () => {
-    const frozen: PackageTaskDeps['resumes'] = {
+    const frozen: Records['resumes'] = {
       claim: async (...args) => {
         const claim = await records.resumes.claim(...args);
         await pausePasses('card_resumes');

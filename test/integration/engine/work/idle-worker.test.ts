@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { ConfigMatcher } from '../../../../src/domain/schedule/polling-config.ts';
 import { ResultWriter } from '../../../../src/engine/results/result-writer.ts';
-import { StatsRecorder, WorkCounts } from '../../../../src/engine/stats/stats-recorder.ts';
+import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
 import type { CardReader } from '../../../../src/engine/work/card-reader.ts';
 import type { Task } from '../../../../src/engine/work/task.ts';
 import { Worker } from '../../../../src/engine/work/worker.ts';
@@ -16,7 +16,7 @@ import { waitFor } from '../../../support/wait-for.ts';
 
 function idleWorker(live: LiveStore, onPoll: () => void): Worker {
   const onError = (error: unknown) => expect.unreachable(String(error));
-  const counts = new WorkCounts({ claimedLate: () => {} });
+  const meter = { claimed: () => {}, settled: () => {} };
   const task: Task = {
     taskType: 'realname',
     poll: async (card) => {
@@ -27,20 +27,20 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
   return new Worker({
     task,
     instanceId: 'w',
-    work: live.work,
-    counts,
+    live,
+    meter,
     reader: {
       read: async (ids: readonly number[]) => new Map(ids.map((cardId) => [cardId, { cardId }])),
     } as unknown as CardReader,
     writer: new ResultWriter({
-      work: live.work,
-      counts,
-      failures: live.failures,
-      results: { write: async () => ({ staleUsage: [] }) },
-      triggers: { count: async () => {}, defer: async () => {} },
+      live,
+      records: {
+        results: { write: async () => ({ staleUsage: [] }) },
+        triggers: { count: async () => {}, defer: async () => {} },
+      },
+      meter,
       onWritten: async () => {},
-      onRefused: onError,
-      onFenced: onError,
+      log: { warn: onError, error: onError },
       onError,
       clock: systemClock,
       random: Math.random,
@@ -54,8 +54,8 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
       clock: systemClock,
       onError,
     }),
+    cardsPerCall: () => 1,
     flow: {
-      cardsPerCall: () => 1,
       ready: async () => {},
       permit: () => ({ calls: Number.POSITIVE_INFINITY, trickle: false }),
       giveBack: () => {},

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
-import { Cleaner, CleanupSchedule } from '../../../../src/engine/cleanup/cleaner.ts';
+import { Cleaner } from '../../../../src/engine/cleanup/cleaner.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import type { AuditTrail } from '../../../../src/store/ports/records/audit-trail.ts';
 import type {
@@ -31,6 +31,7 @@ let begun: Array<{ dueMs: number | null; notes: AuditChange[] }>;
 let free: boolean;
 let fence: number | null;
 let step: () => Promise<CleanupStep>;
+let plan: () => Promise<typeof PLAN>;
 let skipped: string[];
 let cleaner: Cleaner;
 
@@ -38,15 +39,16 @@ beforeEach(() => {
   clock = new FakeClock();
   [logged, begun, skipped, free, fence] = [[], [], [], true, 1];
   step = async () => ({ state: 'idle' });
+  plan = async () => PLAN;
   cleaner = cleanerBy('off');
 });
 
-/** @param schedule when runs begin by themselves, in UTC */
-function cleanerBy(schedule: string, pauseMs = PAUSE_MS): Cleaner {
+/** @param schedule when runs begin by themselves */
+function cleanerBy(schedule: string, pauseMs = PAUSE_MS, timeZone = 'UTC'): Cleaner {
   const cleanup: Partial<CleanupRecords> = {
     step: () => step(),
     skipTarget: async (reason) => void skipped.push(reason),
-    plan: async () => PLAN,
+    plan: () => plan(),
   };
   const change: AuditTrail['change'] = (_actor, work) => {
     const notes: AuditChange[] = [];
@@ -59,9 +61,9 @@ function cleanerBy(schedule: string, pauseMs = PAUSE_MS): Cleaner {
   return new Cleaner({
     cleanup: cleanup as CleanupRecords,
     audit: { change },
-    schedule: new CleanupSchedule(schedule, 'UTC', clock.now()),
+    schedule,
     changeMark: async () => null,
-    calendar: new MonthCalendar('UTC'),
+    calendar: new MonthCalendar(timeZone),
     fence: () => fence,
     clock,
     pauseMs,
@@ -180,33 +182,55 @@ it('logs what a run removed, and its failures as an error', async () => {
   expect(logged[0]).not.toHaveProperty('errors');
 });
 
-const at = (time: string) => Date.parse(`2026-11-21T${time}+08:00`);
-const opened = (time: string) => new CleanupSchedule('30 3 * * *', 'Asia/Shanghai', at(time));
+describe('a scheduled cleanup', () => {
+  const at = (time: string) => `2026-11-21T${time}+08:00`;
+  const lookAt = async (...times: string[]) => {
+    for (const time of times) {
+      clock.set(at(time));
+      await cleaner.runOnce();
+    }
+    return begun.map(({ dueMs }) => dueMs);
+  };
 
-describe('a cleanup schedule', () => {
-  it('is due at its time in its zone, until that has passed', () => {
-    const schedule = opened('03:00:00');
-    expect(schedule.due(at('03:29:59'))).toBeNull();
-    expect(schedule.due(at('03:30:01'))).toBe(at('03:30:00'));
-    expect(schedule.due(at('03:40:00'))).toBe(at('03:30:00'));
-    schedule.passed(at('03:40:00'));
-    expect(schedule.due(at('23:59:59'))).toBeNull();
-    expect(schedule.due(at('03:30:00') + 86_400_000)).toBe(at('03:30:00') + 86_400_000);
+  beforeEach(() => {
+    clock.set(at('03:00:00'));
+    cleaner = cleanerBy('30 3 * * *', PAUSE_MS, 'Asia/Shanghai');
   });
 
-  it('does not make up for what passed before it was opened', () => {
-    expect(opened('03:30:00').due(at('12:00:00'))).toBeNull();
+  it('begins at its time in its zone, once a day', async () => {
+    expect(await lookAt('03:29:59')).toEqual([]);
+    const first = Date.parse(at('03:30:00'));
+    expect(await lookAt('03:40:00', '03:40:01', '23:59:59')).toEqual([first]);
+    clock.advance(4 * 3_600_000);
+    await cleaner.runOnce();
+    expect(begun.map(({ dueMs }) => dueMs)).toEqual([first, first + 86_400_000]);
   });
 
-  it('stays due for a minute when another instance led', () => {
-    const schedule = opened('03:00:00');
-    schedule.leftToOthers(at('03:30:30'));
-    expect(schedule.due(at('03:30:31'))).toBe(at('03:30:00'));
-    schedule.leftToOthers(at('03:31:01'));
-    expect(schedule.due(at('03:31:02'))).toBeNull();
+  it('does not make up for what passed before the start', async () => {
+    clock.set(at('03:30:00'));
+    cleaner = cleanerBy('30 3 * * *', PAUSE_MS, 'Asia/Shanghai');
+    expect(await lookAt('12:00:00')).toEqual([]);
   });
 
-  it('is never due when it is off', () => {
-    expect(new CleanupSchedule('off', 'UTC', 0).due(at('03:30:00'))).toBeNull();
+  it('stays due until the record store lets it begin', async () => {
+    plan = failing(UNREACHABLE);
+    await expect(lookAt('03:30:01')).rejects.toBe(UNREACHABLE);
+    plan = async () => PLAN;
+    expect(await lookAt('03:50:00')).toEqual([Date.parse(at('03:30:00'))]);
+  });
+
+  it.each([
+    ['03:30:30', true],
+    ['03:31:01', false],
+  ])('that became due while another instance led until %s begins: %j', async (until, isBegun) => {
+    fence = null;
+    await lookAt(until);
+    fence = 1;
+    expect(await lookAt('03:31:02')).toEqual(isBegun ? [Date.parse(at('03:30:00'))] : []);
+  });
+
+  it('never begins when it is off', async () => {
+    cleaner = cleanerBy('off');
+    expect(await lookAt('03:30:00', '03:31:00')).toEqual([]);
   });
 });

@@ -1,14 +1,17 @@
 // One pass of the leader at a time, over the embedded store and a clock that does not move between passes.
 import { expect, it, vi } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
-import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
+import { perTaskType, TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { ConcurrencyController } from '../../../../src/engine/limits/concurrency-controller.ts';
-import { seedCeiling } from '../../../../src/engine/limits/limit-keeper.ts';
+import { seedCeiling } from '../../../../src/engine/limits/seed-limits.ts';
 import type { Logger } from '../../../../src/platform/logger.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { StatsDelta } from '../../../../src/store/ports/live/poll-stats.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
+
+/** What operators set. */
+const LIMITS = perTaskType(() => 100);
 
 /** The types these tests let work; all others rest. */
 const WATCHED = ['realname', 'carddata', 'package'] as const;
@@ -39,6 +42,7 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
   const lead = () =>
     new ConcurrencyController({
       live,
+      records: { configs: { concurrency: async () => LIMITS } },
       fence: () => (leads ? 1 : null),
       adaptiveConcurrency: options.adaptiveConcurrency ?? true,
       ceiling: options.ceiling ?? null,
@@ -383,4 +387,17 @@ it('holds the ceiling from the seed on, divides it by need and never exceeds it'
   // realname's share is lowered at once, and the odd call is package's, which needs less; the calls that realname still has in
   // flight are not given to another type.
   expect(await fleet.inForce()).toEqual([Math.floor((most + 1) / 2), 1, 1]);
+});
+
+it('sets the limits of the operators again when the live store has lost them, and none while another instance leads', async () => {
+  const fleet = leader();
+  await fleet.live.work.setMaxConcurrency('carddata', 70);
+  const limits = () =>
+    Promise.all(WATCHED.map(async (type) => (await fleet.live.work.counts(type)).maxConcurrency));
+  fleet.lose();
+  await fleet.pass();
+  expect(await limits()).toEqual([null, 70, null]);
+  fleet.regain();
+  expect(await fleet.pass(), 'looks every second').toBe(1_000);
+  expect(await limits()).toEqual([100, 70, 100]);
 });

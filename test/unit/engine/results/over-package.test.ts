@@ -34,7 +34,7 @@ async function dueAfter(cardIds: readonly number[], ...configs: PollingConfig[])
         wanted: async (asked: readonly number[]) => wanted.filter(({ cardId }) => asked.includes(cardId)),
       } as unknown as RecordStore['stops'],
     },
-    gateway: { offers: (name: InterfaceName) => name !== 'stop' || offersStop },
+    offers: (name: InterfaceName) => name !== 'stop' || offersStop,
     matcher: () => new ConfigMatcher(configs),
     queueCap: 10,
   };
@@ -73,7 +73,7 @@ it('asks nothing about no card', async () => {
   const deps = {
     live,
     records: broken as unknown as RecordStore,
-    gateway: { offers: () => true },
+    offers: () => true,
     matcher: () => new ConfigMatcher([CONFIG]),
     queueCap: 10,
   };

@@ -1,9 +1,9 @@
 // What the writer does while the record store refuses, or does not answer. The stores are fakes: what is proven here
 // is who waits for whom. With real ones: contract/record-store/refused-results.test.ts.
+import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { PollOutcome } from '../../../../src/domain/results/poll-outcome.ts';
 import { type FinishedItem, ResultWriter } from '../../../../src/engine/results/result-writer.ts';
-import { WorkCounts } from '../../../../src/engine/stats/stats-recorder.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import type { FailureNote } from '../../../../src/store/ports/live/poll-stats.ts';
 import type { Settlement } from '../../../../src/store/ports/live/work-queue.ts';
@@ -24,54 +24,61 @@ let events: string[];
 /** What happens when a written batch is handed on, its triggers are counted, or it is settled. */
 let settling: () => void;
 let fenced: number;
-let counts: WorkCounts;
+/** Task type, verdicts and the number of fenced results of each settlement. */
+let metered: Array<[string, string, number]>;
 
 beforeEach(() => {
   [writes, counted, settled, refused, noted, events] = [[], [], [], [], [], []];
-  [settling, fenced, notes] = [() => {}, 0, 0];
+  [settling, fenced, notes, metered] = [() => {}, 0, 0, []];
   write = async () => ({ staleUsage: [] });
   clock = new FakeClock();
-  counts = new WorkCounts({ claimedLate: () => {} });
   writer = new ResultWriter({
-    work: {
-      settle: async (_, settlements, { capMs }) => {
-        settling();
-        events.push(`settle ${settlements.length} under ${capMs}`);
-        for (const { item, verdict } of settlements) settled.push([item.cardId, verdict]);
-        return { fenced };
+    live: {
+      work: {
+        settle: async (_, settlements, { capMs }) => {
+          settling();
+          events.push(`settle ${settlements.length} under ${capMs}`);
+          for (const { item, verdict } of settlements) settled.push([item.cardId, verdict]);
+          return { fenced };
+        },
+      },
+      failures: {
+        note: async (_, failures) => {
+          notes += 1;
+          noted.push(...failures);
+        },
       },
     },
-    counts,
-    failures: {
-      note: async (_, failures) => {
-        notes += 1;
-        noted.push(...failures);
+    meter: {
+      settled: (taskType, work, dropped) => {
+        metered.push([taskType, work.map(({ verdict }) => verdict).join(' '), dropped]);
       },
     },
-    results: {
-      write: (outcomes) => {
-        writes.push(outcomes.map(({ cardId }) => cardId));
-        return write(outcomes);
+    records: {
+      results: {
+        write: (outcomes) => {
+          writes.push(outcomes.map(({ cardId }) => cardId));
+          return write(outcomes);
+        },
       },
-    },
-    triggers: {
-      count: async (results) => {
-        settling();
-        events.push(`count ${results.length}`);
-        for (const { cardId, succeeded } of results)
-          counted.push([cardId, succeeded ? 'succeeded' : 'failed']);
-      },
-      defer: async (cards) => {
-        settling();
-        events.push(`defer ${cards.map(({ cardId, waitMs }) => `${cardId} ${waitMs}`)}`);
+      triggers: {
+        count: async (results) => {
+          settling();
+          events.push(`count ${results.length}`);
+          for (const { cardId, succeeded } of results)
+            counted.push([cardId, succeeded ? 'succeeded' : 'failed']);
+        },
+        defer: async (cards) => {
+          settling();
+          events.push(`defer ${cards.map(({ cardId, waitMs }) => `${cardId} ${waitMs}`)}`);
+        },
       },
     },
     onWritten: async (outcomes) => {
       settling();
       events.push(`written ${outcomes.length}`);
     },
-    onRefused: ({ cardId }) => void refused.push(cardId),
-    onFenced: (taskType, count) => void events.push(`${count} of ${taskType} fenced`),
+    log: pino({ base: null, timestamp: false }, { write: (line: string) => note(JSON.parse(line)) }),
     onError: (stage, _, retryInMs) => void events.push(`${stage} again in ${retryInMs}`),
     clock,
     random: () => 0,
@@ -80,6 +87,16 @@ beforeEach(() => {
   });
 });
 afterEach(() => writer.abandon());
+
+function note({ level, msg, card_id, task_type, count, reason }: Record<string, unknown>): void {
+  if (msg === 'late results fenced: lease was over') events.push(`${count} of ${task_type} fenced`);
+  else {
+    expect({ level, task_type, msg, reason }).toEqual({
+      ...{ level: 50, task_type: 'realname', msg: 'result refused by the record store', reason: 'no' },
+    });
+    refused.push(Number(card_id));
+  }
+}
 
 function finish(cardId: number, over: Partial<FinishedItem> = {}): void {
   const member = String(cardId);
@@ -371,11 +388,5 @@ it('settles each card with the backoff of its own config, and reports fenced car
     'settle 1 under 0',
     'settle 2 under 60000',
   ]);
-  expect(counts.totals).toContainEqual(
-    expect.objectContaining({
-      taskType: 'realname',
-      settled: { done: 0, failed: 3, returned: 0, early: 0 },
-      fenced: 2,
-    }),
-  );
+  expect(metered.map((one) => one.join()).sort()).toEqual(['realname,failed failed,1', 'realname,failed,1']);
 });

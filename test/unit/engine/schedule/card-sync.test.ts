@@ -59,7 +59,7 @@ async function follow(...found: Page[]) {
   };
   const sync = new CardSync({
     live,
-    gateway: { offers: () => true },
+    offers: () => true,
     records: {
       cards: { changesSince } as unknown as RecordStore['cards'],
       stops: {
@@ -70,7 +70,6 @@ async function follow(...found: Page[]) {
       } as unknown as RecordStore['stops'],
     },
     queueCap: 1e6,
-    configs: () => CONFIGS,
     matcher: () => new ConfigMatcher(CONFIGS),
     requireLead: () => requireLead(),
   });
@@ -145,9 +144,9 @@ describe('loading', () => {
     loader = new CardSync({
       live,
       records: { cards: table.port, stops: {} as RecordStore['stops'] },
-      gateway: { offers: () => false },
+      offers: () => false,
       queueCap: 0,
-      ...{ configs: () => VIEW.configs, matcher: () => VIEW.matcher },
+      matcher: () => VIEW,
       requireLead: lead.require,
     });
     for (const config of VIEW.configs) {
@@ -219,13 +218,6 @@ describe('loading', () => {
     it('names a config without cards too, and leaves out cards that no config polls', () => {
       const own = configOf(2, { carrierId: 7 });
       expect([...groupByRing([card(1, 0)], viewOf([own]))]).toEqual([[own, []]]);
-    });
-
-    it('leaves out cards of a config that is not asked for', () => {
-      const all = configOf(1);
-      const usage = configOf(3, { taskType: 'carddata' });
-      const view = { configs: [usage], matcher: viewOf([all, usage]).matcher };
-      expect([...groupByRing([card(1, 0)], view)]).toEqual([[usage, [1]]]);
     });
   });
 });

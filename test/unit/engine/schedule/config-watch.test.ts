@@ -26,7 +26,7 @@ beforeEach(() => {
   };
   watch = new ConfigWatch({
     records: { configs: { list } as ConfigRecords },
-    gateway: { offers: (name) => offered.has(name) },
+    offers: (name) => offered.has(name),
     clock,
     onError: () => {},
   });
@@ -35,9 +35,9 @@ beforeEach(() => {
 const matched = () => watch.matcher.match('realname', CARD)?.id;
 
 it('knows none before it starts, and all once it has started', async () => {
-  expect([watch.configs, matched()]).toEqual([[], undefined]);
+  expect([watch.matcher.configs, matched()]).toEqual([[], undefined]);
   await watch.start();
-  expect([watch.configs, matched()]).toEqual([stored, 1]);
+  expect([watch.matcher.configs, matched()]).toEqual([stored, 1]);
   await watch.stop();
 });
 
@@ -77,7 +77,7 @@ it('counts an answer from when it was asked for', async () => {
   let answer = (_: PollingConfig[]) => {};
   const slow = new ConfigWatch({
     records: { configs: { list: () => new Promise((resolve) => (answer = resolve)) } },
-    gateway: { offers: () => true },
+    offers: () => true,
     clock,
     onError: () => {},
   });
@@ -93,7 +93,7 @@ it('counts a config as disabled when the gateway does not offer what it polls', 
   offered.delete('flow');
   stored = [configOf(1), { ...configOf(2), taskType: 'carddata' }];
   await watch.runOnce();
-  expect(watch.configs.map(({ id, status }) => [id, status])).toEqual([
+  expect(watch.matcher.configs.map(({ id, status }) => [id, status])).toEqual([
     [1, 1],
     [2, 0],
   ]);

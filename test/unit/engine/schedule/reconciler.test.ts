@@ -172,7 +172,7 @@ describe('looking at cards', () => {
     const looked = await look(state);
     expect(looked.state).toEqual({ ...state, position: 'cards:0', checked: 0, startedAtMs: START + 1 });
     expect(looked.next).toEqual({ ...looked.state, position: 'ring:1:0', checked: 1 });
-    expect(looked).toMatchObject({ suspects: table.seen([1]), view: VIEW });
+    expect(looked).toMatchObject({ suspects: table.seen([1]), matcher: VIEW });
   });
 
   it('begins where a pass ended in the future: the clock was set back', async () => {
@@ -282,7 +282,7 @@ describe('looking at members', () => {
 describe('repairing', () => {
   /** As a look would have found these cards wrong. */
   function suspicion(ids: readonly number[], next: Reconciliation, view = VIEW): Suspicion {
-    return { state: { ...next, position: 'cards:0' }, next, suspects: table.seen(ids), view };
+    return { state: { ...next, position: 'cards:0' }, next, suspects: table.seen(ids), matcher: view };
   }
 
   it('saves its position when nothing was wrong, and reports no repair', async () => {

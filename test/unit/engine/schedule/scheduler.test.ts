@@ -1,6 +1,6 @@
 // The scheduler on the live store of this process.
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
+import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { ringOf, Scheduler } from '../../../../src/engine/schedule/scheduler.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
@@ -19,7 +19,7 @@ it('lets no ring starve another of its type while the queue is full', async () =
   const configs = [busy, calm];
   const scheduler = new Scheduler({
     rings,
-    configs: () => configs,
+    matcher: () => new ConfigMatcher(configs),
     fence: () => 1,
     queueCap: CAP,
     clock,
@@ -83,7 +83,7 @@ describe('a pass', () => {
   function schedulerOf(queueCap: number): Scheduler {
     return new Scheduler({
       rings: observed(live.rings),
-      configs: () => configs,
+      matcher: () => new ConfigMatcher(configs),
       fence: () => fence,
       queueCap,
       clock,
@@ -136,7 +136,7 @@ describe('a pass', () => {
     let looks = 0;
     const again = new Scheduler({
       rings: observed(live.rings),
-      configs: () => configs,
+      matcher: () => new ConfigMatcher(configs),
       // Looked at once for the pass, and before each ring.
       fence: () => (++looks < 3 ? 1 : 2),
       queueCap: CAP,

@@ -72,12 +72,11 @@ const gateway: Gateway = {
     return { value: (typeof value === 'function' ? value() : value) as string, durationMs: 1 };
   },
   isStoppedStatus: (status) => status === 'stopped',
-  offers: (name) => name !== 'stop' || offersStop,
 };
 
 let offersStop = true;
 
-const stops: PackageTaskDeps['stops'] = {
+const stops: PackageTaskDeps['records']['stops'] = {
   claim: async (...question) => {
     asked.push(['claim', ...question]);
     clock.advance(claimTakesMs);
@@ -94,8 +93,8 @@ const stops: PackageTaskDeps['stops'] = {
   abandon: async (...question) => void asked.push(['abandon', ...question]),
 };
 
-/** The calls of resumes in detail: resume-call.test.ts. */
-const resumes: PackageTaskDeps['resumes'] = {
+/** The calls of resumes in detail: card-calls.test.ts. */
+const resumes: PackageTaskDeps['records']['resumes'] = {
   claim: async (...question) => {
     asked.push(['claim resume', ...question]);
     return resumeClaim;
@@ -111,8 +110,8 @@ const resumes: PackageTaskDeps['resumes'] = {
 function poll(taskType: TaskType, differing: Partial<Card> = {}): Promise<TaskResult> {
   const task = makeTask(taskType, {
     gateway,
-    stops,
-    resumes,
+    offers: (name) => name !== 'stop' || offersStop,
+    records: { stops, resumes },
     audit: { log: (one) => void entries.push(one) },
     reader: { forget: async (cardIds) => void asked.push(['forget', cardIds]) },
     calendar: new MonthCalendar('Asia/Shanghai'),

@@ -59,7 +59,7 @@ function makePoller(
       },
     },
     instanceId: 'w',
-    work: { pause },
+    live: { work: { pause } },
     stats,
     flow: { refusesAll: () => refusesAll },
     clock,
@@ -203,25 +203,25 @@ describe('a failed poll', () => {
 
   it.each(FAILURES)('retries what may succeed later until its ring asks for it: %s', (failure) => {
     const error = new GatewayError(failure, 'later');
-    expect(retryOf(error, 30_000)).toEqual({ capMs: 30_000, waitMs: 0 });
-    expect(retryOf(error, MINUTE_MS)).toEqual({ capMs: MINUTE_MS, waitMs: 0 });
+    expect(retryOf(error, 30_000)).toEqual({ retryCapMs: 30_000, waitMs: 0 });
+    expect(retryOf(error, MINUTE_MS)).toEqual({ retryCapMs: MINUTE_MS, waitMs: 0 });
     expect(retryOf(error, 60 * MINUTE_MS), 'pauses grow to a minute at most').toEqual({
-      capMs: MINUTE_MS,
+      retryCapMs: MINUTE_MS,
       waitMs: 0,
     });
   });
 
   it('waits for as long as the gateway named', () => {
     const error = new GatewayError('backpressure', 'HTTP 429', { retryAfterMs: 7_000 });
-    expect(retryOf(error, MINUTE_MS)).toEqual({ capMs: MINUTE_MS, waitMs: 7_000 });
+    expect(retryOf(error, MINUTE_MS)).toEqual({ retryCapMs: MINUTE_MS, waitMs: 7_000 });
   });
 
   it('retries what failed on our side like any other', () => {
     expect(retryOf(new CardpollError('unavailable', 'redis_unreachable', 'away'), MINUTE_MS)).toEqual({
-      capMs: MINUTE_MS,
+      retryCapMs: MINUTE_MS,
       waitMs: 0,
     });
-    expect(retryOf('an unknown error', 30_000)).toEqual({ capMs: 30_000, waitMs: 0 });
+    expect(retryOf('an unknown error', 30_000)).toEqual({ retryCapMs: 30_000, waitMs: 0 });
   });
 
   it.each([

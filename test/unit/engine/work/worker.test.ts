@@ -6,7 +6,7 @@ import type { Card } from '../../../../src/domain/cards/card.ts';
 import type { PollOutcome, UsageChange } from '../../../../src/domain/results/poll-outcome.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { ResultWriter } from '../../../../src/engine/results/result-writer.ts';
-import { StatsRecorder, WorkCounts } from '../../../../src/engine/stats/stats-recorder.ts';
+import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
 import { cardPaceOf } from '../../../../src/engine/work/card-pace.ts';
 import type { CardReader } from '../../../../src/engine/work/card-reader.ts';
 import type { Deadline } from '../../../../src/engine/work/task.ts';
@@ -28,7 +28,6 @@ const REMOVED = 404;
 const USAGE = {} as UsageChange;
 
 let clock: FakeClock;
-let counts: WorkCounts;
 let live: LiveStore;
 let writer: ResultWriter;
 /** What the tasks were given to poll, with the time they had. */
@@ -41,6 +40,8 @@ let noted: FailureNote[];
 let counted: number[];
 let deferred: Array<[number, number]>;
 let written: PollOutcome[];
+/** Task type and lane of what was claimed. */
+let metered: string[];
 /** Backoff caps under which cards were settled. */
 let caps: number[];
 /** Cards whose usage another worker wrote first. */
@@ -53,40 +54,42 @@ const unexpected = (error: unknown) => expect.unreachable(String(error));
 
 beforeEach(() => {
   clock = new FakeClock();
-  counts = new WorkCounts({ claimedLate: () => {} });
   live = openEmbeddedLiveStore({ clock });
   [polls, verdicts, waits, noted, written, caps, counted, deferred] = [[], [], [], [], [], [], [], []];
-  stale = [];
+  [stale, metered] = [[], []];
   poll = async () => {};
   reading = () => {};
   writer = new ResultWriter({
     // Settling would give slots back too: only the worker may here.
-    work: {
-      settle: async (_, settlements, { capMs }) => {
-        caps.push(capMs);
-        for (const { item, verdict, waitMs = 0 } of settlements) {
-          verdicts.push([item.cardId, verdict]);
-          if (verdict === 'early') waits.push(waitMs);
-        }
-        return { fenced: 0 };
+    live: {
+      work: {
+        settle: async (_, settlements, { capMs }) => {
+          caps.push(capMs);
+          for (const { item, verdict, waitMs = 0 } of settlements) {
+            verdicts.push([item.cardId, verdict]);
+            if (verdict === 'early') waits.push(waitMs);
+          }
+          return { fenced: 0 };
+        },
+      },
+      failures: { note: async (_, failures) => void noted.push(...failures) },
+    },
+    records: {
+      results: {
+        write: async (outcomes) => {
+          written.push(...outcomes);
+          return { staleUsage: stale };
+        },
+      },
+      triggers: {
+        count: async (results) => void counted.push(...results.map(({ cardId }) => cardId)),
+        defer: async (cards) =>
+          void deferred.push(...cards.map(({ cardId, waitMs }) => [cardId, waitMs] as [number, number])),
       },
     },
-    counts,
-    failures: { note: async (_, failures) => void noted.push(...failures) },
-    results: {
-      write: async (outcomes) => {
-        written.push(...outcomes);
-        return { staleUsage: stale };
-      },
-    },
-    triggers: {
-      count: async (results) => void counted.push(...results.map(({ cardId }) => cardId)),
-      defer: async (cards) =>
-        void deferred.push(...cards.map(({ cardId, waitMs }) => [cardId, waitMs] as [number, number])),
-    },
+    meter: { settled: () => {} },
     onWritten: async () => {},
-    onRefused: unexpected,
-    onFenced: unexpected,
+    log: { warn: unexpected, error: unexpected },
     onError: (_, error) => unexpected(error),
     clock,
     random: () => 0.5,
@@ -119,18 +122,23 @@ function makeWorker(work: Partial<WorkQueue> = {}, over: Partial<Deps> = {}): Wo
       },
     },
     instanceId: 'w',
-    work: {
-      claim: (type, request) => live.work.claim(type, request),
-      release: (type, items) => live.work.release(type, items),
-      pause: (type, pause) => live.work.pause(type, pause),
-      onWork: (type, listener) => live.work.onWork(type, listener),
-      ...work,
+    live: {
+      work: {
+        claim: (type, request) => live.work.claim(type, request),
+        release: (type, items) => live.work.release(type, items),
+        pause: (type, pause) => live.work.pause(type, pause),
+        onWork: (type, listener) => live.work.onWork(type, listener),
+        ...work,
+      },
     },
-    counts,
+    meter: {
+      claimed: (taskType, { items }) => void metered.push(...items.map(({ lane }) => `${taskType} ${lane}`)),
+    },
     reader: { read } as CardReader,
     writer,
     stats: recorder(),
     flow: permitting(100).flow,
+    cardsPerCall: () => 1,
     matcher: () => new ConfigMatcher([]),
     fleetClock: { timeOf: (claimedAtMs) => claimedAtMs },
     clock,
@@ -432,7 +440,6 @@ function permitting(calls: number, trickle = false) {
   const madeRoom: unknown[] = [];
   const givenBack: unknown[] = [];
   const flow: Deps['flow'] = {
-    cardsPerCall: () => 1,
     ready: async () => {},
     permit: (...args) => {
       asked.push(args);
@@ -455,8 +462,7 @@ it('hands what was found out to the writer, and counts what it claims', async ()
   await worker.stop();
   await writer.stop();
   expect(written).toEqual([{ cardId: 1, taskType: 'realname', polledAtMs: clock.now() }]);
-  const realname = { taskType: 'realname', claimed: { schedule: 0, retry: 0, manual: 1 } };
-  expect(counts.totals).toContainEqual(expect.objectContaining(realname));
+  expect(metered).toEqual(['realname manual']);
 });
 
 it.each([
@@ -726,12 +732,16 @@ describe('a gateway that limits the polls of one card', () => {
   let waiting: OwedCard[];
   const cardPace = () =>
     cardPaceOf('realname', [LIMIT], {
-      cards: { lastPolls: async () => succeededAt },
-      failures: {
-        last: async () =>
-          new Map([...failedAt].map(([cardId, atMs]) => [cardId, { cardId, atMs } as NotedFailure])),
+      live: {
+        failures: {
+          last: async () =>
+            new Map([...failedAt].map(([cardId, atMs]) => [cardId, { cardId, atMs } as NotedFailure])),
+        },
       },
-      triggers: { earlyOf: async () => waiting },
+      records: {
+        cards: { lastPolls: async () => succeededAt },
+        triggers: { earlyOf: async () => waiting },
+      },
       clock,
       log: pino({ enabled: false }),
     });

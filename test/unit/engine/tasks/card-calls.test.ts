@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/domain/audit.ts';
 import type { Card } from '../../../../src/domain/cards/card.ts';
-import { ResumeCall } from '../../../../src/engine/tasks/resume-call.ts';
+import { CardCalls, type CardCallsDeps } from '../../../../src/engine/tasks/card-calls.ts';
 import { Deadline } from '../../../../src/engine/work/task.ts';
 import { GatewayError } from '../../../../src/gateway/gateway.ts';
 import type { FailedResume, ResumeClaim } from '../../../../src/store/ports/records/resume-records.ts';
@@ -42,7 +42,7 @@ function make(isStopped: boolean, card = CARD): Promise<boolean> {
       asked.push([what, ...question]);
       return failed;
     };
-  const call = new ResumeCall({
+  const call = new CardCalls({
     gateway: {
       call: async (name) => {
         called.push(name);
@@ -51,26 +51,34 @@ function make(isStopped: boolean, card = CARD): Promise<boolean> {
         return { value: value as string, durationMs: 1 };
       },
       isStoppedStatus: (shown) => shown === 'stopped',
-      offers: () => true,
     },
-    resumes: {
-      claim: async (...question) => {
-        asked.push(['claim', ...question]);
-        clock.advance(claimTakesMs);
-        return claim;
+    records: {
+      resumes: {
+        claim: async (...question) => {
+          asked.push(['claim', ...question]);
+          clock.advance(claimTakesMs);
+          return claim;
+        },
+        complete: async (...question) => {
+          asked.push(['complete', ...question]);
+          return outcome === null ? null : ({ after: { outcome } } as unknown as AuditEntry);
+        },
+        acknowledge: noted('acknowledge'),
+        abandon: noted('abandon'),
       },
-      complete: async (...question) => {
-        asked.push(['complete', ...question]);
-        return outcome === null ? null : ({ after: { outcome } } as unknown as AuditEntry);
-      },
-      acknowledge: noted('acknowledge'),
-      abandon: noted('abandon'),
+      stops: {} as CardCallsDeps['records']['stops'],
     },
+    reader: { forget: async () => {} },
     audit: { log: (entry) => void entries.push(entry) },
     leaseMs: LEASE_MS,
     log: pino({ base: null, timestamp: false }, { write: (line: string) => logged.push(JSON.parse(line)) }),
   });
-  return call.make(card, '2026-11', isStopped, new Deadline(clock, clock.monotonic(), LEASE_MS, clock.now()));
+  return call.resume(
+    card,
+    '2026-11',
+    isStopped,
+    new Deadline(clock, clock.monotonic(), LEASE_MS, clock.now()),
+  );
 }
 
 it('calls nothing for a card that waits in no run', async () => {

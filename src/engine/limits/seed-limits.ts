@@ -1,27 +1,9 @@
-// Restores the concurrency limit of a task type that has none in force: a live store that lost its data would use the
-// built-in default instead of the operator's limit. Runs on the leader. Never changes a limit that is set: see
-// operations/limits/concurrency.ts.
+// Puts limits into force where none is: a live store that lost its data would use the built-in default instead of the
+// operator's limit. At the start of an instance, and by the leader (concurrency-controller.ts). Never changes a limit that is
+// set: see operations/limits/concurrency.ts.
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import { LoopService } from '../../platform/loop.ts';
 import type { WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { ConfigRecords } from '../../store/ports/records/record-store.ts';
-import type { LeaderMeans } from '../leadership.ts';
-
-const SEED_EVERY_MS = 1_000;
-
-export class LimitKeeper extends LoopService<
-  LeaderMeans & {
-    readonly work: Pick<WorkQueue, 'seedMaxConcurrency'>;
-    readonly records: Pick<ConfigRecords, 'concurrency'>;
-  }
-> {
-  readonly name = 'limit-keeper';
-
-  async runOnce(): Promise<number> {
-    if (this.deps.fence() !== null) await seedLimits(this.deps.work, this.deps.records);
-    return SEED_EVERY_MS;
-  }
-}
 
 /** Puts the durable limit into force for every task type that has no limit in force. */
 export async function seedLimits(

@@ -1,0 +1,31 @@
+// Limits that are put into force, and the share of a ceiling an instance begins with, on the live store of this process.
+import { beforeEach, expect, it } from 'vitest';
+import { askPerTaskType, perTaskType, TASK_TYPES } from '../../../../src/domain/task-type.ts';
+import { seedCeiling, seedLimits } from '../../../../src/engine/limits/seed-limits.ts';
+import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+let live: LiveStore;
+
+beforeEach(() => {
+  live = openEmbeddedLiveStore({ clock: new FakeClock() });
+});
+
+it('sets the limits of the record store where none is in force', async () => {
+  const limits = { ...perTaskType(() => 14), realname: 11, carddata: 12 };
+  await live.work.setMaxConcurrency('carddata', 99);
+  await seedLimits(live.work, { concurrency: async () => limits });
+  const inForce = await askPerTaskType(async (taskType) => (await live.work.counts(taskType)).maxConcurrency);
+  expect(inForce).toEqual({ ...limits, carddata: 99 });
+});
+
+it.each([
+  [null, null],
+  [10 * TASK_TYPES.length + 1, 10],
+  [TASK_TYPES.length - 1, 1],
+])('begins under a ceiling of %j with %j calls a type', async (ceiling, share) => {
+  await live.work.setMaxConcurrency('package', 500);
+  await seedCeiling(live.work, ceiling);
+  expect((await live.work.counts('package')).effectiveConcurrency).toBe(share ?? 500);
+});
