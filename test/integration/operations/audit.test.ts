@@ -20,8 +20,8 @@ const CHANGE = {
   before: null,
   after: { intervalSeconds: 60 },
 };
-/** What no store keeps: PostgreSQL has no NUL in a text. */
-const UNKEEPABLE = { ...CHANGE, object: 'config \0' };
+/** What no store keeps: an entry about nothing. */
+const UNKEEPABLE = { ...CHANGE, object: null as unknown as string };
 const REFUSAL = new CardpollError('conflict', 'not_like_this', 'not like this');
 const SILENCE = { ruleId: null, ruleType: null, taskType: 'package', reason: 'x', by: 'anna' } as const;
 
