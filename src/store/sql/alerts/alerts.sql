@@ -234,15 +234,16 @@ WHERE ends_at > now()
 ORDER BY id
 
 -- name: alerts.createSilence
--- $1 rule id or NULL, $2 rule type or NULL, $3 task type or NULL, $4 reason, $5 by whom, and its end, one of the two:
--- $6 epoch ms, $7 seconds from now. Returns the silence.
+-- $1 the silence as JSON; its end is in epoch ms, or in seconds from now. Returns the silence.
 -- Its transaction may have waited for its turn, which is no part of its time. Forgets silences that have ended.
 WITH ended AS (
   DELETE FROM alert_silences WHERE ends_at <= now()
 )
 INSERT INTO alert_silences (rule_id, rule_type, task_type, reason, created_by, created_at, ends_at)
-VALUES ($1::integer, $2, $3, $4, $5, statement_timestamp(),
-  coalesce(to_timestamp($6::float8 / 1000), statement_timestamp() + $7::float8 * interval '1 second'))
+SELECT rule_id, rule_type, task_type, reason, by, statement_timestamp(), coalesce(
+  to_timestamp((ends ->> 'at_ms')::float8 / 1000),
+  statement_timestamp() + (ends ->> 'in_seconds')::float8 * interval '1 second')
+FROM jsonb_to_record($1::jsonb) AS silence (rule_id integer, rule_type text, task_type text, reason text, by text, ends jsonb)
 RETURNING id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until
 
 -- name: alerts.removeSilence

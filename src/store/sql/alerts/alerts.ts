@@ -48,12 +48,7 @@ function sqlSilences(client: SqlClient): SilenceRecords {
   const db = sql.on(client);
   return {
     list: () => db.rows('silences'),
-
-    create({ ruleId, ruleType, taskType, reason, by, ends }) {
-      const end = ['atMs' in ends ? ends.atMs : null, 'inSeconds' in ends ? ends.inSeconds : null];
-      return db.one('createSilence', ruleId, ruleType, taskType, reason, by, ...end);
-    },
-
+    create: (silence) => db.one('createSilence', jsonOf(silence)),
     remove: (id) => db.first('removeSilence', id),
   };
 }

@@ -1,6 +1,18 @@
 -- One step of a cleanup run on one target; a run's item is its progress with a target. {table} and {partition} are names,
 -- {expired} a condition of cleanup-targets.sql.
 
+-- name: cleanup_step.expiredPartition
+-- The oldest partition that ends before the first kept month, or one that a failed run left detached. $1 target,
+-- $2 first kept month (its first day). Its name is quoted where it needs to be.
+SELECT child.oid::regclass::text AS name
+FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
+WHERE inhparent = $1::text::regclass
+  AND (regexp_match(pg_get_expr(child.relpartbound, child.oid), 'TO \(''([0-9-]+)''\)'))[1]::date <= $2::date
+UNION
+SELECT dropping FROM cleanup_run_items WHERE target = $1 AND to_regclass(dropping) IS NOT NULL
+ORDER BY name
+LIMIT 1
+
 -- name: cleanup_step.partitionRows
 -- The rows of a partition, for bounded-count.ts.
 SELECT FROM {partition}
@@ -10,15 +22,22 @@ SELECT FROM {partition}
 UPDATE cleanup_run_items SET dropping = $3, dropping_rows = $4::bigint
 WHERE run_id = $1 AND position = $2::integer AND dropping IS NULL AND NOT finished
 
--- name: cleanup_step.countDropped
+-- name: cleanup_step.noteDropped
 -- $1 run, $2 position of the item, $3 partition. Returns the rows counted; no row when another instance was first.
-UPDATE cleanup_run_items SET deleted = deleted + dropping_rows, dropping = NULL
-WHERE run_id = $1 AND position = $2::integer AND dropping = $3
-RETURNING dropping_rows AS rows
+WITH dropped AS (
+  UPDATE cleanup_run_items SET deleted = deleted + dropping_rows, dropping = NULL
+  WHERE run_id = $1 AND position = $2::integer AND dropping = $3
+  RETURNING dropping_rows AS rows
+), failed AS (
+  -- What a failed run left of it.
+  UPDATE cleanup_run_items SET dropping = NULL WHERE dropping = $3 AND (run_id, position) <> ($1, $2::integer)
+), batch AS (
+  UPDATE cleanup_runs SET batches = batches + 1 WHERE run_id = $1 AND EXISTS (SELECT FROM dropped)
+)
+SELECT rows FROM dropped
 
--- name: cleanup_step.forgetDropping
--- Also removes what a failed run left of it. $1 partition.
-UPDATE cleanup_run_items SET dropping = NULL WHERE dropping = $1
+-- name: cleanup_step.drop
+DROP TABLE IF EXISTS {partition}
 
 -- name: cleanup_step.lockItem
 -- $1 run, $2 position of the item. Returns its progress; no row when it is finished.
@@ -54,15 +73,13 @@ SELECT (SELECT count(*) FROM gone) AS deleted, (SELECT at::text FROM edge) AS la
 -- name: cleanup_step.noteWalk
 -- $1 run, $2 position of the item, $3 rows removed, $4 place up to which rows were looked at, $5 whether that is all.
 -- The count at the end is the exact number of expired rows; the count at the start may be an estimate.
-UPDATE cleanup_run_items SET
-  deleted = deleted + $3::bigint, walked_to = $4::tid, finished = $5::boolean,
-  total = CASE WHEN $5::boolean THEN deleted + $3::bigint ELSE total END
-WHERE run_id = $1 AND position = $2::integer
-
--- name: cleanup_step.noteLastRun
--- $1 target.
-UPDATE cleanup_configs SET last_run_at = clock_timestamp() WHERE target = $1
-
--- name: cleanup_step.countBatch
--- $1 run.
-UPDATE cleanup_runs SET batches = batches + 1 WHERE run_id = $1
+WITH walked AS (
+  UPDATE cleanup_run_items SET
+    deleted = deleted + $3::bigint, walked_to = $4::tid, finished = $5::boolean,
+    total = CASE WHEN $5::boolean THEN deleted + $3::bigint ELSE total END
+  WHERE run_id = $1 AND position = $2::integer
+  RETURNING target
+), last_run AS (
+  UPDATE cleanup_configs SET last_run_at = clock_timestamp() WHERE $5::boolean AND target = (SELECT target FROM walked)
+)
+UPDATE cleanup_runs SET batches = batches + 1 WHERE run_id = $1 AND $3::bigint > 0

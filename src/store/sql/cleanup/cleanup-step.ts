@@ -4,9 +4,10 @@ import { CLEANUP_BATCH_ROWS } from '../../../domain/cleanup.ts';
 import { countWithin } from '../client/bounded-count.ts';
 import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
 import { fill, statements } from '../client/statements.ts';
+import { limitLockWaits } from '../client/transaction-bounds.ts';
 import file from './cleanup-step.sql';
 import { type ExpiredOf, type WalkedTable, walkedTable } from './cleanup-targets.ts';
-import { detachPartition, dropDetached, expiredPartition, monthStart } from './partitions.ts';
+import { detachPartition, monthStart } from './partitions.ts';
 
 const sql = statements(file);
 
@@ -24,12 +25,16 @@ const NOT_WALKED = '(0,0)';
 const WINDOW_PAGES = 128;
 const WINDOWS_A_STEP = 64;
 
+/** No statement of ours uses a detached table; only a vacuum or a curious reader may still hold it. */
+const DROP_LOCK_TIMEOUT_MS = 1_000;
+
 /** @returns rows removed. */
 export async function cleanupStep(client: SqlClient, item: RunItem): Promise<number> {
   if (item.dropping !== null) return dropPartition(client, item, item.dropping);
   const walked = walkedTable(item);
   if (walked.monthly && item.walkedTo === NOT_WALKED) {
-    const partition = await expiredPartition(client, item.target, monthStart(item.firstKeptMonth));
+    const until = monthStart(item.firstKeptMonth);
+    const partition = await sql.on(client).scalar<string>('expiredPartition', item.target, until);
     if (partition !== null) return notePartition(client, item, partition);
   }
   return client.transaction((tx) => walk(tx, item, walked));
@@ -48,23 +53,16 @@ async function dropPartition(
   partition: string,
 ): Promise<number> {
   await detachPartition(client, target, partition);
-  let dropped = 0;
-  await dropDetached(client, partition, async (tx) => {
-    const db = sql.on(tx);
-    const rows = await db.scalar<number>('countDropped', runId, position, partition);
-    dropped = rows ?? 0;
-    if (rows !== null) await db.run('countBatch', runId);
-    await db.run('forgetDropping', partition);
+  return client.transaction(async (tx) => {
+    await limitLockWaits(tx, DROP_LOCK_TIMEOUT_MS);
+    const rows = await sql.on(tx).count('noteDropped', runId, position, partition);
+    await tx.query(fill(sql.text('drop'), { partition }));
+    return rows;
   });
-  return dropped;
 }
 
 /** Goes on through the table from where the last step ended, until a batch is full or enough has been looked at. */
-async function walk(
-  tx: SqlRunner,
-  { runId, position, target }: RunItem,
-  walked: WalkedTable,
-): Promise<number> {
+async function walk(tx: SqlRunner, { runId, position }: RunItem, walked: WalkedTable): Promise<number> {
   const db = sql.on(tx);
   let walkedTo = await db.scalar<string>('lockItem', runId, position);
   if (walkedTo === null) return 0;
@@ -77,10 +75,7 @@ async function walk(
     deleted += batch.deleted;
     walkedTo = batch.walkedTo;
   }
-  const finished = pageOf(walkedTo) >= pages;
-  await db.run('noteWalk', runId, position, deleted, walkedTo, finished);
-  if (finished) await db.run('noteLastRun', target);
-  if (deleted > 0) await db.run('countBatch', runId);
+  await db.run('noteWalk', runId, position, deleted, walkedTo, pageOf(walkedTo) >= pages);
   return deleted;
 }
 

@@ -2,10 +2,10 @@
 // without blocking writers, then dropped. Used by every file that writes into them, and by cleanup-step.ts, which notes between
 // the two what is being dropped, so that a half-detached partition is found again.
 import { CardpollError } from '../../../platform/errors.ts';
-import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
+import type { SqlClient } from '../client/sql-client.ts';
 import { sqlStateOf } from '../client/sql-errors.ts';
 import { fill, statements } from '../client/statements.ts';
-import { limitLockWaits, lockKey } from '../client/transaction-bounds.ts';
+import { lockKey } from '../client/transaction-bounds.ts';
 import file from './partitions.sql';
 
 const sql = statements(file);
@@ -14,8 +14,6 @@ const sql = statements(file);
 const CHECK_VIOLATION = '23514';
 const LOCK_KEY = 7_220_115_502;
 const MONTHS_AHEAD = 3;
-/** No statement of ours uses a detached table; only a vacuum or a curious reader may still hold it. */
-const DROP_LOCK_TIMEOUT_MS = 1_000;
 
 /** Storage of the partitions of each table: usage rows are rewritten in place, the others never. */
 const STORAGE: Readonly<Record<string, string>> = {
@@ -65,18 +63,6 @@ export async function withPartitions<T>(
 }
 
 /**
- * The oldest partition of a table that ends before `firstKept` (YYYY-MM-01), or one that a failed run left detached;
- * null when there is none. The name is quoted where it needs to be.
- */
-export function expiredPartition(
-  runner: SqlRunner,
-  table: string,
-  firstKept: string,
-): Promise<string | null> {
-  return sql.on(runner).scalar('expired', table, firstKept, table);
-}
-
-/**
  * Takes the partition out of its table. Waits for transactions that use the table but holds no lock they or later ones
  * wait for. Interrupted, it is finished by the next call. Throws `unavailable` when a long transaction stands in the way.
  */
@@ -85,17 +71,4 @@ export async function detachPartition(client: SqlClient, table: string, name: st
   if (isPending === null) return;
   const statement = isPending ? sql.text('finishDetaching') : sql.text('detach');
   await client.query(fill(statement, { table, partition: name }));
-}
-
-/** Drops the detached table in the transaction of `notes`. */
-export function dropDetached(
-  client: SqlClient,
-  name: string,
-  notes: (tx: SqlRunner) => Promise<void>,
-): Promise<void> {
-  return client.transaction(async (tx) => {
-    await limitLockWaits(tx, DROP_LOCK_TIMEOUT_MS);
-    await notes(tx);
-    await tx.query(fill(sql.text('drop'), { partition: name }));
-  });
 }

@@ -32,10 +32,6 @@ interface CountRow {
   readonly walkedTo: number;
 }
 
-interface StepRow {
-  readonly stepsLeft: boolean;
-}
-
 export function sqlResumes(client: SqlClient): ResumeRecords {
   const db = sql.on(client);
 
@@ -91,9 +87,8 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
       walkingIndexes(client, async (tx) => {
         const inTurn = sql.on(tx);
         await inTurn.run('lock', id);
-        const filled = await inTurn.first<StepRow>('fill', id, STEP);
-        const made = filled ?? (await inTurn.first<StepRow>('markCancelled', id, STEP));
-        return made?.stepsLeft ?? false;
+        const filled = await inTurn.scalar<boolean>('fill', id, STEP);
+        return filled ?? (await inTurn.scalar<boolean>('markCancelled', id, STEP)) ?? false;
       }),
 
     withStepsLeft: () => db.column('withStepsLeft'),

@@ -19,10 +19,6 @@ interface CancelledResume {
   readonly claimedUntil: string | null;
 }
 
-interface OrderRow {
-  readonly answer: 'ordered' | 'already_stopped' | 'unknown_card';
-}
-
 export function sqlStops(client: SqlClient): StopRecords {
   const db = sql.on(client);
 
@@ -48,7 +44,7 @@ export function sqlStops(client: SqlClient): StopRecords {
       // Statements of their own: the last one sees what a resume that ended just now has made of the card.
       const cancelled = await db.first<CancelledResume>('cancelResume', cardId);
       const resume = [cancelled !== null, cancelled?.claimedUntil ?? null];
-      return (await db.one<OrderRow>('order', cardId, monthStart(month), by, reason, ...resume)).answer;
+      return (await db.scalar('order', cardId, monthStart(month), by, reason, ...resume)) ?? 'unknown_card';
     },
 
     due: (limit) => walkingIndexes(client, (tx) => sql.on(tx).rows('due', limit, DUE_AGAIN_MS)),

@@ -1,19 +1,25 @@
 -- Manual triggers; migrations/0007_triggers.sql explains how a card counts once.
 
 -- name: triggers.create
--- Records a manual trigger and hands out its first cards, atomically. $1 trigger id, $2 kind, $3 task type, $4 carrier,
--- $5 status (NULL: open), $6 total, $7 whether that is an estimate, $8 all cards of a list that is not handed out in
--- full here, otherwise NULL, $9 the cards handed out, $10 whether there may be more.
+-- Records a manual trigger and hands out its first cards, atomically. $1 trigger id, $2 task type, $3 its cards as JSON: a list,
+-- or a selection with its number, $4 cards of a list to hand out at most.
 -- Returns the trigger's row. A trigger without cards is completed.
-WITH owed AS (
-  INSERT INTO manual_trigger_cards (trigger_id, card_id) SELECT $1::text, unnest($9::bigint[])
+WITH given AS MATERIALIZED (
+  SELECT kind, (selection ->> 'carrier_id')::integer AS carrier_id, (selection ->> 'status')::integer AS card_status,
+    coalesce(total, cardinality(card_ids)) AS total, coalesce(total_estimated, false) AS total_estimated, card_ids,
+    coalesce(card_ids[1 : $4::integer], '{}') AS first_ids, coalesce(cardinality(card_ids) > $4::integer, true) AS more
+  FROM jsonb_to_record($3::jsonb)
+    AS cards (kind text, card_ids bigint[], selection jsonb, total bigint, total_estimated boolean)
+), owed AS (
+  INSERT INTO manual_trigger_cards (trigger_id, card_id) SELECT $1::text, unnest(first_ids) FROM given
 )
 INSERT INTO manual_triggers (trigger_id, kind, task_type, carrier_id, card_status, total, total_estimated, card_ids,
   handed_out, feeding, status, finished_at)
-SELECT $1::text, $2::text, $3::text, $4::integer, $5::integer, $6::bigint, $7::boolean, $8::bigint[],
-  cardinality($9::bigint[]), $10::boolean,
-  CASE WHEN over THEN 'completed' ELSE 'queued' END, CASE WHEN over THEN clock_timestamp() END
-FROM (SELECT NOT $10::boolean AND $6::bigint = 0 AS over) AS trigger
+SELECT $1::text, kind, $2::text, carrier_id, card_status, total, total_estimated, CASE WHEN more THEN card_ids END,
+  cardinality(first_ids), more,
+  CASE WHEN more OR total > 0 THEN 'queued' ELSE 'completed' END,
+  CASE WHEN NOT more AND total = 0 THEN clock_timestamp() END
+FROM given
 RETURNING trigger_id, kind, task_type, status,
   CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
   total, total_estimated, succeeded, failed, created_at, finished_at

@@ -2,7 +2,7 @@
 import type { ManualTrigger } from '../../../domain/manual-trigger.ts';
 import type { HandOut, TriggerRecords } from '../../ports/records/trigger-records.ts';
 import { countWithin } from '../client/bounded-count.ts';
-import { arraysOf } from '../client/rows.ts';
+import { arraysOf, jsonOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './triggers.sql';
@@ -16,23 +16,8 @@ export function sqlTriggers(client: SqlClient): TriggerRecords {
   const db = sql.on(client);
   return {
     async create({ triggerId, taskType, cards }, handOut) {
-      const isSelection = cards.kind === 'by_condition';
-      const first = isSelection ? [] : cards.cardIds.slice(0, handOut);
-      const more = isSelection || first.length < cards.cardIds.length;
-      const trigger = await db.one<ManualTrigger>(
-        'create',
-        triggerId,
-        cards.kind,
-        taskType,
-        isSelection ? cards.selection.carrierId : null,
-        isSelection ? cards.selection.status : null,
-        isSelection ? cards.total : cards.cardIds.length,
-        isSelection && cards.totalEstimated,
-        isSelection || !more ? null : cards.cardIds,
-        first,
-        more,
-      );
-      return { trigger, cardIds: first };
+      const trigger = await db.one<ManualTrigger>('create', triggerId, taskType, jsonOf(cards), handOut);
+      return { trigger, cardIds: cards.kind === 'by_condition' ? [] : cards.cardIds.slice(0, handOut) };
     },
 
     find: (triggerId) => db.first('find', triggerId),

@@ -12,6 +12,7 @@ const STORE = fileURLToPath(new URL('../../../../../src/store', import.meta.url)
 const MADE_FROM_PARTS = [
   'bounded_count.count',
   'bounded_count.estimate',
+  'cleanup_step.drop',
   'cleanup_step.partitionRows',
   'cleanup_step.removeWindow',
   'cleanup_targets.alert_history',
@@ -29,7 +30,6 @@ const MADE_FROM_PARTS = [
   'partitions.attach',
   'partitions.create',
   'partitions.detach',
-  'partitions.drop',
   'partitions.finishDetaching',
 ];
 
