@@ -54,6 +54,7 @@ const PACKAGE_HOME: Readonly<Record<string, RegExp>> = {
   ink: /^dashboard\//,
   ioredis: /^store\/redis\//,
   pg: /^store\/postgres\//,
+  'pg-copy-streams': /^store\/postgres\//,
   '@electric-sql/pglite': /^store\/pglite\//,
   fastify: /^api\//,
   '@fastify/rate-limit': /^api\//,

@@ -5,7 +5,10 @@
 // nothing, for any answer at all. After an outage the pool heals by itself: broken connections are thrown away and the next
 // query opens a new one. After a failover the address may lead to another server: connections to one that takes no writes are
 // refused, and given up when it stops taking them.
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { RecordStore } from '../ports/records/record-store.ts';
 import { epochMs, namedRows, TIMESTAMPTZ_OID } from '../sql/client/rows.ts';
@@ -237,6 +240,11 @@ class ConnectionRunner implements SqlTransaction {
       query_timeout: LONG_ANSWER_TIMEOUT_MS,
     };
     await translated(this.client.query(unlimited), this.where);
+  }
+
+  async copyIn(sql: string, data: string): Promise<void> {
+    const written = pipeline(Readable.from([Buffer.from(data)]), this.client.query(copyFrom(sql)));
+    await translated(written, this.where);
   }
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../../domain/cards/card.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
 
-const ATTRIBUTES = IMPORT_FIELDS.filter(
+export const ATTRIBUTES = IMPORT_FIELDS.filter(
   (field): field is keyof CardAttributes => field !== 'realNameVerified',
 );
 

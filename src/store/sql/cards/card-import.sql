@@ -1,20 +1,34 @@
--- One chunk of a card import: one statement updates the cards to match its rows. {attributes} are the columns that an import
--- sets, without real_name_verified (card-columns.ts).
+-- One chunk of a card import: its rows go into a temporary table, then one statement updates the cards to match them.
+-- {attributes} are the columns that an import sets, without real_name_verified (card-columns.ts).
+
+-- name: card_import.createRows
+-- Created once per connection, and empty at the start of every transaction.
+CREATE TEMPORARY TABLE IF NOT EXISTS import_rows ON COMMIT DELETE ROWS AS
+SELECT 0 AS position, {attributes}, real_name_verified FROM cards WITH NO DATA
+
+-- name: card_import.copyRows
+COPY import_rows FROM STDIN
+
+-- name: card_import.insertRows
+-- For a driver without COPY. $1 the rows as JSON.
+INSERT INTO import_rows SELECT * FROM json_populate_recordset(NULL::import_rows, $1::json)
+
+-- name: card_import.planByKeys
+-- Forces look-ups by key: for ten thousand keys the planner would otherwise read all cards for every chunk.
+SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
 
 -- name: card_import.chunk
--- Updates the cards to match the rows of a chunk, and writes only those that differ. $1 whether to count only, $2 whether a row
--- may take back that a card was found to be verified, $3 the present month (NULL: no card counts as over its package), $4 nothing
--- is written if the chunk puts more cards over their package (NULL: no limit), $5 whether to return former rows, $6 the rows as
--- JSON.
+-- Updates the cards to match import_rows, and writes only rows that differ. $1 whether to count only, $2 whether a row may
+-- take back that a card was found to be verified, $3 the present month (NULL: no card counts as over its package), $4 nothing
+-- is written if the chunk puts more cards over their package (NULL: no limit), $5 whether to return former rows.
 -- Returns one row: inserted, updated, over_package (running cards that a lowered allowance puts over their package, so that
 -- they would be stopped by the rules of stops.wanted), refused (nothing was written, because of $4), the rows left out because
 -- their iccid belongs to another card (conflicts, as JSON), and former: the records of the cards before an update (JSON; their
 -- verification only if it changes, as a row of an import that undoes this).
 WITH given AS (
-  SELECT ordinality AS position, {attributes},
+  SELECT position, {attributes},
     CASE WHEN real_name_verified OR $2::boolean THEN real_name_verified END AS real_name_verified
-  -- Not NULL::cards: where the schema is missing, the error has to be that of a table.
-  FROM ROWS FROM (json_populate_recordset((SELECT c FROM cards c WHERE false), $6::json)) WITH ORDINALITY
+  FROM import_rows
 ), candidate AS MATERIALIZED (
   SELECT r.*, own, own.card_id IS NOT NULL AS known,
     own.card_id IS NOT NULL AND ({own.attributes}, own.real_name_verified)

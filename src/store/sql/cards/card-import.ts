@@ -1,22 +1,36 @@
-// Writes the chunks of a card import: one statement that touches only the cards that differ. Used by cards.ts; parsing and
-// validation are operations/cards/card-import.ts.
+// Writes the chunks of a card import: into a temporary table (COPY where the driver has it), then one statement that
+// touches only the cards that differ. Used by cards.ts; parsing and validation are operations/cards/card-import.ts.
 import type { CardImport } from '../../../domain/cards/card.ts';
 import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type { ImportChunkOptions, ImportedChunk } from '../../ports/records/card-records.ts';
-import type { SqlClient } from '../client/sql-client.ts';
+import type { SqlClient, SqlTransaction } from '../client/sql-client.ts';
 import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE, UNIQUE_VIOLATION } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
-import { toImport, withColumns } from './card-columns.ts';
+import { ATTRIBUTES, toImport, withColumns } from './card-columns.ts';
 import file from './card-import.sql';
 
 const sql = statements(withColumns(file));
+
+/** Of COPY's text format. */
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 type ChunkRow = Omit<ImportedChunk, 'unchanged' | 'former'> & {
   readonly former: ReadonlyArray<Parameters<typeof toImport>[0]> | null;
 };
 
-export async function importChunk(
+export function importChunk(
   client: SqlClient,
+  rows: readonly CardImport[],
+  options: ImportChunkOptions = {},
+): Promise<ImportedChunk> {
+  // The next attempt sees, and reports, a card or iccid that another import inserts at this moment.
+  return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION], () =>
+    client.transaction((tx) => writeChunk(tx, rows, options)),
+  );
+}
+
+async function writeChunk(
+  tx: SqlTransaction,
   rows: readonly CardImport[],
   {
     dryRun = false,
@@ -24,20 +38,40 @@ export async function importChunk(
     keepFormer = false,
     month,
     mostOverPackage,
-  }: ImportChunkOptions = {},
+  }: ImportChunkOptions,
 ): Promise<ImportedChunk> {
-  const firstDay = month === undefined ? null : `${month}-01`;
-  const given = JSON.stringify(snakeKeys(rows));
-  const params = [dryRun, overwriteVerified, firstDay, mostOverPackage ?? null, keepFormer, given];
-  // The next attempt sees, and reports, a card or iccid that another import inserts at this moment.
-  const [chunk] = (await retryConflicts([DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION], () =>
-    // Not prepared: a plan that was made while there were few cards would read all of them for every chunk.
-    client.query<ChunkRow>(sql.text('chunk'), params),
-  )) as [ChunkRow];
+  const db = sql.on(tx);
+  await db.run('createRows');
+  await fill(tx, rows);
+  await db.run('planByKeys');
+  const since = month === undefined ? null : `${month}-01`;
+  const params = [dryRun, overwriteVerified, since, mostOverPackage ?? null, keepFormer];
+  const chunk = await db.one<ChunkRow>('chunk', ...params);
   const { inserted, updated, conflicts, former } = chunk;
   return {
     ...chunk,
     unchanged: rows.length - inserted - updated - conflicts.length,
     former: former?.map(toImport) ?? [],
   };
+}
+
+async function fill(tx: SqlTransaction, rows: readonly CardImport[]): Promise<void> {
+  if (tx.copyIn !== undefined) {
+    await tx.copyIn(sql.text('copyRows'), rows.map(toCopyLine).join(''));
+    return;
+  }
+  const named = rows.map((row, position) => snakeKeys({ position, ...row }));
+  await sql.on(tx).run('insertRows', JSON.stringify(named));
+}
+
+function copyText(value: CardImport[keyof CardImport]): string {
+  if (value === null) return '\\N';
+  return typeof value === 'string'
+    ? value.replace(/[\\\t\n\r]/g, (char) => ESCAPES[char] ?? char)
+    : String(value);
+}
+
+function toCopyLine(row: CardImport, position: number): string {
+  const values = ATTRIBUTES.map((field) => copyText(row[field]));
+  return `${position}\t${values.join('\t')}\t${copyText(row.realNameVerified)}\n`;
 }

@@ -27,6 +27,8 @@ export interface SqlTransaction extends SqlRunner {
    * of the transaction.
    */
   script(text: string): Promise<void>;
+  /** COPY ... FROM STDIN in text format; absent where the driver has none. */
+  copyIn?(sql: string, data: string): Promise<void>;
 }
 
 export interface SqlClient extends SqlRunner {
