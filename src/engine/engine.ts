@@ -4,6 +4,7 @@
 
 import { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
+import { sum } from '../domain/numbers.ts';
 import { isChange } from '../domain/results/poll-outcome.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { withTimeout } from '../platform/clock.ts';
@@ -74,7 +75,7 @@ export class Engine implements Service {
     this.#heartbeat = new Heartbeat({ ...part('heartbeat'), describe: () => this.describe() });
     this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
     this.#leaderServices = settings.roles.includes('scheduler')
-      ? leaderServices(settings, deps, { configs: this.#configs, errors: this.#errors })
+      ? leaderServices(settings, deps, this.#configs, this.#errors)
       : [];
     this.#pulse = new Pulse([this.#heartbeat, ...this.#workers], clock);
   }
@@ -138,7 +139,7 @@ export class Engine implements Service {
       probeAddress: this.deps.probeAddress(),
       startedAtMs: this.#startedAtMs,
       heartbeatAtMs: this.deps.clock.now(),
-      inFlight: this.#inFlight(),
+      inFlight: sum(this.#workers.map((worker) => worker.inFlight)),
       cacheHits: hits,
       cacheMisses: misses,
       breakers: this.deps.gateway.breakers(),
@@ -211,10 +212,6 @@ export class Engine implements Service {
       }),
     );
     await Promise.all(stopped);
-  }
-
-  #inFlight(): number {
-    return this.#workers.reduce((sum, worker) => sum + worker.inFlight, 0);
   }
 
   #makeWriter(): ResultWriter {

@@ -21,16 +21,11 @@ import { MonthStart, OrderFeeder, ResumeFiller } from './stops/order-feeder.ts';
 import { TriggerFeeder } from './trigger-feeder.ts';
 import { Reaper } from './work/reaper.ts';
 
-/** Services that the rest of the engine uses too. */
-interface SharedParts {
-  readonly configs: ConfigWatch;
-  readonly errors: ErrorReporter;
-}
-
 export function leaderServices(
   settings: EngineSettings,
   deps: EngineDeps,
-  { configs: watch, errors }: SharedParts,
+  watch: ConfigWatch,
+  errors: ErrorReporter,
 ): Service[] {
   const { live, records, clock, log } = deps;
   const leadership = new Leadership({

@@ -24,17 +24,13 @@ export class UsageJumpWatch extends LoopService<
   readonly name = 'usage-jump-watch';
 
   async runOnce(): Promise<number> {
-    if (this.deps.fence() !== null) await this.#look();
-    return LOOK_EVERY_MS;
-  }
-
-  async #look(): Promise<void> {
-    const { live, records } = this.deps;
+    const { live, records, fence } = this.deps;
+    if (fence() === null) return LOOK_EVERY_MS;
     const [minutes, nowMs, jump] = await Promise.all([live.stats.usageGrowth(), live.now(), records.jump()]);
     const verdict = judgeGrowth(minutes, minuteOf(nowMs), jump);
-    if (verdict === null) return;
-    if ('begins' in verdict) await this.#begin(verdict.begins);
-    else if (jump !== null) await this.#end(jump, verdict.ends);
+    if (verdict !== null && 'begins' in verdict) await this.#begin(verdict.begins);
+    else if (verdict !== null && jump !== null) await this.#end(jump, verdict.ends);
+    return LOOK_EVERY_MS;
   }
 
   async #begin(jump: Parameters<StopControlRecords['beginJump']>[0]): Promise<void> {

@@ -94,7 +94,7 @@ async function make(name: string): Promise<LoopService> {
     ...stores,
     ...{ clock, log, digest, meter, ...PLAIN_GATEWAY },
   } as unknown as EngineDeps;
-  const led = leaderServices(settings, deps, { configs, errors: reporter });
+  const led = leaderServices(settings, deps, configs, reporter);
   leadership = led[0] as Leadership;
   const stats = new StatsRecorder({ live: stores.live, instanceId: 'w', meter, ...means });
   const overview = async () => ({ healthReasons: [] }) as never;
