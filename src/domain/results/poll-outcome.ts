@@ -25,7 +25,23 @@ export interface UsageChange {
   readonly basedOnReadAtMs: number | null;
 }
 
+type OtherField = Exclude<keyof PollOutcome, keyof CardState>;
+
+/** Which other fields of an outcome say that the card itself changed. The compiler asks for every new field. */
+const CHANGES_CARD: Readonly<Record<OtherField, boolean>> = {
+  cardId: false,
+  taskType: false,
+  polledAtMs: false,
+  usage: true,
+  overPackage: false,
+};
+
+const CARD_CHANGES: ReadonlyArray<keyof PollOutcome> = [
+  ...STATE_FIELDS,
+  ...(Object.keys(CHANGES_CARD) as OtherField[]).filter((field) => CHANGES_CARD[field]),
+];
+
 /** Whether the poll found out something new about the card, so that a cached copy of the card is out of date. */
 export function isChange(outcome: PollOutcome): boolean {
-  return outcome.usage !== undefined || STATE_FIELDS.some((field) => outcome[field] !== undefined);
+  return CARD_CHANGES.some((field) => outcome[field] !== undefined);
 }
