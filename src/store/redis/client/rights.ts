@@ -17,6 +17,7 @@ const CHANNELS = '&polling:*';
 
 /** All but SET and PUBLISH. A test compares the names with those in the adapters and scripts of this folder. */
 const COMMANDS = `
+  EVAL return 1 key, EVALSHA ${'0'.repeat(40)} 1 key, TIME
   DEL key, EXISTS key, PEXPIRE key ${KEY_LIVES_MS}, PTTL key, UNLINK key, GET key
   HDEL key f, HGET key f, HGETALL key, HINCRBY key f 1, HINCRBYFLOAT key f 1, HLEN key, HMGET key f
   HSET key f v, HSETNX key f v, HVALS key
@@ -24,8 +25,7 @@ const COMMANDS = `
   SADD key 1, SCARD key, SMEMBERS key, SMISMEMBER key 1, SREM key 1, SUNIONSTORE key key
   ZADD key 1 m, ZCARD key, ZCOUNT key 0 0, ZMSCORE key m, ZPOPMIN key, ZRANGE key 0 0, ZRANGEBYSCORE key 0 0
   ZRANK key m, ZREM key m, ZREMRANGEBYSCORE key 0 0, ZREVRANGE key 0 0, ZREVRANGEBYSCORE key 0 0
-  ZSCAN key 0, ZSCORE key m
-  EVAL return 1 key, EVALSHA ${'0'.repeat(40)} 1 key, TIME`;
+  ZSCAN key 0, ZSCORE key m`;
 
 /** @returns each command as its words. */
 export function commandsOn(key: string): string[][] {
