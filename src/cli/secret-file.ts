@@ -6,11 +6,12 @@ import { readSmallFile } from '../platform/small-file.ts';
 
 /** Throws `input_missing` for a file that cannot be read, `usage` for one that every user can read. */
 export function readSecretFile(path: string): string {
-  const open = openToOthers(path);
-  if (open !== null) throw new CardpollError('usage', 'secret_readable', open);
   try {
+    const open = openToOthers(path);
+    if (open !== null) throw new CardpollError('usage', 'secret_readable', open);
     return readSmallFile(path).trim();
   } catch (error) {
+    if (error instanceof CardpollError) throw error;
     throw new CardpollError('input_missing', 'secret_unreadable', unreadableText(path, error), {
       cause: error,
     });

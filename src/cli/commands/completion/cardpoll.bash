@@ -9,6 +9,8 @@ _cardpoll() {
     if [[ $word == :files ]]; then
       compopt -o default 2>/dev/null
     elif [[ $word == "${typed//\\/}"* ]]; then
+      # Between quotes a name stands as it is, so one that the shell would read otherwise is not offered there.
+      [[ $current != [\"\']* || $word != *[\$\`\"\'\\]* ]] || continue
       # Names may hold blanks.
       [[ $current == [\"\']* ]] || printf -v word %q "$word"
       COMPREPLY+=("$word")
