@@ -1,8 +1,6 @@
 // Keeps one kind of work from taking what all others need: so many run at a time, and together they may use a share of
 // the time. What finds no place waits in line, for a bounded time. Used by the API for expensive reads and by the store
 // for connections. See docs/decisions/0037-bulkheads.md.
-import pLimit, { type LimitFunction } from 'p-limit';
-import { systemClock } from './clock.ts';
 
 interface BulkheadBounds {
   /** Number that may run at a time. */
@@ -22,22 +20,26 @@ export interface TimeBudget {
   readonly leastMs: number;
 }
 
+interface Waiting {
+  readonly enter: () => void;
+  readonly timer: NodeJS.Timeout | null;
+}
+
 /** Bounds the memory of a line: further ones are refused at once. */
 const MAX_WAITING = 1_000;
 
 export class Bulkhead {
-  readonly #places: LimitFunction;
-  /** Those in line, also when they have given up, and those that have a place. */
-  #present = 0;
+  readonly #line = new Set<Waiting>();
+  #running = 0;
   #leftMs: number;
   #refilledMs = performance.now();
+  #refill: NodeJS.Timeout | null = null;
 
   /** @param refusal the error for what has waited too long. */
   constructor(
     private readonly bounds: BulkheadBounds,
     private readonly refusal: () => Error,
   ) {
-    this.#places = pLimit(bounds.places);
     this.#leftMs = bounds.budget?.burstMs ?? 0;
   }
 
@@ -50,45 +52,67 @@ export class Bulkhead {
     }
   }
 
-  /** Resolves when there is a place. @returns what to call when the work is done. */
+  /** Resolves when there is a place. @returns what to call once when the work is done. */
   async enter(): Promise<() => void> {
-    const { places, waitMs } = this.bounds;
-    if (this.#present >= places + MAX_WAITING) throw this.refusal();
-    this.#present += 1;
+    if (this.#line.size > 0 || !this.#hasPlace()) await this.#wait();
+    else this.#running += 1;
+    const startedMs = performance.now();
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      this.#running -= 1;
+      this.#leftMs -= Math.max(performance.now() - startedMs, this.bounds.budget?.leastMs ?? 0);
+      this.#next();
+    };
+  }
+
+  #wait(): Promise<void> {
+    if (this.#line.size >= MAX_WAITING) throw this.refusal();
+    const { waitMs } = this.bounds;
     return new Promise((resolve, reject) => {
-      let isLate = false;
       const giveUp = () => {
-        isLate = true;
+        this.#line.delete(waiting);
         reject(this.refusal());
       };
-      const timer = waitMs === null ? undefined : setTimeout(giveUp, waitMs);
-      void this.#places(async () => {
-        if (!isLate) await this.#refilled();
-        if (!isLate) {
-          clearTimeout(timer);
-          await this.#timed(new Promise<void>((leave) => resolve(leave)));
-        }
-        this.#present -= 1;
-      });
+      const timer = waitMs === null ? null : setTimeout(giveUp, waitMs);
+      const waiting = { enter: resolve, timer };
+      this.#line.add(waiting);
+      this.#next();
     });
   }
 
-  async #timed(work: Promise<void>): Promise<void> {
-    const startedMs = performance.now();
-    await work;
-    this.#leftMs -= Math.max(performance.now() - startedMs, this.bounds.budget?.leastMs ?? 0);
+  /** Lets in those for whom there is a place by now. */
+  #next(): void {
+    for (const waiting of this.#line) {
+      if (!this.#hasPlace()) break;
+      this.#line.delete(waiting);
+      if (waiting.timer !== null) clearTimeout(waiting.timer);
+      this.#running += 1;
+      waiting.enter();
+    }
+    if (this.#line.size > 0 && this.#running < this.bounds.places) this.#nextWhenRefilled();
   }
 
-  /** Resolves when the budget has some time left. */
-  async #refilled(): Promise<void> {
+  #hasPlace(): boolean {
+    if (this.#running >= this.bounds.places) return false;
     const { budget } = this.bounds;
-    if (budget === undefined) return;
-    for (;;) {
-      const nowMs = performance.now();
-      this.#leftMs = Math.min(budget.burstMs, this.#leftMs + (nowMs - this.#refilledMs) * budget.share);
-      this.#refilledMs = nowMs;
-      if (this.#leftMs > 0) return;
-      await systemClock.sleep(Math.ceil(-this.#leftMs / budget.share) + 1);
-    }
+    if (budget === undefined) return true;
+    const nowMs = performance.now();
+    this.#leftMs = Math.min(budget.burstMs, this.#leftMs + (nowMs - this.#refilledMs) * budget.share);
+    this.#refilledMs = nowMs;
+    return this.#leftMs > 0;
+  }
+
+  #nextWhenRefilled(): void {
+    const { budget } = this.bounds;
+    if (budget === undefined || this.#refill !== null) return;
+    this.#refill = setTimeout(
+      () => {
+        this.#refill = null;
+        this.#next();
+      },
+      Math.ceil(-this.#leftMs / budget.share) + 1,
+    );
   }
 }
