@@ -67,7 +67,7 @@ const MAX_HELD = 1_000;
 export function handleErrors(
   app: FastifyInstance,
   log: Pick<Logger, 'error'>,
-  onUnknownPath: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  onUnknownPath: (request: FastifyRequest, reply: FastifyReply) => void,
 ): void {
   let held = 0;
   const hold = async (reply: FastifyReply) => {
@@ -92,8 +92,8 @@ export function handleErrors(
         log.error(failureFields(error, problemOf(error), request), 'answer broken off');
     });
   });
-  app.setNotFoundHandler(async (request, reply) => {
-    await onUnknownPath(request, reply);
+  app.setNotFoundHandler((request, reply) => {
+    onUnknownPath(request, reply);
     const problem = METHODS.includes(request.method)
       ? { status: 404, code: 'not_found', detail: `there is nothing at ${pathOf(request)}` }
       : {

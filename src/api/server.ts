@@ -12,13 +12,7 @@ import { CardpollError, messageOf } from '../platform/errors.ts';
 import { observe, requestIdOf } from './access-log.ts';
 import { handleErrors, refuseOtherMethods, requireHost, sendError } from './error-handling.ts';
 import { sendVersions } from './etag.ts';
-import {
-  Access,
-  type AccessSettings,
-  keepForwardedAddresses,
-  limitRequests,
-  refusalLimit,
-} from './guard/access.ts';
+import { Access, type AccessSettings, keepForwardedAddresses, limitRate } from './guard/access.ts';
 import { answerInTime } from './guard/answer-in-time.ts';
 import { acceptJson, limitBodyTime, refuseEncodedBodies } from './guard/bodies.ts';
 import { ExpensiveReads } from './guard/expensive-reads.ts';
@@ -31,7 +25,6 @@ import type { Instruments } from './metrics/instruments.ts';
 import { Metrics, type Siblings } from './metrics/metrics.ts';
 import type { InstanceState } from './metrics/own-numbers.ts';
 import { openapiOptions } from './openapi.ts';
-import { UNAUTHENTICATED } from './problem.ts';
 import { auditRoute, whoamiRoute } from './routes/audit.ts';
 import { cardImportRoutes } from './routes/card-import.ts';
 import { cardRoutes } from './routes/cards.ts';
@@ -148,27 +141,19 @@ async function openServer(
 ): Promise<ApiServer> {
   const { config } = options;
   const refusals = new Refusals();
-  const access = new Access(config, config.host, systemClock);
+  const access = new Access(config, config.host, systemClock, refusals);
   const expensive = new ExpensiveReads(refusals);
   const servers = new HttpServers(config.bounds, config.tls, refusals);
-  const app = createApp(options, servers, refusals);
-  const countRefusal = await refusalLimit(app, access, refusals);
-  handleErrors(app, options.logs.api, countRefusal);
+  const app = createApp(options, servers, refusals, access);
   const refuseTheRest = refuseOtherMethods(app);
   await app.register(swagger, openapiOptions(options.version));
   probeRoutes(routesOf(app), options.readiness, options.version, expensive);
   await app.register(async (guarded) => {
     guarded.addHook('onRequest', async (request, reply) => {
-      try {
-        access.admit(request);
-      } catch (error) {
-        await countRefusal(request, reply);
-        if (error instanceof CardpollError && error.code === UNAUTHENTICATED) refusals.add('unauthenticated');
-        throw error;
-      }
+      access.admit(request, reply);
       servers.connections.trust(request.raw.socket);
     });
-    await limitRequests(guarded, access, refusals);
+    await limitRate(guarded, () => access.rateLimitPerMinute, refusals);
     metricsRoute(routesOf(guarded), new Metrics({ ...options, ...options.operations, refusals }));
     await addGuarded(guarded, expensive);
   });
@@ -189,6 +174,7 @@ function createApp(
   { logs, config, instruments }: ServerOptions,
   servers: HttpServers,
   refusals: Refusals,
+  access: Access,
 ): FastifyInstance {
   const { trustedProxies, bodyTimeoutMs } = config.bounds;
   const app = fastify({
@@ -236,6 +222,7 @@ function createApp(
     const seconds = Math.floor(servers.strangerIdleMs / 1_000);
     reply.headers({ connection: 'keep-alive', 'keep-alive': `timeout=${seconds}` });
   });
+  handleErrors(app, logs.api, (request, reply) => access.countRefusal(request, reply));
   return app;
 }
 

@@ -1,23 +1,20 @@
-// The door of the API: authentication, with settings that can be replaced while it serves (SIGHUP), and how many requests a minute
-// a caller may send, and an address that is refused. Used by server.ts. Who may do what is in auth.ts.
+// The door of the API: authentication and the budget of refusals, with settings that can be replaced while it serves
+// (SIGHUP), and the limit of requests a minute for callers let in. Used by server.ts. Who may do what is in auth.ts.
 //
 // Callers are distinguished by token, without tokens by address; each instance counts by itself, and probes are exempt.
-// Of an address that is refused too often (without a valid token, for what a token may not do, for paths that do not exist) further
-// refusals are 429 for the rest of the minute, which reveals nothing about the request; a valid token is let in.
+// Of an address that is refused too often further refusals are 429 for the rest of the minute; a valid token is let in.
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import rateLimit, { type RateLimitPluginOptions } from '@fastify/rate-limit';
+import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminToken } from '../../domain/admin-token.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { RATE_LIMITED } from '../problem.ts';
+import { RATE_LIMITED, UNAUTHENTICATED } from '../problem.ts';
 import { type Authenticator, authenticator, LOCAL } from './auth.ts';
-import { networkOf, type RefusalReason, type Refusals } from './refusals.ts';
+import { RefusalBudget, type Refusals } from './refusals.ts';
 
 const WINDOW_MS = 60_000;
-/** Callers, or addresses, that are counted apart; the longest silent one is forgotten, so that no flood of them fills the memory. */
-const MOST_COUNTED = 10_000;
 const FORWARDED_FOR = 'x-forwarded-for';
 
 declare module 'fastify' {
@@ -39,14 +36,17 @@ export interface AccessSettings {
 export class Access {
   #settings: AccessSettings;
   #authenticate: Authenticator;
+  readonly #budget: RefusalBudget;
 
   /** Throws `config` for an open server beyond loopback. */
   constructor(
     settings: AccessSettings,
     private readonly listenHost: string,
-    private readonly clock: Pick<Clock, 'now'>,
+    private readonly clock: Pick<Clock, 'monotonic' | 'now'>,
+    private readonly refusals: Refusals,
   ) {
     this.#settings = settings;
+    this.#budget = new RefusalBudget(clock);
     this.#authenticate = authenticator(settings.adminTokens, listenHost, () => clock.now());
   }
 
@@ -56,58 +56,57 @@ export class Access {
     this.#settings = settings;
   }
 
-  get limits(): Pick<AccessSettings, 'rateLimitPerMinute' | 'refusalLimitPerMinute'> {
-    return this.#settings;
+  get rateLimitPerMinute(): number {
+    return this.#settings.rateLimitPerMinute;
   }
 
-  /** Names the caller on the request. Throws `auth`. */
-  admit(request: FastifyRequest): void {
+  /** Names the caller on the request. Throws `auth`, or `busy` when the address was refused too often. */
+  admit(request: FastifyRequest, reply: FastifyReply): void {
     const { method, headers } = request;
-    const { adminOnly = false } = request.routeOptions.config;
-    const caller = this.#authenticate({ ...headers, method, adminOnly });
-    request.actor = { ...caller, address: request.ip, requestId: request.id };
+    try {
+      const { adminOnly = false } = request.routeOptions.config;
+      const caller = this.#authenticate({ ...headers, method, adminOnly });
+      request.actor = { ...caller, address: request.ip, requestId: request.id };
+    } catch (error) {
+      this.countRefusal(request, reply);
+      if (error instanceof CardpollError && error.code === UNAUTHENTICATED)
+        this.refusals.add('unauthenticated');
+      throw error;
+    }
+  }
+
+  /** Call for every refused request. Throws `busy` when its address had too many of them. */
+  countRefusal({ ip }: FastifyRequest, reply: FastifyReply): void {
+    const limit = this.#settings.refusalLimitPerMinute;
+    const seconds = this.#budget.spend(ip, limit);
+    if (seconds === null) return;
+    this.refusals.add('refusal_limit');
+    reply.headers({
+      'ratelimit-limit': limit,
+      'ratelimit-remaining': 0,
+      'ratelimit-reset': seconds,
+      'retry-after': seconds,
+    });
+    throw tooManyRequests('too many refused requests from this address', 'api.refusal_limit_per_minute');
   }
 }
 
-/** Limits the requests to the routes that are registered after it. Call after authentication is in place. */
-export async function limitRequests(app: FastifyInstance, access: Access, refusals: Refusals): Promise<void> {
+/** Call after authentication is in place. @param perMinute read with every request; 0: no limit. */
+export async function limitRate(
+  app: FastifyInstance,
+  perMinute: () => number,
+  refusals: Refusals,
+): Promise<void> {
   await app.register(rateLimit, {
-    ...limit(() => access.limits.rateLimitPerMinute, 'rate_limit', refusals),
-    keyGenerator: ({ actor, ip }) => `${actor.name} ${actor.name === LOCAL ? ip : ''}`,
-    errorResponseBuilder: (_request, { max }) =>
-      tooManyRequests(`more than ${max} requests a minute`, 'api.rate_limit_per_minute'),
-  });
-}
-
-/** @returns what to call for every refused request. It throws `busy` when the address had too many of them. */
-export async function refusalLimit(app: FastifyInstance, access: Access, refusals: Refusals) {
-  await app.register(rateLimit, {
-    ...limit(() => access.limits.refusalLimitPerMinute, 'refusal_limit', refusals),
-    global: false,
-    // Only a refusal of a refusal says that there is a limit.
-    addHeadersOnExceeding: {
-      'ratelimit-limit': false,
-      'ratelimit-remaining': false,
-      'ratelimit-reset': false,
-    },
-    keyGenerator: ({ ip }) => networkOf(ip),
-    errorResponseBuilder: () =>
-      tooManyRequests('too many refused requests from this address', 'api.refusal_limit_per_minute'),
-  });
-  const count = app.rateLimit();
-  return (request: FastifyRequest, reply: FastifyReply) => count.call(app, request, reply);
-}
-
-/** @param perMinute read with every request; 0: no limit. */
-function limit(perMinute: () => number, reason: RefusalReason, refusals: Refusals): RateLimitPluginOptions {
-  return {
     timeWindow: WINDOW_MS,
     max: () => perMinute(),
     allowList: () => perMinute() === 0,
-    cache: MOST_COUNTED,
+    keyGenerator: ({ actor, ip }) => `${actor.name} ${actor.name === LOCAL ? ip : ''}`,
     enableDraftSpec: true,
-    onExceeded: () => refusals.add(reason),
-  };
+    onExceeded: () => refusals.add('rate_limit'),
+    errorResponseBuilder: (_request, { max }) =>
+      tooManyRequests(`more than ${max} requests a minute`, 'api.rate_limit_per_minute'),
+  });
 }
 
 function tooManyRequests(what: string, setting: string): CardpollError {

@@ -1,6 +1,7 @@
-// What the HTTP server turns away, counted by reason: every part that refuses adds to it, and metrics.ts reads it. Also who counts
-// as one sender: access.ts and connections.ts count by network.
+// What the HTTP server turns away: counts by reason, which every part that refuses adds to and metrics.ts reads; and how many
+// refused requests an address may send.
 import { isIPv6 } from 'node:net';
+import type { Clock } from '../../platform/clock.ts';
 
 export const REFUSAL_REASONS = [
   'connection_limit',
@@ -24,6 +25,37 @@ export class Refusals {
   /** Since the server was opened. */
   count(reason: RefusalReason): number {
     return this.#counts.get(reason) ?? 0;
+  }
+}
+
+const WINDOW_MS = 60_000;
+/** Addresses counted apart in a window; further ones share one budget, so that no flood of addresses fills the memory. */
+const MAX_ADDRESSES = 10_000;
+const ALL_OTHERS = '';
+
+/**
+ * How many refused requests an address may send a minute: without a valid token, to what a token may not do, to paths that
+ * do not exist. Used by access.ts. Beyond it refusals become 429, which reveals nothing about the request; a caller with a
+ * valid token is still let in, whatever others at its address do.
+ */
+export class RefusalBudget {
+  #spent = new Map<string, number>();
+  #windowEndsMs = 0;
+
+  constructor(private readonly clock: Pick<Clock, 'monotonic'>) {}
+
+  /** @param limit 0: any number. @returns seconds until the address may try again; null: it may go on. */
+  spend(address: string, limit: number): number | null {
+    const nowMs = this.clock.monotonic();
+    if (nowMs >= this.#windowEndsMs) {
+      this.#spent = new Map();
+      this.#windowEndsMs = nowMs + WINDOW_MS;
+    }
+    const network = networkOf(address);
+    const key = this.#spent.has(network) || this.#spent.size < MAX_ADDRESSES ? network : ALL_OTHERS;
+    const spent = (this.#spent.get(key) ?? 0) + 1;
+    this.#spent.set(key, spent);
+    return limit > 0 && spent > limit ? Math.ceil((this.#windowEndsMs - nowMs) / 1_000) : null;
   }
 }
 
