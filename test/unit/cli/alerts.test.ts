@@ -1,5 +1,5 @@
 // The alerts commands: what they send and what they show.
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AlertBody, AlertRuleBody } from '../../../src/api/client/client-bodies.ts';
@@ -321,6 +321,9 @@ describe('what an on-call does', () => {
     const without = await cli(['alerts', 'rules', 'update', '3', '--without-webhook-secret'], { env });
     expect([without.code, JSON.parse(requests.at(-1)?.body ?? '')]).toEqual([0, { webhook_secret: null }]);
     rmSync(file);
+    expect(await cli(argv, { env })).toMatchObject({ code: 66 });
+    // Its rights cannot be looked at either.
+    symlinkSync(file, file);
     expect(await cli(argv, { env })).toMatchObject({ code: 66 });
   });
 });
