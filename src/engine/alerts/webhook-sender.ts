@@ -48,8 +48,11 @@ export class WebhookSender extends LoopService<
 > {
   readonly name = 'webhook-sender';
   readonly #attempts = new Set<Promise<void>>();
+  /** The error of an attempt that could not be settled; the next pass throws it. */
+  #failure: { readonly error: unknown } | null = null;
 
   async runOnce(signal: AbortSignal): Promise<number> {
+    this.#throwFailure();
     const limit = MAX_AT_ONCE - this.#attempts.size;
     if (this.deps.fence() === null || limit === 0) return REST_MS;
     const deliveries = await this.deps.outbox.claim({
@@ -66,6 +69,7 @@ export class WebhookSender extends LoopService<
   override async stop(): Promise<void> {
     await super.stop();
     await this.settled();
+    this.#throwFailure();
   }
 
   /** Resolves when all attempts started so far have ended and are recorded. */
@@ -75,12 +79,20 @@ export class WebhookSender extends LoopService<
 
   #begin(message: Message, stopped: AbortSignal): void {
     const attempt = this.#deliver(message, stopped)
-      .catch((error: unknown) => this.deps.onError(error, LEASE_MS))
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
       .finally(() => {
         this.#attempts.delete(attempt);
         this.wake();
       });
     this.#attempts.add(attempt);
+  }
+
+  #throwFailure(): void {
+    const failure = this.#failure;
+    this.#failure = null;
+    if (failure !== null) throw failure.error;
   }
 
   async #deliver(message: Message, stopped: AbortSignal): Promise<void> {
