@@ -1,9 +1,9 @@
 // The audit trail as rows, and the results of changes by requests that may be sent again. `before` and `after` are kept as
 // JSON with the names the outside knows.
-import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type { AuditRecord, AuditRecords, MadeChanges } from '../../ports/records/audit-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
 import { countWithin } from '../client/bounded-count.ts';
+import { jsonOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './audit.sql';
@@ -15,7 +15,7 @@ export function sqlAudit(client: SqlClient): AuditRecords {
     async append(month, entries) {
       if (entries.length === 0) return;
       // A transaction of its own, so that one around it survives a missing partition.
-      const given = [monthStart(month), JSON.stringify(snakeKeys(entries), keepable)];
+      const given = [monthStart(month), jsonOf(entries)];
       await withPartitions(client, month, () =>
         client.transaction((tx) => sql.on(tx).run('append', ...given)),
       );
@@ -43,9 +43,4 @@ export function sqlMadeChanges(client: SqlClient): MadeChanges {
       await db.run('addChange', key, result);
     },
   };
-}
-
-/** PostgreSQL keeps neither NUL nor half a surrogate pair. */
-function keepable(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd') : value;
 }

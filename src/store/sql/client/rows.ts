@@ -50,7 +50,12 @@ export function epochMs(text: string): number {
 
 /** @returns what jsonb_populate_record() and jsonb_to_recordset() take in a statement: JSON, by the names of columns. */
 export function jsonOf(value: object): string {
-  return JSON.stringify(snakeKeys(value));
+  return JSON.stringify(snakeKeys(value), keepable);
+}
+
+/** PostgreSQL keeps neither NUL nor half a surrogate pair. */
+function keepable(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd') : value;
 }
 
 /** @returns an array for each field: what unnest() takes in a statement. */
