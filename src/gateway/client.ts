@@ -113,7 +113,8 @@ export class GatewayClient implements UpstreamGateway {
         }
       });
     } catch (error) {
-      const failures = cards.map((card) => this.#failed(route, card, ended, error));
+      const reason = this.#reasonOf(ended, error);
+      const failures = cards.map((card) => this.#failed(route, card, ended, error, reason));
       throw failures[0] ?? error;
     }
   }
@@ -238,11 +239,11 @@ export class GatewayClient implements UpstreamGateway {
   #failed(
     route: Route,
     card: CalledCard,
-    { proof, status, durationMs }: Ended,
+    ended: Ended,
     cause: unknown,
+    reason = this.#reasonOf(ended, cause),
   ): GatewayError {
-    // The whole text is masked: what is cut off may be the end of a secret.
-    const reason = cleanText(maskFor(this.#profile, proof?.headers ?? [])(messageOf(cause)));
+    const { proof, status, durationMs } = ended;
     const { failure, details } =
       cause instanceof GatewayError ? cause : new GatewayError('malformed', reason);
     if (failure === 'auth' && proof !== null) this.#tokens?.refused(proof);
@@ -258,6 +259,11 @@ export class GatewayClient implements UpstreamGateway {
       GATEWAY_CALL,
     );
     return new GatewayError(failure, reason, { ...details, interfaceName: route.name, durationMs });
+  }
+
+  /** The whole text is masked, since what is cut off may be the end of a secret: a text of the gateway may be long. */
+  #reasonOf({ proof }: Ended, cause: unknown): string {
+    return cleanText(maskFor(this.#profile, proof?.headers ?? [])(messageOf(cause)));
   }
 }
 
