@@ -34,7 +34,7 @@ const OPERATORS = 3;
 const ROUNDS = 8;
 const DISORDER_MS = 5_000;
 /** Of cards and of claims. Polls end within half of it, calls and their effects within the rest. */
-const LEASE_MS = 600;
+const LEASE_MS = 1_000;
 const TIMEOUT_MS = 250;
 const CACHED_MS = 50;
 const ACTOR = { name: 'alice', role: 'operator', address: '127.0.0.1', requestId: 'drawn' } as const;
