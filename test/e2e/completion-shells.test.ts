@@ -1,11 +1,11 @@
 // The completion scripts in the real shells, on a terminal: TAB completes commands, options, their values, and names from
 // the running daemon; without a daemon it is quiet.
 import { execFileSync } from 'node:child_process';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { BINARY, runCli } from '../support/processes.ts';
+import { BINARY, runCli, waitFor } from '../support/processes.ts';
 import { programPath } from '../support/provision.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { quoted, Terminal } from '../support/terminal.ts';
@@ -47,6 +47,25 @@ describe.each(SHELLS)('%s', (shell, flags) => {
   it('reads the script without a word', () => {
     expect(execFileSync(path(), ['-n', script], { encoding: 'utf8', stdio: 'pipe' })).toBe('');
   });
+
+  // Only the script for bash handles quotes; the other shells do.
+  it.each(shell === 'bash' ? ['', '"'] : [''])(
+    'runs no command in a name that it completes after %j',
+    async (quote) => {
+      // Whoever may name a config must not run commands in the shell of somebody else.
+      const { url, requests } = await daemonThatSays(
+        json({ ...CONFIGS, items: [named(5, 'Run$(touch made)')] }),
+      );
+      const terminal = await shellWith(url);
+      terminal.press(`cardpoll configs enable ${quote}Run\t`);
+      await waitFor(() => requests.length > 0, { what: 'the names to be asked for' });
+      terminal.press(`${quote}\recho do''ne\r`);
+      await terminal.waitFor(/\bdone\b/);
+      terminal.press('\x15\x04');
+      await terminal.ended();
+      expect(existsSync(join(dir, 'made'))).toBe(false);
+    },
+  );
 
   it.each([
     ['conc', /concurrency/],
