@@ -1,10 +1,9 @@
 // Bundles src/ into dist/: one entry for the binary, one for each kind of worker thread.
-// Packages stay external (npm installs them); Lua, SQL, YAML and shell files become strings in the bundle, WebAssembly text bytes. Beside
-// them goes an empty PGlite database, so that no first start has to make one.
+// Beside them goes an empty PGlite database, so that no first start has to make one.
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
 import { build } from 'esbuild';
-import { watPlugin } from './wat.js';
+import { BUNDLED } from './bundled.js';
 
 const root = new URL('..', import.meta.url).pathname;
 rmSync(`${root}dist`, { recursive: true, force: true });
@@ -16,23 +15,9 @@ await build({
     'log-scan-worker': 'src/log-search/scan-worker.ts',
   },
   outdir: 'dist',
-  bundle: true,
   splitting: true,
-  packages: 'external',
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
   sourcemap: true,
-  loader: {
-    '.lua': 'text',
-    '.sql': 'text',
-    '.yaml': 'text',
-    '.bash': 'text',
-    '.zsh': 'text',
-    '.fish': 'text',
-  },
-  plugins: [watPlugin],
-  logLevel: 'warning',
+  ...BUNDLED,
 });
 cpSync(await emptyDatabase(), `${root}dist/pglite.tar.gz`);
 

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { watPlugin } from './wat.js';
+import { BUNDLED } from './bundled.js';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 /** Below node_modules, where the bundle finds the packages it leaves out. */
@@ -19,21 +19,7 @@ await build({
       export const pages = manualPages(ROOT, VERSION);`,
   },
   outfile: BUNDLE,
-  bundle: true,
-  packages: 'external',
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  loader: {
-    '.lua': 'text',
-    '.sql': 'text',
-    '.yaml': 'text',
-    '.bash': 'text',
-    '.zsh': 'text',
-    '.fish': 'text',
-  },
-  plugins: [watPlugin],
-  logLevel: 'warning',
+  ...BUNDLED,
 });
 const { pages } = await import(BUNDLE);
 rmSync(BUNDLE);

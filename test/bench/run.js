@@ -1,10 +1,9 @@
 // Runs one benchmark by name: `node test/bench/run.js <name> [arguments]`, called by the bench:* scripts of package.json.
-// Bundles test/bench/<name>.ts on the fly (Lua and SQL files become strings, as in the product's build) and calls its
-// `run(arguments)`. A benchmark ends with one line of JSON.
+// Bundles test/bench/<name>.ts on the fly, as the product, and calls its `run(arguments)`. A benchmark ends with one line of JSON.
 import { existsSync, readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { watPlugin } from '../../scripts/wat.js';
+import { BUNDLED } from '../../scripts/bundled.js';
 
 const root = new URL('../..', import.meta.url).pathname;
 const [name = '', ...args] = process.argv.slice(2);
@@ -18,21 +17,7 @@ if (!/^[a-z-]+$/.test(name) || !existsSync(source)) {
   await build({
     entryPoints: [source],
     outfile,
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    loader: {
-      '.lua': 'text',
-      '.sql': 'text',
-      '.yaml': 'text',
-      '.bash': 'text',
-      '.zsh': 'text',
-      '.fish': 'text',
-    },
-    plugins: [watPlugin],
-    logLevel: 'warning',
+    ...BUNDLED,
   });
   const bench = await import(pathToFileURL(outfile).href);
   await bench.run(args);
