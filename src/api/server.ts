@@ -81,10 +81,11 @@ export interface ApiServer {
   readonly address: string;
   /** The address with its scheme. */
   readonly url: string;
-  /** Takes other tokens and limits from the next request on. Throws `config` and changes nothing when they cannot work. */
-  replaceAccess(settings: AccessSettings): void;
-  /** Takes another certificate for the next connections. Throws `config` and changes nothing where TLS was off, or is to be. */
-  replaceTls(tls: TlsPair | null): void;
+  /**
+   * Takes other tokens and limits from the next request on, and another certificate for the next connections. Throws `config`
+   * and changes nothing when they cannot work, or where TLS was off, or is to be.
+   */
+  replace(settings: AccessSettings & { readonly tls: TlsPair | null }): void;
   /** Stops listening and lets running requests finish, for a bounded time. */
   close(): Promise<void>;
 }
@@ -164,8 +165,11 @@ async function openServer(
   return {
     address: where,
     url: `${config.tls === null ? 'http' : 'https'}://${where}`,
-    replaceAccess: (settings) => access.replace(settings),
-    replaceTls: (tls) => servers.replaceTls(tls),
+    replace: ({ tls, ...settings }) => {
+      const takeEffect = access.prepare(settings);
+      servers.replaceTls(tls);
+      takeEffect();
+    },
     close: () => drain(app, servers),
   };
 }
