@@ -97,8 +97,7 @@ export async function startDaemon(
     config,
     load,
     apply: (settings) => {
-      server?.replaceTls(settings.tls);
-      server?.replaceAccess(accessOf(settings));
+      server?.replace({ ...accessOf(settings), tls: settings.tls });
       client?.replaceCredentials(settings.gatewayCredentials);
       logs.setLevel(settings.logLevel);
     },

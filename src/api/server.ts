@@ -1,5 +1,6 @@
 // The HTTP server: puts routes, authentication, error answers and the access log together and listens. Opened by wiring
 // for the admin API, or for probes and metrics alone. Knows nothing about stores; everything it serves comes from operations/.
+
 import type { AddressInfo } from 'node:net';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
@@ -7,6 +8,7 @@ import fastify from 'fastify';
 import type { Logger } from 'pino';
 import type { Actor } from '../domain/audit.ts';
 import type { Operations } from '../operations/operations.ts';
+import { hostAndPort } from '../platform/addresses.ts';
 import { systemClock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { observe, requestIdOf } from './access-log.ts';
@@ -81,10 +83,11 @@ export interface ApiServer {
   readonly address: string;
   /** The address with its scheme. */
   readonly url: string;
-  /** Takes other tokens and limits from the next request on. Throws `config` and changes nothing when they cannot work. */
-  replaceAccess(settings: AccessSettings): void;
-  /** Takes another certificate for the next connections. Throws `config` and changes nothing where TLS was off, or is to be. */
-  replaceTls(tls: TlsPair | null): void;
+  /**
+   * Takes other tokens and limits from the next request on, and another certificate for the next connections. Throws `config`
+   * and changes nothing when they cannot work, or where TLS was off, or is to be.
+   */
+  replace(settings: AccessSettings & { readonly tls: TlsPair | null }): void;
   /** Stops listening and lets running requests finish, for a bounded time. */
   close(): Promise<void>;
 }
@@ -160,12 +163,15 @@ async function openServer(
   refuseTheRest();
   await listen(app, config, options.addressFlag);
   const { address, port } = app.server.address() as AddressInfo;
-  const where = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  const where = hostAndPort(address, port);
   return {
     address: where,
     url: `${config.tls === null ? 'http' : 'https'}://${where}`,
-    replaceAccess: (settings) => access.replace(settings),
-    replaceTls: (tls) => servers.replaceTls(tls),
+    replace: ({ tls, ...settings }) => {
+      const takeEffect = access.prepare(settings);
+      servers.replaceTls(tls);
+      takeEffect();
+    },
     close: () => drain(app, servers),
   };
 }
@@ -265,13 +271,12 @@ async function listen(
   } catch (error) {
     await app.close();
     const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-    const where = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
     const why = taken ? 'the address is in use' : messageOf(error);
     // In use may pass (a predecessor still draining), so a supervisor should try again; a wrong address will not.
     throw new CardpollError(
       taken ? 'unavailable' : 'config',
       taken ? 'address_in_use' : 'address_unusable',
-      `cannot listen on ${where}: ${why}`,
+      `cannot listen on ${hostAndPort(host, port)}: ${why}`,
       { hint: `choose another address with ${flag} HOST:PORT`, cause: error },
     );
   }

@@ -1,8 +1,10 @@
 // Makes checked configurations from flags, environment and config file. Called by the commands, each for its own scope.
 // Knows the settings and the shapes; rules.ts has the rules between settings.
+
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
+import { hostAndPort } from '../platform/addresses.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { type Context, readContexts } from './contexts.ts';
 import type {
@@ -121,14 +123,13 @@ function daemonUrl(reader: SettingReader): string {
   if (reader.isSet(SETTINGS.client.url) || !reader.isSet(listen)) return reader.read(SETTINGS.client.url);
   const { host, port } = reader.read(listen);
   const scheme = reader.isSet(SETTINGS.tls.cert) ? 'https' : 'http';
-  return `${scheme}://${ownAddress(host)}:${port}`;
+  return `${scheme}://${hostAndPort(ownAddress(host), port)}`;
 }
 
 /** An address for all interfaces cannot be called everywhere; the loopback address of the same family can. */
 function ownAddress(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
+  return host === '::' ? '::1' : host;
 }
 
 async function currentContext(env: ConfigInputs['env']): Promise<Context | null> {

@@ -1,10 +1,12 @@
 // Starts a gateway for trials of cardpoll, for `cardpoll gateway simulate`, `cardpoll demo`, tests and benches: listens, and
 // passes the calls to SimulatedGateway. The commands check the options.
+
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { SimulatedBehaviour } from '../domain/gateway/simulated-behaviour.ts';
+import { hostAndPort } from '../platform/addresses.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { DEFAULT_DIALECT } from './dialect/dialect.ts';
 import { ProfileDialect } from './dialect/profile-dialect.ts';
@@ -47,12 +49,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   );
   const { host, port } = options;
   await once(server.listen(port, host, 1_024), 'listening').catch((cause: unknown) => {
-    const message = `the gateway simulator cannot listen on ${host}:${port}: ${messageOf(cause)}`;
+    const message = `the gateway simulator cannot listen on ${hostAndPort(host, port)}: ${messageOf(cause)}`;
     throw new CardpollError('unavailable', 'listen_failed', message, { cause });
   });
   const { port: given } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${given}`,
+    url: `http://${hostAndPort(host, given)}`,
     stats: () => gateway.stats(),
     setCapacity: (capacity) => {
       gateway.capacity = capacity;

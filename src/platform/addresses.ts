@@ -1,5 +1,5 @@
-// IP addresses: which ones only this machine can reach (listening there needs no tokens), and ranges as the configuration
-// has them. Resolves no names.
+// IP addresses: which ones only this machine can reach (listening there needs no tokens), how they are written with a port,
+// and ranges as the configuration has them. Resolves no names.
 import { BlockList, isIP } from 'node:net';
 
 const loopback = new BlockList();
@@ -11,6 +11,11 @@ export function isLoopback(host: string): boolean {
   const family = isIP(host);
   if (family === 0) return host === 'localhost';
   return loopback.check(host, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** `127.0.0.1:3000`, `[::1]:3000`, as in a URL. */
+export function hostAndPort(host: string, port: number | string): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** `10.0.0.0/8`: the first `prefix` bits of the address. */

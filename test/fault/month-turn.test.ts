@@ -76,13 +76,13 @@ it('resumes every card that was stopped in the old month once, also where the an
   await waitFor(async () => stopped.size === CARDS / 3, { what: 'the gateway to stop a third' });
   await waitFor(async () => isAfter('2026-11-30T23:59:54'), { what: 'six seconds before midnight' });
   late = true;
+  await waitFor(async () => isNewMonth(), { what: 'the turn of the month' });
+  const requested = await rows("SELECT FROM card_stops WHERE state = 'requested'");
+  expect(requested, 'no answer was lost').not.toEqual([]);
   await waitFor(async () => isAfter('2026-12-01T00:00:02'), {
     what: 'the end of all calls of the old month',
   });
   const over = stopped.size;
-  expect(await rows("SELECT FROM card_stops WHERE state = 'requested'"), 'no answer was lost').not.toEqual(
-    [],
-  );
   const states =
     "SELECT to_char(month, 'YYYY-MM') AS month, state, count(*)::int AS cards FROM card_stops GROUP BY 1, 2";
   const recorded = (state: string) =>

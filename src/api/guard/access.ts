@@ -50,10 +50,13 @@ export class Access {
     this.#authenticate = authenticator(settings.adminTokens, listenHost, () => clock.now());
   }
 
-  /** Takes other settings from the next request on; throws like the constructor, and then keeps the present ones. */
-  replace(settings: AccessSettings): void {
-    this.#authenticate = authenticator(settings.adminTokens, this.listenHost, () => this.clock.now());
-    this.#settings = settings;
+  /** Checks other settings; throws like the constructor. @returns what puts them in force from the next request on. */
+  prepare(settings: AccessSettings): () => void {
+    const authenticate = authenticator(settings.adminTokens, this.listenHost, () => this.clock.now());
+    return () => {
+      this.#authenticate = authenticate;
+      this.#settings = settings;
+    };
   }
 
   get rateLimitPerMinute(): number {

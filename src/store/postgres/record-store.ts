@@ -5,10 +5,12 @@
 // nothing, for any answer at all. After an outage the pool heals by itself: broken connections are thrown away and the next
 // query opens a new one. After a failover the address may lead to another server: connections to one that takes no writes are
 // refused, and given up when it stops taking them.
+
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { hostAndPort } from '../../platform/addresses.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { RecordStore } from '../ports/records/record-store.ts';
 import { epochMs, namedRows, TIMESTAMPTZ_OID } from '../sql/client/rows.ts';
@@ -252,7 +254,7 @@ class ConnectionRunner implements SqlTransaction {
 function describe(url: string): string {
   try {
     const { host, port } = new pg.Client({ connectionString: url });
-    return host.startsWith('/') ? `PostgreSQL at ${host}` : `PostgreSQL at ${host}:${port}`;
+    return host.startsWith('/') ? `PostgreSQL at ${host}` : `PostgreSQL at ${hostAndPort(host, port)}`;
   } catch (error) {
     throw new CardpollError(
       'config',

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { connect, type TLSSocket } from 'node:tls';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
+import { type ApiUnderTest, startApi, tokensOf } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { tlsPair } from '../../support/tls-pair.ts';
 import { waitFor } from '../../support/wait-for.ts';
+
+const OPEN = { adminTokens: [], rateLimitPerMinute: 0, refusalLimitPerMinute: 0 };
 
 let api: ApiUnderTest;
 
@@ -43,7 +45,7 @@ it('takes another certificate for new connections and keeps those there are', as
   kept.on('data', (data) => {
     answers += data;
   });
-  api.server.replaceTls(tlsPair('second'));
+  api.server.replace({ ...OPEN, tls: tlsPair('second') });
   expect(await servedName()).toBe('cardpoll test second');
   kept.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await waitFor(() => answers.includes('"status":"ok"'));
@@ -52,8 +54,15 @@ it('takes another certificate for new connections and keeps those there are', as
 });
 
 it('is not switched off by a reload', async () => {
-  expect(() => api.server.replaceTls(null)).toThrow(expect.objectContaining({ code: 'tls_needs_restart' }));
+  const adminTokens = tokensOf([{ role: 'viewer', token: 'a-token-of-the-refused-reload' }]);
+  expect(() => api.server.replace({ ...OPEN, adminTokens, tls: null })).toThrow(
+    expect.objectContaining({ code: 'tls_needs_restart' }),
+  );
   expect(await servedName()).toMatch(/^cardpoll test/);
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
+  const stats = await request(`${api.server.url}/api/admin/polling-stats`, { dispatcher });
+  expect(stats.statusCode, 'the tokens wait, too').toBe(200);
+  await dispatcher.close();
 });
 
 it('outlives clients that speak no TLS', async () => {

@@ -34,14 +34,14 @@ function admits(access: Access, token: string): boolean {
 
 it('keeps tokens and limit when other settings are refused', () => {
   const access = new Access(settings([FIRST], 600), '0.0.0.0', new FakeClock(), new Refusals());
-  expect(() => access.replace(settings([], 0))).toThrow(/needs admin tokens/);
+  expect(() => access.prepare(settings([], 0))).toThrow(/needs admin tokens/);
   expect(access.rateLimitPerMinute).toBe(600);
   expect([admits(access, FIRST.token), admits(access, SECOND.token)]).toEqual([true, false]);
 });
 
 it('replaces both together', () => {
   const access = new Access(settings([FIRST], 600), '0.0.0.0', new FakeClock(), new Refusals());
-  access.replace(settings([SECOND], 30));
+  access.prepare(settings([SECOND], 30))();
   expect(access.rateLimitPerMinute).toBe(30);
   expect([admits(access, FIRST.token), admits(access, SECOND.token)]).toEqual([false, true]);
 });

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopback, parseAddressRange } from '../../../src/platform/addresses.ts';
+import { hostAndPort, isLoopback, parseAddressRange } from '../../../src/platform/addresses.ts';
 
 it('knows loopback names and addresses', () => {
   expect(['localhost', '127.0.0.1', '127.255.0.9', '::1'].every(isLoopback)).toBe(true);
   expect(['0.0.0.0', '::', '128.0.0.1', '::ffff:10.0.0.1', 'localhost.', ''].some(isLoopback)).toBe(false);
+});
+
+it('writes an address with its port as URLs do', () => {
+  expect(hostAndPort('db.example', 5432)).toBe('db.example:5432');
+  expect(hostAndPort('::1', 5432)).toBe('[::1]:5432');
 });
 
 describe('ranges', () => {

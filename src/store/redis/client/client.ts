@@ -3,7 +3,9 @@
 //
 // Commands are never put into explicit pipelines. ioredis sends them one after another anyway. When a connection
 // breaks, it aborts a half-answered pipeline, but re-sends single commands (all of them may come twice).
+
 import type { Cluster, Redis } from 'ioredis';
+import { hostAndPort } from '../../../platform/addresses.ts';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
 import type { ScriptName } from '../keys.ts';
 import prelude from '../prelude.lua';
@@ -108,8 +110,8 @@ export class RedisClient {
     return Promise.all(
       this.masters.map(async (master) => {
         const info = await this.#answer(master.info(...sections).catch((error) => hidden(master, error)));
-        const { remoteAddress, remotePort } = master.stream;
-        return { address: `${remoteAddress}:${remotePort}`, info };
+        const { remoteAddress = '', remotePort = 0 } = master.stream;
+        return { address: hostAndPort(remoteAddress, remotePort), info };
       }),
     );
   }

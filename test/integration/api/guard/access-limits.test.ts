@@ -58,11 +58,11 @@ describe('callers', () => {
 
   it('take another limit at once', async () => {
     const tokens = tokensOf(TOKENS);
-    api.server.replaceAccess({ adminTokens: tokens, rateLimitPerMinute: 0, refusalLimitPerMinute: 0 });
+    api.server.replace({ adminTokens: tokens, rateLimitPerMinute: 0, refusalLimitPerMinute: 0, tls: null });
     const free = await api.call('GET', STATS, VIEWER);
     expect(free.status).toBe(200);
     expect(free.headers).not.toHaveProperty('ratelimit-limit');
-    api.server.replaceAccess({ adminTokens: tokens, rateLimitPerMinute: 15, refusalLimitPerMinute: 0 });
+    api.server.replace({ adminTokens: tokens, rateLimitPerMinute: 15, refusalLimitPerMinute: 0, tls: null });
     expectLimited(await api.call('GET', STATS, VIEWER));
   });
 });
@@ -159,7 +159,7 @@ describe('replacing tokens', () => {
     const own = await startApi({ ...stores, tokens: TOKENS });
     const added = { role: 'operator' as const, token: 'another-operator-token' };
     const tokens = tokensOf([added]);
-    own.server.replaceAccess({ adminTokens: tokens, rateLimitPerMinute: 0, refusalLimitPerMinute: 0 });
+    own.server.replace({ adminTokens: tokens, rateLimitPerMinute: 0, refusalLimitPerMinute: 0, tls: null });
     expect((await own.call('GET', STATS, OPERATOR)).status).toBe(401);
     expect((await own.call('GET', STATS, bearer(added.token))).status).toBe(200);
     await own.close();
