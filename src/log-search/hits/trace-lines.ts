@@ -2,6 +2,7 @@
 // the request ids of the hits with traceTargets, then scans the files around them for lines with one of the ids.
 
 import { holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
+import { indexOfBytes } from '../match/find-bytes.ts';
 import type { FileTask, Hit, Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
@@ -97,7 +98,7 @@ export class IdMatcher implements LineMatcher {
     this.#needles.forEach((needle, nth) => {
       let position = this.#positions[nth] ?? -1;
       if (position < from) {
-        const found = buf.indexOf(needle, from);
+        const found = indexOfBytes(buf, needle, from);
         position = found === -1 ? Number.POSITIVE_INFINITY : found;
         this.#positions[nth] = position;
       }
