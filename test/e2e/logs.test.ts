@@ -148,6 +148,17 @@ describe('output', () => {
     const { stdout } = await logs(tree, '--trace', '-o', 'json');
     const { traces } = JSON.parse(stdout);
     expect(traces).toMatchObject([{ id: 'r-1', lines: [{ is_hit: false }, { is_hit: true }] }]);
+    // With every hit as well, they come after the hits.
+    const all = (await logs(tree, '--trace', '--all')).stdout;
+    expect(all).toContain(`worker.log:${at('2026-02-01T10:00:01Z', ',"request_id":"r-1"')}request r-1\n`);
+    expect(all).toContain('"msg":"asked"');
+  });
+
+  it('--count-only prints the number and keeps no hits, whatever else is asked for', async () => {
+    const tree = threeDays();
+    const command = ['logs', '--roots', tree.root, '--iccid', CARD, '--count-only', '--all', '--trace'];
+    const { code, stdout } = await runCli(command, { env: { TMPDIR: '/nowhere' } });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '7\n' });
   });
 });
 

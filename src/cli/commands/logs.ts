@@ -130,7 +130,7 @@ export const logs: CommandSpec = defineCommand({
     const report = await withProgress(context, 'searching', (watch) => searchLogs({ ...search, ...watch }));
     try {
       const format = LOG_FORMATS.find((one) => one === context.format) ?? 'text';
-      const print = { format, countOnly: options.countOnly ?? false, all: options.all ?? false };
+      const print = { format, all: options.all ?? false };
       await writeAll(context.io, printReport(report, print));
       const aside = printAside(report, print);
       if (aside !== null) context.io.stderr.write(aside);

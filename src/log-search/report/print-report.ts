@@ -9,34 +9,30 @@ import { isComplete, lineToJson, reportToJson } from './report.ts';
 
 interface PrintOptions {
   readonly format: LogFormat;
-  /** Only the number of hits. */
-  readonly countOnly: boolean;
   /** Every hit. */
   readonly all: boolean;
 }
 
-export function* printReport(
-  report: Report,
-  { format, countOnly, all }: PrintOptions,
-): Generator<string | Buffer> {
-  if (countOnly) yield `${report.hits}\n`;
+export function* printReport(report: Report, { format, all }: PrintOptions): Generator<string | Buffer> {
+  if (report.query.keep === 'count') yield `${report.hits}\n`;
   else if (format === 'text') yield* all ? hitLines(report) : [reportToText(report)];
   else if (format === 'jsonl') yield* jsonLines(report, all);
   else yield* wholeJson(report, all);
 }
 
 /** The text for standard error; null when standard output has everything. */
-export function printAside(report: Report, { format, countOnly, all }: PrintOptions): string | null {
-  if (countOnly) return report.notices.length === 0 ? null : summaryToText(report);
+export function printAside(report: Report, { format, all }: PrintOptions): string | null {
+  if (report.query.keep === 'count') return report.notices.length === 0 ? null : summaryToText(report);
   return all && format === 'text' ? summaryToText(report) : null;
 }
 
 const NEWLINE = Buffer.from('\n');
 
-/** The lines as in the files, each after its path. */
-function* hitLines(report: Report): Generator<Buffer> {
+/** The lines as in the files, each after its path, and then the traces. */
+function* hitLines(report: Report): Generator<string | Buffer> {
   for (const { path, line } of report.records())
     yield Buffer.concat([Buffer.from(`${path}:`), line, NEWLINE]);
+  if (report.traces !== null) yield traces(report, report.traces);
 }
 
 /** One object per hit (or sample), then the summary with `"type":"summary"`. */
@@ -72,7 +68,7 @@ const SHOWN_CHARACTERS = 1_000;
 function reportToText(report: Report): string {
   const zone = new Zone(report.query.zone);
   const parts = [summaryToText(report), matchingFiles(report)];
-  if (report.traces !== null) parts.push(traces(report, zone));
+  if (report.traces !== null) parts.push(traces(report, report.traces));
   else parts.push(report.samples.map((sample) => sampleToText(sample, zone)).join(''));
   return parts.filter((part) => part !== '').join('\n');
 }
@@ -151,8 +147,9 @@ function shown({ line, cut }: FoundLine): string {
   return text.length > SHOWN_CHARACTERS || cut ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text;
 }
 
-function traces(report: Report, zone: Zone): string {
-  const groups = (report.traces ?? []).map(({ id, lines, truncated }) => {
+function traces(report: Report, found: NonNullable<Report['traces']>): string {
+  const zone = new Zone(report.query.zone);
+  const groups = found.map(({ id, lines, truncated }) => {
     const texts = lines.map(
       (line) =>
         `  ${line.isHit ? '>' : ' '} ${zone.format(line.timeMs)} ${line.path}\n      ${shown(line)}\n`,
