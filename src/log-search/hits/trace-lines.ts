@@ -22,15 +22,17 @@ const MAX_LINE_BYTES = 4_096;
 
 const KEY = '(?:x[-_])?(?:trace|request|req|correlation)[-_]?id';
 const ID_FIELD = new RegExp(
-  String.raw`(?<![\w-])${KEY}(?:\\*"|\\+u0022)?\s*[:=]\s*(?:\\*"|\\+u0022)?([\w.:-]{1,128})`,
+  String.raw`(?<![\w-])${KEY}(?:\\*"|\\+u0022)?\s*[:=]\s*(?:\\*"|\\+u0022)?([\w.:-]{0,127}[\w-])`,
   'gi',
 );
+/** What languages and servers log where there is no id. */
+const NO_ID = /^(?:-+|null|none|nil|undefined)$/i;
 
 /** The ids of the requests a line belongs to. */
 function requestIdsOf(line: Buffer): string[] {
   const ids = new Set<string>();
   for (const [, id = ''] of line.toString('latin1').matchAll(ID_FIELD)) {
-    if (id !== 'null') ids.add(id);
+    if (!NO_ID.test(id)) ids.add(id);
   }
   return [...ids];
 }
