@@ -6,7 +6,6 @@ import { sum, sumOfCounts } from '../domain/numbers.ts';
 import type { FileHits } from './hits/find-hits.ts';
 import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
 import { MAX_LINES_A_TRACE, type TracedLine, traceTargets } from './hits/trace-lines.ts';
-import { CardMatcher, holds } from './match/card-matcher.ts';
 import {
   compareHits,
   NOTICES,
@@ -142,7 +141,7 @@ async function findTraces(hits: HitRuns, roots: readonly string[], query: Query,
   const lines = results.flatMap((result) => result.lines);
   const cutShort = new Set(results.flatMap(({ truncated }) => truncated));
   const paths = plan.tasks.map(({ path }) => path);
-  const traces = targets.map(({ id }) => traceOf(id, lines, paths, query.card, cutShort));
+  const traces = targets.map(({ id }) => traceOf(id, lines, paths, cutShort));
   const notices = results.flatMap((result) => noticesOf(result, paths[result.file] ?? ''));
   return { traces, truncated, notices };
 }
@@ -151,17 +150,15 @@ function traceOf(
   id: string,
   lines: readonly TracedLine[],
   paths: readonly string[],
-  card: string,
   cutShort: ReadonlySet<string>,
 ) {
   const own = lines.filter((line) => line.id === id).sort(compareHits);
-  const matcher = new CardMatcher(card);
   return {
     id,
-    lines: own.slice(0, MAX_LINES_A_TRACE).map((line) => {
-      const found = toFoundLine({ ...line, interfaces: [] }, paths[line.file] ?? '');
-      return { ...found, isHit: holds(matcher, found.line) };
-    }),
+    lines: own.slice(0, MAX_LINES_A_TRACE).map((line) => ({
+      ...toFoundLine({ ...line, interfaces: [] }, paths[line.file] ?? ''),
+      isHit: line.isHit,
+    })),
     truncated: cutShort.has(id) || own.length > MAX_LINES_A_TRACE,
   };
 }

@@ -1,7 +1,7 @@
 // `--trace`: finds the other lines of the requests of a card's hits, also lines without the card. search.ts collects
 // the request ids of the hits with traceTargets, then scans the files around them for lines with one of the ids.
 
-import { holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
+import { CardMatcher, holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
 import { indexOfBytes } from '../match/find-bytes.ts';
 import type { FileTask, Hit, Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
@@ -61,6 +61,8 @@ export function traceTargets(hits: Iterable<Hit>) {
 
 export interface TracedLine extends Omit<Hit, 'interfaces'> {
   readonly id: string;
+  /** It holds the card. */
+  readonly isHit: boolean;
 }
 
 export async function findTraceLines(
@@ -71,7 +73,7 @@ export async function findTraceLines(
   const { sink, problems } = await scanFile(task, query, control, {
     matcher: new IdMatcher(targets.map(({ id }) => id)),
     timed: true,
-    begin: () => new TraceLines(task.number, targets),
+    begin: () => new TraceLines(task.number, targets, new CardMatcher(query.card)),
   });
   // The operator did not choose the window of this scan.
   const reported = problems.filter(({ code }) => code !== 'repeated_hour');
@@ -136,6 +138,7 @@ class TraceLines implements LineSink {
   constructor(
     private readonly file: number,
     targets: readonly TraceTarget[],
+    private readonly card: CardMatcher,
   ) {
     this.#matchers = new Map(targets.map((target) => [target, new IdMatcher([target.id])]));
   }
@@ -154,7 +157,7 @@ class TraceLines implements LineSink {
       }
       const kept = Buffer.from(line.subarray(0, MAX_LINE_BYTES));
       this.lines.push({
-        ...{ id, file: this.file, offset, timeMs: near, line: kept },
+        ...{ id, file: this.file, offset, timeMs: near, line: kept, isHit: holds(this.card, line) },
         cut: cut || kept.length < line.length,
       });
     }

@@ -27,3 +27,8 @@ it('keeps an id that ends with a dash', async () => {
 it.each(['-', 'null', 'None', 'nil', 'undefined', '""'])('takes %s for no id', async (none) => {
   expect(await traced(`request_id=${none} ${CARD}`, 'status - None nil null undefined')).toEqual({});
 });
+
+it('knows a hit whose card is far behind in a long line', async () => {
+  const long = `request_id=b2 ${'x'.repeat(10_000)} ${CARD}`;
+  expect(await traced(long)).toEqual({ b2: [`> ${long.slice(0, 40)}`] });
+});
