@@ -29,22 +29,21 @@ export type Report = Awaited<ReturnType<typeof searchLogs>>;
 export async function searchLogs(options: SearchOptions) {
   const startedMs = performance.now();
   const query = parseQuery(options);
-  const roots = options.roots.filter((root) => root !== '');
   const runDirectory = query.keep === 'all' ? makeRunDirectory() : null;
   const close = () => {
     if (runDirectory !== null) rmSync(runDirectory, { recursive: true, force: true });
   };
   try {
-    const { plan, results, threads } = await searchFiles(query, roots, runDirectory, options);
+    const { plan, results, threads } = await searchFiles(query, runDirectory, options);
     const pathOf = (file: number) => plan.tasks[file]?.path ?? '';
     const runs = results.flatMap((result) => result.runs);
     const hits = runDirectory === null ? null : new HitRuns(runs, runDirectory);
-    const traced = options.trace === true && hits ? await findTraces(hits, roots, query, options) : null;
+    const traced = options.trace === true && hits ? await findTraces(hits, query, options) : null;
     const problems = results.flatMap((result) => noticesOf(result, pathOf(result.file)));
     const notices = unique([...plan.notices, ...problems, ...(traced?.notices ?? [])]);
     return {
       query,
-      roots,
+      roots: options.roots,
       files: fileCounts(plan, notices, results),
       prunedFiles: plan.pruned,
       bytes: {
@@ -90,13 +89,8 @@ export async function searchLogs(options: SearchOptions) {
 }
 
 /** @returns the results in the order of the plan. */
-async function searchFiles(
-  query: Query,
-  roots: readonly string[],
-  runDirectory: string | null,
-  options: SearchOptions,
-) {
-  using found = walk(roots);
+async function searchFiles(query: Query, runDirectory: string | null, options: SearchOptions) {
+  using found = walk(options.roots);
   const plan = await makePlan(found, query, options.cacheDir ?? null, options.signal);
   const work = { query, runDirectory };
   const { results, threads } = await forEachFile(plan.tasks, 'findHits', work, options);
@@ -124,7 +118,7 @@ function fileCounts(plan: Plan, notices: readonly Notice[], results: readonly Fi
 }
 
 /** The second pass of `--trace`: finds the other lines of the hits' requests. */
-async function findTraces(hits: HitRuns, roots: readonly string[], query: Query, options: SearchOptions) {
+async function findTraces(hits: HitRuns, query: Query, options: SearchOptions) {
   const { targets, truncated } = traceTargets(hits.inOrder());
   if (targets.length === 0) return { traces: [], truncated: false, notices: [] };
   const window = {
@@ -133,7 +127,7 @@ async function findTraces(hits: HitRuns, roots: readonly string[], query: Query,
   };
   // The search is for lines without the card, so the index of the card does not help.
   const wider: Query = { ...query, window };
-  using found = walk(roots);
+  using found = walk(options.roots);
   const plan = await makePlan(found, wider, null, options.signal);
   const silent = { ...options, onProgress: undefined };
   const work = { query: wider, targets };

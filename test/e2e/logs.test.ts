@@ -48,6 +48,7 @@ describe('exit codes', () => {
     [['--roots', '/tmp', '--iccid', '1', '--since', 'noon'], 64, /--since 2h/],
     [['--roots', '/tmp', '--iccid', '1', '--tz', 'Mars'], 64, /--tz UTC/],
     [['--roots', '/tmp', '--iccid', '1', '--interface', 'x'], 64, /realname/],
+    [['--roots', ':', '--iccid', '1'], 64, /--roots/],
     [['--roots', '/tmp'], 64, /--iccid/],
     [['--iccid', '1'], 64, /--roots/],
   ])('%j: %i', async (args, code, says) => {
