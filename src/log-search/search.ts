@@ -19,6 +19,7 @@ import { parseQuery } from './plan/parse-query.ts';
 import { makePlan, type Plan } from './plan/plan.ts';
 import { walk } from './plan/walk.ts';
 import { forEachFile } from './threads.ts';
+import { Zone } from './time/zone.ts';
 
 export type Report = Awaited<ReturnType<typeof searchLogs>>;
 
@@ -43,6 +44,7 @@ export async function searchLogs(options: SearchOptions) {
     const notices = unique([...plan.notices, ...problems, ...(traced?.notices ?? [])]);
     return {
       query,
+      zone: new Zone(query.zone),
       roots: options.roots,
       files: fileCounts(plan, notices, results),
       prunedFiles: plan.pruned,

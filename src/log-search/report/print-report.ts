@@ -4,7 +4,7 @@
 
 import { type FoundLine, isIncomplete, type LogFormat, textOf } from '../model.ts';
 import type { Report } from '../search.ts';
-import { Zone } from '../time/zone.ts';
+import type { Zone } from '../time/zone.ts';
 import { isComplete, lineToJson, reportToJson } from './report.ts';
 
 interface PrintOptions {
@@ -37,9 +37,8 @@ function* hitLines(report: Report): Generator<string | Buffer> {
 
 /** One object per hit (or sample), then the summary with `"type":"summary"`. */
 function* jsonLines(report: Report, all: boolean): Generator<string> {
-  const zone = new Zone(report.query.zone);
   for (const found of all ? report.records() : report.samples) {
-    yield `${JSON.stringify({ type: 'hit', ...lineToJson(found, zone) })}\n`;
+    yield `${JSON.stringify({ type: 'hit', ...lineToJson(found, report.zone) })}\n`;
   }
   yield `${JSON.stringify({ type: 'summary', ...reportToJson(report) })}\n`;
 }
@@ -50,11 +49,10 @@ function* wholeJson(report: Report, all: boolean): Generator<string> {
     yield `${text}\n`;
     return;
   }
-  const zone = new Zone(report.query.zone);
   yield `${text.slice(0, -2)},\n  "records": [`;
   let separator = '\n';
   for (const found of report.records()) {
-    yield `${separator}    ${JSON.stringify(lineToJson(found, zone))}`;
+    yield `${separator}    ${JSON.stringify(lineToJson(found, report.zone))}`;
     separator = ',\n';
   }
   yield `${separator === '\n' ? '' : '\n  '}]\n}\n`;
@@ -66,17 +64,15 @@ const SHOWN_CHARACTERS = 1_000;
 
 /** Summary, matching files, samples or traces. */
 function reportToText(report: Report): string {
-  const zone = new Zone(report.query.zone);
   const parts = [summaryToText(report), matchingFiles(report)];
   if (report.traces !== null) parts.push(traces(report, report.traces));
-  else parts.push(report.samples.map((sample) => sampleToText(sample, zone)).join(''));
+  else parts.push(report.samples.map((sample) => sampleToText(sample, report.zone)).join(''));
   return parts.filter((part) => part !== '').join('\n');
 }
 
 /** For standard error, too, when standard output has only a number or the hits. Ends with the notices, if there are any. */
 function summaryToText(report: Report): string {
-  const { query, files, bytes } = report;
-  const zone = new Zone(query.zone);
+  const { query, files, bytes, zone } = report;
   const time = (ms: number) => (Number.isFinite(ms) ? zone.format(ms) : '…');
   const rows: [string, string][] = [
     ['card', query.card],
@@ -148,11 +144,10 @@ function shown({ line, cut }: FoundLine): string {
 }
 
 function traces(report: Report, found: NonNullable<Report['traces']>): string {
-  const zone = new Zone(report.query.zone);
   const groups = found.map(({ id, lines, truncated }) => {
     const texts = lines.map(
       (line) =>
-        `  ${line.isHit ? '>' : ' '} ${zone.format(line.timeMs)} ${line.path}\n      ${shown(line)}\n`,
+        `  ${line.isHit ? '>' : ' '} ${report.zone.format(line.timeMs)} ${line.path}\n      ${shown(line)}\n`,
     );
     return `request ${id}\n${texts.join('')}${truncated ? '    and more lines\n' : ''}`;
   });
