@@ -134,6 +134,7 @@ function psqlOf(url: string): string {
   try {
     const shown = new URL(url);
     shown.password = '';
+    shown.searchParams.delete('password');
     return `psql '${shown}'`;
   } catch {
     return 'psql';

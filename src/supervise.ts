@@ -1,9 +1,10 @@
 // Runs a daemon: as one process, as several processes under a supervisor (`processes`), or as one of these. The
 // composition root of the supervisor; wiring.ts is the one of each process. Called by main.ts.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { EXIT_BUG } from './cli/exit-codes.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
+import { linesOf } from './platform/lines.ts';
 import { type Logs, openLogs } from './platform/logger.ts';
 import { onSignal, untilStopped } from './signals.ts';
 import { type Overseer, PROCESS_NUMBER } from './supervision/messages.ts';
@@ -75,7 +76,12 @@ function spawnProcess(number: number, config: DaemonConfig, own: OwnProcess, log
     env: { ...env, [PROCESS_NUMBER]: String(number) },
     stdio: ['ignore', config.logDir === null ? 'pipe' : 'ignore', 'inherit', 'ipc'],
   });
-  // Several writers would mix their lines in a pipe, so one process writes all lines.
-  if (child.stdout !== null) createInterface(child.stdout).on('line', (line) => logs.pass(`${line}\n`));
+  // Its output fails only together with the process, which the supervisor notices.
+  if (child.stdout !== null) passLines(child.stdout, logs).catch(() => {});
   return child;
+}
+
+/** Several writers would mix their lines in a pipe, so one process writes all lines. */
+async function passLines(output: Readable, logs: Logs): Promise<void> {
+  for await (const lines of linesOf(output)) for (const line of lines) logs.pass(`${line}\n`);
 }

@@ -6,7 +6,6 @@ import { sum, sumOfCounts } from '../domain/numbers.ts';
 import type { FileHits } from './hits/find-hits.ts';
 import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
 import { MAX_LINES_A_TRACE, type TracedLine, traceTargets } from './hits/trace-lines.ts';
-import { CardMatcher, holds } from './match/card-matcher.ts';
 import {
   compareHits,
   NOTICES,
@@ -20,6 +19,7 @@ import { parseQuery } from './plan/parse-query.ts';
 import { makePlan, type Plan } from './plan/plan.ts';
 import { walk } from './plan/walk.ts';
 import { forEachFile } from './threads.ts';
+import { Zone } from './time/zone.ts';
 
 export type Report = Awaited<ReturnType<typeof searchLogs>>;
 
@@ -30,22 +30,22 @@ export type Report = Awaited<ReturnType<typeof searchLogs>>;
 export async function searchLogs(options: SearchOptions) {
   const startedMs = performance.now();
   const query = parseQuery(options);
-  const roots = options.roots.filter((root) => root !== '');
   const runDirectory = query.keep === 'all' ? makeRunDirectory() : null;
   const close = () => {
     if (runDirectory !== null) rmSync(runDirectory, { recursive: true, force: true });
   };
   try {
-    const { plan, results, threads } = await searchFiles(query, roots, runDirectory, options);
+    const { plan, results, threads } = await searchFiles(query, runDirectory, options);
     const pathOf = (file: number) => plan.tasks[file]?.path ?? '';
     const runs = results.flatMap((result) => result.runs);
     const hits = runDirectory === null ? null : new HitRuns(runs, runDirectory);
-    const traced = options.trace === true && hits ? await findTraces(hits, roots, query, options) : null;
+    const traced = options.trace === true && hits ? await findTraces(hits, query, options) : null;
     const problems = results.flatMap((result) => noticesOf(result, pathOf(result.file)));
     const notices = unique([...plan.notices, ...problems, ...(traced?.notices ?? [])]);
     return {
       query,
-      roots,
+      zone: new Zone(query.zone),
+      roots: options.roots,
       files: fileCounts(plan, notices, results),
       prunedFiles: plan.pruned,
       bytes: {
@@ -91,13 +91,8 @@ export async function searchLogs(options: SearchOptions) {
 }
 
 /** @returns the results in the order of the plan. */
-async function searchFiles(
-  query: Query,
-  roots: readonly string[],
-  runDirectory: string | null,
-  options: SearchOptions,
-) {
-  using found = walk(roots);
+async function searchFiles(query: Query, runDirectory: string | null, options: SearchOptions) {
+  using found = walk(options.roots);
   const plan = await makePlan(found, query, options.cacheDir ?? null, options.signal);
   const work = { query, runDirectory };
   const { results, threads } = await forEachFile(plan.tasks, 'findHits', work, options);
@@ -125,7 +120,7 @@ function fileCounts(plan: Plan, notices: readonly Notice[], results: readonly Fi
 }
 
 /** The second pass of `--trace`: finds the other lines of the hits' requests. */
-async function findTraces(hits: HitRuns, roots: readonly string[], query: Query, options: SearchOptions) {
+async function findTraces(hits: HitRuns, query: Query, options: SearchOptions) {
   const { targets, truncated } = traceTargets(hits.inOrder());
   if (targets.length === 0) return { traces: [], truncated: false, notices: [] };
   const window = {
@@ -134,7 +129,7 @@ async function findTraces(hits: HitRuns, roots: readonly string[], query: Query,
   };
   // The search is for lines without the card, so the index of the card does not help.
   const wider: Query = { ...query, window };
-  using found = walk(roots);
+  using found = walk(options.roots);
   const plan = await makePlan(found, wider, null, options.signal);
   const silent = { ...options, onProgress: undefined };
   const work = { query: wider, targets };
@@ -142,7 +137,7 @@ async function findTraces(hits: HitRuns, roots: readonly string[], query: Query,
   const lines = results.flatMap((result) => result.lines);
   const cutShort = new Set(results.flatMap(({ truncated }) => truncated));
   const paths = plan.tasks.map(({ path }) => path);
-  const traces = targets.map(({ id }) => traceOf(id, lines, paths, query.card, cutShort));
+  const traces = targets.map(({ id }) => traceOf(id, lines, paths, cutShort));
   const notices = results.flatMap((result) => noticesOf(result, paths[result.file] ?? ''));
   return { traces, truncated, notices };
 }
@@ -151,17 +146,15 @@ function traceOf(
   id: string,
   lines: readonly TracedLine[],
   paths: readonly string[],
-  card: string,
   cutShort: ReadonlySet<string>,
 ) {
   const own = lines.filter((line) => line.id === id).sort(compareHits);
-  const matcher = new CardMatcher(card);
   return {
     id,
-    lines: own.slice(0, MAX_LINES_A_TRACE).map((line) => {
-      const found = toFoundLine({ ...line, interfaces: [] }, paths[line.file] ?? '');
-      return { ...found, isHit: holds(matcher, found.line) };
-    }),
+    lines: own.slice(0, MAX_LINES_A_TRACE).map((line) => ({
+      ...toFoundLine({ ...line, interfaces: [] }, paths[line.file] ?? ''),
+      isHit: line.isHit,
+    })),
     truncated: cutShort.has(id) || own.length > MAX_LINES_A_TRACE,
   };
 }

@@ -1,6 +1,6 @@
-// Directories: creates one with its parents, for logs, indexes, contexts and the embedded database; and how much space is free
-// on the disk of one, and whether it is writable, for the doctor.
-import { mkdirSync, statSync } from 'node:fs';
+// Directories: creates one with its parents, for logs, indexes, contexts and the embedded database; the names in one, for what the
+// log search keeps; how much space is free on the disk of one, and whether it is writable, for the doctor.
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CardpollError, messageOf } from './errors.ts';
@@ -39,6 +39,15 @@ function makeLevel(path: string, options: MakeDirectoryOptions): void {
 
 function notADirectory(path: string): Error {
   return Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${path}'`), { code: 'ENOTDIR', path });
+}
+
+/** The names in a directory; none where it cannot be read. */
+export function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
 }
 
 /**

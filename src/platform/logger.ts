@@ -37,8 +37,6 @@ export interface Logs {
   readonly droppedLines: number;
   /** A file whose lines wait or are dropped, and why; null while all are written. */
   readonly trouble: string | null;
-  /** Resolves when all lines so far are written, or cannot be. */
-  flush(): Promise<void>;
   /** Writes the buffered lines and closes the files; later lines are dropped. */
   close(): Promise<void>;
 }
@@ -89,9 +87,6 @@ export function openLogs(options: LogOptions): Logs {
     pass: (line) => files[0]?.write(line),
     reopen: () => {
       for (const file of files) file.reopen();
-    },
-    flush: async () => {
-      await Promise.all(files.map((file) => file.flush()));
     },
     close: async () => {
       await Promise.all(files.map((file) => file.close()));

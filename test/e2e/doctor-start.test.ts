@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { emptyDatabase, freshRedis } from '../support/fresh-stores.ts';
+import { emptyDatabase, freshDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { type RunningCli, spawnCli } from '../support/processes.ts';
 import { runDoctor } from '../support/run-doctor.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -145,4 +145,13 @@ it('without a known token it reports what is wrong and where', async () => {
     detail: `the admin token of carl expired: ${YESTERDAY} was its last day`,
     hint: expect.stringContaining('cardpoll token new'),
   });
+});
+
+it('shows no password, wherever the URL of the database has it', async () => {
+  const url = new URL(await freshDatabase());
+  url.searchParams.set('password', 'pw-in-a-parameter');
+  const env = { ...client, CARDPOLL_DATABASE_URL: url.href, CARDPOLL_DATABASE_MAX_CONNECTIONS: '1000' };
+  const { found, report } = await runDoctor(env, '--config', config);
+  expect(found('postgresql connections')?.command).toMatch(/^psql 'postgres/);
+  expect(JSON.stringify(report)).not.toContain('pw-in-a-parameter');
 });

@@ -48,6 +48,7 @@ describe('exit codes', () => {
     [['--roots', '/tmp', '--iccid', '1', '--since', 'noon'], 64, /--since 2h/],
     [['--roots', '/tmp', '--iccid', '1', '--tz', 'Mars'], 64, /--tz UTC/],
     [['--roots', '/tmp', '--iccid', '1', '--interface', 'x'], 64, /realname/],
+    [['--roots', ':', '--iccid', '1'], 64, /--roots/],
     [['--roots', '/tmp'], 64, /--iccid/],
     [['--iccid', '1'], 64, /--roots/],
   ])('%j: %i', async (args, code, says) => {
@@ -148,6 +149,17 @@ describe('output', () => {
     const { stdout } = await logs(tree, '--trace', '-o', 'json');
     const { traces } = JSON.parse(stdout);
     expect(traces).toMatchObject([{ id: 'r-1', lines: [{ is_hit: false }, { is_hit: true }] }]);
+    // With every hit as well, they come after the hits.
+    const all = (await logs(tree, '--trace', '--all')).stdout;
+    expect(all).toContain(`worker.log:${at('2026-02-01T10:00:01Z', ',"request_id":"r-1"')}request r-1\n`);
+    expect(all).toContain('"msg":"asked"');
+  });
+
+  it('--count-only prints the number and keeps no hits, whatever else is asked for', async () => {
+    const tree = threeDays();
+    const command = ['logs', '--roots', tree.root, '--iccid', CARD, '--count-only', '--all', '--trace'];
+    const { code, stdout } = await runCli(command, { env: { TMPDIR: '/nowhere' } });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '7\n' });
   });
 });
 

@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { objectIn } from '../../platform/json.ts';
+import { linesOf } from '../../platform/lines.ts';
 import { endedEarly, errorOfAnswer, notCardpoll, tooSlow, unreachable } from './client-errors.ts';
 
 export interface Answer<Body> {
@@ -75,20 +75,13 @@ export class ApiCalls {
 
   /** The JSON objects of an answer with one a line, as they arrive: all that came together. */
   async *objects(call: Call): AsyncGenerator<ReadonlyArray<Record<string, unknown>>> {
-    const decoder = new StringDecoder('utf8');
-    let rest = '';
-    for await (const piece of this.stream(call)) {
-      const lines = (rest + decoder.write(piece)).split('\n');
-      rest = lines.pop() ?? '';
-      yield lines.map((line) => this.#objectOf(line));
+    for await (const lines of linesOf(this.stream(call))) {
+      yield lines.map((line) => {
+        const object = objectIn(line);
+        if (object === null) throw notCardpoll(this.options.url);
+        return object;
+      });
     }
-    if (rest !== '') yield [this.#objectOf(rest)];
-  }
-
-  #objectOf(line: string): Record<string, unknown> {
-    const object = objectIn(line);
-    if (object === null) throw notCardpoll(this.options.url);
-    return object;
   }
 
   async #attempt<Result>(call: Call, send: (outgoing: Outgoing) => Promise<Result>): Promise<Result> {

@@ -130,7 +130,7 @@ export const logs: CommandSpec = defineCommand({
     const report = await withProgress(context, 'searching', (watch) => searchLogs({ ...search, ...watch }));
     try {
       const format = LOG_FORMATS.find((one) => one === context.format) ?? 'text';
-      const print = { format, countOnly: options.countOnly ?? false, all: options.all ?? false };
+      const print = { format, all: options.all ?? false };
       await writeAll(context.io, printReport(report, print));
       const aside = printAside(report, print);
       if (aside !== null) context.io.stderr.write(aside);
@@ -171,14 +171,13 @@ function searchOptions(context: CommandContext, options: LogsOptions, config: Lo
 }
 
 function rootsOf({ roots }: RootOptions, { logDir }: LogsConfig): readonly string[] {
-  if (roots !== undefined) return roots.split(':').filter((root) => root !== '');
-  if (logDir !== null) return [logDir];
-  throw new CardpollError(
-    'usage',
-    'roots_missing',
-    'no log directory: --roots is missing and none is configured',
-    { hint: 'add --roots /var/log/cardpoll, or set log_dir' },
-  );
+  const given = roots?.split(':') ?? [logDir ?? ''];
+  const named = given.filter((root) => root !== '');
+  if (named.length > 0) return named;
+  const why = roots === undefined ? '--roots is missing and none is configured' : '--roots names none';
+  throw new CardpollError('usage', 'roots_missing', `no log directory: ${why}`, {
+    hint: 'add --roots /var/log/cardpoll, or set log_dir',
+  });
 }
 
 function zoneOf({ tz }: RootOptions, { timeZone }: LogsConfig): string | undefined {

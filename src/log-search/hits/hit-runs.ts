@@ -1,9 +1,10 @@
 // Stores any number of hits in little memory, and returns them in time order: sorted runs in temporary files, merged on
 // reading. Each scanned file has a writer (find-hits.ts); search.ts reads all runs, and removes the directory.
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, lstatSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { INTERFACE_NAMES } from '../../domain/gateway-interface.ts';
+import { namesIn } from '../../platform/directory.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { compareHits, type Hit, type HitOrder } from '../model.ts';
 
@@ -14,11 +15,27 @@ const HIT_BYTES = 200;
 const READ_BYTES = 65_536;
 const MAX_OPEN_RUNS = 64;
 const HEADER_BYTES = 26;
+const DIRECTORY = 'cardpoll-logs-';
+const LEFT_OVER_MS = 86_400_000;
 
 /** Creates the directory for the runs of one search. @throws CardpollError `io`, like all functions of this file. */
 export function makeRunDirectory(): string {
   const parent = tmpdir();
-  return orFail(parent, () => mkdtempSync(join(parent, 'cardpoll-logs-')));
+  return orFail(parent, () => {
+    removeLeftOvers(parent);
+    return mkdtempSync(join(parent, DIRECTORY));
+  });
+}
+
+/** A search that is killed, or whose terminal is closed, leaves its directory behind. */
+function removeLeftOvers(parent: string): void {
+  for (const name of namesIn(parent)) {
+    const path = join(parent, name);
+    const stat = name.startsWith(DIRECTORY) ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
+    // Only what no other user can change meanwhile: a link in it could lead anywhere.
+    const isOwn = stat?.isDirectory() === true && stat.uid === process.getuid?.();
+    if (isOwn && Date.now() - stat.mtimeMs > LEFT_OVER_MS) rmSync(path, { recursive: true, force: true });
+  }
 }
 
 export class RunWriter {

@@ -1,7 +1,8 @@
 // `--trace`: finds the other lines of the requests of a card's hits, also lines without the card. search.ts collects
 // the request ids of the hits with traceTargets, then scans the files around them for lines with one of the ids.
 
-import { holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
+import { CardMatcher, holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
+import { indexOfBytes } from '../match/find-bytes.ts';
 import type { FileTask, Hit, Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
@@ -21,15 +22,17 @@ const MAX_LINE_BYTES = 4_096;
 
 const KEY = '(?:x[-_])?(?:trace|request|req|correlation)[-_]?id';
 const ID_FIELD = new RegExp(
-  String.raw`(?<![\w-])${KEY}(?:\\*"|\\+u0022)?\s*[:=]\s*(?:\\*"|\\+u0022)?([\w.:-]{1,128})`,
+  String.raw`(?<![\w-])${KEY}(?:\\*"|\\+u0022)?\s*[:=]\s*(?:\\*"|\\+u0022)?([\w.:-]{0,127}[\w-])`,
   'gi',
 );
+/** What languages and servers log where there is no id. */
+const NO_ID = /^(?:-+|null|none|nil|undefined)$/i;
 
 /** The ids of the requests a line belongs to. */
 function requestIdsOf(line: Buffer): string[] {
   const ids = new Set<string>();
   for (const [, id = ''] of line.toString('latin1').matchAll(ID_FIELD)) {
-    if (id !== 'null') ids.add(id);
+    if (!NO_ID.test(id)) ids.add(id);
   }
   return [...ids];
 }
@@ -58,6 +61,8 @@ export function traceTargets(hits: Iterable<Hit>) {
 
 export interface TracedLine extends Omit<Hit, 'interfaces'> {
   readonly id: string;
+  /** It holds the card. */
+  readonly isHit: boolean;
 }
 
 export async function findTraceLines(
@@ -68,7 +73,7 @@ export async function findTraceLines(
   const { sink, problems } = await scanFile(task, query, control, {
     matcher: new IdMatcher(targets.map(({ id }) => id)),
     timed: true,
-    begin: () => new TraceLines(task.number, targets),
+    begin: () => new TraceLines(task.number, targets, new CardMatcher(query.card)),
   });
   // The operator did not choose the window of this scan.
   const reported = problems.filter(({ code }) => code !== 'repeated_hour');
@@ -97,7 +102,7 @@ export class IdMatcher implements LineMatcher {
     this.#needles.forEach((needle, nth) => {
       let position = this.#positions[nth] ?? -1;
       if (position < from) {
-        const found = buf.indexOf(needle, from);
+        const found = indexOfBytes(buf, needle, from);
         position = found === -1 ? Number.POSITIVE_INFINITY : found;
         this.#positions[nth] = position;
       }
@@ -133,6 +138,7 @@ class TraceLines implements LineSink {
   constructor(
     private readonly file: number,
     targets: readonly TraceTarget[],
+    private readonly card: CardMatcher,
   ) {
     this.#matchers = new Map(targets.map((target) => [target, new IdMatcher([target.id])]));
   }
@@ -151,7 +157,7 @@ class TraceLines implements LineSink {
       }
       const kept = Buffer.from(line.subarray(0, MAX_LINE_BYTES));
       this.lines.push({
-        ...{ id, file: this.file, offset, timeMs: near, line: kept },
+        ...{ id, file: this.file, offset, timeMs: near, line: kept, isHit: holds(this.card, line) },
         cut: cut || kept.length < line.length,
       });
     }

@@ -2,10 +2,10 @@
 // Written by index-file.ts, queried by plan.ts. A sidecar is used only if the log file is unchanged, judged by device,
 // inode, size, mtime and last bytes, and if the checksums of the sidecar are right; otherwise the file is scanned.
 
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { makeDirectory } from '../../platform/directory.ts';
+import { makeDirectory, namesIn } from '../../platform/directory.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { objectIn } from '../../platform/json.ts';
 import type { FoundFile } from '../model.ts';
@@ -176,12 +176,4 @@ function sidecarNames(logDirectory: string): Set<string> {
     statSync(join(logDirectory, name), { throwIfNoEntry: false }),
   );
   return new Set(stats.flatMap((stat) => (stat === undefined ? [] : [`${stat.dev}-${stat.ino}.idx`])));
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
 }

@@ -25,7 +25,7 @@ export function parseQuery(options: SearchOptions): Query {
     strict: options.strict ?? false,
     window: windowOf(options, zone),
     zone: options.tz ?? null,
-    keep: options.all || options.trace ? 'all' : options.countOnly ? 'count' : 'samples',
+    keep: options.countOnly ? 'count' : options.all || options.trace ? 'all' : 'samples',
     samples: options.samples ?? DEFAULT_SAMPLES,
     prune: options.prune ?? true,
     inflate: options.inflate ?? 'auto',

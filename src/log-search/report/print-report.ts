@@ -4,46 +4,41 @@
 
 import { type FoundLine, isIncomplete, type LogFormat, textOf } from '../model.ts';
 import type { Report } from '../search.ts';
-import { Zone } from '../time/zone.ts';
+import type { Zone } from '../time/zone.ts';
 import { isComplete, lineToJson, reportToJson } from './report.ts';
 
 interface PrintOptions {
   readonly format: LogFormat;
-  /** Only the number of hits. */
-  readonly countOnly: boolean;
   /** Every hit. */
   readonly all: boolean;
 }
 
-export function* printReport(
-  report: Report,
-  { format, countOnly, all }: PrintOptions,
-): Generator<string | Buffer> {
-  if (countOnly) yield `${report.hits}\n`;
+export function* printReport(report: Report, { format, all }: PrintOptions): Generator<string | Buffer> {
+  if (report.query.keep === 'count') yield `${report.hits}\n`;
   else if (format === 'text') yield* all ? hitLines(report) : [reportToText(report)];
   else if (format === 'jsonl') yield* jsonLines(report, all);
   else yield* wholeJson(report, all);
 }
 
 /** The text for standard error; null when standard output has everything. */
-export function printAside(report: Report, { format, countOnly, all }: PrintOptions): string | null {
-  if (countOnly) return report.notices.length === 0 ? null : summaryToText(report);
+export function printAside(report: Report, { format, all }: PrintOptions): string | null {
+  if (report.query.keep === 'count') return report.notices.length === 0 ? null : summaryToText(report);
   return all && format === 'text' ? summaryToText(report) : null;
 }
 
 const NEWLINE = Buffer.from('\n');
 
-/** The lines as in the files, each after its path. */
-function* hitLines(report: Report): Generator<Buffer> {
+/** The lines as in the files, each after its path, and then the traces. */
+function* hitLines(report: Report): Generator<string | Buffer> {
   for (const { path, line } of report.records())
     yield Buffer.concat([Buffer.from(`${path}:`), line, NEWLINE]);
+  if (report.traces !== null) yield traces(report, report.traces);
 }
 
 /** One object per hit (or sample), then the summary with `"type":"summary"`. */
 function* jsonLines(report: Report, all: boolean): Generator<string> {
-  const zone = new Zone(report.query.zone);
   for (const found of all ? report.records() : report.samples) {
-    yield `${JSON.stringify({ type: 'hit', ...lineToJson(found, zone) })}\n`;
+    yield `${JSON.stringify({ type: 'hit', ...lineToJson(found, report.zone) })}\n`;
   }
   yield `${JSON.stringify({ type: 'summary', ...reportToJson(report) })}\n`;
 }
@@ -54,11 +49,10 @@ function* wholeJson(report: Report, all: boolean): Generator<string> {
     yield `${text}\n`;
     return;
   }
-  const zone = new Zone(report.query.zone);
   yield `${text.slice(0, -2)},\n  "records": [`;
   let separator = '\n';
   for (const found of report.records()) {
-    yield `${separator}    ${JSON.stringify(lineToJson(found, zone))}`;
+    yield `${separator}    ${JSON.stringify(lineToJson(found, report.zone))}`;
     separator = ',\n';
   }
   yield `${separator === '\n' ? '' : '\n  '}]\n}\n`;
@@ -70,17 +64,15 @@ const SHOWN_CHARACTERS = 1_000;
 
 /** Summary, matching files, samples or traces. */
 function reportToText(report: Report): string {
-  const zone = new Zone(report.query.zone);
   const parts = [summaryToText(report), matchingFiles(report)];
-  if (report.traces !== null) parts.push(traces(report, zone));
-  else parts.push(report.samples.map((sample) => sampleToText(sample, zone)).join(''));
+  if (report.traces !== null) parts.push(traces(report, report.traces));
+  else parts.push(report.samples.map((sample) => sampleToText(sample, report.zone)).join(''));
   return parts.filter((part) => part !== '').join('\n');
 }
 
 /** For standard error, too, when standard output has only a number or the hits. Ends with the notices, if there are any. */
 function summaryToText(report: Report): string {
-  const { query, files, bytes } = report;
-  const zone = new Zone(query.zone);
+  const { query, files, bytes, zone } = report;
   const time = (ms: number) => (Number.isFinite(ms) ? zone.format(ms) : '…');
   const rows: [string, string][] = [
     ['card', query.card],
@@ -151,11 +143,11 @@ function shown({ line, cut }: FoundLine): string {
   return text.length > SHOWN_CHARACTERS || cut ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text;
 }
 
-function traces(report: Report, zone: Zone): string {
-  const groups = (report.traces ?? []).map(({ id, lines, truncated }) => {
+function traces(report: Report, found: NonNullable<Report['traces']>): string {
+  const groups = found.map(({ id, lines, truncated }) => {
     const texts = lines.map(
       (line) =>
-        `  ${line.isHit ? '>' : ' '} ${zone.format(line.timeMs)} ${line.path}\n      ${shown(line)}\n`,
+        `  ${line.isHit ? '>' : ' '} ${report.zone.format(line.timeMs)} ${line.path}\n      ${shown(line)}\n`,
     );
     return `request ${id}\n${texts.join('')}${truncated ? '    and more lines\n' : ''}`;
   });

@@ -4,7 +4,7 @@
 import { snakeKeys } from '../../platform/snake-keys.ts';
 import { type FoundLine, isIncomplete, textOf } from '../model.ts';
 import type { Report } from '../search.ts';
-import { Zone } from '../time/zone.ts';
+import type { Zone } from '../time/zone.ts';
 
 export function isComplete(report: Report): boolean {
   return !report.notices.some(isIncomplete);
@@ -18,8 +18,7 @@ export function exitCodeOf(report: Report): 0 | 1 | 2 {
 
 /** The report as one JSON object, without the records. */
 export function reportToJson(report: Report): Record<string, unknown> {
-  const zone = new Zone(report.query.zone);
-  const { query, files, bytes } = report;
+  const { query, files, bytes, zone } = report;
   const time = (ms: number | null) => (ms === null || !Number.isFinite(ms) ? null : zone.format(ms));
   return {
     iccid: query.card,

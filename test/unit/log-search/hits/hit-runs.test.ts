@@ -1,8 +1,8 @@
 // Hits beyond memory: sorted runs on disk, merged in time order.
-import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { HitRuns, RunWriter } from '../../../../src/log-search/hits/hit-runs.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { HitRuns, makeRunDirectory, RunWriter } from '../../../../src/log-search/hits/hit-runs.ts';
 import type { Hit } from '../../../../src/log-search/model.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
@@ -13,6 +13,9 @@ const HITS_A_RUN = 7;
 let directory: string;
 beforeEach(() => {
   directory = temporaryDirectory('runs');
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
 });
 
 function hit(timeMs: number, file: number, offset: number): Hit {
@@ -135,4 +138,17 @@ describe('a directory that cannot be written', () => {
     writer.flush();
     expect([...new HitRuns(writer.paths, gone).inOrder()]).toEqual([hit(1, 0, 0)]);
   });
+});
+
+it('what a killed search left goes with a search a day later, and nothing else does', () => {
+  vi.stubEnv('TMPDIR', directory);
+  const aDayAgo = new Date(Date.now() - 86_400_000 - 1_000);
+  for (const name of ['cardpoll-logs-killed', 'cardpoll-logs-runs', 'other']) {
+    mkdirSync(join(directory, name));
+    writeFileSync(join(directory, name, 'hits-0-0'), '');
+    if (name !== 'cardpoll-logs-runs') utimesSync(join(directory, name), aDayAgo, aDayAgo);
+  }
+  const own = makeRunDirectory();
+  const names = ['cardpoll-logs-runs', 'other', own.slice(directory.length + 1)];
+  expect(readdirSync(directory).sort()).toEqual(names.sort());
 });
