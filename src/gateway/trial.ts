@@ -32,7 +32,7 @@ export async function byHand<T>(
   const client = new GatewayClient({ ...profile, rateLimits: [] }, { ...deps, log: silentLogger() }, onCall);
   try {
     return await work((name, card) =>
-      client.call(name, card, profile.timeoutMs).catch((error: GatewayError) => error),
+      client.call(name, card, Number.POSITIVE_INFINITY).catch((error: GatewayError) => error),
     );
   } finally {
     await client.close();

@@ -188,6 +188,13 @@ describe('no secret is shown', () => {
   });
 });
 
+it('gives an interface the time that it has of its own, also when that is more than gateway.timeout_ms', async () => {
+  const late: Behaviour = (socket, request) =>
+    void setTimeout(() => answer(200, '{"code":200,"data":{"used":1}}')(socket, request), 300);
+  const { trial } = await against(late, { timeoutMs: 50, interfaces: { flow: { timeoutMs: 60_000 } } });
+  expect(trial).toMatchObject({ ok: true, value: 1 });
+});
+
 it('asks for no other place when a call was not made or was cut', () => {
   const trace = {
     request: { method: 'GET' as const, path: '/', headers: [], body: null },
