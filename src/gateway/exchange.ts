@@ -5,6 +5,7 @@
 // One coarse timer for all exchanges replaces a timer per call; it runs only while something is in flight, and an
 // exchange ends at most SWEEP_MS after its deadline.
 import type { IncomingHttpHeaders } from 'node:http';
+import { TextDecoder } from 'node:util';
 import { type Dispatcher, errors } from 'undici';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -27,8 +28,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   retryAfter: RetryAfter = { value: null, date: null };
   error: GatewayError | null = null;
   #body: Buffer = NO_BYTES;
-  /** As the answer names it; null: UTF-8. */
-  #charset: string | null = null;
+  /** Of the charset that the answer names; null: UTF-8. */
+  #decoder: TextDecoder | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #done = false;
 
@@ -43,9 +44,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     private readonly settled: (exchange: Exchange) => void,
   ) {}
 
-  /** @throws GatewayError `malformed` for a charset that is not known. */
   get body(): string {
-    if (this.#charset !== null) return decoded(this.#body, this.#charset);
+    if (this.#decoder !== null) return this.#decoder.decode(this.#body);
     const text = this.#body.toString();
     return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
   }
@@ -61,7 +61,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.status = status;
     const charset = /charset="?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1];
-    if (charset !== undefined && !/^utf-?8$/i.test(charset)) this.#charset = charset;
+    if (charset !== undefined && !/^utf-?8$/i.test(charset)) this.#decodeAs(charset);
     if (headers['retry-after'] !== undefined)
       this.retryAfter = { value: headers['retry-after'], date: headers.date ?? null };
   }
@@ -103,18 +103,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(error);
   }
 
+  #decodeAs(charset: string): void {
+    try {
+      this.#decoder = new TextDecoder(charset);
+    } catch {
+      this.error = new GatewayError('malformed', `the charset ${charset} of the answer is not known`);
+    }
+  }
+
   #settle(): void {
     if (this.#done) return;
     this.#done = true;
     this.settled(this);
-  }
-}
-
-function decoded(body: Buffer, charset: string): string {
-  try {
-    return new TextDecoder(charset).decode(body);
-  } catch {
-    throw new GatewayError('malformed', `the charset ${charset} of the answer is not known`);
   }
 }
 

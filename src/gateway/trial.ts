@@ -150,6 +150,8 @@ export function adviceFor(
   const where = `gateway.interfaces.${name}`;
   if (message.startsWith('module '))
     return 'correct the module of gateway.module; it is loaded anew for every trial';
+  if (message.startsWith('the charset '))
+    return 'ask the operator of the gateway to name the charset of its answers rightly, in Content-Type';
   switch (failure) {
     case 'connect':
       return message.startsWith('no token')

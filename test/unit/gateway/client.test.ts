@@ -267,6 +267,16 @@ describe('a call that fails', () => {
     expect((await failureOf(client.call('card_status', CARD, LONG_MS))).failure).toBe('malformed');
   });
 
+  it('a status says more than a charset that does not exist', async () => {
+    const busy = answer(429, '{"msg":"busy"}', {
+      'content-type': 'application/json; charset=utf8mb4',
+      'retry-after': '3',
+    });
+    const { client } = await against(busy);
+    const error = await failureOf(client.call('flow', CARD, LONG_MS));
+    expect(error).toMatchObject({ failure: 'backpressure', details: { retryAfterMs: 3_000 } });
+  });
+
   it('follows no redirect', async () => {
     const target = await startBadGateway(answer(200, OK_FLOW));
     opened.push(() => target.close());

@@ -116,6 +116,12 @@ describe('a failure says what to change', () => {
       'malformed',
       /the answer has code, data\.n, data \(only a module can read what is in it\)$/,
     ],
+    [
+      'a charset that does not exist',
+      answer(200, '{"code":200}', { 'content-type': 'application/json; charset=utf8mb4' }),
+      'malformed',
+      /Content-Type/,
+    ],
     ['no HTTP', garbage, 'malformed', /./],
     ['a reset', reset, 'network', /http or https/],
     ['no answer', hang, 'timeout', /timeout_ms/, { timeoutMs: 100 }],
