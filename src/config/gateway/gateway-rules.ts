@@ -116,6 +116,7 @@ function readingProblems(
       !hasRemainder &&
       !moduleReads &&
       `value is missing${volume}: where the answer has it, such as data.${answer.field}`,
+    value !== null && field !== null && 'has both value and field: keep value',
     hasValue && hasRemainder && 'has both value and remaining: keep value, or remaining with total',
     hasRemainder &&
       (remaining === null || total === null) &&
