@@ -198,6 +198,7 @@ describe('read', () => {
       {
         interface: 'card_status',
         ok: false,
+        read_from: 'module ours.mjs, else status',
         error: 'malformed',
         hint: expect.stringContaining('gateway.module'),
       },
