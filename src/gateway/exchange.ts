@@ -193,7 +193,7 @@ export class DeadlineSweep {
 }
 
 /** The headers that say when to call again. */
-interface RetryAfter {
+export interface RetryAfter {
   /** The Retry-After header. */
   readonly value: string | null;
   /** The Date header: the gateway's clock, which a date in Retry-After refers to. */
@@ -204,7 +204,7 @@ interface RetryAfter {
  * The pause of a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date), in milliseconds, at most `maxMs`. Null
  * when the header is absent or unreadable, or asks for no pause (zero, negative, a date in the past).
  */
-function parseRetryAfter({ value, date }: RetryAfter, nowMs: number, maxMs: number): number | null {
+export function parseRetryAfter({ value, date }: RetryAfter, nowMs: number, maxMs: number): number | null {
   const text = value?.trim() ?? '';
   const askedMs = /^\d{1,20}$/.test(text)
     ? Number(text) * 1000
@@ -222,16 +222,8 @@ function httpDate(text: string): number {
  * 401 and 403 mean wrong credentials, so every card would fail: the gateway's fault, not the card's. So are 408 and
  * redirects, which are never followed. 404 is the card's fault: the gateway does not know the card.
  */
-export function statusError(
-  status: number,
-  retryAfter: RetryAfter,
-  nowMs: number,
-  maxRetryAfterMs: number,
-): GatewayError {
-  if (status === 429 || status === 503) {
-    const retryAfterMs = parseRetryAfter(retryAfter, nowMs, maxRetryAfterMs);
-    return new GatewayError('backpressure', `HTTP ${status}`, retryAfterMs === null ? {} : { retryAfterMs });
-  }
+export function statusError(status: number): GatewayError {
+  if (status === 429 || status === 503) return new GatewayError('backpressure', `HTTP ${status}`);
   if (status === 401 || status === 403) {
     return new GatewayError('auth', `HTTP ${status}: the gateway does not accept our credentials`);
   }
@@ -245,5 +237,5 @@ export function statusError(
 export function withCode(byStatus: GatewayError, said: ErrorSaid | null): GatewayError {
   if (said === null) return byStatus;
   const failure = said.failure ?? byStatus.failure;
-  return new GatewayError(failure, `${byStatus.message}: ${said.reason}`, byStatus.details);
+  return new GatewayError(failure, `${byStatus.message}: ${said.reason}`);
 }

@@ -319,6 +319,17 @@ describe('a call that fails', () => {
     expect((await failureOf(client.call('flow', CARD, 1_000))).details.retryAfterMs).toBe(expected);
   });
 
+  it.each([200, 400])(
+    'reads Retry-After next to a code that means throttled, with HTTP %d',
+    async (status) => {
+      const busy = answer(status, '{"code":1003}', { 'retry-after': '7' });
+      const errors = { path: 'code', message: null, throttled: ['1003'], unknownCard: [], auth: [] };
+      const { client } = await against(busy, { errors });
+      const error = await failureOf(client.call('flow', CARD, LONG_MS));
+      expect(error).toMatchObject({ failure: 'backpressure', details: { retryAfterMs: 7_000 } });
+    },
+  );
+
   it('reads Retry-After as a date', async () => {
     const inTwentySeconds = new Date(Date.now() + 20_000).toUTCString();
     const { client } = await against(answer(429, '', { 'retry-after': inTwentySeconds }));
