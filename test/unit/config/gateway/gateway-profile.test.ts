@@ -390,6 +390,12 @@ describe('credentials', () => {
       /"a b" is no name of a header/,
     ],
     [
+      'a header of the connection',
+      'auth: { kind: header, name: Content-Length }',
+      bearer,
+      /"Content-Length" is no name of a header for a token/,
+    ],
+    [
       'oauth2 without an address',
       'auth: { kind: oauth2 }',
       { CARDPOLL_GATEWAY_CLIENT_ID: 'a', CARDPOLL_GATEWAY_CLIENT_SECRET: 'b' },
