@@ -43,13 +43,9 @@ const IMPORT_CHUNK_CARDS = 10_000;
 export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<number> {
   return run(async (teardown) => {
     const { cards, listen, dataDir } = options;
-    const simulator = await startSimulator({
-      host: '127.0.0.1',
-      port: 0,
-      cards,
-      latencyMs: LATENCY_MS,
-      ...ODD_CARDS,
-    });
+    // It knows any card: a kept data directory may have more cards than this demo, and its user may import some.
+    const gateway = { latencyMs: LATENCY_MS, ...ODD_CARDS };
+    const simulator = await startSimulator({ host: '127.0.0.1', port: 0, ...gateway });
     teardown.add(() => simulator.close());
     const logDir = await mkdtemp(join(tmpdir(), 'cardpoll-demo-'));
     teardown.add(() => rm(logDir, { recursive: true, force: true }));

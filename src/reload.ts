@@ -22,7 +22,7 @@ const CREDENTIALS = Object.keys(SETTINGS.credentials) as ReadonlyArray<keyof Gat
 const LIVE = [...TOP_LEVEL, 'gatewayCredentials'] as const;
 
 interface ReloaderDeps {
-  /** The present settings. */
+  /** The settings at the start. */
   readonly config: DaemonConfig;
   /** Reads the configuration again. @throws CardpollError `config`. */
   readonly load: () => Promise<DaemonConfig>;
@@ -41,6 +41,11 @@ export class Reloader {
 
   constructor(private readonly deps: ReloaderDeps) {
     this.#config = deps.config;
+  }
+
+  /** The present settings. */
+  get config(): DaemonConfig {
+    return this.#config;
   }
 
   /** The first failure since a reload worked; null: the last one worked. */

@@ -122,12 +122,20 @@ export async function startDaemon(
   const conditions = () => operations.stats.conditions();
   const reloadFailure = () => reloader.failure;
   const parts = { ...stores, audit: operations.audit, conditions, reloadFailure, digest, meter: instruments };
-  client = openGateway(config, logs, teardown);
+  // A reload may have come since.
+  client = openGateway(reloader.config, logs, teardown);
   const engine = buildEngine(config, client, parts, logs, teardown, () => server?.address ?? null);
   built = engine;
   // The server opens before the engine starts and closes after it has drained, so that readyz reports both phases.
   if (link === null || link.number === 0) {
-    server = await startServer(config, { ...stores, operations, instruments }, engine, logs, teardown, link);
+    server = await startServer(
+      reloader.config,
+      { ...stores, operations, instruments },
+      engine,
+      logs,
+      teardown,
+      link,
+    );
     listening(server.url);
   } else {
     const numbers = new OwnNumbers(() => stateOf(engine, logs), instruments, link.number);

@@ -93,7 +93,7 @@ export function url(...schemes: readonly string[]): Kind<string> {
   return {
     accepts,
     parse: (raw) => {
-      const value = typeof raw === 'string' && URL.canParse(raw) ? raw : '';
+      const value = typeof raw === 'string' && URL.canParse(raw) ? raw.trim() : '';
       const scheme = /^([a-z+]+):\/\//i.exec(value)?.[1] ?? '';
       return schemes.includes(scheme.toLowerCase())
         ? value.replace(/\/+$/, '')
@@ -109,8 +109,8 @@ export const BASE_URL: Kind<string> = {
   accepts: HTTP_URL.accepts,
   parse: (raw) => {
     const value = HTTP_URL.parse(raw);
-    const { username, password, search, hash } = new URL(value);
-    return username + password + search + hash === ''
+    const { username, password } = new URL(value);
+    return username + password === '' && !/[?#]/.test(value)
       ? value
       : refuse('must have no credentials, query or fragment');
   },

@@ -13,6 +13,8 @@ const WAIT_MS = 15;
 const WORKS_WITHIN_MS = 10_000;
 /** Share of the time left that half of a batch may wait for the rate limits. */
 const SHARE_FOR_PACE = 0.5;
+/** A card with less than this share of the time of others is called alone: a call for all would end with its time. */
+const HURRIED_SHARE = 0.5;
 /** No call is made with less time left than this. */
 const LEAST_TIME_MS = 20;
 /** Most cards that are called alone; beyond that the first ones are forgotten, and found again. */
@@ -70,12 +72,18 @@ export class CardBatch {
   }
 
   #flush(): void {
-    const group = this.#waiting;
+    const now = this.clock.monotonic();
+    const longestMs = Math.max(...this.#waiting.map(({ endsAt }) => endsAt)) - now;
+    const isHurried = ({ endsAt }: Waiting) => endsAt - now < HURRIED_SHARE * longestMs;
+    for (const waiting of this.#waiting.filter(isHurried)) void this.#callAgain([waiting], null);
+    const group = this.#waiting.filter((waiting) => !isHurried(waiting));
     this.#waiting = [];
+    // The time of all is over.
+    if (group.length === 0) return;
     // A call that one of the cards is granted takes the others along.
     const isGranted = group.some(({ startBy }) => startBy === null);
     const startBy = Math.min(...group.map((waiting) => waiting.startBy ?? Number.POSITIVE_INFINITY));
-    void this.#make(group, isGranted ? undefined : startBy - this.clock.monotonic());
+    void this.#make(group, isGranted ? undefined : startBy - now);
   }
 
   async #make(group: readonly Waiting[], startWithinMs?: number): Promise<void> {

@@ -12,7 +12,14 @@ import {
 import { callLimitsOf } from '../domain/limits/rate-limit.ts';
 import { type Clock, withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
-import { DeadlineSweep, Exchange, statusError, withCode } from './exchange.ts';
+import {
+  DeadlineSweep,
+  Exchange,
+  parseRetryAfter,
+  type RetryAfter,
+  statusError,
+  withCode,
+} from './exchange.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
 import { readByModule, watchedModule } from './module-calls.ts';
 import { OAuthTokens } from './oauth-tokens.ts';
@@ -43,6 +50,8 @@ interface Ended {
   readonly proof: Proof | null;
   /** 0: no answer. */
   readonly status: number;
+  /** null: no answer. */
+  readonly retryAfter: RetryAfter | null;
   readonly body: string;
   /** Why there is no good answer; null: the status is 2xx, and the body is complete. */
   readonly error: GatewayError | null;
@@ -160,6 +169,7 @@ export class GatewayClient implements UpstreamGateway {
     const deadlineAt = startedAt + Math.min(timeoutMs, route.timeoutMs);
     let proof: Proof | null = null;
     let status = 0;
+    let retryAfter: RetryAfter | null = null;
     let body = '';
     let error: GatewayError | null = null;
     try {
@@ -168,14 +178,17 @@ export class GatewayClient implements UpstreamGateway {
       const request = route.finish(route.request(cards, now), proof, now);
       const exchange = await this.#exchange(route, request, startedAt, deadlineAt);
       status = exchange.status;
+      retryAfter = exchange.retryAfter;
       body = exchange.body;
-      error = this.#statusError(route, exchange) ?? exchange.error;
+      // A bad status says more than how the connection ended, and an error code more than the status.
+      error = status < 300 ? exchange.error : withCode(statusError(status), route.answers.errorSaid(body));
       this.onCall?.({ request, status, body });
     } catch (cause) {
       error =
         cause instanceof GatewayError ? cause : new GatewayError('malformed', messageOf(cause), { cause });
     }
-    return { proof, status, body, error, durationMs: Math.round((clock.monotonic() - startedAt) * 10) / 10 };
+    const durationMs = Math.round((clock.monotonic() - startedAt) * 10) / 10;
+    return { proof, status, retryAfter, body, error, durationMs };
   }
 
   async #prove(tokens: OAuthTokens, deadlineAt: number): Promise<Proof> {
@@ -215,14 +228,6 @@ export class GatewayClient implements UpstreamGateway {
     });
   }
 
-  /** A bad status says more than how the connection ended, and an error code more than the status. */
-  #statusError(route: Route, { status, retryAfter, body }: Exchange): GatewayError | null {
-    if (status < 300) return null;
-    const maxRetryAfterMs = this.#profile.maxRetryAfterSeconds * 1_000;
-    const byStatus = statusError(status, retryAfter, this.deps.clock.now(), maxRetryAfterMs);
-    return withCode(byStatus, route.answers.errorSaid(body));
-  }
-
   #succeeded(
     route: Route,
     card: CalledCard,
@@ -258,7 +263,18 @@ export class GatewayClient implements UpstreamGateway {
       },
       GATEWAY_CALL,
     );
-    return new GatewayError(failure, reason, { ...details, interfaceName: route.name, durationMs });
+    const retryAfterMs = failure === 'backpressure' ? this.#pauseAsked(ended) : null;
+    return new GatewayError(failure, reason, {
+      ...details,
+      ...(retryAfterMs === null ? {} : { retryAfterMs }),
+      interfaceName: route.name,
+      durationMs,
+    });
+  }
+
+  #pauseAsked({ retryAfter }: Ended): number | null {
+    const maxMs = this.#profile.maxRetryAfterSeconds * 1_000;
+    return retryAfter && parseRetryAfter(retryAfter, this.deps.clock.now(), maxMs);
   }
 
   /** The whole text is masked, since what is cut off may be the end of a secret: a text of the gateway may be long. */

@@ -5,6 +5,7 @@
 // One coarse timer for all exchanges replaces a timer per call; it runs only while something is in flight, and an
 // exchange ends at most SWEEP_MS after its deadline.
 import type { IncomingHttpHeaders } from 'node:http';
+import { TextDecoder } from 'node:util';
 import { type Dispatcher, errors } from 'undici';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -27,8 +28,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   retryAfter: RetryAfter = { value: null, date: null };
   error: GatewayError | null = null;
   #body: Buffer = NO_BYTES;
-  /** As the answer names it; null: UTF-8. */
-  #charset: string | null = null;
+  /** Of the charset that the answer names; null: UTF-8. */
+  #decoder: TextDecoder | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #done = false;
 
@@ -43,9 +44,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     private readonly settled: (exchange: Exchange) => void,
   ) {}
 
-  /** @throws GatewayError `malformed` for a charset that is not known. */
   get body(): string {
-    if (this.#charset !== null) return decoded(this.#body, this.#charset);
+    if (this.#decoder !== null) return this.#decoder.decode(this.#body);
     const text = this.#body.toString();
     return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
   }
@@ -61,7 +61,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.status = status;
     const charset = /charset="?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1];
-    if (charset !== undefined && !/^utf-?8$/i.test(charset)) this.#charset = charset;
+    if (charset !== undefined && !/^utf-?8$/i.test(charset)) this.#decodeAs(charset);
     if (headers['retry-after'] !== undefined)
       this.retryAfter = { value: headers['retry-after'], date: headers.date ?? null };
   }
@@ -103,18 +103,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(error);
   }
 
+  #decodeAs(charset: string): void {
+    try {
+      this.#decoder = new TextDecoder(charset);
+    } catch {
+      this.error = new GatewayError('malformed', `the charset ${charset} of the answer is not known`);
+    }
+  }
+
   #settle(): void {
     if (this.#done) return;
     this.#done = true;
     this.settled(this);
-  }
-}
-
-function decoded(body: Buffer, charset: string): string {
-  try {
-    return new TextDecoder(charset).decode(body);
-  } catch {
-    throw new GatewayError('malformed', `the charset ${charset} of the answer is not known`);
   }
 }
 
@@ -193,7 +193,7 @@ export class DeadlineSweep {
 }
 
 /** The headers that say when to call again. */
-interface RetryAfter {
+export interface RetryAfter {
   /** The Retry-After header. */
   readonly value: string | null;
   /** The Date header: the gateway's clock, which a date in Retry-After refers to. */
@@ -204,7 +204,7 @@ interface RetryAfter {
  * The pause of a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date), in milliseconds, at most `maxMs`. Null
  * when the header is absent or unreadable, or asks for no pause (zero, negative, a date in the past).
  */
-function parseRetryAfter({ value, date }: RetryAfter, nowMs: number, maxMs: number): number | null {
+export function parseRetryAfter({ value, date }: RetryAfter, nowMs: number, maxMs: number): number | null {
   const text = value?.trim() ?? '';
   const askedMs = /^\d{1,20}$/.test(text)
     ? Number(text) * 1000
@@ -222,16 +222,8 @@ function httpDate(text: string): number {
  * 401 and 403 mean wrong credentials, so every card would fail: the gateway's fault, not the card's. So are 408 and
  * redirects, which are never followed. 404 is the card's fault: the gateway does not know the card.
  */
-export function statusError(
-  status: number,
-  retryAfter: RetryAfter,
-  nowMs: number,
-  maxRetryAfterMs: number,
-): GatewayError {
-  if (status === 429 || status === 503) {
-    const retryAfterMs = parseRetryAfter(retryAfter, nowMs, maxRetryAfterMs);
-    return new GatewayError('backpressure', `HTTP ${status}`, retryAfterMs === null ? {} : { retryAfterMs });
-  }
+export function statusError(status: number): GatewayError {
+  if (status === 429 || status === 503) return new GatewayError('backpressure', `HTTP ${status}`);
   if (status === 401 || status === 403) {
     return new GatewayError('auth', `HTTP ${status}: the gateway does not accept our credentials`);
   }
@@ -245,5 +237,5 @@ export function statusError(
 export function withCode(byStatus: GatewayError, said: ErrorSaid | null): GatewayError {
   if (said === null) return byStatus;
   const failure = said.failure ?? byStatus.failure;
-  return new GatewayError(failure, `${byStatus.message}: ${said.reason}`, byStatus.details);
+  return new GatewayError(failure, `${byStatus.message}: ${said.reason}`);
 }

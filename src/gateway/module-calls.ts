@@ -16,6 +16,7 @@ import {
   MASK,
   type Proof,
   pairs,
+  without,
   withProof,
   withQuery,
   withSignature,
@@ -102,10 +103,15 @@ function signed(
     const parameters = texts(added, 'query').map(
       ([parameter, value]) => `${encodeURIComponent(parameter)}=${encodeURIComponent(value)}`,
     );
+    const own = texts(headers, 'headers').map(headerOf);
+    const kept = without(
+      own.map(([header]) => header),
+      request.headers,
+    );
     return {
       ...request,
       path: withQuery(request.path, parameters.join('&')),
-      headers: [...request.headers, ...texts(headers, 'headers').flatMap(headerOf)],
+      headers: [...kept, ...own.flat()],
       body,
     };
   });

@@ -3,8 +3,9 @@
 // no credentials.
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import { type Finding, failed, ok, unknown, warning } from '../domain/finding.ts';
+import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type GatewayFailure } from './gateway.ts';
-import { byHand, offeredReadings, type TrialDeps } from './trial.ts';
+import { adviceFor, byHand, offeredReadings, type TrialDeps } from './trial.ts';
 
 /** Used when the fleet has no cards; the answer for it proves little. */
 const UNKNOWN_CARD: CalledCard = { cardId: 0, iccid: '8986000000000000000', carrierId: 0 };
@@ -34,7 +35,8 @@ export function probeProfile(
           return outcome;
         });
         const what = `${method} ${profile.url}${path}`;
-        return findingOf(`gateway ${name}`, what, outcomes, profile.url, cards.length > 0);
+        const remedy = (error: GatewayError) => remedyFor(error, name, first, profile.url);
+        return findingOf(`gateway ${name}`, what, outcomes, remedy, cards.length > 0);
       }),
     ),
   );
@@ -49,12 +51,18 @@ async function enoughCalls(call: () => Promise<Outcome>): Promise<Outcomes> {
   return calls;
 }
 
-function findingOf(check: string, what: string, outcomes: Outcomes, url: string, isKnown: boolean): Finding {
+function findingOf(
+  check: string,
+  what: string,
+  outcomes: Outcomes,
+  remedyOf: (error: GatewayError) => Remedy,
+  isKnown: boolean,
+): Finding {
   const [first] = outcomes;
   if (!(first instanceof GatewayError)) return ok(check, `${what}: answers in ${first.durationMs} ms`);
   const failures = outcomes.filter((outcome) => outcome instanceof GatewayError);
   const last = failures.at(-1) ?? first;
-  const remedy = remedyFor(last.failure, url);
+  const remedy = remedyOf(last);
   if (failures.length < DECIDING) {
     const share = `${failures.length} of ${outcomes.length} calls failed`;
     return warning(check, `${what}: ${share}: ${last.message}`, remedy);
@@ -83,9 +91,14 @@ const HINTS: Partial<Record<GatewayFailure, string>> = {
 };
 const OTHER = 'compare gateway.url and gateway.interfaces with what the gateway offers';
 
+type Remedy = Pick<Finding, 'hint' | 'command'>;
+
 /** What an operator can do, by the cause. @param url base URL of the gateway, without credentials */
-function remedyFor(failure: GatewayFailure, url: string) {
-  const hint = HINTS[failure] ?? OTHER;
+function remedyFor(error: GatewayError, name: InterfaceName, { iccid }: CalledCard, url: string): Remedy {
+  // Then the gateway is not to blame.
+  if (/^(no token|module )/.test(error.message))
+    return { hint: adviceFor(name, error, null), command: `cardpoll gateway try --iccid ${iccid}` };
+  const hint = HINTS[error.failure] ?? OTHER;
   const command = hint === OVERLOADED ? 'cardpoll concurrency advise' : `curl -siv ${url}`;
   return { hint, command };
 }

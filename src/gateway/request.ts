@@ -46,7 +46,10 @@ export function requestMaker(call: GatewayInterface, basePath: string, calendar:
   );
   const fillForm = form && filled(formText(form), join, encodeURIComponent);
   const fillBody = body === null ? fillForm : jsonBody(body, join);
-  const contentType = contentTypeOf(call);
+  const fixedHeaders = without(
+    fillHeaders.map(([name]) => name),
+    [...FIXED_HEADERS, ...contentTypeOf(call)],
+  );
   const usesDate = /\{(month|date|yyyymm|yyyymmdd)\}/.test(JSON.stringify(call));
   return (cards: readonly [CalledCard, ...CalledCard[]], nowMs: number): GatewayRequest => {
     const [{ iccid, cardId, carrierId }] = cards;
@@ -61,8 +64,7 @@ export function requestMaker(call: GatewayInterface, basePath: string, calendar:
       yyyymm: date.slice(0, 7).replace('-', ''),
       iccids: cards.map((card) => card.iccid),
     };
-    const headers = [...FIXED_HEADERS];
-    if (contentType !== null) headers.push('content-type', contentType);
+    const headers = [...fixedHeaders];
     for (const [name, fill] of fillHeaders) headers.push(name, fill(values));
     return { method, path: fillPath(values), headers, body: fillBody?.(values) ?? null };
   };
@@ -73,9 +75,9 @@ export function withQuery(path: string, query: string): string {
   return query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
 }
 
-function contentTypeOf({ method, body, form }: GatewayInterface): string | null {
-  if (form !== null) return 'application/x-www-form-urlencoded';
-  return body !== null || method !== 'GET' ? 'application/json' : null;
+function contentTypeOf({ method, body, form }: GatewayInterface): readonly string[] {
+  if (form !== null) return ['content-type', 'application/x-www-form-urlencoded'];
+  return body !== null || method !== 'GET' ? ['content-type', 'application/json'] : [];
 }
 
 /** Names and texts as in a query, with placeholders left as they are. */
@@ -198,6 +200,11 @@ export function pairs(headers: readonly string[]): Array<[name: string, value: s
   return headers.flatMap((name, i) =>
     i % 2 === 0 ? [[name, headers[i + 1] ?? ''] as [string, string]] : [],
   );
+}
+
+/** @returns the headers, except those that are replaced. All names are in lower case. */
+export function without(replaced: readonly string[], headers: readonly string[]): string[] {
+  return pairs(headers).flatMap((header) => (replaced.includes(header[0]) ? [] : header));
 }
 
 const withoutScheme = (value: string): string => value.replace(/^\w+ /, '');

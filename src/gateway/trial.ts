@@ -32,7 +32,7 @@ export async function byHand<T>(
   const client = new GatewayClient({ ...profile, rateLimits: [] }, { ...deps, log: silentLogger() }, onCall);
   try {
     return await work((name, card) =>
-      client.call(name, card, profile.timeoutMs).catch((error: GatewayError) => error),
+      client.call(name, card, Number.POSITIVE_INFINITY).catch((error: GatewayError) => error),
     );
   } finally {
     await client.close();
@@ -82,7 +82,7 @@ function trialOf(
     request: trace && shownRequest(profile, trace.request, mask),
     status: trace === null || trace.status === 0 ? null : trace.status,
     answer: trace === null ? null : mask(trace.body).slice(0, MAX_ANSWER_CHARS),
-    read_from: placeOf(profile.interfaces[name]?.reading ?? null) ?? readerOf(profile, name),
+    read_from: readFrom(profile, name),
   };
   if (!(outcome instanceof GatewayError)) {
     const { value, durationMs } = outcome;
@@ -99,9 +99,11 @@ function trialOf(
   };
 }
 
-/** Without a place in the profile, a module has read the value. */
-function readerOf({ module }: GatewayConfig, name: InterfaceName): string | null {
-  return module !== null && INTERFACES[name].answer !== null ? `module ${module.name}` : null;
+/** A module may leave an answer to the profile. */
+function readFrom({ module, interfaces }: GatewayConfig, name: InterfaceName): string | null {
+  const place = placeOf(interfaces[name]?.reading ?? null);
+  if (module === null || module.read === null || INTERFACES[name].answer === null) return place;
+  return `module ${module.name}${place === null ? '' : `, else ${place}`}`;
 }
 
 function placeOf(reading: Reading | null): string | null {
@@ -150,6 +152,8 @@ export function adviceFor(
   const where = `gateway.interfaces.${name}`;
   if (message.startsWith('module '))
     return 'correct the module of gateway.module; it is loaded anew for every trial';
+  if (message.startsWith('the charset '))
+    return 'ask the operator of the gateway to name the charset of its answers rightly, in Content-Type';
   switch (failure) {
     case 'connect':
       return message.startsWith('no token')

@@ -43,3 +43,18 @@ it('polls a fleet out of nothing, prints its state, and answers every command', 
   expect((await runCli(['cards', 'show', '123456789'], { env })).code).toBe(1);
   expect(await demo.stop('SIGINT')).toMatchObject({ code: 0, signal: null });
 });
+
+it('has a gateway that also knows cards which are imported later', async () => {
+  const listen = `127.0.0.1:${await freePort()}`;
+  const demo = spawnCli(['demo', '--cards', '1', '--listen', listen]);
+  await demo.waitForLine(/[●▲✖] /);
+  const env = { CARDPOLL_URL: `http://${listen}` };
+  const file = join(temporaryDirectory('demo'), 'cards.csv');
+  writeFileSync(file, 'card_id,iccid,carrier_id,status\n2,89860099999999990001,1,1\n');
+  expect(await runCli(['cards', 'import', file], { env })).toMatchObject({ code: 0 });
+  for (const cardId of ['1', '2']) {
+    const poll = ['trigger', 'single', '--card-id', cardId, '--task', 'realname', '--wait'];
+    expect(await runCli(poll, { env }), cardId).toMatchObject({ code: 0 });
+  }
+  expect(await demo.stop('SIGINT')).toMatchObject({ code: 0 });
+});

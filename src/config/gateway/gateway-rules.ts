@@ -8,6 +8,7 @@ import type { SettingReader } from '../reader.ts';
 import type { AuthKind, InterfaceValues } from '../settings/profile-settings.ts';
 import { nameOf, type Setting, waysToSet } from '../settings/setting.ts';
 import { SETTINGS } from '../settings/settings.ts';
+import { TOKEN_HEADER } from './profile-kinds.ts';
 
 const { auth, credentials } = SETTINGS;
 /** Each of the others is for one kind: given for another kind, it would go unnoticed. */
@@ -51,10 +52,10 @@ function checkName(
   kind: AuthKind,
 ): void {
   if (name === null || (kind !== 'header' && kind !== 'query')) return;
-  const allowed = kind === 'header' ? /^[a-z0-9-]{1,100}$/i : /^[\w.~-]{1,100}$/;
+  const allowed = kind === 'header' ? TOKEN_HEADER : /^[\w.~-]{1,100}$/;
   if (allowed.test(name)) return;
   const what = kind === 'query' ? 'query parameter' : kind;
-  reader.report(auth.name, `gateway.auth.name: ${JSON.stringify(name)} is no name of a ${what}`);
+  reader.report(auth.name, `gateway.auth.name: ${JSON.stringify(name)} is no name of a ${what} for a token`);
 }
 
 function checkTokenUrl(reader: SettingReader, { auth: { tokenUrl } }: Pick<GatewayConfig, 'auth'>): void {
@@ -116,6 +117,7 @@ function readingProblems(
       !hasRemainder &&
       !moduleReads &&
       `value is missing${volume}: where the answer has it, such as data.${answer.field}`,
+    value !== null && field !== null && 'has both value and field: keep value',
     hasValue && hasRemainder && 'has both value and remaining: keep value, or remaining with total',
     hasRemainder &&
       (remaining === null || total === null) &&

@@ -76,11 +76,14 @@ export function templates(accepts: string, allowsName = /^[^\s=&]{1,100}$/): Kin
   };
 }
 
-/** These are cardpoll's own: they follow from the connection, the body or the credentials. */
-const OWN_HEADERS =
-  'host|connection|content-length|content-type|transfer-encoding|expect|upgrade|authorization';
+/** These are cardpoll's own: they follow from the connection or the body. */
+const OWN_HEADERS = 'host|connection|content-length|content-type|transfer-encoding|expect|upgrade';
+const headerExcept = (names: string) => new RegExp(`^(?!(${names})$)[a-z0-9-]{1,100}$`, 'i');
 
-export const HEADERS = templates('headers', new RegExp(`^(?!(${OWN_HEADERS})$)[a-z0-9-]{1,100}$`, 'i'));
+/** The name of a header that may have a token. */
+export const TOKEN_HEADER = headerExcept(OWN_HEADERS);
+
+export const HEADERS = templates('headers', headerExcept(`${OWN_HEADERS}|authorization`));
 
 /** A JSON body: any map, whose texts may have placeholders. */
 export const JSON_TEMPLATE: Kind<JsonTemplate> = {

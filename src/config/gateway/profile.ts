@@ -77,12 +77,14 @@ function textOf(name: string, directory: string): { text: string; origin: string
 
 /**
  * The profile under the config file. What the config file says about a key replaces what the profile says; an interface to
- * which the config file gives a path replaces the interface of the profile as a whole.
+ * which the config file gives a path replaces the interface of the profile as a whole; value and its short form replace each other.
  */
 export function underConfigFile(profile: ConfigFile, { values }: ConfigFile): ConfigFile['values'] {
-  const replaced = [...values.keys()].flatMap(
-    (path) => /^gateway\.interfaces\.\w+\.(?=path$)/.exec(path)?.[0] ?? [],
-  );
+  const replaced = [...values.keys()].flatMap((path) => {
+    const [, own, key] = /^(gateway\.interfaces\.\w+\.)(path|value|field)$/.exec(path) ?? [];
+    if (own === undefined) return [];
+    return key === 'path' ? own : own + (key === 'value' ? 'field' : 'value');
+  });
   const kept = [...profile.values].filter(([path]) => !replaced.some((prefix) => path.startsWith(prefix)));
   return new Map(kept);
 }

@@ -62,7 +62,7 @@ export const CREDENTIALS = section('gateway.', 'GATEWAY_', {
 export const RATE_LIMITS = section('gateway.', 'GATEWAY_', {
   rateLimitPerSecond: optional({
     kind: callsPer('second'),
-    doc: 'Calls per second that the gateway allows, from all instances together; set the same on every instance. The burst is two fifths of it, at least 4. If gateway.rate_limits also has a limit per second for all calls, the stricter is in force.',
+    doc: 'Calls per second that the gateway allows, from all instances together; set the same on every instance. The burst is two fifths of it, at least 4 (2 for a limit of 1). If gateway.rate_limits also has a limit per second for all calls, the stricter is in force.',
   }),
   rateLimits: withDefault<readonly RateLimit[]>({
     env: null,

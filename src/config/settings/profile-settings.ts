@@ -114,7 +114,7 @@ const ANY_ANSWER: readonly AnswerKind[] = ['verified', 'megabytes', 'status'];
 
 const INTERFACE_FIELDS = {
   enabled: { kind: ON_OFF, doc: 'off: the gateway does not offer this; nothing calls it.' },
-  method: { kind: oneOf(GATEWAY_METHODS), doc: 'HTTP method; GET by default.' },
+  method: { kind: oneOf(GATEWAY_METHODS), doc: 'HTTP method; by default POST with a body, else GET.' },
   path: {
     kind: PATH_TEMPLATE,
     doc: 'Path below gateway.url. In the config file it replaces the interface of the profile as a whole.',

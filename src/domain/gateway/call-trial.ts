@@ -17,7 +17,10 @@ export interface CallTrial {
   readonly ok: boolean;
   /** What was read: a volume in megabytes. */
   readonly value: boolean | number | string | null;
-  /** Where it was read, and in which unit: `data.used (bytes)`; null: nothing is read. */
+  /**
+   * Where it was read, and in which unit: `data.used (bytes)`, or `module ours.mjs, else data.used (bytes)` if the module may
+   * leave it to the profile; null: nothing is read.
+   */
   readonly read_from: string | null;
   readonly error: string | null;
   readonly reason: string | null;

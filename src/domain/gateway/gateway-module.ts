@@ -33,7 +33,7 @@ interface UnsignedRequest {
 interface Signature {
   /** Parameters to add to the query. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Headers to add. */
+  /** Headers to add; each replaces one of the same name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The new body of a request that has one. */
   readonly body?: string;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   ADDRESS_RANGE,
+  BASE_URL,
   BadValue,
   connectionUrl,
   duration,
@@ -38,6 +39,9 @@ describe('kinds', () => {
     ['no host', HOST_PORT, ':80', refused],
     ['a bare IPv6 address', HOST_PORT, '::1:80', refused],
     ['a URL', http, 'https://host/base/', 'https://host/base'],
+    ['a URL with blanks around it', http, ' https://host/ ', 'https://host'],
+    ['a base URL with an empty query', BASE_URL, 'http://host/?', refused],
+    ['a base URL with an empty fragment', BASE_URL, 'http://host#', refused],
     ['another scheme', http, 'ftp://host', refused],
     ['a URL without slashes', http, 'http:host', refused],
     ['no URL', http, 'host:80', refused],

@@ -8,9 +8,9 @@ const cardOf = (cardId: number): CalledCard => ({ cardId, iccid: `8986${cardId}`
 
 function batchOf(size: number, answer: (card: CalledCard, all: readonly CalledCard[]) => number | Error) {
   const clock = new FakeClock();
-  const sent: { ids: number[]; startWithinMs: number | undefined }[] = [];
-  const send: SendBatch = async (cards, _timeoutMs, startWithinMs) => {
-    sent.push({ ids: cards.map(({ cardId }) => cardId), startWithinMs });
+  const sent: { ids: number[]; timeoutMs: number; startWithinMs: number | undefined }[] = [];
+  const send: SendBatch = async (cards, timeoutMs, startWithinMs) => {
+    sent.push({ ids: cards.map(({ cardId }) => cardId), timeoutMs, startWithinMs });
     await clock.sleep(10);
     return cards.map((card) => {
       const value = answer(card, cards);
@@ -49,6 +49,20 @@ it('takes cards of the next claim along', async () => {
   const second = call(2);
   await clock.run(1_000);
   expect([await first, await second, sent.length]).toEqual([1, 2, 1]);
+});
+
+it('lets no card whose time is nearly over shorten the call for others', async () => {
+  const { clock, sent, call } = batchOf(10, ({ cardId }) => cardId);
+  const calls = Promise.all([call(1), call(2, 10, 5), call(3, 400, 200), call(4)]);
+  await clock.run(1_000);
+  expect(await calls).toEqual([1, 'held', 3, 4]);
+  expect(sent.map(({ ids, timeoutMs }) => [ids, timeoutMs])).toEqual([
+    [[3], 400 - 15],
+    [[1, 4], 5_000 - 15],
+  ]);
+  const late = Promise.all([call(5, 10, 5), call(6, 12, 5)]);
+  await clock.run(1_000);
+  expect([await late, sent.length]).toEqual([['held', 'held'], 2]);
 });
 
 it('fails a card alone that the answer fails alone', async () => {

@@ -267,6 +267,16 @@ describe('a call that fails', () => {
     expect((await failureOf(client.call('card_status', CARD, LONG_MS))).failure).toBe('malformed');
   });
 
+  it('a status says more than a charset that does not exist', async () => {
+    const busy = answer(429, '{"msg":"busy"}', {
+      'content-type': 'application/json; charset=utf8mb4',
+      'retry-after': '3',
+    });
+    const { client } = await against(busy);
+    const error = await failureOf(client.call('flow', CARD, LONG_MS));
+    expect(error).toMatchObject({ failure: 'backpressure', details: { retryAfterMs: 3_000 } });
+  });
+
   it('follows no redirect', async () => {
     const target = await startBadGateway(answer(200, OK_FLOW));
     opened.push(() => target.close());
@@ -308,6 +318,17 @@ describe('a call that fails', () => {
     const { client } = await against(answer(503, 'busy', headers));
     expect((await failureOf(client.call('flow', CARD, 1_000))).details.retryAfterMs).toBe(expected);
   });
+
+  it.each([200, 400])(
+    'reads Retry-After next to a code that means throttled, with HTTP %d',
+    async (status) => {
+      const busy = answer(status, '{"code":1003}', { 'retry-after': '7' });
+      const errors = { path: 'code', message: null, throttled: ['1003'], unknownCard: [], auth: [] };
+      const { client } = await against(busy, { errors });
+      const error = await failureOf(client.call('flow', CARD, LONG_MS));
+      expect(error).toMatchObject({ failure: 'backpressure', details: { retryAfterMs: 7_000 } });
+    },
+  );
 
   it('reads Retry-After as a date', async () => {
     const inTwentySeconds = new Date(Date.now() + 20_000).toUTCString();

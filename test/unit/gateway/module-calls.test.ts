@@ -90,6 +90,16 @@ describe('sign', () => {
     expect(request?.headers).not.toHaveProperty('x-cardpoll-signature');
   });
 
+  it('may replace a header', async () => {
+    const { config, deps } = await started(
+      "export const sign = () => ({ headers: { 'Content-Type': 'application/json; charset=utf-8' } });",
+    );
+    const [trial] = await tryInterfaces(config, 'card_status', CARD, deps);
+    expect(trial?.request?.headers.filter((line) => line.startsWith('content-type'))).toEqual([
+      'content-type: application/json; charset=utf-8',
+    ]);
+  });
+
   it('may replace a body', async () => {
     const { gateway, call } = await started(
       "export const sign = ({ body }) => ({ body: body === null ? undefined : body.replace('}', ',\"sign\":1}') });",
@@ -188,6 +198,7 @@ describe('read', () => {
       {
         interface: 'card_status',
         ok: false,
+        read_from: 'module ours.mjs, else status',
         error: 'malformed',
         hint: expect.stringContaining('gateway.module'),
       },

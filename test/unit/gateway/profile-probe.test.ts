@@ -1,23 +1,31 @@
 // Whether a gateway speaks the profile: gateways that do, real sockets that do not. And what the doctor advises.
 import { afterEach, describe, expect, it } from 'vitest';
+import { SETTINGS } from '../../../src/config/settings/settings.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { probeProfile } from '../../../src/gateway/profile-probe.ts';
 import { startSimulator } from '../../../src/gateway/simulator.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { answer, type BadGateway, startBadGateway } from '../../support/bad-gateway.ts';
-import { gatewayConfig } from '../../support/gateway-config.ts';
+import { defaultsOf, type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
 
 const CARDS = [1, 2].map((cardId) => ({ cardId, iccid: `898600000000000000${cardId}`, carrierId: 0 }));
 const CALENDAR = new MonthCalendar('Asia/Shanghai');
 const GOOD = [200, '{"code":200,"data":{"realStatus":true,"used":1,"cardStatus":"active"}}'] as const;
 const BROKEN = [500, ''] as const;
+const FAILING_MODULE = {
+  name: 'ours.mjs',
+  sign: () => {
+    throw new Error('no key');
+  },
+  read: null,
+};
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-async function probe(url: string, cards = CARDS) {
-  const results = await probeProfile(gatewayConfig({ url }), cards, {
+async function probe(url: string, cards = CARDS, changes: Omit<GatewayChanges, 'url'> = {}) {
+  const results = await probeProfile(gatewayConfig({ url, ...changes }), cards, {
     clock: systemClock,
     calendar: CALENDAR,
   });
@@ -109,6 +117,27 @@ it.each([
 });
 
 describe('the advice', () => {
+  it.each<[string, Omit<GatewayChanges, 'url'>, RegExp]>([
+    [
+      'leads to the token server when there is no token',
+      {
+        auth: { ...defaultsOf(SETTINGS.auth), kind: 'oauth2', tokenUrl: '/token' },
+        clientId: 'a',
+        clientSecret: 'b',
+      },
+      /gateway\.auth\.token_url/,
+    ],
+    ['leads to the module that fails', { module: FAILING_MODULE }, /gateway\.module/],
+  ])('%s', async (_, changes, hint) => {
+    const { url } = await bad(500, '');
+    const [finding] = (await probe(url, CARDS, changes)).results;
+    expect(finding).toMatchObject({
+      status: 'failed',
+      hint: expect.stringMatching(hint),
+      command: 'cardpoll gateway try --iccid 8986000000000000001',
+    });
+  });
+
   it.each([
     ['names credentials when they are refused', 401, '', /credentials/, 'curl'],
     [

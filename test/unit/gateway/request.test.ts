@@ -45,6 +45,11 @@ it('puts the card into path, query and headers', () => {
   expect(request.headers).not.toContain('content-type');
 });
 
+it('sends a header of the profile in place of its own', () => {
+  const { headers } = make({ headers: { Accept: 'application/vnd.sim+json', 'User-Agent': 'fleet' } });
+  expect(headers).toEqual(['accept', 'application/vnd.sim+json', 'user-agent', 'fleet']);
+});
+
 it('puts the card into a JSON body or a form', () => {
   const body = {
     cmd: 'usage',

@@ -116,6 +116,12 @@ describe('a failure says what to change', () => {
       'malformed',
       /the answer has code, data\.n, data \(only a module can read what is in it\)$/,
     ],
+    [
+      'a charset that does not exist',
+      answer(200, '{"code":200}', { 'content-type': 'application/json; charset=utf8mb4' }),
+      'malformed',
+      /Content-Type/,
+    ],
     ['no HTTP', garbage, 'malformed', /./],
     ['a reset', reset, 'network', /http or https/],
     ['no answer', hang, 'timeout', /timeout_ms/, { timeoutMs: 100 }],
@@ -186,6 +192,13 @@ describe('no secret is shown', () => {
     }
     expect(shown).toContain('***');
   });
+});
+
+it('gives an interface the time that it has of its own, also when that is more than gateway.timeout_ms', async () => {
+  const late: Behaviour = (socket, request) =>
+    void setTimeout(() => answer(200, '{"code":200,"data":{"used":1}}')(socket, request), 300);
+  const { trial } = await against(late, { timeoutMs: 50, interfaces: { flow: { timeoutMs: 60_000 } } });
+  expect(trial).toMatchObject({ ok: true, value: 1 });
 });
 
 it('asks for no other place when a call was not made or was cut', () => {

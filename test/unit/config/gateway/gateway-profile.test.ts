@@ -123,6 +123,17 @@ stopped_statuses: [off, 2, true]`,
     expect(realname).toMatchObject({ reading: { kind: 'verified', trueValues: ['1'] } });
   });
 
+  it.each([
+    ['field: used', 'value: data.usage.used', 'data.usage.used'],
+    ['value: data.usage.used', 'field: used', 'data.used'],
+  ])('that says %s is under a config file that says %s', async (inProfile, inConfig, value) => {
+    const { interfaces } = await load({
+      profile: `interfaces: { flow: { path: "/{iccid}", ${inProfile} } }`,
+      config: `interfaces: { flow: { ${inConfig} } }`,
+    });
+    expect(interfaces.flow?.reading).toMatchObject({ value });
+  });
+
   it('may be left out: the config file alone describes a gateway over the default profile', async () => {
     const gateway = await load({
       config: `
@@ -201,6 +212,7 @@ describe('a profile that cannot work is refused, with the place', () => {
       flow('path: "/{iccid}", value: a, remaining: b, total: c'),
       /both value and remaining/,
     ],
+    ['value and field', flow('path: "/{iccid}", value: a, field: b'), /both value and field/],
     [
       'an unknown placeholder',
       flow('path: "/{imsi}", value: a'),
@@ -376,6 +388,12 @@ describe('credentials', () => {
       'auth: { kind: header, name: "a b" }',
       bearer,
       /"a b" is no name of a header/,
+    ],
+    [
+      'a header of the connection',
+      'auth: { kind: header, name: Content-Length }',
+      bearer,
+      /"Content-Length" is no name of a header for a token/,
     ],
     [
       'oauth2 without an address',

@@ -1,0 +1,48 @@
+// SIGHUP while a daemon still opens its stores: it begins with the credentials that it read last.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { loadDaemonConfig } from '../../../src/config/load-config.ts';
+import { demoCards } from '../../../src/gateway/simulated-fleet.ts';
+import { Teardown } from '../../../src/platform/service.ts';
+import { Hangups } from '../../../src/signals.ts';
+import { startDaemon } from '../../../src/wiring.ts';
+import { answer, startBadGateway } from '../../support/bad-gateway.ts';
+import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+it('calls the gateway with the token that was rotated before the first call', async () => {
+  const teardown = new Teardown();
+  const gateway = await startBadGateway(answer(200, '{"code":200,"data":{}}'));
+  teardown.add(() => gateway.close());
+  const logDir = temporaryDirectory('reload-at-start');
+  const flags = {
+    '--gateway-url': gateway.url,
+    '--redis-url': (await freshRedis()).url,
+    '--database-url': await freshDatabase(),
+    '--listen': '127.0.0.1:0',
+    '--log-dir': logDir,
+  };
+  const load = (token: string) => loadDaemonConfig({ flags, env: { CARDPOLL_GATEWAY_TOKEN: token } });
+  const hangups = new Hangups();
+  try {
+    await startDaemon(await load('of-monday'), teardown, {
+      prepare: async (records) => {
+        await records.cards.importChunk([...demoCards(1)]);
+        hangups.come();
+        const log = () => readFileSync(join(logDir, 'worker.log'), 'utf8');
+        await vi.waitFor(() => expect(log()).toContain('configuration reloaded'), { timeout: 10_000 });
+      },
+      refuse: () => {},
+      load: () => load('of-tuesday'),
+      listening: () => {},
+      hangups,
+      overseer: null,
+      link: null,
+    });
+    await vi.waitFor(() => expect(gateway.requests).not.toEqual([]), { timeout: 20_000 });
+    expect(gateway.requests[0]?.headers.authorization).toBe('Bearer of-tuesday');
+  } finally {
+    await teardown.run();
+  }
+});
