@@ -433,6 +433,23 @@ describeRecordStore('resumes', (db) => {
       expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
     });
 
+    it.each([
+      ['is refused', (id: string) => db.store.resumes.abandon(1, id, 1, 'not now', true)],
+      ['shows no effect', (id: string) => db.store.resumes.acknowledge(1, id, 1)],
+    ])('waits no longer for a call that %s, nor does a later run', async (_, end) => {
+      const { id } = await create({ cardIds: [1] });
+      await claim(1);
+      await order(1);
+      await db.store.stops.due(10);
+      expect(await end(id)).toMatchObject({ gaveUp: false });
+      expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 1, failed: 0 });
+      expect(await db.store.stops.due(10)).toHaveLength(1);
+      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
+      await db.store.stops.complete(1, MONTH);
+      await create({ cardIds: [1] });
+      expect(await claim(1)).toMatchObject({ state: 'granted' });
+    });
+
     it('counts also where a stop was requested before the run', async () => {
       await db.sql(
         "UPDATE card_stops SET state = 'requested', completed_at = NULL, charged_at = requested_at",
