@@ -450,6 +450,26 @@ describeRecordStore('resumes', (db) => {
       expect(await claim(1)).toMatchObject({ state: 'granted' });
     });
 
+    it.each([
+      ['waits again', true],
+      ['waits in no run', false],
+    ])('waits for a call of an earlier run where the card %s', async (_, isWaiting) => {
+      const earlier = await create({ cardIds: [1] });
+      await claim(1);
+      await db.store.resumes.cancel(earlier.id);
+      const later = await create({ cardIds: [1] });
+      if (!isWaiting) {
+        await db.store.resumes.cancel(later.id);
+        await fill(db.store, later.id);
+      }
+      expect(await order(1)).toBe('ordered');
+      expect(await db.store.stops.complete(1, MONTH)).toBeNull();
+      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+      await db.store.resumes.complete(1, earlier.id, MONTH, true);
+      expect(await stateOf(1)).toBe('requested');
+      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
+    });
+
     it('counts also where a stop was requested before the run', async () => {
       await db.sql(
         "UPDATE card_stops SET state = 'requested', completed_at = NULL, charged_at = requested_at",
