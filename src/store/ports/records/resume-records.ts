@@ -51,7 +51,7 @@ export interface ResumeRun {
   readonly cancelledAtMs: number | null;
   /** When its last card ended; null while cards wait. */
   readonly finishedAtMs: number | null;
-  /** The last error of a call of the run; null: none. */
+  /** An error of one of its calls, not always of the last one; null: none. */
   readonly lastError: string | null;
 }
 
