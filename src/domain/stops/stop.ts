@@ -15,7 +15,8 @@ export const STOP_MODES = ['enforce', 'observe'] as const;
 export type StopMode = (typeof STOP_MODES)[number];
 
 /** Why a stop is held. */
-export type HoldReason = 'usage_jump' | 'budget_hour' | 'budget_day';
+export const HOLD_REASONS = ['usage_jump', 'budget_hour', 'budget_day'] as const;
+export type HoldReason = (typeof HOLD_REASONS)[number];
 
 /** Stops in a state are counted up to this number, so that the counts stay cheap in a large fleet. */
 export const STOPS_COUNTED = 100_000;

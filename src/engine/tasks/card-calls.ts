@@ -17,7 +17,7 @@ import { type Gateway, GatewayError } from '../../gateway/gateway.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
-import type { FailedResume, ResumeRecords } from '../../store/ports/records/resume-records.ts';
+import type { ResumeRecords } from '../../store/ports/records/resume-records.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { CardReader } from '../work/card-reader.ts';
 import type { Deadline } from '../work/task.ts';
@@ -108,8 +108,8 @@ export class CardCalls {
     }
     if (state === 'unconfirmed') throw unconfirmedResume(card);
     const { attempt } = claim;
-    const noteFailed = (failed: FailedResume | null) => {
-      if (failed?.gaveUp) this.deps.log.warn({ ...namesOf(card), run_id: runId }, 'resume given up');
+    const noteFailed = (gaveUp: boolean) => {
+      if (gaveUp) this.deps.log.warn({ ...namesOf(card), run_id: runId }, 'resume given up');
     };
     await this.#call('start', card, deadline, {
       startWithinMs: SHARE_FOR_PACE * deadline.remainingMs(),

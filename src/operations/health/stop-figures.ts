@@ -1,7 +1,8 @@
 // The stops of the fleet in numbers: the mode in force, the budget, and how many stops were made or wait. Read every few
 // seconds for the overview (stats.ts). Says what they add to the reasons of health-reasons.ts: stops without effect, stops that
 // wait for an operator, and readings that grow too fast to be believed.
-import { type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
+import { UNCONFIRMED_STOPS_COUNTED } from '../../domain/alerts/alert-rule.ts';
+import { STOPS_COUNTED, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Cause, StopNumbers } from './health-report.ts';
 
@@ -63,10 +64,13 @@ function jumpReasons({ jump, mode }: StopFigures): Cause[] {
 }
 
 function heldReasons(stops: StopFigures): Cause[] {
-  const { held } = stops;
+  const { held, mode } = stops;
   if (held === 0) return [];
   const [are, them] = held === 1 ? ['stop is', 'it'] : ['stops are', 'them'];
-  const text = `${figure(held)} ${are} held: ${holdWords(stops)}; release or dismiss ${them}`;
+  // Mode observe refuses a release.
+  const advice =
+    mode === 'observe' ? `dismiss ${them}, or release ${them} in mode enforce` : `release or dismiss ${them}`;
+  const text = `${countedUpTo(STOPS_COUNTED, held)} ${are} held: ${holdWords(stops)}; ${advice}`;
   return [{ code: 'stops_held', severity: 'warning', text, command: 'cardpoll stops list --state held' }];
 }
 
@@ -87,8 +91,14 @@ function holdWords({ doneHour, budgetHour, doneDay, budgetDay, jump }: StopFigur
 
 function unconfirmedReasons({ unconfirmed: cards }: StopFigures): Cause[] {
   if (cards === 0) return [];
-  const text = `the gateway acknowledged the stop of ${cards} ${cards === 1 ? 'card' : 'cards'} but did not stop ${cards === 1 ? 'it' : 'them'}`;
+  const [noun, them] = cards === 1 ? ['card', 'it'] : ['cards', 'them'];
+  const count = countedUpTo(UNCONFIRMED_STOPS_COUNTED, cards);
+  const text = `the gateway acknowledged the stop of ${count} ${noun} but did not stop ${them}`;
   return [{ code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stats failures' }];
+}
+
+function countedUpTo(most: number, count: number): string {
+  return count < most ? figure(count) : `at least ${figure(most)}`;
 }
 
 /** Two significant digits below ten, otherwise whole and grouped: 0.052, 1,024. */

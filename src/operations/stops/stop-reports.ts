@@ -1,6 +1,6 @@
 // The reports of stops and of the runs that resume cards. Made by stops.ts and resumes.ts.
 import { z } from 'zod';
-import { STOP_MODES, STOP_STATES } from '../../domain/stops/stop.ts';
+import { HOLD_REASONS, STOP_MODES, STOP_STATES } from '../../domain/stops/stop.ts';
 import { type ReportOf, report } from '../report.ts';
 
 export const stopReport = report('Stop', {
@@ -11,10 +11,7 @@ export const stopReport = report('Stop', {
   state: z.enum(STOP_STATES),
   usedMb: z.number(),
   allowanceMb: z.number().nullable().describe('null: unlimited; an operator stops the card'),
-  heldBy: z
-    .enum(['usage_jump', 'budget_hour', 'budget_day'])
-    .nullable()
-    .describe('Why it waits for an operator; null unless held'),
+  heldBy: z.enum(HOLD_REASONS).nullable().describe('Why it waits for an operator; null unless held'),
   orderedBy: z
     .string()
     .nullable()

@@ -107,8 +107,10 @@ describeRecordStore('resumes', (db) => {
     expect(await claim(1)).toEqual({ state: 'granted', runId: id, attempt: 1 });
     await leaseEnds();
     expect(await claim(1)).toEqual({ state: 'unresolved', runId: id, attempt: 2 });
-    expect(await db.store.resumes.abandon(1, id, 1, 'late', true), 'a former holder').toBeNull();
-    expect(await db.store.resumes.acknowledge(1, id, 1), 'a former holder').toBeNull();
+    expect(await db.store.resumes.abandon(1, id, 1, 'late', true), 'a former holder').toBe(false);
+    expect(await claim(1)).toEqual({ state: 'claimed', runId: id });
+    expect(await db.store.resumes.acknowledge(1, id, 1), 'a former holder').toBe(false);
+    expect(await claim(1)).toEqual({ state: 'claimed', runId: id });
     await db.store.resumes.complete(1, id, MONTH, false);
     expect(await db.store.resumes.find(id)).toMatchObject({ resumed: 1 });
   });
@@ -118,12 +120,12 @@ describeRecordStore('resumes', (db) => {
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       await claim(1);
       const failed = await db.store.resumes.abandon(1, id, attempt, 'no such card', true);
-      expect(failed).toEqual({ gaveUp: attempt === 3, retryInMs: 0 });
+      expect(failed).toBe(attempt === 3);
     }
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       await claim(2);
       const failed = await db.store.resumes.acknowledge(2, id, attempt);
-      expect(failed?.gaveUp).toBe(attempt === 5);
+      expect(failed).toBe(attempt === 5);
       if (attempt < 5) expect(await claim(2)).toMatchObject({ state: 'unconfirmed', runId: id });
       await leaseEnds();
     }
@@ -346,10 +348,17 @@ describeRecordStore('resumes', (db) => {
       ]);
       expect((await db.store.stops.wanted([1])).map(({ cardId }) => cardId)).toEqual([1]);
       const claims = await Promise.all([claimStop(), claimStop(), claimStop()]);
-      expect(claims.filter(({ state }) => state === 'granted')).toMatchObject([{ usedMb: 3_000 }]);
+      expect(claims.filter(({ state }) => state === 'granted')).toHaveLength(1);
       expect(await counted()).toBe(before + 1);
       expect(await db.store.stops.ofCard(1, 1)).toMatchObject([
-        { state: 'requested', stopAgain: false, resumedAtMs: null, completedAtMs: null, unconfirmed: 0 },
+        {
+          state: 'requested',
+          usedMb: 3_000,
+          stopAgain: false,
+          resumedAtMs: null,
+          completedAtMs: null,
+          unconfirmed: 0,
+        },
       ]);
       await db.store.stops.complete(1, MONTH);
       expect(await stateOf(1)).toBe('done');
@@ -430,6 +439,43 @@ describeRecordStore('resumes', (db) => {
       await claim(1);
       await db.store.resumes.acknowledge(1, id, 1);
       await order(1);
+      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
+    });
+
+    it.each([
+      ['is refused', (id: string) => db.store.resumes.abandon(1, id, 1, 'not now', true)],
+      ['shows no effect', (id: string) => db.store.resumes.acknowledge(1, id, 1)],
+    ])('waits no longer for a call that %s, nor does a later run', async (_, end) => {
+      const { id } = await create({ cardIds: [1] });
+      await claim(1);
+      await order(1);
+      await db.store.stops.due(10);
+      expect(await end(id)).toBe(false);
+      expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 1, failed: 0 });
+      expect(await db.store.stops.due(10)).toHaveLength(1);
+      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
+      await db.store.stops.complete(1, MONTH);
+      await create({ cardIds: [1] });
+      expect(await claim(1)).toMatchObject({ state: 'granted' });
+    });
+
+    it.each([
+      ['waits again', true],
+      ['waits in no run', false],
+    ])('waits for a call of an earlier run where the card %s', async (_, isWaiting) => {
+      const earlier = await create({ cardIds: [1] });
+      await claim(1);
+      await db.store.resumes.cancel(earlier.id);
+      const later = await create({ cardIds: [1] });
+      if (!isWaiting) {
+        await db.store.resumes.cancel(later.id);
+        await fill(db.store, later.id);
+      }
+      expect(await order(1)).toBe('ordered');
+      expect(await db.store.stops.complete(1, MONTH)).toBeNull();
+      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+      await db.store.resumes.complete(1, earlier.id, MONTH, true);
+      expect(await stateOf(1)).toBe('requested');
       expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
     });
 

@@ -19,7 +19,7 @@ describeRecordStore('rules of stops', (db) => {
     const rows = await db.sql('SELECT state FROM card_stops ORDER BY card_id');
     return rows.map(({ state }) => state);
   };
-  const granted = (attempt: number) => ({ state: 'granted', month: MONTH, attempt, ...OVER });
+  const granted = (attempt: number) => ({ state: 'granted', month: MONTH, attempt });
   /** All that was counted so far was counted this long ago. */
   async function passes(minutes: number): Promise<void> {
     await db.sql(`UPDATE stop_control SET minute = minute - ${minutes}`);
@@ -232,8 +232,9 @@ describeRecordStore('rules of stops', (db) => {
     expect(await db.store.stops.order(99, MONTH, BY)).toBe('unknown_card');
     expect(await db.store.stops.order(1, MONTH, BY)).toBe('ordered');
     expect((await db.store.stops.due(10)).map(({ cardId }) => cardId)).toEqual([1]);
-    const stop = { state: 'granted', month: MONTH, usedMb: OVER.usedMb, allowanceMb: null };
+    const stop = { state: 'granted', month: MONTH };
     expect(await claim(1, { maxPerHour: 0 })).toEqual({ ...stop, attempt: 1 });
+    expect(await db.store.stops.ofCard(1, 1)).toMatchObject([{ usedMb: OVER.usedMb, allowanceMb: null }]);
     expect((await db.store.stops.complete(1, MONTH))?.after).toMatchObject({ authority: 'operator' });
     expect(await db.store.stops.order(1, MONTH, BY)).toBe('already_stopped');
     await db.sql('UPDATE cards SET stopped = false');

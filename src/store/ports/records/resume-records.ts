@@ -51,7 +51,7 @@ export interface ResumeRun {
   readonly cancelledAtMs: number | null;
   /** When its last card ended; null while cards wait. */
   readonly finishedAtMs: number | null;
-  /** The last error of a call of the run; null: none. */
+  /** An error of one of its calls, not always of the last one; null: none. */
   readonly lastError: string | null;
 }
 
@@ -61,15 +61,7 @@ export type ResumeClaim =
   | { readonly state: 'none' } // the card waits in no run
   | { readonly state: 'claimed'; readonly runId: string } // another caller holds the claim
   | { readonly state: 'stopping'; readonly runId: string } // a call that stops the card may be under way
-  /** Acknowledged without effect; not again yet. */
-  | { readonly state: 'unconfirmed'; readonly runId: string; readonly retryInMs: number };
-
-/** What became of a claimed call without effect. */
-export interface FailedResume {
-  /** The card ended as failed: it was refused, or acknowledged without effect, too often. */
-  readonly gaveUp: boolean;
-  readonly retryInMs: number;
-}
+  | { readonly state: 'unconfirmed'; readonly runId: string }; // acknowledged without effect; not again yet
 
 export interface ResumeRecords {
   /** @returns how many cards the run would have, and how many of a list would be skipped. */
@@ -107,18 +99,17 @@ export interface ResumeRecords {
    * @returns the entry; null when the card does not wait in the run any more.
    */
   complete(cardId: number, runId: string, month: string, called: boolean): Promise<AuditEntry | null>;
-  /** Call when the gateway acknowledged the call and does not show the card running. null: another caller has the claim. */
-  acknowledge(cardId: number, runId: string, attempt: number): Promise<FailedResume | null>;
   /**
-   * Call when the call certainly had no effect. @param refused whether the gateway refused this card, which counts.
+   * Call when the gateway acknowledged the call and does not show the card running.
+   * @returns whether the card ended as failed: it was refused, or acknowledged without effect, too often; false also when
+   * another caller has the claim.
    */
-  abandon(
-    cardId: number,
-    runId: string,
-    attempt: number,
-    error: string,
-    refused: boolean,
-  ): Promise<FailedResume | null>;
+  acknowledge(cardId: number, runId: string, attempt: number): Promise<boolean>;
+  /**
+   * Call when the call certainly had no effect. Otherwise as `acknowledge`.
+   * @param refused whether the gateway refused this card, which counts.
+   */
+  abandon(cardId: number, runId: string, attempt: number, error: string, refused: boolean): Promise<boolean>;
   /** @returns cards that are to be resumed and due; they are not due again for a minute. */
   due(limit: number): Promise<CardMembership[]>;
 }

@@ -22,12 +22,9 @@ export type StopClaim =
       readonly month: string;
       /** Fences the claim: who held an earlier one, and wakes up late, changes nothing. */
       readonly attempt: number;
-      readonly usedMb: number;
-      /** null: unlimited; an operator stops the card. */
-      readonly allowanceMb: number | null;
     }
   | { readonly state: 'claimed' } // another caller holds the claim
-  | ({ readonly state: 'unconfirmed' } & UnconfirmedStop) // acknowledged without effect; not to be called again yet
+  | { readonly state: 'unconfirmed' } // acknowledged without effect; not to be called again yet
   | { readonly state: 'not_over' } // unknown card, within its present allowance, or its usage is in doubt
   | { readonly state: 'done' } // stopped once in this month, resumed, or dismissed
   | { readonly state: 'observed'; readonly isNew: boolean } // stops are only observed

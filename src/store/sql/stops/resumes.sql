@@ -188,8 +188,7 @@ FROM claimed
 UNION ALL
 SELECT CASE
   WHEN EXISTS (SELECT FROM stop_call) THEN json_build_object('state', 'stopping', 'runId', run_id)
-  WHEN unconfirmed > 0 THEN json_build_object('state', 'unconfirmed', 'runId', run_id, 'retryInMs',
-    greatest(0, coalesce(extract(epoch FROM claimed_until - clock_timestamp()) * 1000, 0))::bigint)
+  WHEN unconfirmed > 0 THEN json_build_object('state', 'unconfirmed', 'runId', run_id)
   ELSE json_build_object('state', 'claimed', 'runId', run_id) END
 FROM card_resumes r JOIN resume_runs run ON run.id = r.run_id
 WHERE card_id = $1::bigint AND state = 'waiting' AND not_before <= clock_timestamp() AND run.cancelled_at IS NULL
@@ -242,30 +241,49 @@ RETURNING at, actor AS name, role, address, request_id, action, object, before, 
 -- name: resumes.acknowledge
 -- The gateway acknowledged the call and does not show the card running: no further call before a pause that doubles, and
 -- none after too many. $1 card id, $2 run, $3 attempt, $4 first pause in ms, $5 longest pause in ms, $6 calls at most.
-UPDATE card_resumes SET
-  unconfirmed = unconfirmed + 1,
-  unresolved = false,
-  last_error = 'acknowledged, and the card is still stopped',
-  claimed_until = clock_timestamp()
-    + least($5::float8, $4::float8 * 2 ^ least(unconfirmed, 30)) * interval '1 millisecond',
-  state = CASE WHEN unconfirmed + 1 >= $6::integer THEN 'failed' ELSE state END,
-  ended_at = CASE WHEN unconfirmed + 1 >= $6::integer THEN clock_timestamp() END
-WHERE card_id = $1::bigint AND run_id = $2::uuid AND state = 'waiting' AND attempts = $3::integer
-RETURNING state = 'failed' AS gave_up, greatest(0, extract(epoch FROM claimed_until - clock_timestamp()) * 1000)::bigint
-  AS retry_in_ms
+-- A card that was taken out of the run meanwhile stays so.
+WITH ended AS (
+  UPDATE card_resumes SET
+    unconfirmed = unconfirmed + 1,
+    unresolved = false,
+    last_error = 'acknowledged, and the card is still stopped',
+    claimed_until = clock_timestamp()
+      + least($5::float8, $4::float8 * 2 ^ least(unconfirmed, 30)) * interval '1 millisecond',
+    state = CASE WHEN state = 'waiting' AND unconfirmed + 1 >= $6::integer THEN 'failed' ELSE state END,
+    ended_at = CASE WHEN state = 'waiting' AND unconfirmed + 1 >= $6::integer THEN clock_timestamp() ELSE ended_at END
+  WHERE card_id = $1::bigint AND run_id = $2::uuid AND attempts = $3::integer
+    AND (state = 'waiting' OR state = 'cancelled' AND claimed_until > clock_timestamp())
+  RETURNING state
+), awaited AS (
+  -- As in complete.
+  UPDATE card_stops SET claimed_until = NULL, due_at = clock_timestamp()
+  WHERE card_id = $1::bigint AND state = 'requested' AND claimed_until IS NOT NULL AND charged_at IS NULL
+    AND EXISTS (SELECT FROM ended WHERE state = 'cancelled')
+)
+SELECT state = 'failed' AS gave_up FROM ended
 
 -- name: resumes.abandon
 -- Ends a claim without an effect. $1 card id, $2 run, $3 attempt, $4 error, $5 whether the gateway refused the card,
--- $6 refusals at most.
-UPDATE card_resumes SET
-  claimed_until = NULL,
-  unresolved = false,
-  last_error = $4,
-  refused = refused + $5::boolean::integer,
-  state = CASE WHEN $5::boolean AND refused + 1 >= $6::integer THEN 'failed' ELSE state END,
-  ended_at = CASE WHEN $5::boolean AND refused + 1 >= $6::integer THEN clock_timestamp() END
-WHERE card_id = $1::bigint AND run_id = $2::uuid AND state = 'waiting' AND attempts = $3::integer
-RETURNING state = 'failed' AS gave_up, 0 AS retry_in_ms
+-- $6 refusals at most. A card that was taken out of the run meanwhile stays so.
+WITH ended AS (
+  UPDATE card_resumes SET
+    claimed_until = NULL,
+    unresolved = false,
+    last_error = $4,
+    refused = refused + $5::boolean::integer,
+    state = CASE WHEN state = 'waiting' AND $5::boolean AND refused + 1 >= $6::integer THEN 'failed' ELSE state END,
+    ended_at = CASE WHEN state = 'waiting' AND $5::boolean AND refused + 1 >= $6::integer THEN clock_timestamp()
+      ELSE ended_at END
+  WHERE card_id = $1::bigint AND run_id = $2::uuid AND attempts = $3::integer
+    AND (state = 'waiting' OR state = 'cancelled' AND claimed_until > clock_timestamp())
+  RETURNING state
+), awaited AS (
+  -- As in complete.
+  UPDATE card_stops SET claimed_until = NULL, due_at = clock_timestamp()
+  WHERE card_id = $1::bigint AND state = 'requested' AND claimed_until IS NOT NULL AND charged_at IS NULL
+    AND EXISTS (SELECT FROM ended WHERE state = 'cancelled')
+)
+SELECT state = 'failed' AS gave_up FROM ended
 
 -- name: resumes.due
 -- Cards that are to be resumed and due; they are due again after a pause. A card that was removed from the fleet ends as

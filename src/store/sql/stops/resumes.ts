@@ -106,13 +106,13 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
     complete: (cardId, runId, month, called) =>
       withPartitions(client, month, () => db.first('complete', cardId, runId, monthStart(month), called)),
 
-    acknowledge(cardId, runId, attempt) {
+    async acknowledge(cardId, runId, attempt) {
       const pauses = [FIRST_PAUSE_MS, LONGEST_PAUSE_MS, UNCONFIRMED_AT_MOST];
-      return db.first('acknowledge', cardId, runId, attempt, ...pauses);
+      return (await db.scalar<boolean>('acknowledge', cardId, runId, attempt, ...pauses)) ?? false;
     },
 
-    abandon: (cardId, runId, attempt, error, refused) =>
-      db.first('abandon', cardId, runId, attempt, error, refused, REFUSED_AT_MOST),
+    abandon: async (cardId, runId, attempt, error, refused) =>
+      (await db.scalar<boolean>('abandon', cardId, runId, attempt, error, refused, REFUSED_AT_MOST)) ?? false,
 
     due: (limit) => walk('due', limit, DUE_AGAIN_MS),
   };

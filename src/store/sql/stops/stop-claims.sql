@@ -90,7 +90,7 @@ WITH ordered AS MATERIALIZED (
     stop_again = false
   WHERE s.state = 'observed' OR s.state = 'resumed' AND s.stop_again
     OR s.state = 'requested' AND (s.claimed_until IS NULL OR s.claimed_until <= clock_timestamp())
-  RETURNING month, state, held_by, unresolved, attempts, used_mb, allowance_mb
+  RETURNING month, state, held_by, unresolved, attempts
 ), running AS (
   -- From here on, a card found stopped is the result of this stop.
   UPDATE cards SET stopped = false
@@ -106,7 +106,7 @@ SELECT CASE state
     WHEN 'held' THEN json_build_object('state', 'held', 'heldBy', held_by, 'isNew', true)
     WHEN 'observed' THEN json_build_object('state', 'observed', 'isNew', true)
     ELSE json_build_object('state', CASE WHEN unresolved THEN 'unresolved' ELSE 'granted' END,
-      'month', to_char(month, 'YYYY-MM'), 'attempt', attempts, 'usedMb', used_mb, 'allowanceMb', allowance_mb)
+      'month', to_char(month, 'YYYY-MM'), 'attempt', attempts)
     END AS claim, NULL::void AS uncounted
 FROM claimed
 UNION ALL
@@ -116,8 +116,7 @@ SELECT CASE
     WHEN s.state = 'held' THEN json_build_object('state', 'held', 'heldBy', s.held_by, 'isNew', false)
     WHEN s.state = 'observed' OR EXISTS (SELECT FROM judged WHERE verdict = 'observed')
       THEN json_build_object('state', 'observed', 'isNew', false)
-    WHEN s.acknowledged_at IS NOT NULL THEN json_build_object('state', 'unconfirmed', 'calls', s.unconfirmed, 'retryInMs',
-      greatest(0, coalesce(extract(epoch FROM s.claimed_until - clock_timestamp()) * 1000, 0))::bigint)
+    WHEN s.acknowledged_at IS NOT NULL THEN json_build_object('state', 'unconfirmed')
     -- Also a row that a racing caller has just inserted, which is not visible here yet.
     ELSE json_build_object('state', 'claimed') END,
   -- The racing caller's stop is counted already.

@@ -86,12 +86,21 @@ RETURNING s.card_id
 SELECT FROM resume_runs WHERE steps_left AND cancelled_at IS NULL FOR SHARE
 
 -- name: stops.cancelResume
--- $1 card id. Returns a row if the card waited to be resumed, with the end of the claim while its call may be under way. Such a
--- call keeps its claim, and is recorded when it ends.
-UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp()
-WHERE card_id = $1::bigint AND state = 'waiting'
--- After a call without effect the claim is only a pause; the next claim is unresolved.
-RETURNING CASE WHEN unconfirmed = 0 OR unresolved THEN claimed_until::text END AS claimed_until
+-- $1 card id. Returns a row if the card waited to be resumed, or its call may be under way, with the end of the claim in that
+-- case. Such a call keeps its claim, and is recorded when it ends. It may be of an earlier run that the card was taken out of.
+WITH cancelled AS (
+  UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp()
+  WHERE card_id = $1::bigint AND state = 'waiting'
+  -- After a call without effect the claim is only a pause; the next claim is unresolved.
+  RETURNING CASE WHEN unconfirmed = 0 OR unresolved THEN claimed_until END AS claimed_until
+), earlier_call AS (
+  SELECT claimed_until FROM card_resumes
+  WHERE card_id = $1::bigint AND state = 'cancelled' AND claimed_until > clock_timestamp()
+    AND (unconfirmed = 0 OR unresolved)
+)
+SELECT max(claimed_until)::text AS claimed_until
+FROM (SELECT claimed_until FROM cancelled UNION ALL SELECT claimed_until FROM earlier_call) AS ended
+HAVING count(*) > 0
 
 -- name: stops.order
 -- An operator orders the stop of a card that is not known as stopped, that waited to be resumed (the call may have been made),

@@ -7,7 +7,7 @@ import type { Card } from '../../../../src/domain/cards/card.ts';
 import { CardCalls, type CardCallsDeps } from '../../../../src/engine/tasks/card-calls.ts';
 import { Deadline } from '../../../../src/engine/work/task.ts';
 import { GatewayError } from '../../../../src/gateway/gateway.ts';
-import type { FailedResume, ResumeClaim } from '../../../../src/store/ports/records/resume-records.ts';
+import type { ResumeClaim } from '../../../../src/store/ports/records/resume-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const LEASE_MS = 15_000;
@@ -21,7 +21,7 @@ let claimTakesMs: number;
 let start: unknown;
 let status: unknown;
 let outcome: 'resumed' | 'already_running' | null;
-let failed: FailedResume | null;
+let gaveUp: boolean;
 let called: string[];
 let asked: unknown[][];
 let entries: AuditEntry[];
@@ -31,7 +31,7 @@ beforeEach(() => {
   clock = new FakeClock('2026-11-15T00:00:00Z');
   claim = { state: 'granted', runId: 'r', attempt: 3 };
   [claimTakesMs, start, status, outcome] = [0, null, 'active', 'resumed'];
-  failed = { gaveUp: false, retryInMs: 30_000 };
+  gaveUp = false;
   [called, asked, entries, logged] = [[], [], [], []];
 });
 
@@ -40,7 +40,7 @@ function make(isStopped: boolean, card = CARD): Promise<boolean> {
     (what: string) =>
     async (...question: unknown[]) => {
       asked.push([what, ...question]);
-      return failed;
+      return gaveUp;
     };
   const call = new CardCalls({
     gateway: {
@@ -103,7 +103,7 @@ it.each<[ResumeClaim, boolean]>([
   [{ state: 'granted', runId: 'r', attempt: 3 }, false],
   [{ state: 'unresolved', runId: 'r', attempt: 3 }, false],
   [{ state: 'claimed', runId: 'r' }, true],
-  [{ state: 'unconfirmed', runId: 'r', retryInMs: 9 }, true],
+  [{ state: 'unconfirmed', runId: 'r' }, true],
 ])('records without a call that the card runs already: %o', async (answer, wasCalled) => {
   claim = answer;
   expect(await make(false)).toBe(true);
@@ -124,7 +124,7 @@ it.each<[string, typeof outcome, boolean, number]>([
 
 it.each<[ResumeClaim, string]>([
   [{ state: 'claimed', runId: 'r' }, 'resume_in_progress'],
-  [{ state: 'unconfirmed', runId: 'r', retryInMs: 9 }, 'resume_unconfirmed'],
+  [{ state: 'unconfirmed', runId: 'r' }, 'resume_unconfirmed'],
   [{ state: 'stopping', runId: 'r' }, 'stop_in_progress'],
 ])('calls nothing on the answer %o', async (answer, code) => {
   claim = answer;
@@ -176,13 +176,8 @@ it.each([
 );
 
 it('says when a card is given up', async () => {
-  failed = { gaveUp: true, retryInMs: 0 };
+  gaveUp = true;
   status = 'stopped';
   await expect(make(true)).rejects.toMatchObject({ code: 'resume_unconfirmed' });
   expect(logged).toEqual([{ level: 40, ...SAME, msg: 'resume given up' }]);
-  failed = null;
-  await expect(make(true), 'another caller has the claim').rejects.toMatchObject({
-    code: 'resume_unconfirmed',
-  });
-  expect(logged).toHaveLength(1);
 });

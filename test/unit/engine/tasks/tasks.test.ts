@@ -57,7 +57,7 @@ let logged: Array<Record<string, unknown>>;
 beforeEach(() => {
   clock = new FakeClock(NOW_MS);
   answers = { card_status: 'active', stop: null };
-  claim = { state: 'granted', month: '2026-11', attempt: 3, usedMb: 12, allowanceMb: 9 };
+  claim = { state: 'granted', month: '2026-11', attempt: 3 };
   entry = { action: 'card.stop', after: { used_mb: 12, allowance_mb: 9 } } as unknown as AuditEntry;
   [called, entries, asked, logged] = [[], [], [], []];
   claimTakesMs = 0;
@@ -103,8 +103,8 @@ const resumes: PackageTaskDeps['records']['resumes'] = {
     asked.push(['complete resume', ...question]);
     return { action: 'card.resume', after: { outcome: 'resumed' } } as unknown as AuditEntry;
   },
-  acknowledge: async () => ({ gaveUp: false, retryInMs: 30_000 }),
-  abandon: async () => null,
+  acknowledge: async () => false,
+  abandon: async () => false,
 };
 
 function poll(taskType: TaskType, differing: Partial<Card> = {}): Promise<TaskResult> {
@@ -382,7 +382,7 @@ describe('package', () => {
   };
 
   it('waits for the pause to end where a stop showed no effect', async () => {
-    claim = { state: 'unconfirmed', calls: 1, retryInMs: 30_000 };
+    claim = { state: 'unconfirmed' };
     await expect(poll('package')).rejects.toMatchObject(UNCONFIRMED);
     expect(called).toHaveLength(1);
   });

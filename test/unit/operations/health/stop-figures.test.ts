@@ -50,6 +50,16 @@ describe('held stops are a warning, with the reason', () => {
       { held: 2, doneHour: 100, jump: JUMP },
       '2 stops are held: the readings of the fleet jumped; release or dismiss them',
     ],
+    [
+      'in mode observe, which refuses a release',
+      { held: 2, mode: 'observe' },
+      '2 stops are held: the cause is over, but an operator must decide; dismiss them, or release them in mode enforce',
+    ],
+    [
+      'as many as are counted',
+      { held: 100_000 },
+      'at least 100,000 stops are held: the cause is over, but an operator must decide; release or dismiss them',
+    ],
   ])('%s', (_, figures, text) => {
     expect(reasons(figures)).toContainEqual({
       code: 'stops_held',
@@ -58,6 +68,14 @@ describe('held stops are a warning, with the reason', () => {
       command: 'cardpoll stops list --state held',
     });
   });
+});
+
+it.each([
+  [1, 'the gateway acknowledged the stop of 1 card but did not stop it'],
+  [1_200, 'the gateway acknowledged the stop of 1,200 cards but did not stop them'],
+  [10_000, 'the gateway acknowledged the stop of at least 10,000 cards but did not stop them'],
+])('%i stops without effect are a warning', (unconfirmed, text) => {
+  expect(reasons({ unconfirmed })).toMatchObject([{ code: 'stop_unconfirmed', severity: 'warning', text }]);
 });
 
 describe('a jump of the readings', () => {
