@@ -479,6 +479,19 @@ describeRecordStore('resumes', (db) => {
       expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
     });
 
+    it('waits for the call of a later run when an earlier one is heard of after its lease', async () => {
+      const earlier = await create({ cardIds: [1] });
+      await claim(1);
+      await db.store.resumes.cancel(earlier.id);
+      await db.sql("UPDATE card_resumes SET claimed_until = clock_timestamp() - interval '1 second'");
+      await create({ cardIds: [1] });
+      expect(await claim(1)).toMatchObject({ state: 'granted' });
+      expect(await order(1)).toBe('ordered');
+      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+      await db.store.resumes.complete(1, earlier.id, MONTH, true);
+      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+    });
+
     it('counts also where a stop was requested before the run', async () => {
       await db.sql(
         "UPDATE card_stops SET state = 'requested', completed_at = NULL, charged_at = requested_at",

@@ -216,10 +216,14 @@ WITH ended AS (
     AND s.month = (SELECT max(month) FROM card_stops WHERE card_id = $1::bigint)
   RETURNING s.used_mb, s.allowance_mb
 ), awaited AS (
-  -- A stop that was ordered meanwhile waits for this call no longer.
+  -- A stop that was ordered meanwhile waits for this call no longer, but for that of a later run.
   UPDATE card_stops SET claimed_until = NULL, due_at = clock_timestamp()
   WHERE card_id = $1::bigint AND state = 'requested' AND claimed_until IS NOT NULL AND charged_at IS NULL
     AND requested_at >= (SELECT created_at FROM ended)
+    AND NOT EXISTS (
+      SELECT FROM card_resumes other
+      WHERE other.card_id = $1::bigint AND other.run_id <> $2::uuid AND other.claimed_until > clock_timestamp()
+    )
   RETURNING card_id
 ), running AS (
   UPDATE cards SET stopped = false
