@@ -4,7 +4,7 @@
 // A grant ages from the moment it was asked for, by the monotonic clock: a process that was stopped, or whose event loop
 // stalled, finds it expired and sends nothing. What is granted and not used is given back or lost, never used later.
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
-import { callLimitsOf, type RateLimit, rateLimitWords } from '../../domain/limits/rate-limit.ts';
+import { callLimitsOf, type RateLimit, rateLimitWords, rateWords } from '../../domain/limits/rate-limit.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { Pace, PaceGrant, PaceLimit, PaceParticipant } from '../../store/ports/live/pace.ts';
@@ -58,7 +58,7 @@ export class CallPace extends LoopService<CallPaceDeps> {
       return own === undefined || perSecond < own.perSecond || burst < own.burst;
     });
     const words = stricter
-      .map(({ id, perSecond, burst }) => `${id}: ${perSecond} a second, burst ${burst}`)
+      .map(({ id, perSecond, burst }) => `${id}: ${rateWords(perSecond)}, burst ${burst}`)
       .join('; ');
     if (words === this.#stricter) return TOUCH_EVERY_MS;
     this.#stricter = words;

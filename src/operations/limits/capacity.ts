@@ -7,6 +7,7 @@
 // their equal share leave the rest to the others, as the live store grants calls.
 import type { CardsPerCall } from '../../domain/gateway-interface.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/operator-limits.ts';
+import { callsIn, eachWords, rateWords, unitOf } from '../../domain/limits/rate-limit.ts';
 import { rounded, sum } from '../../domain/numbers.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { TASK_TYPES, TASKS } from '../../domain/task-type.ts';
@@ -219,10 +220,11 @@ export function paceShortWords(share: PaceShare, demandPerSecond: number, interv
   const { perSecond, cardsPerCall, ofPerSecond } = share;
   const calls = perSecond / cardsPerCall;
   const size = cardsPerCall === 1 ? '' : ` of ${cardsPerCall} cards`;
-  const part = calls < ofPerSecond ? ` (of ${rounded(ofPerSecond)})` : '';
+  const unit = unitOf(calls);
+  const part = calls < ofPerSecond ? ` (of ${callsIn(unit, ofPerSecond)})` : '';
   const cards = countWords(Math.round(demandPerSecond * intervalSeconds), 'card');
   const every = spanWords((intervalSeconds * demandPerSecond) / perSecond);
-  return `${rounded(calls)} calls${size} a second${part} allow ${cards} every ${every}; configured: ${spanWords(intervalSeconds)}`;
+  return `${callsIn(unit, calls)} calls${size} ${eachWords(unit)}${part} allow ${cards} every ${every}; configured: ${spanWords(intervalSeconds)}`;
 }
 
 /** `calls wait for the rate limit of 50 a second`; null while polls of the type wait for none. */
@@ -231,7 +233,7 @@ export function awaitedWords(states: readonly PaceState[], taskType: TaskType): 
     .filter(({ waiting }) => waiting.includes(taskType))
     .map(({ perSecond }) => perSecond);
   if (awaited.length === 0) return null;
-  return `calls wait for the rate limit of ${rounded(Math.min(...awaited))} a second`;
+  return `calls wait for the rate limit of ${rateWords(Math.min(...awaited))}`;
 }
 
 /** What one more participant without end gets of `total` next to the others. */

@@ -199,6 +199,14 @@ describe('the share of the rate limits', () => {
     expect(awaitedWords([state, flow], 'package')).toBeNull();
   });
 
+  it('is said in the unit in which a slow limit shows', () => {
+    const hourly = { ...FLOW, perSecond: 10 / 3_600, granted: 9, waiting: ['carddata'] } as const;
+    expect(awaitedWords([hourly], 'carddata')).toBe('calls wait for the rate limit of 10 an hour');
+    expect(paceShortWords({ perSecond: 5 / 60, cardsPerCall: 1, ofPerSecond: 2 }, 1, 60)).toBe(
+      '5 calls a minute (of 120) allow 60 cards every 12 min; configured: 60 s',
+    );
+  });
+
   it('is said in cards and intervals', () => {
     const words = paceShortWords(
       { perSecond: 200, cardsPerCall: 1, ofPerSecond: 200 },
