@@ -55,6 +55,10 @@ export function rateLimitId({ interfaces, unit }: Pick<CallRateLimit, 'interface
   return `${interfaces?.join('+') ?? 'all'}/${unit}`;
 }
 
+export function countsCalls({ interfaces }: Pick<RateLimit, 'interfaces'>, name: InterfaceName): boolean {
+  return interfaces?.includes(name) !== false;
+}
+
 /** The limits that count calls, as the live store takes them. */
 export function callLimitsOf(limits: readonly RateLimit[]) {
   return limits.flatMap((limit) => {
@@ -67,7 +71,7 @@ export function callLimitsOf(limits: readonly RateLimit[]) {
 /** @returns the shortest interval that the gateway allows for polls that begin with this interface; 0 without a limit. */
 export function leastIntervalSeconds(limits: readonly RateLimit[], name: InterfaceName): number {
   const counted = limits.flatMap((limit) =>
-    limit.kind === 'card' && limit.interfaces?.includes(name) !== false ? limit.everySeconds : [],
+    limit.kind === 'card' && countsCalls(limit, name) ? limit.everySeconds : [],
   );
   return Math.max(0, ...counted);
 }

@@ -4,7 +4,13 @@
 // A grant ages from the moment it was asked for, by the monotonic clock: a process that was stopped, or whose event loop
 // stalled, finds it expired and sends nothing. What is granted and not used is given back or lost, never used later.
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
-import { callLimitsOf, type RateLimit, rateLimitWords, rateWords } from '../../domain/limits/rate-limit.ts';
+import {
+  callLimitsOf,
+  countsCalls,
+  type RateLimit,
+  rateLimitWords,
+  rateWords,
+} from '../../domain/limits/rate-limit.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { Pace, PaceGrant, PaceLimit, PaceParticipant } from '../../store/ports/live/pace.ts';
@@ -69,7 +75,7 @@ export class CallPace extends LoopService<CallPaceDeps> {
 
   /** True when a limit counts calls to this interface. */
   counts(interfaceName: InterfaceName): boolean {
-    return this.deps.limits.some(({ interfaces }) => interfaces?.includes(interfaceName) !== false);
+    return this.deps.limits.some((limit) => countsCalls(limit, interfaceName));
   }
 
   /**

@@ -1,6 +1,6 @@
 // Grants of gateway calls for a single process. Each rate limit is a token bucket that task types share fairly;
 // store/redis/limits/pace-take.lua has the same rules.
-import { bucketOf, type PaceBucket } from '../../../domain/limits/rate-limit.ts';
+import { bucketOf, countsCalls, type PaceBucket } from '../../../domain/limits/rate-limit.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
   LIMIT_KEPT_MS,
@@ -55,7 +55,7 @@ export function embeddedPace(clock: Pick<Clock, 'now'>): Pace {
       }
       refill(nowMs);
       const counting = [...buckets.values()]
-        .filter(({ inForce }) => inForce.interfaces?.includes(interfaceName) !== false)
+        .filter(({ inForce }) => countsCalls(inForce, interfaceName))
         .map((limit) => ({ limit, offer: limit.offer(participant, calls, nowMs) }));
       const granted = Math.min(calls, ...counting.map(({ offer }) => offer.got));
       const waits = counting.map(({ limit, offer }) =>
