@@ -31,7 +31,7 @@ export function limitChange(task: TaskBody, to: number): PlannedChange {
     title: `Limit of ${task_type}: ${concurrency.max} -> ${to}`,
     effects: [
       `For ${cardCount(scheduled_cards)}, on every instance within a second.`,
-      ...(effective_concurrency < concurrency.max
+      ...(effective_concurrency < Math.min(concurrency.max, to)
         ? [`The limit in force stays at ${effective_concurrency} while the gateway can handle no more.`]
         : []),
     ],

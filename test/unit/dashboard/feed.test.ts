@@ -154,6 +154,14 @@ const PAUSED = {
   ),
 };
 
+it('says that less stays in force only where it does', () => {
+  const reduced = { ...task, effective_concurrency: 50 };
+  const effectsOf = (to: number) => limitChange(reduced, to).effects.join(' ');
+  expect(effectsOf(150)).toContain('The limit in force stays at 50');
+  expect(effectsOf(50)).not.toContain('stays');
+  expect(effectsOf(20)).not.toContain('stays');
+});
+
 /** The change that is proposed, with a reason if it asks for one. */
 function changeOf(proposal: Proposal): PlannedChange {
   if (typeof proposal === 'string') throw new Error(proposal);
