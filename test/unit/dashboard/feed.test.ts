@@ -174,7 +174,7 @@ function changeOf(proposal: Proposal): PlannedChange {
 it.each<[Proposal, string, unknown]>([
   [limitChange(task, 150), 'PUT /polling-concurrency/realname', { max_concurrency: 150 }],
   [resetChange(task), 'POST /polling-concurrency/reset', { task_type: 'realname' }],
-  [pauseChange(task, 90), 'POST /polling-pauses', { task_type: 'realname', seconds: 90, reason: '' }],
+  [pauseChange(task, CALM, 90), 'POST /polling-pauses', { task_type: 'realname', seconds: 90, reason: '' }],
   [resumeChange(task, PAUSED), 'DELETE /polling-pauses?task_type=realname', null],
   [switchChange(CONFIG), 'PUT /polling-configs/3', { status: 0 }],
   [switchChange({ ...CONFIG, status: 0 }), 'PUT /polling-configs/3', { status: 1 }],
