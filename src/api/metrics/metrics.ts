@@ -6,6 +6,7 @@
 // cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own (own-numbers.ts).
 import { Registry } from 'prom-client';
 import { HEALTH_LEVELS } from '../../domain/health.ts';
+import { PAUSE_SOURCES } from '../../domain/limits/operator-limits.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { InitState } from '../../operations/schedule/schedule-report.ts';
@@ -35,7 +36,6 @@ export interface Siblings {
 
 const INIT_STATUSES = ['pending', 'running', 'completed', 'stuck'] as const;
 const BREAKER_STATES = ['open', 'half_open'] as const;
-const PAUSE_SOURCES = ['gateway', 'operator'] as const;
 
 export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;

@@ -21,10 +21,7 @@ const TOUCH_EVERY_MS = 1_000;
 const MAX_REST_MS = 250;
 
 /** Calls that may be made until a time. */
-interface CallGrant {
-  readonly calls: number;
-  /** Milliseconds until another call is likely to be granted; 0 when all were granted. */
-  readonly waitMs: number;
+interface CallGrant extends Pick<PaceGrant, 'calls' | 'waitMs'> {
   /** Monotonic clock. */
   readonly expiresAt: number;
   giveBack(calls: number): void;
