@@ -112,7 +112,7 @@ const TASK_GAUGES: Record<string, readonly [help: string, read: (task: TaskStats
   ],
   demand_polls_per_second: ['Polls per second that the enabled configs need', (task) => task.demandPerSecond],
   capacity_polls_per_second: [
-    'Polls per second that the limit in force allows',
+    'Polls per second that the limit in force and the rate limits allow',
     (task) => task.capacity.capacityPerSecond,
   ],
   in_flight: ['Gateway calls in flight', (task) => task.inFlight],
