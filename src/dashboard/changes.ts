@@ -7,6 +7,7 @@ import type {
   CleanupPreviewBody,
   ConfigBody,
   OverviewBody,
+  PauseBody,
   TaskBody,
   TriggerBody,
 } from '../api/client/client-bodies.ts';
@@ -31,7 +32,7 @@ export function limitChange(task: TaskBody, to: number): PlannedChange {
     title: `Limit of ${task_type}: ${concurrency.max} -> ${to}`,
     effects: [
       `For ${cardCount(scheduled_cards)}, on every instance within a second.`,
-      ...(effective_concurrency < concurrency.max
+      ...(effective_concurrency < Math.min(concurrency.max, to)
         ? [`The limit in force stays at ${effective_concurrency} while the gateway can handle no more.`]
         : []),
     ],
@@ -57,12 +58,19 @@ export function resetChange({ task_type, concurrency }: TaskBody): PlannedChange
   };
 }
 
-export function pauseChange({ task_type, scheduled_cards }: TaskBody, length: number): PlannedChange {
+export function pauseChange(
+  { task_type, scheduled_cards }: TaskBody,
+  { pauses, generated_at }: OverviewBody,
+  length: number,
+): PlannedChange {
+  // An operator's pause replaces an operator's, who may count on it.
+  const replaced = pauses.filter((pause) => pause.task_type === task_type && pause.source === 'operator');
   return {
     title: `Pause ${task_type} for ${seconds(length)}`,
     effects: [
       `${cardCount(scheduled_cards)} are not polled for it meanwhile, manual triggers included.`,
       'Calls in flight end. What falls due waits in the queue.',
+      ...replaced.map((pause) => `Replaces the ${pauseWords(pause, Date.parse(generated_at))}`),
     ],
     command: `cardpoll pause ${task_type} --for ${length}s`,
     perform: async (client) => {
@@ -83,10 +91,7 @@ export function resumeChange(
     title: `Resume ${task_type}: paused -> polled`,
     effects: [
       `${cardCount(scheduled_cards)} are polled again, up to the limit.`,
-      ...own.map(
-        ({ by, until, reason }) =>
-          `Ends the pause of ${by}, else over ${relative(until, nowMs)}: ${reason || 'no reason given'}`,
-      ),
+      ...own.map((pause) => `Ends the ${pauseWords(pause, nowMs)}`),
     ],
     command: `cardpoll resume ${task_type}`,
     perform: async (client) => {
@@ -94,6 +99,10 @@ export function resumeChange(
       return body.items.length === 0 ? 'nothing was paused any more' : `${task_type} goes on`;
     },
   };
+}
+
+function pauseWords({ by, until, reason }: PauseBody, nowMs: number): string {
+  return `pause of ${by}, else over ${relative(until, nowMs)}: ${reason || 'no reason given'}`;
 }
 
 /** Enables a disabled config, and disables an enabled one. */

@@ -1,6 +1,6 @@
 // The questions at the bottom of the screen, and the changes that answers become. A question keeps to what it was asked
 // about: lists go on moving while the answer is typed. Used by model.ts; stop-changes.ts has the questions about stops.
-import type { AlertBody, ConfigBody, TaskBody } from '../api/client/client-bodies.ts';
+import type { AlertBody, ConfigBody, OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { BadValue, duration, integer, type Kind } from '../config/kinds.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../domain/alerts/alert-silence.ts';
 import {
@@ -30,9 +30,11 @@ export function limitQuestion(task: TaskBody): Question {
   );
 }
 
-export function pauseQuestion(task: TaskBody): Question {
+export function pauseQuestion(task: TaskBody, overview: OverviewBody): Question {
   const text = `Pause ${task.task_type} for how long (90s, ${seconds(DEFAULT_PAUSE_SECONDS)}, 2h):`;
-  return numberQuestion(text, duration('s', PAUSE_SECONDS_BOUNDS), (length) => pauseChange(task, length));
+  return numberQuestion(text, duration('s', PAUSE_SECONDS_BOUNDS), (length) =>
+    pauseChange(task, overview, length),
+  );
 }
 
 export function silenceQuestion(alert: AlertBody): Question {

@@ -6,6 +6,7 @@
 // cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own (own-numbers.ts).
 import { Registry } from 'prom-client';
 import { HEALTH_LEVELS } from '../../domain/health.ts';
+import { PAUSE_SOURCES } from '../../domain/limits/operator-limits.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { InitState } from '../../operations/schedule/schedule-report.ts';
@@ -35,7 +36,6 @@ export interface Siblings {
 
 const INIT_STATUSES = ['pending', 'running', 'completed', 'stuck'] as const;
 const BREAKER_STATES = ['open', 'half_open'] as const;
-const PAUSE_SOURCES = ['gateway', 'operator'] as const;
 
 export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -112,7 +112,7 @@ const TASK_GAUGES: Record<string, readonly [help: string, read: (task: TaskStats
   ],
   demand_polls_per_second: ['Polls per second that the enabled configs need', (task) => task.demandPerSecond],
   capacity_polls_per_second: [
-    'Polls per second that the limit in force allows',
+    'Polls per second that the limit in force and the rate limits allow',
     (task) => task.capacity.capacityPerSecond,
   ],
   in_flight: ['Gateway calls in flight', (task) => task.inFlight],

@@ -16,6 +16,10 @@ export function recommendedConcurrency(responseMs: number): { readonly min: numb
 export const PAUSE_SECONDS_BOUNDS = { min: 1, max: 604_800 } as const;
 export const DEFAULT_PAUSE_SECONDS = 600;
 
+/** Who pauses polling. A pause of one never hides the other's. */
+export const PAUSE_SOURCES = ['gateway', 'operator'] as const;
+export type PauseSource = (typeof PAUSE_SOURCES)[number];
+
 /** One task type, or all of them. */
 export const PAUSABLE = [...TASK_TYPES, 'all'] as const;
 export type Pausable = (typeof PAUSABLE)[number];

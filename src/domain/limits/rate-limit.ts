@@ -1,6 +1,7 @@
 // The rate limits of a gateway (gateway.rate_limits): how many calls it allows in a time, and how often for one card.
 // The configuration makes them; the live store grants calls by them (store/ports/live/pace.ts). Pure.
 import type { CardsPerCall, InterfaceName, Offers } from '../gateway-interface.ts';
+import { rounded } from '../numbers.ts';
 
 export const RATE_UNIT_SECONDS = { second: 1, minute: 60, hour: 3_600 } as const;
 export type RateUnit = keyof typeof RATE_UNIT_SECONDS;
@@ -54,6 +55,10 @@ export function rateLimitId({ interfaces, unit }: Pick<CallRateLimit, 'interface
   return `${interfaces?.join('+') ?? 'all'}/${unit}`;
 }
 
+export function countsCalls({ interfaces }: Pick<RateLimit, 'interfaces'>, name: InterfaceName): boolean {
+  return interfaces?.includes(name) !== false;
+}
+
 /** The limits that count calls, as the live store takes them. */
 export function callLimitsOf(limits: readonly RateLimit[]) {
   return limits.flatMap((limit) => {
@@ -66,7 +71,7 @@ export function callLimitsOf(limits: readonly RateLimit[]) {
 /** @returns the shortest interval that the gateway allows for polls that begin with this interface; 0 without a limit. */
 export function leastIntervalSeconds(limits: readonly RateLimit[], name: InterfaceName): number {
   const counted = limits.flatMap((limit) =>
-    limit.kind === 'card' && limit.interfaces?.includes(name) !== false ? limit.everySeconds : [],
+    limit.kind === 'card' && countsCalls(limit, name) ? limit.everySeconds : [],
   );
   return Math.max(0, ...counted);
 }
@@ -81,7 +86,29 @@ export function rateLimitWords(limit: RateLimit): string {
   const which = limit.interfaces === null ? '' : ` (${limit.interfaces.join(', ')})`;
   if (limit.kind === 'card') return `one poll of a card${which} every ${limit.everySeconds} s`;
   const { calls, unit, burst } = limit;
-  return `${calls} ${calls === 1 ? 'call' : 'calls'} ${unit === 'hour' ? 'an' : 'a'} ${unit}${which}, burst ${burst}`;
+  return `${calls} ${calls === 1 ? 'call' : 'calls'} ${eachWords(unit)}${which}, burst ${burst}`;
+}
+
+/** The shortest unit in which a rate is 1 or more: a few calls an hour would be rounded to 0 a second. */
+export function unitOf(perSecond: number): RateUnit {
+  const units = Object.keys(RATE_UNIT_SECONDS) as RateUnit[];
+  return units.find((unit) => callsIn(unit, perSecond) >= 1) ?? 'hour';
+}
+
+/** @returns calls in that time, rounded for display. */
+export function callsIn(unit: RateUnit, perSecond: number): number {
+  return rounded(perSecond * RATE_UNIT_SECONDS[unit]);
+}
+
+/** `a second`, `an hour`. */
+export function eachWords(unit: RateUnit): string {
+  return `${unit === 'hour' ? 'an' : 'a'} ${unit}`;
+}
+
+/** `50 a second`, `10 an hour`. */
+export function rateWords(perSecond: number): string {
+  const unit = unitOf(perSecond);
+  return `${callsIn(unit, perSecond)} ${eachWords(unit)}`;
 }
 
 /** How the live store grants the calls of one limit. */

@@ -4,7 +4,13 @@
 // A grant ages from the moment it was asked for, by the monotonic clock: a process that was stopped, or whose event loop
 // stalled, finds it expired and sends nothing. What is granted and not used is given back or lost, never used later.
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
-import { callLimitsOf, type RateLimit, rateLimitWords } from '../../domain/limits/rate-limit.ts';
+import {
+  callLimitsOf,
+  countsCalls,
+  type RateLimit,
+  rateLimitWords,
+  rateWords,
+} from '../../domain/limits/rate-limit.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { Pace, PaceGrant, PaceLimit, PaceParticipant } from '../../store/ports/live/pace.ts';
@@ -15,10 +21,7 @@ const TOUCH_EVERY_MS = 1_000;
 const MAX_REST_MS = 250;
 
 /** Calls that may be made until a time. */
-interface CallGrant {
-  readonly calls: number;
-  /** Milliseconds until another call is likely to be granted; 0 when all were granted. */
-  readonly waitMs: number;
+interface CallGrant extends Pick<PaceGrant, 'calls' | 'waitMs'> {
   /** Monotonic clock. */
   readonly expiresAt: number;
   giveBack(calls: number): void;
@@ -58,7 +61,7 @@ export class CallPace extends LoopService<CallPaceDeps> {
       return own === undefined || perSecond < own.perSecond || burst < own.burst;
     });
     const words = stricter
-      .map(({ id, perSecond, burst }) => `${id}: ${perSecond} a second, burst ${burst}`)
+      .map(({ id, perSecond, burst }) => `${id}: ${rateWords(perSecond)}, burst ${burst}`)
       .join('; ');
     if (words === this.#stricter) return TOUCH_EVERY_MS;
     this.#stricter = words;
@@ -69,7 +72,7 @@ export class CallPace extends LoopService<CallPaceDeps> {
 
   /** True when a limit counts calls to this interface. */
   counts(interfaceName: InterfaceName): boolean {
-    return this.deps.limits.some(({ interfaces }) => interfaces?.includes(interfaceName) !== false);
+    return this.deps.limits.some((limit) => countsCalls(limit, interfaceName));
   }
 
   /**

@@ -56,7 +56,8 @@ class Watched {
     const memory = isAdaptive && record !== null ? record : { limit: null, normalMs: null };
     this.limit = new EffectiveLimit(memory, atMs);
     this.curve = record?.curve ?? [];
-    this.reason = record?.reason ?? null;
+    // A ceiling may be gone meanwhile.
+    this.reason = memory.limit === null ? null : (record?.reason ?? null);
   }
 }
 
@@ -163,10 +164,13 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
   async #conclude(sight: Sight, wanted: number, to: number): Promise<void> {
     const { taskType, watched, configured, inForce: from } = sight;
     const { ceiling, live, log, digest } = this.deps;
-    const held = `the ceiling of ${ceiling} calls for the gateway, shared by need`;
-    const reason = to < wanted ? held : watched.reason;
+    const byDefault =
+      ceiling === null
+        ? 'nothing lowers the limit any more'
+        : `the ceiling of ${ceiling} calls for the gateway, shared by need`;
+    const reason = to < wanted ? byDefault : watched.reason;
     if (from !== to) {
-      const change = { from, to, reason: reason ?? held };
+      const change = { from, to, reason: reason ?? byDefault };
       log.info({ task_type: taskType, ...change }, 'effective limit');
       digest.note({
         action: 'limit.adapt',

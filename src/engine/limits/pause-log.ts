@@ -26,8 +26,11 @@ export class PauseLog extends LoopService<
       return LOOK_EVERY_MS;
     }
     const now = new Map((await this.deps.work.pauses()).map((pause) => [keyOf(pause), pause]));
+    const present = [...now.values()];
+    for (const [key, pause] of this.#known) {
+      if (!now.has(key) && !present.some((one) => replaces(one, pause))) this.#tellResumed(pause);
+    }
     for (const [key, pause] of now) if (!this.#known.has(key)) this.#tellPaused(pause);
-    for (const [key, pause] of this.#known) if (!now.has(key)) this.#tellResumed(pause);
     this.#known = now;
     return LOOK_EVERY_MS;
   }
@@ -48,6 +51,11 @@ export class PauseLog extends LoopService<
     const before = { source, reason };
     digest.note({ action: 'pause.end', object: `task_type ${taskType}`, before, after: null });
   }
+}
+
+/** An operator's pause replaces an operator's. One of the gateway begins anew only after the one before has ended. */
+function replaces(pause: Pause, before: Pause): boolean {
+  return pause.taskType === before.taskType && pause.source === before.source && pause.source === 'operator';
 }
 
 function keyOf({ taskType, source, sinceMs }: Pause): string {

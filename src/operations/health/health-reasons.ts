@@ -131,8 +131,10 @@ function breakerReasons({ breakers }: TaskHealthInputs): Cause[] {
 }
 
 function idleReasons(inputs: TaskHealthInputs): Cause[] {
-  const { due, inFlight, recentPolls, pauses, breakers } = inputs;
-  const held = pauses.length > 0 || breakers.length > 0;
+  const { due, inFlight, recentPolls, pauses, breakers, paceShare } = inputs;
+  // A batch is one call.
+  const isRare = paceShare !== null && (10 * paceShare.perSecond) / paceShare.cardsPerCall < 1;
+  const held = pauses.length > 0 || breakers.length > 0 || isRare;
   if (due === 0 || inFlight > 0 || recentPolls > 0 || held) return [];
   const text = `${due} cards are due, and none was polled for 10 s`;
   return [{ code: 'nothing_polled', severity: 'alert', text, command: 'cardpoll doctor' }];

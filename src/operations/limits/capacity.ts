@@ -7,6 +7,7 @@
 // their equal share leave the rest to the others, as the live store grants calls.
 import type { CardsPerCall } from '../../domain/gateway-interface.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/operator-limits.ts';
+import { callsIn, countsCalls, eachWords, rateWords, unitOf } from '../../domain/limits/rate-limit.ts';
 import { rounded, sum } from '../../domain/numbers.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { TASK_TYPES, TASKS } from '../../domain/task-type.ts';
@@ -94,23 +95,55 @@ interface TypeCapacity {
 /**
  * Combines all task types: the headroom of the fullest type, and the drain time of the slowest one. While one is held back,
  * the capacity of the fleet is not known.
+ * @param limits in force.
  */
-export function fleetCapacityOf(types: readonly TypeCapacity[]) {
+export function fleetCapacityOf(
+  types: readonly TypeCapacity[],
+  limits: readonly PaceLimit[],
+  cardsPerCallOf: CardsPerCall,
+) {
   const capacities = types.map(({ capacity }) => capacity);
-  const measured = capacities.flatMap(({ capacityPerSecond }) => capacityPerSecond ?? []);
+  const isMeasured = capacities.some(({ capacityPerSecond }) => capacityPerSecond !== null);
   const drains = capacities.map(({ drainSeconds }) => drainSeconds);
   const heldBy = heldWords(types);
-  const isKnown = heldBy === null && measured.length > 0;
+  const isKnown = heldBy === null && isMeasured;
   const fullest = isKnown ? fullestOf(types) : null;
   return {
     demandPerSecond: sum(capacities.map(({ demandPerSecond }) => demandPerSecond)),
-    capacityPerSecond: isKnown ? sum(measured) : null,
+    capacityPerSecond: isKnown ? togetherPerSecond(types, limits, cardsPerCallOf) : null,
     boundBy: fullest?.capacity.boundBy ?? null,
     headroomPercent: fullest?.capacity.headroomPercent ?? null,
     headroomTaskType: fullest?.taskType ?? null,
     drainSeconds: drains.includes(null) ? null : Math.max(0, ...drains.map(Number)),
     heldBy,
   };
+}
+
+/**
+ * Polls a second of all types together. What a rate limit leaves over counts in the capacity of every type, but only one of
+ * them can use it: it is divided here.
+ */
+function togetherPerSecond(
+  types: readonly TypeCapacity[],
+  limits: readonly PaceLimit[],
+  cardsPerCallOf: CardsPerCall,
+): number {
+  const parts = types.map(({ taskType, capacity: { capacityPerSecond, demandPerSecond } }) => {
+    const used = Math.min(demandPerSecond, capacityPerSecond ?? 0);
+    return { name: TASKS[taskType].interface, used, spare: (capacityPerSecond ?? 0) - used };
+  });
+  const shares = limits.map((limit) => {
+    const counted = parts.filter(({ name }) => countsCalls(limit, name));
+    const calls = (which: 'used' | 'spare') =>
+      sum(counted.map((part) => part[which] / cardsPerCallOf(part.name)));
+    return { limit, share: Math.max(0, limit.perSecond - calls('used')) / calls('spare') };
+  });
+  return sum(
+    parts.map(({ name, used, spare }) => {
+      const counting = shares.filter(({ limit }) => countsCalls(limit, name));
+      return spare === 0 ? used : used + spare * Math.min(1, ...counting.map(({ share }) => share));
+    }),
+  );
 }
 
 function fullestOf(types: readonly TypeCapacity[]): TypeCapacity | null {
@@ -182,8 +215,9 @@ export function paceShareOf(
 ): PaceShare | null {
   const cardsOf = (one: TaskType) => cardsPerCallOf(TASKS[one].interface);
   const cardsPerCall = cardsOf(taskType);
-  const shares = limits.flatMap(({ interfaces, perSecond }) => {
-    const counted = TASK_TYPES.filter((one) => interfaces?.includes(TASKS[one].interface) !== false);
+  const shares = limits.flatMap((limit) => {
+    const { perSecond } = limit;
+    const counted = TASK_TYPES.filter((one) => countsCalls(limit, TASKS[one].interface));
     if (!counted.includes(taskType)) return [];
     const others = counted.filter((one) => one !== taskType);
     const calls = levelOf(
@@ -219,10 +253,11 @@ export function paceShortWords(share: PaceShare, demandPerSecond: number, interv
   const { perSecond, cardsPerCall, ofPerSecond } = share;
   const calls = perSecond / cardsPerCall;
   const size = cardsPerCall === 1 ? '' : ` of ${cardsPerCall} cards`;
-  const part = calls < ofPerSecond ? ` (of ${rounded(ofPerSecond)})` : '';
+  const unit = unitOf(calls);
+  const part = calls < ofPerSecond ? ` (of ${callsIn(unit, ofPerSecond)})` : '';
   const cards = countWords(Math.round(demandPerSecond * intervalSeconds), 'card');
   const every = spanWords((intervalSeconds * demandPerSecond) / perSecond);
-  return `${rounded(calls)} calls${size} a second${part} allow ${cards} every ${every}; configured: ${spanWords(intervalSeconds)}`;
+  return `${callsIn(unit, calls)} calls${size} ${eachWords(unit)}${part} allow ${cards} every ${every}; configured: ${spanWords(intervalSeconds)}`;
 }
 
 /** `calls wait for the rate limit of 50 a second`; null while polls of the type wait for none. */
@@ -231,7 +266,7 @@ export function awaitedWords(states: readonly PaceState[], taskType: TaskType): 
     .filter(({ waiting }) => waiting.includes(taskType))
     .map(({ perSecond }) => perSecond);
   if (awaited.length === 0) return null;
-  return `calls wait for the rate limit of ${rounded(Math.min(...awaited))} a second`;
+  return `calls wait for the rate limit of ${rateWords(Math.min(...awaited))}`;
 }
 
 /** What one more participant without end gets of `total` next to the others. */

@@ -38,6 +38,8 @@ export class ConcurrencyOperations {
   ): Promise<ConcurrencyLimit> {
     await this.deps.audit.change(actor, async ({ configs }, note) => {
       const before = (await configs.concurrency())[taskType];
+      // It may have missed the last change: clients would see, and send, a version that is never the present one.
+      await this.deps.live.work.setMaxConcurrency(taskType, before);
       requireVersion(limitVersion({ taskType, maxConcurrency: before }), expected);
       await configs.setConcurrency(taskType, maxConcurrency);
       note({

@@ -1,5 +1,6 @@
 // The reports of limits, capacity and pauses. Made by concurrency.ts, capacity.ts and pauses.ts.
 import { z } from 'zod';
+import { PAUSE_SOURCES } from '../../domain/limits/operator-limits.ts';
 import { type ReportOf, report, taskType } from '../report.ts';
 
 const measuredLevel = z.object({
@@ -61,7 +62,7 @@ export type CapacityReport = ReportOf<typeof capacity>;
 
 export const pauseReport = report('Pause', {
   taskType,
-  source: z.enum(['gateway', 'operator']).describe("A pause of one never hides the other's"),
+  source: z.enum(PAUSE_SOURCES).describe("A pause of one never hides the other's"),
   reason: z.string(),
   by: z.string().describe('The caller of the API, or the instance that the gateway answered'),
   since: z.date(),

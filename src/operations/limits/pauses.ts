@@ -3,7 +3,7 @@
 import type { Actor } from '../../domain/audit.ts';
 import type { Pausable } from '../../domain/limits/operator-limits.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
-import type { Pause, PauseSource } from '../../store/ports/live/work-queue.ts';
+import type { Pause } from '../../store/ports/live/work-queue.ts';
 import { dated } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import type { PauseReport } from './limits-report.ts';
@@ -29,8 +29,7 @@ export class PauseOperations {
    */
   async pause(actor: Actor, { taskType, seconds, reason }: OperatorPause): Promise<PauseReport[]> {
     const types = typesOf(taskType);
-    const ofOperators = (pause: { source: PauseSource; taskType: TaskType }) =>
-      pause.source === 'operator' && types.includes(pause.taskType);
+    const ofOperators = (pause: PauseReport) => pause.source === 'operator' && types.includes(pause.taskType);
     const present = (await this.list()).filter(ofOperators);
     const change = {
       action: 'pause.begin',

@@ -2,9 +2,11 @@
 // admin API and, through it, by the command line. Reads the stores; task-stats.ts computes the numbers of a task type, init.ts
 // those of initialisation.
 import type { TaskConditions } from '../../domain/alerts/alert-rule.ts';
+import type { CardsPerCall } from '../../domain/gateway-interface.ts';
 import { askPerTaskType, perTaskType, TASKS } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { readFleet } from '../../store/ports/live/fleet-reading.ts';
+import type { PaceLimit } from '../../store/ports/live/pace.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
 import type { ClockGap } from '../health/fleet-faults.ts';
@@ -57,7 +59,7 @@ export class StatsOperations {
       healthReasons,
       cardsTotal: await cardTotal.read(progress.total),
       tasks,
-      capacity: fleetCapacity(tasks),
+      capacity: fleetCapacity(tasks, surroundings.rateLimits, this.deps.cardsPerCall),
       gateway: surroundings.gateway,
       pauses: surroundings.pauses,
       stops: stopNumbersOf(surroundings.stops),
@@ -78,11 +80,10 @@ export class StatsOperations {
     return this.#tasks(await surroundingsOf(this.deps));
   }
 
-  async #tasks({ gateway, pauses, stops, since }: Surroundings): Promise<MeasuredTask[]> {
+  async #tasks({ gateway, pauses, stops, since, rateLimits }: Surroundings): Promise<MeasuredTask[]> {
     const { live, clock, cardsPerCall, offers } = this.deps;
     const nowMs = clock.now();
     const readings = await this.#read();
-    const rateLimits = await live.pace.states();
     const demand = perTaskType((taskType) => readings[taskType].queue.demandPerSecond);
     const tasks = await askPerTaskType(async (taskType) => {
       const { queue, reading } = readings[taskType];
@@ -118,20 +119,25 @@ type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
 
 /** Facts of the fleet that the statistics of every task type need. */
 async function surroundingsOf({ live, ...deps }: StatsMeans) {
-  const [instances, pauses, stops, clockGap, since] = await Promise.all([
+  const [instances, pauses, stops, clockGap, since, rateLimits] = await Promise.all([
     live.coordination.instances(),
     deps.pauses.list(),
     deps.stops.read(),
     deps.clockGap.read(),
     live.health.since(),
+    live.pace.states(),
   ]);
-  return { instances, pauses, stops, clockGap, since, gateway: gatewayReportOf(instances) };
+  return { instances, pauses, stops, clockGap, since, rateLimits, gateway: gatewayReportOf(instances) };
 }
 
-function fleetCapacity(tasks: readonly MeasuredTask[]): FleetCapacity {
+function fleetCapacity(
+  tasks: readonly MeasuredTask[],
+  rateLimits: readonly PaceLimit[],
+  cardsPerCall: CardsPerCall,
+): FleetCapacity {
   const advice = tasks.flatMap(({ capacity: { remedy } }) => (remedy === null ? [] : adviceOf(remedy)));
   return {
-    ...roundedCapacity(fleetCapacityOf(tasks)),
+    ...roundedCapacity(fleetCapacityOf(tasks, rateLimits, cardsPerCall)),
     advice: advice.length === 0 ? null : advice.join('; '),
   };
 }

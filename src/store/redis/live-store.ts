@@ -26,6 +26,10 @@ export async function openRedisLiveStore({
   const client = await connectRedis(access, log);
   const keys = redisKeys(client.isCluster);
   const work = redisWorkQueue(client, keys);
+  const now = async () => {
+    const [seconds, microseconds] = (await client.command('TIME')) as [string, string];
+    return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+  };
   return {
     kind: 'redis',
     rings: redisRings(client, keys),
@@ -35,17 +39,14 @@ export async function openRedisLiveStore({
     failures: redisFailureLog(client, keys),
     history: redisHistoryLog(client, keys),
     health: redisHealthLog(client, keys),
-    pace: redisPace(client, keys),
+    pace: redisPace(client, keys, now),
     coordination: redisCoordination(client, keys),
     cards: redisCardCache(client, keys),
     requests: redisRequestClaims(client, keys),
     async ping() {
       await client.command('PING');
     },
-    async now() {
-      const [seconds, microseconds] = (await client.command('TIME')) as [string, string];
-      return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
-    },
+    now,
     identity: () => identityOf(client),
     missingRights: () => missingRightsOf(client.connection),
     servers: () => serversOf(client),

@@ -92,4 +92,16 @@ describe.each([
       (0.4 * record.spanMs * LIMIT.perSecond) / SECOND,
     );
   });
+
+  it('does not keep anyone waiting until the old time comes again', async () => {
+    const { store, setAhead } = await open();
+    const slow = { ...LIMIT, perSecond: 2, burst: 2 };
+    setAhead(HOUR);
+    await store.pace.take({ participant: 'carddata', interfaceName: 'flow', calls: 50, limits: [slow] });
+    expect(await store.pace.states()).toMatchObject([{ waiting: ['carddata'] }]);
+    setAhead(0);
+    await store.pace.take({ participant: 'follow_up', interfaceName: 'stop', calls: 0, limits: [slow] });
+    expect(await store.pace.states()).toMatchObject([{ waiting: [] }]);
+    await store.close();
+  });
 });

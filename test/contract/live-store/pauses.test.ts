@@ -1,6 +1,6 @@
 // Pauses of a task type: whose they are, how long they last, and that they can be seen and ended.
 import { expect, it } from 'vitest';
-import type { PauseSource } from '../../../src/store/ports/live/work-queue.ts';
+import type { PauseSource } from '../../../src/domain/limits/operator-limits.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.ts';
 

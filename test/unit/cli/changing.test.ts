@@ -214,6 +214,37 @@ describe('asking first', () => {
     expect(requests.filter(changed)).toEqual([]);
   });
 
+  describe('where the rate limits allow less than the limit', () => {
+    /** A poll takes 100 ms, so that a limit of 10 is enough for the rate limits. */
+    const paced = (demand_per_second: number) => {
+      const capacity = {
+        ...task('realname').capacity,
+        capacity_per_second: 50,
+        bound_by: 'rate_limits' as const,
+      };
+      return daemon({ demand_per_second, avg_duration_ms: 100, capacity });
+    };
+
+    it.each([
+      [10, 50],
+      [2, 20],
+      [1_000, 50],
+    ])('a limit of %i allows %i polls a second', async (limit, allowed) => {
+      const { env } = await paced(45);
+      const { stdout } = await cli(['concurrency', 'set', 'realname', String(limit), '--dry-run'], { env });
+      expect(stdout).toContain(`allows about ${allowed} polls a second`);
+    });
+
+    it('asks only before a limit that allows even less than they do, or far more calls at a time', async () => {
+      const { env } = await paced(45);
+      const set = async (limit: number) =>
+        (await cli(['concurrency', 'set', 'realname', String(limit)], { env })).code;
+      expect(await set(10)).toBe(0);
+      expect(await set(2)).toBe(64);
+      expect(await set(100_000)).toBe(64);
+    });
+  });
+
   it('assumes a duration before one was measured', async () => {
     const capacity = { ...task('carddata').capacity, capacity_per_second: null, headroom_percent: null };
     const { env } = await daemon({ capacity });

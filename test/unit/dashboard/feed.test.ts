@@ -154,6 +154,14 @@ const PAUSED = {
   ),
 };
 
+it('says that less stays in force only where it does', () => {
+  const reduced = { ...task, effective_concurrency: 50 };
+  const effectsOf = (to: number) => limitChange(reduced, to).effects.join(' ');
+  expect(effectsOf(150)).toContain('The limit in force stays at 50');
+  expect(effectsOf(50)).not.toContain('stays');
+  expect(effectsOf(20)).not.toContain('stays');
+});
+
 /** The change that is proposed, with a reason if it asks for one. */
 function changeOf(proposal: Proposal): PlannedChange {
   if (typeof proposal === 'string') throw new Error(proposal);
@@ -166,7 +174,7 @@ function changeOf(proposal: Proposal): PlannedChange {
 it.each<[Proposal, string, unknown]>([
   [limitChange(task, 150), 'PUT /polling-concurrency/realname', { max_concurrency: 150 }],
   [resetChange(task), 'POST /polling-concurrency/reset', { task_type: 'realname' }],
-  [pauseChange(task, 90), 'POST /polling-pauses', { task_type: 'realname', seconds: 90, reason: '' }],
+  [pauseChange(task, CALM, 90), 'POST /polling-pauses', { task_type: 'realname', seconds: 90, reason: '' }],
   [resumeChange(task, PAUSED), 'DELETE /polling-pauses?task_type=realname', null],
   [switchChange(CONFIG), 'PUT /polling-configs/3', { status: 0 }],
   [switchChange({ ...CONFIG, status: 0 }), 'PUT /polling-configs/3', { status: 1 }],

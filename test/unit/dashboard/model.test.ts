@@ -221,6 +221,23 @@ describe('actions', () => {
       },
     ],
     [
+      'a pause in place of that of another operator',
+      stateAfter(
+        calmState(),
+        received('overview', {
+          ...CALM,
+          pauses:
+            paused.data.overview.body?.pauses.map((one) => ({ ...one, source: 'operator' as const })) ?? [],
+        }),
+      ),
+      ['P', ...'10m', 'return'],
+      {
+        title: 'Pause realname for 10m',
+        command: 'cardpoll pause realname --for 600s',
+        effects: /Replaces the pause of .*, else over in 7d/,
+      },
+    ],
+    [
       'going on',
       paused,
       ['G'],

@@ -36,7 +36,7 @@ export function confirmLimit(
   const { task_type, demand_per_second: demand, concurrency, scheduled_cards } = task;
   const before = concurrency.max;
   const starves = limit < before && isFarOver(demand, roomOf(task, limit));
-  const isNeeded = demand >= roomOf(task, limit) / 2;
+  const isNeeded = demand >= perSecondAt(task, limit) / 2;
   const floods = limit > MOST_TIMES_RAISED * Math.max(before, DEFAULT_MAX_CONCURRENCY) && !isNeeded;
   const number = (value: number) => value.toLocaleString('en-US');
   const lines = [
@@ -48,26 +48,34 @@ export function confirmLimit(
   return confirmIf(starves || floods, context, lines, options);
 }
 
-type Measured = Pick<TaskBody, 'capacity' | 'effective_concurrency'>;
+type Measured = Pick<TaskBody, 'capacity' | 'effective_concurrency' | 'avg_duration_ms'>;
 
 /** Assumed duration of a poll before one was measured. */
 const ASSUMED_MS = 100;
 /** Up to this multiple of what a limit allows, the measurement may be off. */
 const FAR_OVER = 2;
 
-/** @returns polls a second. */
-function roomOf({ capacity, effective_concurrency }: Measured, limit: number): number {
-  const { capacity_per_second: measured } = capacity;
-  return measured === null
-    ? (limit * 1000) / ASSUMED_MS
-    : (limit * measured) / Math.max(1, effective_concurrency);
+/** @returns polls a second that the limit and the rate limits allow. */
+function roomOf(task: Measured, limit: number): number {
+  const { capacity_per_second: measured, bound_by } = task.capacity;
+  const allowed = bound_by === 'rate_limits' && measured !== null ? measured : Number.POSITIVE_INFINITY;
+  return Math.min(allowed, perSecondAt(task, limit));
+}
+
+/** @returns polls a second that the limit allows, without rate limits. */
+function perSecondAt({ capacity, effective_concurrency, avg_duration_ms }: Measured, limit: number): number {
+  const { capacity_per_second: measured, bound_by } = capacity;
+  if (measured === null) return (limit * 1000) / ASSUMED_MS;
+  // What the rate limits allow does not show how long a poll takes.
+  if (bound_by === 'rate_limits') return (limit * 1000) / (avg_duration_ms ?? ASSUMED_MS);
+  return (limit * measured) / Math.max(1, effective_concurrency);
 }
 
 function isFarOver(demandPerSecond: number, room: number): boolean {
   return demandPerSecond > FAR_OVER * room;
 }
 
-/** `the limit of 100 allows about 1,000 a second (assuming 100 ms a poll)`. */
+/** `a limit of 100 allows about 1,000 polls a second (assuming 100 ms a poll)`. */
 function roomText(task: Measured, limit: number): string {
   const assumed = task.capacity.capacity_per_second === null ? ` (assuming ${ASSUMED_MS} ms a poll)` : '';
   return `a limit of ${limit.toLocaleString('en-US')} allows about ${rate(roomOf(task, limit))}${assumed}`;

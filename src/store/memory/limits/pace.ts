@@ -1,13 +1,17 @@
 // Grants of gateway calls for a single process. Each rate limit is a token bucket that task types share fairly;
 // store/redis/limits/pace-take.lua has the same rules.
-import { bucketOf, type PaceBucket } from '../../../domain/limits/rate-limit.ts';
+import { bucketOf, countsCalls, type PaceBucket } from '../../../domain/limits/rate-limit.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
+  ASKS_EVERY_MS,
+  isAwaited,
   LIMIT_KEPT_MS,
   type Pace,
   type PaceLimit,
   type PaceParticipant,
   type PaceState,
+  type PaceTurn,
+  TURN_KEPT_MS,
 } from '../../ports/live/pace.ts';
 import { CLOCK_STEP_MS } from '../../ports/live/work-queue.ts';
 
@@ -15,18 +19,13 @@ const MOST_LIFE_MS = 500;
 
 /** Silence for longer cannot be told from a step of the clock: the bucket is empty after it. */
 const SILENT_MS = 3_000;
-/** Who waits asks again at least once a second; a late one keeps its turn for half a second. */
-const ASKS_EVERY_MS = 1_000;
-const TURN_KEPT_MS = 500;
 const RETURNS_KNOWN = 16;
 /** Tag of follow-up calls. */
 const FIRST = Number.NEGATIVE_INFINITY;
 
-interface Share {
+interface Share extends PaceTurn {
   /** How much the participant got, in the count of start-time fair queueing. */
   tag: number;
-  want: number;
-  till: number;
 }
 
 interface Offer {
@@ -55,7 +54,7 @@ export function embeddedPace(clock: Pick<Clock, 'now'>): Pace {
       }
       refill(nowMs);
       const counting = [...buckets.values()]
-        .filter(({ inForce }) => inForce.interfaces?.includes(interfaceName) !== false)
+        .filter(({ inForce }) => countsCalls(inForce, interfaceName))
         .map((limit) => ({ limit, offer: limit.offer(participant, calls, nowMs) }));
       const granted = Math.min(calls, ...counting.map(({ offer }) => offer.got));
       const waits = counting.map(({ limit, offer }) =>
@@ -137,7 +136,7 @@ class PaceLimitState {
   offer(participant: PaceParticipant, wanted: number, nowMs: number): Offer {
     const mine = this.#share(participant, nowMs);
     const rivals = [...this.#shares]
-      .filter(([name, share]) => name !== participant && waits(share, nowMs))
+      .filter(([name, share]) => name !== participant && isAwaited(share, nowMs))
       .map(([name, { tag, want }]) => ({ tag: rank(name, tag), want }));
     let tag = rank(participant, mine.tag);
     const mostKept = Math.ceil(this.bucket.capacity / 2);
@@ -169,7 +168,7 @@ class PaceLimitState {
     let waitMs = 0;
     if (granted === wanted) {
       // Another instance may wait for more.
-      mine.want = waits(mine, nowMs) ? Math.max(0, mine.want - granted) : 0;
+      mine.want = isAwaited(mine, nowMs) ? Math.max(0, mine.want - granted) : 0;
     } else if (offer.got > granted) {
       // Another limit is short: tokens of this one must not be kept meanwhile.
       mine.want = 0;
@@ -199,7 +198,7 @@ class PaceLimitState {
   }
 
   state(nowMs: number): PaceState {
-    const waiting = [...this.#shares].filter(([, share]) => waits(share, nowMs)).map(([name]) => name);
+    const waiting = [...this.#shares].filter(([, share]) => isAwaited(share, nowMs)).map(([name]) => name);
     return { ...this.inForce, granted: this.taken, waiting: waiting.sort() };
   }
 
@@ -210,13 +209,9 @@ class PaceLimitState {
   #share(participant: PaceParticipant, nowMs: number): Share {
     const share = this.#shares.get(participant) ?? { tag: 0, want: 0, till: 0 };
     this.#shares.set(participant, share);
-    if (!waits(share, nowMs)) share.tag = Math.max(share.tag, this.#virtual - this.bucket.capacity);
+    if (!isAwaited(share, nowMs)) share.tag = Math.max(share.tag, this.#virtual - this.bucket.capacity);
     return share;
   }
-}
-
-function waits({ want, till }: Share, nowMs: number): boolean {
-  return want > 0 && till > nowMs && till - nowMs <= ASKS_EVERY_MS + TURN_KEPT_MS;
 }
 
 /** Follow-up calls come first. */

@@ -1,13 +1,12 @@
 // The work of one task type in the embedded live store, and the operations that several files share: checking leases,
 // releasing slots, taking back expired leases, making cards due, and what work-queue.ts asks of the work as a whole. Used by
 // work-queue.ts, claim.ts and rings.ts.
-import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.ts';
+import { DEFAULT_MAX_CONCURRENCY, type PauseSource } from '../../../domain/limits/operator-limits.ts';
 import {
   type CardPlace,
   CLOCK_STEP_MS,
   type LimitRecord,
   type Pause,
-  type PauseSource,
   type WorkItem,
 } from '../../ports/live/work-queue.ts';
 import { ScoreSet } from './score-set.ts';

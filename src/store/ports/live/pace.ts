@@ -38,6 +38,21 @@ export interface PaceGrant {
   readonly receipt: readonly string[];
 }
 
+/** Who waits asks again at least once a second; a late one keeps its turn for half a second. */
+export const ASKS_EVERY_MS = 1_000;
+export const TURN_KEPT_MS = 500;
+
+/** How many calls a participant waits for, and until when it counts as waiting. */
+export interface PaceTurn {
+  want: number;
+  till: number;
+}
+
+/** By a clock that was set back since, a turn may end later than any that is given: it counts no more. */
+export function isAwaited({ want, till }: PaceTurn, nowMs: number): boolean {
+  return want > 0 && till > nowMs && till - nowMs <= ASKS_EVERY_MS + TURN_KEPT_MS;
+}
+
 /** The state of one limit, for reports. */
 export interface PaceState extends PaceLimit {
   /** Calls granted since the store began to count. */

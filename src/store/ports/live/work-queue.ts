@@ -4,6 +4,7 @@
 
 import type { CurvePoint } from '../../../domain/limits/concurrency-curve.ts';
 import type { LimitMemory } from '../../../domain/limits/effective-limit.ts';
+import type { PauseSource } from '../../../domain/limits/operator-limits.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { LANES, VERDICTS } from '../../../platform/meter.ts';
 
@@ -48,9 +49,6 @@ export interface Claim {
   /** Milliseconds until the last pause of the task type ends; 0 when it is not paused. */
   readonly pausedMs: number;
 }
-
-/** The source of a pause. */
-export type PauseSource = 'gateway' | 'operator';
 
 interface PauseRequest {
   readonly source: PauseSource;

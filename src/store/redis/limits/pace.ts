@@ -1,12 +1,15 @@
 // Grants of gateway calls in Redis: one key, because a limit may count the calls of all task types, which have different
 // hash slots in a cluster. pace-take.lua has the rules.
 import { INTERFACE_NAMES } from '../../../domain/gateway-interface.ts';
+import type { LiveStore } from '../../ports/live/live-store.ts';
 import {
+  isAwaited,
   LIMIT_KEPT_MS,
   type Pace,
   type PaceLimit,
   type PaceParticipant,
   type PaceState,
+  type PaceTurn,
 } from '../../ports/live/pace.ts';
 import { pairsOf, type RedisArgument, type RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
@@ -20,10 +23,10 @@ interface StoredLimit {
   readonly burst: number;
   readonly taken: number;
   readonly seen: number;
-  readonly by: Readonly<Partial<Record<PaceParticipant, { readonly want: number; readonly till: number }>>>;
+  readonly by: Readonly<Partial<Record<PaceParticipant, PaceTurn>>>;
 }
 
-export function redisPace(client: RedisClient, keys: Keys): Pace {
+export function redisPace(client: RedisClient, keys: Keys, now: LiveStore['now']): Pace {
   /** The highest count of grants that this instance has seen, by limit: shows that the store lost grants. */
   const known = new Map<string, number>();
 
@@ -47,11 +50,7 @@ export function redisPace(client: RedisClient, keys: Keys): Pace {
     },
 
     async states() {
-      const [stored, time] = await Promise.all([
-        client.hash(keys.pace),
-        client.command('TIME') as Promise<[string, string]>,
-      ]);
-      const nowMs = Number(time[0]) * 1_000;
+      const [stored, nowMs] = await Promise.all([client.hash(keys.pace), now()]);
       return [...stored]
         .map(([id, text]): [string, StoredLimit] => [id, JSON.parse(text)])
         .filter(([, { seen }]) => Math.abs(nowMs - seen) <= LIMIT_KEPT_MS)
@@ -63,7 +62,7 @@ export function redisPace(client: RedisClient, keys: Keys): Pace {
 
 function stateOf(id: string, stored: StoredLimit, nowMs: number): PaceState {
   const { interfaces, rate, burst, taken, by } = stored;
-  const waiting = Object.entries(by).filter(([, { want, till }]) => want > 0 && till > nowMs);
+  const waiting = Object.entries(by).filter(([, turn]) => isAwaited(turn, nowMs));
   return {
     id,
     interfaces:

@@ -1,6 +1,10 @@
 // The work queue in Redis. Every method makes one script call (or several short ones for long lists). The scripts
 // work-*.lua contain the rules; this file builds their KEYS and ARGV.
-import { DEFAULT_MAX_CONCURRENCY, MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/operator-limits.ts';
+import {
+  DEFAULT_MAX_CONCURRENCY,
+  MAX_CONCURRENCY_BOUNDS,
+  type PauseSource,
+} from '../../../domain/limits/operator-limits.ts';
 import { cardIdOf } from '../../../domain/manual-trigger.ts';
 import { askPerTaskType, TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { camelKeys, snakeKeys } from '../../../platform/snake-keys.ts';
@@ -9,7 +13,6 @@ import {
   type Lane,
   MAX_RETRIES_WAITING,
   type Pause,
-  type PauseSource,
   type WorkItem,
   type WorkQueue,
 } from '../../ports/live/work-queue.ts';

@@ -1,5 +1,5 @@
 // Limits at the operations: what is in force, why, what is changed under which version, and what the trail keeps.
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Actor } from '../../../../src/domain/audit.ts';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import { limitVersion } from '../../../../src/operations/limits/concurrency.ts';
@@ -17,6 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores.close());
 beforeEach(async () => {
+  vi.restoreAllMocks();
   concurrency = stores.operations().concurrency;
   for (const taskType of TASK_TYPES) await concurrency.set(ANNA, taskType, 100, null);
 });
@@ -45,6 +46,27 @@ it('a limit is set only in the version that was seen', async () => {
   await concurrency.set(ANNA, 'carddata', 60, [seen]);
   await expect(concurrency.set(ANNA, 'carddata', 70, [seen])).rejects.toMatchObject({ kind: 'conflict' });
   expect(await concurrency.show('carddata')).toMatchObject({ taskType: 'carddata', maxConcurrency: 60 });
+});
+
+it('a limit is not changed while the live store is away', async () => {
+  vi.spyOn(stores.live.work, 'setMaxConcurrency').mockRejectedValueOnce(new Error('the live store is away'));
+  await expect(concurrency.set(ANNA, 'carddata', 60, null)).rejects.toThrow('away');
+  expect((await stores.records.configs.concurrency()).carddata).toBe(100);
+});
+
+it('a change that the live store missed is in force once a client has met it', async () => {
+  const set = stores.live.work.setMaxConcurrency;
+  vi.spyOn(stores.live.work, 'setMaxConcurrency')
+    .mockImplementationOnce(set)
+    .mockRejectedValueOnce(new Error('the live store is away'));
+  await expect(concurrency.set(ANNA, 'carddata', 60, null)).rejects.toThrow('away');
+  const seen = limitVersion(await concurrency.show('carddata'));
+  await expect(concurrency.set(ANNA, 'carddata', 70, [seen])).rejects.toMatchObject({ kind: 'conflict' });
+  const present = await concurrency.show('carddata');
+  expect(present.maxConcurrency).toBe(60);
+  expect(await concurrency.set(ANNA, 'carddata', 70, [limitVersion(present)])).toMatchObject({
+    maxConcurrency: 70,
+  });
 });
 
 it('where less is in force it says why, and what was measured', async () => {

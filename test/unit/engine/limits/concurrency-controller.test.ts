@@ -255,11 +255,20 @@ it('follows a configured limit at once, up where it is not reduced and down belo
   expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: null, reason: null });
 });
 
-it('switched off, removes what was lowered', async () => {
+it('switched off, removes what was lowered, and gives no reason for which it was lowered', async () => {
   const fleet = leader({ adaptiveConcurrency: false });
   await fleet.live.work.setEffectiveConcurrency('realname', 3);
+  const reason = 'the ceiling of 9 calls for the gateway, shared by need';
+  await fleet.live.work.setEffectiveConcurrency('package', 3);
+  await fleet.live.work.saveLimitRecord('package', { limit: null, normalMs: null, reason, curve: [] });
   for (let i = 0; i < 4; i += 1) await fleet.pass({ realname: REFUSED });
   expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  expect(fleet.log).toEqual(
+    ['realname', 'package'].map((task_type) => ({
+      ...{ task_type, from: 3, to: 100 },
+      reason: 'nothing lowers the limit any more',
+    })),
+  );
 });
 
 it('tries less load with all types that work at their limit, also those that know what is normal', async () => {

@@ -46,9 +46,14 @@ it('logs once, on the leader, when a type is paused and when it resumes', async 
   await pause('operator', 60_000);
   await pauseLog.runOnce();
   expect(lines).toMatchObject([
-    { msg: 'polling paused', source: 'operator' },
     { level: 30, msg: 'polling resumed', task_type: 'realname', source: 'gateway' },
+    { msg: 'polling paused', source: 'operator' },
   ]);
+  lines.length = 0;
+  clock.advance(1_000);
+  await pause('operator', 90_000);
+  await pauseLog.runOnce();
+  expect(lines, 'a pause in place of another').toMatchObject([{ msg: 'polling paused', seconds: 90 }]);
   lines.length = 0;
   await work.resume('realname');
   await pauseLog.runOnce();

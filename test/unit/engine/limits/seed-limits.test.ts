@@ -29,3 +29,21 @@ it.each([
   await seedCeiling(live.work, ceiling);
   expect((await live.work.counts('package')).effectiveConcurrency).toBe(share ?? 500);
 });
+
+const inForce = () =>
+  askPerTaskType(async (taskType) => (await live.work.counts(taskType)).effectiveConcurrency);
+
+it('lowers what an earlier leader left in force when it is more than the ceiling allows', async () => {
+  for (const taskType of TASK_TYPES) await live.work.setEffectiveConcurrency(taskType, 30);
+  await live.work.setEffectiveConcurrency('package', 5);
+  await seedCeiling(live.work, 10 * TASK_TYPES.length);
+  expect(await inForce()).toEqual({ ...perTaskType(() => 10), package: 5 });
+});
+
+it('leaves the shares alone that a leader divided within the ceiling', async () => {
+  for (const taskType of TASK_TYPES) await live.work.setEffectiveConcurrency(taskType, 5);
+  await live.work.setEffectiveConcurrency('package', 10 * TASK_TYPES.length - 5 * (TASK_TYPES.length - 1));
+  const before = await inForce();
+  await seedCeiling(live.work, 10 * TASK_TYPES.length);
+  expect(await inForce()).toEqual(before);
+});

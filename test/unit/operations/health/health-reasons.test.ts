@@ -51,6 +51,16 @@ const BREAKER = {
   instances: 2,
 };
 
+it('do not alert that nothing was polled for ten seconds where the rate limits allow no call in that time', () => {
+  const still = { ...FINE, due: 10, inFlight: 0, recentPolls: 0, demandPerSecond: 0.001 };
+  const codes = (calls: number) => {
+    const paceShare = { perSecond: 50 * calls, cardsPerCall: 50, ofPerSecond: calls };
+    return taskReasons({ ...still, paceShare }).map(({ code }) => code);
+  };
+  expect(codes(10 / 3_600)).toEqual([]);
+  expect(codes(0.1)).toEqual(['nothing_polled']);
+});
+
 it('rate limits that allow less than the schedule needs are the reason, not the limit of calls', () => {
   const remedy = { taskType: 'realname', raiseTo: null, intervalFactor: 6 } as const;
   const paceShare = { perSecond: 2, cardsPerCall: 1, ofPerSecond: 2 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
-import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
+import type { CardsPerCall, InterfaceName } from '../../../../src/domain/gateway-interface.ts';
+import { perTaskType, TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import {
   adviceOf,
   awaitedWords,
@@ -111,16 +111,18 @@ const fleetOf = (...capacities: readonly Capacity[]) =>
   capacities.map((capacity, i) => ({ taskType: TASK_TYPES[i] ?? 'package', capacity }));
 
 describe('capacity of the fleet', () => {
+  const fleetCapacity = (types: ReturnType<typeof fleetOf>) => fleetCapacityOf(types, [], () => 1);
+
   it('names what holds it back once, or by task type', () => {
     const good = capacityOf(IDLE);
     const held = (heldBy: string) => capacityOf({ ...IDLE, heldBy });
-    const words = (...types: readonly Capacity[]) => fleetCapacityOf(fleetOf(...types)).heldBy;
+    const words = (...types: readonly Capacity[]) => fleetCapacity(fleetOf(...types)).heldBy;
     expect(words(good, good)).toBeNull();
     expect(words(held('the gateway is dead'), held('the gateway is dead'))).toBe('the gateway is dead');
     expect(words(good, held('interface flow is dead'), held('polling is paused'))).toBe(
       'carddata: interface flow is dead; package: polling is paused',
     );
-    expect(fleetCapacityOf(fleetOf(good, held('polling is paused')))).toMatchObject({
+    expect(fleetCapacity(fleetOf(good, held('polling is paused')))).toMatchObject({
       capacityPerSecond: null,
       boundBy: null,
       headroomPercent: null,
@@ -132,22 +134,44 @@ describe('capacity of the fleet', () => {
     const good = capacityOf(IDLE);
     const late = capacityOf({ ...IDLE, owedCards: 30_000 });
     const never = capacityOf({ ...IDLE, taskType: 'package', demandPerSecond: 1_600, owedCards: 1 });
-    expect(fleetCapacityOf(fleetOf(good, late))).toMatchObject({
+    expect(fleetCapacity(fleetOf(good, late))).toMatchObject({
       demandPerSecond: 1_000,
       capacityPerSecond: 2_000,
       boundBy: 'concurrency',
       drainSeconds: 60,
     });
-    expect(fleetCapacityOf(fleetOf(good, never))).toMatchObject({
+    expect(fleetCapacity(fleetOf(good, never))).toMatchObject({
       headroomPercent: -60,
       headroomTaskType: 'carddata',
       drainSeconds: null,
     });
   });
 
+  it('is no more than the rate limits that its task types share', () => {
+    const limits: PaceLimit[] = [{ id: 'all/second', interfaces: null, perSecond: 50, burst: 20 }];
+    const demand = perTaskType(() => 10);
+    const paced = (cardsPerCall: CardsPerCall) =>
+      fleetCapacityOf(
+        TASK_TYPES.map((taskType) => {
+          const allowedPerSecond = paceShareOf(taskType, limits, demand, cardsPerCall)?.perSecond ?? null;
+          return {
+            taskType,
+            capacity: capacityOf({ ...IDLE, taskType, demandPerSecond: 10, allowedPerSecond }),
+          };
+        }),
+        limits,
+        cardsPerCall,
+      );
+    expect(paced(() => 1)).toMatchObject({ boundBy: 'rate_limits', demandPerSecond: 30 });
+    expect(paced(() => 1).capacityPerSecond).toBeCloseTo(50);
+    // The demand takes 21 of the 50 calls. For each type alone 29 more were left, ten cards each for carddata.
+    const batched = paced((name) => (name === 'flow' ? 10 : 1));
+    expect(batched.capacityPerSecond).toBeCloseTo(30 + (290 + 29 + 29) / 3);
+  });
+
   it('is unknown without any measured call', () => {
     const unknown = capacityOf({ ...IDLE, callMs: null });
-    expect(fleetCapacityOf(fleetOf(unknown))).toMatchObject({
+    expect(fleetCapacity(fleetOf(unknown))).toMatchObject({
       capacityPerSecond: null,
       boundBy: null,
       headroomPercent: null,
@@ -197,6 +221,14 @@ describe('the share of the rate limits', () => {
     expect(awaitedWords([state, flow], 'realname')).toBe('calls wait for the rate limit of 60 a second');
     expect(awaitedWords([state, flow], 'carddata')).toBe('calls wait for the rate limit of 5 a second');
     expect(awaitedWords([state, flow], 'package')).toBeNull();
+  });
+
+  it('is said in the unit in which a slow limit shows', () => {
+    const hourly = { ...FLOW, perSecond: 10 / 3_600, granted: 9, waiting: ['carddata'] } as const;
+    expect(awaitedWords([hourly], 'carddata')).toBe('calls wait for the rate limit of 10 an hour');
+    expect(paceShortWords({ perSecond: 5 / 60, cardsPerCall: 1, ofPerSecond: 2 }, 1, 60)).toBe(
+      '5 calls a minute (of 120) allow 60 cards every 12 min; configured: 60 s',
+    );
   });
 
   it('is said in cards and intervals', () => {
