@@ -36,10 +36,11 @@ export class ConcurrencyOperations {
     maxConcurrency: number,
     expected: ExpectedVersion,
   ): Promise<ConcurrencyLimit> {
+    const { work } = this.deps.live;
     await this.deps.audit.change(actor, async ({ configs }, note) => {
-      const before = (await configs.concurrency())[taskType];
-      // It may have missed the last change: clients would see, and send, a version that is never the present one.
-      await this.deps.live.work.setMaxConcurrency(taskType, before);
+      // What clients see: the records may have a change that failed there, or another may have been made by hand.
+      const inForce = (await work.counts(taskType)).maxConcurrency;
+      const before = inForce ?? (await configs.concurrency())[taskType];
       requireVersion(limitVersion({ taskType, maxConcurrency: before }), expected);
       await configs.setConcurrency(taskType, maxConcurrency);
       note({
@@ -48,8 +49,9 @@ export class ConcurrencyOperations {
         before: { maxConcurrency: before },
         after: { maxConcurrency },
       });
+      // Within the transaction, so that both stores get the changes of several clients in the same order.
+      await work.setMaxConcurrency(taskType, maxConcurrency);
     });
-    await this.deps.live.work.setMaxConcurrency(taskType, maxConcurrency);
     return this.show(taskType);
   }
 
