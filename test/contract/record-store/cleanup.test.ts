@@ -446,5 +446,19 @@ describeRecordStore('cleanup', (db) => {
       expect((await finish()).run.status).toBe('completed');
       expect(await tables('usage_records_2025%')).toBe(0);
     });
+
+    it('that a run was about to drop when it was cancelled stay if they are to be kept now', async () => {
+      await records('2025-01', 5, '2025-01-15T00:00:00Z');
+      await begin('cancelled');
+      while ((await db.sql('SELECT 1 FROM cleanup_run_items WHERE dropping IS NOT NULL')).length === 0)
+        await db.store.cleanup.step();
+      await db.store.cleanup.cancel('kept too short');
+      expect((await finish()).run.status).toBe('failed');
+      await db.store.cleanup.updateConfig(1, { retentionDays: 3_650 });
+      await begin('next');
+      expect((await finish()).run.status).toBe('completed');
+      expect(await tables('usage_records_2025_01')).toBe(1);
+      expect(await counted('usage_records')).toBe(5);
+    });
   });
 });

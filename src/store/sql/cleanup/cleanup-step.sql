@@ -9,7 +9,10 @@ FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
 WHERE inhparent = $1::text::regclass
   AND (regexp_match(pg_get_expr(child.relpartbound, child.oid), 'TO \(''([0-9-]+)''\)'))[1]::date <= $2::date
 UNION
-SELECT dropping FROM cleanup_run_items WHERE target = $1 AND to_regclass(dropping) IS NOT NULL
+SELECT dropping FROM cleanup_run_items
+WHERE target = $1 AND to_regclass(dropping) IS NOT NULL
+  -- What is still attached is expired or not by the retention of this run.
+  AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = to_regclass(dropping) AND NOT inhdetachpending)
 ORDER BY name
 LIMIT 1
 
