@@ -201,7 +201,7 @@ describe('a change', () => {
   });
 });
 
-describe('what changes nothing leaves no trace', () => {
+describe('what is refused or finds nothing to end leaves no trace', () => {
   it.each<[string, number, string, Parameters<typeof send>[2]]>([
     ['PUT', 422, '/polling-concurrency/realname', { json: { max_concurrency: 0 } }],
     ['PUT', 404, '/polling-configs/999', { json: { status: 0 } }],
