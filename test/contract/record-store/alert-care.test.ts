@@ -195,6 +195,25 @@ describeRecordStore('alert care', (db) => {
     expect(await alerts().webhooks.claim(CLAIM)).toMatchObject([{ attempt: 2, messageId: first.messageId }]);
   });
 
+  it('tries once more at the URL that the rule has now, and of one without at what it had', async () => {
+    const { id, ruleId } = await fire();
+    const failing = async () => {
+      const [claimed] = await alerts().webhooks.claim(CLAIM);
+      await alerts().webhooks.settle(claimed === undefined ? [] : [claimed], {
+        status: 'failed',
+        error: 'gone',
+      });
+      return claimed?.url;
+    };
+    await failing();
+    await alerts().updateRule(ruleId, (rule) => ({ ...rule, webhookUrl: 'https://hooks.example/corrected' }));
+    await alerts().webhooks.redeliver(id);
+    expect(await failing()).toBe('https://hooks.example/corrected');
+    await alerts().updateRule(ruleId, (rule) => ({ ...rule, webhookUrl: null, notifyChannels: [] }));
+    await alerts().webhooks.redeliver(id);
+    expect(await failing()).toBe('https://hooks.example/corrected');
+  });
+
   it('signs with what the rule has now, and of a rule that is gone with what it had', async () => {
     const { ruleId } = await fire({ webhookSecrets: ['whsec_old'] });
     await alerts().updateRule(ruleId, (rule) => ({ ...rule, webhookSecrets: ['whsec_new', 'whsec_old'] }));

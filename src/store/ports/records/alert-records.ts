@@ -176,7 +176,10 @@ export interface WebhookOutbox {
     deliveries: ReadonlyArray<Pick<WebhookDelivery, 'id' | 'attempt'>>,
     outcome: DeliveryOutcome,
   ): Promise<readonly number[]>;
-  /** Makes the failed notifications of an alert due for one more attempt now. @returns their number. */
+  /**
+   * Makes the failed notifications of an alert due for one more attempt now, at the URL that its rule has now.
+   * @returns their number.
+   */
   redeliver(alertId: number): Promise<number>;
   /** @returns the number of notifications that are still to be delivered. */
   pending(): Promise<number>;

@@ -66,7 +66,10 @@ RETURNING o.id
 
 -- name: webhook_outbox.redeliver
 -- Makes failed notifications due again. $1 alert id. Returns one row per notification.
-UPDATE webhook_outbox SET status = 'pending', next_attempt_at = clock_timestamp(), settled_at = NULL
+UPDATE webhook_outbox SET status = 'pending', next_attempt_at = clock_timestamp(), settled_at = NULL,
+  url = coalesce((
+    SELECT r.webhook_url FROM alert_history h JOIN alert_rules r ON r.id = h.rule_id WHERE h.id = $1::bigint
+  ), url)
 WHERE alert_id = $1::bigint AND status = 'failed'
 RETURNING id
 
