@@ -94,7 +94,7 @@ export async function watchFleet(
 }
 
 /** What operations need of the configuration. */
-export function operationMeans({ timeZone, stops, gateway, webhooks }: DaemonConfig) {
+export function operationMeans({ timeZone, stops, gateway, webhooks, polling }: DaemonConfig) {
   const guard = new SsrfGuard(webhooks.allowCidrs);
   const tester = new WebhookTester({ guard, secrets: webhooks.secrets, clock: systemClock });
   return {
@@ -102,6 +102,7 @@ export function operationMeans({ timeZone, stops, gateway, webhooks }: DaemonCon
     timeZone,
     version: VERSION,
     stops,
+    initPauseMs: polling.initPauseMs,
     ...gatewayFactsOf(gateway),
     guard,
     tester,

@@ -16,6 +16,8 @@ export interface OperationLimits {
 
 export interface OperationMeans extends GatewayFacts {
   readonly limits: OperationLimits;
+  /** The pause between two batches of the initialisation. */
+  readonly initPauseMs: number;
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly audit: Audit;

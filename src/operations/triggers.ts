@@ -1,6 +1,7 @@
 // Manual triggers: create one for a card, a list or a condition, show its progress, cancel it. Used by the admin API.
 // The first cards are put into the manual list here, so that workers can begin at once. The leader adds the rest, and
-// cards that get lost.
+// cards that get lost. While the live store is unavailable triggers can be created and cancelled: they are durable, and
+// the leader later adds the cards that are missing from the list, and removes those of cancelled triggers.
 
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
@@ -13,7 +14,7 @@ import {
 } from '../domain/manual-trigger.ts';
 import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
-import { CardpollError } from '../platform/errors.ts';
+import { CardpollError, nullIfUnavailable } from '../platform/errors.ts';
 import type { EarlyCards, NewTrigger, TriggerRecords } from '../store/ports/records/trigger-records.ts';
 import { dated } from './date-of.ts';
 import type { OperationMeans } from './means.ts';
@@ -81,8 +82,10 @@ export class TriggerOperations {
       note({ action: 'trigger.cancel', object, before: { status }, after: { status: after.status } });
       return after;
     });
-    await this.deps.live.manual.remove(cancelled.taskType, [triggerId]);
-    return (await this.#reports([cancelled]))[0] as TriggerReport;
+    const { manual } = this.deps.live;
+    await nullIfUnavailable(manual.remove(cancelled.taskType, [triggerId]));
+    const running = await nullIfUnavailable(this.#running([cancelled]));
+    return reportOf(cancelled, running?.get(triggerId) ?? 0, undefined);
   }
 
   /** @returns what `cancelAll` would cancel. @param taskType null: every task type */
@@ -105,7 +108,7 @@ export class TriggerOperations {
     });
     for (const type of TASK_TYPES) {
       const ids = cancelled.filter((one) => one.taskType === type).map(({ triggerId }) => triggerId);
-      if (ids.length > 0) await this.deps.live.manual.remove(type, ids);
+      if (ids.length > 0) await nullIfUnavailable(this.deps.live.manual.remove(type, ids));
     }
     return totals;
   }
@@ -134,10 +137,8 @@ export class TriggerOperations {
       note({ action: 'trigger.create', object: `trigger ${triggerId}`, before: null, after });
       return created;
     });
-    await this.#push(
-      taskType,
-      cardIds.map((cardId) => manualEntry(cardId, triggerId)),
-    );
+    const entries = cardIds.map((cardId) => manualEntry(cardId, triggerId));
+    if (entries.length > 0) await nullIfUnavailable(this.deps.live.manual.push(taskType, entries));
     return reportOf(trigger, 0, undefined);
   }
 
@@ -160,17 +161,6 @@ export class TriggerOperations {
         'wait for some, or cancel them (`cardpoll trigger cancel --all`); ' +
         'the limit is api.max_open_condition_triggers',
     });
-  }
-
-  async #push(taskType: TaskType, entries: readonly string[]): Promise<void> {
-    if (entries.length === 0) return;
-    try {
-      await this.deps.live.manual.push(taskType, entries);
-    } catch (error) {
-      // The trigger is durable, so it is accepted: the leader will find that its cards are missing from the list and
-      // add them.
-      if (!(error instanceof CardpollError && error.kind === 'unavailable')) throw error;
-    }
   }
 
   async #find(triggerId: string): Promise<ManualTrigger> {

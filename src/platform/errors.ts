@@ -46,6 +46,16 @@ export class CardpollError extends Error {
   }
 }
 
+/** @returns null when the answer is the error `unavailable`; throws any other error. */
+export async function nullIfUnavailable<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof CardpollError && error.kind === 'unavailable') return null;
+    throw error;
+  }
+}
+
 /** Why a file cannot be read, in the reader's words, with its path. */
 export function unreadableText(path: string, error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;

@@ -5,10 +5,10 @@ import type { CardMembership } from '../../domain/cards/card.ts';
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { RingState } from '../../store/ports/live/rings.ts';
+import { type RingState, ringKey } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { makeOverPackageDue, type OverPackageDeps } from '../results/over-package.ts';
-import { ringKey, ringOf } from './scheduler.ts';
+import { ringOf } from './scheduler.ts';
 
 const PAGE_CARDS = 20_000;
 const CHANGES_A_CALL = 10_000;

@@ -26,13 +26,13 @@ import type {
   ReconciliationReason,
 } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { RingState } from '../../store/ports/live/rings.ts';
+import { type RingState, ringKey } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
 import { CardSync } from './card-sync.ts';
 import { Reconciler, type Suspicion } from './reconciler.ts';
 import type { Repairs } from './ring-repair.ts';
-import { ringKey, ringOf } from './scheduler.ts';
+import { ringOf } from './scheduler.ts';
 
 const SYNC_EVERY_MS = 1_000;
 const NOT_LEADING_REST_MS = 500;

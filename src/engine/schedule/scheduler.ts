@@ -4,7 +4,7 @@
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import { LoopService } from '../../platform/loop.ts';
-import type { RingId, Rings } from '../../store/ports/live/rings.ts';
+import { type RingId, type Rings, ringKey } from '../../store/ports/live/rings.ts';
 import type { LeaderMeans } from '../leadership.ts';
 
 const TICK_MS = 50;
@@ -99,9 +99,4 @@ function staggerOf({ taskType, intervalSeconds }: PollingConfig): number {
 
 export function ringOf(config: PollingConfig): RingId {
   return { configId: config.id, taskType: config.taskType };
-}
-
-/** The key contains the task type: when a config's task type changes, it gets another ring. */
-export function ringKey(ring: RingId): string {
-  return `${ring.taskType}:${ring.configId}`;
 }

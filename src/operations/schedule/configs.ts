@@ -14,7 +14,7 @@ import {
 } from '../../domain/schedule/polling-config.ts';
 import { achievedIntervalMsOf } from '../../domain/schedule/schedule-pace.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
-import { CardpollError } from '../../platform/errors.ts';
+import { CardpollError, nullIfUnavailable } from '../../platform/errors.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { OperationMeans } from '../means.ts';
 import {
@@ -133,13 +133,8 @@ export class ConfigOperations {
   }
 
   /** @returns null while the live store is unavailable: configs stay readable and changeable then. */
-  async #rings(): Promise<readonly RingState[] | null> {
-    try {
-      return await this.deps.live.rings.list();
-    } catch (error) {
-      if (error instanceof CardpollError && error.kind === 'unavailable') return null;
-      throw error;
-    }
+  #rings(): Promise<readonly RingState[] | null> {
+    return nullIfUnavailable(this.deps.live.rings.list());
   }
 }
 

@@ -8,21 +8,21 @@ import { dated } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import type { InitReport, InitState } from './schedule-report.ts';
 
-/** Longer without progress, or not even begun, is stuck (operations interface, section 7). */
+/** Longer without progress in a batch, or not even begun, is stuck (operations interface, section 7). */
 const INIT_STUCK_AFTER_MS = 60_000;
 
 export class InitOperations {
   /** Since when initialisation is pending: no store has that time, least of all without a leader. */
   #pendingSinceMs: number | null;
 
-  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'clock' | 'audit'>) {
+  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'clock' | 'audit' | 'initPauseMs'>) {
     this.#pendingSinceMs = deps.clock.now();
   }
 
   report(progress: InitProgress): InitReport {
     const nowMs = this.deps.clock.now();
     this.#pendingSinceMs = progress.status === 'pending' ? (this.#pendingSinceMs ?? nowMs) : null;
-    const status = isStuck(progress, nowMs, this.#pendingSinceMs) ? 'stuck' : progress.status;
+    const status = this.#isStuck(progress, nowMs) ? 'stuck' : progress.status;
     return {
       ...dated(progress),
       status,
@@ -53,13 +53,13 @@ export class InitOperations {
     }
     return this.progress();
   }
-}
 
-function isStuck(progress: InitProgress, nowMs: number, pendingSinceMs: number | null): boolean {
-  if (progress.status === 'completed') return false;
-  const changedAtMs =
-    progress.status === 'pending' ? pendingSinceMs : (progress.updatedAtMs ?? progress.startedAtMs);
-  return changedAtMs !== null && nowMs - changedAtMs > INIT_STUCK_AFTER_MS;
+  #isStuck({ status, updatedAtMs, startedAtMs }: InitProgress, nowMs: number): boolean {
+    if (status === 'completed') return false;
+    const [changedAtMs, pauseMs] =
+      status === 'pending' ? [this.#pendingSinceMs, 0] : [updatedAtMs ?? startedAtMs, this.deps.initPauseMs];
+    return changedAtMs !== null && nowMs - changedAtMs > INIT_STUCK_AFTER_MS + pauseMs;
+  }
 }
 
 function percentOf(progress: InitProgress): number {

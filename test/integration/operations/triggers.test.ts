@@ -149,6 +149,22 @@ describe('a trigger', () => {
     });
   });
 
+  it('is cancelled while the list cannot be reached: the leader empties it', async () => {
+    const unreachable = new CardpollError('unavailable', 'live_store_unreachable', 'away');
+    const fail = () => Promise.reject(unreachable);
+    const away = stores.operations({ remove: fail, running: fail }).triggers;
+    const { triggerId } = await triggers.batch(ANNA, 'realname', [1, 2]);
+    expect(await away.cancel(ANNA, triggerId)).toMatchObject({ status: 'cancelled', waiting: 0 });
+    await triggers.batch(ANNA, 'realname', [3]);
+    expect(await away.cancelAll(ANNA, null)).toEqual({ triggers: 1, cards: 1 });
+    expect(await stores.records.triggers.feeding(10)).toHaveLength(2);
+    const bug = new TypeError('a bug');
+    const broken = stores.operations({ remove: () => Promise.reject(bug) }).triggers;
+    const other = await triggers.batch(ANNA, 'realname', [4]);
+    await expect(broken.cancel(ANNA, other.triggerId)).rejects.toBe(bug);
+    await claim(10);
+  });
+
   it.each(['0123456789abcdef', '', 'x'.repeat(65), 'a b'])(
     'that nobody made is not found: %j',
     async (triggerId) => {

@@ -646,6 +646,12 @@ describe('what asks first', () => {
     expect(await cli([...argv, '--yes'], { env })).toMatchObject({ code: 0 });
     expect(requests.at(-1)?.line).toBe(line);
   });
+
+  it('init rebuild names no size of a batch, which each daemon sets itself', async () => {
+    const { env } = await daemonThatSays(json(INIT_STATE));
+    const { stdout } = await cli(['init', 'rebuild', '--dry-run'], { env });
+    expect(stdout).toContain('about 1,000,000 of them, in batches, and repair');
+  });
 });
 
 describe('version', () => {

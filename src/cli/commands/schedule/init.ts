@@ -27,7 +27,7 @@ const rebuild = defineCommand({
 async function planOf(context: CommandContext): Promise<string[]> {
   const { body } = await ask(context, 'reading the progress', (client) => client.initProgress());
   return [
-    `Compare every ring with the cards, about ${cardsOf(body)} of them, 100,000 at a time, and repair the differences.`,
+    `Compare every ring with the cards, about ${cardsOf(body)} of them, in batches, and repair the differences.`,
     'Polling continues meanwhile; the database reads every card once.',
   ];
 }

@@ -9,6 +9,7 @@ import {
   type RingId,
   type RingState,
   type Rings,
+  ringKey,
   ringNotBuilt,
   ringUnknown,
 } from '../../ports/live/rings.ts';
@@ -59,7 +60,7 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
   const rings = new Map<string, Ring>();
 
   function requireRing(id: RingId): Ring {
-    const ring = rings.get(keyOf(id));
+    const ring = rings.get(ringKey(id));
     if (ring === undefined) throw ringUnknown(id);
     return ring;
   }
@@ -73,7 +74,7 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
 
     async configure(id, { staggerMs = 0, ...settings }) {
       const now = nowMs();
-      let ring = rings.get(keyOf(id));
+      let ring = rings.get(ringKey(id));
       if (ring === undefined) {
         ring = {
           configId: id.configId,
@@ -90,7 +91,7 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
           achievedIntervalMs: null,
           lapStartedAtMs: null,
         };
-        rings.set(keyOf(id), ring);
+        rings.set(ringKey(id), ring);
       } else if (ring.intervalMs !== settings.intervalMs || ring.enabled !== settings.enabled) {
         reanchor(ring, settings, now);
       }
@@ -132,7 +133,7 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
     resize: async () => false,
 
     async remove(id, cardIds) {
-      const ring = rings.get(keyOf(id));
+      const ring = rings.get(ringKey(id));
       for (const cardId of cardIds) {
         ring?.inUse?.of(cardId).delete(cardId);
         ring?.building?.of(cardId).delete(cardId);
@@ -140,12 +141,12 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
     },
 
     async contains(id, cardIds) {
-      const inUse = rings.get(keyOf(id))?.inUse;
+      const inUse = rings.get(ringKey(id))?.inUse;
       return cardIds.map((cardId) => inUse?.of(cardId).has(cardId) ?? false);
     },
 
     async page(id, fromPhase, maxBuckets) {
-      const inUse = rings.get(keyOf(id))?.inUse ?? null;
+      const inUse = rings.get(ringKey(id))?.inUse ?? null;
       if (inUse === null) return { cardIds: [], nextPhase: null };
       const { steps } = inUse;
       const from = Math.ceil(fromPhase * steps);
@@ -158,7 +159,7 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
     async recount() {},
 
     async drop(id) {
-      rings.delete(keyOf(id));
+      rings.delete(ringKey(id));
     },
 
     async advance(id, limits) {
@@ -195,10 +196,6 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
       return { ring: stateOf(ring), moved, queueLength: queue.size };
     },
   };
-}
-
-function keyOf(id: RingId): string {
-  return `${id.taskType}:${id.configId}`;
 }
 
 const NEVER_BUILT = { generation: 0, buckets: 0, split: 0, members: 0, selection: '' };

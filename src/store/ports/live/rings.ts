@@ -11,6 +11,11 @@ export interface RingId {
   readonly taskType: TaskType;
 }
 
+/** The key contains the task type: when a config's task type changes, it gets another ring. */
+export function ringKey(ring: RingId): string {
+  return `${ring.taskType}:${ring.configId}`;
+}
+
 /** One build of a ring's buckets. */
 export interface RingGeneration extends RingShape {
   readonly generation: number;

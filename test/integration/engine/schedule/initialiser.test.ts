@@ -5,12 +5,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { Initialiser, type InitialiserDeps } from '../../../../src/engine/schedule/initialiser.ts';
 import type { Repairs } from '../../../../src/engine/schedule/ring-repair.ts';
-import { ringKey, ringOf } from '../../../../src/engine/schedule/scheduler.ts';
+import { ringOf } from '../../../../src/engine/schedule/scheduler.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import { INIT_NOT_STARTED, type InitProgress } from '../../../../src/store/ports/live/coordination.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
+import { ringKey } from '../../../../src/store/ports/live/rings.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';

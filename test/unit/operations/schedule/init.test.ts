@@ -23,11 +23,11 @@ const running: InitProgress = {
 };
 
 /** Its reports take all they need from the progress and the clock. */
-const operationsBy = (clock: FakeClock) =>
-  new InitOperations({ clock, live: {} as LiveStore, audit: {} as Audit });
+const operationsBy = (clock: FakeClock, initPauseMs = 1_000) =>
+  new InitOperations({ clock, initPauseMs, live: {} as LiveStore, audit: {} as Audit });
 
-const reportAt = (progress: InitProgress, nowMs: number) =>
-  operationsBy(new FakeClock(new Date(nowMs).toISOString())).report(progress);
+const reportAt = (progress: InitProgress, nowMs: number, initPauseMs?: number) =>
+  operationsBy(new FakeClock(new Date(nowMs).toISOString()), initPauseMs).report(progress);
 
 describe('the report of the progress', () => {
   it('reports a running initialisation with percent and time left', () => {
@@ -46,13 +46,15 @@ describe('the report of the progress', () => {
     });
   });
 
-  it('calls it stuck only after a minute without progress', () => {
-    expect(reportAt(running, START_MS + 70_000).status).toBe('running');
-    expect(reportAt(running, START_MS + 70_001)).toMatchObject({
+  it('calls it stuck only after a minute without progress and the pause between two batches', () => {
+    expect(reportAt(running, START_MS + 370_000, 300_000).status).toBe('running');
+    expect(reportAt(running, START_MS + 370_001, 300_000).status).toBe('stuck');
+    expect(reportAt(running, START_MS + 71_000).status).toBe('running');
+    expect(reportAt(running, START_MS + 71_001)).toMatchObject({
       status: 'stuck',
       etaSeconds: null,
     });
-    expect(reportAt({ ...running, updatedAtMs: null }, START_MS + 60_001).status).toBe('stuck');
+    expect(reportAt({ ...running, updatedAtMs: null }, START_MS + 61_001).status).toBe('stuck');
   });
 
   it('has nothing to say about time before it starts or before the first card', () => {
