@@ -191,7 +191,11 @@ function failing(facts: TaskFacts): Verdict | null {
   const command = 'cardpoll stats failures';
   if (retry === null) {
     const dueMs = dueMsOf(facts, facts.card.cardId) ?? nowMs;
-    const when = spanWords(Math.max(0, (dueMs - nowMs) / 1000));
+    if (dueMs <= nowMs) {
+      const due = onSchedule(facts);
+      return { ...due, text: `${due.text}; ${failed}${carrier}`, command: due.command ?? command };
+    }
+    const when = spanWords((dueMs - nowMs) / 1000);
     const text = `${failed}: polled again when its ring reaches it in ${when}${carrier}`;
     return { state: 'backoff', text, command };
   }

@@ -341,6 +341,23 @@ describe('a failing card', () => {
     expect(told.state).toBe('backoff');
     expect(told.text).toMatch(/^failed 9 times in a row: polled again when its ring reaches it in \d+ min$/);
   });
+
+  it('waits for a late ring as any card does', () => {
+    const told = explain({ place: place({ failuresInARow: 9 }), rings: [lagging(38_000)] });
+    expect(told).toMatchObject({ state: 'due', overdueSeconds: 38, command: 'cardpoll concurrency advise' });
+    expect(told.text).toMatch(
+      /^is overdue 38 s: [\d,]+ cards are before it, about \d+ min; failed 9 times in a row$/,
+    );
+  });
+
+  it('is in the queue after its worker has died', () => {
+    const queued = { dueAtMs: NOW - 1_000, before: 0 };
+    expect(explain({ place: place({ queued, failuresInARow: 1 }), lastFailure })).toMatchObject({
+      state: 'due',
+      text: 'is overdue 1 s and next; failed once (timeout)',
+      command: 'cardpoll stats failures',
+    });
+  });
 });
 
 it('mentions a manual trigger, whatever the schedule does', () => {
