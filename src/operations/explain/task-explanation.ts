@@ -6,6 +6,7 @@ import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import { notOfferedWords } from '../../domain/gateway-interface.ts';
 import { carrierWords, outlyingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import { stepOf, stepsOf } from '../../domain/schedule/phase.ts';
+import { misfitOf, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
@@ -20,7 +21,6 @@ import type { PauseReport } from '../limits/limits-report.ts';
 import type { InitReport } from '../schedule/schedule-report.ts';
 import { countWords, spanWords } from '../span-words.ts';
 import type { PollingState, TaskExplanation } from './explain.ts';
-import { otherConfigsOf } from './unmatched-configs.ts';
 
 export interface TaskFacts extends CardSchedule {
   readonly taskType: TaskType;
@@ -61,7 +61,7 @@ interface Wait {
 }
 
 export function taskExplanationOf(facts: TaskFacts): TaskExplanation {
-  const { taskType, card, nowMs, configs, taking, member, place } = facts;
+  const { taskType, card, nowMs, taking, member, place } = facts;
   const ring = ringOf(facts);
   const dueMs = dueMsOf(facts, facts.card.cardId);
   const { state, text, command, wait } = verdictOf(facts);
@@ -73,7 +73,7 @@ export function taskExplanationOf(facts: TaskFacts): TaskExplanation {
     command,
     config:
       taking === null ? null : { id: taking.id, name: taking.name, intervalSeconds: taking.intervalSeconds },
-    otherConfigs: otherConfigsOf(configs, taking, card),
+    otherConfigs: otherConfigsOf(facts),
     ring: ring === null ? null : { bucket: stepOf(card.cardId, ring), buckets: stepsOf(ring), member },
     nextDueAt: dateOf(dueMs),
     overdueSeconds: overdueMs === null || overdueMs <= 0 ? null : Math.round(overdueMs / 1000),
@@ -265,4 +265,26 @@ function manualWords(facts: TaskFacts): string[] {
 /** Well or not; 0 for a card that never was. */
 function lastPolledMs({ card, lastFailure }: TaskFacts): number {
   return Math.max(card.lastPolledAtMs ?? 0, lastFailure?.at.getTime() ?? 0);
+}
+
+/** Why the other configs of the task type do not poll the card. */
+function otherConfigsOf(facts: TaskFacts): TaskExplanation['otherConfigs'] {
+  return facts.configs
+    .filter(({ id }) => id !== facts.taking?.id)
+    .map((config) => ({ id: config.id, name: config.name, reason: misfitWords(config, facts) }));
+}
+
+function misfitWords(config: PollingConfig, { taking, card }: TaskFacts): string {
+  switch (misfitOf(config, card)) {
+    case 'carrier':
+      return `is for carrier ${config.carrierId}, the card is of carrier ${card.carrierId}`;
+    case 'condition':
+      return `is for ${config.cardCondition === 'verified' ? 'verified cards' : 'cards not verified'}, the card is ${
+        card.realNameVerified ? 'verified' : 'not verified'
+      }`;
+    case null:
+      return taking !== null && taking.priority > config.priority
+        ? `has priority ${config.priority}, less than ${taking.priority}`
+        : `has the same priority ${config.priority}, and the config with the lower id wins`;
+  }
 }

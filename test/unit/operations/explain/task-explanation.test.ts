@@ -230,6 +230,21 @@ describe('a card that no config polls', () => {
     ]);
   });
 
+  it.each([
+    [{ cardCondition: 'not_verified' } as const, 'is for cards not verified, the card is verified'],
+    [
+      { cardCondition: 'verified', priority: 10 } as const,
+      'has the same priority 10, and the config with the lower id wins',
+    ],
+    [{ carrierId: 1, priority: 9 }, 'has priority 9, less than 10'],
+  ])('says of a verified card why %j does not take it', (differing, reason) => {
+    const configs = [config(1), config(2, differing)];
+    const card = { ...CARD, realNameVerified: true };
+    expect(explain({ configs, taking: configs[0] ?? null, card }).otherConfigs).toEqual([
+      { id: 2, name: 'config 2', reason },
+    ]);
+  });
+
   it('is not polled while its config is disabled; one that is queued already is', () => {
     const taking = config(1, { status: 0 });
     const disabled = { configs: [taking], taking, rings: [ring({ enabled: false })] };
