@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
 import { z } from 'zod';
 import { ACCEPTED_OVER_PACKAGE } from '../../domain/cards/card.ts';
-import type { ImportFormat } from '../../operations/cards/card-import.ts';
+import type { ImportFormat } from '../../operations/cards/card-file.ts';
 import { importReport } from '../../operations/cards/card-report.ts';
 import type { CardOperations } from '../../operations/cards/cards.ts';
 import { CardpollError } from '../../platform/errors.ts';

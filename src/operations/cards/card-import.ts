@@ -11,8 +11,6 @@ import { type ImportFormat, type ImportLine, readLines, rowReader, toCardImport 
 import type { ImportReport } from './card-report.ts';
 import { SeenNumbers } from './seen-numbers.ts';
 
-export type { ImportFormat } from './card-file.ts';
-
 export interface ImportOptions extends Pick<ImportChunkOptions, 'dryRun' | 'overwriteVerified' | 'month'> {
   readonly format: ImportFormat;
   /** Ignores unknown columns, which are refused otherwise. */
