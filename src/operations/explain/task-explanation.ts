@@ -220,10 +220,17 @@ function onSchedule(facts: TaskFacts): Verdict {
   if (dueMs > nowMs) {
     return { state: 'scheduled', text: `is due in ${spanWords((dueMs - nowMs) / 1000)}`, command: null };
   }
-  const cardsBefore = place.queued?.before ?? counts.due + schedulePaceOf(rings, dueMs).overdueCards;
-  const seconds = secondsToPoll(cardsBefore, counts.manualLength, reading);
   const late = Math.floor((nowMs - dueMs) / 1000);
   const since = late === 0 ? 'is due now' : `is overdue ${spanWords(late)}`;
+  const laneBefore = place.queued === null ? place.retry?.before : undefined;
+  if (laneBefore !== undefined && laneBefore > 0) {
+    const before = countWords(laneBefore, 'card is', 'cards are');
+    const text = `${since}: ${before} before it in the retry lane, which gets a tenth of the slots`;
+    return { state: 'due', text, command: null, wait: { cardsBefore: laneBefore, seconds: null } };
+  }
+  const cardsBefore =
+    place.queued?.before ?? laneBefore ?? counts.due + schedulePaceOf(rings, dueMs).overdueCards;
+  const seconds = secondsToPoll(cardsBefore, counts.manualLength, reading);
   const wait = { cardsBefore, seconds };
   if (cardsBefore === 0) return { state: 'due', text: `${since} and next`, command: null, wait };
   const paced = facts.paceWords === null ? '' : `, and ${facts.paceWords}`;

@@ -172,6 +172,22 @@ describe('a card on schedule', () => {
     });
   });
 
+  it.each([
+    [3, 'is overdue 2 s: 3 cards are before it in the retry lane, which gets a tenth of the slots'],
+    [1, 'is overdue 2 s: 1 card is before it in the retry lane, which gets a tenth of the slots'],
+  ])(
+    'waits behind %i cards of the retry lane, not of the queue, after a poll that was too early',
+    (before, text) => {
+      const retry = { atMs: NOW - 2_000, before };
+      expect(explain({ place: place({ retry }), counts: counts({ due: 5_000 }) })).toMatchObject({
+        state: 'due',
+        text,
+        cardsBefore: before,
+        expectedInSeconds: null,
+      });
+    },
+  );
+
   it('shares the polls with manual work, half for each', () => {
     const queued = { dueAtMs: NOW - 1_000, before: 1_000 };
     const { expectedInSeconds } = explain({
