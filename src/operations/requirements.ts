@@ -30,7 +30,7 @@ export function requireOffered(offers: Offers, name: InterfaceName): void {
 
 /** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`. */
 export async function findCard(cards: Pick<CardRecords, 'find'>, cardIdOrIccid: string) {
-  const card = /^\d{1,22}$/.test(cardIdOrIccid) ? await cards.find(cardIdOrIccid) : null;
+  const card = await cards.find(cardIdOrIccid);
   if (card === null) {
     throw new CardpollError('not_found', 'card_not_found', `there is no card ${cardIdOrIccid}`);
   }

@@ -68,7 +68,7 @@ export type AlertRuleRequest = Wire<NewAlertRule>;
 export type ConfigRequest = Wire<NewConfig>;
 /** Alerts that have all that is given are silenced for so many seconds. */
 export type SilenceRequest = Partial<Wire<SilenceFields>> & Pick<Wire<SilenceFields>, 'reason'>;
-export type { ImportFormat } from '../../operations/cards/card-import.ts';
+export type { ImportFormat } from '../../operations/cards/card-file.ts';
 /** Cards with these attributes; null leaves one open. */
 export type Selection = Wire<CardSelection>;
 export type CardQuery = Wire<CardFilter>;

@@ -6,20 +6,18 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
 import { z } from 'zod';
 import { ACCEPTED_OVER_PACKAGE } from '../../domain/cards/card.ts';
-import type { ImportFormat } from '../../operations/cards/card-import.ts';
+import type { ImportFormat } from '../../operations/cards/card-file.ts';
 import { importReport } from '../../operations/cards/card-report.ts';
 import type { CardOperations } from '../../operations/cards/cards.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { toWire } from '../../platform/snake-keys.ts';
 import { answersOf, type Routes, textOf } from '../schemas/answers.ts';
+import { queryNumber, queryYesOrNo } from '../schemas/fields.ts';
 
 const NDJSON = 'application/x-ndjson';
 const FORMATS: Record<string, ImportFormat> = { 'text/csv': 'csv', [NDJSON]: 'ndjson' };
 const CONTENT_TYPES = Object.keys(FORMATS);
-const choice = z
-  .enum(['true', 'false'], { error: 'must be true or false' })
-  .default('false')
-  .transform((value) => value === 'true');
+const choice = queryYesOrNo.prefault('false');
 const howToRead = z.object({
   ignore_columns: choice.describe('Ignore unknown columns instead of refusing the file'),
   overwrite_verified: choice.describe('real_name_verified false overwrites what polls have found'),
@@ -40,10 +38,7 @@ export function cardImportRoutes(app: Routes, cards: CardOperations): void {
         ...file,
         querystring: howToRead.extend({
           dry_run: choice.describe('Check and count, and write nothing'),
-          accept_over_package: z.coerce
-            .number('must be a number of cards')
-            .int('must be a number of cards')
-            .min(0, 'must be 0 or more')
+          accept_over_package: queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER })
             .default(ACCEPTED_OVER_PACKAGE)
             .describe('The import ends before it puts more running cards over their package of the month'),
         }),

@@ -11,7 +11,7 @@ import type { Explainer } from '../../operations/explain/explainer.ts';
 import type { Bulkhead } from '../../platform/bulkhead.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { answersOf, type Routes, textOf } from '../schemas/answers.ts';
-import { queryNumber } from '../schemas/fields.ts';
+import { queryNumber, queryYesOrNo } from '../schemas/fields.ts';
 
 const answers = answersOf('cards');
 
@@ -21,10 +21,7 @@ const CONTENT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as con
 const cardFilter = z.object({
   carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
   status: queryNumber(SELECTION_BOUNDS).optional(),
-  stopped: z
-    .enum(['true', 'false'], { error: 'must be true or false' })
-    .transform((value) => value === 'true')
-    .optional(),
+  stopped: queryYesOrNo.optional(),
 });
 
 const cardListQuery = cardFilter.extend({
@@ -71,10 +68,12 @@ export function cardRoutes(
       },
       { takesLong: true },
     ),
-    async ({ query: { carrierId = null, status = null, stopped = null, format } }, reply) => {
+    async ({ method, query: { carrierId = null, status = null, stopped = null, format } }, reply) => {
       const leave = await expensive.exports.enter();
       const pieces = cards.export({ carrierId, status, stopped }, format);
-      const text = Readable.from(paced(pieces, expensive.stretches), { objectMode: false });
+      // For HEAD the framework reads a stream to its end.
+      const sent = method === 'HEAD' ? [] : paced(pieces, expensive.stretches);
+      const text = Readable.from(sent, { objectMode: false });
       text.once('close', leave);
       // A stream is sent as it is; the schema describes the text it carries.
       return reply.type(CONTENT_TYPES[format]).send(text as unknown as string);

@@ -25,6 +25,11 @@ export function queryNumber(bounds: Bounds) {
     .refine((value) => value >= bounds.min && value <= bounds.max, { error });
 }
 
+/** true or false in the query string. */
+export const queryYesOrNo = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((value) => value === 'true');
+
 export function oneOf<const Words extends readonly string[]>(words: Words) {
   return z.enum(words, { error: requiredOr(`must be one of ${words.join(', ')}`) });
 }

@@ -82,7 +82,7 @@ export function applyReading(
   if (last === null) {
     return { month, usedMb: shownMb, lastReadingMb: shownMb, suspectedMb: null, jump: null, readAtMs: atMs };
   }
-  const wasAhead = isAhead(last, atMs);
+  const wasAhead = last.readAtMs - atMs > CLOCK_AHEAD_MS;
   if (atMs <= last.readAtMs && !wasAhead) return null;
   if (isImplausible(last, reading, maxMbitPerSecond)) return null;
   const next = judge(begun(last, reading), reading, maxMbitPerSecond);
@@ -110,10 +110,6 @@ export function isImplausible(
 function couldCarry(growthMb: number, elapsedMs: number, maxMbitPerSecond: number): boolean {
   const seconds = (Math.max(0, elapsedMs) + SLACK_MS) / 1_000;
   return growthMb <= (seconds * maxMbitPerSecond) / BITS_PER_BYTE + ROUNDING_MB;
-}
-
-function isAhead(last: UsageMonth, atMs: number): boolean {
-  return last.readAtMs - atMs > CLOCK_AHEAD_MS;
 }
 
 /**

@@ -4,6 +4,7 @@
 // From these counts follows whether the usage of the whole fleet jumps: the median growth of the last minutes against that of
 // the hour before. No customer does that; a gateway that changes its unit does. While a jump is on, what it began from stays
 // the measure, so that an hour of wrong readings does not become normal. Used by engine/results/usage-jump-watch.ts.
+import type { UsageMonth } from '../cards/usage-month.ts';
 import { type Counts, quantileOf, sum, sumOfCounts } from '../numbers.ts';
 
 /** Bucket -> number of readings. */
@@ -17,15 +18,9 @@ const LAST_BUCKET = 80;
 const SHORTEST_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
-/** What is known of a card when it is read. */
-interface LastReading {
-  readonly lastReadingMb: number;
-  readonly readAtMs: number;
-}
-
 /** @returns null for a first reading, one that did not grow, and one taken before the last. */
 export function growthMbPerHour(
-  last: LastReading | null,
+  last: Pick<UsageMonth, 'lastReadingMb' | 'readAtMs'> | null,
   { usedMb, atMs }: { readonly usedMb: number; readonly atMs: number },
 ): number | null {
   if (last === null || usedMb <= last.lastReadingMb || atMs <= last.readAtMs) return null;

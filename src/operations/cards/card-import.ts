@@ -11,8 +11,6 @@ import { type ImportFormat, type ImportLine, readLines, rowReader, toCardImport 
 import type { ImportReport } from './card-report.ts';
 import { SeenNumbers } from './seen-numbers.ts';
 
-export type { ImportFormat } from './card-file.ts';
-
 export interface ImportOptions extends Pick<ImportChunkOptions, 'dryRun' | 'overwriteVerified' | 'month'> {
   readonly format: ImportFormat;
   /** Ignores unknown columns, which are refused otherwise. */
@@ -43,8 +41,8 @@ class CardImporter {
   readonly #readRow: (line: string) => ReturnType<ReturnType<typeof rowReader>>;
   readonly #counts = { received: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0, overPackage: 0 };
   readonly #errors: ImportReport['errors'][number][] = [];
-  /** Rows of the current chunk with their line numbers. */
-  #chunk: Array<{ readonly row: CardImport; readonly line: number }> = [];
+  /** Rows of the current chunk with their line numbers, by card id: a chunk must not name a card twice. */
+  #chunk = new Map<number, { readonly row: CardImport; readonly line: number }>();
   readonly #cardIds = new SeenNumbers();
   readonly #iccids = new SeenNumbers();
   readonly #ignored = new Set<string>();
@@ -63,7 +61,7 @@ class CardImporter {
       for await (const lines of readLines(input)) {
         for (const line of lines) {
           this.#take(line);
-          if (this.#chunk.length >= CHUNK_ROWS) await this.#flush();
+          if (this.#chunk.size >= CHUNK_ROWS) await this.#flush();
         }
       }
       await this.#flush();
@@ -91,8 +89,8 @@ class CardImporter {
   /** Waits for the previous chunk, then starts to write this one. */
   async #flush(): Promise<void> {
     await this.#writing;
-    const rows = this.#chunk;
-    this.#chunk = [];
+    const rows = [...this.#chunk.values()];
+    this.#chunk = new Map();
     this.#writing = this.#write(rows);
     // The next flush awaits it; until then a failure must not count as unhandled.
     this.#writing.catch(() => {});
@@ -113,11 +111,11 @@ class CardImporter {
   #add(row: CardImport, line: number): void {
     this.#counts.received += 1;
     // The first row counts: by the time of the second it may be written.
-    const idTwice = this.#cardIds.add(String(row.cardId));
+    const idTwice = this.#cardIds.add(String(row.cardId)) || this.#chunk.has(row.cardId);
     const iccidTwice = this.#iccids.add(row.iccid);
     if (idTwice) this.#reject(line, `card_id ${row.cardId} appears in an earlier line, too`);
     else if (iccidTwice) this.#reject(line, `iccid ${row.iccid} appears in an earlier line, too`);
-    else this.#chunk.push({ row, line });
+    else this.#chunk.set(row.cardId, { row, line });
   }
 
   async #write(rows: ReadonlyArray<{ readonly row: CardImport; readonly line: number }>): Promise<void> {

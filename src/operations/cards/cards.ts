@@ -9,8 +9,8 @@ import type { CardFilter, CardRecord } from '../../store/ports/records/card-reco
 import { dateOf } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import { findCard } from '../requirements.ts';
-import { exportCards, jsonLine } from './card-file.ts';
-import { type ChunkWriter, type ImportFormat, type ImportOptions, importCards } from './card-import.ts';
+import { exportCards, type ImportFormat, jsonLine } from './card-file.ts';
+import { type ChunkWriter, type ImportOptions, importCards } from './card-import.ts';
 import type { CardListReport, CardReport, ImportReport } from './card-report.ts';
 import { type CardSchedule, cardSchedulesOf, dueMsOf } from './card-schedule.ts';
 import type { CardTotal } from './card-total.ts';

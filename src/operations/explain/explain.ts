@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { TRIGGER_KINDS } from '../../domain/manual-trigger.ts';
 import { cardReport } from '../cards/card-report.ts';
 import { type ReportOf, report, taskType } from '../report.ts';
+import { failingCard } from '../stats/stats-report.ts';
 
 const pollingState = z.enum([
   'scheduled', // in its ring, not due yet
@@ -43,16 +44,7 @@ const taskExplanation = z.object({
   cardsBefore: z.int().nullable().describe('Cards that are polled before it'),
   expectedInSeconds: z.number().nullable().describe('Seconds until it is polled, at the present rate'),
   lastSucceededAt: z.date().nullable(),
-  lastFailure: z
-    .object({
-      at: z.date(),
-      reason: z.string(),
-      message: z.string(),
-      durationMs: z.number(),
-      attempts: z.int().describe('Failures in a row'),
-      nextTryAt: z.date().nullable(),
-    })
-    .nullable(),
+  lastFailure: failingCard.omit({ cardId: true }).extend({ nextTryAt: z.date().nullable() }).nullable(),
 });
 export type TaskExplanation = ReportOf<typeof taskExplanation>;
 

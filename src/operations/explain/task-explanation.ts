@@ -6,6 +6,7 @@ import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import { notOfferedWords } from '../../domain/gateway-interface.ts';
 import { carrierWords, outlyingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import { stepOf, stepsOf } from '../../domain/schedule/phase.ts';
+import { misfitOf, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
@@ -20,7 +21,6 @@ import type { PauseReport } from '../limits/limits-report.ts';
 import type { InitReport } from '../schedule/schedule-report.ts';
 import { countWords, spanWords } from '../span-words.ts';
 import type { PollingState, TaskExplanation } from './explain.ts';
-import { otherConfigsOf } from './unmatched-configs.ts';
 
 export interface TaskFacts extends CardSchedule {
   readonly taskType: TaskType;
@@ -61,7 +61,7 @@ interface Wait {
 }
 
 export function taskExplanationOf(facts: TaskFacts): TaskExplanation {
-  const { taskType, card, nowMs, configs, taking, member, place } = facts;
+  const { taskType, card, nowMs, taking, member, place } = facts;
   const ring = ringOf(facts);
   const dueMs = dueMsOf(facts, facts.card.cardId);
   const { state, text, command, wait } = verdictOf(facts);
@@ -73,7 +73,7 @@ export function taskExplanationOf(facts: TaskFacts): TaskExplanation {
     command,
     config:
       taking === null ? null : { id: taking.id, name: taking.name, intervalSeconds: taking.intervalSeconds },
-    otherConfigs: otherConfigsOf(configs, taking, card),
+    otherConfigs: otherConfigsOf(facts),
     ring: ring === null ? null : { bucket: stepOf(card.cardId, ring), buckets: stepsOf(ring), member },
     nextDueAt: dateOf(dueMs),
     overdueSeconds: overdueMs === null || overdueMs <= 0 ? null : Math.round(overdueMs / 1000),
@@ -191,7 +191,11 @@ function failing(facts: TaskFacts): Verdict | null {
   const command = 'cardpoll stats failures';
   if (retry === null) {
     const dueMs = dueMsOf(facts, facts.card.cardId) ?? nowMs;
-    const when = spanWords(Math.max(0, (dueMs - nowMs) / 1000));
+    if (dueMs <= nowMs) {
+      const due = onSchedule(facts);
+      return { ...due, text: `${due.text}; ${failed}${carrier}`, command: due.command ?? command };
+    }
+    const when = spanWords((dueMs - nowMs) / 1000);
     const text = `${failed}: polled again when its ring reaches it in ${when}${carrier}`;
     return { state: 'backoff', text, command };
   }
@@ -216,10 +220,17 @@ function onSchedule(facts: TaskFacts): Verdict {
   if (dueMs > nowMs) {
     return { state: 'scheduled', text: `is due in ${spanWords((dueMs - nowMs) / 1000)}`, command: null };
   }
-  const cardsBefore = place.queued?.before ?? counts.due + schedulePaceOf(rings, dueMs).overdueCards;
-  const seconds = secondsToPoll(cardsBefore, counts.manualLength, reading);
   const late = Math.floor((nowMs - dueMs) / 1000);
   const since = late === 0 ? 'is due now' : `is overdue ${spanWords(late)}`;
+  const laneBefore = place.queued === null ? place.retry?.before : undefined;
+  if (laneBefore !== undefined && laneBefore > 0) {
+    const before = countWords(laneBefore, 'card is', 'cards are');
+    const text = `${since}: ${before} before it in the retry lane, which gets a tenth of the slots`;
+    return { state: 'due', text, command: null, wait: { cardsBefore: laneBefore, seconds: null } };
+  }
+  const cardsBefore =
+    place.queued?.before ?? laneBefore ?? counts.due + schedulePaceOf(rings, dueMs).overdueCards;
+  const seconds = secondsToPoll(cardsBefore, counts.manualLength, reading);
   const wait = { cardsBefore, seconds };
   if (cardsBefore === 0) return { state: 'due', text: `${since} and next`, command: null, wait };
   const paced = facts.paceWords === null ? '' : `, and ${facts.paceWords}`;
@@ -261,4 +272,26 @@ function manualWords(facts: TaskFacts): string[] {
 /** Well or not; 0 for a card that never was. */
 function lastPolledMs({ card, lastFailure }: TaskFacts): number {
   return Math.max(card.lastPolledAtMs ?? 0, lastFailure?.at.getTime() ?? 0);
+}
+
+/** Why the other configs of the task type do not poll the card. */
+function otherConfigsOf(facts: TaskFacts): TaskExplanation['otherConfigs'] {
+  return facts.configs
+    .filter(({ id }) => id !== facts.taking?.id)
+    .map((config) => ({ id: config.id, name: config.name, reason: misfitWords(config, facts) }));
+}
+
+function misfitWords(config: PollingConfig, { taking, card }: TaskFacts): string {
+  switch (misfitOf(config, card)) {
+    case 'carrier':
+      return `is for carrier ${config.carrierId}, the card is of carrier ${card.carrierId}`;
+    case 'condition':
+      return `is for ${config.cardCondition === 'verified' ? 'verified cards' : 'cards not verified'}, the card is ${
+        card.realNameVerified ? 'verified' : 'not verified'
+      }`;
+    case null:
+      return taking !== null && taking.priority > config.priority
+        ? `has priority ${config.priority}, less than ${taking.priority}`
+        : `has the same priority ${config.priority}, and the config with the lower id wins`;
+  }
 }

@@ -148,14 +148,14 @@ export const history = report('History', {
 });
 export type History = ReportOf<typeof history>;
 
-/** The last failure of a card that has not been polled successfully since. */
-const failingCard = z.object({
+/** The last failure of a card. */
+export const failingCard = z.object({
   cardId: z.int(),
   at: z.date(),
   reason: z.string().describe("Kind of failure, as in the log's error: timeout, connect, backpressure, ..."),
   message: z.string().describe('What went wrong, shortened'),
   durationMs: z.number(),
-  attempts: z.int().describe('Failures in a row'),
+  attempts: z.int().describe('Failures in a row; 0: it was polled successfully since'),
 });
 export type FailingCard = ReportOf<typeof failingCard>;
 

@@ -63,7 +63,8 @@ it('ends before it puts more cards over their package than are accepted, and kee
     expect(refused.body.detail).toContain('before line 20002: 150 cards would be over their package');
   }
   expect([await allowanceOf(1), await allowanceOf(CARDS)]).toEqual([500, 1_000]);
-  expect((await importOf(lowered, '?accept_over_package=-1')).status).toBe(422);
+  for (const wrong of ['-1', '', '0x10', '1.5'])
+    expect((await importOf(lowered, `?accept_over_package=${wrong}`)).status).toBe(422);
   expect(await importOf(lowered, '?accept_over_package=150')).toMatchObject({
     status: 200,
     body: { updated: 5_000, unchanged: 20_000, over_package: USED },

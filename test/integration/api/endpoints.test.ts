@@ -1,5 +1,5 @@
 // Every endpoint of the admin API over real HTTP, Redis and PostgreSQL: what it answers and what it changes.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { durationBucketOf } from '../../../src/domain/numbers.ts';
 import { nextDueAt } from '../../../src/domain/schedule/phase.ts';
@@ -529,6 +529,12 @@ describe('probes', () => {
 
   it('answers HEAD like GET, without the body', async () => {
     expect(await api.call('HEAD', '/livez')).toMatchObject({ status: 200, body: null });
+    const list = vi.spyOn(api.records.cards, 'list');
+    const exported = await api.call('HEAD', '/api/admin/cards/export');
+    expect(exported).toMatchObject({ status: 200, body: null, headers: { 'content-type': 'text/csv' } });
+    // Nor are the cards read for it.
+    expect(list).not.toHaveBeenCalled();
+    list.mockRestore();
   });
 });
 

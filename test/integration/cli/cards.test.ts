@@ -226,8 +226,11 @@ describe('list', () => {
     expect(idsOf((await cards(['list', '--limit', '3', '-o', 'tsv'])).stdout)).toEqual([1, 2, 3]);
     const page = await cards(['list', '--limit', '3', '--after-id', '3'], { tty: true });
     expect(page.stdout).toMatch(
-      /^3 cards, and there are more: --after-id 6, or all: cardpoll cards export$/m,
+      /^3 cards, and there may be more: --after-id 6, or all: cardpoll cards export$/m,
     );
+    // No card follows this page, which is full.
+    const last = await cards(['list', '--limit', '3', '--after-id', '2997'], { tty: true });
+    expect(last.stdout).toContain('3 cards, and there may be more: --after-id 3000');
     const carrier = await cards(['list', '--carrier-id', '2', '--after-id', '2990', '-o', 'tsv']);
     expect(idsOf(carrier.stdout)).toEqual([2_993, 2_996, 2_999]);
     expect((await cards(['list', '--stopped', 'yes'], { tty: true })).stdout).toMatch(/^no card matches/);

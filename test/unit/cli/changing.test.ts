@@ -479,6 +479,13 @@ describe('cards import', () => {
     expect(requests.at(-1)?.line).toBe('POST /api/admin/cards/import?accept_over_package=44');
   });
 
+  it('refuses an undo file for standard input instead of leaving it out', async () => {
+    const { env, requests } = await daemonThatSays(json(rejected));
+    const { code, stderr } = await cli(['cards', 'import', '-', '--undo-file', 'undo.csv'], { env });
+    expect({ code, requests }).toEqual({ code: 64, requests: [] });
+    expect(stderr).toContain('standard input is read once: nothing is kept');
+  });
+
   it('lists rejected rows on stderr and ends with 65', async () => {
     const { env } = await daemonThatSays(json(rejected));
     const { code, stdout, stderr } = await cli(['cards', 'import', file('bad.csv', 'card_id\n')], { env });

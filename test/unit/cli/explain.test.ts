@@ -87,6 +87,13 @@ it.each([[['explain', '42']], [['cards', 'show', '42', '-v']]])(
   },
 );
 
+it('counts no failures in a row after a success', async () => {
+  const [first] = BODY.tasks as [ExplanationBody['tasks'][number]];
+  const last_failure = first.last_failure && { ...first.last_failure, attempts: 0 };
+  const { env } = await daemonThatSays(json({ ...BODY, tasks: [{ ...first, last_failure }] }));
+  expect((await cli(['explain', '42'], { env, tty: true })).stdout).toContain('last failure 2m ago: timeout');
+});
+
 it.each([
   [['cards', 'show', '42'], /real name verified +not offered/, /real name verified +no$/m],
   [['explain', '42'], /real name not offered/, /not verified,/],

@@ -44,6 +44,11 @@ export const importCards = defineCommand({
   ],
   run: async (context, { args: [file], options }) => {
     const { dryRun = false, yes = false, ignoreColumns = false, overwriteVerified = false } = options;
+    if (file === STANDARD_INPUT && options.undoFile !== undefined) {
+      throw new CardpollError('usage', 'no_undo_file', 'standard input is read once: nothing is kept', {
+        hint: 'import from a file, or leave --undo-file out',
+      });
+    }
     const query = { ignore_columns: ignoreColumns, overwrite_verified: overwriteVerified };
     const trial = dryRun || file === STANDARD_INPUT ? null : await tryFirst(context, file, options, query);
     const accepted = trial?.accepted ?? (yes ? Number.MAX_SAFE_INTEGER : 0);

@@ -157,10 +157,10 @@ function listText(body: CardListBody, style: Style): string {
   return cardTable(items, style) + (more === null ? '' : dimmed(more, style));
 }
 
-/** How many there are in all is not counted. */
+/** How many there are in all is not counted, nor whether any follows the last one. */
 function moreText({ items, next_after_id: next }: CardListBody): string | null {
   if (next === null) return null;
-  return `${items.length} cards, and there are more: --after-id ${next}, or all: cardpoll cards export`;
+  return `${items.length} cards, and there may be more: --after-id ${next}, or all: cardpoll cards export`;
 }
 
 const exportCards = defineCommand({

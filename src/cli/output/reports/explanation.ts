@@ -85,7 +85,7 @@ function pollWords({ last_succeeded_at: at }: TaskBody, style: Style): string {
 function failureWords({ last_failure: failure }: TaskBody, style: Style): string {
   if (failure === null) return '';
   const { at, reason, message, duration_ms, attempts } = failure;
-  const times = attempts === 1 ? '' : `, ${attempts} in a row`;
+  const times = attempts <= 1 ? '' : `, ${attempts} in a row`;
   return `last failure ${style.time(at).text}${times}: ${reason} after ${Math.round(duration_ms)} ms, ${message}`;
 }
 

@@ -6,19 +6,13 @@ import type {
   CardMembership,
   CardState,
 } from '../../../domain/cards/card.ts';
+import type { UsageMonth } from '../../../domain/cards/usage-month.ts';
 import type { CardSelection } from '../../../domain/manual-trigger.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
 /** The durable part of what `cards show` prints. */
 export interface CardRecord extends Card {
   readonly lastPolledAtMs: Partial<Record<TaskType, number>>;
-}
-
-/** The usage of a card in a calendar month. */
-interface MonthlyUsage {
-  /** YYYY-MM */
-  readonly month: string;
-  readonly usedMb: number;
 }
 
 export interface CardChanges {
@@ -79,7 +73,7 @@ export interface CardRecords {
   /** @returns when each card was last polled well for this task type, epoch milliseconds; cards that never were are absent. */
   lastPolls(taskType: TaskType, cardIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** @returns the last `limit` months with a reading, latest first. */
-  monthlyUsage(cardId: number, limit: number): Promise<readonly MonthlyUsage[]>;
+  monthlyUsage(cardId: number, limit: number): Promise<ReadonlyArray<Pick<UsageMonth, 'month' | 'usedMb'>>>;
   /** @returns the exact number of cards; takes seconds for tens of millions. */
   count(): Promise<number>;
   /** @returns the number of cards quickly: exact for a small fleet, the planner's estimate for a large one. */

@@ -40,6 +40,16 @@ function fleet(cards: number): Readable {
   );
 }
 
+const NOTHING_DONE = {
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  conflicts: [],
+  overPackage: 0,
+  refused: false,
+  former: [],
+};
+
 beforeAll(async () => {
   url = await freshDatabase();
   store = await openPostgresRecordStore({ url, applicationName: 'cardpoll' });
@@ -163,6 +173,20 @@ describe('importCards', () => {
       { line: 3, message: "unknown field 'colour' (--ignore-columns ignores it)" },
     ]);
     expect(await store.cards.find('1')).toMatchObject({ allowanceMb: 10.5, realNameVerified: true });
+  });
+
+  it('finds a card that comes twice in a row, also in a file of more scattered ids than it remembers', async () => {
+    const scattered = Array.from({ length: 500_000 }, (_, i) => (i + 1) * 1_000_003);
+    const lines = [...scattered.map((id) => `${id},${iccidOf(id)}`), `7,${iccidOf(7)}`, `7,${iccidOf(8)}`];
+    const importChunk: RecordStore['cards']['importChunk'] = async (rows, options) =>
+      rows.length < 10_000
+        ? store.cards.importChunk(rows, options)
+        : { ...NOTHING_DONE, inserted: rows.length };
+    const report = await importCards({ importChunk }, csv(['card_id,iccid', ...lines].join('\n')), {
+      format: 'csv',
+    });
+    expect(report).toMatchObject({ received: 500_002, inserted: 500_001, rejected: 1 });
+    expect(report.errors).toEqual([{ line: 500_003, message: 'card_id 7 appears in an earlier line, too' }]);
   });
 
   it('lists the first thousand bad rows and counts the others', async () => {

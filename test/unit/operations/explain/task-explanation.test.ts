@@ -172,6 +172,22 @@ describe('a card on schedule', () => {
     });
   });
 
+  it.each([
+    [3, 'is overdue 2 s: 3 cards are before it in the retry lane, which gets a tenth of the slots'],
+    [1, 'is overdue 2 s: 1 card is before it in the retry lane, which gets a tenth of the slots'],
+  ])(
+    'waits behind %i cards of the retry lane, not of the queue, after a poll that was too early',
+    (before, text) => {
+      const retry = { atMs: NOW - 2_000, before };
+      expect(explain({ place: place({ retry }), counts: counts({ due: 5_000 }) })).toMatchObject({
+        state: 'due',
+        text,
+        cardsBefore: before,
+        expectedInSeconds: null,
+      });
+    },
+  );
+
   it('shares the polls with manual work, half for each', () => {
     const queued = { dueAtMs: NOW - 1_000, before: 1_000 };
     const { expectedInSeconds } = explain({
@@ -227,6 +243,21 @@ describe('a card that no config polls', () => {
         name: 'config 3',
         reason: 'has the same priority 20, and the config with the lower id wins',
       },
+    ]);
+  });
+
+  it.each([
+    [{ cardCondition: 'not_verified' } as const, 'is for cards not verified, the card is verified'],
+    [
+      { cardCondition: 'verified', priority: 10 } as const,
+      'has the same priority 10, and the config with the lower id wins',
+    ],
+    [{ carrierId: 1, priority: 9 }, 'has priority 9, less than 10'],
+  ])('says of a verified card why %j does not take it', (differing, reason) => {
+    const configs = [config(1), config(2, differing)];
+    const card = { ...CARD, realNameVerified: true };
+    expect(explain({ configs, taking: configs[0] ?? null, card }).otherConfigs).toEqual([
+      { id: 2, name: 'config 2', reason },
     ]);
   });
 
@@ -340,6 +371,23 @@ describe('a failing card', () => {
     const told = explain({ place: place({ failuresInARow: 9 }) });
     expect(told.state).toBe('backoff');
     expect(told.text).toMatch(/^failed 9 times in a row: polled again when its ring reaches it in \d+ min$/);
+  });
+
+  it('waits for a late ring as any card does', () => {
+    const told = explain({ place: place({ failuresInARow: 9 }), rings: [lagging(38_000)] });
+    expect(told).toMatchObject({ state: 'due', overdueSeconds: 38, command: 'cardpoll concurrency advise' });
+    expect(told.text).toMatch(
+      /^is overdue 38 s: [\d,]+ cards are before it, about \d+ min; failed 9 times in a row$/,
+    );
+  });
+
+  it('is in the queue after its worker has died', () => {
+    const queued = { dueAtMs: NOW - 1_000, before: 0 };
+    expect(explain({ place: place({ queued, failuresInARow: 1 }), lastFailure })).toMatchObject({
+      state: 'due',
+      text: 'is overdue 1 s and next; failed once (timeout)',
+      command: 'cardpoll stats failures',
+    });
   });
 });
 
