@@ -222,6 +222,15 @@ describe('alerts history', () => {
     expect((await cli(['alerts', 'history'], { env })).stdout).toMatch(/ 89\.97 /);
   });
 
+  it.each([
+    [[], 'no alert has fired yet; to see the rules: cardpoll alerts rules\n'],
+    [['--state', 'firing'], 'no alert matches: cardpoll alerts history shows all\n'],
+    [['--rule-id', '3', '--all'], 'no alert matches: cardpoll alerts history shows all\n'],
+  ])('%j without an alert says what to type', async (filter, said) => {
+    const { env } = await daemonThatSays(json(page([])));
+    expect((await cli(['alerts', 'history', ...filter], { env, tty: true })).stdout).toBe(said);
+  });
+
   it('asks for all rules without a filter', async () => {
     const { env, requests } = await daemonThatSays(json(page([])));
     expect((await cli(['alerts', 'history', '--page-size', '100'], { env })).code).toBe(0);
