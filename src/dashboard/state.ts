@@ -177,10 +177,15 @@ export function dataTimeMs({ data }: State): number {
   return Date.parse(data.overview.body?.generated_at ?? '1970-01-01T00:00:00Z');
 }
 
-/** The alerts as their view lists them: firing, then resolved, each with the newest first. */
+/**
+ * The alerts as their view lists them: firing, then resolved, each with the newest first. One that resolves between the two
+ * readings is in both: it is listed as firing until the next reading.
+ */
 export function listedAlerts({ data }: Pick<State, 'data'>): readonly bodies.AlertBody[] {
-  const over = (data.alerts.body?.items ?? []).filter(({ resolved_at }) => resolved_at !== null);
-  return [...(data.firing.body?.items ?? []), ...over];
+  const firing = data.firing.body?.items ?? [];
+  const ids = new Set(firing.map(({ id }) => id));
+  const latest = data.alerts.body?.items ?? [];
+  return [...firing, ...latest.filter(({ id, resolved_at }) => resolved_at !== null && !ids.has(id))];
 }
 
 /** The cards whose last poll of the task type failed, with the latest first. */

@@ -1,6 +1,6 @@
 // The views that are lists: alerts, manual triggers, live instances and polling configs. Keys act on the picked row.
 import type { AlertBody, TriggerBody } from '../../api/client/client-bodies.ts';
-import { alertColumns } from '../../cli/output/reports/alert-tables.ts';
+import { alertColumns, shownValue } from '../../cli/output/reports/alert-tables.ts';
 import { configColumns } from '../../cli/output/reports/config-tables.ts';
 import { instanceColumns } from '../../cli/output/reports/stats-views.ts';
 import { triggerColumns } from '../../cli/output/reports/trigger-table.ts';
@@ -73,8 +73,9 @@ export function alertsLines(state: State, room: Room): Line[] {
 }
 
 /** `Backlog (realname): 52,000 > 50,000`. */
-export function alertText({ rule_name, task_type, value, comparison, threshold }: AlertBody): string {
-  return `${rule_name} (${task_type}): ${exactText(value)} ${comparison} ${exactText(threshold)}`;
+export function alertText(alert: AlertBody): string {
+  const { rule_name, task_type, comparison, threshold } = alert;
+  return `${rule_name} (${task_type}): ${exactText(shownValue(alert))} ${comparison} ${exactText(threshold)}`;
 }
 
 const BAR_COLUMNS = 10;

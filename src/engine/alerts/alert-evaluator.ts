@@ -3,7 +3,7 @@
 // resolving are in domain/alerts/alert-rule.ts; webhook-sender.ts sends the notifications. Remembers only since when it has
 // seen conditions that must hold for a while before they fire: another leader, or the next start, continues with the same
 // alerts and waits for new ones from the beginning.
-import { nextEvent, RULE_TYPE_FACTS, type TaskConditions } from '../../domain/alerts/alert-rule.ts';
+import { holds, nextEvent, RULE_TYPE_FACTS, type TaskConditions } from '../../domain/alerts/alert-rule.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
@@ -32,7 +32,7 @@ export class AlertEvaluator extends LoopService<
   }
 > {
   readonly name = 'alert-evaluator';
-  /** Rule -> when its condition began to hold, by the monotonic clock; of rules that have not fired yet. */
+  /** Rule -> when its condition began to hold, by the monotonic clock; of rules whose condition must hold for a while. */
   #heldSince = new Map<string, number>();
 
   async runOnce(): Promise<number> {
@@ -64,12 +64,12 @@ export class AlertEvaluator extends LoopService<
         condition: condition === null ? null : condition[taskType],
       });
       const event = nextEvent(watched, sample);
-      if (event?.kind === 'fired' && holdsForMs > 0) {
+      if (holdsForMs > 0 && sample !== null && holds(watched.rule, sample)) {
         // A changed rule has another revision, and begins anew.
         const key = `${ruleId} ${revision}`;
         const since = heldBefore.get(key) ?? clock.monotonic();
         this.#heldSince.set(key, since);
-        if (clock.monotonic() - since < holdsForMs) continue;
+        if (event?.kind === 'fired' && clock.monotonic() - since < holdsForMs) continue;
       }
       if (event !== null) transitions.push({ ruleId, revision, event });
     }

@@ -23,7 +23,8 @@ interface FleetFacts extends GatewayFacts, Pick<OperationMeans, 'live' | 'record
   readonly random: () => number;
   /** Waits as long as a changed card needs to reach its rings. */
   readonly settle: () => Promise<void>;
-  /** Cron expression, or `off`. */
+  readonly timeZone: string;
+  /** Cron expression in that time zone, or `off`. */
   readonly cleanupSchedule: string;
   readonly stops: StopSettings;
   /** null: the daemon reports the health of the fleet. */
@@ -31,7 +32,7 @@ interface FleetFacts extends GatewayFacts, Pick<OperationMeans, 'live' | 'record
 }
 
 export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
-  const { live, records, clock, random, settle, cleanupSchedule, stops } = facts;
+  const { live, records, random, settle, stops } = facts;
   const progress = await live.coordination.initProgress();
   const instances = await live.coordination.instances();
   const isLed = !isLeaderless(instances);
@@ -41,7 +42,7 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
     answered('cards in rings', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
     answered('stop mode', () => stopModeFindings(records, stops)),
     answered('rate limits', () => rateLimitFindings(records, facts)),
-    answered('alert rules', () => upkeepFindings(records, clock, cleanupSchedule)),
+    answered('alert rules', () => upkeepFindings(records, facts)),
     answered('fleet', () => aliveFindings(facts, progress, instances.length)),
   ]);
   return groups.flat();

@@ -1,6 +1,7 @@
 // Checks of what an operator sets and keeps up: polling configs that the rate limits allow, alert rules and the cleanup, whose
 // absence is noticed only when they are needed, and admin tokens of the configuration, which expire. Used by fleet.ts, also
 // before the first start, so the check of the rate limits reads the records only; for the tokens, by src/doctor.ts.
+import { Cron } from 'croner';
 import type { AdminToken } from '../../domain/admin-token.ts';
 import { type Finding, ok, warning } from '../../domain/finding.ts';
 import type { CardsPerCall } from '../../domain/gateway-interface.ts';
@@ -16,18 +17,21 @@ import type { Clock } from '../../platform/clock.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { paceShareOf, paceShortWords } from '../limits/capacity.ts';
 import { tooFrequent } from '../schedule/configs.ts';
+import { spanWords } from '../span-words.ts';
 
-/** Every usual schedule has come up once by then. */
-const CLEANUP_EXPECTED_AFTER_MS = 2 * 86_400_000;
+/** A run that is missed while no leader is alive is skipped. One such run of a daily schedule is no reason to warn. */
+const CLEANUP_OVERDUE_MS = 2 * 86_400_000;
 const RULES_LOOKED_AT = 1_000;
 
-/** @param cleanupSchedule cron expression, or `off`. */
-export async function upkeepFindings(
-  records: RecordStore,
-  clock: Clock,
-  cleanupSchedule: string,
-): Promise<Finding[]> {
-  return [await alertFinding(records), await cleanupFinding(records, clock, cleanupSchedule)];
+interface UpkeepFacts {
+  readonly clock: Clock;
+  readonly timeZone: string;
+  /** Cron expression in that time zone, or `off`. */
+  readonly cleanupSchedule: string;
+}
+
+export async function upkeepFindings(records: RecordStore, facts: UpkeepFacts): Promise<Finding[]> {
+  return [await alertFinding(records), await cleanupFinding(records, facts)];
 }
 
 async function alertFinding({ alerts }: RecordStore): Promise<Finding> {
@@ -58,34 +62,42 @@ async function alertFinding({ alerts }: RecordStore): Promise<Finding> {
       });
 }
 
-async function cleanupFinding(records: RecordStore, clock: Clock, cleanupSchedule: string): Promise<Finding> {
+async function cleanupFinding(
+  { cleanup, migrations }: RecordStore,
+  { clock, timeZone, cleanupSchedule }: UpkeepFacts,
+): Promise<Finding> {
   const check = 'cleanup';
   const command = 'cardpoll cleanup run --yes --wait';
-  const [last, migrations] = await Promise.all([records.cleanup.latest(), records.migrations.status()]);
+  const [last, tables] = await Promise.all([cleanup.latest(), migrations.status()]);
   if (last?.status === 'failed') {
     const errors = last.items.flatMap(({ target, error }) => (error === null ? [] : `${target}: ${error}`));
     return warning(check, `the last run failed: ${errors.join('; ')}`, { command });
   }
-  if (last !== null) {
-    const when = new Date(last.finishedAtMs ?? last.startedAtMs).toISOString();
-    return ok(check, last.status === 'running' ? `running since ${when}` : `last run at ${when}`);
-  }
+  const nowMs = clock.now();
+  const atMs = last === null ? null : (last.finishedAtMs ?? last.startedAtMs);
+  const at = atMs === null ? null : new Date(atMs).toISOString();
+  if (last?.status === 'running') return ok(check, `running since ${at}`);
   if (cleanupSchedule === 'off') {
+    if (at !== null) return ok(check, `last run at ${at}`);
     return warning(check, 'it has never run and has no schedule: expired data is never removed', {
       hint: 'set cleanup.schedule, or run it from cron',
       command,
     });
   }
-  const bornMs = Math.min(...migrations.map(({ appliedAtMs }) => appliedAtMs ?? clock.now()));
-  if (clock.now() - bornMs <= CLEANUP_EXPECTED_AFTER_MS) {
-    return ok(check, `has not run yet; its schedule is ${cleanupSchedule}`);
+  const sinceMs = last?.startedAtMs ?? Math.min(...tables.map(({ appliedAtMs }) => appliedAtMs ?? nowMs));
+  const due = new Cron(cleanupSchedule, { timezone: timeZone }).nextRun(new Date(sinceMs));
+  if (due === null || nowMs - due.getTime() <= CLEANUP_OVERDUE_MS) {
+    return ok(
+      check,
+      at === null ? `has not run yet; its schedule is ${cleanupSchedule}` : `last run at ${at}`,
+    );
   }
+  const found =
+    atMs === null ? 'it has never run' : `the last run was ${spanWords((nowMs - atMs) / 1000)} ago, at ${at}`;
   return warning(
     check,
-    `it has never run, although its schedule is ${cleanupSchedule}: no leader was alive at these times`,
-    {
-      command,
-    },
+    `${found}, although its schedule is ${cleanupSchedule}: no leader was alive at these times, or the schedule is new`,
+    { command },
   );
 }
 

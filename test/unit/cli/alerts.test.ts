@@ -217,9 +217,23 @@ describe('alerts history', () => {
     expect(requests[0]?.line).toBe('GET /api/admin/polling-alert-history?rule_id=3&page=2&page_size=20');
   });
 
-  it('does not round a value to its threshold', async () => {
-    const { env } = await daemonThatSays(json(page([{ ...ALERT, value: 89.97 }])));
-    expect((await cli(['alerts', 'history'], { env })).stdout).toMatch(/ 89\.97 /);
+  it.each([
+    [{ value: 89.97 }, '89.97'],
+    [{ value: 89.996 }, '89.99'],
+    [{ comparison: '>', threshold: 2_000, value: 2_000.004 }, '2000.01'],
+    [{ comparison: '>', threshold: 0.28, value: 0.29 }, '0.29'],
+  ] as const)('does not round a value to its threshold: %j is %s', async (alert, shown) => {
+    const { env } = await daemonThatSays(json(page([{ ...ALERT, ...alert }])));
+    expect((await cli(['alerts', 'history', '-o', 'tsv'], { env })).stdout.split('\t')[4]).toBe(shown);
+  });
+
+  it.each([
+    [[], 'no alert has fired yet; to see the rules: cardpoll alerts rules\n'],
+    [['--state', 'firing'], 'no alert matches: cardpoll alerts history shows all\n'],
+    [['--rule-id', '3', '--all'], 'no alert matches: cardpoll alerts history shows all\n'],
+  ])('%j without an alert says what to type', async (filter, said) => {
+    const { env } = await daemonThatSays(json(page([])));
+    expect((await cli(['alerts', 'history', ...filter], { env, tty: true })).stdout).toBe(said);
   });
 
   it('asks for all rules without a filter', async () => {

@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { ApiClient } from '../../../src/api/client/client.ts';
 import { bindingsOf, KEYMAP, refusalOf } from '../../../src/dashboard/keymap.ts';
 import { reduce } from '../../../src/dashboard/model.ts';
-import { type Event, failingCards, type State, sourcesOf, VIEWS } from '../../../src/dashboard/state.ts';
+import {
+  type Event,
+  failingCards,
+  listedAlerts,
+  type State,
+  sourcesOf,
+  VIEWS,
+} from '../../../src/dashboard/state.ts';
 import { REASON_CHARS, REASON_RULE } from '../../../src/domain/stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../../../src/domain/task-type.ts';
 import { CONFIG } from '../cli/bodies.ts';
@@ -82,6 +89,18 @@ describe('moving about', () => {
     expect(press(alerts, 'down', 'j').picked).toBe(2);
     expect(press({ ...alerts, picked: 199 }, 'down').picked).toBe(199);
     expect(press({ ...alerts, picked: 99 }, 'tab').picked).toBe(0);
+  });
+
+  it('lists an alert once that resolves between the readings of firing and of all alerts', () => {
+    const before = troubledState({ view: 'alerts' });
+    const [firing, alerts] = [before.data.firing.body, before.data.alerts.body];
+    if (firing === null || alerts === null) throw new Error('the fixture has alerts');
+    const ended = firing.items.slice(0, 1).map((alert) => ({ ...alert, resolved_at: alert.fired_at }));
+    const items = [...ended, ...alerts.items];
+    const state = stateAfter(before, received('alerts', { ...alerts, items }));
+    expect(listedAlerts(state)).toEqual([...firing.items, ...alerts.items]);
+    const later = received('firing', { ...firing, items: firing.items.slice(1) });
+    expect(listedAlerts(stateAfter(state, later))).toEqual([...firing.items.slice(1), ...items]);
   });
 
   it('picks a failing card, which stays picked while others come and go, and opens it', () => {

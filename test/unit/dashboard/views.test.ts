@@ -9,6 +9,7 @@ import { type Bodies, type State, VIEWS } from '../../../src/dashboard/state.ts'
 import { frameLines, stillLines } from '../../../src/dashboard/views/frame.ts';
 import { CARD } from '../cli/bodies.ts';
 import {
+  ALERT,
   calmState,
   emptyState,
   HOSTILE,
@@ -196,6 +197,13 @@ describe('the overview', () => {
     ['a limit that is not in force', /100k\/99,999 of 100k/],
   ])('tells trouble with %s', (_, pattern) => {
     expect(screenOf(troubledState({ columns: 200, rows: 60 }))).toMatch(pattern);
+  });
+
+  it('does not round the value of an alert to its threshold', () => {
+    const alert = { ...ALERT, rule_name: 'Success', comparison: '<', threshold: 90, value: 89.996 } as const;
+    const firing = { items: [alert], page: 1, page_size: 100, total: 1 };
+    const state = stateAfter(calmState({ columns: 120, rows: 40 }), received('firing', firing));
+    expect(screenOf(state)).toContain('✖ Success (carddata): 89.99 < 90  for');
   });
 
   it('lets what is calm go first where there is no room', () => {

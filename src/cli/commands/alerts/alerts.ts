@@ -46,7 +46,9 @@ const history = defineCommand({
       keyOf: ({ id }) => id,
       table: listTable(alertColumns),
       noun: 'alerts',
-      empty: 'no alert has fired yet; to see the rules: cardpoll alerts rules',
+      empty: Object.values(filter).some((value) => value !== undefined)
+        ? 'no alert matches: cardpoll alerts history shows all'
+        : 'no alert has fired yet; to see the rules: cardpoll alerts rules',
     });
   },
 });

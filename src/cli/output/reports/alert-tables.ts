@@ -10,6 +10,14 @@ export function conditionText({ rule_type, comparison, threshold }: Condition): 
   return `${rule_type} ${comparison} ${threshold}${RULE_TYPE_FACTS[rule_type].unit}`;
 }
 
+/** The value at which an alert fired, with two digits after the point. It is rounded away from the threshold that it passed. */
+export function shownValue({ value, comparison }: Pick<AlertBody, 'value' | 'comparison'>): number {
+  const roundingMode = comparison === '>' ? 'ceil' : 'floor';
+  return Number(
+    value.toLocaleString('en-US', { maximumFractionDigits: 2, useGrouping: false, roundingMode }),
+  );
+}
+
 export const ruleTable = listTable<AlertRuleBody>((style) => [
   { header: 'ID', cell: (row) => style.id(row.id) },
   { header: 'NAME', cell: (row) => style.text(row.name), least: 12 },
@@ -40,7 +48,7 @@ export const alertColumns: ColumnsOf<AlertBody> = (style) => [
   { header: 'RULE', cell: (row) => style.text(`${row.rule_id} ${row.rule_name}`), least: 12 },
   { header: 'TASK', cell: (row) => style.text(row.task_type), drop: 5 },
   { header: 'CONDITION', cell: (row) => style.text(conditionText(row)), drop: 1 },
-  { header: 'VALUE', cell: (row) => style.number(Math.round(row.value * 100) / 100, 0, 2), drop: 6 },
+  { header: 'VALUE', cell: (row) => style.number(shownValue(row), 0, 2), drop: 6 },
   { header: 'FIRED', cell: (row) => style.time(row.fired_at), drop: 7 },
   {
     header: 'RESOLVED',

@@ -192,6 +192,20 @@ describe('a rule that waits', () => {
     expect(await pass(1_000)).toBe(1);
   });
 
+  it('waits in its cooldown as well', async () => {
+    const [rule] = (await records.alerts.rules({ offset: 0, limit: 1 })).items;
+    await records.alerts.updateRule(rule?.id ?? 0, (present) => ({ ...present, cooldownSeconds: 3_600 }));
+    await pass(0);
+    expect(await pass(30_000)).toBe(1);
+    condition = { ...condition, health: 'normal' };
+    await pass(1);
+    condition = { ...condition, health: 'alert' };
+    expect(await pass(0)).toBe(1);
+    expect(await pass(30_000)).toBe(1);
+    await client.query(`UPDATE alert_rules SET last_fired_at = last_fired_at - interval '1 hour'`);
+    expect(await pass(0)).toBe(2);
+  });
+
   it('waits from the beginning on another leader', async () => {
     await pass(0);
     leads = false;

@@ -43,6 +43,7 @@ async function look(over: Partial<Facts> = {}) {
     clock,
     random: () => 0,
     settle: async () => {},
+    timeZone: 'UTC',
     cleanupSchedule: '0 3 * * *',
     stops: DEFAULT_STOPS,
     rateLimits: [],
@@ -242,19 +243,23 @@ describe('the cleanup', () => {
     ]);
   });
 
-  it('has had its turn two days after the tables were made', async () => {
+  it('that never ran is overdue two days after its first time', async () => {
     await database.sql(`UPDATE cardpoll_migrations SET applied_at = '2020-01-01T00:00:00Z'
       WHERE id = (SELECT max(id) FROM cardpoll_migrations)`);
-    clock.set(Date.parse('2020-01-01T00:00:00Z') + 2 * DAY_MS);
+    clock.set(Date.parse('2020-01-01T03:00:00Z') + 2 * DAY_MS);
     expect(await found('cleanup')).toMatchObject([{ status: 'ok' }]);
     clock.advance(1);
     expect(await found('cleanup')).toMatchObject([
       {
         status: 'warning',
-        detail: 'it has never run, although its schedule is 0 3 * * *: no leader was alive at these times',
+        detail:
+          'it has never run, although its schedule is 0 3 * * *: no leader was alive at these times, or the schedule is new',
         command,
       },
     ]);
+    expect(await found('cleanup', { cleanupSchedule: '0 3 1 * *', timeZone: 'Asia/Shanghai' })).toMatchObject(
+      [{ status: 'ok', detail: 'has not run yet; its schedule is 0 3 1 * *' }],
+    );
   });
 
   it('is told by its last run', async () => {
@@ -266,6 +271,27 @@ describe('the cleanup', () => {
     expect(await found('cleanup')).toMatchObject([
       { status: 'ok', detail: 'running since 2026-11-14T03:00:00.000Z' },
     ]);
+  });
+
+  it('is overdue two days after the first time that it missed', async () => {
+    await run('completed', '2026-09-16T03:00:00Z', '2026-09-16T03:05:00Z');
+    expect(await found('cleanup')).toMatchObject([
+      {
+        status: 'warning',
+        detail:
+          'the last run was 61 d ago, at 2026-09-16T03:05:00.000Z, although its schedule is 0 3 * * *: no leader was alive at these times, or the schedule is new',
+        command,
+      },
+    ]);
+    const lastOf = async (cleanupSchedule: string, now: string, timeZone = 'UTC') => {
+      clock.set(Date.parse(now));
+      return (await found('cleanup', { cleanupSchedule, timeZone })).map(({ status }) => status);
+    };
+    expect(await lastOf('0 3 * * *', '2026-09-19T03:00:00Z')).toEqual(['ok']);
+    expect(await lastOf('0 3 * * *', '2026-09-19T03:00:01Z')).toEqual(['warning']);
+    expect(await lastOf('0 3 1 * *', '2026-10-03T03:00:00Z')).toEqual(['ok']);
+    expect(await lastOf('0 3 1 * *', '2026-10-03T03:00:00Z', 'Asia/Shanghai')).toEqual(['warning']);
+    expect(await lastOf('off', '2026-11-15T12:00:00Z')).toEqual(['ok']);
   });
 
   it('that failed says why, for each that could not be cleaned', async () => {

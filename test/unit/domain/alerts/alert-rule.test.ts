@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   type AlertCondition,
@@ -13,6 +15,7 @@ import { judgeMetrics } from '../../../../src/domain/health.ts';
 import { schedulePaceOf } from '../../../../src/domain/schedule/schedule-pace.ts';
 import { pollRatesOf } from '../../../../src/domain/stats/task-metrics.ts';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
+import { REPOSITORY } from '../../../support/markdown.ts';
 
 const BACKLOG: AlertCondition = {
   ruleType: 'queue_backlog',
@@ -111,6 +114,21 @@ describe('nextEvent', () => {
     });
     expect(kinds.filter((kind) => kind !== null)).toEqual(['fired', 'resolved']);
   });
+});
+
+it('docs/alerts.md names the bounds of all thresholds', () => {
+  const page = readFileSync(join(REPOSITORY, 'docs/alerts.md'), 'utf8');
+  const written = page.match(/Thresholds are (.*?), otherwise at least 0\./s)?.[1] ?? '';
+  const named = written.split(/,\s/).flatMap((part) => {
+    const [, min, max] = part.match(/^([\d.]+) to ([\d.]+)\sfor /) ?? [];
+    return [...part.matchAll(/`(\w+)`/g)].map(([, ruleType]) => [
+      ruleType,
+      { min: Number(min), max: Number(max) },
+    ]);
+  });
+  const bounds = RULE_TYPES.map((ruleType) => [ruleType, RULE_TYPE_FACTS[ruleType].bounds] as const);
+  expect(Object.fromEntries(named)).toEqual(Object.fromEntries(bounds.filter(([, { max }]) => max !== null)));
+  expect(bounds.filter(([, { min }]) => min !== 0)).toEqual([]);
 });
 
 type Metrics = Parameters<(typeof RULE_TYPE_FACTS)['queue_backlog']['sample']>[0];
