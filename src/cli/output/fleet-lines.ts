@@ -51,7 +51,7 @@ function backlogFact({ drain_seconds, held_by, advice }: Measured['capacity'], {
 }
 
 /**
- * `enforce, 12 of 100 this hour, 340 of 500 today, 28 held`
+ * `enforce, 12 of 100 in 1 h, 340 of 500 in 24 h, 28 held`
  * @param number how a count is shown. @returns isUrgent: an operator should look at it, as stops wait or none is made.
  */
 export function stopsLine(stops: OverviewBody['stops'], number: (count: number) => string) {
@@ -64,9 +64,9 @@ export function stopsLine(stops: OverviewBody['stops'], number: (count: number) 
     mode === 'observe'
       ? ['no card is stopped', `${number(observed ?? 0)} would have been`]
       : [
-          made(stops.done_hour, stops.budget_hour, 'this hour'),
-          made(stops.done_day, stops.budget_day, 'today'),
+          made(stops.done_hour, stops.budget_hour, 'in 1 h'),
+          made(stops.done_day, stops.budget_day, 'in 24 h'),
         ];
-  const text = [mode, ...parts, ...some(held, 'held'), ...some(resumed, 'resumed today')].join(', ');
+  const text = [mode, ...parts, ...some(held, 'held'), ...some(resumed, 'resumed in 24 h')].join(', ');
   return { text, isUrgent: mode === 'observe' || (held ?? 0) > 0 };
 }
