@@ -69,6 +69,12 @@ export function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
+/** Two decimals of a percentage, rounded down: 99.999 is not 100, and 89.999 is below 90. */
+export function percentDown(percent: number): number {
+  // 1.15 * 100 is a little less than 115.
+  return Math.floor(Number((percent * 100).toFixed(6))) / 100;
+}
+
 /** Megabytes to a byte: the sum of many readings has more digits than any of them. */
 export function roundedMb(mb: number): number {
   return Number(mb.toFixed(6));

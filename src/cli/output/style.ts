@@ -68,6 +68,11 @@ export class Style {
     return { text, align: 'right' };
   }
 
+  /** Rounded down for people, so that 99.96 is not shown as 100. */
+  percent(value: number | null): Cell {
+    return this.number(value === null || !this.forPeople ? value : Math.floor(value * 10) / 10, 1);
+  }
+
   /** A number that is a name. Its digits are never grouped. */
   id(value: number | string | null): Cell {
     return { ...this.text(value), align: 'right' };

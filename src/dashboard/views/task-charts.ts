@@ -4,7 +4,7 @@ import type { HistoryBody } from '../../api/client/client-bodies.ts';
 import { fitted } from '../../cli/output/line.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { extentOf, lineChart, type Summary } from '../charts.ts';
-import { measure } from '../format.ts';
+import { measure, percent } from '../format.ts';
 import { GAP, type Line, missing, plain, type Span, sideBySide, span } from '../layout.ts';
 import { type Measured, minutesOf, seriesOf } from '../series.ts';
 import type { State } from '../state.ts';
@@ -72,10 +72,11 @@ function oneChart(
   }
   const max = Math.max(...known.map((extent) => extent.max));
   const min = Math.min(...known.map((extent) => extent.min));
-  const last = extents.map((extent) => measure(extent?.last ?? null)).join(', ');
+  const shown = isShare === true ? percent : measure;
+  const last = extents.map((extent) => shown(extent?.last ?? null)).join(', ');
   const label: Span[] = [
     span(`${last}${unit}`),
-    span(`  min ${measure(min)}  max ${measure(max)}  ${minutesOf(history)} min`, 'dim'),
+    span(`  min ${shown(min)}  max ${shown(max)}  ${minutesOf(history)} min`, 'dim'),
   ];
   const scale = isShare === true ? { floor: Math.min(min, SHARE_FLOOR), ceiling: 100 } : null;
   const chart = lineChart(all, { columns, rows, summary, scale });

@@ -98,6 +98,13 @@ describe('tables', () => {
     ]);
   });
 
+  it('never show a share that is nearly whole as 100 %', async () => {
+    const tasks = OVERVIEW.tasks.map((one) => ({ ...one, success_rate: 99.96 }));
+    const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks }));
+    const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(stdout).toMatch(/^realname .* 99\.9$/m);
+  });
+
   it.each<[string, Partial<typeof OVERVIEW.stops>, string, boolean]>([
     ['held', { held: 28 }, 'stops: enforce, 12 of 100 in 1 h, 340 of 500 in 24 h, 28 held', true],
     [

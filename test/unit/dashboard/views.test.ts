@@ -11,6 +11,7 @@ import { CARD } from '../cli/bodies.ts';
 import {
   calmState,
   emptyState,
+  HISTORY,
   HOSTILE,
   keys,
   received,
@@ -165,6 +166,17 @@ describe('the overview', () => {
     expect(tall).toMatch(/^carddata {2}Enter opens it/m);
     expect(tall).toMatch(/polls .*\/s .*success .* %/);
     expect(low).not.toMatch(/opens it/);
+  });
+
+  it('rounds the success of the chart down', () => {
+    const items = HISTORY.items.map((sample) => ({
+      ...sample,
+      tasks: sample.tasks.map((one) => ({ ...one, success_rate: 99.96 })),
+    }));
+    const calm = calmState({ columns: 120, rows: 40 });
+    const history = { ...calm.data.history, body: { ...HISTORY, items } };
+    const screen = screenOf({ ...calm, data: { ...calm.data, history } });
+    expect(screen).toMatch(/success {2}99\.9 % {2}min 99\.9 {2}max 99\.9/);
   });
 
   it.each([

@@ -167,7 +167,7 @@ function readableTaskColumns(style: Style): Column<TaskBody>[] {
     { header: 'RUNNING', cell: (task) => runningCell(task, style), drop: 9 },
     { header: '/S 10S', cell: (task) => style.number(task.rate_per_second_10s, 1), drop: 10 },
     { header: '/S 5MIN', cell: (task) => style.number(task.rate_per_second, 1), drop: 6 },
-    { header: 'OK %', cell: (task) => style.number(task.success_rate, 1), drop: 11 },
+    { header: 'OK %', cell: (task) => style.percent(task.success_rate), drop: 11 },
     { header: 'P50/P95 MS', cell: (task) => percentilesCell(task, style), drop: 5 },
     { header: 'AVG MS', cell: (task) => style.number(task.avg_duration_ms), drop: 4 },
     { header: 'LAG', cell: (task) => style.seconds(task.schedule_lag_seconds), drop: 3 },
@@ -217,7 +217,7 @@ export const instanceColumns: ColumnsOf<OverviewBody['workers'][number]> = (styl
   { header: 'RUNNING', cell: (row) => style.number(row.in_flight) },
   { header: 'STARTED', cell: (row) => style.time(row.started_at), drop: 4 },
   { header: 'HEARTBEAT', cell: (row) => style.heartbeat(row.heartbeat_at) },
-  { header: 'CACHE %', cell: (row) => style.number(percent(row.cache_hit_ratio), 1), drop: 2 },
+  { header: 'CACHE %', cell: (row) => style.percent(percent(row.cache_hit_ratio)), drop: 2 },
   { header: 'PROBES', cell: (row) => style.text(row.probe_address), least: 10, drop: 3 },
   { header: 'ID', cell: (row) => style.text(row.worker_id), least: 8, drop: 1 },
 ];
