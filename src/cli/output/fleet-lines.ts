@@ -7,7 +7,7 @@ interface Measured extends Pick<OverviewBody, 'capacity'> {
 }
 
 interface Numbers {
-  readonly count: (value: number) => string;
+  readonly rate: (value: number) => string;
   readonly seconds: (value: number) => string;
 }
 
@@ -16,7 +16,7 @@ export function capacityFacts({ tasks, capacity }: Measured, numbers: Numbers): 
   const { demand_per_second: demand, held_by: heldBy } = capacity;
   // What holds every task type back is said once.
   if (heldBy !== null && tasks.every((task) => task.capacity.held_by === heldBy))
-    return [`demand ${numbers.count(demand)}/s`, backlogFact(capacity, numbers)];
+    return [`demand ${numbers.rate(demand)}/s`, backlogFact(capacity, numbers)];
   const asked = tasks.filter((task) => task.capacity.demand_per_second > 0);
   // What holds a task type back is said with it.
   const shown = heldBy === null ? capacity : { ...capacity, held_by: 'polling is held' };
@@ -26,18 +26,18 @@ export function capacityFacts({ tasks, capacity }: Measured, numbers: Numbers): 
 /** @returns the same in one line, of the fullest task type only. */
 export function capacityLine({ tasks, capacity }: Measured, numbers: Numbers): string {
   const fullest = tasks.filter(({ task_type }) => task_type === capacity.headroom_task_type);
-  const demand = `demand ${numbers.count(capacity.demand_per_second)}/s`;
+  const demand = `demand ${numbers.rate(capacity.demand_per_second)}/s`;
   const facts = fullest.length === 0 ? [demand] : fullest.map((task) => typeFact(task, numbers));
   return [...facts, backlogFact(capacity, numbers)].join(', ');
 }
 
-function typeFact({ task_type, capacity }: Measured['tasks'][number], { count }: Numbers): string {
+function typeFact({ task_type, capacity }: Measured['tasks'][number], { rate }: Numbers): string {
   const { demand_per_second, capacity_per_second, headroom_percent: free, held_by: heldBy } = capacity;
-  const demand = `${count(demand_per_second)}/s`;
+  const demand = `${rate(demand_per_second)}/s`;
   if (heldBy !== null) return `${task_type} ${demand}, held: ${heldBy}`;
   if (capacity_per_second === null || free === null) return `${task_type} ${demand}, capacity not known yet`;
   const by = capacity.bound_by === 'rate_limits' ? ' by the rate limits' : '';
-  const possible = `${count(capacity_per_second)}/s`;
+  const possible = `${rate(capacity_per_second)}/s`;
   if (free < 0) return `${task_type} needs ${demand}, only ${possible} possible${by}`;
   return `${task_type} ${demand} of ${possible}${by} (${Math.floor(free)} % free)`;
 }

@@ -218,6 +218,12 @@ export function enabledWord(isEnabled: boolean): string {
   return isEnabled ? 'enabled' : 'disabled';
 }
 
+/** Digits of a rate or a duration after the point: as many as it takes to tell a low one from 0. */
+export function digitsOf(value: number): number {
+  if (value <= 0 || value >= 9.95) return 0;
+  return value < 0.095 ? 2 : 1;
+}
+
 /** At most four characters: 1.2k, 123k, 1.2M, 10M. @param value at least 999.5. */
 export function abbreviated(value: number): string {
   const [scaled, unit] =

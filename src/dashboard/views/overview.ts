@@ -3,7 +3,7 @@
 import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts';
 import { capacityLine, stopsLine } from '../../cli/output/fleet-lines.ts';
 import { gauge } from '../charts.ts';
-import { count, grouped, relative, seconds, since } from '../format.ts';
+import { count, grouped, measure, relative, seconds, since } from '../format.ts';
 import { fact, type Line, missing, type Room, type Span, span, stacked } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { calmWords, healthLines } from './health.ts';
@@ -91,7 +91,7 @@ function urgent(name: string, ...value: readonly Span[]): Fact {
 
 function capacityFact(overview: OverviewBody): Fact {
   const { advice, held_by } = overview.capacity;
-  const text = capacityLine(overview, { count, seconds });
+  const text = capacityLine(overview, { rate: measure, seconds });
   if (advice !== null) return urgent('capacity', span(text, 'red'));
   return held_by === null ? calm('capacity', span(text)) : urgent('capacity', span(text, 'yellow'));
 }

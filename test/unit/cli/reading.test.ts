@@ -98,6 +98,18 @@ describe('tables', () => {
     ]);
   });
 
+  it('do not show the rates of a small fleet as 0', async () => {
+    const tasks = OVERVIEW.tasks.map((one) => ({
+      ...one,
+      rate_per_second: 0.03,
+      capacity: { ...one.capacity, demand_per_second: 0.4 },
+    }));
+    const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks }));
+    const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(stdout).toContain('realname 0.4/s of 833/s');
+    expect(stdout).toMatch(/^realname .* 0\.03 {2}99\.0$/m);
+  });
+
   it('never show a share that is nearly whole as 100 %', async () => {
     const tasks = OVERVIEW.tasks.map((one) => ({ ...one, success_rate: 99.96 }));
     const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks }));

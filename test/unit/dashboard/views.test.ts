@@ -168,6 +168,20 @@ describe('the overview', () => {
     expect(low).not.toMatch(/opens it/);
   });
 
+  it('does not show the rates of a small fleet as 0', () => {
+    const calm = calmState({ columns: 120, rows: 40 });
+    const { body } = calm.data.overview;
+    const tasks = body?.tasks.map((one) => ({
+      ...one,
+      rate_per_second_10s: 0.03,
+      capacity: { ...one.capacity, demand_per_second: 0.4 },
+    }));
+    const overview = { ...calm.data.overview, body: { ...body, tasks } as Bodies['overview'] };
+    const screen = screenOf({ ...calm, data: { ...calm.data, overview } });
+    expect(screen).toMatch(/^capacity +realname 0\.4\/s of /m);
+    expect(screen).toMatch(/realname +normal +0\.03 /);
+  });
+
   it('rounds the success of the chart down', () => {
     const items = HISTORY.items.map((sample) => ({
       ...sample,
