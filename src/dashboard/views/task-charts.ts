@@ -5,9 +5,9 @@ import { fitted } from '../../cli/output/line.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { extentOf, lineChart, type Summary } from '../charts.ts';
 import { measure, percent } from '../format.ts';
-import { GAP, type Line, missing, plain, type Span, sideBySide, span } from '../layout.ts';
+import { GAP, type Line, missing, plain, type Room, type Span, sideBySide, span } from '../layout.ts';
 import { type Measured, minutesOf, seriesOf } from '../series.ts';
-import type { State } from '../state.ts';
+import { dataTimeMs, type State } from '../state.ts';
 
 const SMALLEST_CHART_ROWS = 2;
 const LARGEST_CHART_ROWS = 10;
@@ -41,34 +41,30 @@ const CHARTS: readonly Chart[] = [
 ];
 
 /** Four charts, two in a row. @param rows of one chart, without its heading. */
-export function chartLines(
-  { body, problem }: State['data']['history'],
-  taskType: TaskType,
-  columns: number,
-  rows: number,
-): Line[] {
+export function chartLines(state: State, taskType: TaskType, columns: number, rows: number): Line[] {
+  const { body, problem } = state.data.history;
   if (body === null) return [missing('history', problem)];
   const width = Math.floor((columns - GAP) / 2);
-  const [first, second, third, fourth] = CHARTS.map((chart) => oneChart(chart, body, taskType, width, rows));
+  const [first, second, third, fourth] = CHARTS.map((chart) =>
+    oneChart(chart, body, dataTimeMs(state), taskType, { columns: width, rows }),
+  );
   return [...sideBySide(first ?? [], second ?? [], width), ...sideBySide(third ?? [], fourth ?? [], width)];
 }
 
 function oneChart(
   { title, unit, series, summary, isShare }: Chart,
   history: HistoryBody,
+  nowMs: number,
   taskType: TaskType,
-  columns: number,
-  rows: number,
+  { columns, rows }: Room,
 ): Line[] {
-  const all = series.map((measured) => seriesOf(history, taskType, measured));
+  const minutes = minutesOf(history, nowMs);
+  const all = series.map((measured) => seriesOf(history, taskType, measured, nowMs));
   const extents = all.map(extentOf);
   const known = extents.filter((extent) => extent !== null);
   const name = span(`${title}  `, 'bold');
   if (known.length === 0) {
-    return [
-      [name, span(`nothing known of the last ${minutesOf(history)} min`, 'dim')],
-      ...Array(rows).fill(plain('')),
-    ];
+    return [[name, span(`nothing known of the last ${minutes} min`, 'dim')], ...Array(rows).fill(plain(''))];
   }
   const max = Math.max(...known.map((extent) => extent.max));
   const min = Math.min(...known.map((extent) => extent.min));
@@ -76,7 +72,7 @@ function oneChart(
   const last = extents.map((extent) => shown(extent?.last ?? null)).join(', ');
   const label: Span[] = [
     span(`${last}${unit}`),
-    span(`  min ${shown(min)}  max ${shown(max)}  ${minutesOf(history)} min`, 'dim'),
+    span(`  min ${shown(min)}  max ${shown(max)}  ${minutes} min`, 'dim'),
   ];
   const scale = isShare === true ? { floor: Math.min(min, SHARE_FLOOR), ceiling: 100 } : null;
   const chart = lineChart(all, { columns, rows, summary, scale });
