@@ -150,7 +150,7 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
       successRate === 0
         ? [`no poll succeeds${failureWords(inputs)}`, 'cardpoll doctor']
         : [
-            `${tenthsDown(successRate ?? 0)} % of polls succeed${failureWords(inputs)}`,
+            `${percentDown(successRate ?? 0, 1)} % of polls succeed${failureWords(inputs)}`,
             'cardpoll stats failures',
           ],
     avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms on average`, 'cardpoll concurrency advise'],
@@ -228,11 +228,6 @@ function limitReasons(inputs: TaskHealthInputs): Cause[] {
 function bySeverity(reasons: readonly HealthReason[]): HealthReason[] {
   const alerts = reasons.filter(({ severity }) => severity === 'alert');
   return [...alerts, ...reasons.filter(({ severity }) => severity !== 'alert')];
-}
-
-/** A success rate below a threshold must not look as if it reached it. */
-function tenthsDown(percent: number): number {
-  return Math.floor(10 * percentDown(percent)) / 10;
 }
 
 function tenths(value: number | null): number {
