@@ -5,6 +5,7 @@ import {
   abbreviated,
   type Cell,
   COLOURS,
+  digitsOf,
   healthText,
   relativeTime,
   Style,
@@ -42,10 +43,11 @@ export function grouped(value: number | null): string {
   return value === null ? NOTHING : Math.round(value).toLocaleString('en-US');
 }
 
-/** A rate or a duration, with tenths only below ten. */
+/** A rate or a duration, with digits after the point only below ten. */
 export function measure(value: number | null): string {
   if (value === null) return NOTHING;
-  return value < 9.95 && value > 0 ? value.toFixed(1) : count(value);
+  const digits = digitsOf(value);
+  return digits === 0 ? count(value) : value.toFixed(digits);
 }
 
 /** Rounded down, so that 99.99 is not shown as 100. */

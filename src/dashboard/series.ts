@@ -1,5 +1,6 @@
 // The daemon's samples as series for charts: one value a step over a stretch of time, null where there is no sample.
-// Used by the views. The newest sample is the right end, so charts of one screen share their axis.
+// Used by the views. The newest sample is the right end, so charts of one screen share their axis. When samples have ceased, the
+// right end is now, so that the charts show it.
 import type { HistoryBody } from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { Series } from './charts.ts';
@@ -10,23 +11,36 @@ export const CHART_MINUTES = 15;
 /** Minutes that charts show. A fleet that has just started gets short charts instead of empty ones. */
 const STRETCHES = [1, 2, 5, CHART_MINUTES];
 
+/** A sample comes every second, but the clock of the leader may be behind that of the instance that answers. */
+const CEASED_AFTER_MS = 30_000;
+
+/** @param nowMs when the daemon made the overview. */
+function endOf(history: HistoryBody, nowMs: number): number {
+  const newestMs = timesOf(history).at(-1) ?? nowMs;
+  return nowMs - newestMs > CEASED_AFTER_MS ? nowMs : newestMs;
+}
+
 /** The minutes that charts show: the fewest that hold all samples. */
-export function minutesOf(history: HistoryBody | null): number {
-  const times = history?.items ?? [];
-  const knownMs = Date.parse(times.at(-1)?.at ?? '') - Date.parse(times[0]?.at ?? '');
+export function minutesOf(history: HistoryBody | null, nowMs: number): number {
+  const knownMs = history === null ? Number.NaN : endOf(history, nowMs) - (timesOf(history)[0] ?? Number.NaN);
   return STRETCHES.find((minutes) => knownMs <= minutes * 60_000) ?? CHART_MINUTES;
 }
 
 /** @param history null before the first answer. */
-export function seriesOf(history: HistoryBody | null, taskType: TaskType, measured: Measured): Series {
+export function seriesOf(
+  history: HistoryBody | null,
+  taskType: TaskType,
+  measured: Measured,
+  nowMs: number,
+): Series {
   const stepSeconds = history?.step_seconds ?? 1;
-  const length = Math.max(1, Math.round((minutesOf(history) * 60) / stepSeconds));
+  const length = Math.max(1, Math.round((minutesOf(history, nowMs) * 60) / stepSeconds));
   const series: (number | null)[] = Array.from({ length }, () => null);
   if (history === null) return series;
   const times = timesOf(history);
-  const newestMs = times.at(-1) ?? 0;
+  const endMs = endOf(history, nowMs);
   for (const [i, { tasks }] of history.items.entries()) {
-    const back = Math.round((newestMs - (times[i] ?? 0)) / (1000 * stepSeconds));
+    const back = Math.round((endMs - (times[i] ?? 0)) / (1000 * stepSeconds));
     const sample = tasks.find(({ task_type }) => task_type === taskType);
     if (sample !== undefined && back >= 0 && back < length) series[length - 1 - back] = sample[measured];
   }

@@ -69,6 +69,13 @@ export function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
+/** A percentage, rounded down: 99.999 is not 100, and 89.999 is below 90. */
+export function percentDown(percent: number, digits: 1 | 2 = 2): number {
+  const scale = 10 ** digits;
+  // 1.15 * 100 is a little less than 115.
+  return Math.floor(Number((percent * scale).toFixed(6))) / scale;
+}
+
 /** Megabytes to a byte: the sum of many readings has more digits than any of them. */
 export function roundedMb(mb: number): number {
   return Number(mb.toFixed(6));

@@ -6,6 +6,8 @@ import { type Clock, withTimeout } from '../platform/clock.ts';
 const ASK_EVERY_MS = 5_000;
 /** Readers wait no longer than this, and not at all after an answer that took longer. */
 const PATIENCE_MS = 50;
+/** When no one has asked for so long after the rest, the last answer says nothing about now. */
+const SILENCE_MS = 60_000;
 
 export class PatientReading<T> {
   #known: T | null = null;
@@ -24,7 +26,9 @@ export class PatientReading<T> {
 
   /** @returns null: unknown, also after an error. */
   async read(): Promise<T | null> {
-    const latest = this.#isOlderThan(this.restMs(this.#costMs)) ? this.#begin() : this.#latest;
+    const restMs = this.restMs(this.#costMs);
+    if (this.#isOlderThan(restMs + SILENCE_MS)) this.#forget();
+    const latest = this.#isOlderThan(restMs) ? this.#begin() : this.#latest;
     const patienceMs =
       this.#costMs > PATIENCE_MS ? 0 : this.#startedMs + PATIENCE_MS - this.clock.monotonic();
     if (this.#endedMs === null && patienceMs > 0) {
@@ -40,6 +44,11 @@ export class PatientReading<T> {
 
   #isOlderThan(ms: number): boolean {
     return this.#endedMs !== null && this.clock.monotonic() >= this.#endedMs + ms;
+  }
+
+  #forget(): void {
+    this.#known = null;
+    this.#costMs = 0;
   }
 
   #begin(): Promise<T> {

@@ -96,7 +96,7 @@ const carrierTable = listTable<OfTask<FailuresBody['carriers'][number]>>((style)
   { header: 'CARRIER', cell: (carrier) => style.id(carrier.carrier_id) },
   { header: 'POLLS 5MIN', cell: (carrier) => style.number(carrier.polls) },
   { header: 'FAILED', cell: (carrier) => style.number(carrier.failed) },
-  { header: 'FAILED %', cell: (carrier) => style.number(carrier.failed_percent, 1) },
+  { header: 'FAILED %', cell: (carrier) => style.percent(carrier.failed_percent) },
 ]);
 
 const cardTable = listTable<OfTask<FailuresBody['cards'][number]>>((style) => [

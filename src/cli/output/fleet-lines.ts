@@ -7,7 +7,7 @@ interface Measured extends Pick<OverviewBody, 'capacity'> {
 }
 
 interface Numbers {
-  readonly count: (value: number) => string;
+  readonly rate: (value: number) => string;
   readonly seconds: (value: number) => string;
 }
 
@@ -16,7 +16,7 @@ export function capacityFacts({ tasks, capacity }: Measured, numbers: Numbers): 
   const { demand_per_second: demand, held_by: heldBy } = capacity;
   // What holds every task type back is said once.
   if (heldBy !== null && tasks.every((task) => task.capacity.held_by === heldBy))
-    return [`demand ${numbers.count(demand)}/s`, backlogFact(capacity, numbers)];
+    return [`demand ${numbers.rate(demand)}/s`, backlogFact(capacity, numbers)];
   const asked = tasks.filter((task) => task.capacity.demand_per_second > 0);
   // What holds a task type back is said with it.
   const shown = heldBy === null ? capacity : { ...capacity, held_by: 'polling is held' };
@@ -26,18 +26,18 @@ export function capacityFacts({ tasks, capacity }: Measured, numbers: Numbers): 
 /** @returns the same in one line, of the fullest task type only. */
 export function capacityLine({ tasks, capacity }: Measured, numbers: Numbers): string {
   const fullest = tasks.filter(({ task_type }) => task_type === capacity.headroom_task_type);
-  const demand = `demand ${numbers.count(capacity.demand_per_second)}/s`;
+  const demand = `demand ${numbers.rate(capacity.demand_per_second)}/s`;
   const facts = fullest.length === 0 ? [demand] : fullest.map((task) => typeFact(task, numbers));
   return [...facts, backlogFact(capacity, numbers)].join(', ');
 }
 
-function typeFact({ task_type, capacity }: Measured['tasks'][number], { count }: Numbers): string {
+function typeFact({ task_type, capacity }: Measured['tasks'][number], { rate }: Numbers): string {
   const { demand_per_second, capacity_per_second, headroom_percent: free, held_by: heldBy } = capacity;
-  const demand = `${count(demand_per_second)}/s`;
+  const demand = `${rate(demand_per_second)}/s`;
   if (heldBy !== null) return `${task_type} ${demand}, held: ${heldBy}`;
   if (capacity_per_second === null || free === null) return `${task_type} ${demand}, capacity not known yet`;
   const by = capacity.bound_by === 'rate_limits' ? ' by the rate limits' : '';
-  const possible = `${count(capacity_per_second)}/s`;
+  const possible = `${rate(capacity_per_second)}/s`;
   if (free < 0) return `${task_type} needs ${demand}, only ${possible} possible${by}`;
   return `${task_type} ${demand} of ${possible}${by} (${Math.floor(free)} % free)`;
 }
@@ -51,7 +51,7 @@ function backlogFact({ drain_seconds, held_by, advice }: Measured['capacity'], {
 }
 
 /**
- * `enforce, 12 of 100 this hour, 340 of 500 today, 28 held`
+ * `enforce, 12 of 100 in 1 h, 340 of 500 in 24 h, 28 held`
  * @param number how a count is shown. @returns isUrgent: an operator should look at it, as stops wait or none is made.
  */
 export function stopsLine(stops: OverviewBody['stops'], number: (count: number) => string) {
@@ -64,9 +64,9 @@ export function stopsLine(stops: OverviewBody['stops'], number: (count: number) 
     mode === 'observe'
       ? ['no card is stopped', `${number(observed ?? 0)} would have been`]
       : [
-          made(stops.done_hour, stops.budget_hour, 'this hour'),
-          made(stops.done_day, stops.budget_day, 'today'),
+          made(stops.done_hour, stops.budget_hour, 'in 1 h'),
+          made(stops.done_day, stops.budget_day, 'in 24 h'),
         ];
-  const text = [mode, ...parts, ...some(held, 'held'), ...some(resumed, 'resumed today')].join(', ');
+  const text = [mode, ...parts, ...some(held, 'held'), ...some(resumed, 'resumed in 24 h')].join(', ');
   return { text, isUrgent: mode === 'observe' || (held ?? 0) > 0 };
 }

@@ -68,6 +68,11 @@ export class Style {
     return { text, align: 'right' };
   }
 
+  /** Rounded down for people, so that 99.96 is not shown as 100. */
+  percent(value: number | null): Cell {
+    return this.number(value === null || !this.forPeople ? value : Math.floor(value * 10) / 10, 1);
+  }
+
   /** A number that is a name. Its digits are never grouped. */
   id(value: number | string | null): Cell {
     return { ...this.text(value), align: 'right' };
@@ -211,6 +216,12 @@ export function someIds(ids: readonly number[]): string {
 
 export function enabledWord(isEnabled: boolean): string {
   return isEnabled ? 'enabled' : 'disabled';
+}
+
+/** Digits of a rate or a duration after the point: as many as it takes to tell a low one from 0. */
+export function digitsOf(value: number): number {
+  if (value <= 0 || value >= 9.95) return 0;
+  return value < 0.095 ? 2 : 1;
 }
 
 /** At most four characters: 1.2k, 123k, 1.2M, 10M. @param value at least 999.5. */

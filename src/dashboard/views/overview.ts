@@ -3,7 +3,7 @@
 import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts';
 import { capacityLine, stopsLine } from '../../cli/output/fleet-lines.ts';
 import { gauge } from '../charts.ts';
-import { count, grouped, relative, seconds, since } from '../format.ts';
+import { count, grouped, measure, relative, seconds, since } from '../format.ts';
 import { fact, type Line, missing, type Room, type Span, span, stacked } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { calmWords, healthLines } from './health.ts';
@@ -23,7 +23,9 @@ const CHARTS_HEADING_ROWS = 2;
 export function overviewLines(state: State, { columns, rows }: Room): Line[] {
   const overview = state.data.overview.body;
   if (overview === null) return [missing('overview', state.data.overview.problem)];
-  const tables = { tasks: overview.tasks, history: state.data.history.body, picked: state.taskType, columns };
+  const nowMs = dataTimeMs(state);
+  const { taskType: picked } = state;
+  const tables = { tasks: overview.tasks, history: state.data.history.body, nowMs, picked, columns };
   const isShort = rows < TWO_TABLES_FROM_ROWS;
   const taskParts = isShort ? [paceTable(tables, true)] : [paceTable(tables, false), queueTable(tables)];
   const facts = factLines(overview, state);
@@ -32,7 +34,7 @@ export function overviewLines(state: State, { columns, rows }: Room): Line[] {
   const health = healthLines(overview, {
     columns,
     rows: Math.max(LEAST_HEALTH_ROWS, rows - used - taskParts.length - 1),
-    nowMs: dataTimeMs(state),
+    nowMs,
     calm,
   });
   const parts = [health, ...taskParts, fitting(facts, rows - used + facts.length - health.length)];
@@ -47,7 +49,7 @@ function pickedCharts(state: State, columns: number, rows: number): Line[] {
   const room = rows - CHARTS_HEADING_ROWS;
   if (room < LEAST_ROWS_OF_CHARTS) return [];
   const heading: Line = [span(`${state.taskType}  `, 'bold'), span('Enter opens it', 'dim')];
-  return [heading, ...chartLines(state.data.history, state.taskType, columns, fittingChartRows(room))];
+  return [heading, ...chartLines(state, state.taskType, columns, fittingChartRows(room))];
 }
 
 interface Fact {
@@ -91,7 +93,7 @@ function urgent(name: string, ...value: readonly Span[]): Fact {
 
 function capacityFact(overview: OverviewBody): Fact {
   const { advice, held_by } = overview.capacity;
-  const text = capacityLine(overview, { count, seconds });
+  const text = capacityLine(overview, { rate: measure, seconds });
   if (advice !== null) return urgent('capacity', span(text, 'red'));
   return held_by === null ? calm('capacity', span(text)) : urgent('capacity', span(text, 'yellow'));
 }

@@ -62,8 +62,8 @@ function modeLines(stops: Stops): Line[] {
   return [
     fact('mode', meaning),
     fact('', ...hint(`cardpoll stops mode ${command} --reason ...`)),
-    fact('this hour', ...budgetSpans(done_hour ?? 0, budget_hour)),
-    fact('today', ...budgetSpans(done_day ?? 0, budget_day)),
+    fact('last hour', ...budgetSpans(done_hour ?? 0, budget_hour)),
+    fact('last 24 h', ...budgetSpans(done_day ?? 0, budget_day)),
   ];
 }
 
@@ -85,6 +85,6 @@ function waitingLines({ held, observed, unconfirmed, resumed_day }: Stops): Line
       'no effect',
       span(`${count(unconfirmed)} acknowledged, card still running`, unconfirmed ? 'yellow' : undefined),
     ),
-    fact('resumed', span(`${count(resumed_day)} today`)),
+    fact('resumed', span(`${count(resumed_day)} in 24 h`)),
   ];
 }

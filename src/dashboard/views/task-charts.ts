@@ -4,10 +4,10 @@ import type { HistoryBody } from '../../api/client/client-bodies.ts';
 import { fitted } from '../../cli/output/line.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { extentOf, lineChart, type Summary } from '../charts.ts';
-import { measure } from '../format.ts';
-import { GAP, type Line, missing, plain, type Span, sideBySide, span } from '../layout.ts';
+import { measure, percent } from '../format.ts';
+import { GAP, type Line, missing, plain, type Room, type Span, sideBySide, span } from '../layout.ts';
 import { type Measured, minutesOf, seriesOf } from '../series.ts';
-import type { State } from '../state.ts';
+import { dataTimeMs, type State } from '../state.ts';
 
 const SMALLEST_CHART_ROWS = 2;
 const LARGEST_CHART_ROWS = 10;
@@ -41,41 +41,38 @@ const CHARTS: readonly Chart[] = [
 ];
 
 /** Four charts, two in a row. @param rows of one chart, without its heading. */
-export function chartLines(
-  { body, problem }: State['data']['history'],
-  taskType: TaskType,
-  columns: number,
-  rows: number,
-): Line[] {
+export function chartLines(state: State, taskType: TaskType, columns: number, rows: number): Line[] {
+  const { body, problem } = state.data.history;
   if (body === null) return [missing('history', problem)];
   const width = Math.floor((columns - GAP) / 2);
-  const [first, second, third, fourth] = CHARTS.map((chart) => oneChart(chart, body, taskType, width, rows));
+  const [first, second, third, fourth] = CHARTS.map((chart) =>
+    oneChart(chart, body, dataTimeMs(state), taskType, { columns: width, rows }),
+  );
   return [...sideBySide(first ?? [], second ?? [], width), ...sideBySide(third ?? [], fourth ?? [], width)];
 }
 
 function oneChart(
   { title, unit, series, summary, isShare }: Chart,
   history: HistoryBody,
+  nowMs: number,
   taskType: TaskType,
-  columns: number,
-  rows: number,
+  { columns, rows }: Room,
 ): Line[] {
-  const all = series.map((measured) => seriesOf(history, taskType, measured));
+  const minutes = minutesOf(history, nowMs);
+  const all = series.map((measured) => seriesOf(history, taskType, measured, nowMs));
   const extents = all.map(extentOf);
   const known = extents.filter((extent) => extent !== null);
   const name = span(`${title}  `, 'bold');
   if (known.length === 0) {
-    return [
-      [name, span(`nothing known of the last ${minutesOf(history)} min`, 'dim')],
-      ...Array(rows).fill(plain('')),
-    ];
+    return [[name, span(`nothing known of the last ${minutes} min`, 'dim')], ...Array(rows).fill(plain(''))];
   }
   const max = Math.max(...known.map((extent) => extent.max));
   const min = Math.min(...known.map((extent) => extent.min));
-  const last = extents.map((extent) => measure(extent?.last ?? null)).join(', ');
+  const shown = isShare === true ? percent : measure;
+  const last = extents.map((extent) => shown(extent?.last ?? null)).join(', ');
   const label: Span[] = [
     span(`${last}${unit}`),
-    span(`  min ${measure(min)}  max ${measure(max)}  ${minutesOf(history)} min`, 'dim'),
+    span(`  min ${shown(min)}  max ${shown(max)}  ${minutes} min`, 'dim'),
   ];
   const scale = isShare === true ? { floor: Math.min(min, SHARE_FLOOR), ceiling: 100 } : null;
   const chart = lineChart(all, { columns, rows, summary, scale });

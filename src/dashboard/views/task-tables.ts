@@ -9,12 +9,13 @@ import { minutesOf, seriesOf } from '../series.ts';
 interface TaskTables {
   readonly tasks: readonly TaskBody[];
   readonly history: HistoryBody | null;
+  readonly nowMs: number;
   readonly picked: TaskType;
   readonly columns: number;
 }
 
 /** Rates, success, durations, and how full the limit is. @param short adds what is due, where there is no second table. */
-export function paceTable({ tasks, history, picked, columns }: TaskTables, short: boolean): Line[] {
+export function paceTable({ tasks, history, nowMs, picked, columns }: TaskTables, short: boolean): Line[] {
   const sparkColumns = columns < 80 ? 7 : Math.max(10, Math.min(60, columns - 80));
   const gaugeColumns = columns < 80 ? 4 : columns < 120 ? 6 : 12;
   const wanted: SpanColumn<TaskBody>[] = [
@@ -22,9 +23,9 @@ export function paceTable({ tasks, history, picked, columns }: TaskTables, short
     { header: 'HEALTH', cell: healthCell, drop: 1 },
     { header: 'POLLS/S', cell: (task) => span(measure(task.rate_per_second_10s)), align: 'right' },
     {
-      header: `${minutesOf(history)} MIN`,
+      header: `${minutesOf(history, nowMs)} MIN`,
       cell: ({ task_type }) =>
-        span(sparkline(seriesOf(history, task_type, 'rate_per_second'), sparkColumns), 'accent'),
+        span(sparkline(seriesOf(history, task_type, 'rate_per_second', nowMs), sparkColumns), 'accent'),
       drop: 3,
     },
     { header: 'OK %', cell: ({ success_rate }) => span(percent(success_rate)), align: 'right' },

@@ -36,7 +36,7 @@ export function taskLines(state: State, { columns, rows }: Room): Line[] {
   const below = Math.min(FAILURE_ROWS, failureLines(state, { columns, rows: FAILURE_ROWS }).length);
   const chartRows = fittingChartRows(rows - top.length - below - 2);
   const charts = fittingCharts(
-    chartLines(state.data.history, task.task_type, columns, chartRows),
+    chartLines(state, task.task_type, columns, chartRows),
     rows - top.length - 2,
     failingCards(state).length === 0 ? 0 : LEAST_CARD_ROWS,
   );

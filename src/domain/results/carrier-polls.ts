@@ -1,6 +1,7 @@
 // The number of polls of each carrier that ended and that failed: counted by the engine, kept by the live store. Finds the
 // carriers with failures, and those that fail far more than the rest of the fleet: for the failure list, the health reasons
 // and explain. Pure.
+import { percentDown } from '../numbers.ts';
 import type { PollWindow } from '../stats/task-metrics.ts';
 
 export interface CarrierPolls {
@@ -65,7 +66,7 @@ export function outlyingCarriersOf(
 
 /** `carrier 7: 96 % fail`. */
 export function carrierWords({ carrierId, failedPercent }: FailingCarrier): string {
-  return `carrier ${carrierId}: ${Math.round(failedPercent * 10) / 10} % fail`;
+  return `carrier ${carrierId}: ${percentDown(failedPercent, 1)} % fail`;
 }
 
 function worstFirst(a: FailingCarrier, b: FailingCarrier): number {

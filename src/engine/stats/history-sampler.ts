@@ -12,6 +12,8 @@ import type { LeaderMeans } from '../leadership.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
+/** A timer may end this early. What it samples belongs to the second that it was for. */
+const EARLY_MS = 50;
 
 export class HistorySampler extends LoopService<
   LeaderMeans & {
@@ -31,7 +33,7 @@ export class HistorySampler extends LoopService<
     } else {
       await this.#sample(clock.now());
     }
-    return SECOND_MS - (clock.now() % SECOND_MS);
+    return SECOND_MS + EARLY_MS - ((clock.now() + EARLY_MS) % SECOND_MS);
   }
 
   async #sample(nowMs: number): Promise<void> {
@@ -42,7 +44,7 @@ export class HistorySampler extends LoopService<
     this.#before = { fleet, atMs };
     const seconds = before === null ? 0 : (atMs - before.atMs) / 1000;
     const sample: HistorySample = {
-      atMs: nowMs - (nowMs % SECOND_MS),
+      atMs: nowMs + EARLY_MS - ((nowMs + EARLY_MS) % SECOND_MS),
       tasks: perTaskType((taskType) => sampleOf(fleet[taskType], before?.fleet[taskType] ?? null, seconds)),
     };
     await live.history.save('second', sample);

@@ -12,6 +12,7 @@ import {
   type Metric,
   worst,
 } from '../../domain/health.ts';
+import { percentDown } from '../../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../../domain/results/carrier-polls.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { dateOf } from '../date-of.ts';
@@ -148,7 +149,10 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
     success_rate:
       successRate === 0
         ? [`no poll succeeds${failureWords(inputs)}`, 'cardpoll doctor']
-        : [`${tenths(successRate)} % of polls succeed${failureWords(inputs)}`, 'cardpoll stats failures'],
+        : [
+            `${percentDown(successRate ?? 0, 1)} % of polls succeed${failureWords(inputs)}`,
+            'cardpoll stats failures',
+          ],
     avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms on average`, 'cardpoll concurrency advise'],
     concurrency_usage: [`${tenths(concurrencyPercent)} % of the limit is in use`, adviceCommand(inputs)],
   };

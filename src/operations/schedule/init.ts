@@ -2,7 +2,7 @@
 // saved, the repairs of reconciliation, and a request to compare everything again. Used by the admin API, and for the progress
 // by stats.ts and explainer.ts. The leader does the work; a request waits for it in the live store.
 import type { Actor } from '../../domain/audit.ts';
-import { rounded } from '../../domain/numbers.ts';
+import { percentDown } from '../../domain/numbers.ts';
 import type { InitProgress } from '../../store/ports/live/coordination.ts';
 import { dated } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
@@ -65,7 +65,7 @@ export class InitOperations {
 function percentOf(progress: InitProgress): number {
   if (progress.status === 'completed') return 100;
   // Cards added while it runs may carry `loaded` past the total counted at the start.
-  return progress.total === 0 ? 0 : Math.min(100, rounded((100 * progress.loaded) / progress.total));
+  return progress.total === 0 ? 0 : Math.min(100, percentDown((100 * progress.loaded) / progress.total));
 }
 
 function etaSecondsOf(progress: InitProgress, nowMs: number): number | null {

@@ -1,6 +1,6 @@
 // What the live store noted over time: the numbers of the task types, sample by sample; why polls failed, for which carriers
 // and cards; since when each health reason has existed. Used by the admin API and, through it, by the dashboard's charts.
-import { rounded } from '../../domain/numbers.ts';
+import { percentDown } from '../../domain/numbers.ts';
 import type { FailingCarrier } from '../../domain/results/carrier-polls.ts';
 import { failingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import { HISTORY_STEPS, type HistorySample, stepFor, type TaskSample } from '../../domain/stats/history.ts';
@@ -61,11 +61,11 @@ function reportOf({ atMs, tasks }: HistorySample): History['items'][number] {
 
 function successRateOf({ ratePerSecond, failedPerSecond }: TaskSample): number | null {
   if (ratePerSecond === null || failedPerSecond === null || ratePerSecond === 0) return null;
-  return rounded((100 * (ratePerSecond - failedPerSecond)) / ratePerSecond);
+  return percentDown((100 * (ratePerSecond - failedPerSecond)) / ratePerSecond);
 }
 
 function roundedCarrier(carrier: FailingCarrier): FailingCarrier {
-  return { ...carrier, failedPercent: rounded(carrier.failedPercent) };
+  return { ...carrier, failedPercent: percentDown(carrier.failedPercent) };
 }
 
 /** Also what is known of a card that has failed before. */

@@ -3,6 +3,7 @@
 // those of initialisation.
 import type { TaskConditions } from '../../domain/alerts/alert-rule.ts';
 import type { CardsPerCall } from '../../domain/gateway-interface.ts';
+import { percentDown } from '../../domain/numbers.ts';
 import { askPerTaskType, perTaskType, TASKS } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { readFleet } from '../../store/ports/live/fleet-reading.ts';
@@ -148,7 +149,7 @@ function instanceReportOf(instance: InstanceInfo): InstanceReport {
   return {
     workerId: instanceId,
     ...dated(rest),
-    cacheHitRatio: lookUps === 0 ? null : Math.round((10_000 * instance.cacheHits) / lookUps) / 10_000,
+    cacheHitRatio: lookUps === 0 ? null : percentDown((100 * instance.cacheHits) / lookUps) / 100,
   };
 }
 

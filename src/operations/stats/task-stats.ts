@@ -2,7 +2,7 @@
 // Pure; reads no store and no clock. The numbers that alert rules use too are derived in fleet-reading.ts; every other one
 // only here.
 
-import { percentileOf, rounded, roundedOrNull } from '../../domain/numbers.ts';
+import { percentDown, percentileOf, rounded, roundedOrNull } from '../../domain/numbers.ts';
 import { outlyingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import type { SchedulePace } from '../../domain/schedule/schedule-pace.ts';
 import { callMsOf } from '../../domain/stats/task-metrics.ts';
@@ -73,11 +73,11 @@ export function taskStatsOf(
     total: stats.total,
     succeeded: stats.succeeded,
     failed: stats.failed,
-    successRate: roundedOrNull(successRate),
+    successRate: successRate === null ? null : percentDown(successRate),
     avgDurationMs: roundedOrNull(avgDurationMs),
     p50Ms: roundedOrNull(percentileOf(window.durations, 0.5)),
     p95Ms: roundedOrNull(percentileOf(window.durations, 0.95)),
-    polledPercent: roundedOrNull(metrics.polledPercent),
+    polledPercent: metrics.polledPercent === null ? null : percentDown(metrics.polledPercent),
     ratePerSecond: rounded(metrics.polls / window.seconds),
     ratePerSecond_10s: rounded(recent.polls / recent.seconds),
     capacity: roundedCapacity(capacity),

@@ -3,7 +3,7 @@ import { capacityFacts, capacityLine } from '../../../src/cli/output/fleet-lines
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import type { OVERVIEW } from './bodies.ts';
 
-const NUMBERS = { count: String, seconds: (value: number) => `${value}s` };
+const NUMBERS = { rate: String, seconds: (value: number) => `${value}s` };
 const FREE = {
   demand_per_second: 10,
   capacity_per_second: 1_000,

@@ -87,7 +87,7 @@ describe('tables', () => {
       '1,000,000 cards   0 instances   initialisation running, 25 %, 1h 5m left',
       'realname 278/s of 833/s (66 % free)   carddata 278/s of 833/s (66 % free)',
       'package 278/s of 833/s (66 % free)   backlog gone: never, raise realname to 180',
-      'stops: enforce, 12 of 100 this hour, 340 of 500 today',
+      'stops: enforce, 12 of 100 in 1 h, 340 of 500 in 24 h',
       '',
       'TASK      HEALTH      QUEUE  MANUAL  BACKOFF  RUNNING  /S 10S  /S 5MIN  OK %',
       'realname  ● normal   12,345       5        7   60/100    50.0     55.3  99.0',
@@ -98,8 +98,27 @@ describe('tables', () => {
     ]);
   });
 
+  it('do not show the rates of a small fleet as 0', async () => {
+    const tasks = OVERVIEW.tasks.map((one) => ({
+      ...one,
+      rate_per_second: 0.03,
+      capacity: { ...one.capacity, demand_per_second: 0.4 },
+    }));
+    const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks }));
+    const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(stdout).toContain('realname 0.4/s of 833/s');
+    expect(stdout).toMatch(/^realname .* 0\.03 {2}99\.0$/m);
+  });
+
+  it('never show a share that is nearly whole as 100 %', async () => {
+    const tasks = OVERVIEW.tasks.map((one) => ({ ...one, success_rate: 99.96 }));
+    const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks }));
+    const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(stdout).toMatch(/^realname .* 99\.9$/m);
+  });
+
   it.each<[string, Partial<typeof OVERVIEW.stops>, string, boolean]>([
-    ['held', { held: 28 }, 'stops: enforce, 12 of 100 this hour, 340 of 500 today, 28 held', true],
+    ['held', { held: 28 }, 'stops: enforce, 12 of 100 in 1 h, 340 of 500 in 24 h, 28 held', true],
     [
       'only observed',
       { mode: 'observe', observed: 1_200 },
@@ -109,7 +128,7 @@ describe('tables', () => {
     [
       'without a limit',
       { budget_hour: null, budget_day: null },
-      'stops: enforce, 12 this hour, 340 today',
+      'stops: enforce, 12 in 1 h, 340 in 24 h',
       false,
     ],
     ['not known', { mode: null, held: null }, 'stops: not known', false],

@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { extentOf, gauge, lineChart, resampled, sparkline } from '../../../src/dashboard/charts.ts';
 import { merged, minutesOf, seriesOf } from '../../../src/dashboard/series.ts';
-import { HISTORY } from './states.ts';
+import { CALM, HISTORY } from './states.ts';
+
+const NOW = Date.parse(CALM.generated_at);
 
 describe('sparkline', () => {
   it.each<[(number | null)[], number, string]>([
@@ -71,7 +73,7 @@ describe('lineChart', () => {
 
 describe('series of the history', () => {
   it('has a value a second and null where there is no sample', () => {
-    const series = seriesOf(HISTORY, 'realname', 'rate_per_second');
+    const series = seriesOf(HISTORY, 'realname', 'rate_per_second', NOW);
     expect(series).toHaveLength(900);
     expect(series.at(-1)).toBe(101);
     expect(series[0]).toBe(1_000);
@@ -79,10 +81,18 @@ describe('series of the history', () => {
     expect(extentOf(series)).toEqual({ min: 101, max: 1_000, last: 101 });
   });
 
+  it('ends now when samples have ceased, so that old ones do not look new', () => {
+    const series = (lateMs: number) => seriesOf(HISTORY, 'realname', 'rate_per_second', NOW + lateMs);
+    expect(series(29_000).at(-1)).toBe(101);
+    expect(series(300_000).slice(-303)).toEqual([102, 101, ...Array(301).fill(null)]);
+    expect(extentOf(series(300_000))?.last).toBeNull();
+    expect(extentOf(series(1_000_000))).toBeNull();
+  });
+
   it('is of the shortest stretch that holds what is known', () => {
     const short = { ...HISTORY, items: HISTORY.items.slice(-30) };
-    expect([minutesOf(null), minutesOf(short), minutesOf(HISTORY)]).toEqual([15, 1, 15]);
-    expect(seriesOf(short, 'package', 'p50_ms')).toHaveLength(60);
+    expect([minutesOf(null, NOW), minutesOf(short, NOW), minutesOf(HISTORY, NOW)]).toEqual([15, 1, 15]);
+    expect(seriesOf(short, 'package', 'p50_ms', NOW)).toHaveLength(60);
   });
 
   it('grows by what is newer and forgets what is too old', () => {

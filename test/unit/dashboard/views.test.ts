@@ -12,6 +12,7 @@ import {
   ALERT,
   calmState,
   emptyState,
+  HISTORY,
   HOSTILE,
   keys,
   received,
@@ -168,6 +169,31 @@ describe('the overview', () => {
     expect(low).not.toMatch(/opens it/);
   });
 
+  it('does not show the rates of a small fleet as 0', () => {
+    const calm = calmState({ columns: 120, rows: 40 });
+    const { body } = calm.data.overview;
+    const tasks = body?.tasks.map((one) => ({
+      ...one,
+      rate_per_second_10s: 0.03,
+      capacity: { ...one.capacity, demand_per_second: 0.4 },
+    }));
+    const overview = { ...calm.data.overview, body: { ...body, tasks } as Bodies['overview'] };
+    const screen = screenOf({ ...calm, data: { ...calm.data, overview } });
+    expect(screen).toMatch(/^capacity +realname 0\.4\/s of /m);
+    expect(screen).toMatch(/realname +normal +0\.03 /);
+  });
+
+  it('rounds the success of the chart down', () => {
+    const items = HISTORY.items.map((sample) => ({
+      ...sample,
+      tasks: sample.tasks.map((one) => ({ ...one, success_rate: 99.96 })),
+    }));
+    const calm = calmState({ columns: 120, rows: 40 });
+    const history = { ...calm.data.history, body: { ...HISTORY, items } };
+    const screen = screenOf({ ...calm, data: { ...calm.data, history } });
+    expect(screen).toMatch(/success {2}99\.9 % {2}min 99\.9 {2}max 99\.9/);
+  });
+
   it.each([
     ['the queue in its parts', /DUE +RUNNING +BACKOFF +MANUAL/],
     ['a task type with what waits', /realname +12,000 +60 +7 +5 +1M +1m 30s +1h/],
@@ -175,7 +201,7 @@ describe('the overview', () => {
     ['capacity', /capacity +realname 278\/s of 833\/s \(66 % free\), no backlog/],
     ['breakers', /gateway +● closed/],
     ['pauses', /pauses +none/],
-    ['stops', /stops +enforce, 12 of 100 this hour, 340 of 500 today *$/m],
+    ['stops', /stops +enforce, 12 of 100 in 1 h, 340 of 500 in 24 h *$/m],
     ['the initialisation', /init +completed 1m ago, 1,000,000 cards/],
     ['instances', /instances +1 {2}worker-1\/4000001 100k running/],
     ['alerts', /alerts +none fires/],
@@ -189,7 +215,7 @@ describe('the overview', () => {
   it.each([
     ['breakers', /gateway +✖ gateway open {2}since 1m 30s, next probe in 53s, 64 instances/],
     ['pauses', /pauses +■ realname 7d left {2}by the gateway/],
-    ['stops', /stops +observe, no card is stopped, 100k would have been, 100k held, 100k resumed today/],
+    ['stops', /stops +observe, no card is stopped, 100k would have been, 100k held, 100k resumed in 24 h/],
     ['initialisation', /init +stuck [█░]+ 25 % {2}12M of 50M/],
     ['mixed versions', /▲ versions /],
     ['alerts', /alerts +✖ /],
@@ -236,8 +262,8 @@ describe('the view of stops', () => {
     expect(screen).toMatch(/^● normal {2}no stop waits *$/m);
     expect(screen).toMatch(/^mode +● enforce {2}cards over their package are stopped *$/m);
     expect(screen).toMatch(/^ +-> cardpoll stops mode observe --reason \.\.\. *$/m);
-    expect(screen).toMatch(/^this hour +█+░+ 12 of 100 *$/m);
-    expect(screen).toMatch(/^today +█+░+ 340 of 500 *$/m);
+    expect(screen).toMatch(/^last hour +█+░+ 12 of 100 *$/m);
+    expect(screen).toMatch(/^last 24 h +█+░+ 340 of 500 *$/m);
     expect(screen).toMatch(/^held +0 wait until an operator decides *$/m);
     expect(screen).toContain('No card was stopped yet.');
   });
@@ -254,9 +280,9 @@ describe('the view of stops', () => {
 
   it('shows a budget that is used up, one of 0, and none', () => {
     const screen = viewOf({ done_hour: 100, budget_day: 0, done_day: 0 });
-    expect(screen).toMatch(/^this hour +█{20} 100 of 100, used up: further stops are held *$/m);
-    expect(screen).toMatch(/^today +█{20} 0 of 0, used up: further stops are held *$/m);
-    expect(viewOf({ budget_hour: null })).toMatch(/^this hour +12 cards stopped, no limit *$/m);
+    expect(screen).toMatch(/^last hour +█{20} 100 of 100, used up: further stops are held *$/m);
+    expect(screen).toMatch(/^last 24 h +█{20} 0 of 0, used up: further stops are held *$/m);
+    expect(viewOf({ budget_hour: null })).toMatch(/^last hour +12 cards stopped, no limit *$/m);
   });
 
   it('says that nothing is known while the database does not answer', () => {
@@ -335,7 +361,7 @@ describe('the line of stops', () => {
   it.each(SIZES.slice(1))('stays while it is not calm, on %i columns and %i lines', (columns, rows) => {
     const size = { columns, rows };
     const held = stopsOf({ held: 28 }, size);
-    expect(textOf(held)).toMatch(/^stops +enforce, 12 of 100 this hour, 340 of 500 today, 28 held *$/);
+    expect(textOf(held)).toMatch(/^stops +enforce, 12 of 100 in 1 h, 340 of 500 in 24 h, 28 held *$/);
     expect(toneOf(held)).toBe('yellow');
     const observe = stopsOf({ mode: 'observe', observed: 1_200 }, size);
     expect(textOf(observe)).toMatch(/^stops +observe, no card is stopped, 1,200 would have been *$/);
@@ -345,7 +371,7 @@ describe('the line of stops', () => {
   it('shows no budget where there is none, and nothing that is not known', () => {
     const size = { columns: 80, rows: 24 };
     const free = stopsOf({ budget_hour: null, budget_day: null, resumed_day: 3 }, size);
-    expect(textOf(free)).toMatch(/^stops +enforce, 12 this hour, 340 today, 3 resumed today *$/);
+    expect(textOf(free)).toMatch(/^stops +enforce, 12 in 1 h, 340 in 24 h, 3 resumed in 24 h *$/);
     expect(toneOf(free)).toBeUndefined();
     expect(textOf(stopsOf({ mode: null, held: null, done_hour: null }, size))).toMatch(
       /^stops +not known *$/,

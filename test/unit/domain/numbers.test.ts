@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   durationBucketOf,
   lowerBoundOfShare,
+  percentDown,
   percentileOf,
   rounded,
   roundedOrNull,
@@ -14,6 +15,15 @@ it('counts are added up by name', () => {
     refused: 1,
   });
   expect(sumOfCounts<string>([])).toEqual({});
+});
+
+it('percentages are rounded down to two decimals, and those with two decimals stay as they are', () => {
+  expect([99.999, 89.996, 0.004, 100, 0].map((percent) => percentDown(percent))).toEqual([
+    99.99, 89.99, 0, 100, 0,
+  ]);
+  expect([99.96, 89.99, 80.4].map((percent) => percentDown(percent, 1))).toEqual([99.9, 89.9, 80.4]);
+  const exact = Array.from({ length: 10_001 }, (_, i) => i / 100);
+  expect(exact.map((percent) => percentDown(percent))).toEqual(exact);
 });
 
 it('numbers are rounded to two decimals', () => {

@@ -10,7 +10,7 @@ import type {
 } from '../../../api/client/client-bodies.ts';
 import { capacityFacts, stopsLine } from '../fleet-lines.ts';
 import { flow } from '../line.ts';
-import { type Cell, commandLines, labelledLines, type Style, sentenceLines } from '../style.ts';
+import { type Cell, commandLines, digitsOf, labelledLines, type Style, sentenceLines } from '../style.ts';
 import { type Column, type ColumnsOf, fieldList, listTable, renderTable } from '../table.ts';
 
 type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'>;
@@ -24,7 +24,7 @@ export function overviewText(overview: OverviewBody, style: Style): string {
   const table = taskTable(overview.tasks, style, summaryColumns);
   if (!style.forPeople) return table;
   const capacity = capacityFacts(overview, {
-    count: (value) => style.number(value).text,
+    rate: (value) => style.number(value, digitsOf(value)).text,
     seconds: (value) => style.seconds(value).text,
   }).map((fact) => style.text(fact).text);
   const facts = [factsOf(overview, style), capacity].flatMap((parts) => flow(parts, GAP, textColumns));
@@ -165,9 +165,9 @@ function readableTaskColumns(style: Style): Column<TaskBody>[] {
     { header: 'MANUAL', cell: (task) => style.number(task.manual_length), drop: 8 },
     { header: 'BACKOFF', cell: (task) => style.number(task.backoff), drop: 7 },
     { header: 'RUNNING', cell: (task) => runningCell(task, style), drop: 9 },
-    { header: '/S 10S', cell: (task) => style.number(task.rate_per_second_10s, 1), drop: 10 },
-    { header: '/S 5MIN', cell: (task) => style.number(task.rate_per_second, 1), drop: 6 },
-    { header: 'OK %', cell: (task) => style.number(task.success_rate, 1), drop: 11 },
+    { header: '/S 10S', cell: (task) => rateCell(task.rate_per_second_10s, style), drop: 10 },
+    { header: '/S 5MIN', cell: (task) => rateCell(task.rate_per_second, style), drop: 6 },
+    { header: 'OK %', cell: (task) => style.percent(task.success_rate), drop: 11 },
     { header: 'P50/P95 MS', cell: (task) => percentilesCell(task, style), drop: 5 },
     { header: 'AVG MS', cell: (task) => style.number(task.avg_duration_ms), drop: 4 },
     { header: 'LAG', cell: (task) => style.seconds(task.schedule_lag_seconds), drop: 3 },
@@ -198,6 +198,11 @@ function recordTaskColumns(style: Style): Column<TaskBody>[] {
   ];
 }
 
+/** With tenths at least, so that the rates of a column compare. */
+function rateCell(perSecond: number, style: Style): Cell {
+  return style.number(perSecond, Math.max(1, digitsOf(perSecond)));
+}
+
 function percentilesCell({ p50_ms: half, p95_ms: nearly }: TaskBody, style: Style): Cell {
   return { text: [half, nearly].map((ms) => style.number(ms).text).join('/'), align: 'right' };
 }
@@ -217,7 +222,7 @@ export const instanceColumns: ColumnsOf<OverviewBody['workers'][number]> = (styl
   { header: 'RUNNING', cell: (row) => style.number(row.in_flight) },
   { header: 'STARTED', cell: (row) => style.time(row.started_at), drop: 4 },
   { header: 'HEARTBEAT', cell: (row) => style.heartbeat(row.heartbeat_at) },
-  { header: 'CACHE %', cell: (row) => style.number(percent(row.cache_hit_ratio), 1), drop: 2 },
+  { header: 'CACHE %', cell: (row) => style.percent(percent(row.cache_hit_ratio)), drop: 2 },
   { header: 'PROBES', cell: (row) => style.text(row.probe_address), least: 10, drop: 3 },
   { header: 'ID', cell: (row) => style.text(row.worker_id), least: 8, drop: 1 },
 ];

@@ -70,7 +70,7 @@ it('gives every task type its numbers', async () => {
 
 describe('the success rate', () => {
   it.each<[Partial<TaskSample>, number | null]>([
-    [{ ratePerSecond: 3, failedPerSecond: 1 }, 66.67],
+    [{ ratePerSecond: 3, failedPerSecond: 1 }, 66.66],
     [{ ratePerSecond: 3, failedPerSecond: 0 }, 100],
     [{ ratePerSecond: 3, failedPerSecond: 3 }, 0],
     [{ ratePerSecond: 0, failedPerSecond: 0 }, null],

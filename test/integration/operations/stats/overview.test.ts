@@ -131,7 +131,7 @@ describe('a fleet', () => {
     expect(health).toBe('normal');
     expect(workers).toMatchObject([
       { workerId: 'a', cacheHitRatio: null },
-      { workerId: 'b', cacheHits: 2, cacheMisses: 1, cacheHitRatio: 0.6667, probeAddress: '10.0.0.1:80' },
+      { workerId: 'b', cacheHits: 2, cacheMisses: 1, cacheHitRatio: 0.6666, probeAddress: '10.0.0.1:80' },
     ]);
     expect(workers[0]).toEqual({
       workerId: 'a',

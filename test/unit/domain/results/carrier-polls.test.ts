@@ -68,8 +68,8 @@ describe('outlying carriers', () => {
     ]);
   });
 
-  it('are told with a tenth of a percent', () => {
-    const [one] = failingCarriersOf(carriers([-7, 1_000_000, 956_440]));
-    expect(one && carrierWords(one)).toBe('carrier -7: 95.6 % fail');
+  it('have a tenth of a percent, rounded down', () => {
+    const [one] = failingCarriersOf(carriers([-7, 1_000_000, 999_600]));
+    expect(one && carrierWords(one)).toBe('carrier -7: 99.9 % fail');
   });
 });

@@ -52,6 +52,18 @@ it('samples what happened since the sample before, on the second', async () => {
   expect(samples[1]?.tasks.package.p50Ms).toBeNull();
 });
 
+it('takes a sample of the next second when its timer is a little early', async () => {
+  const { clock, live, sampler, poll } = setUp();
+  clock.advance(await sampler.runOnce());
+  await sampler.runOnce();
+  await poll(10, 0);
+  clock.advance(999);
+  expect(await sampler.runOnce()).toBe(1_001);
+  const samples = await live.history.read('second', 0);
+  expect(samples.map(({ atMs }) => (atMs - START) / 1_000)).toEqual([-0.4, 0.6, 1.6]);
+  expect(samples[2]?.tasks.realname.ratePerSecond).toBe(10.01);
+});
+
 it('leaves a gap while another instance leads', async () => {
   const { clock, live, lead, sampler, poll } = setUp();
   await sampler.runOnce();

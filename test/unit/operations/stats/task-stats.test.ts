@@ -226,6 +226,8 @@ describe('taskStatsOf', () => {
 
   it('judges health before rounding', () => {
     const stats = taskStatsOf(queue, reading(8_999_999, 1_000_001, 0), FREE);
-    expect(stats).toMatchObject({ successRate: 90, health: 'alert' });
+    expect(stats).toMatchObject({ successRate: 89.99, health: 'alert' });
+    expect(stats.healthReasons[0]?.text).toBe('89.9 % of polls succeed');
+    expect(taskStatsOf(queue, reading(999_999, 1, 0), FREE).successRate).toBe(99.99);
   });
 });
