@@ -70,20 +70,13 @@ function received(state: State, { reading, atMs }: Extract<Event, { type: 'recei
   return samePicked(state, { ...state, data, nowMs, nextTryAtMs });
 }
 
-/** Failing cards and stops come and go. The mark stays on its row as long as that is listed. */
+/** Rows come and go. The mark stays on its row as long as that is listed. */
 function samePicked(before: State, after: State): State {
-  const rows = comingAndGoing(after);
-  if (rows === null) return after;
-  const picked = comingAndGoing(before)?.[before.picked];
+  const rows = ROWS[after.view]?.(after);
+  if (rows === undefined) return after;
+  const picked = ROWS[before.view]?.(before)[before.picked];
   const at = rows.indexOf(picked ?? '');
   return { ...after, picked: at === -1 ? Math.min(before.picked, Math.max(0, rows.length - 1)) : at };
-}
-
-/** What tells the rows of such a list apart; null where the view has none. */
-function comingAndGoing(state: State): readonly string[] | null {
-  if (state.view === 'task') return failingCards(state).map(({ card_id }) => `${card_id}`);
-  if (state.view !== 'stops') return null;
-  return (state.data.stops.body?.items ?? []).map(({ card_id, month }) => `${card_id} ${month}`);
 }
 
 function failed(state: State, { source, problem, nextTryAtMs }: Extract<Event, { type: 'failed' }>): State {
@@ -191,7 +184,7 @@ function moved(state: State, step: number): State {
     const at = TASK_TYPES.indexOf(state.taskType) + step;
     return { ...state, taskType: TASK_TYPES[at] ?? state.taskType };
   }
-  const last = (rows(state)?.length ?? 0) - 1;
+  const last = rows(state).length - 1;
   return { ...state, picked: Math.max(0, Math.min(last, state.picked + step)) };
 }
 
@@ -199,15 +192,17 @@ function otherTask(state: State, step: number): State {
   return { ...state, taskType: neighbour(TASK_TYPES, state.taskType, step), picked: 0, notice: null };
 }
 
-/** The rows of the views that are lists. */
-const ROWS: Partial<Record<View, (state: State) => readonly unknown[] | undefined>> = {
-  task: failingCards,
-  alerts: listedAlerts,
-  triggers: ({ data }) => data.triggers.body?.items,
-  configs: ({ data }) => data.configs.body?.items,
-  stops: ({ data }) => data.stops.body?.items,
-  instances: ({ data }) => data.overview.body?.workers,
-  health: ({ data }) => data.overview.body?.health_reasons,
+/** What tells the rows apart in the views that are lists. */
+const ROWS: Partial<Record<View, (state: State) => readonly string[]>> = {
+  task: (state) => failingCards(state).map(({ card_id }) => `${card_id}`),
+  alerts: (state) => listedAlerts(state).map(({ id }) => `${id}`),
+  triggers: ({ data }) => data.triggers.body?.items.map(({ trigger_id }) => trigger_id) ?? [],
+  configs: ({ data }) => data.configs.body?.items.map(({ id }) => `${id}`) ?? [],
+  stops: ({ data }) => data.stops.body?.items.map(({ card_id, month }) => `${card_id} ${month}`) ?? [],
+  instances: ({ data }) => data.overview.body?.workers.map(({ worker_id }) => worker_id) ?? [],
+  // Two interfaces may be dead for the same task type.
+  health: ({ data }) =>
+    data.overview.body?.health_reasons.map(({ task_type, text }) => `${task_type} ${text}`) ?? [],
 };
 
 /** Asks for what it still needs, or for its confirmation; or says why there is nothing to do. */

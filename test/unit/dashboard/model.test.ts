@@ -103,6 +103,16 @@ describe('moving about', () => {
     expect(listedAlerts(stateAfter(state, later))).toEqual([...firing.items.slice(1), ...items]);
   });
 
+  it('keeps the mark on its alert when another fires', () => {
+    const before = troubledState({ view: 'alerts' });
+    const { body } = before.data.firing;
+    const [first] = body?.items ?? [];
+    if (body == null || first === undefined) throw new Error('the fixture has alerts');
+    const items = [{ ...first, id: 1_000 }, ...body.items];
+    const later = stateAfter(before, received('firing', { ...body, items }));
+    expect(listedAlerts(later)[later.picked]).toEqual(first);
+  });
+
   it('picks a failing card, which stays picked while others come and go, and opens it', () => {
     const task = troubledState({ view: 'task', taskType: 'carddata' });
     const picked = press(task, 'down', 'j', 'up');
