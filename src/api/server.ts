@@ -1,6 +1,5 @@
 // The HTTP server: puts routes, authentication, error answers and the access log together and listens. Opened by wiring
 // for the admin API, or for probes and metrics alone. Knows nothing about stores; everything it serves comes from operations/.
-
 import type { AddressInfo } from 'node:net';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';

@@ -1,6 +1,5 @@
 // Makes checked configurations from flags, environment and config file. Called by the commands, each for its own scope.
 // Knows the settings and the shapes; rules.ts has the rules between settings.
-
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { InterfaceName } from '../domain/gateway-interface.ts';

@@ -1,6 +1,5 @@
 // Starts a gateway for trials of cardpoll, for `cardpoll gateway simulate`, `cardpoll demo`, tests and benches: listens, and
 // passes the calls to SimulatedGateway. The commands check the options.
-
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

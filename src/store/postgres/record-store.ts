@@ -5,7 +5,6 @@
 // nothing, for any answer at all. After an outage the pool heals by itself: broken connections are thrown away and the next
 // query opens a new one. After a failover the address may lead to another server: connections to one that takes no writes are
 // refused, and given up when it stops taking them.
-
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';

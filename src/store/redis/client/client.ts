@@ -3,7 +3,6 @@
 //
 // Commands are never put into explicit pipelines. ioredis sends them one after another anyway. When a connection
 // breaks, it aborts a half-answered pipeline, but re-sends single commands (all of them may come twice).
-
 import type { Cluster, Redis } from 'ioredis';
 import { hostAndPort } from '../../../platform/addresses.ts';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
