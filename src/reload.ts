@@ -4,7 +4,7 @@
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import type { DaemonConfig, GatewayCredentials } from './config/daemon-config.ts';
-import { SETTINGS } from './config/settings/settings.ts';
+import { ALL_SETTINGS, SETTINGS } from './config/settings/settings.ts';
 import type { AuditChange } from './domain/audit.ts';
 import type { Clock } from './platform/clock.ts';
 import { CardpollError, messageOf } from './platform/errors.ts';
@@ -19,6 +19,10 @@ export interface LiveSettings extends Pick<DaemonConfig, (typeof TOP_LEVEL)[numb
 
 const TOP_LEVEL = ['logLevel', 'adminTokens', 'rateLimitPerMinute', 'refusalLimitPerMinute', 'tls'] as const;
 const CREDENTIALS = Object.keys(SETTINGS.credentials) as ReadonlyArray<keyof GatewayCredentials>;
+/** Secrets have no key in the config file, but such a name. */
+const KEYS = ALL_SETTINGS.map(({ yaml, file }) => yaml ?? file?.credential).filter(
+  (key) => key !== undefined,
+);
 const LIVE = [...TOP_LEVEL, 'gatewayCredentials'] as const;
 
 interface ReloaderDeps {
@@ -108,13 +112,27 @@ function traceOf(names: readonly (keyof LiveSettings)[], settings: LiveSettings)
   return Object.fromEntries(names.map((name) => [name, shown[name] ?? 'not shown']));
 }
 
-/** Paths of the settings that differ, without values, since some are secrets. */
-function changedSettings(before: object, after: object, path = ''): string[] {
+/** Keys of the settings that differ, as operators write them, without values, since some are secrets. */
+function changedSettings(before: DaemonConfig, after: DaemonConfig): string[] {
+  return [...new Set(changedPaths(before, after).flatMap((path) => keyOf(path) ?? []))];
+}
+
+function changedPaths(before: object, after: object, path = ''): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].flatMap((name) => {
-    const [from, to] = [before, after].map((config) => (config as Record<string, unknown>)[name]);
+    const [from, to] = [before, after].map((config) => (config as Record<string, unknown>)[name] ?? null);
     if (isDeepStrictEqual(from, to)) return [];
     const here = path + snakeCase(name);
-    return isObject(from) && isObject(to) ? changedSettings(from, to, `${here}.`) : [here];
+    const areObjects = [from, to].every((one) => one === null || isObject(one));
+    return areObjects ? changedPaths(from ?? {}, to ?? {}, `${here}.`) : [here];
   });
+}
+
+/** The setting that a path of the configuration is from or below; undefined: the value only follows from others. */
+function keyOf(path: string): string | undefined {
+  const key = path
+    .replace(/^stores\.(redis_tls\.(pair\.)?)?/, (_, tls) => (tls === undefined ? '' : 'redis_tls_'))
+    .replace('.reading.', '.')
+    .replace('webhooks.secrets', 'webhooks.secret');
+  return KEYS.find((one) => `${key}.`.startsWith(`${one}.`));
 }

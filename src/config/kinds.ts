@@ -52,6 +52,11 @@ export function shown(raw: unknown): string {
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
 }
 
+/** A value as text; empty for a YAML list or map, which `String` would make `5` of `[5]`. */
+export function textOf(raw: unknown): string {
+  return typeof raw === 'object' ? '' : String(raw);
+}
+
 /**
  * A kind that is read in one step. Messages quote the value.
  * @param read returns null for a value that is not accepted. @param problem follows that value in the message.
@@ -167,7 +172,7 @@ export function duration(unit: 'ms' | 's', bounds: Bounds): Kind<number> {
   const word = unit === 'ms' ? 'milliseconds' : 'seconds';
   const accepts = `${word}, ${bounds.min} to ${bounds.max}`;
   const read = (raw: unknown) => {
-    const match = /^(\d+)\s*(ms|s|m|h)?$/.exec(String(raw));
+    const match = /^(\d+)\s*(ms|s|m|h)?$/.exec(textOf(raw));
     if (match === null) return null;
     const factor = (MS_PER_UNIT[match[2] ?? unit] ?? 1) / (MS_PER_UNIT[unit] ?? 1);
     const value = Number(match[1]) * factor;
@@ -203,7 +208,7 @@ export function listOf<T>(item: Kind<T>): Kind<readonly T[]> {
   return {
     accepts: `list of: ${item.accepts}`,
     parse: (raw) => {
-      const parts: unknown[] = Array.isArray(raw) ? raw : String(raw).split(',');
+      const parts: unknown[] = Array.isArray(raw) ? raw : textOf(raw).split(',');
       const values = parts.map((part) => item.parse(typeof part === 'string' ? part.trim() : part));
       return values.length > 0 ? [...new Set(values)] : refuse('the list is empty');
     },
@@ -213,7 +218,7 @@ export function listOf<T>(item: Kind<T>): Kind<readonly T[]> {
 /** An address range, `10.0.0.0/8`, or a single address. */
 export const ADDRESS_RANGE: Kind<AddressRange> = kindOf(
   'address range like 10.0.0.0/8, or an address',
-  (raw) => parseAddressRange(String(raw)),
+  (raw) => parseAddressRange(textOf(raw)),
   'is not an address range like 10.0.0.0/8, or an address',
 );
 
@@ -222,8 +227,8 @@ export const TIME_ZONE: Kind<string> = kindOf(
   'IANA time zone, for example Asia/Shanghai',
   (raw) => {
     try {
-      new Intl.DateTimeFormat('en', { timeZone: String(raw) });
-      return String(raw);
+      new Intl.DateTimeFormat('en', { timeZone: textOf(raw) });
+      return textOf(raw);
     } catch {
       return null;
     }

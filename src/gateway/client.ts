@@ -140,13 +140,14 @@ export class GatewayClient implements UpstreamGateway {
     return this.#stopped.has(cardStatus.trim().toLowerCase());
   }
 
-  /** Calls from now on are made with these credentials. */
+  /** Calls from now on, and those that wait for a token, are made with these credentials. */
   replaceCredentials(credentials: GatewayCredentials): void {
     const profile = { ...this.#profile, ...credentials };
     if (isDeepStrictEqual(profile, this.#profile)) return;
-    void this.#tokens?.close();
+    const tokens = tokensOf(profile, this.deps);
+    void this.#tokens?.close(tokens);
     this.#profile = profile;
-    this.#tokens = tokensOf(profile, this.deps);
+    this.#tokens = tokens;
     this.#routes = perInterface((name) => routeOf(profile, name, this.deps));
   }
 

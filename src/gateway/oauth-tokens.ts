@@ -55,6 +55,8 @@ export class OAuthTokens {
   #pauseMs = 0;
   /** No attempt before this time. */
   #nextAt = Number.NEGATIVE_INFINITY;
+  /** Has the credentials that replaced these. */
+  #successor: OAuthTokens | null = null;
 
   constructor(
     private readonly config: TokenSettings,
@@ -81,7 +83,12 @@ export class OAuthTokens {
       const { failure, message } = this.#trouble;
       throw new GatewayError(failure, `${message}; next attempt in ${Math.ceil(left / 1_000)} s`);
     }
-    return (await this.#renewed()).proof;
+    try {
+      return (await this.#renewed()).proof;
+    } catch (error) {
+      if (this.#successor === null) throw error;
+      return this.#successor.prove();
+    }
   }
 
   /** The gateway did not accept a call with this proof. */
@@ -97,7 +104,9 @@ export class OAuthTokens {
     else this.#pauseMs = 0;
   }
 
-  async close(): Promise<void> {
+  /** @param successor gives a token to the calls that wait for one; null: they fail as `aborted`. */
+  async close(successor: OAuthTokens | null = null): Promise<void> {
+    this.#successor = successor;
     await this.#pool.destroy();
   }
 

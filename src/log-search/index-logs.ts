@@ -2,7 +2,7 @@
 // cron or a logrotate postrotate script. search.ts uses existing indexes.
 
 import { dropStale } from './index/index-store.ts';
-import type { FileTask, Query, SearchOptions } from './model.ts';
+import { type FileTask, isIncomplete, type Query, type SearchOptions } from './model.ts';
 import { makePlan } from './plan/plan.ts';
 import { walk } from './plan/walk.ts';
 import { FileBytes } from './read/file-bytes.ts';
@@ -30,16 +30,17 @@ export async function indexLogs(options: IndexOptions) {
   const resting = new Set(tasks);
   const work = { query, cacheDirectory: options.cacheDir };
   const { results } = await forEachFile(tasks, 'indexFile', work, options);
-  const leftOut = [
-    ...plan.tasks.filter((task) => !resting.has(task)).map(({ path }) => ({ path, reason: 'still written' })),
-    ...results
-      .filter(({ state }) => state === 'left_out')
-      .map(({ file, reason }) => ({ path: plan.tasks[file]?.path ?? '', reason })),
-  ];
+  const growing = plan.tasks.filter((task) => !resting.has(task));
+  const failed = results.filter(({ state }) => state === 'left_out');
   return {
     indexed: results.filter(({ state }) => state === 'indexed').length,
     current: results.filter(({ state }) => state === 'current').length,
-    leftOut,
+    leftOut: [
+      ...growing.map(({ path }) => ({ path, reason: 'still written' })),
+      ...failed.map(({ file, reason }) => ({ path: plan.tasks[file]?.path ?? '', reason })),
+    ],
+    /** Every file that no longer grows has an index. */
+    isComplete: failed.length === 0 && !plan.notices.some(isIncomplete),
     // Indexes of log files that are gone or changed.
     dropped: dropStale(options.cacheDir),
     notices: plan.notices,

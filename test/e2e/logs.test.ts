@@ -13,6 +13,9 @@ const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
 const CARD = '8986001234567890123';
 const at = (time: string, rest = '') => `{"time":"${time}","iccid":"${CARD}"${rest}}\n`;
 const run = promisify(execFile);
+/** Root may read anything. */
+const AS_NOBODY =
+  process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
 
 function threeDays(): LogTree {
   const tree = new LogTree();
@@ -170,11 +173,8 @@ describe('permissions', () => {
     chmodSync(tree.path('worker.log'), 0o000);
     tree.write('secret/worker.log', at('2026-02-01T10:00:00Z'));
     chmodSync(tree.path('secret'), 0o000);
-    // Root may read anything.
-    const asNobody =
-      process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
     const command = [
-      ...asNobody,
+      ...AS_NOBODY,
       process.execPath,
       BINARY,
       'logs',
@@ -278,6 +278,36 @@ describe('the index', () => {
     tree.write('other.log.gz', Buffer.concat([changed, Buffer.alloc(Math.max(0, size - changed.length))]));
     utimesSync(path, mtime, mtime);
     expect(await search()).toMatchObject({ hits: 8, files: { pruned_by_index: 0 } });
+  });
+
+  it('ends with 2 when a file at rest has none, and names it; a file that is still written is no fault', async () => {
+    const tree = threeDays();
+    tree.write('now.log', at('2026-02-03T09:00:00Z'));
+    const args = ['logs', 'index', '--roots', tree.root, '--cache-dir', new LogTree().root, '--tz', 'UTC'];
+    const stillWritten = `left out ${tree.path('now.log')}: still written\n`;
+    expect(await runCli(args)).toMatchObject({ code: 0, stderr: stillWritten });
+    tree.write('torn.gz', gzipSync(at('2026-02-01T10:00:00Z')).subarray(0, -4));
+    const torn = await runCli(args);
+    expect(torn.code).toBe(2);
+    expect(torn.stdout).toMatch(/^0 indexed, 3 unchanged, 2 left out/);
+    expect(torn.stderr).toContain(`left out ${tree.path('torn.gz')}: `);
+  });
+
+  it('ends with 2 when a directory is denied', async () => {
+    const tree = threeDays();
+    tree.write('secret/old.log', at('2026-02-01T10:00:00Z'), '2026-02-01T12:00:00Z');
+    const cache = new LogTree().root;
+    chmodSync(tree.root, 0o755);
+    chmodSync(tree.path('secret'), 0o000);
+    chmodSync(cache, 0o777);
+    const command = [...AS_NOBODY, process.execPath, BINARY, 'logs', 'index', '--roots', tree.root];
+    const failed = await run(command[0] ?? '', [...command.slice(1), '--cache-dir', cache]).catch((e) => e);
+    chmodSync(tree.path('secret'), 0o755);
+    expect([failed.code, failed.stdout]).toEqual([
+      2,
+      expect.stringMatching(/^3 indexed, 0 unchanged, 0 left/),
+    ]);
+    expect(failed.stderr).toContain(`${tree.path('secret')}: `);
   });
 
   it('is made in a zone without a name too', async () => {

@@ -13,12 +13,12 @@ const BASIC_CONFIG = join(temporaryDirectory('reload'), 'cardpoll.yaml');
 writeFileSync(BASIC_CONFIG, 'gateway:\n  auth:\n    kind: basic\n');
 const flags = { '--gateway-url': 'http://gateway:8080', '--data-dir': ':memory:' };
 
-async function reloader(load: () => Promise<DaemonConfig>, refuse?: CardpollError) {
+async function reloader(load: () => Promise<DaemonConfig>, refuse?: CardpollError, start?: DaemonConfig) {
   const lines: unknown[] = [];
   const applied: LiveSettings[] = [];
   const changes: AuditChange[] = [];
   const say = (level: string) => (fields: object, message: string) => lines.push([level, fields, message]);
-  const config = await loadDaemonConfig({ flags, env: {} });
+  const config = start ?? (await loadDaemonConfig({ flags, env: {} }));
   const subject = new Reloader({
     config,
     load,
@@ -91,6 +91,34 @@ describe('credentials of the gateway', () => {
       ],
     ]);
   });
+});
+
+it('names settings that need a restart as operators write them', async () => {
+  const file = join(temporaryDirectory('reload'), 'cardpoll.yaml');
+  const path = (method: string) =>
+    `{method: ${method}, path: '/usage/{iccid}', headers: {X-Fleet: ${method}}`;
+  const load = (url: string, flow: string, env = {}) => {
+    const stores = `redis_url: redis://${url}\ndatabase_url: postgres://${url}\n`;
+    writeFileSync(file, `${stores}gateway:\n  url: http://gateway\n  interfaces:\n    flow: ${flow}\n`);
+    return loadDaemonConfig({ flags: { '--config': file }, env });
+  };
+  const config = await load('one/0', `${path('GET')}, value: data.used}`);
+  const changed = await load('two/0', `${path('POST')}, remaining: data.left, total: data.all}`, {
+    CARDPOLL_WEBHOOKS_SECRET: `whsec_${'c2VjcmV0'.repeat(6)}`,
+  });
+  const { subject, lines } = await reloader(async () => changed, undefined, config);
+  await subject.reload();
+  const { settings } = (lines[1] as [string, { settings: string[] }])[1];
+  expect(settings.sort()).toEqual([
+    'database_url',
+    'gateway.interfaces.flow.headers',
+    'gateway.interfaces.flow.method',
+    'gateway.interfaces.flow.remaining',
+    'gateway.interfaces.flow.total',
+    'gateway.interfaces.flow.value',
+    'redis_url',
+    'webhooks.secret',
+  ]);
 });
 
 it('tells the audit trail what changed, of tokens whose they are and no more', async () => {

@@ -14,7 +14,7 @@ import {
   type OptionSpec,
   type OptionsOf,
 } from '../command.ts';
-import { EXIT_OK } from '../exit-codes.ts';
+import { EXIT_OK, EXIT_UNKNOWN } from '../exit-codes.ts';
 import { writeAll } from '../output/print.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
 
@@ -65,13 +65,13 @@ const index = defineCommand({
         ...watch,
       }),
     );
-    const { indexed, current, leftOut, dropped, notices } = report;
+    const { indexed, current, leftOut, isComplete, dropped, notices } = report;
     for (const { path, reason } of leftOut) context.io.stderr.write(`left out ${path}: ${reason}\n`);
     for (const { path, detail } of notices) context.io.stderr.write(`${path}: ${detail}\n`);
     context.io.stdout.write(
       `${indexed} indexed, ${current} unchanged, ${leftOut.length} left out, ${dropped} outdated indexes removed\n`,
     );
-    return EXIT_OK;
+    return isComplete ? EXIT_OK : EXIT_UNKNOWN;
   },
 });
 

@@ -1,14 +1,14 @@
 // Settings of the cleanup. Part of the settings table (settings.ts).
 import { Cron } from 'croner';
 import { messageOf } from '../../platform/errors.ts';
-import { duration, type Kind, refuse, shown } from '../kinds.ts';
+import { duration, type Kind, refuse, shown, textOf } from '../kinds.ts';
 import { section, withDefault } from './setting.ts';
 
 /** A cron expression, or `off`. Five fields (minute, hour, day, month, weekday), or six with seconds in front. An expression that never matches is refused. */
 const CRON_SCHEDULE: Kind<string> = {
   accepts: 'cron expression or off',
   parse: (raw) => {
-    const value = raw === false ? 'off' : String(raw).trim(); // YAML reads a bare `off` as false
+    const value = raw === false ? 'off' : textOf(raw).trim(); // YAML reads a bare `off` as false
     const problem = value === 'off' ? null : problemOf(value);
     return problem === null ? value : refuse(`${shown(raw)} is not a cron expression or off: ${problem}`);
   },

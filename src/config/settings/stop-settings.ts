@@ -1,6 +1,6 @@
 // Settings of the stops of cards. Part of the settings table (settings.ts).
 import { STOP_MODES, type StopLimit, type StopMode } from '../../domain/stops/stop.ts';
-import { type Kind, kindOf, ON_OFF, oneOf } from '../kinds.ts';
+import { type Kind, kindOf, ON_OFF, oneOf, textOf } from '../kinds.ts';
 import { optional, section, withDefault } from './setting.ts';
 
 const ACCEPTS = 'number of cards, share of the fleet (2%), or none';
@@ -10,7 +10,7 @@ const MOST_CARDS = 1_000_000_000;
 const STOP_LIMIT: Kind<StopLimit> = kindOf(
   ACCEPTS,
   (raw) => {
-    const text = String(raw).trim();
+    const text = textOf(raw).trim();
     if (text === 'none') return { unit: 'none' };
     const [, digits, share] = /^(\d{1,10}(?:\.\d{1,6})?)\s*(%)?$/.exec(text) ?? [];
     const value = Number(digits);

@@ -157,6 +157,8 @@ function traces(report: Report, found: NonNullable<Report['traces']>): string {
 
 function size(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB'];
-  const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
-  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+  const numbers = units.map((_, power) => (bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1));
+  const fits = numbers.findIndex((number) => Number(number) < 1000);
+  const power = fits < 0 ? units.length - 1 : fits;
+  return `${numbers[power]} ${units[power]}`;
 }

@@ -2,6 +2,7 @@
 // heals.
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/limits/operator-limits.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
@@ -131,11 +132,18 @@ describe('Redis as operators see it', () => {
     expect(await redis.get(CURRENT)).toBe('0');
   });
 
-  it('falls back to the default for a limit that is no number', async () => {
-    await redis.set('polling:concurrency:config:realname', 'many');
-    await queueCards(store, range(3));
-    expect((await claim(store, 5)).items).toHaveLength(3);
-  });
+  it.each(['many', '', ' '])(
+    'falls back to the default for a limit that is no number: "%s"',
+    async (limit) => {
+      await redis.set('polling:concurrency:config:realname', limit);
+      await queueCards(store, range(3));
+      expect((await claim(store, 5)).items).toHaveLength(3);
+      expect(await store.work.counts(REALNAME)).toMatchObject({
+        maxConcurrency: null,
+        effectiveConcurrency: DEFAULT_MAX_CONCURRENCY,
+      });
+    },
+  );
 
   it('keeps ring buckets as intsets and leaves no bucket behind', async () => {
     const ring = { configId: 1, taskType: REALNAME };

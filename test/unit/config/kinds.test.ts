@@ -16,7 +16,7 @@ import {
   text,
   url,
 } from '../../../src/config/kinds.ts';
-import { ALL_SETTINGS } from '../../../src/config/settings/settings.ts';
+import { ALL_SETTINGS, SETTINGS } from '../../../src/config/settings/settings.ts';
 
 const value = (kind: Kind<unknown>, raw: unknown) => {
   try {
@@ -82,6 +82,13 @@ describe('kinds', () => {
     ['text', text('text'), ' /var/lib ', '/var/lib'],
     ['blank text', text('text'), ' ', refused],
     ['a map for text', text('text'), {}, refused],
+    ['a list for a number', integer({ min: 1, max: 9 }), [5], refused],
+    ['a list for a duration', ms, [500], refused],
+    ['a list for a time zone', TIME_ZONE, ['UTC'], refused],
+    ['a list in a list', listOf(ADDRESS_RANGE), [['10.0.0.0/8']], refused],
+    ['a map for a list', listOf(text('text')), { a: 1 }, refused],
+    ['a list for a cron expression', SETTINGS.cleanup.schedule.kind, ['0 3 * * *'], refused],
+    ['a list for a limit of stops', SETTINGS.stops.maxPerHour.kind, [500], refused],
   ])('reads %s', (_, kind, raw, expected) => {
     expect(value(kind, raw)).toEqual(expected);
   });

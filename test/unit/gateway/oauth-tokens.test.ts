@@ -381,6 +381,23 @@ describe('a token server that fails', () => {
     await expect.poll(() => lines.filter((line) => line.includes('not issued')).length).toBe(1);
   });
 
+  it('is asked with the new secret by calls that wait while it is rotated, however often', async () => {
+    const server = await startServer(hang);
+    const client = open(server);
+    const outcomes = [call(client), call(client)];
+    const none = { token: null, hmacKey: null, username: null, password: null, clientId: 'fleet' };
+    for (const [i, clientSecret] of ['second', 'third'].entries()) {
+      await expect.poll(() => server.tokenRequests().length).toBe(i + 1);
+      if (clientSecret === 'third') server.issue = issue(3_600);
+      client.replaceCredentials({ ...none, clientSecret });
+    }
+    expect((await Promise.all(outcomes)).map(value)).toEqual([12.5, 12.5]);
+    const authorization = `Basic ${Buffer.from('fleet:third').toString('base64')}`;
+    expect(server.tokenRequests().map(({ headers }) => headers.authorization)[2]).toBe(authorization);
+    expect(server.tokenRequests()).toHaveLength(3);
+    expect(lines.filter((line) => line.includes('not issued'))).toEqual([]);
+  });
+
   it('ends with the client', async () => {
     const server = await startServer(hang);
     const client = open(server);

@@ -214,9 +214,10 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
   };
 }
 
-/** Reads a limit like work-claim.lua: a text that is not a number counts as no limit. */
+/** Reads a limit like work-claim.lua: a text that is not a number counts as no limit. `Number` makes 0 of a blank one. */
 function limitOf(text: string | null): number | null {
-  return text === null || Number.isNaN(Number(text)) ? null : Number(text);
+  const isNumber = text !== null && text.trim() !== '' && !Number.isNaN(Number(text));
+  return isNumber ? Number(text) : null;
 }
 
 function pausesOf(taskType: TaskType, reply: unknown): Pause[] {

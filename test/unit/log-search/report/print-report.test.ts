@@ -1,0 +1,20 @@
+// The summary that people read.
+import { expect, it } from 'vitest';
+import { printReport } from '../../../../src/log-search/report/print-report.ts';
+import { LogTree } from '../../../support/log-tree.ts';
+
+it.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1_000, '1.0 KB'],
+  [999_949, '999.9 KB'],
+  [999_950, '1.0 MB'],
+  [999_999, '1.0 MB'],
+  [999_999_999_999, '1.0 TB'],
+  [5e15, '5000.0 TB'],
+])('%i bytes are %s', async (read, shown) => {
+  const report = await new LogTree().search({ iccid: '8986001234567890123' });
+  const options = { format: 'text', all: false } as const;
+  const text = [...printReport({ ...report, bytes: { ...report.bytes, read } }, options)].join('');
+  expect(text).toContain(`  ${shown} read, `);
+});
