@@ -52,12 +52,8 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
     const flags = { '--gateway-url': simulator.url, '--data-dir': dataDir, '--log-dir': logDir };
     const config = { ...(await loadDaemonConfig({ flags, env: {} })), listen };
     let address = '';
-    let fleet = cards;
     await startDaemon(config, teardown, {
-      prepare: async (records) => {
-        await prepareFleet(records, cards);
-        fleet = await records.cards.count();
-      },
+      prepare: (records) => prepareFleet(records, cards),
       refuse: () => {},
       load: async () => config,
       listening: (url) => {
@@ -69,7 +65,7 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
     });
     // Not before: until the engine runs, the API reports that no instance polls.
     launched(address, logDir);
-    makeTrouble(simulator, Math.max(1, Math.round(fleet / CARDS_A_CALL_IN_TROUBLE)), teardown);
+    makeTrouble(simulator, Math.max(1, Math.round(cards / CARDS_A_CALL_IN_TROUBLE)), teardown);
   }, options.stop);
 }
 
