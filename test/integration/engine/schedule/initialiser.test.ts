@@ -212,6 +212,29 @@ describe('a pause of minutes between two batches', () => {
   });
 });
 
+describe('cards that change all the time', () => {
+  let changesSince: RecordStore['cards']['changesSince'];
+
+  beforeEach(async () => {
+    await runUntilCompleted();
+    await live.coordination.requestReconciliation(1);
+    const cards = overriding(records.cards, {
+      changesSince: (...args) => changesSince(...args),
+    });
+    const identity = async () => identities.records;
+    initialiser = makeInitialiser(live, { records: overriding(records, { identity, cards }) });
+  });
+
+  it('do not hold up a comparison, however often they are asked for', async () => {
+    changesSince = async (...args) => {
+      await sql.query('UPDATE cards SET status = 3 - status WHERE card_id = 1');
+      return records.cards.changesSince(...args);
+    };
+    await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject({ reason: 'requested', loaded: 15 });
+  });
+});
+
 it('counts on where there are more cards than were estimated', async () => {
   await configure();
   await initialiser.runOnce();
