@@ -70,6 +70,8 @@ export class Initialiser extends LoopService<InitialiserDeps> {
   #fence: number | null = null;
   /** When the pause between two batches ends, on the monotonic clock. */
   #pausedUntil = 0;
+  /** More changes were waiting than one pass applies: rings and cards are compared again when all are applied. */
+  #isBehind = false;
 
   async runOnce(): Promise<number> {
     this.#fence = this.deps.fence();
@@ -187,16 +189,20 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     rings: readonly RingState[],
     matcher: ConfigMatcher,
   ): Promise<number> {
-    const isPausing = reconciliation.reason !== 'continuous' && this.#isPausing();
-    const looked = isPausing
-      ? null
-      : await this.#reconciler.look(reconciliation, matcher, this.deps.initBatch);
+    const waits = this.#isBehind || (reconciliation.reason !== 'continuous' && this.#isPausing());
+    const looked = waits ? null : await this.#reconciler.look(reconciliation, matcher, this.deps.initBatch);
     const { mark: changeMark, caughtUp } = await this.#follow(progress, rings);
+    this.#isBehind = !caughtUp;
     const healed = looked !== null && caughtUp ? await this.#reconciler.heal(looked) : null;
-    await this.#saveCompared({ ...progress, changeMark }, progress, reconciliation.reason, healed);
+    // A comparison that waits for very many changes to be applied is not stuck.
+    const isHeldUp = progress.status === 'running' && !caughtUp;
+    const updatedAtMs = isHeldUp ? this.deps.clock.now() : progress.updatedAtMs;
+    const now = { ...progress, changeMark, updatedAtMs };
+    await this.#saveCompared(now, progress, reconciliation.reason, healed);
     await this.#resize(rings);
-    if (isPausing) return this.#restMs();
-    return healed === null || healed.reason === 'continuous' ? SYNC_EVERY_MS : this.#pause();
+    if (!caughtUp) return 0;
+    if ((healed ?? reconciliation).reason === 'continuous') return SYNC_EVERY_MS;
+    return healed === null ? this.#restMs() : this.#pause();
   }
 
   /** Reports a fast pass in the same way as initialisation; a continuous pass is not reported. */

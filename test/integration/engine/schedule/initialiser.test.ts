@@ -213,16 +213,24 @@ describe('a pause of minutes between two batches', () => {
 });
 
 describe('cards that change all the time', () => {
+  let clock: FakeClock;
+  let pagesRead: number;
   let changesSince: RecordStore['cards']['changesSince'];
 
   beforeEach(async () => {
     await runUntilCompleted();
     await live.coordination.requestReconciliation(1);
+    clock = new FakeClock();
+    pagesRead = 0;
     const cards = overriding(records.cards, {
+      page: (...args) => {
+        pagesRead += 1;
+        return records.cards.page(...args);
+      },
       changesSince: (...args) => changesSince(...args),
     });
     const identity = async () => identities.records;
-    initialiser = makeInitialiser(live, { records: overriding(records, { identity, cards }) });
+    initialiser = makeInitialiser(live, { clock, records: overriding(records, { identity, cards }) });
   });
 
   it('do not hold up a comparison, however often they are asked for', async () => {
@@ -232,6 +240,27 @@ describe('cards that change all the time', () => {
     };
     await initialiser.runOnce();
     expect(reported.at(-1)).toMatchObject({ reason: 'requested', loaded: 15 });
+  });
+
+  it('are applied without a rest or a look at other cards while very many wait, which is not stuck', async () => {
+    changesSince = records.cards.changesSince;
+    await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject({ reason: 'requested', loaded: 15 });
+    changesSince = async (...args) => {
+      await sql.query('UPDATE cards SET status = 3 - status WHERE card_id = 1');
+      return { ...(await records.cards.changesSince(...args)), caughtUp: false };
+    };
+    pagesRead = 0;
+    for (let pass = 0; pass < 3; pass += 1) {
+      clock.advance(60_000);
+      expect(await initialiser.runOnce()).toBe(0);
+    }
+    expect(pagesRead, 'only the first pass looks').toBe(1);
+    const progress = await live.coordination.initProgress();
+    expect(progress).toMatchObject({ status: 'running', loaded: 15, updatedAtMs: clock.now() });
+    changesSince = records.cards.changesSince;
+    while (reported.at(-1)?.status !== 'completed') await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject({ reason: 'requested', loaded: CARDS });
   });
 });
 
