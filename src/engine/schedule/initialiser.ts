@@ -221,8 +221,8 @@ export class Initialiser extends LoopService<InitialiserDeps> {
       const shown = goesOn ? healed.reason : reason;
       return this.#report({ ...now, reason: shown, startedAtMs }, checked, estimate, !goesOn);
     }
-    // The progress still shows a build whose rings are gone, or whose end was cut off: complete it.
-    if (before.status !== 'completed' && !isFast) await this.#report(now, now.loaded, now.total, true);
+    // The progress still shows a build whose rings are gone, or whose end was cut off: no card is left to load.
+    if (before.status !== 'completed' && !isFast) await this.#report(now, now.total, now.total, true);
     else if (now.changeMark !== before.changeMark) await this.#save(now);
   }
 

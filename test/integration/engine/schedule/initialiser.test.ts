@@ -419,6 +419,38 @@ it('completes with configs that select nothing, and with none at all', async () 
   expect((await live.coordination.initProgress()).status).toBe('completed');
 });
 
+describe('a build without its last report', () => {
+  const all = { status: 'completed', loaded: CARDS, total: CARDS, batch: 3, batches: 3 };
+
+  it('keeps the size of the fleet if its configs were deleted', async () => {
+    await configure();
+    await initialiser.runOnce();
+    await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject({ status: 'running', loaded: 15, total: CARDS });
+    configs = [];
+    await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject(all);
+  });
+
+  it('counts its last batch if it was cut off after it', async () => {
+    await configure();
+    const { coordination } = live;
+    const saveInitProgress = async (progress: InitProgress) => {
+      if (progress.status === 'completed') throw new Error('cut off');
+      await coordination.saveInitProgress(progress);
+    };
+    initialiser = makeInitialiser(
+      overriding(live, { coordination: overriding(coordination, { saveInitProgress }) }),
+    );
+    for (let pass = 0; pass < 3; pass += 1) await initialiser.runOnce();
+    await expect(initialiser.runOnce()).rejects.toThrow('cut off');
+    expect(await members()).toEqual({ 1: CARDS });
+    initialiser = makeInitialiser(live);
+    await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject(all);
+  });
+});
+
 describe('reconciliation', () => {
   /** Passes of the loop until a pass of reconciliation has ended. */
   async function runUntilSwept(): Promise<void> {
