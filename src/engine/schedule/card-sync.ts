@@ -6,6 +6,7 @@ import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import { type RingState, ringKey } from '../../store/ports/live/rings.ts';
+import type { CardChanges } from '../../store/ports/records/card-records.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { makeOverPackageDue, type OverPackageDeps } from '../results/over-package.ts';
 import { ringOf } from './scheduler.ts';
@@ -48,26 +49,30 @@ export class CardSync {
     return { count, lastCardId };
   }
 
-  /** Applies what changed since `mark`. @returns the mark to go on from, and whether all changes of this instant are in. */
+  /** Applies what changed since `mark`. @returns the mark to go on from, and whether all changes until this call are in. */
   async follow(mark: string, rings: readonly RingState[]) {
-    const { live } = this.deps;
     let at = mark;
     for (let call = 0; call < CALLS_A_PASS; call += 1) {
-      const { changed, removed, mark: next } = await this.deps.records.cards.changesSince(at, CHANGES_A_CALL);
-      at = next;
-      if (changed.length + removed.length === 0) return { mark: at, caughtUp: true };
-      this.deps.requireLead();
-      if (changed.length > 0) await this.#place(changed);
-      if (removed.length > 0) {
-        for (const ring of rings) await live.rings.remove(ring, removed);
-        await live.work.forgetCards(removed);
-      }
-      const changedIds = changed.map((card) => card.cardId);
-      await live.cards.drop([...changedIds, ...removed]);
-      // The allowance of any of these cards may have been lowered.
-      await makeOverPackageDue(this.deps, changedIds);
+      const changes = await this.deps.records.cards.changesSince(at, CHANGES_A_CALL);
+      at = changes.mark;
+      if (changes.changed.length + changes.removed.length > 0) await this.#apply(changes, rings);
+      if (changes.caughtUp) return { mark: at, caughtUp: true };
     }
     return { mark: at, caughtUp: false };
+  }
+
+  async #apply({ changed, removed }: CardChanges, rings: readonly RingState[]): Promise<void> {
+    const { live } = this.deps;
+    this.deps.requireLead();
+    if (changed.length > 0) await this.#place(changed);
+    if (removed.length > 0) {
+      for (const ring of rings) await live.rings.remove(ring, removed);
+      await live.work.forgetCards(removed);
+    }
+    const changedIds = changed.map((card) => card.cardId);
+    await live.cards.drop([...changedIds, ...removed]);
+    // The allowance of any of these cards may have been lowered.
+    await makeOverPackageDue(this.deps, changedIds);
   }
 
   /** Puts each card into the ring that polls it, and removes it from the other rings of that task type. */

@@ -2,8 +2,8 @@
 // machine. Its state is polling:init:progress, so the next leader continues where the last one was killed:
 //
 //   pending    no build yet, or the live store lost the progress of one: save the change mark -> running
-//   running    add one batch of cards (in id order) to the rings that are being built, save the checkpoint, pause as
-//              required; after the last batch switch to the generations built in the background -> completed.
+//   running    add one batch of cards (in id order) to the rings that are being built, save the checkpoint, add none for
+//              the configured pause; after the last batch switch to the generations built in the background -> completed.
 //              When no ring has to be built, a fast pass of reconciliation (reconciler.ts) runs in the same batches.
 //   completed  apply changed cards, split and merge buckets, and reconcile slowly without end
 //
@@ -30,7 +30,7 @@ import { type RingState, ringKey } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
 import { CardSync } from './card-sync.ts';
-import { Reconciler, type Suspicion } from './reconciler.ts';
+import { Reconciler } from './reconciler.ts';
 import type { Repairs } from './ring-repair.ts';
 import { ringOf } from './scheduler.ts';
 
@@ -44,7 +44,7 @@ export interface InitialiserDeps extends LeaderMeans {
   readonly records: Pick<RecordStore, 'cards' | 'identity' | 'stops'>;
   readonly offers: Offers;
   readonly matcher: () => ConfigMatcher;
-  /** Cards in one batch; initDelayMs is the pause between two batches (operations interface, section 8). */
+  /** Cards in one batch; initPauseMs is the pause between two batches (operations interface, section 8). */
   readonly initBatch: number;
   readonly initPauseMs: number;
   /** At this queue length, changed cards that are over their package are no longer added to the queue. */
@@ -68,6 +68,10 @@ export class Initialiser extends LoopService<InitialiserDeps> {
   });
   /** The fencing token of the lead under which the current pass began. */
   #fence: number | null = null;
+  /** When the pause between two batches ends, on the monotonic clock. */
+  #pausedUntil = 0;
+  /** More changes were waiting than one pass applies: rings and cards are compared again when all are applied. */
+  #isBehind = false;
 
   async runOnce(): Promise<number> {
     this.#fence = this.deps.fence();
@@ -85,7 +89,10 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     }
     if (loading) {
       const { mark } = await this.#follow(progress, rings);
-      return this.#loadBatch({ ...progress, changeMark: mark }, rings, matcher);
+      const now = { ...progress, changeMark: mark };
+      if (!this.#isPausing()) return this.#loadBatch(now, rings, matcher);
+      if (mark !== progress.changeMark) await this.#save(now);
+      return this.#restMs();
     }
     return this.#compare(progress, reconciliation, rings, matcher);
   }
@@ -159,13 +166,13 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     rings: readonly RingState[],
     matcher: ConfigMatcher,
   ): Promise<number> {
-    const { initBatch, initPauseMs } = this.deps;
+    const { initBatch } = this.deps;
     const loading = rings.filter((ring) => ring.building !== null || !ring.loaded);
     const { count, lastCardId } = await this.#sync.load(progress.lastCardId, initBatch, loading, matcher);
     const isLast = count < initBatch;
     if (isLast) await this.#activate(loading);
     await this.#report({ ...progress, lastCardId }, progress.loaded + count, progress.total, isLast);
-    return isLast ? SYNC_EVERY_MS : initPauseMs;
+    return isLast ? SYNC_EVERY_MS : this.#pause();
   }
 
   async #activate(rings: readonly RingState[]): Promise<void> {
@@ -182,32 +189,40 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     rings: readonly RingState[],
     matcher: ConfigMatcher,
   ): Promise<number> {
-    const looked = await this.#reconciler.look(reconciliation, matcher, this.deps.initBatch);
+    const waits = this.#isBehind || (reconciliation.reason !== 'continuous' && this.#isPausing());
+    const looked = waits ? null : await this.#reconciler.look(reconciliation, matcher, this.deps.initBatch);
     const { mark: changeMark, caughtUp } = await this.#follow(progress, rings);
+    this.#isBehind = !caughtUp;
     const healed = looked !== null && caughtUp ? await this.#reconciler.heal(looked) : null;
-    await this.#saveCompared({ ...progress, changeMark }, progress, looked, healed);
+    // A comparison that waits for very many changes to be applied is not stuck.
+    const isHeldUp = progress.status === 'running' && !caughtUp;
+    const updatedAtMs = isHeldUp ? this.deps.clock.now() : progress.updatedAtMs;
+    const now = { ...progress, changeMark, updatedAtMs };
+    await this.#saveCompared(now, progress, reconciliation.reason, healed);
     await this.#resize(rings);
-    return healed === null || healed.reason === 'continuous' ? SYNC_EVERY_MS : this.deps.initPauseMs;
+    if (!caughtUp) return 0;
+    if ((healed ?? reconciliation).reason === 'continuous') return SYNC_EVERY_MS;
+    return healed === null ? this.#restMs() : this.#pause();
   }
 
   /** Reports a fast pass in the same way as initialisation; a continuous pass is not reported. */
   async #saveCompared(
     now: InitProgress,
     before: InitProgress,
-    looked: Suspicion | null,
+    reason: ReconciliationReason,
     healed: Reconciliation | null,
   ): Promise<void> {
-    const isFast = looked !== null && looked.state.reason !== 'continuous';
+    const isFast = reason !== 'continuous';
     const goesOn = healed !== null && healed.reason !== 'continuous';
-    if (looked !== null && healed !== null && (isFast || goesOn)) {
+    if (healed !== null && (isFast || goesOn)) {
       const { checked, startedAtMs } = healed;
       const isFirst = now.startedAtMs !== startedAtMs;
       const estimate = isFirst && goesOn ? await this.deps.records.cards.estimate() : now.total;
-      const { reason } = goesOn ? healed : looked.state;
-      return this.#report({ ...now, reason, startedAtMs }, checked, estimate, !goesOn);
+      const shown = goesOn ? healed.reason : reason;
+      return this.#report({ ...now, reason: shown, startedAtMs }, checked, estimate, !goesOn);
     }
-    // The progress still shows a build whose rings are gone, or whose end was cut off: complete it.
-    if (before.status !== 'completed' && !isFast) await this.#report(now, now.loaded, now.total, true);
+    // The progress still shows a build whose rings are gone, or whose end was cut off: no card is left to load.
+    if (before.status !== 'completed' && !isFast) await this.#report(now, now.total, now.total, true);
     else if (now.changeMark !== before.changeMark) await this.#save(now);
   }
 
@@ -243,6 +258,21 @@ export class Initialiser extends LoopService<InitialiserDeps> {
   async #save(progress: InitProgress): Promise<void> {
     this.#requireLead();
     await this.deps.live.coordination.saveInitProgress(progress);
+  }
+
+  /** Begins the pause between two batches. @returns the milliseconds until the next pass of the loop */
+  #pause(): number {
+    this.#pausedUntil = this.deps.clock.monotonic() + this.deps.initPauseMs;
+    return this.#restMs();
+  }
+
+  #isPausing(): boolean {
+    return this.deps.clock.monotonic() < this.#pausedUntil;
+  }
+
+  /** The rest of the pause; changed cards and configs do not wait for a long one. */
+  #restMs(): number {
+    return Math.min(SYNC_EVERY_MS, Math.max(0, this.#pausedUntil - this.deps.clock.monotonic()));
   }
 
   #requireLead(): void {

@@ -7,12 +7,13 @@ import { freshDatabase } from '../../support/fresh-stores.ts';
 import { addCards, describeRecordStore, followChanges, iccidOf, range, reading, row } from './stores.ts';
 
 const NOTHING = { changed: [], removed: [] };
+const CAUGHT_UP = { caughtUp: true };
 
 describeRecordStore('card changes', (db) => {
   it('reports nothing when nothing happened', async () => {
     await addCards(db.store, 1, 2);
     const mark = await db.store.cards.changeMark();
-    expect(await db.store.cards.changesSince(mark, 10)).toMatchObject(NOTHING);
+    expect(await db.store.cards.changesSince(mark, 10)).toMatchObject({ ...NOTHING, ...CAUGHT_UP });
   });
 
   it('reports added, changed and removed cards', async () => {
@@ -22,6 +23,7 @@ describeRecordStore('card changes', (db) => {
     await db.store.cards.importChunk([row(2, { carrierId: 9 })]);
     await db.sql('DELETE FROM cards WHERE card_id = 3');
     const first = await db.store.cards.changesSince(mark, 10);
+    expect(first, 'one call is enough for a few').toMatchObject(CAUGHT_UP);
     expect(first.changed).toContainEqual({ cardId: 2, carrierId: 9, realNameVerified: false });
     const { changed, removed } = await followChanges(db.store, mark);
     expect({ changed, removed }).toEqual({ changed: [2, 4], removed: [3] });
@@ -100,7 +102,19 @@ describeRecordStore('card changes', (db) => {
     expect([...first.removed, ...rest.removed].sort((a, b) => a - b)).toEqual(range(500));
   });
 
-  it('is empty only after all changes, even if a whole page has none to report', async () => {
+  it('has caught up only with what is committed until the call that says so', async () => {
+    await addCards(db.store, ...range(3));
+    const mark = await db.store.cards.changeMark();
+    await db.sql('UPDATE cards SET status = 2 WHERE card_id <= 2');
+    const first = await db.store.cards.changesSince(mark, 1);
+    await db.sql('UPDATE cards SET status = 2 WHERE card_id = 3');
+    const pages = [first];
+    while (!pages.at(-1)?.caughtUp)
+      pages.push(await db.store.cards.changesSince(pages.at(-1)?.mark as string, 2));
+    expect(pages.map(({ changed }) => changed.map((card) => card.cardId))).toEqual([[1], [2], [3]]);
+  });
+
+  it('has caught up only after all changes, even if a whole page has none to report', async () => {
     await addCards(db.store, ...range(20));
     const mark = await db.store.cards.changeMark();
     await db.sql('DELETE FROM cards');

@@ -146,12 +146,12 @@ export function reading(
 export async function followChanges(store: RecordStore, mark: string, limit = 1_000) {
   const changed: number[] = [];
   const removed: number[] = [];
-  let page: CardChanges = { changed: [], removed: [], mark };
+  let page: CardChanges = { changed: [], removed: [], mark, caughtUp: false };
   do {
     page = await store.cards.changesSince(page.mark, limit);
     changed.push(...page.changed.map((card) => card.cardId));
     removed.push(...page.removed);
-  } while (page.changed.length > 0 || page.removed.length > 0);
+  } while (!page.caughtUp);
   return { changed: changed.sort(ascending), removed: removed.sort(ascending), mark: page.mark };
 }
 

@@ -642,7 +642,7 @@ describe('what asks first', () => {
   it.each([
     [['configs', 'disable', '3'], 'PUT /api/admin/polling-configs/3', CONFIG],
     [['configs', 'delete', '3'], 'DELETE /api/admin/polling-configs/3', CONFIG],
-    [['init', 'rebuild'], 'POST /api/admin/polling-init/rebuild', INIT_STATE],
+    [['init', 'rebuild'], 'POST /api/admin/polling-init/rebuild', { ...OVERVIEW, ...INIT_STATE }],
   ])('%j shows its plan, refuses without a terminal, and does it with --yes', async (argv, line, answer) => {
     const { env, requests } = await daemonThatSays(json(answer));
     const planned = await cli([...argv, '--dry-run'], { env });
@@ -655,9 +655,19 @@ describe('what asks first', () => {
   });
 
   it('init rebuild names no size of a batch, which each daemon sets itself', async () => {
-    const { env } = await daemonThatSays(json(INIT_STATE));
+    const { env } = await daemonThatSays(json(OVERVIEW));
     const { stdout } = await cli(['init', 'rebuild', '--dry-run'], { env });
     expect(stdout).toContain('about 1,000,000 of them, in batches, and repair');
+  });
+
+  it('init rebuild knows the size of the fleet before initialisation has begun', async () => {
+    const init = { ...OVERVIEW.init, status: 'pending', total: 0, loaded: 0 };
+    const { env } = await daemonThatSays((request, response) => {
+      const isOverview = request.line === 'GET /api/admin/polling-stats';
+      json(isOverview ? { ...OVERVIEW, init } : { ...INIT_STATE, ...init })(request, response);
+    });
+    const { stdout } = await cli(['init', 'rebuild', '--dry-run'], { env });
+    expect(stdout).toContain('about 1,000,000 of them');
   });
 });
 

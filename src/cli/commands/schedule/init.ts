@@ -1,5 +1,4 @@
 // `cardpoll init`: how far the rings are loaded, and a new comparison with the cards. `adopt` opens the stores itself.
-import type { InitStateBody } from '../../../api/client/client-bodies.ts';
 import { loadAdoptConfig } from '../../../config/load-config.ts';
 import { SETTINGS } from '../../../config/settings/settings.ts';
 import { fleetText } from '../../../domain/fleet.ts';
@@ -25,15 +24,12 @@ const rebuild = defineCommand({
 });
 
 async function planOf(context: CommandContext): Promise<string[]> {
-  const { body } = await ask(context, 'reading the progress', (client) => client.initProgress());
+  const { body } = await ask(context, 'counting the cards', (client) => client.overview());
+  const cards = body.cards_total.toLocaleString('en-US');
   return [
-    `Compare every ring with the cards, about ${cardsOf(body)} of them, in batches, and repair the differences.`,
+    `Compare every ring with the cards, about ${cards} of them, in batches, and repair the differences.`,
     'Polling continues meanwhile; the database reads every card once.',
   ];
-}
-
-function cardsOf(body: InitStateBody): string {
-  return body.total.toLocaleString('en-US');
 }
 
 const adopt = defineCommand({

@@ -20,6 +20,8 @@ export interface CardChanges {
   readonly removed: readonly number[];
   /** The mark for the next call. */
   readonly mark: string;
+  /** Whether this was all that was committed when the call began; false: more is known to follow. */
+  readonly caughtUp: boolean;
 }
 
 /** What became of a chunk of an import. */
@@ -98,7 +100,7 @@ export interface CardRecords {
   /**
    * @returns cards that any client (also plain SQL) added, removed, or changed in a column that decides their ring or is
    * cached (identity, carrier, status, allowance, verified), committed after `mark`. Each call returns at most `limit`
-   * changed and `limit` removed cards; call again with the new mark until both are empty. Never misses a late commit.
+   * changed and `limit` removed cards; call again with the new mark until `caughtUp`. Never misses a late commit.
    * @throws CardpollError `conflict` / `change_mark_ahead` when the database is older than the mark (restored from a copy).
    */
   changesSince(mark: string, limit: number): Promise<CardChanges>;

@@ -46,25 +46,24 @@ export async function currentMark(client: SqlClient): Promise<string> {
 }
 
 export async function cardChangesSince(client: SqlClient, mark: string, limit: number): Promise<CardChanges> {
-  // An empty answer means "caught up": a page with nothing to tell is followed by the next one at once.
-  for (let at = mark; ; ) {
-    const { upper, ...begun } = parseMark(at);
-    const window = upper === null ? await newWindow(client, begun.lower) : { ...begun, upper };
-    const read = <Row extends PageRow>(name: string, after: string) =>
-      readPage<Row>(client, name, window, after, limit);
-    const changed = await read<PageRow & CardMembership>('changed', window.changedAfter);
-    const removed = await read<RemovedRow>('removed', window.removedAfter);
-    const gone = removed.filter((row) => !row.present).map((row) => row.cardId);
-    at = formatMark({
-      ...window,
-      changedAfter: nextAfter(changed, limit),
-      removedAfter: nextAfter(removed, limit),
-    });
-    const isCaughtUp = upper === null && at === window.upper;
-    if (isCaughtUp || changed.length > 0 || gone.length > 0) {
-      return { changed: changed.map(({ position: _, ...card }) => card), removed: gone, mark: at };
-    }
-  }
+  const { upper, ...begun } = parseMark(mark);
+  const window = upper === null ? await newWindow(client, begun.lower) : { ...begun, upper };
+  const read = <Row extends PageRow>(name: string, after: string) =>
+    readPage<Row>(client, name, window, after, limit);
+  const changed = await read<PageRow & CardMembership>('changed', window.changedAfter);
+  const removed = await read<RemovedRow>('removed', window.removedAfter);
+  const next = formatMark({
+    ...window,
+    changedAfter: nextAfter(changed, limit),
+    removedAfter: nextAfter(removed, limit),
+  });
+  return {
+    changed: changed.map(({ position: _, ...card }) => card),
+    removed: removed.filter((row) => !row.present).map((row) => row.cardId),
+    mark: next,
+    // A window that an earlier call began does not reach up to now.
+    caughtUp: upper === null && next === window.upper,
+  };
 }
 
 /** The window of everything from a snapshot to this instant. */

@@ -14,6 +14,7 @@ import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { ringKey } from '../../../../src/store/ports/live/rings.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
 
 const CARDS = 40;
@@ -77,7 +78,11 @@ function overriding<T extends object>(target: T, methods: Partial<T>): T {
   });
 }
 
-function makeInitialiser(store: InitialiserDeps['live']): Initialiser {
+/** Without pauses between batches, unless told otherwise: passes follow at once here. */
+function makeInitialiser(
+  store: InitialiserDeps['live'],
+  differing: Partial<InitialiserDeps> = {},
+): Initialiser {
   return new Initialiser({
     offers: () => true,
     live: overriding(store, { identity: async () => identities.live }),
@@ -94,13 +99,21 @@ function makeInitialiser(store: InitialiserDeps['live']): Initialiser {
     fence: () => fence,
     clock: systemClock,
     initBatch: 15,
-    initPauseMs: PAUSE_MS,
+    initPauseMs: 0,
     queueCap: 1e6,
     onProgress: (progress) => reported.push(progress),
     onReconcile: (reason) => reasons.push(reason),
     onRepair: (made) => repairs.push(made),
     onError: (error) => expect.unreachable(String(error)),
+    ...differing,
   });
+}
+
+/** One pass, and the rest after it. @returns its milliseconds */
+async function passBy(clock: FakeClock): Promise<number> {
+  const restMs = await initialiser.runOnce();
+  clock.advance(restMs);
+  return restMs;
 }
 
 async function configure(): Promise<void> {
@@ -125,8 +138,10 @@ async function members(): Promise<Record<number, number>> {
 
 it('reports its progress after each batch, and rests as long as configured in between', async () => {
   await configure();
+  const clock = new FakeClock();
+  initialiser = makeInitialiser(live, { clock, initPauseMs: PAUSE_MS });
   const rests: number[] = [];
-  while (reported.at(-1)?.status !== 'completed') rests.push(await initialiser.runOnce());
+  while (reported.at(-1)?.status !== 'completed') rests.push(await passBy(clock));
   expect(rests).toEqual([0, PAUSE_MS, PAUSE_MS, SYNC_EVERY_MS]);
   const known = { reason: 'build', batches: 3, total: CARDS, startedAtMs: reported[0]?.startedAtMs };
   const running = { ...known, status: 'running', finishedAtMs: null };
@@ -139,6 +154,114 @@ it('reports its progress after each batch, and rests as long as configured in be
   expect(await live.coordination.initProgress()).toEqual(reported[3]);
   expect(await initialiser.runOnce()).toBe(SYNC_EVERY_MS);
   expect(reported, 'a pass without changes is not reported').toHaveLength(4);
+});
+
+describe('a pause of minutes between two batches', () => {
+  const LONG_MS = 600_000;
+  let clock: FakeClock;
+
+  /** The first batch is loaded. */
+  beforeEach(async () => {
+    clock = new FakeClock();
+    initialiser = makeInitialiser(live, { clock, initPauseMs: LONG_MS });
+    await configure();
+    await passBy(clock);
+    expect(await initialiser.runOnce()).toBe(SYNC_EVERY_MS);
+    expect(reported.at(-1)).toMatchObject({ status: 'running', loaded: 15 });
+  });
+
+  it('does not hold up changed cards, and ends at its time', async () => {
+    await sql.query('DELETE FROM cards WHERE card_id = 1');
+    clock.advance(SYNC_EVERY_MS);
+    expect(await initialiser.runOnce()).toBe(SYNC_EVERY_MS);
+    expect(await live.rings.contains(ringOf(ALL), [1, 2])).toEqual([false, true]);
+    const { changeMark } = await live.coordination.initProgress();
+    expect(changeMark).not.toBe(reported.at(-1)?.changeMark);
+    clock.advance(LONG_MS - SYNC_EVERY_MS - 400);
+    expect(await initialiser.runOnce(), 'the rest of the pause').toBe(400);
+    expect(reported).toHaveLength(2);
+    clock.advance(400);
+    await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject({ status: 'running', loaded: 30 });
+  });
+
+  it('does not hold up a changed config', async () => {
+    configs = [ALL, OWN];
+    await configure();
+    clock.advance(SYNC_EVERY_MS);
+    await initialiser.runOnce();
+    expect((await live.rings.list()).map((ring) => ring.generation)).toEqual([1, 1]);
+    expect(reported.at(-1)).toMatchObject({ status: 'running', loaded: 0 });
+  });
+
+  it('does not hold up changed cards while everything is compared', async () => {
+    while (reported.at(-1)?.status !== 'completed') await passBy(clock);
+    await live.coordination.requestReconciliation(1);
+    await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject({ reason: 'requested', status: 'running', loaded: 15 });
+    const { length } = reported;
+    await sql.query('DELETE FROM cards WHERE card_id = 1');
+    clock.advance(SYNC_EVERY_MS);
+    expect(await initialiser.runOnce()).toBe(SYNC_EVERY_MS);
+    expect(await members()).toEqual({ 1: CARDS - 1 });
+    expect(reported).toHaveLength(length);
+    expect((await live.coordination.initProgress()).status).toBe('running');
+    clock.advance(LONG_MS - SYNC_EVERY_MS);
+    await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject({ reason: 'requested', status: 'running', loaded: 30 });
+  });
+});
+
+describe('cards that change all the time', () => {
+  let clock: FakeClock;
+  let pagesRead: number;
+  let changesSince: RecordStore['cards']['changesSince'];
+
+  beforeEach(async () => {
+    await runUntilCompleted();
+    await live.coordination.requestReconciliation(1);
+    clock = new FakeClock();
+    pagesRead = 0;
+    const cards = overriding(records.cards, {
+      page: (...args) => {
+        pagesRead += 1;
+        return records.cards.page(...args);
+      },
+      changesSince: (...args) => changesSince(...args),
+    });
+    const identity = async () => identities.records;
+    initialiser = makeInitialiser(live, { clock, records: overriding(records, { identity, cards }) });
+  });
+
+  it('do not hold up a comparison, however often they are asked for', async () => {
+    changesSince = async (...args) => {
+      await sql.query('UPDATE cards SET status = 3 - status WHERE card_id = 1');
+      return records.cards.changesSince(...args);
+    };
+    await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject({ reason: 'requested', loaded: 15 });
+  });
+
+  it('are applied without a rest or a look at other cards while very many wait, which is not stuck', async () => {
+    changesSince = records.cards.changesSince;
+    await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject({ reason: 'requested', loaded: 15 });
+    changesSince = async (...args) => {
+      await sql.query('UPDATE cards SET status = 3 - status WHERE card_id = 1');
+      return { ...(await records.cards.changesSince(...args)), caughtUp: false };
+    };
+    pagesRead = 0;
+    for (let pass = 0; pass < 3; pass += 1) {
+      clock.advance(60_000);
+      expect(await initialiser.runOnce()).toBe(0);
+    }
+    expect(pagesRead, 'only the first pass looks').toBe(1);
+    const progress = await live.coordination.initProgress();
+    expect(progress).toMatchObject({ status: 'running', loaded: 15, updatedAtMs: clock.now() });
+    changesSince = records.cards.changesSince;
+    while (reported.at(-1)?.status !== 'completed') await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject({ reason: 'requested', loaded: CARDS });
+  });
 });
 
 it('counts on where there are more cards than were estimated', async () => {
@@ -296,6 +419,38 @@ it('completes with configs that select nothing, and with none at all', async () 
   expect((await live.coordination.initProgress()).status).toBe('completed');
 });
 
+describe('a build without its last report', () => {
+  const all = { status: 'completed', loaded: CARDS, total: CARDS, batch: 3, batches: 3 };
+
+  it('keeps the size of the fleet if its configs were deleted', async () => {
+    await configure();
+    await initialiser.runOnce();
+    await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject({ status: 'running', loaded: 15, total: CARDS });
+    configs = [];
+    await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject(all);
+  });
+
+  it('counts its last batch if it was cut off after it', async () => {
+    await configure();
+    const { coordination } = live;
+    const saveInitProgress = async (progress: InitProgress) => {
+      if (progress.status === 'completed') throw new Error('cut off');
+      await coordination.saveInitProgress(progress);
+    };
+    initialiser = makeInitialiser(
+      overriding(live, { coordination: overriding(coordination, { saveInitProgress }) }),
+    );
+    for (let pass = 0; pass < 3; pass += 1) await initialiser.runOnce();
+    await expect(initialiser.runOnce()).rejects.toThrow('cut off');
+    expect(await members()).toEqual({ 1: CARDS });
+    initialiser = makeInitialiser(live);
+    await initialiser.runOnce();
+    expect(reported.at(-1)).toMatchObject(all);
+  });
+});
+
 describe('reconciliation', () => {
   /** Passes of the loop until a pass of reconciliation has ended. */
   async function runUntilSwept(): Promise<void> {
@@ -440,9 +595,11 @@ describe('reconciliation', () => {
     await runUntilCompleted();
     await runUntilSwept();
     reported.length = 0;
+    const clock = new FakeClock(Date.now());
+    initialiser = makeInitialiser(live, { clock, initPauseMs: PAUSE_MS });
     await live.coordination.requestReconciliation(Date.now());
     const rests: number[] = [];
-    while (reported.at(-1)?.status !== 'completed') rests.push(await initialiser.runOnce());
+    while (reported.at(-1)?.status !== 'completed') rests.push(await passBy(clock));
     expect([new Set(rests.slice(0, -1)), rests.at(-1)]).toEqual([new Set([PAUSE_MS]), SYNC_EVERY_MS]);
     const known = { reason: 'requested', total: CARDS, batches: 3, startedAtMs: reported[0]?.startedAtMs };
     const running = { ...known, status: 'running', finishedAtMs: null };

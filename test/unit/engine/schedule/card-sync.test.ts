@@ -19,9 +19,11 @@ interface Page {
   readonly changed: readonly CardMembership[];
   readonly removed: readonly number[];
   readonly mark: string;
+  readonly caughtUp?: boolean;
 }
 
 const NOTHING = { changed: [], removed: [] };
+const CAUGHT_UP = { ...NOTHING, mark: 'c', caughtUp: true };
 const config = (id: number, carrierId: number): PollingConfig => ({
   ...{ id, name: `config ${id}`, taskType: REALNAME, cardCondition: 'any', carrierId },
   ...{ intervalSeconds: 60, priority: 0, status: 1 },
@@ -80,10 +82,7 @@ const members = async () => (await live.rings.list()).map((ring) => ring.members
 
 it('puts a changed card into the ring that polls it, and takes it out of others', async () => {
   await live.rings.add({ configId: 1, taskType: REALNAME }, [7, 8]);
-  const found = await follow(
-    { ...NOTHING, changed: [card(7, 20), card(9, 10)], mark: 'b' },
-    { ...NOTHING, mark: 'c' },
-  );
+  const found = await follow({ ...NOTHING, changed: [card(7, 20), card(9, 10)], mark: 'b' }, CAUGHT_UP);
   expect(found).toEqual({ mark: 'c', caughtUp: true });
   expect(asked).toEqual(['a', 'b']);
   expect(await members()).toEqual([2, 1]);
@@ -91,12 +90,17 @@ it('puts a changed card into the ring that polls it, and takes it out of others'
   expect(await live.rings.contains({ configId: 2, taskType: REALNAME }, [7])).toEqual([true]);
 });
 
+it('asks no more when it has caught up, although there were changes', async () => {
+  expect(await follow({ ...CAUGHT_UP, removed: [1] })).toEqual({ mark: 'c', caughtUp: true });
+  expect(asked).toEqual(['a']);
+});
+
 it('takes removed cards out of every ring, and forgets their failures', async () => {
   await queueCards(live, [1, 2]);
   await settle(live, (await claim(live, 2)).items, 'failed', { baseMs: 60_000, capMs: 1e9 });
   expect(await live.work.counts(REALNAME)).toMatchObject({ backoff: 2 });
   await live.rings.add({ configId: 1, taskType: REALNAME }, [2, 3]);
-  await follow({ ...NOTHING, removed: [2], mark: 'b' }, { ...NOTHING, mark: 'c' });
+  await follow({ ...NOTHING, removed: [2], mark: 'b' }, CAUGHT_UP);
   expect(await live.work.counts(REALNAME)).toMatchObject({ backoff: 1 });
   expect(await members()).toEqual([1, 0]);
 });
@@ -104,12 +108,12 @@ it('takes removed cards out of every ring, and forgets their failures', async ()
 it('drops changed and removed cards from the cache', async () => {
   const cards = [1, 2, 3].map((cardId) => ({ ...card(cardId, 10), iccid: String(cardId) }) as Card);
   await live.cards.put(cards, 60_000);
-  await follow({ changed: [card(1, 10)], removed: [2], mark: 'b' }, { ...NOTHING, mark: 'c' });
+  await follow({ changed: [card(1, 10)], removed: [2], mark: 'b' }, CAUGHT_UP);
   expect([...(await live.cards.get([1, 2, 3])).keys()]).toEqual([3]);
 });
 
 it('checks whether changed cards are over their package after dropping them from the cache', async () => {
-  await follow({ changed: [card(1, 10), card(3, 10)], removed: [2], mark: 'b' }, { ...NOTHING, mark: 'c' });
+  await follow({ changed: [card(1, 10), card(3, 10)], removed: [2], mark: 'b' }, CAUGHT_UP);
   expect(judged).toEqual([1, 3]);
 });
 
