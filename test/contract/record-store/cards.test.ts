@@ -89,7 +89,8 @@ describeRecordStore('cards', (db) => {
     const expectEstimate = async (known: string) => {
       const estimate = await db.store.cards.estimate();
       expect(estimate, known).toBeGreaterThan(cards * 0.6);
-      expect(estimate, known).toBeLessThan(cards * 1.6);
+      // An ANALYZE by autovacuum may keep the vacuum from freeing pages: then there are twice as many.
+      expect(estimate, known).toBeLessThan(cards * 2.2);
     };
     await db.sql('ALTER TABLE cards SET (autovacuum_enabled = false)');
     await fill();
