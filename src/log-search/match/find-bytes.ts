@@ -1,7 +1,7 @@
 // Finds bytes in a block of memory three times as fast as Buffer.indexOf does, 16 positions at a time
 // (docs/decisions/0027-find-with-simd.md).
-// Used by card-matcher.ts and trace-lines.ts. A reader that fills scanBuffer() (scan-file.ts, inflaters.ts) is searched that fast; in any
-// other buffer the same bytes are found by Buffer.indexOf.
+// Used by card-matcher.ts and trace-lines.ts. A reader that fills scanBuffer() (scan-file.ts, inflaters.ts) is searched that
+// fast; in any other buffer the same bytes are found by Buffer.indexOf.
 import program from './find-bytes.wat';
 
 /** Node's types do not include WebAssembly. */
