@@ -1,5 +1,5 @@
 // Silences: periods without notifications for some alerts. Used by operations, API, CLI and the stores. The database
-// decides which alerts a silence covers (store/sql/migrations/0010_alert_care.sql); this is its shape.
+// decides which alerts a silence covers (store/sql/migrations/0.2/0010_alert_care.sql); this is its shape.
 
 import type { TaskType } from '../task-type.ts';
 import type { RuleType } from './alert-rule.ts';

@@ -1,4 +1,4 @@
-// The types that the domain knows and those that the database takes are the same (migrations/0012_types.sql).
+// The types that the domain knows and those that the database takes are the same (migrations/0.2/0012_types.sql).
 import { expect, it } from 'vitest';
 import { RULE_TYPES, ruleTypeFits } from '../../../src/domain/alerts/alert-rule.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';

@@ -1,4 +1,4 @@
--- The change feed of cards; migrations/0001_cards.sql explains the snapshots.
+-- The change feed of cards; migrations/0.2/0001_cards.sql explains the snapshots.
 
 -- name: card_changes.snapshot
 SELECT pg_current_snapshot()::text AS mark

@@ -1,5 +1,5 @@
 // The change feed of cards: every committed change since a mark, never missing a late commit. Used by cards.ts.
-// migrations/0001_cards.sql explains how changes are recorded.
+// migrations/0.2/0001_cards.sql explains how changes are recorded.
 //
 // A mark is the text of a PostgreSQL snapshot (`xmin:xmax:xip,xip`): "everything visible in it is known". While a
 // window of changes is read page by page, its mark is `lower/upper/xid.card/xid.card`: changes not visible in `lower`

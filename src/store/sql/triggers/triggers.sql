@@ -1,4 +1,4 @@
--- Manual triggers; migrations/0007_triggers.sql explains how a card counts once.
+-- Manual triggers; migrations/0.2/0007_triggers.sql explains how a card counts once.
 
 -- name: triggers.create
 -- Records a manual trigger and hands out its first cards, atomically. $1 trigger id, $2 task type, $3 its cards as JSON: a list,

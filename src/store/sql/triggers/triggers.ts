@@ -1,4 +1,4 @@
-// Manual triggers (see TriggerRecords in the port, and migrations/0007_triggers.sql for how counting once works).
+// Manual triggers (see TriggerRecords in the port, and migrations/0.2/0007_triggers.sql for how counting once works).
 import type { ManualTrigger } from '../../../domain/manual-trigger.ts';
 import type { HandOut, TriggerRecords } from '../../ports/records/trigger-records.ts';
 import { countWithin } from '../client/bounded-count.ts';
