@@ -7,7 +7,6 @@ import type { Fleet } from '../../../domain/fleet.ts';
 import type { PollOutcome } from '../../../domain/results/poll-outcome.ts';
 import type { PollingConfig } from '../../../domain/schedule/polling-config.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
-import type { Clock } from '../../../platform/clock.ts';
 import type { AlertRecords } from './alert-records.ts';
 import type { AuditRecords, MadeChanges } from './audit-records.ts';
 import type { CardRecords } from './card-records.ts';
@@ -51,11 +50,14 @@ export interface RecordStore {
 }
 
 /**
- * The time for what cannot be undone: the earlier of this machine's clock and the record store's, epoch milliseconds. One of
- * them that is ahead, by mistake or for a minute, then removes nothing early.
+ * The time for what cannot be undone: the earlier of the record store's clock and another one, epoch milliseconds. If one of
+ * them is ahead, nothing is done early.
  */
-export async function earlierTime(clock: Pick<Clock, 'now'>, records: Pick<RecordStore, 'now'>) {
-  return Math.min(clock.now(), await records.now());
+export async function earlierTime(
+  other: { now(): number | Promise<number> },
+  records: Pick<RecordStore, 'now'>,
+): Promise<number> {
+  return Math.min(await other.now(), await records.now());
 }
 
 export interface RecordServer {
