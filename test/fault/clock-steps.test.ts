@@ -96,6 +96,7 @@ it.each([600_000, -600_000])(
       expect(schedule_lag_seconds).toBeLessThan(INTERVAL_SECONDS);
       expect(achieved_interval_seconds).toBeLessThan(3 * INTERVAL_SECONDS);
     }
+    await waitFor(async () => (await reasonsOf(fleet)).some(({ code }) => code === 'instance_clocks_differ'));
     const { items } = await fleet.get<{ items: Array<{ at: string }> }>(
       '/api/admin/polling-stats/history?minutes=1',
     );

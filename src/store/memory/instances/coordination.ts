@@ -2,6 +2,7 @@
 import type { Fleet } from '../../../domain/fleet.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
+  byStoreClock,
   type Coordination,
   INIT_NOT_STARTED,
   type InitProgress,
@@ -65,7 +66,9 @@ export function embeddedCoordination(
     },
 
     async heartbeat(info, ttlMs) {
-      instances.set(info.instanceId, { info, expiresMs: clock.now() + ttlMs });
+      const now = clock.now();
+      instances.set(info.instanceId, { info: byStoreClock(info), expiresMs: now + ttlMs });
+      return now;
     },
 
     async instances() {
