@@ -67,7 +67,9 @@ export function embeddedCoordination(
 
     async heartbeat(info, ttlMs) {
       const now = clock.now();
-      instances.set(info.instanceId, { info: byStoreClock(info), expiresMs: now + ttlMs });
+      const expiresMs = now + ttlMs;
+      for (const other of instances.values()) other.expiresMs = Math.min(other.expiresMs, expiresMs);
+      instances.set(info.instanceId, { info: byStoreClock(info), expiresMs });
       return now;
     },
 
