@@ -147,6 +147,7 @@ export class Engine implements Service {
       logTrouble: this.deps.logTrouble(),
       timeZone,
       stopMode: stops.mode,
+      clockAheadMs: this.#heartbeat.clockAheadMs,
       databaseOutage: this.#database.outage,
     };
   }

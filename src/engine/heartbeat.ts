@@ -14,6 +14,12 @@ export class Heartbeat extends LoopService<
   /** When the live store last accepted a heartbeat. */
   #beatAt = this.deps.clock.monotonic();
   #failure: string | null = null;
+  #clockAheadMs: number | null = null;
+
+  /** At least how far this machine's clock is ahead of the live store's; null before the first answer. */
+  get clockAheadMs(): number | null {
+    return this.#clockAheadMs;
+  }
 
   /** Why the fleet counts this instance as gone, a sentence; null: it does not. */
   get silence(): string | null {
@@ -24,14 +30,18 @@ export class Heartbeat extends LoopService<
   }
 
   async runOnce(): Promise<number> {
+    const { live, describe, clock } = this.deps;
+    const sentMs = clock.now();
     try {
-      await this.deps.live.coordination.heartbeat(this.deps.describe(), TTL_MS);
+      const theirsMs = await live.coordination.heartbeat(describe(), TTL_MS);
+      // Their time is one between the two, so that a slow answer does not look like a difference.
+      this.#clockAheadMs = Math.max(0, sentMs - theirsMs) + Math.min(0, clock.now() - theirsMs);
       this.#failure = null;
     } catch (error) {
       this.#failure = messageOf(error);
       throw error;
     }
-    this.#beatAt = this.deps.clock.monotonic();
+    this.#beatAt = clock.monotonic();
     return BEAT_EVERY_MS;
   }
 

@@ -6,6 +6,7 @@ import type { Actor } from '../domain/audit.ts';
 import { type CleanupConfig, cleanupBegun } from '../domain/cleanup.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CleanupPlan } from '../store/ports/records/cleanup-records.ts';
+import { earlierTime } from '../store/ports/records/record-store.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from './cleanup-report.ts';
 import { dated } from './date-of.ts';
 import type { OperationMeans } from './means.ts';
@@ -111,7 +112,8 @@ export class CleanupOperations {
   async #plan(): Promise<CleanupPlan> {
     const { live, records, clock, calendar } = this.deps;
     const { changeMark } = await live.coordination.initProgress();
-    return records.cleanup.plan({ nowMs: clock.now(), calendar, changeMark: changeMark || null });
+    const nowMs = await earlierTime(clock, records);
+    return records.cleanup.plan({ nowMs, calendar, changeMark: changeMark || null });
   }
 }
 

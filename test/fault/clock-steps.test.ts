@@ -1,5 +1,5 @@
 // A real Redis whose clock is wrong: set forward by weeks, then back. The daemon goes on polling, counts usage in the present
-// month, and shows what is wrong.
+// month, and shows what is wrong. And a daemon whose own clock is wrong: it reports the fleet as it is.
 import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { FakeTime } from '../support/fake-time.ts';
@@ -15,8 +15,8 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function startFleet(time: FakeTime): Promise<Fleet> {
-  const fleet = await Fleet.start({ redisEnv: time.env });
+async function startFleet(time: FakeTime, of: 'redisEnv' | 'env' = 'redisEnv'): Promise<Fleet> {
+  const fleet = await Fleet.start({ [of]: time.env });
   closing.push(() => fleet.close());
   await fleet.startDaemon();
   await fleet.importCards(CARDS);
@@ -82,3 +82,25 @@ it('45 days ahead and back: usage stays in the present month, and both clocks ar
   );
   expect(rows).toEqual([{ early: 0, cards: CARDS }]);
 });
+
+it.each([600_000, -600_000])(
+  'a daemon whose clock is %i ms off reports the schedule as it is kept',
+  async (offMs) => {
+    const fleet = await startFleet(new FakeTime(offMs), 'env');
+    await aRound(fleet);
+    const { generated_at, tasks } = await fleet.get<{
+      generated_at: string;
+      tasks: Array<{ schedule_lag_seconds: number; achieved_interval_seconds: number }>;
+    }>('/api/admin/polling-stats');
+    for (const { schedule_lag_seconds, achieved_interval_seconds } of tasks) {
+      expect(schedule_lag_seconds).toBeLessThan(INTERVAL_SECONDS);
+      expect(achieved_interval_seconds).toBeLessThan(3 * INTERVAL_SECONDS);
+    }
+    await waitFor(async () => (await reasonsOf(fleet)).some(({ code }) => code === 'instance_clocks_differ'));
+    const { items } = await fleet.get<{ items: Array<{ at: string }> }>(
+      '/api/admin/polling-stats/history?minutes=1',
+    );
+    for (const at of [generated_at, items.at(-1)?.at ?? ''])
+      expect(Math.abs(Date.parse(at) - Date.now())).toBeLessThan(60_000);
+  },
+);

@@ -30,6 +30,7 @@ export function instanceOf(instanceId: string, over: Partial<InstanceInfo> = {})
     logTrouble: null,
     timeZone: 'Asia/Shanghai',
     stopMode: 'enforce',
+    clockAheadMs: null,
     ...over,
   };
 }

@@ -238,7 +238,8 @@ export function nextEvent(watched: WatchedRule, sample: number | null): AlertEve
   }
   if (!rule.isEnabled || watched.isDeleted || sample === null || !holds(rule, sample)) return null;
   const { sinceFiredMs } = watched;
-  const cooling = sinceFiredMs !== null && sinceFiredMs < rule.cooldownSeconds * 1000;
+  // Less than zero: the database's clock was set back, and must not keep the rule quiet until that time comes again.
+  const cooling = sinceFiredMs !== null && Math.abs(sinceFiredMs) < rule.cooldownSeconds * 1000;
   return cooling ? null : { kind: 'fired', value: sample };
 }
 

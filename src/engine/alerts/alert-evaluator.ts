@@ -22,7 +22,7 @@ const FOLLOWER_REST_MS = 500;
 
 export class AlertEvaluator extends LoopService<
   LeaderMeans & {
-    readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings'>;
+    readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings' | 'now'>;
     readonly alerts: Pick<AlertRecords, 'toEvaluate' | 'apply'>;
     readonly stops: Pick<StopRecords, 'unconfirmed'>;
     readonly stopControl: Pick<StopControlRecords, 'read'>;
@@ -45,7 +45,7 @@ export class AlertEvaluator extends LoopService<
     if (rules.length === 0) return intervalMs;
     const read = new Set(rules.map(({ rule }) => RULE_TYPE_FACTS[rule.ruleType].reads));
     const [fleet, unconfirmedStops, control, condition] = await Promise.all([
-      readFleet(live, clock.now()),
+      readFleet(live),
       read.has('unconfirmedStops') ? stops.unconfirmed() : null,
       read.has('heldStops') ? stopControl.read() : null,
       read.has('condition') ? conditions() : null,

@@ -3,7 +3,8 @@
 //
 // Begins scheduled runs itself. A run that became due while another instance led stays due for a minute, so that it is not lost
 // between two leaders (the records refuse a second run for the same time). A run missed while no instance was up is skipped. A
-// run missed while a store was unavailable starts once, when the store is back.
+// run missed while a store was unavailable starts once, when the store is back. A run is due when it is due by this machine's
+// clock and by the record store's.
 //
 // The loop repeats a step that fails. An error that waiting does not cure, or one that lasts (such as a transaction of
 // another client that stays open), ends the work on that target: the run continues with the other targets and fails.
@@ -18,6 +19,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { CleanupRecords, CleanupRun } from '../../store/ports/records/cleanup-records.ts';
+import { earlierTime, type RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 500;
@@ -27,9 +29,11 @@ const PAUSE_PER_BATCH = 4;
 const TIMEOUTS_A_TARGET = 15;
 /** A run that became due stays due this long for the next leader. */
 const HANDOVER_MS = 60_000;
+const HOUR_MS = 3_600_000;
 
 interface CleanerDeps extends LeaderMeans {
   readonly cleanup: CleanupRecords;
+  readonly records: Pick<RecordStore, 'now'>;
   readonly audit: Pick<AuditTrail, 'change'>;
   /** Cron expression in the time zone of the calendar, or `off`. */
   readonly schedule: string;
@@ -52,19 +56,30 @@ export class Cleaner extends LoopService<CleanerDeps> {
   #timeouts = 0;
 
   async runOnce(): Promise<number> {
-    const { fence, clock } = this.deps;
+    const { fence, clock, records } = this.deps;
+    // A clock that was ahead must not keep runs from beginning until its time comes.
+    this.#passedMs = Math.min(this.#passedMs, clock.now());
     if (fence() === null) {
       this.#passedMs = Math.max(this.#passedMs, clock.now() - HANDOVER_MS);
       return LOOK_EVERY_MS;
     }
-    const next = this.#cron?.nextRun(new Date(this.#passedMs)) ?? null;
-    if (next !== null && next.getTime() <= clock.now()) await this.#beginScheduled(next.getTime());
+    const dueMs = this.#nextRunMs();
+    if (dueMs <= clock.now()) {
+      const nowMs = await earlierTime(clock, records);
+      if (dueMs <= nowMs) await this.#beginScheduled(dueMs, nowMs);
+    }
     return this.#step();
   }
 
-  async #beginScheduled(dueMs: number): Promise<void> {
-    const { cleanup, audit, calendar, clock, changeMark, log } = this.deps;
-    const nowMs = clock.now();
+  /** Where an hour comes twice, the library may name the first one, also when that has passed. */
+  #nextRunMs(): number {
+    const after = (ms: number) => this.#cron?.nextRun(new Date(ms))?.getTime() ?? Number.POSITIVE_INFINITY;
+    const next = after(this.#passedMs);
+    return next > this.#passedMs ? next : after(this.#passedMs + HOUR_MS);
+  }
+
+  async #beginScheduled(dueMs: number, nowMs: number): Promise<void> {
+    const { cleanup, audit, calendar, changeMark, log } = this.deps;
     const plan = await cleanup.plan({ nowMs, calendar, changeMark: await changeMark() });
     const begun = await audit.change(DAEMON, async (records, note) => {
       const runId = randomUUID();

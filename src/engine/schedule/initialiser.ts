@@ -40,7 +40,7 @@ const NOT_LEADING_REST_MS = 500;
 const RESIZE_STEPS_A_PASS = 512;
 
 export interface InitialiserDeps extends LeaderMeans {
-  readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity'>;
+  readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity' | 'now'>;
   readonly records: Pick<RecordStore, 'cards' | 'identity' | 'stops'>;
   readonly offers: Offers;
   readonly matcher: () => ConfigMatcher;
@@ -151,7 +151,8 @@ export class Initialiser extends LoopService<InitialiserDeps> {
    * loaded: an instance that is killed in between leaves a build that begins again, never one that seems further ahead.
    */
   async #begin(outdated: readonly RingState[], matcher: ConfigMatcher, changeMark: string): Promise<number> {
-    const pass = { reason: 'build', lastCardId: 0, startedAtMs: this.deps.clock.now(), changeMark } as const;
+    const startedAtMs = await this.deps.live.now();
+    const pass = { reason: 'build', lastCardId: 0, startedAtMs, changeMark } as const;
     await this.#report(pass, 0, await this.deps.records.cards.estimate(), false);
     for (const ring of outdated) {
       this.#requireLead();
@@ -196,7 +197,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     const healed = looked !== null && caughtUp ? await this.#reconciler.heal(looked) : null;
     // A comparison that waits for very many changes to be applied is not stuck.
     const isHeldUp = progress.status === 'running' && !caughtUp;
-    const updatedAtMs = isHeldUp ? this.deps.clock.now() : progress.updatedAtMs;
+    const updatedAtMs = isHeldUp ? await this.deps.live.now() : progress.updatedAtMs;
     const now = { ...progress, changeMark, updatedAtMs };
     await this.#saveCompared(now, progress, reconciliation.reason, healed);
     await this.#resize(rings);
@@ -236,8 +237,8 @@ export class Initialiser extends LoopService<InitialiserDeps> {
 
   /** @param total number of cards, an estimate at first. Cards are added meanwhile; it is exact at the end. */
   async #report(pass: Pass, loaded: number, total: number, isOver: boolean): Promise<void> {
-    const { initBatch, clock, onProgress } = this.deps;
-    const now = clock.now();
+    const { initBatch, live, onProgress } = this.deps;
+    const now = await live.now();
     const batch = Math.ceil(loaded / initBatch);
     // A build ends with a batch that is not full; a comparison goes on with the members when all cards were read.
     const atLeast = pass.reason === 'build' ? batch + 1 : batch;

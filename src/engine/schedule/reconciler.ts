@@ -9,7 +9,6 @@
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { sum, sumOfCounts } from '../../domain/numbers.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Reconciliation, ReconciliationReason } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
@@ -38,9 +37,8 @@ export interface Suspicion {
 }
 
 interface ReconcilerDeps {
-  readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'identity'>;
+  readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'identity' | 'now'>;
   readonly records: Pick<RecordStore, 'cards' | 'identity'>;
-  readonly clock: Clock;
   /** Throws when this instance no longer leads. */
   readonly requireLead: () => void;
   readonly onBegin: (reason: ReconciliationReason) => void;
@@ -81,7 +79,7 @@ export class Reconciler {
    * that is replaced from now on is still a reason to begin.
    */
   async begin(state: Reconciliation, reason: ReconciliationReason): Promise<Reconciliation> {
-    const now = this.deps.clock.now();
+    const now = await this.deps.live.now();
     const begun = { ...state, reason, position: 'cards:0', checked: 0, startedAtMs: now };
     const next = { ...begun, answeredRequestMs: state.requestedMs };
     await this.#save(next);
@@ -92,7 +90,7 @@ export class Reconciler {
   /** @param fastCards cards in one step of a fast pass. @returns null when there is nothing to do now. */
   async look(state: Reconciliation, matcher: ConfigMatcher, fastCards: number): Promise<Suspicion | null> {
     const slow = state.reason === 'continuous';
-    const now = this.deps.clock.now();
+    const now = await this.deps.live.now();
     // `abs`: after the clock was set back, the end of the last pass lies in the future.
     if (state.position === '' && Math.abs(now - (state.sweptAtMs ?? 0)) < MIN_PASS_MS) return null;
     const at =
@@ -186,7 +184,7 @@ export class Reconciler {
         await this.deps.live.rings.recount(ringOf(config));
       }
     }
-    return { ...state, reason: 'continuous', healed: 0, sweptAtMs: this.deps.clock.now() };
+    return { ...state, reason: 'continuous', healed: 0, sweptAtMs: await this.deps.live.now() };
   }
 
   async #save(state: Reconciliation): Promise<void> {

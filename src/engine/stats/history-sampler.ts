@@ -1,5 +1,6 @@
 // Takes a sample of every task type each second, and one each minute, for the charts. Runs on the leader: without a
-// leader there is a gap. A sample consists of numbers that the live store counts anyway; it costs a few reads.
+// leader there is a gap. A sample consists of numbers that the live store counts anyway; it costs a few reads. The live store's
+// clock dates it, so that the samples of all leaders are in one order.
 
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/operator-limits.ts';
 import { percentileOf, rounded, roundedOrNull } from '../../domain/numbers.ts';
@@ -17,7 +18,7 @@ const EARLY_MS = 50;
 
 export class HistorySampler extends LoopService<
   LeaderMeans & {
-    readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings' | 'history'>;
+    readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings' | 'history' | 'now'>;
   }
 > {
   readonly name = 'history-sampler';
@@ -26,19 +27,22 @@ export class HistorySampler extends LoopService<
   #minute: HistorySample[] = [];
 
   async runOnce(): Promise<number> {
-    const { fence, clock } = this.deps;
+    const { fence, live, clock } = this.deps;
     if (fence() === null) {
       this.#before = null;
       this.#minute = [];
-    } else {
-      await this.#sample(clock.now());
+      return SECOND_MS;
     }
-    return SECOND_MS + EARLY_MS - ((clock.now() + EARLY_MS) % SECOND_MS);
+    const startedAt = clock.monotonic();
+    const nowMs = await live.now();
+    await this.#sample(nowMs);
+    const endedMs = nowMs + clock.monotonic() - startedAt;
+    return SECOND_MS + EARLY_MS - ((endedMs + EARLY_MS) % SECOND_MS);
   }
 
   async #sample(nowMs: number): Promise<void> {
     const { live, clock } = this.deps;
-    const fleet = await readFleet(live, nowMs);
+    const fleet = await readFleet(live);
     const atMs = clock.monotonic();
     const before = this.#before;
     this.#before = { fleet, atMs };
@@ -51,12 +55,15 @@ export class HistorySampler extends LoopService<
     await this.#addToMinute(sample);
   }
 
-  /** Writes a minute's sample when the minute ends. A leader that began in mid-minute averages the seconds it saw. */
+  /**
+   * Writes a minute's sample when another minute begins, also an earlier one: a clock may be set back. A leader that began in
+   * mid-minute averages the seconds it saw.
+   */
   async #addToMinute(sample: HistorySample): Promise<void> {
-    const endMs = sample.atMs - (sample.atMs % MINUTE_MS);
+    const endOf = ({ atMs }: HistorySample) => atMs - (atMs % MINUTE_MS) + MINUTE_MS;
     const [first] = this.#minute;
-    if (first !== undefined && first.atMs < endMs) {
-      await this.deps.live.history.save('minute', meanOf(endMs, this.#minute));
+    if (first !== undefined && endOf(first) !== endOf(sample)) {
+      await this.deps.live.history.save('minute', meanOf(endOf(first), this.#minute));
       this.#minute = [];
     }
     this.#minute.push(sample);

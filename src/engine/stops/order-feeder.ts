@@ -11,7 +11,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
-import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import { earlierTime, type RecordStore } from '../../store/ports/records/record-store.ts';
 import type { ResumeRecords } from '../../store/ports/records/resume-records.ts';
 import type { LeaderMeans } from '../leadership.ts';
 
@@ -86,7 +86,8 @@ export class OrderFeeder extends LoopService<
 
 /**
  * When a month begins, has the cards resumed that cardpoll stopped for the usage of the month before: the setting
- * stops.resume_at_month_start. Once a month, by the record store's clock and the calendar of the configured time zone.
+ * stops.resume_at_month_start. Once a month, by the calendar of the configured time zone, when the month has begun by the
+ * clocks of both stores: one that is ahead would put a fleet online too early, and take the run of the month.
  */
 export class MonthStart {
   #lookAt = Number.NEGATIVE_INFINITY;
@@ -97,6 +98,7 @@ export class MonthStart {
       readonly records: Pick<RecordStore, 'now'> & {
         readonly resumes: Pick<RecordStore['resumes'], 'hasRunFor' | 'preview'>;
       };
+      readonly live: Pick<LiveStore, 'now'>;
       readonly audit: Pick<AuditTrail, 'change'>;
       readonly calendar: MonthCalendar;
       readonly clock: Pick<Clock, 'monotonic'>;
@@ -106,9 +108,9 @@ export class MonthStart {
 
   /** Looks once a minute. */
   async run(): Promise<void> {
-    const { enabled, records, calendar, clock } = this.deps;
+    const { enabled, records, live, calendar, clock } = this.deps;
     if (!enabled || clock.monotonic() < this.#lookAt) return;
-    const nowMs = await records.now();
+    const nowMs = await earlierTime(live, records);
     const month = calendar.monthOf(nowMs - ENDS_WITHIN_MS);
     if (calendar.monthOf(nowMs - BEGINS_WITHIN_MS) !== month) await this.#resumeFor(month);
     this.#lookAt = clock.monotonic() + LOOK_AT_MONTH_EVERY_MS;

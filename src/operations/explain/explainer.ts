@@ -107,7 +107,7 @@ async function surroundingsOf(card: CardRecord, deps: ExplainerMeans) {
       .filter((trigger) => trigger.taskType === taskType)
       .map(({ triggerId }) => manualEntry(card.cardId, triggerId)),
   ]);
-  const init = deps.init.report(progress);
+  const init = deps.init.report(progress, nowMs);
   return { nowMs, schedules, pauses, paces, instances, init, openTriggers: triggers.map(dated) };
 }
 

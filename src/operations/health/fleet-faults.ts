@@ -1,6 +1,6 @@
 // What is wrong with the parts of a fleet: instances that cannot use the database, or could not reload their configuration and
-// run with the one from before, or cannot write their logs, or have different time zones or modes of stops; and clocks of Redis and PostgreSQL
-// that differ. Redis dates schedule and leases; PostgreSQL dates readings when the clocks differ. Used by operations.ts for the
+// run with the one from before, or cannot write their logs, or have different time zones or modes of stops; and clocks of Redis, PostgreSQL
+// and instances that differ. Redis dates schedule and leases; PostgreSQL dates readings when the clocks differ. Used by operations.ts for the
 // fleet's health and by the doctor.
 import { groupBy } from '../../domain/group-by.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
@@ -36,6 +36,7 @@ export function fleetFaults({ instances, silence, initStuck, ...state }: FleetSt
   }
   if (initStuck) causes.push(initStuckCause(!isScheduled));
   causes.push(...modeCauses(instances, state.stops), ...zoneCauses(instances), ...clockCauses(state));
+  causes.push(...instanceClockCauses(instances, state.clockGap));
   causes.push(...reloadCauses(instances), ...logCauses(instances));
   return causes;
 }
@@ -208,6 +209,23 @@ export async function clockGapOf(live: Pick<LiveStore, 'now' | 'kind'>, records:
   return { liveMs, recordsMs, aheadMs };
 }
 
+/** By the clock of PostgreSQL, if that is known: when the clock of Redis is wrong, those of the instances are not. */
+function instanceClockCauses(instances: readonly InstanceInfo[], gap: ClockGap | null): Cause[] {
+  const off = instances
+    .flatMap(({ instanceId, clockAheadMs: ownMs }) =>
+      ownMs === null ? [] : [{ instanceId, aheadMs: ownMs + (gap?.aheadMs ?? 0) }],
+    )
+    .filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_GAP_MS.warningAbove)
+    .sort((a, b) => Math.abs(b.aheadMs) - Math.abs(a.aheadMs));
+  const [worst] = off;
+  if (worst === undefined) return [];
+  const most = off.length === 1 ? '' : 'up to ';
+  const text =
+    `the clock of ${whoOf(off, instances)} is ${most}${differenceWords(worst.aheadMs)} those of the stores: ` +
+    'log lines, audit entries and webhooks have wrong times, and tokens expire at wrong times';
+  return [{ code: 'instance_clocks_differ', severity: 'warning', text, command: 'cardpoll stats instances' }];
+}
+
 /** The clock of Redis dated its start, so the gap is subtracted to show the time of PostgreSQL. */
 function clockCauses({
   clockGap: gap,
@@ -221,9 +239,12 @@ function clockCauses({
 }
 
 function gapWords({ liveMs, recordsMs, aheadMs }: ClockGap): string {
-  const span = `${spanWords(Math.abs(aheadMs) / 1000)} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
   return (
-    `the clock of Redis (${new Date(liveMs).toISOString()}) is ${span} that of PostgreSQL ` +
+    `the clock of Redis (${new Date(liveMs).toISOString()}) is ${differenceWords(aheadMs)} that of PostgreSQL ` +
     `(${new Date(recordsMs).toISOString()}): readings are dated by PostgreSQL, all else by Redis`
   );
+}
+
+function differenceWords(aheadMs: number): string {
+  return `${spanWords(Math.abs(aheadMs) / 1000)} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
 }

@@ -24,6 +24,7 @@ export const REASON_CODES = [
   'database_outage',
   'init_stuck',
   'clocks_differ',
+  'instance_clocks_differ',
   'time_zones_differ',
   'stop_modes_differ',
   'reload_failed',

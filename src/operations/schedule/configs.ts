@@ -29,16 +29,22 @@ import type { ConfigReport } from './schedule-report.ts';
 export type NewConfig = Omit<PollingConfig, 'id'>;
 export type ConfigPatch = Partial<NewConfig>;
 
-type ConfigMeans = Pick<OperationMeans, 'records' | 'live' | 'clock' | 'audit' | 'rateLimits' | 'offers'>;
+type ConfigMeans = Pick<OperationMeans, 'records' | 'live' | 'audit' | 'rateLimits' | 'offers'>;
+
+interface Schedule {
+  readonly rings: readonly RingState[];
+  /** By the live store's clock, which dates the rings. */
+  readonly nowMs: number;
+}
 
 export class ConfigOperations {
   constructor(private readonly deps: ConfigMeans) {}
 
   /** @returns the configs in order of id. */
   async list(): Promise<ConfigReport[]> {
-    const [configs, rings] = await Promise.all([this.deps.records.configs.list(), this.#rings()]);
+    const [configs, schedule] = await Promise.all([this.deps.records.configs.list(), this.#schedule()]);
     const sorted = [...configs].sort((a, b) => a.id - b.id);
-    return sorted.map((config) => this.#report(config, sorted, rings));
+    return sorted.map((config) => this.#report(config, sorted, schedule));
   }
 
   /** @throws CardpollError `not_found` for an unknown id. */
@@ -105,24 +111,23 @@ export class ConfigOperations {
   }
 
   async #reportOf(config: PollingConfig): Promise<ConfigReport> {
-    const [configs, rings] = await Promise.all([this.deps.records.configs.list(), this.#rings()]);
-    return this.#report(config, configs, rings);
+    const [configs, schedule] = await Promise.all([this.deps.records.configs.list(), this.#schedule()]);
+    return this.#report(config, configs, schedule);
   }
 
-  #report(
-    config: PollingConfig,
-    all: readonly PollingConfig[],
-    rings: readonly RingState[] | null,
-  ): ConfigReport {
-    const ring = rings?.find((one) => one.configId === config.id && one.taskType === config.taskType);
-    const members = rings === null ? null : (ring?.members ?? 0);
-    const achievedMs = ring === undefined ? null : achievedIntervalMsOf(ring, this.deps.clock.now());
+  #report(config: PollingConfig, all: readonly PollingConfig[], schedule: Schedule | null): ConfigReport {
+    const ring = schedule?.rings.find(
+      (one) => one.configId === config.id && one.taskType === config.taskType,
+    );
+    const members = schedule === null ? null : (ring?.members ?? 0);
+    const achievedMs =
+      schedule === null || ring === undefined ? null : achievedIntervalMsOf(ring, schedule.nowMs);
     const isLoaded = ring?.loaded === true && ring.building === null;
     return {
       ...config,
       members,
       achievedIntervalSeconds: achievedMs === null ? null : Math.round(achievedMs / 100) / 10,
-      skippedRevolutions: rings === null ? null : (ring?.skippedRevolutions ?? 0),
+      skippedRevolutions: schedule === null ? null : (ring?.skippedRevolutions ?? 0),
       problems: problemsOf(config, {
         all,
         members: isLoaded ? members : null,
@@ -133,8 +138,11 @@ export class ConfigOperations {
   }
 
   /** @returns null while the live store is unavailable: configs stay readable and changeable then. */
-  #rings(): Promise<readonly RingState[] | null> {
-    return nullIfUnavailable(this.deps.live.rings.list());
+  #schedule(): Promise<Schedule | null> {
+    const { live } = this.deps;
+    return nullIfUnavailable(Promise.all([live.rings.list(), live.now()])).then(
+      (read) => read && { rings: read[0], nowMs: read[1] },
+    );
   }
 }
 

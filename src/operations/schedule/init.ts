@@ -12,16 +12,17 @@ import type { InitReport, InitState } from './schedule-report.ts';
 const INIT_STUCK_AFTER_MS = 60_000;
 
 export class InitOperations {
-  /** Since when initialisation is pending: no store has that time, least of all without a leader. */
-  #pendingSinceMs: number | null;
+  /** Since when initialisation is pending, by the monotonic clock: no store has that time, least of all without a leader. */
+  #pendingSince: number | null;
 
   constructor(private readonly deps: Pick<OperationMeans, 'live' | 'clock' | 'audit' | 'initPauseMs'>) {
-    this.#pendingSinceMs = deps.clock.now();
+    this.#pendingSince = deps.clock.monotonic();
   }
 
-  report(progress: InitProgress): InitReport {
-    const nowMs = this.deps.clock.now();
-    this.#pendingSinceMs = progress.status === 'pending' ? (this.#pendingSinceMs ?? nowMs) : null;
+  /** @param nowMs by the live store's clock, which dates the progress */
+  report(progress: InitProgress, nowMs: number): InitReport {
+    const at = this.deps.clock.monotonic();
+    this.#pendingSince = progress.status === 'pending' ? (this.#pendingSince ?? at) : null;
     const status = this.#isStuck(progress, nowMs) ? 'stuck' : progress.status;
     return {
       ...dated(progress),
@@ -32,21 +33,25 @@ export class InitOperations {
   }
 
   async progress(): Promise<InitState> {
-    const { coordination } = this.deps.live;
-    const [progress, state] = await Promise.all([coordination.initProgress(), coordination.reconciliation()]);
+    const { live } = this.deps;
+    const [nowMs, progress, state] = await Promise.all([
+      live.now(),
+      live.coordination.initProgress(),
+      live.coordination.reconciliation(),
+    ]);
     const waits = state.requestedMs > state.answeredRequestMs;
     const requestedAt = waits ? new Date(state.requestedMs) : null;
-    return { ...this.report(progress), reconciliation: { ...dated(state), requestedAt } };
+    return { ...this.report(progress, nowMs), reconciliation: { ...dated(state), requestedAt } };
   }
 
   /**
    * Asks the leader to compare every ring with the cards and to repair differences in place. Idempotent while it waits.
    */
   async rebuild(actor: Actor): Promise<InitState> {
-    const { live, clock, audit } = this.deps;
+    const { live, audit } = this.deps;
     const { requestedMs, answeredRequestMs } = await live.coordination.reconciliation();
     if (requestedMs <= answeredRequestMs) {
-      const now = Math.ceil(clock.now());
+      const now = Math.ceil(await live.now());
       const requested = Math.max(now, answeredRequestMs + 1);
       const change = { action: 'init.rebuild', object: 'rings', before: null, after: null };
       await audit.announce(actor, change, () => live.coordination.requestReconciliation(requested));
@@ -55,10 +60,10 @@ export class InitOperations {
   }
 
   #isStuck({ status, updatedAtMs, startedAtMs }: InitProgress, nowMs: number): boolean {
-    if (status === 'completed') return false;
-    const [changedAtMs, pauseMs] =
-      status === 'pending' ? [this.#pendingSinceMs, 0] : [updatedAtMs ?? startedAtMs, this.deps.initPauseMs];
-    return changedAtMs !== null && nowMs - changedAtMs > INIT_STUCK_AFTER_MS + pauseMs;
+    const { clock, initPauseMs } = this.deps;
+    if (this.#pendingSince !== null) return clock.monotonic() - this.#pendingSince > INIT_STUCK_AFTER_MS;
+    const changedAtMs = status === 'running' ? (updatedAtMs ?? startedAtMs) : null;
+    return changedAtMs !== null && nowMs - changedAtMs > INIT_STUCK_AFTER_MS + initPauseMs;
   }
 }
 

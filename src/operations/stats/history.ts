@@ -13,16 +13,22 @@ import type { OperationMeans } from '../means.ts';
 import type { StatsOperations } from './stats.ts';
 import type { FailingCard, History, TaskFailures } from './stats-report.ts';
 
+const SECOND_MS = 1_000;
 const LATEST_CARDS = 20;
 const WORST_CARRIERS = 10;
 
 export class HistoryOperations {
-  constructor(private readonly deps: Pick<OperationMeans, 'live' | 'clock'>) {}
+  constructor(private readonly deps: Pick<OperationMeans, 'live'>) {}
 
   /** Of the last `minutes`: in steps of a second as far back as those are kept, else of a minute. */
   async read(minutes: number): Promise<History> {
+    const { live } = this.deps;
     const step = stepFor(minutes);
-    const samples = await this.deps.live.history.read(step, this.deps.clock.now() - minutes * 60_000);
+    const nowMs = await live.now();
+    // A sample of the future is from before the clock was set back.
+    const samples = (await live.history.read(step, nowMs - minutes * 60_000)).filter(
+      ({ atMs }) => atMs <= nowMs + SECOND_MS,
+    );
     return { stepSeconds: HISTORY_STEPS[step].seconds, items: samples.map(reportOf) };
   }
 

@@ -23,7 +23,7 @@ import type { InitOperations } from '../schedule/init.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
 import { type MeasuredTask, queueStatsOf, taskStatsOf } from './task-stats.ts';
 
-interface StatsMeans extends Pick<OperationMeans, 'live' | 'offers' | 'cardsPerCall' | 'clock'> {
+interface StatsMeans extends Pick<OperationMeans, 'live' | 'offers' | 'cardsPerCall'> {
   readonly pauses: PauseOperations;
   readonly concurrency: ConcurrencyOperations;
   readonly cardTotal: CardTotal;
@@ -40,13 +40,14 @@ export class StatsOperations {
   constructor(private readonly deps: StatsMeans) {}
 
   async overview(): Promise<Overview> {
-    const { clock, live, cardTotal } = this.deps;
+    const { live, cardTotal } = this.deps;
     const [surroundings, progress] = await Promise.all([
       surroundingsOf(this.deps),
       live.coordination.initProgress(),
     ]);
+    const { nowMs } = surroundings;
     const tasks = await this.#tasks(surroundings);
-    const init = this.deps.init.report(progress);
+    const init = this.deps.init.report(progress, nowMs);
     const healthReasons = fleetReasons({
       ...surroundings,
       tasks: tasks.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
@@ -54,7 +55,7 @@ export class StatsOperations {
       initStuck: init.status === 'stuck',
     });
     return {
-      generatedAt: new Date(clock.now()),
+      generatedAt: new Date(nowMs),
       version: this.deps.version,
       health: healthOfReasons(healthReasons),
       healthReasons,
@@ -81,9 +82,8 @@ export class StatsOperations {
     return this.#tasks(await surroundingsOf(this.deps));
   }
 
-  async #tasks({ gateway, pauses, stops, since, rateLimits }: Surroundings): Promise<MeasuredTask[]> {
-    const { live, clock, cardsPerCall, offers } = this.deps;
-    const nowMs = clock.now();
+  async #tasks({ nowMs, gateway, pauses, stops, since, rateLimits }: Surroundings): Promise<MeasuredTask[]> {
+    const { live, cardsPerCall, offers } = this.deps;
     const readings = await this.#read();
     const demand = perTaskType((taskType) => readings[taskType].queue.demandPerSecond);
     const tasks = await askPerTaskType(async (taskType) => {
@@ -106,8 +106,8 @@ export class StatsOperations {
   }
 
   async #read() {
-    const { clock, concurrency, live } = this.deps;
-    const fleet = await readFleet(live, clock.now());
+    const { concurrency, live } = this.deps;
+    const fleet = await readFleet(live);
     return askPerTaskType(async (taskType) => {
       const reading = fleet[taskType];
       const counts = await concurrency.limited(taskType, reading.counts);
@@ -118,9 +118,10 @@ export class StatsOperations {
 
 type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
 
-/** Facts of the fleet that the statistics of every task type need. */
+/** Facts of the fleet that the statistics of every task type need. `nowMs` by the live store's clock, which dates most of them. */
 async function surroundingsOf({ live, ...deps }: StatsMeans) {
-  const [instances, pauses, stops, clockGap, since, rateLimits] = await Promise.all([
+  const [nowMs, instances, pauses, stops, clockGap, since, rateLimits] = await Promise.all([
+    live.now(),
     live.coordination.instances(),
     deps.pauses.list(),
     deps.stops.read(),
@@ -128,7 +129,16 @@ async function surroundingsOf({ live, ...deps }: StatsMeans) {
     live.health.since(),
     live.pace.states(),
   ]);
-  return { instances, pauses, stops, clockGap, since, rateLimits, gateway: gatewayReportOf(instances) };
+  return {
+    nowMs,
+    instances,
+    pauses,
+    stops,
+    clockGap,
+    since,
+    rateLimits,
+    gateway: gatewayReportOf(instances),
+  };
 }
 
 function fleetCapacity(

@@ -7,6 +7,7 @@ import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { FakeTime } from '../../support/fake-time.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
+import { instanceOf } from '../../support/polled-fleet.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { cardIdsOf, claim, queueCards, REALNAME, range, settle } from './stores.ts';
 
@@ -195,6 +196,20 @@ describe.each([
     expect(await store.work.followClock(REALNAME, 60_000)).toBeGreaterThan(1_000);
     expect(await store.work.followClock(REALNAME, 60_000)).toBe(0);
     expect(await settle(store, items, 'done')).toEqual({ fenced: 0 });
+  });
+
+  it('set back, a dead instance is not taken for a live one for longer than it was', async () => {
+    const { store, setAhead } = stepped;
+    const ids = async () => (await store.coordination.instances()).map(({ instanceId }) => instanceId);
+    setAhead(HOUR_MS);
+    await store.coordination.heartbeat(instanceOf('dead'), LEASE_MS);
+    setAhead(0);
+    await store.coordination.heartbeat(instanceOf('alive'), LEASE_MS);
+    await waitFor(async () => {
+      await store.coordination.heartbeat(instanceOf('alive'), LEASE_MS);
+      return (await ids()).join() === 'alive';
+    });
+    expect(await store.coordination.reapInstances()).toEqual(['dead']);
   });
 
   it('set back, a dead leader is replaced after its lease', async () => {

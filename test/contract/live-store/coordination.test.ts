@@ -33,6 +33,7 @@ function worker(instanceId: string): InstanceInfo {
     logTrouble: instanceId === 'b' ? 'worker.log: no space' : null,
     timeZone: instanceId === 'a' ? 'Asia/Shanghai' : 'UTC',
     stopMode: instanceId === 'a' ? 'enforce' : 'observe',
+    clockAheadMs: 0,
     databaseOutage: instanceId === 'a' ? null : { sinceMs: 1_700_000_000_700, reason: 'no answer' },
   };
 }
@@ -90,6 +91,28 @@ describeLiveStore('coordination', (live) => {
     await live.store.coordination.leave('a');
     expect((await live.store.coordination.instances()).map((info) => info.instanceId)).toEqual(['b']);
     expect(await live.store.coordination.reapInstances()).toEqual([]);
+  });
+
+  it('dates what an instance says by its own clock', async () => {
+    const before = await live.store.now();
+    const sent = { ...worker('b'), clockAheadMs: -600_000 };
+    expect(await live.store.coordination.heartbeat(sent, 60_000)).toBeGreaterThanOrEqual(Math.floor(before));
+    const [read] = await live.store.coordination.instances();
+    expect(read).toEqual({
+      ...sent,
+      startedAtMs: sent.startedAtMs + 600_000,
+      heartbeatAtMs: sent.heartbeatAtMs + 600_000,
+      breakers: sent.breakers.map(({ sinceMs, nextProbeAtMs, ...breaker }) => ({
+        ...breaker,
+        sinceMs: sinceMs + 600_000,
+        nextProbeAtMs: nextProbeAtMs === null ? null : nextProbeAtMs + 600_000,
+      })),
+      databaseOutage: { sinceMs: 1_700_000_600_700, reason: 'no answer' },
+    });
+    await live.store.coordination.heartbeat({ ...worker('a'), clockAheadMs: 900 }, 60_000);
+    const [agreeing] = await live.store.coordination.instances();
+    expect(agreeing).toEqual({ ...worker('a'), clockAheadMs: 900 });
+    expect((await live.store.coordination.instances())[1]).toEqual(read);
   });
 
   it('reaps workers whose heartbeat ran out, with what was kept for them', async () => {

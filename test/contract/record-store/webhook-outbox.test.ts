@@ -156,6 +156,18 @@ describeRecordStore('webhook outbox', (db) => {
       expect([keys.length, new Set(keys).size]).toEqual([2, 2]);
     });
 
+    it('go out at once, and take no others, where they wait since before the clock was set back', async () => {
+      await grouped();
+      await turn('fired');
+      await db.sql("UPDATE webhook_outbox SET next_attempt_at = clock_timestamp() + interval '5 hours'");
+      await grouped({ taskType: 'realname' });
+      await turn('fired');
+      const taskTypesOf = async () => (await outbox().claim(CLAIM)).map(({ alert }) => alert.taskType);
+      expect(await taskTypesOf()).toEqual(['package']);
+      await comeDue();
+      expect(await taskTypesOf()).toEqual(['realname']);
+    });
+
     it('are not one message with another receiver, another secret, or a rule that is not grouped', async () => {
       await grouped();
       await grouped({ webhookUrl: 'http://other/' });

@@ -125,7 +125,7 @@ async function make(name: string): Promise<LoopService> {
     worker,
     new Heartbeat({
       live: stores.live,
-      describe: () => ({ instanceId: 'w', roles: [] }) as unknown as InstanceInfo,
+      describe: () => ({ instanceId: 'w', roles: [], clockAheadMs: null }) as unknown as InstanceInfo,
       ...means,
     }),
     new FleetWatch({

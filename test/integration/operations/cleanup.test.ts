@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Actor } from '../../../src/domain/audit.ts';
 import { retentionVersion } from '../../../src/operations/cleanup.ts';
 import type { Operations } from '../../../src/operations/operations.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../support/operated-stores.ts';
 
 const ANNA: Actor = { name: 'anna', role: 'admin', address: null, requestId: null };
@@ -72,6 +73,14 @@ it('a preview counts what has expired, and removes nothing', async () => {
   const daysAgo = (Date.now() - (triggers?.cutoff.getTime() ?? 0)) / 86_400_000;
   expect(Math.abs(daysAgo - (triggers?.retentionDays ?? 0))).toBeLessThan(2);
   expect((await cleanup.preview()).totalRows).toBe(3);
+});
+
+it('a preview takes nothing for expired where the clock of this machine is years ahead', async () => {
+  const clock = { ...systemClock, now: () => Date.now() + 20 * 365 * 86_400_000 };
+  const ahead = await openOperatedStores({ databaseOf: stores, clock });
+  const cutoffs = (await ahead.operations().cleanup.preview()).items.map(({ cutoff }) => cutoff.getTime());
+  expect(Math.max(...cutoffs)).toBeLessThan(Date.now());
+  await ahead.close();
 });
 
 it('runs one at a time, is told as it goes, and is cancelled once', async () => {

@@ -1,6 +1,7 @@
 // An instance among the instances, on the live store of this process: there while it beats, gone once it stops.
 import { expect, it } from 'vitest';
 import { Heartbeat } from '../../../src/engine/heartbeat.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -9,7 +10,8 @@ it('reports its current work every two seconds, and leaves when it stops', async
   const clock = new FakeClock();
   const { coordination } = openEmbeddedLiveStore({ clock });
   let inFlight = 0;
-  const describe = () => ({ instanceId: 'w', roles: [], inFlight }) as unknown as InstanceInfo;
+  const describe = () =>
+    ({ instanceId: 'w', roles: [], inFlight, clockAheadMs: 0 }) as unknown as InstanceInfo;
   const heartbeat = new Heartbeat({
     live: { coordination },
     describe,
@@ -26,10 +28,30 @@ it('reports its current work every two seconds, and leaves when it stops', async
   expect(await coordination.instances()).toEqual([]);
 });
 
+it('finds out how far its clock is off, at least', async () => {
+  const clock = new FakeClock();
+  const { coordination } = openEmbeddedLiveStore({ clock });
+  let aheadMs = 600_000;
+  const heartbeat = new Heartbeat({
+    live: { coordination },
+    describe: () => ({ instanceId: 'w', roles: [], clockAheadMs: 0 }) as unknown as InstanceInfo,
+    clock: { ...systemClock, now: () => clock.now() + aheadMs },
+    onError: () => {},
+  });
+  const found = [heartbeat.clockAheadMs];
+  for (const next of [-600_000, 0]) {
+    await heartbeat.runOnce();
+    found.push(heartbeat.clockAheadMs);
+    aheadMs = next;
+  }
+  await heartbeat.runOnce();
+  expect([...found, heartbeat.clockAheadMs]).toEqual([null, 600_000, -600_000, 0]);
+});
+
 it('counts as gone after ten seconds without a beat', async () => {
   const clock = new FakeClock();
   const { coordination } = openEmbeddedLiveStore({ clock });
-  const describe = () => ({ instanceId: 'w', roles: [] }) as unknown as InstanceInfo;
+  const describe = () => ({ instanceId: 'w', roles: [], clockAheadMs: 0 }) as unknown as InstanceInfo;
   const heartbeat = new Heartbeat({ live: { coordination }, describe, clock, onError: () => {} });
   clock.advance(500);
   expect(await heartbeat.runOnce()).toBe(2_000);

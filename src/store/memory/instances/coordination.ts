@@ -2,6 +2,7 @@
 import type { Fleet } from '../../../domain/fleet.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
+  byStoreClock,
   type Coordination,
   INIT_NOT_STARTED,
   type InitProgress,
@@ -65,7 +66,11 @@ export function embeddedCoordination(
     },
 
     async heartbeat(info, ttlMs) {
-      instances.set(info.instanceId, { info, expiresMs: clock.now() + ttlMs });
+      const now = clock.now();
+      const expiresMs = now + ttlMs;
+      for (const other of instances.values()) other.expiresMs = Math.min(other.expiresMs, expiresMs);
+      instances.set(info.instanceId, { info: byStoreClock(info), expiresMs });
+      return now;
     },
 
     async instances() {

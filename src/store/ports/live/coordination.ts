@@ -31,6 +31,33 @@ export interface InstanceInfo {
   readonly timeZone: string | null;
   /** The setting stops.mode of this instance; null: an instance of an older version, which does not say. */
   readonly stopMode: StopMode | null;
+  /** At least how far its clock is ahead of the store's; null: not known yet, or an instance of an older version. */
+  readonly clockAheadMs: number | null;
+}
+
+/** Clocks that differ by less agree: times stay as the instance gave them. */
+const AGREE_MS = 1_000;
+
+/** @returns the instance with times by the store's clock, which dates all else. */
+export function byStoreClock(instance: InstanceInfo): InstanceInfo {
+  const { breakers, databaseOutage, reloadFailure } = instance;
+  const aheadMs = instance.clockAheadMs ?? 0;
+  if (Math.abs(aheadMs) <= AGREE_MS) return instance;
+  const begun = <T extends { readonly sinceMs: number }>(one: T) => ({
+    ...one,
+    sinceMs: one.sinceMs - aheadMs,
+  });
+  return {
+    ...instance,
+    startedAtMs: instance.startedAtMs - aheadMs,
+    heartbeatAtMs: instance.heartbeatAtMs - aheadMs,
+    breakers: breakers.map((one) => ({
+      ...begun(one),
+      nextProbeAtMs: one.nextProbeAtMs === null ? null : one.nextProbeAtMs - aheadMs,
+    })),
+    databaseOutage: databaseOutage && begun(databaseOutage),
+    reloadFailure: reloadFailure && begun(reloadFailure),
+  };
 }
 
 export interface DatabaseOutage {
@@ -111,8 +138,9 @@ export interface Coordination {
   /** Removes everything in the store, including the fleet that it belongs to. */
   forgetFleet(): Promise<void>;
 
-  heartbeat(instance: InstanceInfo, ttlMs: number): Promise<void>;
-  /** @returns the live instances, in order of id. */
+  /** @param instance its times by its own clock @returns the store's time, epoch milliseconds */
+  heartbeat(instance: InstanceInfo, ttlMs: number): Promise<number>;
+  /** @returns the live instances, in order of id, with times by the store's clock. */
   instances(): Promise<InstanceInfo[]>;
   /** Removes an instance that stops. */
   leave(instanceId: string): Promise<void>;

@@ -16,14 +16,13 @@ export interface TaskReading {
 
 export type FleetReading = Readonly<Record<TaskType, TaskReading>>;
 
-/** @throws CardpollError `unavailable` when the live store does not answer. */
+/** By the live store's clock, which dates the rings. @throws CardpollError `unavailable` when it does not answer. */
 export async function readFleet(
-  { work, stats, rings }: Pick<LiveStore, 'work' | 'stats' | 'rings'>,
-  nowMs: number,
+  live: Pick<LiveStore, 'work' | 'stats' | 'rings' | 'now'>,
 ): Promise<FleetReading> {
-  const all = await rings.list();
+  const [all, nowMs] = await Promise.all([live.rings.list(), live.now()]);
   return askPerTaskType(async (taskType) => {
-    const [counts, reading] = await Promise.all([work.counts(taskType), stats.read(taskType)]);
+    const [counts, reading] = await Promise.all([live.work.counts(taskType), live.stats.read(taskType)]);
     const own = all.filter((ring) => ring.taskType === taskType);
     return readingOf(counts, reading, own, nowMs);
   });

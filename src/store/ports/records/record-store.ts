@@ -49,6 +49,17 @@ export interface RecordStore {
   close(): Promise<void>;
 }
 
+/**
+ * The time for what cannot be undone: the earlier of the record store's clock and another one, epoch milliseconds. If one of
+ * them is ahead, nothing is done early.
+ */
+export async function earlierTime(
+  other: { now(): number | Promise<number> },
+  records: Pick<RecordStore, 'now'>,
+): Promise<number> {
+  return Math.min(await other.now(), await records.now());
+}
+
 export interface RecordServer {
   readonly majorVersion: number;
   /** Connections for ordinary users; the next fields count the connections in use and those of daemons. */

@@ -3,6 +3,7 @@ import type { Fleet } from '../../../domain/fleet.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { camelKeys, snakeCase, snakeKeys } from '../../../platform/snake-keys.ts';
 import {
+  byStoreClock,
   type Coordination,
   INIT_NOT_STARTED,
   type InstanceInfo,
@@ -75,12 +76,15 @@ export function redisCoordination(client: RedisClient, keys: Keys): Coordination
 
     async heartbeat(instance, ttlMs) {
       const args = [instance.instanceId, ttlMs, packInstance(instance)];
-      await client.script('workersHeartbeat', [keys.workers], args);
+      return Number(await client.script('workersHeartbeat', [keys.workers], args));
     },
 
     async instances() {
       const found = (await client.script('workersList', [keys.workers], ['live'])) as string[];
-      return found.map(unpackInstance).sort((a, b) => (a.instanceId < b.instanceId ? -1 : 1));
+      return found
+        .map(unpackInstance)
+        .map(byStoreClock)
+        .sort((a, b) => (a.instanceId < b.instanceId ? -1 : 1));
     },
 
     async leave(instanceId) {
@@ -140,6 +144,7 @@ const LATER_FIELDS = {
   logTrouble: null,
   timeZone: null,
   stopMode: null,
+  clockAheadMs: null,
 };
 
 export function packInstance({ instanceId, ...rest }: InstanceInfo): string {

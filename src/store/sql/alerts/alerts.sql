@@ -196,6 +196,8 @@ WITH given AS MATERIALIZED (
   SELECT url, event, min(next_attempt_at) AS due_at
   FROM webhook_outbox
   WHERE status = 'pending' AND attempts = 0 AND next_attempt_at > clock_timestamp() + interval '1 second'
+    -- A group that waits for longer is from before the clock was set back.
+    AND next_attempt_at <= statement_timestamp() + $2::float8 * interval '1 millisecond'
   GROUP BY url, event
 ), notifying AS (
   SELECT f.open_alert_id AS alert_id, 'alert.fired' AS event, f.webhook_url AS url, f.webhook_secrets AS secrets,

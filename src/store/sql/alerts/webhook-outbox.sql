@@ -16,7 +16,9 @@ WITH busy AS MATERIALIZED (
   FROM webhook_outbox o
     LEFT JOIN alert_history h ON h.id = o.alert_id
     LEFT JOIN alert_rules r ON r.id = h.rule_id AND r.webhook_grouped
-  WHERE o.status = 'pending' AND o.next_attempt_at <= now()
+  -- A first attempt waits for a group, for seconds. One that is later is from before the clock was set back.
+  WHERE o.status = 'pending'
+    AND (o.next_attempt_at <= now() OR o.attempts = 0 AND o.next_attempt_at > now() + interval '1 minute')
     AND (o.claimed_until IS NULL OR o.claimed_until <= now())
     AND NOT EXISTS (
       SELECT FROM webhook_outbox e WHERE e.alert_id = o.alert_id AND e.id < o.id AND e.status = 'pending')

@@ -138,6 +138,7 @@ describe('after polls', () => {
       logTrouble: null,
       timeZone: null,
       stopMode: null,
+      clockAheadMs: null,
     };
     await live.coordination.heartbeat({ ...worker, ...counts }, 60_000);
     const { values } = await scrape(api);

@@ -230,7 +230,8 @@ describe('cards that change all the time', () => {
       changesSince: (...args) => changesSince(...args),
     });
     const identity = async () => identities.records;
-    initialiser = makeInitialiser(live, { clock, records: overriding(records, { identity, cards }) });
+    const store = overriding(live, { now: async () => clock.now() });
+    initialiser = makeInitialiser(store, { clock, records: overriding(records, { identity, cards }) });
   });
 
   it('do not hold up a comparison, however often they are asked for', async () => {

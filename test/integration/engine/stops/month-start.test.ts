@@ -32,16 +32,29 @@ beforeAll(async () => {
 });
 afterAll(() => records.close());
 
+const NEW_MONTH = '2026-12-01T03:00:00+08:00';
+
+/** A leader's look at the month, by the clocks of the two stores. */
+function look(byRecords = NEW_MONTH, byLive = NEW_MONTH): Promise<void> {
+  return new MonthStart({
+    enabled: true,
+    records: { now: async () => Date.parse(byRecords), resumes: records.resumes },
+    live: { now: async () => Date.parse(byLive) },
+    audit: new Audit({ records, clock: systemClock, calendar, log }),
+    calendar,
+    clock: systemClock,
+    log,
+  }).run();
+}
+
+it('makes no run while a month has begun by the clock of one store only', async () => {
+  const before = '2026-11-26T03:00:00+08:00';
+  await look(NEW_MONTH, before);
+  await look(before, NEW_MONTH);
+  expect(await records.resumes.latest(10)).toEqual([]);
+});
+
 it('makes one run, however many leaders look', async () => {
-  const look = () =>
-    new MonthStart({
-      enabled: true,
-      records: { now: async () => Date.parse('2026-12-01T03:00:00+08:00'), resumes: records.resumes },
-      audit: new Audit({ records, clock: systemClock, calendar, log }),
-      calendar,
-      clock: systemClock,
-      log,
-    }).run();
   await Promise.all([look(), look(), look()]);
   await look();
   const [made] = await records.resumes.latest(10);

@@ -17,7 +17,7 @@ const clock = new FakeClock();
 let stores: OperatedStores;
 
 beforeAll(async () => {
-  stores = await openOperatedStores();
+  stores = await openOperatedStores({ clock });
 });
 afterAll(() => stores.close());
 beforeEach(async () => {
@@ -36,7 +36,6 @@ function configsOver(
   return new ConfigOperations({
     records: stores.records,
     live,
-    clock,
     audit: stores.operations().audit,
     rateLimits,
     offers: () => true,

@@ -17,7 +17,7 @@ beforeEach(() => {
   clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
   fleet = new PolledFleet(live, clock);
-  history = new HistoryOperations({ live, clock });
+  history = new HistoryOperations({ live });
 });
 afterEach(() => live.close());
 

@@ -28,7 +28,7 @@ let history: HistoryOperations;
 beforeEach(() => {
   clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
-  history = new HistoryOperations({ live, clock });
+  history = new HistoryOperations({ live });
 });
 
 const sampleAt = (ageMs: number, over: Partial<TaskSample> = {}) => ({
@@ -51,6 +51,13 @@ it('of a quarter of an hour comes in seconds, of more in minutes, the oldest fir
   const minutes = await history.read(16);
   expect([minutes.stepSeconds, agesOf(minutes.items)]).toEqual([60, [3 * MINUTE_MS, MINUTE_MS]]);
   expect(agesOf((await history.read(5)).items), 'the first moment included').toEqual([5 * MINUTE_MS, 1_000]);
+});
+
+it('leaves out what is dated in the future, from before the clock was set back', async () => {
+  for (const ageMs of [-2 * MINUTE_MS, 1_000]) await live.history.save('second', sampleAt(ageMs));
+  for (const minutes of [-300, 1]) await live.history.save('minute', sampleAt(minutes * MINUTE_MS));
+  expect(agesOf((await history.read(15)).items)).toEqual([1_000]);
+  expect(agesOf((await history.read(600)).items)).toEqual([MINUTE_MS]);
 });
 
 it('gives every task type its numbers', async () => {

@@ -151,6 +151,7 @@ describe('a fleet', () => {
       logTrouble: null,
       timeZone: 'Asia/Shanghai',
       stopMode: 'enforce',
+      clockAheadMs: null,
       cacheHitRatio: null,
     });
   });

@@ -52,6 +52,13 @@ describe('nextEvent', () => {
     ['quiet while disabled', watched({ rule: { isEnabled: false } }), 500, null],
     ['quiet once deleted', watched({ isDeleted: true }), 500, null],
     ['quiet in its cooldown', watched({ sinceFiredMs: 299_999 }), 500, null],
+    [
+      'stays quiet where the clock was set back in its cooldown',
+      watched({ sinceFiredMs: -5_000 }),
+      500,
+      null,
+    ],
+    ['fires where the clock was set back by hours', watched({ sinceFiredMs: -18_000_000 }), 500, fired(500)],
     ['fires after its cooldown', watched({ sinceFiredMs: 300_000 }), 500, fired(500)],
     [
       'fires at once without a cooldown',

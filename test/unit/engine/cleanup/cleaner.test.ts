@@ -31,13 +31,15 @@ let begun: Array<{ dueMs: number | null; notes: AuditChange[] }>;
 let free: boolean;
 let fence: number | null;
 let step: () => Promise<CleanupStep>;
-let plan: () => Promise<typeof PLAN>;
+let plan: CleanupRecords['plan'];
+/** The record store's clock minus that of this machine. */
+let recordsAheadMs: number;
 let skipped: string[];
 let cleaner: Cleaner;
 
 beforeEach(() => {
   clock = new FakeClock();
-  [logged, begun, skipped, free, fence] = [[], [], [], true, 1];
+  [logged, begun, skipped, free, fence, recordsAheadMs] = [[], [], [], true, 1, 0];
   step = async () => ({ state: 'idle' });
   plan = async () => PLAN;
   cleaner = cleanerBy('off');
@@ -48,7 +50,7 @@ function cleanerBy(schedule: string, pauseMs = PAUSE_MS, timeZone = 'UTC'): Clea
   const cleanup: Partial<CleanupRecords> = {
     step: () => step(),
     skipTarget: async (reason) => void skipped.push(reason),
-    plan: () => plan(),
+    plan: (at) => plan(at),
   };
   const change: AuditTrail['change'] = (_actor, work) => {
     const notes: AuditChange[] = [];
@@ -60,6 +62,7 @@ function cleanerBy(schedule: string, pauseMs = PAUSE_MS, timeZone = 'UTC'): Clea
   };
   return new Cleaner({
     cleanup: cleanup as CleanupRecords,
+    records: { now: async () => clock.now() + recordsAheadMs },
     audit: { change },
     schedule,
     changeMark: async () => null,
@@ -227,6 +230,54 @@ describe('a scheduled cleanup', () => {
     await lookAt(until);
     fence = 1;
     expect(await lookAt('03:31:02')).toEqual(isBegun ? [Date.parse(at('03:30:00'))] : []);
+  });
+
+  it('waits for the clock of the record store where this machine is ahead of it', async () => {
+    const days: number[] = [];
+    plan = async ({ nowMs }) => {
+      days.push(nowMs);
+      return PLAN;
+    };
+    recordsAheadMs = -40 * 86_400_000;
+    expect(await lookAt('03:30:01', '12:00:00')).toEqual([]);
+    recordsAheadMs = -60_000;
+    expect(await lookAt('12:00:01')).toEqual([Date.parse(at('03:30:00'))]);
+    expect(days).toEqual([Date.parse(at('11:59:01'))]);
+  });
+
+  it('expires data by the clock of this machine where the record store is ahead of it', async () => {
+    const days: number[] = [];
+    plan = async ({ nowMs }) => {
+      days.push(nowMs);
+      return PLAN;
+    };
+    recordsAheadMs = 400 * 86_400_000;
+    await lookAt('03:30:01');
+    expect(days).toEqual([Date.parse(at('03:30:01'))]);
+  });
+
+  it.each([1, null])('begins after the clock was ahead for a while (fence %j)', async (held) => {
+    recordsAheadMs = -30 * 86_400_000;
+    fence = held;
+    clock.set(Date.parse(at('03:20:00')) - recordsAheadMs);
+    await cleaner.runOnce();
+    recordsAheadMs = 0;
+    expect(await lookAt('03:20:01')).toEqual([]);
+    fence = 1;
+    expect(await lookAt('03:30:01')).toEqual([Date.parse(at('03:30:00'))]);
+  });
+
+  it('begins once in a night with an hour that comes twice, also for a leader of the second one', async () => {
+    clock.set('2026-11-01T06:10:00Z'); // 01:10, the second time
+    cleaner = cleanerBy('30 1 * * *', PAUSE_MS, 'America/New_York');
+    for (let pass = 0; pass < 60; pass += 1) {
+      await cleaner.runOnce();
+      clock.advance(60_000);
+    }
+    expect(begun).toEqual([]);
+    clock.set('2026-11-02T06:31:00Z');
+    await cleaner.runOnce();
+    expect(begun.map(({ dueMs }) => dueMs)).toEqual([Date.parse('2026-11-02T06:30:00Z')]);
   });
 
   it('never begins when it is off', async () => {

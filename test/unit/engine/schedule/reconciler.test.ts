@@ -47,7 +47,6 @@ beforeEach(() => {
   reconciler = new Reconciler({
     live: { ...live, rings: observed(live.rings), identity: async () => identities.live },
     records: { cards: table.port, identity: async () => identities.records },
-    clock,
     requireLead: lead.require,
     onBegin: (reason) => reasons.push(reason),
     onRepair: (made) => repairs.push(made),

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { HistorySampler } from '../../../../src/engine/stats/history-sampler.ts';
+import { systemClock } from '../../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
@@ -93,6 +94,33 @@ it('says nothing of a second in which the counters were lost, or that took no ti
   await sampler.runOnce();
   const [, , next] = await live.history.read('second', 0);
   expect(next?.tasks.realname.ratePerSecond).toBe(0);
+});
+
+it("dates samples by the store's clock, whatever that of the leader's machine is", async () => {
+  const { clock, live } = setUp();
+  const ahead = { ...systemClock, now: () => START + 3_600_000, monotonic: () => clock.monotonic() };
+  const sampler = new HistorySampler({
+    live,
+    fence: () => 1,
+    clock: ahead,
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  expect(await sampler.runOnce()).toBe(600);
+  expect((await live.history.read('second', 0)).map(({ atMs }) => atMs)).toEqual([START - 400]);
+});
+
+it('goes on with minutes when the clock was set back', async () => {
+  const { clock, live, sampler } = setUp();
+  await sampler.runOnce();
+  for (const at of ['01:30:10', '01:30:59.9', '01:31:00']) {
+    clock.set(`2026-11-21T${at}Z`);
+    await sampler.runOnce();
+  }
+  const minutes = await live.history.read('minute', 0);
+  expect(minutes.map(({ atMs }) => new Date(atMs).toISOString().slice(11, 19))).toEqual([
+    '01:31:00',
+    '02:01:00',
+  ]);
 });
 
 it('makes a minute of its seconds once it has ended', async () => {

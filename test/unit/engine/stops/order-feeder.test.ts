@@ -125,6 +125,7 @@ describe('the start of a month', () => {
     return new MonthStart({
       enabled,
       records,
+      live: { now: async () => Date.parse(now) },
       audit: {
         change: (actor, work) => {
           expect(actor.name).toBe('daemon');

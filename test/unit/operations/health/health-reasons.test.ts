@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { logCauses, reloadCauses, zoneCauses } from '../../../../src/operations/health/fleet-faults.ts';
+import {
+  type ClockGap,
+  logCauses,
+  reloadCauses,
+  zoneCauses,
+} from '../../../../src/operations/health/fleet-faults.ts';
 import {
   fleetReasons,
   healthOfReasons,
@@ -418,6 +423,23 @@ describe('reasons of the fleet', () => {
     expect(said(settings.filter(({ instanceId }) => instanceId !== 'b'))).toEqual([]);
     expect(said(settings, { mode: 'observe', sinceMs: 1, by: 'alice', reason: 'careful' })).toEqual([]);
     expect(reasonsOf(...settings), 'not known').toEqual([]);
+  });
+
+  it('name the instances whose clocks are off, and none where that of Redis is', () => {
+    const off = (id: string, clockAheadMs: number) => instanceOf(id, { clockAheadMs });
+    const said = (instances: InstanceInfo[], clockGap: ClockGap | null = null) =>
+      fleetReasons({ ...CALM, instances, clockGap })
+        .filter(({ code }) => code === 'instance_clocks_differ')
+        .map(({ text }) => text.replace(/: .*/, ''));
+    expect(said([off('a', 9_999), off('b', -9_999)])).toEqual([]);
+    expect(said([off('a', 600_000), off('b', 0)])).toEqual([
+      'the clock of a is 10 min ahead of those of the stores',
+    ]);
+    expect(said([off('a', 600_000), off('b', -7_200_000), off('c', 1)])).toEqual([
+      'the clock of 2 of 3 instances is up to 2 h behind those of the stores',
+    ]);
+    const gap = { liveMs: 0, recordsMs: 600_000, aheadMs: -600_000 };
+    expect(said([off('a', 600_000), off('b', 600_000)], gap)).toEqual([]);
   });
 
   it('name the time zones of the instances where they differ', () => {

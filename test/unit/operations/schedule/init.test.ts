@@ -22,12 +22,12 @@ const running: InitProgress = {
   reason: 'build',
 };
 
-/** Its reports take all they need from the progress and the clock. */
+/** Its reports take all they need from the progress and the time. */
 const operationsBy = (clock: FakeClock, initPauseMs = 1_000) =>
   new InitOperations({ clock, initPauseMs, live: {} as LiveStore, audit: {} as Audit });
 
 const reportAt = (progress: InitProgress, nowMs: number, initPauseMs?: number) =>
-  operationsBy(new FakeClock(new Date(nowMs).toISOString()), initPauseMs).report(progress);
+  operationsBy(new FakeClock(), initPauseMs).report(progress, nowMs);
 
 describe('the report of the progress', () => {
   it('reports a running initialisation with percent and time left', () => {
@@ -97,17 +97,17 @@ describe('the report of the progress', () => {
 
 describe('InitOperations', () => {
   it('calls initialisation stuck when it does not begin for a minute and no leader can record that', () => {
-    const clock = new FakeClock(START_MS);
+    const clock = new FakeClock();
     const reporter = operationsBy(clock);
     const pending: InitProgress = { ...running, status: 'pending', startedAtMs: null, updatedAtMs: null };
     clock.advance(60_000);
-    expect(reporter.report(pending).status).toBe('pending');
+    expect(reporter.report(pending, START_MS).status).toBe('pending');
     clock.advance(1);
-    expect(reporter.report(pending).status).toBe('stuck');
-    expect(reporter.report({ ...running, status: 'completed' }).status).toBe('completed');
+    expect(reporter.report(pending, START_MS).status).toBe('stuck');
+    expect(reporter.report({ ...running, status: 'completed' }, START_MS).status).toBe('completed');
     clock.advance(600_000);
-    expect(reporter.report(pending).status).toBe('pending');
+    expect(reporter.report(pending, START_MS).status).toBe('pending');
     clock.advance(60_001);
-    expect(reporter.report(pending).status).toBe('stuck');
+    expect(reporter.report(pending, START_MS).status).toBe('stuck');
   });
 });

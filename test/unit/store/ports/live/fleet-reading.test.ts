@@ -19,7 +19,7 @@ it('judges each task type by its own rings, queue and polls', async () => {
   await live.work.makeDue('package', [4], 10);
   await live.stats.record('realname', 'w', 1, statsDelta({ succeeded: 9, failed: 1, durationMs: 500 }));
 
-  const fleet = await readFleet(live, clock.now());
+  const fleet = await readFleet(live);
   expect(fleet.realname.metrics).toMatchObject({
     queueLength: 0,
     polls: 10,
@@ -34,4 +34,13 @@ it('judges each task type by its own rings, queue and polls', async () => {
     schedule: { scheduledCards: 1 },
   });
   expect(fleet.carddata.metrics.schedule.scheduledCards).toBe(0);
+});
+
+it("judges the schedule by the store's clock, which dates it", async () => {
+  const live = openEmbeddedLiveStore({ clock: new FakeClock(Date.now() - 600_000) });
+  const ring = { configId: 1, taskType: 'carddata' } as const;
+  await live.rings.configure(ring, { intervalMs: 60_000, enabled: true });
+  await live.rings.startGeneration(ring, 64);
+  const { schedule } = (await readFleet(live)).carddata.metrics;
+  expect(schedule).toMatchObject({ scheduleLagSeconds: 0, achievedIntervalSeconds: 60 });
 });

@@ -24,6 +24,7 @@ it('keeps the names that other versions read', () => {
     log_trouble: 'worker.log: no space',
     time_zone: 'Asia/Shanghai',
     stop_mode: 'observe',
+    clock_ahead_ms: 600_000,
   };
   expect(JSON.parse(packInstance(unpackInstance(JSON.stringify(packed))))).toEqual(packed);
 });
@@ -47,5 +48,6 @@ it('reads an instance of an older version, which says less', () => {
     logTrouble: null,
     timeZone: null,
     stopMode: null,
+    clockAheadMs: null,
   });
 });
