@@ -85,7 +85,7 @@ export class StatsOperations {
     const { live, clock, cardsPerCall, offers } = this.deps;
     const nowMs = clock.now();
     const readings = await this.#read();
-    const demand = perTaskType((taskType) => readings[taskType].queue.demandPerSecond);
+    const demand = perTaskType((taskType) => readings[taskType].reading.metrics.schedule.demandPerSecond);
     const tasks = await askPerTaskType(async (taskType) => {
       const { queue, reading } = readings[taskType];
       const isReduced = queue.effectiveConcurrency < queue.concurrency.max;

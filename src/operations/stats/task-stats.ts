@@ -32,7 +32,8 @@ export function queueStatsOf(
 ): QueueStats {
   const { inFlight: current } = counts;
   const usagePercent = rounded((100 * current) / max);
-  return { ...counts, ...schedule, concurrency: { current, max, usagePercent } };
+  const demandPerSecond = rounded(schedule.demandPerSecond);
+  return { ...counts, ...schedule, demandPerSecond, concurrency: { current, max, usagePercent } };
 }
 
 export function taskStatsOf(
@@ -43,9 +44,11 @@ export function taskStatsOf(
   const { window, recent } = stats;
   const { successRate, avgDurationMs } = metrics;
   const { taskType, effectiveConcurrency, concurrency } = queue;
+  // Judged before rounding, so that 89.999 % does not count as 90 %.
+  const { demandPerSecond } = metrics.schedule;
   const capacity = capacityOf({
     taskType,
-    demandPerSecond: queue.demandPerSecond,
+    demandPerSecond,
     owedCards: queue.due + queue.manualLength + queue.overdueCards,
     maxConcurrency: concurrency.max,
     effectiveConcurrency,
@@ -53,10 +56,10 @@ export function taskStatsOf(
     heldBy: heldBackBy(surroundings.breakers, surroundings.pauses),
     allowedPerSecond: surroundings.paceShare?.perSecond ?? null,
   });
-  // Judged before rounding, so that 89.999 % does not count as 90 %.
   const healthReasons = taskReasons({
     ...queue,
     ...surroundings,
+    demandPerSecond,
     successRate,
     avgDurationMs,
     concurrencyPercent: (100 * concurrency.current) / concurrency.max,
