@@ -59,7 +59,9 @@ async function aliveFindings(
     return [skipped('fleet', 'no instance has polled yet')];
   }
   const found = (await overview()).healthReasons.map(reasonFinding);
-  return found.length === 0 ? [ok('fleet', `${instances} instances alive, health normal`)] : found;
+  return found.length === 0
+    ? [ok('fleet', `${countWords(instances, 'instance')} alive, health normal`)]
+    : found;
 }
 
 /** Which instances are alive, and whether they run one version. */

@@ -18,7 +18,7 @@ import type { TaskType } from '../../domain/task-type.ts';
 import { dateOf } from '../date-of.ts';
 import { adviceOf, type PaceNeed, paceShortText, type Remedy } from '../limits/capacity.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
-import { spanWords } from '../span-words.ts';
+import { countWords, spanWords } from '../span-words.ts';
 import { type FleetState, fleetFaults } from './fleet-faults.ts';
 import { breakerWords } from './gateway-report.ts';
 import type { Cause, HealthReason, InterfaceReport } from './health-report.ts';
@@ -137,14 +137,18 @@ function idleReasons(inputs: TaskHealthInputs): Cause[] {
   const isRare = paceShare !== null && (10 * paceShare.perSecond) / paceShare.cardsPerCall < 1;
   const held = pauses.length > 0 || breakers.length > 0 || isRare;
   if (due === 0 || inFlight > 0 || recentPolls > 0 || held) return [];
-  const text = `${due} cards are due, and none was polled for 10 s`;
+  const [are, none] = due === 1 ? ['is', 'it was not'] : ['are', 'none was'];
+  const text = `${countWords(due, 'card')} ${are} due, and ${none} polled for 10 s`;
   return [{ code: 'nothing_polled', severity: 'alert', text, command: 'cardpoll doctor' }];
 }
 
 function metricReasons(inputs: TaskHealthInputs): Cause[] {
   const { queueLength, successRate, avgDurationMs, concurrencyPercent } = inputs;
   const said: Record<Metric, readonly [text: string, command: string]> = {
-    queue_backlog: [`${queueLength} cards in the queue${drainWords(inputs)}`, adviceCommand(inputs)],
+    queue_backlog: [
+      `${countWords(queueLength, 'card')} in the queue${drainWords(inputs)}`,
+      adviceCommand(inputs),
+    ],
     // Where nothing succeeds, the gateway itself is to be looked at, not the cards that fail.
     success_rate:
       successRate === 0

@@ -110,11 +110,24 @@ describe('tables', () => {
     expect(stdout).toMatch(/^realname .* 0\.03 {2}99\.0$/m);
   });
 
-  it('never show a share that is nearly whole as 100 %', async () => {
-    const tasks = OVERVIEW.tasks.map((one) => ({ ...one, success_rate: 99.96 }));
+  it.each([
+    [99.96, /^realname .* 99\.9$/m],
+    [0.04, /^realname .* 0\.04$/m],
+  ])('never show a share of %f as all or none', async (percent, row) => {
+    const tasks = OVERVIEW.tasks.map((one) => ({ ...one, success_rate: percent }));
     const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks }));
     const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
-    expect(stdout).toMatch(/^realname .* 99\.9$/m);
+    expect(stdout).toMatch(row);
+  });
+
+  it('show a demand of one poll an hour as more than none', async () => {
+    const tasks = OVERVIEW.tasks.map((one) => ({
+      ...one,
+      capacity: { ...one.capacity, demand_per_second: 0.000_28 },
+    }));
+    const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks }));
+    const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(stdout).toContain('realname 0.0003/s of 833/s');
   });
 
   it.each<[string, Partial<typeof OVERVIEW.stops>, string, boolean]>([

@@ -10,7 +10,15 @@ import type {
 } from '../../../api/client/client-bodies.ts';
 import { capacityFacts, stopsLine } from '../fleet-lines.ts';
 import { flow } from '../line.ts';
-import { type Cell, commandLines, digitsOf, labelledLines, type Style, sentenceLines } from '../style.ts';
+import {
+  type Cell,
+  cardCount,
+  commandLines,
+  digitsOf,
+  labelledLines,
+  type Style,
+  sentenceLines,
+} from '../style.ts';
 import { type Column, type ColumnsOf, fieldList, listTable, renderTable } from '../table.ts';
 
 type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'>;
@@ -91,7 +99,7 @@ function factsOf({ cards_total, init, workers }: OverviewBody, style: Style): st
   const eta = init.eta_seconds === null ? '' : `, ${style.seconds(init.eta_seconds).text} left`;
   const loaded = init.status === 'completed' ? 'completed' : `${init.status}, ${init.percent} %${eta}`;
   return [
-    `${style.number(cards_total).text} cards`,
+    cardCount(cards_total),
     `${style.number(workers.length).text} ${workers.length === 1 ? 'instance' : 'instances'}`,
     `initialisation ${loaded}`,
   ];

@@ -160,6 +160,11 @@ describe('reasons of a task type', () => {
       { inFlight: 0, recentPolls: 0 },
       { code: 'nothing_polled', severity: 'alert', text: '10 cards are due, and none was polled for 10 s' },
     ],
+    [
+      'a single card is not polled',
+      { due: 1, inFlight: 0, recentPolls: 0 },
+      { code: 'nothing_polled', severity: 'alert', text: '1 card is due, and it was not polled for 10 s' },
+    ],
     ['the queue is long', { queueLength: 10_000 }, { code: 'queue_backlog', severity: 'warning' }],
     [
       'many fail',
@@ -468,11 +473,11 @@ describe('reasons of the fleet', () => {
   });
 
   it.each<[Partial<TaskHealthInputs>, string]>([
-    [{ drainSeconds: 250 }, '60000 cards in the queue, drained in about 5 min'],
-    [{ drainSeconds: null }, '60000 cards in the queue'],
+    [{ drainSeconds: 250 }, '60,000 cards in the queue, drained in about 5 min'],
+    [{ drainSeconds: null }, '60,000 cards in the queue'],
     [
       { drainSeconds: null, remedy: { taskType: 'realname', raiseTo: 180, intervalFactor: 2 } },
-      '60000 cards in the queue, which never drains at this rate',
+      '60,000 cards in the queue, which never drains at this rate',
     ],
   ])('say when a backlog is gone: %j', (change, text) => {
     expect(taskReasons({ ...FINE, queueLength: 60_000, ...change })[0]).toMatchObject({ text });
