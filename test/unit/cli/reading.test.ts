@@ -139,6 +139,12 @@ describe('tables', () => {
       true,
     ],
     [
+      'too many to count',
+      { held: 100_000 },
+      'stops: enforce, 12 of 100 in 1 h, 340 of 500 in 24 h, 100,000+ held',
+      true,
+    ],
+    [
       'without a limit',
       { budget_hour: null, budget_day: null },
       'stops: enforce, 12 in 1 h, 340 in 24 h',
@@ -183,6 +189,20 @@ describe('tables', () => {
       '  cardpoll resume package',
       '1,000,000 cards   0 instances   initialisation running, 25 %, 1h 5m left',
     ]);
+  });
+
+  it('say what is worse before an interface that recovers', async () => {
+    const recovering = {
+      interface: 'realname',
+      breaker: 'half_open',
+      since: null,
+      reason: null,
+      next_probe_at: null,
+      instances: 1,
+    } as const;
+    const { env } = await daemonThatSays(json({ ...OVERVIEW, gateway: { interfaces: [recovering] } }));
+    const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(stdout).toMatch(/^✖ alert: package: paused [^▲]*^▲ gateway interface realname recovering/m);
   });
 
   it.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('have no colours with %o', async (extra) => {

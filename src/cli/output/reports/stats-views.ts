@@ -8,6 +8,7 @@ import type {
   QueueBody,
   TaskBody,
 } from '../../../api/client/client-bodies.ts';
+import { HEALTH_LEVELS } from '../../../domain/health.ts';
 import { capacityFacts, stopsLine } from '../fleet-lines.ts';
 import { flow } from '../line.ts';
 import {
@@ -53,14 +54,15 @@ function causeLines(overview: OverviewBody, style: Style): string[] {
   ];
 }
 
-/** A gateway outage is shown once, not for each task type that it affects. */
+/** The worst first. A gateway outage is shown once, not for each task type that it affects. */
 function causesOf({ gateway, health_reasons: reasons }: OverviewBody, style: Style): Cause[] {
   const down = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
   const rest = down.length === 0 ? reasons : reasons.filter(({ code }) => code !== 'breaker_open');
-  return [
+  const causes = [
     ...down.map((one) => gatewayCause(one, style)),
     ...rest.map((reason) => reasonCause(reason, style)),
   ];
+  return causes.sort((a, b) => HEALTH_LEVELS[b.severity] - HEALTH_LEVELS[a.severity]);
 }
 
 function reasonCause({ severity, text, command, since }: HealthReasonBody, style: Style): Cause {
