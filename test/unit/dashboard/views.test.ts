@@ -215,7 +215,10 @@ describe('the overview', () => {
   it.each([
     ['breakers', /gateway +✖ gateway open {2}since 1m 30s, next probe in 53s, 64 instances/],
     ['pauses', /pauses +■ realname 7d left {2}by the gateway/],
-    ['stops', /stops +observe, no card is stopped, 100k would have been, 100k held, 100k resumed in 24 h/],
+    [
+      'stops',
+      /stops +observe, no card is stopped, 100k\+ would have been, 100k\+ held, 100k\+ resumed in 24 h/,
+    ],
     ['initialisation', /init +stuck [█░]+ 25 % {2}12M of 50M/],
     ['mixed versions', /▲ versions /],
     ['alerts', /alerts +✖ /],
@@ -276,6 +279,13 @@ describe('the view of stops', () => {
     expect(screen).toContain('-> cardpoll stops mode enforce --reason ...');
     expect(screen).toMatch(/^held +28 wait until an operator decides *$/m);
     expect(screen).toMatch(/^observed +1,200 would have been made *$/m);
+  });
+
+  it('says that more wait than were counted', () => {
+    const screen = viewOf({ held: 1, observed: 100_000, unconfirmed: 10_000 });
+    expect(screen).toMatch(/^held +1 waits until an operator decides *$/m);
+    expect(screen).toMatch(/^observed +100k\+ would have been made *$/m);
+    expect(screen).toMatch(/^no effect +10,000\+ acknowledged/m);
   });
 
   it('shows a budget that is used up, one of 0, and none', () => {
