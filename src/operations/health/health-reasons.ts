@@ -210,7 +210,7 @@ function limitReasons(inputs: TaskHealthInputs): Cause[] {
     reasons.push({
       code: 'limit_reduced',
       severity: 'warning',
-      text: `the limit is reduced to ${effectiveConcurrency} of ${maxConcurrency}: ${limitReason ?? 'the gateway is refusing or slowing down'}`,
+      text: `the limit is reduced to ${effectiveConcurrency} of ${maxConcurrency}: ${limitReason ?? 'the reason is not known yet'}`,
       command: 'cardpoll concurrency advise',
     });
   }

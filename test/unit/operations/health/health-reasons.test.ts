@@ -214,9 +214,13 @@ describe('reasons of a task type', () => {
       { code: 'interval_missed', severity: 'alert' },
     ],
     [
-      'the gateway is refusing or slowing down',
+      'no leader has said yet why the limit is reduced',
       { effectiveConcurrency: 33 },
-      { code: 'limit_reduced', severity: 'warning' },
+      {
+        code: 'limit_reduced',
+        severity: 'warning',
+        text: 'the limit is reduced to 33 of 100: the reason is not known yet',
+      },
     ],
     [
       'the limit is too low',
