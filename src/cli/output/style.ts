@@ -197,9 +197,9 @@ export function commandLines(command: string | null, colour: Colour, style: Styl
   return command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, colour)}`];
 }
 
-/** 1,024.25 */
+/** 1,024.25: all digits, grouped. */
 export function exactText(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+  return value.toLocaleString('en-US', { maximumFractionDigits: 20 });
 }
 
 export function healthText(health: Health): string {

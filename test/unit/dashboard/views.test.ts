@@ -7,6 +7,7 @@ import { KEYMAP } from '../../../src/dashboard/keymap.ts';
 import type { Line } from '../../../src/dashboard/layout.ts';
 import { type Bodies, type State, VIEWS } from '../../../src/dashboard/state.ts';
 import { frameLines, stillLines } from '../../../src/dashboard/views/frame.ts';
+import { alertText } from '../../../src/dashboard/views/lists.ts';
 import { CARD } from '../cli/bodies.ts';
 import {
   ALERT,
@@ -240,6 +241,11 @@ describe('the overview', () => {
     expect(screen).not.toContain('has never run');
     expect(screen).toMatch(/gateway +✖/);
   });
+});
+
+it('an alert is shown with the threshold that it has', () => {
+  const rare = { ...ALERT, value: 99.994, comparison: '<', threshold: 99.995 } as const;
+  expect(alertText(rare)).toMatch(/: 99\.99 < 99\.995$/);
 });
 
 describe('the view of stops', () => {
