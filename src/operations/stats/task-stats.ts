@@ -27,13 +27,20 @@ type TaskSurroundings = Pick<
   Pick<TaskHealthInputs['readings'], 'stopMode'>;
 
 export function queueStatsOf(
-  { maxConcurrency: max, retryDue: _, ...counts }: LimitedCounts,
+  { maxConcurrency: max, retryDue, ...counts }: LimitedCounts,
   schedule: SchedulePace,
 ): QueueStats {
   const { inFlight: current } = counts;
   const usagePercent = rounded((100 * current) / max);
   const demandPerSecond = rounded(schedule.demandPerSecond);
-  return { ...counts, ...schedule, demandPerSecond, concurrency: { current, max, usagePercent } };
+  return {
+    ...counts,
+    // A card whose retry is due waits for its turn in the retry lane.
+    backoff: counts.backoff + retryDue,
+    ...schedule,
+    demandPerSecond,
+    concurrency: { current, max, usagePercent },
+  };
 }
 
 export function taskStatsOf(

@@ -200,6 +200,10 @@ describe('taskStatsOf', () => {
     expect(taskStatsOf(wide, reading(10, 0, 1_000, new Map(), rings), FREE).capacity.drainSeconds).toBe(43);
   });
 
+  it('counts failing cards whose retry is due with those that wait for it', () => {
+    expect(queueOf([], { backoff: 2, retryDue: 1_350 })).toMatchObject({ backoff: 1_352, due: 10 });
+  });
+
   it('asks for more than nothing with one card an hour', () => {
     const rings = [ring({ members: 1, intervalMs: 3_600_000 })];
     const { capacity, demandPerSecond } = taskStatsOf(
