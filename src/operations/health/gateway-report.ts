@@ -38,8 +38,19 @@ export function heldInterfacesOf(taskType: TaskType, { interfaces }: GatewayRepo
 
 type Breaker = Pick<InterfaceReport, 'interface' | 'breaker'>;
 
-/** @returns what holds a task type back, an open breaker or a pause; null: nothing does. */
-export function heldBackBy(breakers: readonly Breaker[], pauses: readonly unknown[]): string | null {
+/**
+ * @param instances the live ones.
+ * @returns what holds a task type back: no worker that can poll, an open breaker or a pause; null: nothing does.
+ */
+export function heldBackBy(
+  instances: readonly Pick<InstanceInfo, 'roles' | 'databaseOutage'>[],
+  breakers: readonly Breaker[],
+  pauses: readonly unknown[],
+): string | null {
+  const workers = instances.filter(({ roles }) => roles.includes('worker'));
+  if (workers.length === 0) return 'no instance is known to poll';
+  if (workers.every(({ databaseOutage }) => databaseOutage !== null))
+    return 'no instance can use the database';
   const worst = breakers.find(({ breaker }) => breaker === 'open') ?? breakers[0];
   if (worst !== undefined) return breakerWords(worst);
   return pauses.length === 0 ? null : 'polling is paused';

@@ -81,7 +81,14 @@ export class StatsOperations {
     return this.#tasks(await surroundingsOf(this.deps));
   }
 
-  async #tasks({ gateway, pauses, stops, since, rateLimits }: Surroundings): Promise<MeasuredTask[]> {
+  async #tasks({
+    instances,
+    gateway,
+    pauses,
+    stops,
+    since,
+    rateLimits,
+  }: Surroundings): Promise<MeasuredTask[]> {
     const { live, clock, cardsPerCall, offers } = this.deps;
     const nowMs = clock.now();
     const readings = await this.#read();
@@ -91,6 +98,7 @@ export class StatsOperations {
       const isReduced = queue.effectiveConcurrency < queue.concurrency.max;
       const limit = isReduced ? await live.work.limitRecord(taskType) : null;
       return taskStatsOf(queue, reading, {
+        instances,
         pauses: pauses.filter((pause) => pause.taskType === taskType),
         nowMs,
         breakers: heldInterfacesOf(taskType, gateway),

@@ -24,7 +24,9 @@ type TaskSurroundings = Pick<
   'pauses' | 'nowMs' | 'breakers' | 'stops' | 'limitReason' | 'paceShare' | 'since'
 > &
   Pick<TaskStats, 'offered'> &
-  Pick<TaskHealthInputs['readings'], 'stopMode'>;
+  Pick<TaskHealthInputs['readings'], 'stopMode'> & {
+    readonly instances: Parameters<typeof heldBackBy>[0];
+  };
 
 export function queueStatsOf(
   { maxConcurrency: max, retryDue, ...counts }: LimitedCounts,
@@ -46,7 +48,7 @@ export function queueStatsOf(
 export function taskStatsOf(
   queue: QueueStats,
   { stats, metrics }: Pick<TaskReading, 'stats' | 'metrics'>,
-  { offered, stopMode, ...surroundings }: TaskSurroundings,
+  { offered, stopMode, instances, ...surroundings }: TaskSurroundings,
 ): MeasuredTask {
   const { window, recent } = stats;
   const { successRate, avgDurationMs } = metrics;
@@ -60,7 +62,7 @@ export function taskStatsOf(
     maxConcurrency: concurrency.max,
     effectiveConcurrency,
     callMs: callMsOf(window),
-    heldBy: heldBackBy(surroundings.breakers, surroundings.pauses),
+    heldBy: heldBackBy(instances, surroundings.breakers, surroundings.pauses),
     allowedPerSecond: surroundings.paceShare?.perSecond ?? null,
   });
   const healthReasons = taskReasons({

@@ -138,6 +138,7 @@ describe('queueStatsOf', () => {
 });
 
 const FREE = {
+  instances: [{ roles: ['worker'], databaseOutage: null }],
   pauses: [],
   nowMs: 0,
   breakers: [],
@@ -202,6 +203,21 @@ describe('taskStatsOf', () => {
 
   it('counts failing cards whose retry is due with those that wait for it', () => {
     expect(queueOf([], { backoff: 2, retryDue: 1_350 })).toMatchObject({ backoff: 1_352, due: 10 });
+  });
+
+  it.each([
+    ['no worker is alive', [{ roles: ['api'], databaseOutage: null }], 'no instance is known to poll'],
+    [
+      'no worker can use the database',
+      [
+        { roles: ['worker'], databaseOutage: { sinceMs: 0, reason: 'it is down' } },
+        { roles: ['api'], databaseOutage: null },
+      ],
+      'no instance can use the database',
+    ],
+  ])('shows no capacity while %s', (_, instances, heldBy) => {
+    const { capacity } = taskStatsOf(queue, reading(10, 0, 1_000), { ...FREE, instances });
+    expect(capacity).toMatchObject({ heldBy, capacityPerSecond: null, drainSeconds: null, remedy: null });
   });
 
   it('asks for more than nothing with one card an hour', () => {
