@@ -39,6 +39,11 @@ export function count(value: number | null): string {
   return value < 99_999.5 ? grouped(value) : abbreviated(value);
 }
 
+/** `1 row`, `12,345 rows`, `1.2M rows`. */
+export function counted(value: number, one: string, shown = count): string {
+  return `${shown(value)} ${value === 1 ? one : `${one}s`}`;
+}
+
 /** All digits, grouped: 1,234,567. */
 export function grouped(value: number | null): string {
   return value === null ? NOTHING : Math.round(value).toLocaleString('en-US');

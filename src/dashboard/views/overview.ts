@@ -4,7 +4,7 @@ import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts'
 import { capacityLine, stopsLine } from '../../cli/output/fleet-lines.ts';
 import { cardCount } from '../../cli/output/style.ts';
 import { gauge } from '../charts.ts';
-import { count, grouped, measure, relative, seconds, since } from '../format.ts';
+import { count, counted, grouped, measure, relative, seconds, since } from '../format.ts';
 import { fact, type Line, missing, type Room, type Span, span, stacked } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { calmWords, healthLines } from './health.ts';
@@ -192,7 +192,7 @@ function cleanupFact({ data }: State, nowMs: number): Fact {
       return urgent(
         'cleanup',
         span(`running ${bar} `, 'accent'),
-        span(`${grouped(deleted)} of ${grouped(total)} rows`),
+        span(`${grouped(deleted)} of ${counted(total, 'row', grouped)}`),
       );
     }
     case 'failed': {
@@ -204,7 +204,7 @@ function cleanupFact({ data }: State, nowMs: number): Fact {
     case 'completed':
       return calm(
         'cleanup',
-        span(`completed ${relative(finished_at, nowMs)}, ${grouped(deleted)} rows removed`),
+        span(`completed ${relative(finished_at, nowMs)}, ${counted(deleted, 'row', grouped)} removed`),
       );
   }
 }

@@ -5,7 +5,7 @@ import { stopColumns } from '../../cli/output/reports/stop-table.ts';
 import { cardCount } from '../../cli/output/style.ts';
 import { countedText, STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../../domain/stops/stop.ts';
 import { gauge } from '../charts.ts';
-import { count } from '../format.ts';
+import { count, counted } from '../format.ts';
 import { fact, hint, type Line, missing, plain, type Room, type Span, span, stacked } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { healthLines } from './health.ts';
@@ -47,9 +47,9 @@ function listLines(state: State, { columns, rows }: Room): Line[] {
   if (body === null) return [missing('list', problem)];
   const { items, total, state: only } = body;
   if (items.length === 0) return [plain('No card was stopped yet.')];
-  const kind = only === null ? 'stops' : `${only} stops`;
+  const kind = only === null ? 'stop' : `${only} stop`;
   return [
-    plain(`the latest ${count(items.length)} of ${count(total)} ${kind}`, 'dim'),
+    plain(`the latest ${count(items.length)} of ${counted(total, kind)}`, 'dim'),
     ...commandTable(items, stopColumns, { columns, rows: rows - 1 }, state),
   ];
 }

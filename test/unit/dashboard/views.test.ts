@@ -322,7 +322,7 @@ describe('the list of stops', () => {
 
   it('shows observed stops, else the latest, without the keys for held ones', () => {
     const observed = listOf(stopsBody('observed', { held_by: null }));
-    expect(observed).toMatch(/^the latest 1 of 1 observed stops *$/m);
+    expect(observed).toMatch(/^the latest 1 of 1 observed stop *$/m);
     expect(observed).not.toMatch(/R release/);
     const latest = listOf(
       stopsBody(null, { state: 'dismissed', ordered_by: 'anna', reason: 'a test card' }),
@@ -331,7 +331,7 @@ describe('the list of stops', () => {
         rows: 40,
       },
     );
-    expect(latest).toMatch(/^the latest 1 of 1 stops *$/m);
+    expect(latest).toMatch(/^the latest 1 of 1 stop *$/m);
     expect(latest).toMatch(/^▸ +42 +\d+ +dismissed .* anna +a test card *$/m);
   });
 
