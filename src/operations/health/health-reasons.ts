@@ -33,6 +33,8 @@ export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | '
 /** Start of each reason by its name (see reasonName), epoch milliseconds. */
 type ReasonsSince = ReadonlyMap<string, number>;
 
+type HeldInterface = Pick<InterfaceReport, 'interface' | 'breaker' | 'reason' | 'instances'>;
+
 export interface TaskHealthInputs extends HealthInputs, PaceNeed {
   readonly taskType: TaskType;
   readonly due: number;
@@ -58,7 +60,9 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed {
   readonly pauses: ReadonlyArray<Pick<PauseReport, 'source' | 'by' | 'reason' | 'until'>>;
   readonly nowMs: number;
   /** Of the interfaces this task type calls and of the whole gateway. */
-  readonly breakers: ReadonlyArray<Pick<InterfaceReport, 'interface' | 'breaker' | 'reason' | 'instances'>>;
+  readonly breakers: readonly HeldInterface[];
+  /** Of the interfaces that only some of its polls call: the others go on. */
+  readonly followUps: readonly HeldInterface[];
   readonly since: ReasonsSince;
 }
 
@@ -122,11 +126,11 @@ function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
   }));
 }
 
-function breakerReasons({ breakers }: TaskHealthInputs): Cause[] {
-  return breakers.map(({ reason, instances, ...held }) => ({
+function breakerReasons({ breakers, followUps }: TaskHealthInputs): Cause[] {
+  return [...breakers, ...followUps].map((held) => ({
     code: 'breaker_open',
-    severity: held.breaker === 'open' ? 'alert' : 'warning',
-    text: `${breakerWords(held)} for ${instances} ${instances === 1 ? 'instance' : 'instances'}${reason === null ? '' : `: ${reason}`}`,
+    severity: held.breaker === 'open' && breakers.includes(held) ? 'alert' : 'warning',
+    text: `${breakerWords(held)} for ${countWords(held.instances, 'instance')}${held.reason === null ? '' : `: ${held.reason}`}`,
     command: 'cardpoll doctor',
   }));
 }

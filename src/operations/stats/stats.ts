@@ -11,7 +11,7 @@ import type { PaceLimit } from '../../store/ports/live/pace.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
 import type { ClockGap } from '../health/fleet-faults.ts';
-import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
+import { gatewayReportOf, heldFollowUpsOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import { fleetReasons, healthOfReasons } from '../health/health-reasons.ts';
 import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
 import { adviceOf, fleetCapacityOf, paceShareOf, roundedCapacity } from '../limits/capacity.ts';
@@ -102,6 +102,7 @@ export class StatsOperations {
         pauses: pauses.filter((pause) => pause.taskType === taskType),
         nowMs,
         breakers: heldInterfacesOf(taskType, gateway),
+        followUps: heldFollowUpsOf(taskType, gateway),
         stops: taskType === 'package' ? stops : null,
         stopMode: stops?.mode ?? null,
         limitReason: limit?.reason ?? null,

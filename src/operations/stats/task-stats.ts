@@ -21,7 +21,7 @@ export interface MeasuredTask extends TaskStats {
 /** Facts about a task type in addition to its own numbers. */
 type TaskSurroundings = Pick<
   TaskHealthInputs,
-  'pauses' | 'nowMs' | 'breakers' | 'stops' | 'limitReason' | 'paceShare' | 'since'
+  'pauses' | 'nowMs' | 'breakers' | 'followUps' | 'stops' | 'limitReason' | 'paceShare' | 'since'
 > &
   Pick<TaskStats, 'offered'> &
   Pick<TaskHealthInputs['readings'], 'stopMode'> & {

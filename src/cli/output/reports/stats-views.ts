@@ -8,6 +8,7 @@ import type {
   QueueBody,
   TaskBody,
 } from '../../../api/client/client-bodies.ts';
+import { FOLLOW_UP_INTERFACES } from '../../../domain/gateway-interface.ts';
 import { HEALTH_LEVELS } from '../../../domain/health.ts';
 import { capacityFacts, stopsLine } from '../fleet-lines.ts';
 import { flow } from '../line.ts';
@@ -80,7 +81,8 @@ function gatewayCause(one: InterfaceBody, style: Style): Cause {
     ...(next === null ? [] : [`next probe ${style.time(next).text}`]),
     ...(instances > 1 ? [`on ${instances} instances`] : []),
   ];
-  const severity = breaker === 'open' ? 'alert' : 'warning';
+  const isFatal = breaker === 'open' && !FOLLOW_UP_INTERFACES.includes(one.interface);
+  const severity = isFatal ? 'alert' : 'warning';
   return {
     severity,
     text: `${name} ${state}${began} (breaker ${word})${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`,

@@ -36,6 +36,7 @@ const FINE: TaskHealthInputs = {
   pauses: [],
   nowMs: 0,
   breakers: [],
+  followUps: [],
   since: new Map(),
 };
 const PAUSE = {
@@ -234,6 +235,17 @@ describe('reasons of a task type', () => {
     ],
   ])('say that %s', (_, change, reason) => {
     expect(taskReasons({ ...FINE, ...change })).toMatchObject([reason]);
+  });
+
+  it('warn of a dead interface that only some polls call', () => {
+    const stop = { ...BREAKER, interface: 'stop' as const };
+    expect(taskReasons({ ...FINE, taskType: 'package', followUps: [stop] })).toMatchObject([
+      {
+        code: 'breaker_open',
+        severity: 'warning',
+        text: expect.stringMatching(/^interface stop is dead for/),
+      },
+    ]);
   });
 
   it('do not blame an idle worker for a pause or a breaker', () => {

@@ -142,6 +142,7 @@ const FREE = {
   pauses: [],
   nowMs: 0,
   breakers: [],
+  followUps: [],
   stops: null,
   limitReason: null,
   paceShare: null,
