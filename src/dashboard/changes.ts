@@ -13,7 +13,7 @@ import type {
 } from '../api/client/client-bodies.ts';
 import { cardCount, enabledWord } from '../cli/output/style.ts';
 import type { TaskType } from '../domain/task-type.ts';
-import { grouped, measure, relative, seconds } from './format.ts';
+import { counted, grouped, measure, relative, seconds } from './format.ts';
 
 /** What an operator is shown before a change is made, and what makes it. */
 export interface PlannedChange {
@@ -183,7 +183,7 @@ export function cleanupChange({ items, total_rows }: CleanupPreviewBody): Planne
 }
 
 function rowCount(rows: number, isEstimated: boolean): string {
-  return `${isEstimated ? 'about ' : ''}${grouped(rows)} rows`;
+  return `${isEstimated ? 'about ' : ''}${counted(rows, 'row', grouped)}`;
 }
 
 export function acknowledgeChange(alert: AlertBody): PlannedChange | string {

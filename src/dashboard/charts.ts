@@ -43,10 +43,11 @@ export function sparkline(series: Series, columns: number): string {
   return values.map((value) => (value === null ? ' ' : bar(value))).join('');
 }
 
-/** @param share 0 to 1. Any share above 0 fills at least one column. */
+/** @param share 0 to 1. Any share above 0 fills at least one column, and none below 1 fills them all. */
 export function gauge(share: number, columns: number): string {
   const whole = Math.min(1, Math.max(0, share));
-  const filled = whole === 0 ? 0 : Math.max(1, Math.round(whole * columns));
+  const partly = Math.min(columns - 1, Math.max(1, Math.round(whole * columns)));
+  const filled = whole === 0 || whole === 1 ? whole * columns : partly;
   return '█'.repeat(filled) + '░'.repeat(columns - filled);
 }
 

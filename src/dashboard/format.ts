@@ -12,6 +12,7 @@ import {
   span as timeSpan,
 } from '../cli/output/style.ts';
 import type { Health } from '../domain/health.ts';
+import { percentDown } from '../domain/numbers.ts';
 import type { Span } from './layout.ts';
 
 export const NOTHING = '-';
@@ -38,6 +39,11 @@ export function count(value: number | null): string {
   return value < 99_999.5 ? grouped(value) : abbreviated(value);
 }
 
+/** `1 row`, `12,345 rows`, `1.2M rows`. */
+export function counted(value: number, one: string, shown = count): string {
+  return `${shown(value)} ${value === 1 ? one : `${one}s`}`;
+}
+
 /** All digits, grouped: 1,234,567. */
 export function grouped(value: number | null): string {
   return value === null ? NOTHING : Math.round(value).toLocaleString('en-US');
@@ -50,9 +56,11 @@ export function measure(value: number | null): string {
   return digits === 0 ? count(value) : value.toFixed(digits);
 }
 
-/** Rounded down, so that 99.99 is not shown as 100. */
+/** Rounded down, so that 99.99 is not shown as 100, and 0.04 not as 0. */
 export function percent(value: number | null): string {
-  return value === null ? NOTHING : value === 100 ? '100' : (Math.floor(value * 10) / 10).toFixed(1);
+  if (value === null) return NOTHING;
+  const shown = percentDown(value, 1);
+  return shown === 100 || shown < 0.1 ? String(shown) : shown.toFixed(1);
 }
 
 export function seconds(value: number | null): string {

@@ -178,14 +178,14 @@ export function dataTimeMs({ data }: State): number {
 }
 
 /**
- * The alerts as their view lists them: firing, then resolved, each with the newest first. One that resolves between the two
- * readings is in both: it is listed as firing until the next reading.
+ * The alerts as their view lists them: firing, then resolved, each with the newest first. The two readings are of different
+ * moments: one that resolves between them is listed as firing until the next reading of both.
  */
 export function listedAlerts({ data }: Pick<State, 'data'>): readonly bodies.AlertBody[] {
   const firing = data.firing.body?.items ?? [];
   const ids = new Set(firing.map(({ id }) => id));
   const latest = data.alerts.body?.items ?? [];
-  return [...firing, ...latest.filter(({ id, resolved_at }) => resolved_at !== null && !ids.has(id))];
+  return [...firing, ...latest.filter(({ id }) => !ids.has(id))];
 }
 
 /** The cards whose last poll of the task type failed, with the latest first. */

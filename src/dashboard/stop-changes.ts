@@ -4,6 +4,7 @@ import type { ApiClient } from '../api/client/client.ts';
 import type { HeldSelection, OverviewBody, StopBody } from '../api/client/client-bodies.ts';
 import { shellQuoted } from '../cli/output/shell-word.ts';
 import { cardCount, exactText } from '../cli/output/style.ts';
+import { roundedMb } from '../domain/numbers.ts';
 import { isReason, REASON_CHARS, REASON_RULE } from '../domain/stops/stop.ts';
 import type { PlannedChange } from './changes.ts';
 import type { ListedStops, Question } from './state.ts';
@@ -100,6 +101,6 @@ function reasonQuestion(what: string, { title, effects, command, perform }: Stop
 }
 
 function usageOf({ card_id, month, used_mb, allowance_mb }: StopBody): string {
-  const allowance = allowance_mb === null ? 'without a limit' : `of ${exactText(allowance_mb)} MB`;
-  return `Card ${card_id} has used ${exactText(used_mb)} MB ${allowance} in ${month}.`;
+  const allowance = allowance_mb === null ? 'without a limit' : `of ${exactText(roundedMb(allowance_mb))} MB`;
+  return `Card ${card_id} has used ${exactText(roundedMb(used_mb))} MB ${allowance} in ${month}.`;
 }

@@ -66,6 +66,9 @@ export function perInterface<T>(make: (name: InterfaceName) => T): Record<Interf
 /** Used next to the interface names for the gateway as a whole. */
 export const WHOLE_GATEWAY = 'gateway';
 
+/** Called for a few cards of task `package` alone, so a breaker of one holds no task type back. */
+export const FOLLOW_UP_INTERFACES: readonly string[] = ['stop', 'start'] satisfies InterfaceName[];
+
 /** Whether the gateway offers an interface, by its profile. Asked by all that call an interface, or would have it called. */
 export type Offers = (name: InterfaceName) => boolean;
 

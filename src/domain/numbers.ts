@@ -64,16 +64,17 @@ function within(bucket: number, share: number): number {
   return from + share * (to - from);
 }
 
-/** Two decimals: more would be noise in a table. */
+/** Two decimals: more would be noise in a table. A lower value keeps two digits, so that one poll an hour is not shown as none. */
 export function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
+  return Math.abs(value) < 0.1 ? Number(value.toPrecision(2)) : Math.round(value * 100) / 100;
 }
 
-/** A percentage, rounded down: 99.999 is not 100, and 89.999 is below 90. */
+/** A percentage, rounded down: 99.999 is not 100, and 89.999 is below 90. One below these digits keeps one, so that it is not shown as 0. */
 export function percentDown(percent: number, digits: 1 | 2 = 2): number {
   const scale = 10 ** digits;
   // 1.15 * 100 is a little less than 115.
-  return Math.floor(Number((percent * scale).toFixed(6))) / scale;
+  const down = Math.floor(Number((percent * scale).toFixed(6))) / scale;
+  return down === 0 ? Number(percent.toPrecision(1)) : down;
 }
 
 /** Megabytes to a byte: the sum of many readings has more digits than any of them. */

@@ -6,7 +6,7 @@ import { CardpollError } from '../../platform/errors.ts';
 import { openClient } from '../ask.ts';
 import { type CommandContext, defineCommand, Interruption } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
-import { abbreviated, inLocale, type Style, styleFor } from '../output/style.ts';
+import { abbreviated, digitsOf, inLocale, type Style, styleFor } from '../output/style.ts';
 import { isOnTerminal, watch } from './dashboard.ts';
 
 const STATUS_EVERY_MS = 2_000;
@@ -119,7 +119,7 @@ function worstCause({ health_reasons: [worst] }: OverviewBody, style: Style): st
 
 function facts({ cards_total, init, tasks }: OverviewBody, layout: Layout): string[] {
   return [
-    ...(layout.cards ? [`${short(cards_total)} cards`] : []),
+    ...(layout.cards ? [`${short(cards_total)} ${cards_total === 1 ? 'card' : 'cards'}`] : []),
     ...(init.status === 'completed' ? [] : [initFact(init)]),
     ...tasks.map((task) => taskFacts(task, layout)),
   ];
@@ -130,8 +130,8 @@ function initFact({ status, percent }: OverviewBody['init']): string {
 }
 
 function taskFacts({ task_type, rate_per_second, queue_length, success_rate }: TaskBody, layout: Layout) {
-  const rate =
-    rate_per_second > 0 && rate_per_second < 9.95 ? rate_per_second.toFixed(1) : short(rate_per_second);
+  const digits = digitsOf(rate_per_second);
+  const rate = digits === 0 ? short(rate_per_second) : rate_per_second.toFixed(digits);
   const queue = layout.queue ? ` q${short(queue_length)}` : '';
   // Rounded down, so that 99.9 is not shown as 100.
   const shown = layout.success && success_rate !== null && success_rate < 100;

@@ -1,6 +1,7 @@
 // Facts about the fleet in words, for `stats` and the dashboard: its capacity by task type (what is demanded, how much of it
 // is possible, and when a backlog is gone), and its stops. Shows what the API says.
 import type { OverviewBody, TaskBody } from '../../api/client/client-bodies.ts';
+import { countedText, STOPS_COUNTED } from '../../domain/stops/stop.ts';
 
 interface Measured extends Pick<OverviewBody, 'capacity'> {
   readonly tasks: readonly Pick<TaskBody, 'task_type' | 'capacity'>[];
@@ -57,12 +58,13 @@ function backlogFact({ drain_seconds, held_by, advice }: Measured['capacity'], {
 export function stopsLine(stops: OverviewBody['stops'], number: (count: number) => string) {
   const { mode, held, observed, resumed_day: resumed } = stops;
   if (mode === null) return { text: 'not known', isUrgent: false };
-  const some = (count: number | null, word: string) => (count ? [`${number(count)} ${word}`] : []);
+  const counted = (count: number) => countedText(count, STOPS_COUNTED, number);
+  const some = (count: number | null, word: string) => (count ? [`${counted(count)} ${word}`] : []);
   const made = (done: number | null, budget: number | null, when: string) =>
     `${number(done ?? 0)}${budget === null ? '' : ` of ${number(budget)}`} ${when}`;
   const parts =
     mode === 'observe'
-      ? ['no card is stopped', `${number(observed ?? 0)} would have been`]
+      ? ['no card is stopped', `${counted(observed ?? 0)} would have been`]
       : [
           made(stops.done_hour, stops.budget_hour, 'in 1 h'),
           made(stops.done_day, stops.budget_day, 'in 24 h'),

@@ -2,6 +2,7 @@
 // the one shared chalk instance.
 import type { ChalkInstance } from 'chalk';
 import type { Health } from '../../domain/health.ts';
+import { percentDown } from '../../domain/numbers.ts';
 import type { Io } from '../command.ts';
 import { plainText, type Toned, wordWrap } from './line.ts';
 import { loadWidths } from './width.ts';
@@ -13,6 +14,8 @@ export interface Cell extends Toned<Colour> {
 }
 
 const NOTHING = '-';
+/** Of a share after the point. */
+const MOST_DIGITS = 6;
 const SYMBOLS: Record<Health, string> = { normal: '●', warning: '▲', alert: '✖' };
 export const COLOURS: Record<Health, Colour> = { normal: 'green', warning: 'yellow', alert: 'red' };
 const UNITS = [
@@ -68,9 +71,9 @@ export class Style {
     return { text, align: 'right' };
   }
 
-  /** Rounded down for people, so that 99.96 is not shown as 100. */
+  /** Rounded down for people, so that 99.96 is not shown as 100, and 0.04 not as 0. */
   percent(value: number | null): Cell {
-    return this.number(value === null || !this.forPeople ? value : Math.floor(value * 10) / 10, 1);
+    return this.number(value === null || !this.forPeople ? value : percentDown(value, 1), 1, MOST_DIGITS);
   }
 
   /** A number that is a name. Its digits are never grouped. */
@@ -194,9 +197,9 @@ export function commandLines(command: string | null, colour: Colour, style: Styl
   return command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, colour)}`];
 }
 
-/** 1,024.25 */
+/** 1,024.25: all digits, grouped. */
 export function exactText(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+  return value.toLocaleString('en-US', { maximumFractionDigits: 20 });
 }
 
 export function healthText(health: Health): string {
@@ -221,7 +224,7 @@ export function enabledWord(isEnabled: boolean): string {
 /** Digits of a rate or a duration after the point: as many as it takes to tell a low one from 0. */
 export function digitsOf(value: number): number {
   if (value <= 0 || value >= 9.95) return 0;
-  return value < 0.095 ? 2 : 1;
+  return value < 0.095 ? Math.max(2, Math.ceil(-Math.log10(value))) : 1;
 }
 
 /** At most four characters: 1.2k, 123k, 1.2M, 10M. @param value at least 999.5. */

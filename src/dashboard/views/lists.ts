@@ -7,7 +7,7 @@ import { triggerColumns } from '../../cli/output/reports/trigger-table.ts';
 import { exactText } from '../../cli/output/style.ts';
 import type { ColumnsOf } from '../../cli/output/table.ts';
 import { gauge } from '../charts.ts';
-import { count, ScreenStyle } from '../format.ts';
+import { count, counted, ScreenStyle } from '../format.ts';
 import {
   columnsOf,
   hint,
@@ -67,7 +67,7 @@ export function alertsLines(state: State, room: Room): Line[] {
   const { total } = firing.body;
   const summary: Line = [
     total === 0 ? span('● none fires', 'green') : span(`✖ ${total} ${total === 1 ? 'fires' : 'fire'}`, 'red'),
-    span(`  then the latest of ${alerts.body.total} alerts`, 'dim'),
+    span(`  then the latest of ${counted(alerts.body.total, 'alert')}`, 'dim'),
   ];
   return listLines(summary, listed, alertColumns, room, state);
 }
@@ -93,7 +93,7 @@ export function triggersLines(state: State, room: Room): Line[] {
       ],
     ];
   }
-  const summary = plain(`the latest ${body.items.length} of ${body.total} triggers`, 'dim');
+  const summary = plain(`the latest ${body.items.length} of ${counted(body.total, 'trigger')}`, 'dim');
   return listLines(summary, body.items, triggerColumns, room, state, PROGRESS_COLUMNS);
 }
 
@@ -116,7 +116,7 @@ export function instancesLines(state: State, room: Room): Line[] {
   if (workers.length === 0)
     return [[span('✖ no instance is alive', 'red'), span('  '), ...hint('cardpoll daemon')]];
   const running = workers.reduce((sum, { in_flight }) => sum + in_flight, 0);
-  const summary = plain(`${workers.length} alive, ${count(running)} polls running`, 'dim');
+  const summary = plain(`${workers.length} alive, ${counted(running, 'poll')} running`, 'dim');
   return listLines(summary, workers, instanceColumns, room, state);
 }
 

@@ -2,8 +2,9 @@
 // Shows the API's values and computes none.
 import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts';
 import { capacityLine, stopsLine } from '../../cli/output/fleet-lines.ts';
+import { cardCount } from '../../cli/output/style.ts';
 import { gauge } from '../charts.ts';
-import { count, grouped, measure, relative, seconds, since } from '../format.ts';
+import { count, counted, grouped, measure, relative, seconds, since } from '../format.ts';
 import { fact, type Line, missing, type Room, type Span, span, stacked } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { calmWords, healthLines } from './health.ts';
@@ -135,8 +136,8 @@ function stopsFact({ stops }: OverviewBody): Fact {
 function initFact({ init }: OverviewBody, nowMs: number): Fact {
   const { status, percent: done, loaded, total, eta_seconds, finished_at } = init;
   if (status === 'completed')
-    return calm('init', span(`completed ${relative(finished_at, nowMs)}, ${grouped(total)} cards`));
-  const bar = `${gauge(done / 100, INIT_BAR_COLUMNS)} ${Math.floor(done)} %  ${count(loaded)} of ${count(total)}`;
+    return calm('init', span(`completed ${relative(finished_at, nowMs)}, ${cardCount(total)}`));
+  const bar = `${gauge(done / 100, INIT_BAR_COLUMNS)} ${done} %  ${count(loaded)} of ${count(total)}`;
   const eta = eta_seconds === null ? '' : `  ${seconds(eta_seconds)} left`;
   return urgent(
     'init',
@@ -191,7 +192,7 @@ function cleanupFact({ data }: State, nowMs: number): Fact {
       return urgent(
         'cleanup',
         span(`running ${bar} `, 'accent'),
-        span(`${grouped(deleted)} of ${grouped(total)} rows`),
+        span(`${grouped(deleted)} of ${counted(total, 'row', grouped)}`),
       );
     }
     case 'failed': {
@@ -203,7 +204,7 @@ function cleanupFact({ data }: State, nowMs: number): Fact {
     case 'completed':
       return calm(
         'cleanup',
-        span(`completed ${relative(finished_at, nowMs)}, ${grouped(deleted)} rows removed`),
+        span(`completed ${relative(finished_at, nowMs)}, ${counted(deleted, 'row', grouped)} removed`),
       );
   }
 }

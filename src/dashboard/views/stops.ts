@@ -3,8 +3,9 @@
 import type { OverviewBody } from '../../api/client/client-bodies.ts';
 import { stopColumns } from '../../cli/output/reports/stop-table.ts';
 import { cardCount } from '../../cli/output/style.ts';
+import { countedText, STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../../domain/stops/stop.ts';
 import { gauge } from '../charts.ts';
-import { count } from '../format.ts';
+import { count, counted } from '../format.ts';
 import { fact, hint, type Line, missing, plain, type Room, type Span, span, stacked } from '../layout.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { healthLines } from './health.ts';
@@ -46,9 +47,9 @@ function listLines(state: State, { columns, rows }: Room): Line[] {
   if (body === null) return [missing('list', problem)];
   const { items, total, state: only } = body;
   if (items.length === 0) return [plain('No card was stopped yet.')];
-  const kind = only === null ? 'stops' : `${only} stops`;
+  const kind = only === null ? 'stop' : `${only} stop`;
   return [
-    plain(`the latest ${count(items.length)} of ${count(total)} ${kind}`, 'dim'),
+    plain(`the latest ${count(items.length)} of ${counted(total, kind)}`, 'dim'),
     ...commandTable(items, stopColumns, { columns, rows: rows - 1 }, state),
   ];
 }
@@ -78,13 +79,13 @@ function budgetSpans(done: number, budget: number | null): Span[] {
 }
 
 function waitingLines({ held, observed, unconfirmed, resumed_day }: Stops): Line[] {
+  const counted = (number: number | null, most = STOPS_COUNTED) => countedText(number ?? 0, most, count);
+  const wait = held === 1 ? 'waits' : 'wait';
+  const running = `${counted(unconfirmed, UNCONFIRMED_STOPS_COUNTED)} acknowledged, card still running`;
   return [
-    fact('held', span(`${count(held)} wait until an operator decides`, held ? 'yellow' : undefined)),
-    fact('observed', span(`${count(observed)} would have been made`)),
-    fact(
-      'no effect',
-      span(`${count(unconfirmed)} acknowledged, card still running`, unconfirmed ? 'yellow' : undefined),
-    ),
-    fact('resumed', span(`${count(resumed_day)} in 24 h`)),
+    fact('held', span(`${counted(held)} ${wait} until an operator decides`, held ? 'yellow' : undefined)),
+    fact('observed', span(`${counted(observed)} would have been made`)),
+    fact('no effect', span(running, unconfirmed ? 'yellow' : undefined)),
+    fact('resumed', span(`${counted(resumed_day)} in 24 h`)),
   ];
 }

@@ -7,11 +7,8 @@
 // nothing changes.
 import { AVG_DURATION_MS, HEALTH_LEVELS, type Health, QUEUE_LENGTH, SUCCESS_RATE } from '../health.ts';
 import type { TaskMetrics } from '../stats/task-metrics.ts';
-import { STOPS_COUNTED } from '../stops/stop.ts';
+import { STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../task-type.ts';
-
-/** Unconfirmed stops are counted up to this number, so that the count stays cheap when no stop of a fleet takes effect. */
-export const UNCONFIRMED_STOPS_COUNTED = 10_000;
 
 export const COMPARISONS = ['>', '<'] as const;
 type Comparison = (typeof COMPARISONS)[number];

@@ -31,7 +31,7 @@ export function schedulePaceOf(rings: readonly PacedRing[], nowMs: number) {
   const [worst] = paces;
   return {
     scheduledCards: sum(rings.map((ring) => ring.members)),
-    demandPerSecond: rounded(sum(running.map((ring) => (1000 * ring.members) / ring.intervalMs))),
+    demandPerSecond: sum(running.map((ring) => (1000 * ring.members) / ring.intervalMs)),
     scheduleLagSeconds: Math.max(0, ...running.map((ring) => lagMsOf(ring, nowMs))) / 1000,
     // Not due yet only because the schedule is behind.
     overdueCards: Math.round(

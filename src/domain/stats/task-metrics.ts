@@ -47,18 +47,27 @@ export function callMsOf({ succeeded, failed, durationMs, succeededMs }: PollWin
 /** With less to poll than this there is no share: one card that fails must not count as a standstill. */
 const LEAST_EXPECTED = 10;
 
+/** Cards that should have been polled successfully. */
+interface OwedCards {
+  /** Including those that a late schedule delays. */
+  readonly due: number;
+  /** They failed, and are due for a retry or wait for it. */
+  readonly failed: number;
+}
+
 /**
  * Share of the demand that was polled successfully, in percent; 100 when nothing more is due.
  * @param recent successful polls of the last ten to twenty seconds
- * @param owedCards due cards, including those that a late schedule delays and those that failed and wait for a retry
  * @returns null: less is asked for than can be judged
  */
 export function polledPercentOf(
   recent: { readonly succeeded: number; readonly seconds: number },
   demandPerSecond: number,
-  owedCards: number,
+  { due, failed }: OwedCards,
 ): number | null {
   const expected = demandPerSecond * recent.seconds;
+  // Where a success comes less often than that, a few cards that fail all the time would look like a standstill between two.
+  const owedCards = expected < 1 ? due : due + failed;
   if (Math.max(expected, owedCards) < LEAST_EXPECTED) return null;
   // A schedule that keeps up owes the cards of the last second.
   if (owedCards <= demandPerSecond || demandPerSecond === 0 || recent.succeeded >= expected) return 100;

@@ -20,6 +20,13 @@ export type HoldReason = (typeof HOLD_REASONS)[number];
 
 /** Stops in a state are counted up to this number, so that the counts stay cheap in a large fleet. */
 export const STOPS_COUNTED = 100_000;
+/** Unconfirmed stops are counted up to this number, so that the count stays cheap when no stop of a fleet takes effect. */
+export const UNCONFIRMED_STOPS_COUNTED = 10_000;
+
+/** `100,000+`: there may be more than were counted. */
+export function countedText(count: number, most: number, number: (count: number) => string): string {
+  return count < most ? number(count) : `${number(count)}+`;
+}
 
 /** A limit of stops: a number of cards, a share of the fleet, or none. */
 export type StopLimit =

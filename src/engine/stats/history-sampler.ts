@@ -86,7 +86,7 @@ function sampleOf({ counts, stats }: TaskReading, before: TaskReading | null, se
     p95Ms: percentile(0.95),
     queueLength: counts.queueLength,
     inFlight: counts.inFlight,
-    backoff: counts.backoff,
+    backoff: counts.backoff + counts.retryDue,
     manualLength: counts.manualLength,
     effectiveConcurrency: counts.effectiveConcurrency,
     maxConcurrency: counts.maxConcurrency ?? DEFAULT_MAX_CONCURRENCY,

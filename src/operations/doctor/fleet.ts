@@ -5,7 +5,7 @@ import { type Finding, failed, ok, reasonFinding, skipped, warning } from '../..
 import { groupBy } from '../../domain/group-by.ts';
 import type { GatewayFacts } from '../../domain/limits/rate-limit.ts';
 import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
-import type { StopSettings } from '../../domain/stops/stop.ts';
+import { countedText, STOPS_COUNTED, type StopSettings } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { InitProgress, InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -59,7 +59,9 @@ async function aliveFindings(
     return [skipped('fleet', 'no instance has polled yet')];
   }
   const found = (await overview()).healthReasons.map(reasonFinding);
-  return found.length === 0 ? [ok('fleet', `${instances} instances alive, health normal`)] : found;
+  return found.length === 0
+    ? [ok('fleet', `${countWords(instances, 'instance')} alive, health normal`)]
+    : found;
 }
 
 /** Which instances are alive, and whether they run one version. */
@@ -136,7 +138,7 @@ function originOf({ setMode }: StopFigures, setting: StopSettings): string {
 function countsOf({ doneHour, budgetHour, doneDay, budgetDay, held }: StopFigures): string {
   const made = (done: number, budget: number | null) =>
     budget === null ? `${done}` : `${done} of ${budget}`;
-  return `${made(doneHour, budgetHour)} stops in the last hour, ${made(doneDay, budgetDay)} in the last day, ${held} held`;
+  return `${made(doneHour, budgetHour)} stops in the last hour, ${made(doneDay, budgetDay)} in the last day, ${countedText(held, STOPS_COUNTED, String)} held`;
 }
 
 const RING_CHECK = 'cards in rings';

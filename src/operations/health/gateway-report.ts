@@ -1,7 +1,7 @@
 // The state of the gateway for the whole fleet. Each instance has its own breakers and reports those that hold calls
 // back with its heartbeat; this file combines them, and says in a few words what holds a task type back. Used by stats.ts,
 // explainer.ts, health-reasons.ts and the capacity, which cannot be computed meanwhile. Pure.
-import { INTERFACE_NAMES, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import { FOLLOW_UP_INTERFACES, INTERFACE_NAMES, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { dateOf } from '../date-of.ts';
@@ -31,15 +31,31 @@ function interfaceReportOf(
 
 /** The interfaces whose breakers hold this task type back. */
 export function heldInterfacesOf(taskType: TaskType, { interfaces }: GatewayReport): InterfaceReport[] {
-  // Only cards over their package are stopped, so a breaker of `stop` does not hold a task type back.
   const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];
+  return interfaces.filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface));
+}
+
+/** The interfaces that are held back and that only some polls of a task type call. */
+export function heldFollowUpsOf(taskType: TaskType, { interfaces }: GatewayReport): InterfaceReport[] {
+  const concerned = taskType === 'package' ? FOLLOW_UP_INTERFACES : [];
   return interfaces.filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface));
 }
 
 type Breaker = Pick<InterfaceReport, 'interface' | 'breaker'>;
 
-/** @returns what holds a task type back, an open breaker or a pause; null: nothing does. */
-export function heldBackBy(breakers: readonly Breaker[], pauses: readonly unknown[]): string | null {
+/**
+ * @param instances the live ones.
+ * @returns what holds a task type back: no worker that can poll, an open breaker or a pause; null: nothing does.
+ */
+export function heldBackBy(
+  instances: readonly Pick<InstanceInfo, 'roles' | 'databaseOutage'>[],
+  breakers: readonly Breaker[],
+  pauses: readonly unknown[],
+): string | null {
+  const workers = instances.filter(({ roles }) => roles.includes('worker'));
+  if (workers.length === 0) return 'no instance is known to poll';
+  if (workers.every(({ databaseOutage }) => databaseOutage !== null))
+    return 'no instance can use the database';
   const worst = breakers.find(({ breaker }) => breaker === 'open') ?? breakers[0];
   if (worst !== undefined) return breakerWords(worst);
   return pauses.length === 0 ? null : 'polling is paused';

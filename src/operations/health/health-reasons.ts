@@ -18,7 +18,7 @@ import type { TaskType } from '../../domain/task-type.ts';
 import { dateOf } from '../date-of.ts';
 import { adviceOf, type PaceNeed, paceShortText, type Remedy } from '../limits/capacity.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
-import { spanWords } from '../span-words.ts';
+import { countWords, spanWords } from '../span-words.ts';
 import { type FleetState, fleetFaults } from './fleet-faults.ts';
 import { breakerWords } from './gateway-report.ts';
 import type { Cause, HealthReason, InterfaceReport } from './health-report.ts';
@@ -32,6 +32,8 @@ export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | '
 
 /** Start of each reason by its name (see reasonName), epoch milliseconds. */
 type ReasonsSince = ReadonlyMap<string, number>;
+
+type HeldInterface = Pick<InterfaceReport, 'interface' | 'breaker' | 'reason' | 'instances'>;
 
 export interface TaskHealthInputs extends HealthInputs, PaceNeed {
   readonly taskType: TaskType;
@@ -58,7 +60,9 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed {
   readonly pauses: ReadonlyArray<Pick<PauseReport, 'source' | 'by' | 'reason' | 'until'>>;
   readonly nowMs: number;
   /** Of the interfaces this task type calls and of the whole gateway. */
-  readonly breakers: ReadonlyArray<Pick<InterfaceReport, 'interface' | 'breaker' | 'reason' | 'instances'>>;
+  readonly breakers: readonly HeldInterface[];
+  /** Of the interfaces that only some of its polls call: the others go on. */
+  readonly followUps: readonly HeldInterface[];
   readonly since: ReasonsSince;
 }
 
@@ -122,11 +126,11 @@ function pauseReasons({ taskType, pauses, nowMs }: TaskHealthInputs): Cause[] {
   }));
 }
 
-function breakerReasons({ breakers }: TaskHealthInputs): Cause[] {
-  return breakers.map(({ reason, instances, ...held }) => ({
+function breakerReasons({ breakers, followUps }: TaskHealthInputs): Cause[] {
+  return [...breakers, ...followUps].map((held) => ({
     code: 'breaker_open',
-    severity: held.breaker === 'open' ? 'alert' : 'warning',
-    text: `${breakerWords(held)} for ${instances} ${instances === 1 ? 'instance' : 'instances'}${reason === null ? '' : `: ${reason}`}`,
+    severity: held.breaker === 'open' && breakers.includes(held) ? 'alert' : 'warning',
+    text: `${breakerWords(held)} for ${countWords(held.instances, 'instance')}${held.reason === null ? '' : `: ${held.reason}`}`,
     command: 'cardpoll doctor',
   }));
 }
@@ -137,14 +141,18 @@ function idleReasons(inputs: TaskHealthInputs): Cause[] {
   const isRare = paceShare !== null && (10 * paceShare.perSecond) / paceShare.cardsPerCall < 1;
   const held = pauses.length > 0 || breakers.length > 0 || isRare;
   if (due === 0 || inFlight > 0 || recentPolls > 0 || held) return [];
-  const text = `${due} cards are due, and none was polled for 10 s`;
+  const [are, none] = due === 1 ? ['is', 'it was not'] : ['are', 'none was'];
+  const text = `${countWords(due, 'card')} ${are} due, and ${none} polled for 10 s`;
   return [{ code: 'nothing_polled', severity: 'alert', text, command: 'cardpoll doctor' }];
 }
 
 function metricReasons(inputs: TaskHealthInputs): Cause[] {
   const { queueLength, successRate, avgDurationMs, concurrencyPercent } = inputs;
   const said: Record<Metric, readonly [text: string, command: string]> = {
-    queue_backlog: [`${queueLength} cards in the queue${drainWords(inputs)}`, adviceCommand(inputs)],
+    queue_backlog: [
+      `${countWords(queueLength, 'card')} in the queue${drainWords(inputs)}`,
+      adviceCommand(inputs),
+    ],
     // Where nothing succeeds, the gateway itself is to be looked at, not the cards that fail.
     success_rate:
       successRate === 0
@@ -206,7 +214,7 @@ function limitReasons(inputs: TaskHealthInputs): Cause[] {
     reasons.push({
       code: 'limit_reduced',
       severity: 'warning',
-      text: `the limit is reduced to ${effectiveConcurrency} of ${maxConcurrency}: ${limitReason ?? 'the gateway is refusing or slowing down'}`,
+      text: `the limit is reduced to ${effectiveConcurrency} of ${maxConcurrency}: ${limitReason ?? 'the reason is not known yet'}`,
       command: 'cardpoll concurrency advise',
     });
   }

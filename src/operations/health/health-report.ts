@@ -2,7 +2,7 @@
 // stop-figures.ts.
 import { z } from 'zod';
 import { METRICS } from '../../domain/health.ts';
-import { STOP_MODES } from '../../domain/stops/stop.ts';
+import { STOP_MODES, STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../../domain/stops/stop.ts';
 import { type ReportOf, taskType } from '../report.ts';
 
 /** Each has a section in docs/runbook.md. */
@@ -65,6 +65,8 @@ export type GatewayReport = ReportOf<typeof gatewayReport>;
 const count = (meaning: string) =>
   z.int().nullable().describe(`${meaning}; null while the database does not answer`);
 
+const upTo = (most: number, meaning: string) => `${meaning}, counted up to ${most.toLocaleString('en-US')}`;
+
 export const stopNumbers = z.object({
   mode: z
     .enum(STOP_MODES)
@@ -79,9 +81,11 @@ export const stopNumbers = z.object({
     .nullable()
     .describe('Stops that the settings allow in an hour; null: no limit, or the database does not answer'),
   budgetDay: z.int().nullable().describe('Stops that the settings allow in a day; null as for an hour'),
-  held: count('Stops that wait until an operator releases or dismisses them'),
-  observed: count('Stops that mode observe did not make'),
-  unconfirmed: count('Cards not stopped although the gateway acknowledged it'),
-  resumedDay: count('Cards resumed in the last day'),
+  held: count(upTo(STOPS_COUNTED, 'Stops that wait until an operator releases or dismisses them')),
+  observed: count(upTo(STOPS_COUNTED, 'Stops that mode observe did not make')),
+  unconfirmed: count(
+    upTo(UNCONFIRMED_STOPS_COUNTED, 'Cards not stopped although the gateway acknowledged it'),
+  ),
+  resumedDay: count(upTo(STOPS_COUNTED, 'Cards resumed in the last day')),
 });
 export type StopNumbers = ReportOf<typeof stopNumbers>;

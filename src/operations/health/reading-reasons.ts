@@ -6,7 +6,7 @@
 // how many such readings the fleet has, and where to look for those of the card.
 
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
-import { roundedMb } from '../../domain/numbers.ts';
+import { percentDown, roundedMb } from '../../domain/numbers.ts';
 import type { StopMode } from '../../domain/stops/stop.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { Cause } from './health-report.ts';
@@ -28,7 +28,7 @@ export function readingReasons({ total, implausible, stopMode }: ReadingCounts):
   const percent = (100 * implausible) / Math.max(1, total);
   if (total < LEAST_READINGS || percent <= IMPLAUSIBLE_PERCENT.warningAbove) return [];
   const text =
-    `${figure(implausible)} of ${figure(total)} readings of the last five minutes were not believed (${Number(percent.toFixed(1))} %): ` +
+    `${figure(implausible)} of ${figure(total)} readings of the last five minutes were not believed (${percentDown(percent, 1)} %): ` +
     'they grew by more than a card can transfer, and count nothing; compare some with the carrier, and check the unit of the gateway profile';
   const severity = percent > IMPLAUSIBLE_PERCENT.alertAbove ? 'alert' : 'warning';
   // Wrong readings would stop cards once they are believed.

@@ -1,8 +1,12 @@
 // The stops of the fleet in numbers: the mode in force, the budget, and how many stops were made or wait. Read every few
 // seconds for the overview (stats.ts). Says what they add to the reasons of health-reasons.ts: stops without effect, stops that
 // wait for an operator, and readings that grow too fast to be believed.
-import { UNCONFIRMED_STOPS_COUNTED } from '../../domain/alerts/alert-rule.ts';
-import { STOPS_COUNTED, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
+import {
+  STOPS_COUNTED,
+  type StopSettings,
+  stopRulesOf,
+  UNCONFIRMED_STOPS_COUNTED,
+} from '../../domain/stops/stop.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Cause, StopNumbers } from './health-report.ts';
 

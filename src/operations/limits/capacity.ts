@@ -8,7 +8,7 @@
 import type { CardsPerCall } from '../../domain/gateway-interface.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/operator-limits.ts';
 import { callsIn, countsCalls, eachWords, rateWords, unitOf } from '../../domain/limits/rate-limit.ts';
-import { rounded, sum } from '../../domain/numbers.ts';
+import { percentDown, rounded, sum } from '../../domain/numbers.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { TASK_TYPES, TASKS } from '../../domain/task-type.ts';
 import type { PaceLimit, PaceState } from '../../store/ports/live/pace.ts';
@@ -169,7 +169,7 @@ export function roundedCapacity<Some extends CapacityReport>(capacity: Some): So
     ...capacity,
     demandPerSecond: rounded(demandPerSecond),
     capacityPerSecond: capacityPerSecond === null ? null : rounded(capacityPerSecond),
-    headroomPercent: headroomPercent === null ? null : rounded(headroomPercent),
+    headroomPercent: headroomPercent === null ? null : percentDown(headroomPercent),
     drainSeconds: drainSeconds === null ? null : Math.ceil(drainSeconds),
   };
 }

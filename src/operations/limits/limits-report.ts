@@ -56,7 +56,9 @@ export const capacity = z.object({
   heldBy: z
     .string()
     .nullable()
-    .describe('What holds polling back, so that nothing drains: an open breaker, a pause; null: nothing'),
+    .describe(
+      'What holds polling back, so that nothing drains: no worker that can poll, an open breaker, a pause; null: nothing',
+    ),
 });
 export type CapacityReport = ReportOf<typeof capacity>;
 

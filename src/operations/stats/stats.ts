@@ -11,7 +11,7 @@ import type { PaceLimit } from '../../store/ports/live/pace.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
 import type { ClockGap } from '../health/fleet-faults.ts';
-import { gatewayReportOf, heldInterfacesOf } from '../health/gateway-report.ts';
+import { gatewayReportOf, heldFollowUpsOf, heldInterfacesOf } from '../health/gateway-report.ts';
 import { fleetReasons, healthOfReasons } from '../health/health-reasons.ts';
 import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
 import { adviceOf, fleetCapacityOf, paceShareOf, roundedCapacity } from '../limits/capacity.ts';
@@ -82,18 +82,21 @@ export class StatsOperations {
     return this.#tasks(await surroundingsOf(this.deps));
   }
 
-  async #tasks({ nowMs, gateway, pauses, stops, since, rateLimits }: Surroundings): Promise<MeasuredTask[]> {
+  async #tasks(surroundings: Surroundings): Promise<MeasuredTask[]> {
+    const { nowMs, instances, gateway, pauses, stops, since, rateLimits } = surroundings;
     const { live, cardsPerCall, offers } = this.deps;
     const readings = await this.#read();
-    const demand = perTaskType((taskType) => readings[taskType].queue.demandPerSecond);
+    const demand = perTaskType((taskType) => readings[taskType].reading.metrics.schedule.demandPerSecond);
     const tasks = await askPerTaskType(async (taskType) => {
       const { queue, reading } = readings[taskType];
       const isReduced = queue.effectiveConcurrency < queue.concurrency.max;
       const limit = isReduced ? await live.work.limitRecord(taskType) : null;
       return taskStatsOf(queue, reading, {
+        instances,
         pauses: pauses.filter((pause) => pause.taskType === taskType),
         nowMs,
         breakers: heldInterfacesOf(taskType, gateway),
+        followUps: heldFollowUpsOf(taskType, gateway),
         stops: taskType === 'package' ? stops : null,
         stopMode: stops?.mode ?? null,
         limitReason: limit?.reason ?? null,

@@ -21,42 +21,54 @@ export interface MeasuredTask extends TaskStats {
 /** Facts about a task type in addition to its own numbers. */
 type TaskSurroundings = Pick<
   TaskHealthInputs,
-  'pauses' | 'nowMs' | 'breakers' | 'stops' | 'limitReason' | 'paceShare' | 'since'
+  'pauses' | 'nowMs' | 'breakers' | 'followUps' | 'stops' | 'limitReason' | 'paceShare' | 'since'
 > &
   Pick<TaskStats, 'offered'> &
-  Pick<TaskHealthInputs['readings'], 'stopMode'>;
+  Pick<TaskHealthInputs['readings'], 'stopMode'> & {
+    readonly instances: Parameters<typeof heldBackBy>[0];
+  };
 
 export function queueStatsOf(
-  { maxConcurrency: max, retryDue: _, ...counts }: LimitedCounts,
+  { maxConcurrency: max, retryDue, ...counts }: LimitedCounts,
   schedule: SchedulePace,
 ): QueueStats {
   const { inFlight: current } = counts;
   const usagePercent = rounded((100 * current) / max);
-  return { ...counts, ...schedule, concurrency: { current, max, usagePercent } };
+  const demandPerSecond = rounded(schedule.demandPerSecond);
+  return {
+    ...counts,
+    // A card whose retry is due waits for its turn in the retry lane.
+    backoff: counts.backoff + retryDue,
+    ...schedule,
+    demandPerSecond,
+    concurrency: { current, max, usagePercent },
+  };
 }
 
 export function taskStatsOf(
   queue: QueueStats,
   { stats, metrics }: Pick<TaskReading, 'stats' | 'metrics'>,
-  { offered, stopMode, ...surroundings }: TaskSurroundings,
+  { offered, stopMode, instances, ...surroundings }: TaskSurroundings,
 ): MeasuredTask {
   const { window, recent } = stats;
   const { successRate, avgDurationMs } = metrics;
   const { taskType, effectiveConcurrency, concurrency } = queue;
+  // Judged before rounding, so that 89.999 % does not count as 90 %.
+  const { demandPerSecond } = metrics.schedule;
   const capacity = capacityOf({
     taskType,
-    demandPerSecond: queue.demandPerSecond,
+    demandPerSecond,
     owedCards: queue.due + queue.manualLength + queue.overdueCards,
     maxConcurrency: concurrency.max,
     effectiveConcurrency,
     callMs: callMsOf(window),
-    heldBy: heldBackBy(surroundings.breakers, surroundings.pauses),
+    heldBy: heldBackBy(instances, surroundings.breakers, surroundings.pauses),
     allowedPerSecond: surroundings.paceShare?.perSecond ?? null,
   });
-  // Judged before rounding, so that 89.999 % does not count as 90 %.
   const healthReasons = taskReasons({
     ...queue,
     ...surroundings,
+    demandPerSecond,
     successRate,
     avgDurationMs,
     concurrencyPercent: (100 * concurrency.current) / concurrency.max,

@@ -88,7 +88,10 @@ export const resumeRunReport = report('ResumeRun', {
   createdAt: z.date(),
   cancelledAt: z.date().nullable(),
   finishedAt: z.date().nullable().describe('When its last card ended'),
-  lastError: z.string().nullable(),
+  lastError: z
+    .string()
+    .nullable()
+    .describe('The last error of one of its cards, which may have been resumed since; null: no card had one'),
   waitsFor: z
     .string()
     .nullable()

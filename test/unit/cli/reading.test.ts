@@ -110,11 +110,24 @@ describe('tables', () => {
     expect(stdout).toMatch(/^realname .* 0\.03 {2}99\.0$/m);
   });
 
-  it('never show a share that is nearly whole as 100 %', async () => {
-    const tasks = OVERVIEW.tasks.map((one) => ({ ...one, success_rate: 99.96 }));
+  it.each([
+    [99.96, /^realname .* 99\.9$/m],
+    [0.04, /^realname .* 0\.04$/m],
+  ])('never show a share of %f as all or none', async (percent, row) => {
+    const tasks = OVERVIEW.tasks.map((one) => ({ ...one, success_rate: percent }));
     const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks }));
     const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
-    expect(stdout).toMatch(/^realname .* 99\.9$/m);
+    expect(stdout).toMatch(row);
+  });
+
+  it('show a demand of one poll an hour as more than none', async () => {
+    const tasks = OVERVIEW.tasks.map((one) => ({
+      ...one,
+      capacity: { ...one.capacity, demand_per_second: 0.000_28 },
+    }));
+    const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks }));
+    const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(stdout).toContain('realname 0.0003/s of 833/s');
   });
 
   it.each<[string, Partial<typeof OVERVIEW.stops>, string, boolean]>([
@@ -123,6 +136,12 @@ describe('tables', () => {
       'only observed',
       { mode: 'observe', observed: 1_200 },
       'stops: observe, no card is stopped, 1,200 would have been',
+      true,
+    ],
+    [
+      'too many to count',
+      { held: 100_000 },
+      'stops: enforce, 12 of 100 in 1 h, 340 of 500 in 24 h, 100,000+ held',
       true,
     ],
     [
@@ -170,6 +189,20 @@ describe('tables', () => {
       '  cardpoll resume package',
       '1,000,000 cards   0 instances   initialisation running, 25 %, 1h 5m left',
     ]);
+  });
+
+  it('say what is worse before an interface that recovers', async () => {
+    const recovering = {
+      interface: 'realname',
+      breaker: 'half_open',
+      since: null,
+      reason: null,
+      next_probe_at: null,
+      instances: 1,
+    } as const;
+    const { env } = await daemonThatSays(json({ ...OVERVIEW, gateway: { interfaces: [recovering] } }));
+    const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(stdout).toMatch(/^✖ alert: package: paused [^▲]*^▲ gateway interface realname recovering/m);
   });
 
   it.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('have no colours with %o', async (extra) => {

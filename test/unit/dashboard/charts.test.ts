@@ -26,6 +26,7 @@ it.each([
   [1, 4, '████'],
   [7, 4, '████'],
   [-1, 4, '░░░░'],
+  [0.99, 10, '█████████░'],
 ])('gauge of %d', (share, columns, expected) => {
   expect(gauge(share, columns)).toBe(expected);
 });

@@ -103,6 +103,16 @@ describe('moving about', () => {
     expect(listedAlerts(stateAfter(state, later))).toEqual([...firing.items.slice(1), ...items]);
   });
 
+  it('lists an alert that is in only one of the readings of firing and of all alerts', () => {
+    const before = troubledState({ view: 'alerts' });
+    const [firing, alerts] = [before.data.firing.body, before.data.alerts.body];
+    if (firing === null || alerts === null) throw new Error('the fixture has alerts');
+    const [first, ...others] = firing.items;
+    const all = received('alerts', { ...alerts, items: [...firing.items, ...alerts.items] });
+    const gone = received('firing', { ...firing, items: others });
+    expect(listedAlerts(stateAfter(before, all, gone))).toEqual([...others, first, ...alerts.items]);
+  });
+
   it('keeps the mark on its alert when another fires', () => {
     const before = troubledState({ view: 'alerts' });
     const { body } = before.data.firing;

@@ -7,6 +7,7 @@ import { KEYMAP } from '../../../src/dashboard/keymap.ts';
 import type { Line } from '../../../src/dashboard/layout.ts';
 import { type Bodies, type State, VIEWS } from '../../../src/dashboard/state.ts';
 import { frameLines, stillLines } from '../../../src/dashboard/views/frame.ts';
+import { alertText } from '../../../src/dashboard/views/lists.ts';
 import { CARD } from '../cli/bodies.ts';
 import {
   ALERT,
@@ -215,7 +216,10 @@ describe('the overview', () => {
   it.each([
     ['breakers', /gateway +✖ gateway open {2}since 1m 30s, next probe in 53s, 64 instances/],
     ['pauses', /pauses +■ realname 7d left {2}by the gateway/],
-    ['stops', /stops +observe, no card is stopped, 100k would have been, 100k held, 100k resumed in 24 h/],
+    [
+      'stops',
+      /stops +observe, no card is stopped, 100k\+ would have been, 100k\+ held, 100k\+ resumed in 24 h/,
+    ],
     ['initialisation', /init +stuck [█░]+ 25 % {2}12M of 50M/],
     ['mixed versions', /▲ versions /],
     ['alerts', /alerts +✖ /],
@@ -237,6 +241,11 @@ describe('the overview', () => {
     expect(screen).not.toContain('has never run');
     expect(screen).toMatch(/gateway +✖/);
   });
+});
+
+it('an alert is shown with the threshold that it has', () => {
+  const rare = { ...ALERT, value: 99.994, comparison: '<', threshold: 99.995 } as const;
+  expect(alertText(rare)).toMatch(/: 99\.99 < 99\.995$/);
 });
 
 describe('the view of stops', () => {
@@ -278,6 +287,13 @@ describe('the view of stops', () => {
     expect(screen).toMatch(/^observed +1,200 would have been made *$/m);
   });
 
+  it('says that more wait than were counted', () => {
+    const screen = viewOf({ held: 1, observed: 100_000, unconfirmed: 10_000 });
+    expect(screen).toMatch(/^held +1 waits until an operator decides *$/m);
+    expect(screen).toMatch(/^observed +100k\+ would have been made *$/m);
+    expect(screen).toMatch(/^no effect +10,000\+ acknowledged/m);
+  });
+
   it('shows a budget that is used up, one of 0, and none', () => {
     const screen = viewOf({ done_hour: 100, budget_day: 0, done_day: 0 });
     expect(screen).toMatch(/^last hour +█{20} 100 of 100, used up: further stops are held *$/m);
@@ -306,7 +322,7 @@ describe('the list of stops', () => {
 
   it('shows observed stops, else the latest, without the keys for held ones', () => {
     const observed = listOf(stopsBody('observed', { held_by: null }));
-    expect(observed).toMatch(/^the latest 1 of 1 observed stops *$/m);
+    expect(observed).toMatch(/^the latest 1 of 1 observed stop *$/m);
     expect(observed).not.toMatch(/R release/);
     const latest = listOf(
       stopsBody(null, { state: 'dismissed', ordered_by: 'anna', reason: 'a test card' }),
@@ -315,7 +331,7 @@ describe('the list of stops', () => {
         rows: 40,
       },
     );
-    expect(latest).toMatch(/^the latest 1 of 1 stops *$/m);
+    expect(latest).toMatch(/^the latest 1 of 1 stop *$/m);
     expect(latest).toMatch(/^▸ +42 +\d+ +dismissed .* anna +a test card *$/m);
   });
 

@@ -19,11 +19,19 @@ it('counts are added up by name', () => {
 
 it('percentages are rounded down to two decimals, and those with two decimals stay as they are', () => {
   expect([99.999, 89.996, 0.004, 100, 0].map((percent) => percentDown(percent))).toEqual([
-    99.99, 89.99, 0, 100, 0,
+    99.99, 89.99, 0.004, 100, 0,
   ]);
   expect([99.96, 89.99, 80.4].map((percent) => percentDown(percent, 1))).toEqual([99.9, 89.9, 80.4]);
   const exact = Array.from({ length: 10_001 }, (_, i) => i / 100);
   expect(exact.map((percent) => percentDown(percent))).toEqual(exact);
+});
+
+it('a percentage above 0 is never shown as 0', () => {
+  expect([0.04, 0.000_33, 0].map((percent) => percentDown(percent, 1))).toEqual([0.04, 0.0003, 0]);
+});
+
+it('one poll an hour is not shown as none', () => {
+  expect([1 / 3_600, 400 / 86_400, 0, 0.126].map(rounded)).toEqual([0.000_28, 0.0046, 0, 0.13]);
 });
 
 it('numbers are rounded to two decimals', () => {

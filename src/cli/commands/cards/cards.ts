@@ -17,7 +17,7 @@ import { EXIT_OK } from '../../exit-codes.ts';
 import { follow } from '../../follow.ts';
 import { dimmed, noteCut, printAnswer, writeAllAsync } from '../../output/print.ts';
 import { cardFields, cardTable } from '../../output/reports/card-fields.ts';
-import type { Style } from '../../output/style.ts';
+import { cardCount, type Style } from '../../output/style.ts';
 import { fieldList } from '../../output/table.ts';
 import { REASON_OPTION, resumeOrderOf, STOP_AGAIN_OPTION } from '../stops/stop-options.ts';
 import { RUN_WAIT_OPTION, showRun } from '../stops/stops-resume.ts';
@@ -160,7 +160,7 @@ function listText(body: CardListBody, style: Style): string {
 /** How many there are in all is not counted, nor whether any follows the last one. */
 function moreText({ items, next_after_id: next }: CardListBody): string | null {
   if (next === null) return null;
-  return `${items.length} cards, and there may be more: --after-id ${next}, or all: cardpoll cards export`;
+  return `${cardCount(items.length)}, and there may be more: --after-id ${next}, or all: cardpoll cards export`;
 }
 
 const exportCards = defineCommand({

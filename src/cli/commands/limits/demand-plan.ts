@@ -8,7 +8,7 @@ import { ask } from '../../ask.ts';
 import type { CommandContext } from '../../command.ts';
 import { type ConfirmOptions, confirmIf } from '../../confirm.ts';
 import { selectionText } from '../../output/reports/config-tables.ts';
-import { cardCount, span } from '../../output/style.ts';
+import { cardCount, digitsOf, span } from '../../output/style.ts';
 
 /** A limit that is raised further at once sends the gateway more calls than anyone has seen it handle. */
 const MOST_TIMES_RAISED = 10;
@@ -40,7 +40,7 @@ export function confirmLimit(
   const floods = limit > MOST_TIMES_RAISED * Math.max(before, DEFAULT_MAX_CONCURRENCY) && !isNeeded;
   const number = (value: number) => value.toLocaleString('en-US');
   const lines = [
-    `Set the limit of ${task_type}, with ${number(scheduled_cards)} cards: ${number(before)} -> ${number(limit)}.`,
+    `Set the limit of ${task_type}, with ${cardCount(scheduled_cards)}: ${number(before)} -> ${number(limit)}.`,
     `The polling configs need ${rate(demand)}; ${roomText(task, limit)}.`,
     ...(starves ? [BACKLOG] : []),
     ...(floods ? [`The gateway may get ${number(limit)} calls at a time.`] : []),
@@ -81,10 +81,9 @@ function roomText(task: Measured, limit: number): string {
   return `a limit of ${limit.toLocaleString('en-US')} allows about ${rate(roomOf(task, limit))}${assumed}`;
 }
 
-/** `1,000 polls a second`, with a digit after the point below ten. */
+/** `1,000 polls a second`, with digits after the point below ten. */
 function rate(perSecond: number): string {
-  const digits = perSecond < 10 ? 1 : 0;
-  return `${perSecond.toLocaleString('en-US', { maximumFractionDigits: digits })} polls a second`;
+  return `${perSecond.toLocaleString('en-US', { maximumFractionDigits: digitsOf(perSecond) })} polls a second`;
 }
 
 type Planned = Pick<

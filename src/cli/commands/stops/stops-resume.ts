@@ -247,6 +247,6 @@ const resumeRunFields = fieldList<ResumeRunBody>((run, style) => [
   ['by', style.text(run.by)],
   ['created', style.time(run.created_at)],
   ['finished', style.time(run.finished_at)],
-  ['last error', style.text(run.last_error)],
+  ['error of a card', style.text(run.last_error)],
   ['waits for', style.text(run.waits_for)],
 ]);

@@ -8,9 +8,19 @@ import type {
   QueueBody,
   TaskBody,
 } from '../../../api/client/client-bodies.ts';
+import { FOLLOW_UP_INTERFACES } from '../../../domain/gateway-interface.ts';
+import { HEALTH_LEVELS } from '../../../domain/health.ts';
 import { capacityFacts, stopsLine } from '../fleet-lines.ts';
 import { flow } from '../line.ts';
-import { type Cell, commandLines, digitsOf, labelledLines, type Style, sentenceLines } from '../style.ts';
+import {
+  type Cell,
+  cardCount,
+  commandLines,
+  digitsOf,
+  labelledLines,
+  type Style,
+  sentenceLines,
+} from '../style.ts';
 import { type Column, type ColumnsOf, fieldList, listTable, renderTable } from '../table.ts';
 
 type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'>;
@@ -45,14 +55,15 @@ function causeLines(overview: OverviewBody, style: Style): string[] {
   ];
 }
 
-/** A gateway outage is shown once, not for each task type that it affects. */
+/** The worst first. A gateway outage is shown once, not for each task type that it affects. */
 function causesOf({ gateway, health_reasons: reasons }: OverviewBody, style: Style): Cause[] {
   const down = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
   const rest = down.length === 0 ? reasons : reasons.filter(({ code }) => code !== 'breaker_open');
-  return [
+  const causes = [
     ...down.map((one) => gatewayCause(one, style)),
     ...rest.map((reason) => reasonCause(reason, style)),
   ];
+  return causes.sort((a, b) => HEALTH_LEVELS[b.severity] - HEALTH_LEVELS[a.severity]);
 }
 
 function reasonCause({ severity, text, command, since }: HealthReasonBody, style: Style): Cause {
@@ -70,7 +81,8 @@ function gatewayCause(one: InterfaceBody, style: Style): Cause {
     ...(next === null ? [] : [`next probe ${style.time(next).text}`]),
     ...(instances > 1 ? [`on ${instances} instances`] : []),
   ];
-  const severity = breaker === 'open' ? 'alert' : 'warning';
+  const isFatal = breaker === 'open' && !FOLLOW_UP_INTERFACES.includes(one.interface);
+  const severity = isFatal ? 'alert' : 'warning';
   return {
     severity,
     text: `${name} ${state}${began} (breaker ${word})${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`,
@@ -91,7 +103,7 @@ function factsOf({ cards_total, init, workers }: OverviewBody, style: Style): st
   const eta = init.eta_seconds === null ? '' : `, ${style.seconds(init.eta_seconds).text} left`;
   const loaded = init.status === 'completed' ? 'completed' : `${init.status}, ${init.percent} %${eta}`;
   return [
-    `${style.number(cards_total).text} cards`,
+    cardCount(cards_total),
     `${style.number(workers.length).text} ${workers.length === 1 ? 'instance' : 'instances'}`,
     `initialisation ${loaded}`,
   ];

@@ -37,12 +37,12 @@ export function readingOf(
 ): TaskReading {
   const { window, recent } = stats;
   const schedule = schedulePaceOf(rings, nowMs);
-  const owedCards = counts.due + counts.retryDue + counts.backoff + schedule.overdueCards;
+  const owed = { due: counts.due + schedule.overdueCards, failed: counts.retryDue + counts.backoff };
   const metrics = {
     queueLength: counts.queueLength,
     polls: window.succeeded + window.failed,
     ...pollRatesOf(window),
-    polledPercent: polledPercentOf(recent, schedule.demandPerSecond, owedCards),
+    polledPercent: polledPercentOf(recent, schedule.demandPerSecond, owed),
     schedule,
   };
   return { counts, stats, metrics };

@@ -1,7 +1,6 @@
 // Stops as operators see them, and what they decide: they release and dismiss those that are held, and order the stop of a
 // card, and what decides about all stops. How cards over their package are stopped is stop-claims.ts.
-import { UNCONFIRMED_STOPS_COUNTED } from '../../../domain/alerts/alert-rule.ts';
-import { STOP_STATES, STOPS_COUNTED } from '../../../domain/stops/stop.ts';
+import { STOP_STATES, STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../../../domain/stops/stop.ts';
 import type { StopControlRecords, StopDecision, StopRecords } from '../../ports/records/stop-records.ts';
 import { monthStart } from '../cleanup/partitions.ts';
 import type { SqlClient } from '../client/sql-client.ts';

@@ -92,7 +92,7 @@ describe('a fleet', () => {
       'stop mode: ok: enforce, by the setting stops.mode: 0 of 100 stops in the last hour, 0 of 500 in the last day, 0 held',
       'alert rules: warning: 1 of 1 rules enabled, but none has a webhook: no one is notified',
       'cleanup: ok: has not run yet; its schedule is 0 3 * * *',
-      'fleet: ok: 1 instances alive, health normal',
+      'fleet: ok: 1 instance alive, health normal',
     ]);
   });
 

@@ -103,8 +103,8 @@ describe('a fleet', () => {
         capacityPerSecond: null,
         boundBy: null,
         headroomPercent: null,
-        drainSeconds: 0,
-        heldBy: null,
+        drainSeconds: null,
+        heldBy: 'no instance is known to poll',
         advice: null,
       },
       pauses: [],
@@ -410,6 +410,7 @@ describe('the number of cards', () => {
 
 describe('the capacity of the fleet', () => {
   it('is that of its task types, with what each of them needs', async () => {
+    await fleet.alive(instanceOf('a'));
     await overload('realname');
     await overload('package', 6, 30_000);
     expect((await stats.overview()).capacity).toEqual({
@@ -441,6 +442,7 @@ describe('the capacity of the fleet', () => {
   });
 
   it('comes without advice where it does', async () => {
+    await fleet.alive(instanceOf('a'));
     await overload('realname', 3);
     const { capacity } = await stats.overview();
     expect(capacity).toMatchObject({

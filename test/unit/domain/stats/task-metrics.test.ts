@@ -12,8 +12,8 @@ it.each<[string, number, number, number, number, number | null]>([
 });
 
 /** @param succeeded polls of the last ten seconds */
-const shareOf = (succeeded: number, demandPerSecond: number, owedCards: number) =>
-  polledPercentOf({ succeeded, seconds: 10 }, demandPerSecond, owedCards);
+const shareOf = (succeeded: number, demandPerSecond: number, due: number, failed = 0) =>
+  polledPercentOf({ succeeded, seconds: 10 }, demandPerSecond, { due, failed });
 
 it.each<[string, number, number, number, number | null]>([
   ['nothing succeeds while cards are due', 0, 100, 500, 0],
@@ -28,4 +28,10 @@ it.each<[string, number, number, number, number | null]>([
   ['there is no fleet', 0, 0, 0, null],
 ])('when %s', (_, succeeded, demand, owed, share) => {
   expect(shareOf(succeeded, demand, owed)).toBe(share);
+});
+
+it('takes cards that fail for a standstill only where a success was to be expected', () => {
+  expect(shareOf(0, 100, 0, 500)).toBe(0);
+  expect(shareOf(0, 400 / 86_400, 0, 10)).toBeNull();
+  expect(shareOf(0, 400 / 86_400, 10, 10)).toBe(0);
 });

@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
 import type { BreakerReport } from '../../../../src/domain/limits/breaker.ts';
-import { gatewayReportOf, heldInterfacesOf } from '../../../../src/operations/health/gateway-report.ts';
+import {
+  gatewayReportOf,
+  heldFollowUpsOf,
+  heldInterfacesOf,
+} from '../../../../src/operations/health/gateway-report.ts';
 
 const breaker = (differing: Partial<BreakerReport>): BreakerReport => ({
   ...{ interface: 'flow', state: 'open', sinceMs: 2_000, reason: 'fails', nextProbeAtMs: 9_000 },
@@ -54,7 +58,10 @@ it('holds a task type back where its own interface is held back, or the whole ga
     { interface: 'flow', breaker: 'open', reason: 'fails', instances: 2 },
   ]);
   expect(heldInterfacesOf('realname', flow)).toEqual([]);
-  expect(heldInterfacesOf('carddata', report([breaker({ interface: 'stop' })]))).toEqual([]);
+  const stop = report([breaker({ interface: 'stop' })]);
+  expect(heldInterfacesOf('package', stop)).toEqual([]);
+  expect(heldFollowUpsOf('package', stop)).toMatchObject([{ interface: 'stop', breaker: 'open' }]);
+  expect(heldFollowUpsOf('carddata', stop)).toEqual([]);
   expect(heldInterfacesOf('realname', report([breaker({ interface: 'gateway' })]))).toMatchObject([
     { interface: 'gateway' },
   ]);

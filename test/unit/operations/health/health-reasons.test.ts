@@ -41,6 +41,7 @@ const FINE: TaskHealthInputs = {
   pauses: [],
   nowMs: 0,
   breakers: [],
+  followUps: [],
   since: new Map(),
 };
 const PAUSE = {
@@ -165,6 +166,11 @@ describe('reasons of a task type', () => {
       { inFlight: 0, recentPolls: 0 },
       { code: 'nothing_polled', severity: 'alert', text: '10 cards are due, and none was polled for 10 s' },
     ],
+    [
+      'a single card is not polled',
+      { due: 1, inFlight: 0, recentPolls: 0 },
+      { code: 'nothing_polled', severity: 'alert', text: '1 card is due, and it was not polled for 10 s' },
+    ],
     ['the queue is long', { queueLength: 10_000 }, { code: 'queue_backlog', severity: 'warning' }],
     [
       'many fail',
@@ -214,9 +220,13 @@ describe('reasons of a task type', () => {
       { code: 'interval_missed', severity: 'alert' },
     ],
     [
-      'the gateway is refusing or slowing down',
+      'no leader has said yet why the limit is reduced',
       { effectiveConcurrency: 33 },
-      { code: 'limit_reduced', severity: 'warning' },
+      {
+        code: 'limit_reduced',
+        severity: 'warning',
+        text: 'the limit is reduced to 33 of 100: the reason is not known yet',
+      },
     ],
     [
       'the limit is too low',
@@ -230,6 +240,17 @@ describe('reasons of a task type', () => {
     ],
   ])('say that %s', (_, change, reason) => {
     expect(taskReasons({ ...FINE, ...change })).toMatchObject([reason]);
+  });
+
+  it('warn of a dead interface that only some polls call', () => {
+    const stop = { ...BREAKER, interface: 'stop' as const };
+    expect(taskReasons({ ...FINE, taskType: 'package', followUps: [stop] })).toMatchObject([
+      {
+        code: 'breaker_open',
+        severity: 'warning',
+        text: expect.stringMatching(/^interface stop is dead for/),
+      },
+    ]);
   });
 
   it('do not blame an idle worker for a pause or a breaker', () => {
@@ -490,11 +511,11 @@ describe('reasons of the fleet', () => {
   });
 
   it.each<[Partial<TaskHealthInputs>, string]>([
-    [{ drainSeconds: 250 }, '60000 cards in the queue, drained in about 5 min'],
-    [{ drainSeconds: null }, '60000 cards in the queue'],
+    [{ drainSeconds: 250 }, '60,000 cards in the queue, drained in about 5 min'],
+    [{ drainSeconds: null }, '60,000 cards in the queue'],
     [
       { drainSeconds: null, remedy: { taskType: 'realname', raiseTo: 180, intervalFactor: 2 } },
-      '60000 cards in the queue, which never drains at this rate',
+      '60,000 cards in the queue, which never drains at this rate',
     ],
   ])('say when a backlog is gone: %j', (change, text) => {
     expect(taskReasons({ ...FINE, queueLength: 60_000, ...change })[0]).toMatchObject({ text });

@@ -47,6 +47,7 @@ function reading(
   failed: number,
   durationMs: number,
   carriers: PollsByCarrier = new Map(),
+  rings: readonly RingState[] = [],
 ) {
   const stats = {
     total: 1_000,
@@ -70,7 +71,7 @@ function reading(
     },
     recent: { polls: 30, succeeded: 30, seconds: 15, durations: {} },
   };
-  return readingOf(counts, stats, [], NOW_MS);
+  return readingOf(counts, stats, rings, NOW_MS);
 }
 
 const queueOf = (rings: readonly RingState[], differing: Partial<LimitedCounts> = {}) =>
@@ -137,9 +138,11 @@ describe('queueStatsOf', () => {
 });
 
 const FREE = {
+  instances: [{ roles: ['worker'], databaseOutage: null }],
   pauses: [],
   nowMs: 0,
   breakers: [],
+  followUps: [],
   stops: null,
   limitReason: null,
   paceShare: null,
@@ -181,9 +184,10 @@ describe('taskStatsOf', () => {
 
   it('compares what the schedule asks for with what the limit lets through', () => {
     // Seven calls of 100 ms at a time are 70 a second; 6,400 cards every 64 s are 100 a second.
-    const busy = queueOf([ring({ members: 6_400, cursor: 58 })]);
+    const rings = [ring({ members: 6_400, cursor: 58 })];
+    const busy = queueOf(rings);
     expect(busy).toMatchObject({ demandPerSecond: 100, scheduleLagSeconds: 42, overdueCards: 4_200 });
-    const { capacity, healthReasons } = taskStatsOf(busy, reading(10, 0, 1_000), FREE);
+    const { capacity, healthReasons } = taskStatsOf(busy, reading(10, 0, 1_000, new Map(), rings), FREE);
     expect(capacity).toMatchObject({
       capacityPerSecond: 70,
       boundBy: 'concurrency',
@@ -193,18 +197,48 @@ describe('taskStatsOf', () => {
     expect(healthReasons).toContainEqual(
       expect.objectContaining({ code: 'overloaded', command: 'cardpoll concurrency set carddata 11' }),
     );
-    const wide = queueOf([ring({ members: 6_400, cursor: 58 })], {
-      maxConcurrency: 20,
-      effectiveConcurrency: 20,
-    });
+    const wide = queueOf(rings, { maxConcurrency: 20, effectiveConcurrency: 20 });
     // 10 due, 2 by hand and 4,200 overdue at 100 a second to spare.
-    expect(taskStatsOf(wide, reading(10, 0, 1_000), FREE).capacity.drainSeconds).toBe(43);
+    expect(taskStatsOf(wide, reading(10, 0, 1_000, new Map(), rings), FREE).capacity.drainSeconds).toBe(43);
+  });
+
+  it('counts failing cards whose retry is due with those that wait for it', () => {
+    expect(queueOf([], { backoff: 2, retryDue: 1_350 })).toMatchObject({ backoff: 1_352, due: 10 });
+  });
+
+  it.each([
+    ['no worker is alive', [{ roles: ['api'], databaseOutage: null }], 'no instance is known to poll'],
+    [
+      'no worker can use the database',
+      [
+        { roles: ['worker'], databaseOutage: { sinceMs: 0, reason: 'it is down' } },
+        { roles: ['api'], databaseOutage: null },
+      ],
+      'no instance can use the database',
+    ],
+  ])('shows no capacity while %s', (_, instances, heldBy) => {
+    const { capacity } = taskStatsOf(queue, reading(10, 0, 1_000), { ...FREE, instances });
+    expect(capacity).toMatchObject({ heldBy, capacityPerSecond: null, drainSeconds: null, remedy: null });
+  });
+
+  it('asks for more than nothing with one card an hour', () => {
+    const rings = [ring({ members: 1, intervalMs: 3_600_000 })];
+    const { capacity, demandPerSecond } = taskStatsOf(
+      queueOf(rings),
+      reading(10, 0, 1_000, new Map(), rings),
+      FREE,
+    );
+    expect([demandPerSecond, capacity.demandPerSecond, capacity.headroomPercent]).toEqual([
+      0.000_28, 0.000_28, 99.99,
+    ]);
   });
 
   it('owes what waits in the manual list too', () => {
     // 70 a second let through, 20 of them asked for: 10 due and 490 by hand take ten seconds.
-    const own = queueOf([ring({ members: 1_280 })], { manualLength: 490 });
-    expect(taskStatsOf(own, reading(10, 0, 1_000), FREE).capacity.drainSeconds).toBe(10);
+    const rings = [ring({ members: 1_280 })];
+    const own = queueOf(rings, { manualLength: 490 });
+    const { capacity } = taskStatsOf(own, reading(10, 0, 1_000, new Map(), rings), FREE);
+    expect(capacity.drainSeconds).toBe(10);
   });
 
   it('is worse off while its limit is used up', () => {
