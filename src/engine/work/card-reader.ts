@@ -10,6 +10,8 @@ import type { CardRecords } from '../../store/ports/records/card-records.ts';
 const READ_TIMEOUT_MS = 1_000;
 /** A slow answer of the database may still fill the cache for the next claim; after this long it is of no use. */
 const ANSWER_TIMEOUT_MS = 10_000;
+/** The change feed may have dropped a card from the cache before its slow answer came, which is older than the change. */
+const LATE_TTL_MS = 10_000;
 /** Workers that cannot read try again every second, so after this long without a failure no worker is trying. */
 const FORGOTTEN_AFTER_MS = 5_000;
 /** Reads that have failed for a shorter time are no outage. */
@@ -101,10 +103,12 @@ export class CardReader {
     this.#misses += missing.length;
     if (missing.length === 0) return cards;
     progress.asksRecords = true;
+    const askedAt = this.clock.monotonic();
     const read = await this.records.byIds(missing, ANSWER_TIMEOUT_MS);
     progress.asksRecords = false;
     for (const card of read) cards.set(card.cardId, card);
-    await this.cache.put(read, this.ttlMs);
+    const isLate = this.clock.monotonic() - askedAt >= READ_TIMEOUT_MS;
+    await this.cache.put(read, isLate ? Math.min(LATE_TTL_MS, this.ttlMs) : this.ttlMs);
     return cards;
   }
 }

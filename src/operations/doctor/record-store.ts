@@ -104,16 +104,16 @@ function replicationFinding({ readOnlyBy, waitsForStandby, standbys }: RecordSer
   return ok(check, `${standbys} standbys${waitsForStandby ? ', commits wait for them' : ''}`);
 }
 
-/** Card changes are read from the start of the oldest writer on, so each pass reads again all changes since then. */
+/** Each poll leaves a dead row, which vacuum removes only when every transaction that began before has ended. */
 function transactionFinding({ oldestWriter }: RecordServer, psql: string): Finding {
   const check = 'postgresql transactions';
   if (oldestWriter === null || oldestWriter.openMs < WRITING_LONG_MS)
     return ok(check, 'no transaction has been writing for long');
-  const { database, openMs, remedy } = oldestWriter;
+  const { openMs, remedy } = oldestWriter;
   const minutes = Math.floor(openMs / 60_000);
-  const detail = `one in database ${database} has been writing for ${minutes} min; the leader reads all changes since then again and again`;
+  const detail = `one has been writing for ${minutes} min; vacuum removes no row that has died since, so tables grow`;
   return warning(check, detail, {
-    hint: 'end it if it was forgotten (a prepared one in its own database)',
+    hint: 'end it if it was forgotten',
     command: `${psql} -c "${remedy}"`,
   });
 }

@@ -17,8 +17,8 @@ FROM pg_control_system()
 
 -- name: sql_record_store.server
 -- $1 application name under which daemons are connected.
--- oldest_writer: what has been writing for the longest, in any database of the server: a session, or a transaction that is
--- prepared. Only a member of pg_read_all_stats sees the sessions of other users.
+-- oldest_writer: what has been writing for the longest: a session, or a transaction that is prepared. Only a member of
+-- pg_read_all_stats sees the sessions of other users.
 -- usage_months: months for which both usage tables have a partition. None before the tables exist.
 SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
   current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
@@ -29,8 +29,7 @@ SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
     WHEN current_setting('default_transaction_read_only')::boolean THEN 'setting' END AS read_only_by,
   current_setting('synchronous_standby_names') <> '' AS waits_for_standby,
   (SELECT count(*) FROM pg_stat_replication)::integer AS standbys,
-  writer.database AS "oldest_writer.database", writer.open_ms AS "oldest_writer.open_ms",
-  writer.remedy AS "oldest_writer.remedy",
+  writer.open_ms AS "oldest_writer.open_ms", writer.remedy AS "oldest_writer.remedy",
   ARRAY(
     SELECT replace(right(child.relname::text, 7), '_', '-') AS month
     FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
@@ -41,12 +40,12 @@ SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
     ORDER BY month
   ) AS usage_months
 FROM (VALUES (1)) AS one LEFT JOIN (
-  SELECT datname AS database, (extract(epoch FROM clock_timestamp() - xact_start) * 1000)::float8 AS open_ms,
+  SELECT (extract(epoch FROM clock_timestamp() - xact_start) * 1000)::float8 AS open_ms,
     format('SELECT pg_terminate_backend(%s)', pid) AS remedy
-  FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND xact_start IS NOT NULL
+  FROM pg_stat_activity WHERE datname = current_database() AND backend_xid IS NOT NULL AND xact_start IS NOT NULL
   UNION ALL
-  SELECT database, (extract(epoch FROM clock_timestamp() - prepared) * 1000)::float8, format('ROLLBACK PREPARED %L', gid)
-  FROM pg_prepared_xacts
+  SELECT (extract(epoch FROM clock_timestamp() - prepared) * 1000)::float8, format('ROLLBACK PREPARED %L', gid)
+  FROM pg_prepared_xacts WHERE database = current_database()
   ORDER BY open_ms DESC
   LIMIT 1
 ) AS writer ON true

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import type { Card } from '../../../src/domain/cards/card.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { addCards, describeRecordStore, followChanges, iccidOf, range, reading, row } from './stores.ts';
 
 const NOTHING = { changed: [], removed: [] };
@@ -173,4 +174,49 @@ it('never misses a transaction that began before the mark and commits after it (
   expect(await followChanges(store, mark)).toMatchObject({ changed: [1, 5, 6], removed: [2] });
   await late.end();
   await store.close();
+});
+
+// Needs a transaction that stays open, and counters that a database in this process does not have.
+it('does not read again what changed since a transaction began that is still open (PostgreSQL)', async () => {
+  const url = await freshDatabase();
+  const store = await openPostgresRecordStore({ url, applicationName: 'cardpoll' });
+  const [open, sql] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
+  await Promise.all([open.connect(), sql.connect()]);
+  const rowsRead = async () => {
+    const { rows } = await sql.query<{ changed: number; removed: number }>(
+      `SELECT c.idx_tup_read::integer AS changed, r.idx_tup_read::integer AS removed
+       FROM pg_stat_user_indexes c, pg_stat_user_indexes r
+       WHERE c.indexrelname = 'cards_changed' AND r.indexrelname = 'card_removals_pkey'`,
+    );
+    return rows[0] as { changed: number; removed: number };
+  };
+  await open.query('BEGIN');
+  await open.query('SELECT pg_current_xact_id()');
+  await addCards(store, ...range(3_000));
+  await sql.query('DELETE FROM cards WHERE card_id > 1000');
+  const mark = await store.cards.changeMark();
+  await sql.query('UPDATE cards SET status = 2 WHERE card_id = 1');
+  await sql.query('DELETE FROM cards WHERE card_id = 2');
+  await store.close();
+
+  const before = await rowsRead();
+  const another = await openPostgresRecordStore({ url, applicationName: 'cardpoll' });
+  expect(await another.cards.changesSince(mark, 100)).toMatchObject({
+    changed: [{ cardId: 1 }],
+    removed: [2],
+    caughtUp: true,
+  });
+  // The server counts what a connection has read when that ends.
+  await another.close();
+  const read = await waitFor(
+    async () => {
+      const { changed, removed } = await rowsRead();
+      return changed > before.changed && removed > before.removed
+        ? [changed - before.changed, removed - before.removed]
+        : null;
+    },
+    { what: 'the counters of the connection' },
+  );
+  expect(Math.max(...read), `${read} rows`).toBeLessThan(100);
+  await Promise.all([open.end(), sql.end()]);
 });

@@ -1,4 +1,4 @@
-// A run of resumes that is being filled, and a stop that is ordered in the same moment, which only a server has.
+// What only a server has: a run of resumes that is being filled while a stop is ordered, and counters of what is read.
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
@@ -11,6 +11,7 @@ import { addCards } from './stores.ts';
 const MONTH = '2026-11';
 const CARD = 1;
 
+let databaseUrl: string;
 let store: RecordStore;
 let plain: pg.Client;
 /** Outside of transactions, in which the view of waits does not change. */
@@ -18,11 +19,14 @@ let watcher: pg.Client;
 let runId: string;
 
 beforeEach(async () => {
-  const url = await freshDatabase();
-  store = await openPostgresRecordStore({ url, applicationName: 'cardpoll' });
+  databaseUrl = await freshDatabase();
+  store = await openPostgresRecordStore({ url: databaseUrl, applicationName: 'cardpoll' });
   await store.migrations.up();
   await store.results.ensurePartitions(MONTH);
-  [plain, watcher] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
+  [plain, watcher] = [databaseUrl, databaseUrl].map((at) => new pg.Client({ connectionString: at })) as [
+    pg.Client,
+    pg.Client,
+  ];
   await Promise.all([plain.connect(), watcher.connect()]);
   await addCards(store, CARD, 2);
   await plain.query('UPDATE cards SET stopped = true');
@@ -73,4 +77,25 @@ it('an order that comes before a step is committed takes the card out again', as
   await plain.query('COMMIT');
   expect(await ordering).toBe('ordered');
   expect(await store.resumes.claim(CARD, 1_000)).toEqual({ state: 'none' });
+});
+
+it('the resumed cards of the last day are counted without a look at all stops', async () => {
+  await plain.query(
+    `INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, completed_at)
+     SELECT id, '2026-11-01', '898600', 2, 1, 'done', now() FROM generate_series(1, 20000) AS id`,
+  );
+  const read = async () => {
+    const { rows } = await watcher.query<{ scans: number; stops: number }>(
+      `SELECT (seq_scan + idx_scan)::integer AS scans, seq_tup_read::integer AS stops
+       FROM pg_stat_user_tables WHERE relname = 'card_stops'`,
+    );
+    return rows[0] as { scans: number; stops: number };
+  };
+  const before = await read();
+  const another = await openPostgresRecordStore({ url: databaseUrl, applicationName: 'cardpoll' });
+  expect(await another.stopControl.read()).toMatchObject({ resumedDay: 0 });
+  // The server counts what a connection has read when that ends.
+  await another.close();
+  await waitFor(async () => (await read()).scans > before.scans);
+  expect((await read()).stops - before.stops).toBeLessThan(20_000);
 });

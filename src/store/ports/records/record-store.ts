@@ -71,12 +71,8 @@ export interface RecordServer {
   /** True when commits wait for a standby; `standbys` counts the connected ones. */
   readonly waitsForStandby: boolean;
   readonly standbys: number;
-  /** The longest-running writing transaction in any database of the server, and the SQL that ends it. */
-  readonly oldestWriter: {
-    readonly database: string;
-    readonly openMs: number;
-    readonly remedy: string;
-  } | null;
+  /** The longest-running writing transaction in the database, and the SQL that ends it. */
+  readonly oldestWriter: { readonly openMs: number; readonly remedy: string } | null;
   /** Months (YYYY-MM) whose usage can be written, ascending. */
   readonly usageMonths: readonly string[];
 }

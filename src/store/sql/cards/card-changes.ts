@@ -12,10 +12,11 @@ import type { CardMembership } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import type { CardChanges } from '../../ports/records/card-records.ts';
 import type { SqlClient } from '../client/sql-client.ts';
-import { statements } from '../client/statements.ts';
+import { fill, statements } from '../client/statements.ts';
 import file from './card-changes.sql';
 
-const sql = statements(file);
+const between = (table: string) => fill(statements(file).text('between'), { table });
+const sql = statements(fill(file, { cards: between('cards'), removals: between('card_removals') }));
 
 const SNAPSHOT = String.raw`\d+:\d+:[\d,]*`;
 const POSITION = String.raw`\d+\.\d+|-`;

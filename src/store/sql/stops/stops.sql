@@ -189,7 +189,7 @@ SELECT c.mode AS "set_mode.mode", c.mode_since AS "set_mode.since", c.mode_by AS
   (SELECT count(*) FROM (SELECT FROM card_stops WHERE state = 'held' LIMIT $1::integer) AS found) AS held,
   (SELECT count(*) FROM (SELECT FROM card_stops WHERE state = 'observed' LIMIT $1::integer) AS found) AS observed,
   (SELECT count(*) FROM (
-    SELECT FROM card_stops WHERE resumed_at > clock_timestamp() - interval '1 day' LIMIT $1::integer
+    SELECT FROM card_stops WHERE resumed_at > statement_timestamp() - interval '1 day' LIMIT $1::integer
   ) AS found) AS resumed_day
 FROM (SELECT (stop_control_now(stop_control)).* FROM stop_control) AS c
 

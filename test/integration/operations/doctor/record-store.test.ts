@@ -6,7 +6,6 @@ import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
 import { emptyDatabase } from '../../../support/fresh-stores.ts';
-import { waitFor } from '../../../support/wait-for.ts';
 
 const DAY_MS = 86_400_000;
 const EXPECTED = { connectionsPerInstance: 10, instances: 1, timeZone: 'UTC', psql: 'psql' };
@@ -79,18 +78,19 @@ it('connections of all instances and of others', async () => {
   expect(many?.detail).toMatch(/^5000 for 500 instances and \d+ of others, of \d+/);
 });
 
-it('a transaction that writes, in another database of the server', async () => {
-  const client = new pg.Client({ connectionString: await emptyDatabase() });
-  await client.connect();
+it('a transaction that writes, in the database', async () => {
+  const elsewhere = new pg.Client({ connectionString: await emptyDatabase() });
+  const client = new pg.Client({ connectionString: url });
   try {
-    await client.query('BEGIN; CREATE TABLE written (id integer)');
-    const { rows } = await client.query('SELECT pg_backend_pid() AS pid, current_database() AS database');
-    const [{ pid, database }] = rows;
-    // Those of other tests, which share the server, are short.
-    await waitFor(async () => (await records.server()).oldestWriter?.database === database);
-    expect((await records.server()).oldestWriter?.remedy).toBe(`SELECT pg_terminate_backend(${pid})`);
+    for (const one of [elsewhere, client]) {
+      await one.connect();
+      await one.query('BEGIN; CREATE TABLE written (id integer)');
+    }
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const remedy = `SELECT pg_terminate_backend(${rows[0]?.pid})`;
+    expect((await records.server()).oldestWriter).toMatchObject({ remedy });
   } finally {
-    await client.end();
+    await Promise.all([client.end(), elsewhere.end()]);
   }
 });
 

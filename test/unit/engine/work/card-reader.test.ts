@@ -81,6 +81,25 @@ it('gives up a read after a second, holds claims back until it ends, and has cac
   expect(reader.outage).toBeNull();
 });
 
+it('keeps what a slow answer brought for ten seconds only: the card may have changed meanwhile', async () => {
+  let answer = () => {};
+  answers = new Promise((resolve) => {
+    answer = resolve;
+  });
+  const reading = reader.read([1]).catch(() => {});
+  await waitFor(() => asked.length === 1, { everyMs: 1 });
+  await clock.run(1_000);
+  await reading;
+  answer();
+  await waitFor(() => !reader.holdsClaims, { everyMs: 1, what: 'the late answer' });
+  clock.advance(9_000);
+  await reader.read([1]);
+  expect(asked).toHaveLength(1);
+  clock.advance(1_001);
+  await reader.read([1]);
+  expect(asked).toHaveLength(2);
+});
+
 it('does not blame the records when the cache fails', async () => {
   const away = () => Promise.reject(new Error('Redis is away'));
   const byIds = async (ids: readonly number[]) => ids.map(card);

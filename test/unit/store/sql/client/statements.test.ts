@@ -12,6 +12,9 @@ const STORE = fileURLToPath(new URL('../../../../../src/store', import.meta.url)
 const MADE_FROM_PARTS = [
   'bounded_count.count',
   'bounded_count.estimate',
+  'card_changes.between',
+  'card_changes.changed',
+  'card_changes.removed',
   'cleanup_step.drop',
   'cleanup_step.partitionRows',
   'cleanup_step.removeWindow',
