@@ -60,8 +60,9 @@ export const importCards = defineCommand({
     await printAnswer(context, answer, importFields);
     listRejected(context, answer.body);
     if (dryRun) context.io.stderr.write('nothing was written: this was a dry run\n');
-    if (trial !== null) warnOfUnkept(context, answer.body, trial.kept);
+    if (trial !== null) warnOfUnkept(context, answer.body, trial.former.cards);
     printInterruption(context, answer.body, dryRun);
+    await trial?.former.trim(file);
     return answer.body.rejected > 0 ? EXIT_BAD_DATA : EXIT_OK;
   },
 });
