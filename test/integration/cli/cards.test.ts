@@ -61,6 +61,12 @@ describe('import and export', () => {
   });
 
   it('say with --dry-run what would be done, and do nothing', async () => {
+  it('read lines as JSON also after blank lines that arrive alone', async () => {
+    const pieces = ['\n', ' \r\n', `{"card_id": 1, "iccid": "${iccidOf(1)}"`, ', "status": "x"}\n'];
+    const outcome = await cards(['import', '-', '--dry-run'], { stdin: Readable.from(pieces) });
+    expect(outcome).toMatchObject({ code: 65, stderr: expect.stringMatching(/^line 3: status/) });
+  });
+
     const before = (await cards(['export'])).stdout;
     const lines = [
       lineOf(1, { carrier: 1, status: 1 }), // as it is
