@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Interruption } from '../../../src/cli/command.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { CardpollError } from '../../../src/platform/errors.ts';
 import { reading } from '../../contract/record-store/stores.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
@@ -60,13 +61,13 @@ describe('import and export', () => {
     expect(some.stdout.split('\n')).toHaveLength(500 + 2);
   });
 
-  it('say with --dry-run what would be done, and do nothing', async () => {
   it('read lines as JSON also after blank lines that arrive alone', async () => {
     const pieces = ['\n', ' \r\n', `{"card_id": 1, "iccid": "${iccidOf(1)}"`, ', "status": "x"}\n'];
     const outcome = await cards(['import', '-', '--dry-run'], { stdin: Readable.from(pieces) });
     expect(outcome).toMatchObject({ code: 65, stderr: expect.stringMatching(/^line 3: status/) });
   });
 
+  it('say with --dry-run what would be done, and do nothing', async () => {
     const before = (await cards(['export'])).stdout;
     const lines = [
       lineOf(1, { carrier: 1, status: 1 }), // as it is
@@ -238,6 +239,24 @@ describe('an import of a file', () => {
     expect(stderr).toMatch(
       /^1 card is kept as it is in .*\nto undo the import: .*\nit also undoes later changes of these cards\n2 cards were updated but only 1 was kept: other changes came between; the file does not take all of this import back\n$/,
     );
+  });
+
+  it('says that rows are kept when the daemon ends in between', async () => {
+    const path = join(directory, 'cut.csv');
+    writeFileSync(path, fileOf([lineOf(1, { status: 8 })]));
+    const { cards: operations } = api.operations;
+    const cut = new CardpollError('unavailable', 'store_unavailable', 'PostgreSQL has gone');
+    vi.spyOn(operations, 'import').mockRejectedValueOnce(cut).mockRejectedValueOnce(cut);
+    const part = /^the rows that have arrived are kept; run the same command again to import the rest(.*)\n/m;
+    const [file, piped] = [
+      await cards(['import', path], { env: options.env() }),
+      await cards(['import', '-'], { input: fileOf([lineOf(1)]) }),
+    ];
+    expect([file.code, part.exec(file.stderr)?.[1]]).toEqual([
+      69,
+      ', and keep both undo files: each has its own part',
+    ]);
+    expect([piped.code, part.exec(piped.stderr)?.[1]]).toEqual([69, '']);
   });
 
   it('says that an undo does not remove new cards', async () => {
