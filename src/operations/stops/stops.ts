@@ -63,7 +63,8 @@ export class StopOperations {
       requireVersion(modeVersion(before), expected);
       await records.stopControl.setMode(mode, actor.name, reason);
       const after = await this.#modeOf(records);
-      const accepts = before.jump?.acceptedAt === null && after.jump?.acceptedAt !== null;
+      // Not by the jump of before: the leader may have found another one since then.
+      const accepts = after.jump !== null && after.jump.acceptedAt?.getTime() === after.since?.getTime();
       note({
         action: 'stops.mode',
         object: 'stops',

@@ -1,5 +1,5 @@
 // Stops over HTTP: the list, the mode, held stops and the stop of one card, with everything that is refused.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type StopsUnderTest, startStopsApi } from '../../support/held-stops.ts';
 
 const CARDS = 100_000;
@@ -123,6 +123,30 @@ describe('the mode', () => {
       accepted_at: null,
     });
     expect((await setMode('observe')).body.jump).toMatchObject({ accepted_at: null });
+    expect((await setMode('enforce')).body.jump).toMatchObject({ accepted_at: expect.any(String) });
+    expect((await api.trail()).at(-1)).toMatchObject({ after: { accepted_jump: { factor: 1024 } } });
+    await setMode('enforce');
+    expect((await api.trail()).at(-1)?.after, 'accepted before').not.toHaveProperty('accepted_jump');
+  });
+
+  it('the trail has the jump that was accepted, also one that began while the mode was being set', async () => {
+    const { stopControl } = api.records;
+    const jump = { factor: 1024, baselineMbPerHour: 2, recentMbPerHour: 2048 };
+    const { inTurn } = api.records;
+    vi.spyOn(api.records, 'inTurn').mockImplementationOnce((work) =>
+      inTurn((records) =>
+        work({
+          ...records,
+          stopControl: {
+            ...records.stopControl,
+            setMode: async (...args) => {
+              await stopControl.beginJump(jump);
+              await records.stopControl.setMode(...args);
+            },
+          },
+        }),
+      ),
+    );
     expect((await setMode('enforce')).body.jump).toMatchObject({ accepted_at: expect.any(String) });
     expect((await api.trail()).at(-1)).toMatchObject({ after: { accepted_jump: { factor: 1024 } } });
   });
