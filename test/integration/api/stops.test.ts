@@ -178,6 +178,15 @@ describe.each([
 ] as const)('%s', (verb, count, state) => {
   const path = `/stops/${verb}`;
 
+  it('counts stops, not cards, for a list as for all', async () => {
+    await api.hold(2);
+    await api.sql(`INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, held_by, attempts)
+      SELECT card_id, month - interval '1 month', iccid, used_mb, allowance_mb, state, held_by, 0
+      FROM card_stops WHERE card_id = 1`);
+    expect((await post(path, { card_ids: [1], reason: REASON })).body).toEqual({ [count]: 2, not_held: [] });
+    expect((await post(path, { all: true, reason: REASON })).body).toEqual({ [count]: 1, not_held: [] });
+  });
+
   it('decides about a list, each card once, and names those that were not held', async () => {
     await api.hold(4);
     const json = { card_ids: [3, 1, 3, 99, 5, 999_999_999], reason: ` ${REASON}\n` };
