@@ -44,11 +44,22 @@ async function openImportSource(io: Io, file: string) {
     const bytes = file === STANDARD_INPUT ? null : (await stat(file)).size;
     const stream = file === STANDARD_INPUT ? io.stdin : createReadStream(file);
     const chunks: AsyncIterator<Buffer | string> = stream[Symbol.asyncIterator]();
-    return { stream, chunks, first: await chunks.next(), bytes };
+    return { stream, chunks, first: await firstText(chunks), bytes };
   } catch (error) {
     throw new CardpollError('input_missing', 'file_unreadable', unreadableText(file, error), {
       cause: error,
     });
+  }
+}
+
+/** @returns the first chunk, with all after it up to the first one that is not blank: that shows the format. */
+async function firstText(chunks: AsyncIterator<Buffer | string>): Promise<Chunk> {
+  let text = Buffer.alloc(0);
+  for (;;) {
+    const next = await chunks.next();
+    if (next.done === true) return text.length === 0 ? next : { value: text };
+    text = Buffer.concat([text, Buffer.from(next.value)]);
+    if (text.toString().trim() !== '' || text.length > LONGEST_LINE_BYTES) return { value: text };
   }
 }
 

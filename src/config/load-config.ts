@@ -99,6 +99,8 @@ export interface ClientConfig {
   /** Name of the context that gives the URL; null: it comes from another source. */
   readonly context: string | null;
   readonly token: string | null;
+  /** Where the context stores the token; null: it comes from another source, or there is none. */
+  readonly contextTokenFile: string | null;
   /** Time limit for one answer, in milliseconds. */
   readonly timeoutMs: number;
 }
@@ -108,11 +110,15 @@ export async function loadClientConfig(inputs: ConfigInputs): Promise<ClientConf
   const reader = await SettingReader.open(inputs);
   // The token of a context is sent to its own daemon only, never to one that --url or CARDPOLL_URL names.
   const context = reader.isSet(SETTINGS.client.url) ? null : await currentContext(inputs.env);
+  const { token, timeoutMs } = SETTINGS.client;
+  const tokenFile = reader.isSet(token) ? null : (context?.tokenFile ?? null);
   return reader.finish({
     url: context?.url ?? daemonUrl(reader),
     context: context?.name ?? null,
-    token: reader.read(SETTINGS.client.token) ?? readTokenFile(reader, context),
-    timeoutMs: reader.read(SETTINGS.client.timeoutMs),
+    token:
+      tokenFile === null ? reader.read(token) : reader.readFile(token, tokenFile, `context ${context?.name}`),
+    contextTokenFile: tokenFile,
+    timeoutMs: reader.read(timeoutMs),
   });
 }
 
@@ -134,11 +140,6 @@ function ownAddress(host: string): string {
 async function currentContext(env: ConfigInputs['env']): Promise<Context | null> {
   const { current, all } = await readContexts(env);
   return all.find(({ name }) => name === current) ?? null;
-}
-
-function readTokenFile(reader: SettingReader, context: Context | null): string | null {
-  if (context === null || context.tokenFile === null || reader.isSet(SETTINGS.client.token)) return null;
-  return reader.readFile(SETTINGS.client.token, context.tokenFile, `context ${context.name}`);
 }
 
 /** The zone in which times are typed; null: none is configured. @throws CardpollError kind `config`. */

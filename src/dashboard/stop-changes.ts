@@ -3,7 +3,7 @@
 import type { ApiClient } from '../api/client/client.ts';
 import type { HeldSelection, OverviewBody, StopBody } from '../api/client/client-bodies.ts';
 import { shellQuoted } from '../cli/output/shell-word.ts';
-import { cardCount, exactText } from '../cli/output/style.ts';
+import { exactText } from '../cli/output/style.ts';
 import { roundedMb } from '../domain/numbers.ts';
 import { isReason, REASON_CHARS, REASON_RULE } from '../domain/stops/stop.ts';
 import type { PlannedChange } from './changes.ts';
@@ -71,12 +71,12 @@ export function releaseAllQuestion(stops: ListedStops | null): Question | string
   const held = stops?.state === 'held' ? stops.total : 0;
   if (held === 0) return 'no stop is held';
   return reasonQuestion(`release all ${held} held`, {
-    title: `Held stops of ${cardCount(held)}: held -> released`,
+    title: `All held stops, ${held.toLocaleString('en-US')}: held -> released`,
     effects: [`Each card is ${JUDGED}`, 'Stops that are held until then are released too.'],
     command: 'release --all',
     perform: async (client, reason) => {
       const { body } = await client.releaseStops({ all: true }, reason);
-      return `the held stops of ${cardCount(body.released)} are released`;
+      return `held stops released: ${body.released.toLocaleString('en-US')}`;
     },
   });
 }

@@ -63,7 +63,7 @@ it('decides about held stops, and sets the mode', async () => {
 
   await decide('R', /Reason to release card/, 'checked', /held -> released/, /is released/);
   await waitFor(async () => (await stopsIn('done')).total === 1, { what: 'the released stop to be made' });
-  await decide('A', /Reason to release all 1 held/, 'checked', /same as: .*--all/, /of 1 card are released/);
+  await decide('A', /Reason to release all 1 held/, 'checked', /same as: .*--all/, /held stops released: 1/);
   await waitFor(async () => (await stopsIn('done')).total === 2, { what: 'the other stop to be made' });
   await terminal.waitFor(/^the latest 3 of 3 stops/m);
 

@@ -66,7 +66,11 @@ export const demo = defineCommand({
 async function showDashboard(context: CommandContext, url: string, ended: AbortSignal): Promise<void> {
   const signal = AbortSignal.any([context.io.onInterrupt(), ended]);
   try {
-    await watch(context, { url, context: null, token: null, timeoutMs: ANSWER_WITHIN_MS }, signal);
+    await watch(
+      context,
+      { url, timeoutMs: ANSWER_WITHIN_MS, context: null, token: null, contextTokenFile: null },
+      signal,
+    );
   } catch (error) {
     if (!(error instanceof Interruption)) throw error;
   }

@@ -54,11 +54,14 @@ export class CardOperations {
     const record = (verb: string, after: object) =>
       this.deps.audit.record(actor, { action: `cards.import.${verb}`, object: 'cards', before: null, after });
     let begun = false;
+    const kept = { inserted: 0, updated: 0 };
     const importChunk: ChunkWriter['importChunk'] = async (rows, chunkOptions) => {
       if (!begun) await record('begin', { format: options.format });
       begun = true;
       const written = await cards.importChunk(rows, chunkOptions);
       this.deps.cardTotal.imported(written.inserted);
+      kept.inserted += written.inserted;
+      kept.updated += written.updated;
       return written;
     };
     try {
@@ -68,7 +71,7 @@ export class CardOperations {
       return report;
     } catch (error) {
       // The caller gets the error of the import, even if this entry cannot be written.
-      if (begun) await record('failed', { error: messageOf(error) }).catch(() => {});
+      if (begun) await record('failed', { ...kept, error: messageOf(error) }).catch(() => {});
       throw error;
     }
   }

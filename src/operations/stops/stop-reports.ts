@@ -55,9 +55,10 @@ export const stopModeReport = report('StopMode', {
 export type StopModeReport = ReportOf<typeof stopModeReport>;
 
 const notHeld = z.array(z.int()).describe('Given cards whose stop was not held');
-export const releaseReport = z.object({ released: z.int(), notHeld });
+const STOPS = 'Stops; a card may have one of each month';
+export const releaseReport = z.object({ released: z.int().describe(STOPS), notHeld });
 export type ReleaseReport = ReportOf<typeof releaseReport>;
-export const dismissReport = z.object({ dismissed: z.int(), notHeld });
+export const dismissReport = z.object({ dismissed: z.int().describe(STOPS), notHeld });
 export type DismissReport = ReportOf<typeof dismissReport>;
 
 export const orderedStopReport = z.object({ cardId: z.int(), state: z.literal('requested') });

@@ -42,6 +42,7 @@ interface HeldStops {
 type Verb = 'release' | 'dismiss';
 
 interface Decided {
+  /** Stops; a card may have one of each month. */
   readonly count: number;
   readonly notHeld: readonly number[];
 }
@@ -63,7 +64,8 @@ export class StopOperations {
       requireVersion(modeVersion(before), expected);
       await records.stopControl.setMode(mode, actor.name, reason);
       const after = await this.#modeOf(records);
-      const accepts = before.jump?.acceptedAt === null && after.jump?.acceptedAt !== null;
+      // Not by the jump of before: the leader may have found another one since then.
+      const accepts = after.jump !== null && after.jump.acceptedAt?.getTime() === after.since?.getTime();
       note({
         action: 'stops.mode',
         object: 'stops',
@@ -192,12 +194,14 @@ async function decideListed(
   cardIds: readonly number[],
 ): Promise<Decided> {
   const decided = new Set<number>();
+  let count = 0;
   for (let from = 0; from < cardIds.length; from += STEP) {
     const step = cardIds.slice(from, from + STEP);
     // A card may have held stops of two months.
     for (let ids = await decide(step); ids.length > 0; ids = await decide(step)) {
       for (const cardId of ids) decided.add(cardId);
+      count += ids.length;
     }
   }
-  return { count: decided.size, notHeld: cardIds.filter((cardId) => !decided.has(cardId)) };
+  return { count, notHeld: cardIds.filter((cardId) => !decided.has(cardId)) };
 }

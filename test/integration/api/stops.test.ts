@@ -1,5 +1,5 @@
 // Stops over HTTP: the list, the mode, held stops and the stop of one card, with everything that is refused.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type StopsUnderTest, startStopsApi } from '../../support/held-stops.ts';
 
 const CARDS = 100_000;
@@ -125,6 +125,30 @@ describe('the mode', () => {
     expect((await setMode('observe')).body.jump).toMatchObject({ accepted_at: null });
     expect((await setMode('enforce')).body.jump).toMatchObject({ accepted_at: expect.any(String) });
     expect((await api.trail()).at(-1)).toMatchObject({ after: { accepted_jump: { factor: 1024 } } });
+    await setMode('enforce');
+    expect((await api.trail()).at(-1)?.after, 'accepted before').not.toHaveProperty('accepted_jump');
+  });
+
+  it('the trail has the jump that was accepted, also one that began while the mode was being set', async () => {
+    const { stopControl } = api.records;
+    const jump = { factor: 1024, baselineMbPerHour: 2, recentMbPerHour: 2048 };
+    const { inTurn } = api.records;
+    vi.spyOn(api.records, 'inTurn').mockImplementationOnce((work) =>
+      inTurn((records) =>
+        work({
+          ...records,
+          stopControl: {
+            ...records.stopControl,
+            setMode: async (...args) => {
+              await stopControl.beginJump(jump);
+              await records.stopControl.setMode(...args);
+            },
+          },
+        }),
+      ),
+    );
+    expect((await setMode('enforce')).body.jump).toMatchObject({ accepted_at: expect.any(String) });
+    expect((await api.trail()).at(-1)).toMatchObject({ after: { accepted_jump: { factor: 1024 } } });
   });
 
   it('is changed only from the version that the client has read', async () => {
@@ -153,6 +177,15 @@ describe.each([
   ['dismiss', 'dismissed', 'dismissed'],
 ] as const)('%s', (verb, count, state) => {
   const path = `/stops/${verb}`;
+
+  it('counts stops, not cards, for a list as for all', async () => {
+    await api.hold(2);
+    await api.sql(`INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, held_by, attempts)
+      SELECT card_id, month - interval '1 month', iccid, used_mb, allowance_mb, state, held_by, 0
+      FROM card_stops WHERE card_id = 1`);
+    expect((await post(path, { card_ids: [1], reason: REASON })).body).toEqual({ [count]: 2, not_held: [] });
+    expect((await post(path, { all: true, reason: REASON })).body).toEqual({ [count]: 1, not_held: [] });
+  });
 
   it('decides about a list, each card once, and names those that were not held', async () => {
     await api.hold(4);

@@ -2,11 +2,12 @@
 // run writes nothing, an interrupted import keeps what it says.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative as relativePath } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Interruption } from '../../../src/cli/command.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { CardpollError } from '../../../src/platform/errors.ts';
 import { reading } from '../../contract/record-store/stores.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
@@ -58,6 +59,12 @@ describe('import and export', () => {
         .every((line) => line.includes(',2,1,500,false')),
     ).toBe(true);
     expect(some.stdout.split('\n')).toHaveLength(500 + 2);
+  });
+
+  it('read lines as JSON also after blank lines that arrive alone', async () => {
+    const pieces = ['\n', ' \r\n', `{"card_id": 1, "iccid": "${iccidOf(1)}"`, ', "status": "x"}\n'];
+    const outcome = await cards(['import', '-', '--dry-run'], { stdin: Readable.from(pieces) });
+    expect(outcome).toMatchObject({ code: 65, stderr: expect.stringMatching(/^line 3: status/) });
   });
 
   it('say with --dry-run what would be done, and do nothing', async () => {
@@ -133,7 +140,10 @@ describe('an import that lowers allowances', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^over package +40$/m) });
     expect(await allowances()).toEqual([500]);
     const [, file = ''] =
-      /to undo the import: cardpoll cards import (\S+) --overwrite-verified$/m.exec(stderr) ?? [];
+      /to undo the import: cardpoll cards import (\S+) --overwrite-verified --url \S+$/m.exec(stderr) ?? [];
+    expect(stderr, 'nor what has happened to them').toMatch(
+      /does not resume cards: cardpoll stops resume --since 2\S+Z --reason 'import undone' --url \S+\n$/,
+    );
     expect(readFileSync(file, 'utf8').split('\n').slice(0, 2)).toEqual([
       HEADER,
       `${ID + 1},${iccidOf(ID + 1)},1,1,1000,`,
@@ -146,18 +156,28 @@ describe('an import that lowers allowances', () => {
     expect(await allowances()).toEqual([1_000]);
   });
 
-  it('prints a command that a shell can run: quotes where needed, and --url', async () => {
+  it('prints a command that leads to the same daemon, from any directory and when another context is in use', async () => {
     const file = join(directory, "Ann's cards.csv");
+    const tokenFile = join(directory, 'token of prod');
+    writeFileSync(tokenFile, 'any-token-of-prod\n', { mode: 0o600 });
+    const home = { XDG_STATE_HOME: directory, XDG_CONFIG_HOME: directory };
     const { CARDPOLL_URL: url } = env;
-    const { code, stderr } = await cli(
-      ['cards', 'import', path, '--yes', '--undo-file', file, '--url', `${url}`],
-      { env: { XDG_STATE_HOME: directory } },
-    );
+    await cli(['context', 'add', 'prod', '--url', `${url}`, '--token-file', tokenFile], { env: home });
+    const { code, stderr } = await cli(['cards', 'import', path, '--yes', '--undo-file', file], {
+      env: home,
+    });
     expect(code).toBe(0);
     expect(stderr).toContain(
-      `to undo the import: cardpoll cards import '${directory}/Ann'\\''s cards.csv' --overwrite-verified --url ${url}\n`,
+      `to undo the import: cardpoll cards import '${directory}/Ann'\\''s cards.csv' --overwrite-verified --url ${url} --token-file '${tokenFile}'\nit also undoes later changes of these cards\n`,
     );
-    expect(await cards(['import', file, '--overwrite-verified'])).toMatchObject({ code: 0 });
+    const relative = relativePath(process.cwd(), tokenFile);
+    const given = await cli(['cards', 'import', file, '--token-file', relative, '--overwrite-verified'], {
+      env: { ...home, ...env },
+    });
+    expect(given).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`--token-file '${tokenFile}'\n`),
+    });
     expect(await allowances()).toEqual([1_000]);
   });
 
@@ -171,9 +191,22 @@ describe('an import that lowers allowances', () => {
     expect(readFileSync(taken, 'utf8')).toBe('precious');
     for (const i of numbers(25))
       writeFileSync(join(directory, 'cardpoll-imports', `before-2025-01-${10 + i}T00-00-00-000Z.csv`), '');
+    expect((await imports()).code, 'refused').toBe(64);
+    expect(kept().length, 'an import that is refused costs no way back').toBeGreaterThanOrEqual(25);
     expect((await imports(['--yes'])).code).toBe(0);
     expect(kept()).toHaveLength(20);
     expect(await allowances()).toEqual([500]);
+  });
+
+  it('keeps the oldest file while it is imported, which undoes an import of long ago', async () => {
+    const oldest = join(directory, 'cardpoll-imports', kept()[0] ?? '');
+    writeFileSync(oldest, fleet(1_000));
+    expect(await cards(['import', oldest], { env: { ...env, XDG_STATE_HOME: directory } })).toMatchObject({
+      code: 0,
+    });
+    expect(await allowances()).toEqual([1_000]);
+    expect(kept()).toHaveLength(21);
+    expect(readFileSync(oldest, 'utf8')).toBe(fleet(1_000));
   });
 });
 
@@ -204,8 +237,33 @@ describe('an import of a file', () => {
     restore();
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^1 card is kept as it is in .*\nto undo the import: .*\n2 cards were updated but only 1 was kept: other changes came between; the file does not take all of this import back\n$/,
+      /^1 card is kept as it is in .*\nto undo the import: .*\nit also undoes later changes of these cards\n2 cards were updated but only 1 was kept: other changes came between; the file does not take all of this import back\n$/,
     );
+  });
+
+  it('says that rows are kept when the daemon ends in between', async () => {
+    const path = join(directory, 'cut.csv');
+    writeFileSync(path, fileOf([lineOf(1, { status: 8 })]));
+    const { cards: operations } = api.operations;
+    const cut = new CardpollError('unavailable', 'store_unavailable', 'PostgreSQL has gone');
+    vi.spyOn(operations, 'import').mockRejectedValueOnce(cut).mockRejectedValueOnce(cut);
+    const part = /^the rows that have arrived are kept; run the same command again to import the rest(.*)\n/m;
+    const [file, piped] = [
+      await cards(['import', path], { env: options.env() }),
+      await cards(['import', '-'], { input: fileOf([lineOf(1)]) }),
+    ];
+    expect([file.code, part.exec(file.stderr)?.[1]]).toEqual([
+      69,
+      ', and keep both undo files: each has its own part',
+    ]);
+    expect([piped.code, part.exec(piped.stderr)?.[1]]).toEqual([69, '']);
+  });
+
+  it('says that an undo does not remove new cards', async () => {
+    const path = join(directory, 'new.csv');
+    writeFileSync(path, fileOf([lineOf(1, { status: 7 }), lineOf(9_000_001), lineOf(9_000_002)]));
+    const { stderr } = await cards(['import', path], { env: options.env() });
+    expect(stderr).toMatch(/^it does not remove new cards: the import adds 2 cards$/m);
   });
 
   /** Another import after each preview. */

@@ -172,9 +172,9 @@ describe.each([
 
   it('asks before it decides about all', async () => {
     const no = await run(argv('--all'), asked('n\n'));
-    expect([no.code, no.stderr]).toEqual([1, expect.stringContaining('all held stops: 4 cards.')]);
+    expect([no.code, no.stderr]).toEqual([1, expect.stringContaining('all held stops: 4.')]);
     expect((await run(argv('--all'))).code, 'no terminal').toBe(64);
-    expect((await run(argv('--all', '--dry-run'))).stdout).toContain('all held stops: 4 cards.');
+    expect((await run(argv('--all', '--dry-run'))).stdout).toContain('all held stops: 4.');
     expect((await run(argv('2', '--dry-run'))).stdout).toContain('the held stops of 1 card.');
     expect(Object.values(await states())).toEqual(['held', 'held', 'held', 'held']);
     expect((await run(argv('--all'), asked('y\n'))).stdout).toMatch(new RegExp(`${done} +4`));

@@ -8,7 +8,8 @@ import { cli } from './cli-under-test.ts';
 function warnings(url: string, token: string | null, times = 1): string {
   const stderr = new PassThrough();
   const check = plainHttpWarning({ stderr } as unknown as Io);
-  for (let time = 0; time < times; time += 1) check({ url, token, context: null, timeoutMs: 1_000 });
+  for (let time = 0; time < times; time += 1)
+    check({ url, token, context: null, contextTokenFile: null, timeoutMs: 1_000 });
   return String(stderr.read() ?? '');
 }
 

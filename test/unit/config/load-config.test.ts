@@ -521,6 +521,7 @@ describe('other scopes', () => {
       url: 'http://127.0.0.1:7480',
       token: null,
       context: null,
+      contextTokenFile: null,
       timeoutMs: 10_000,
     });
     const flags = {
@@ -532,6 +533,7 @@ describe('other scopes', () => {
       url: 'https://cardpoll.example',
       token: 'operator-token-01',
       context: null,
+      contextTokenFile: null,
       timeoutMs: 3_000,
     });
   });

@@ -397,7 +397,7 @@ describe('actions', () => {
       troubledState({ view: 'stops' }),
       ['A', ...'checked', 'return'],
       {
-        title: 'Held stops of 100,000 cards: held -> released',
+        title: 'All held stops, 100,000: held -> released',
         command: "cardpoll stops release --all --reason 'checked'",
         effects: /judged anew/,
       },

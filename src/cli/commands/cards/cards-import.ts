@@ -60,8 +60,9 @@ export const importCards = defineCommand({
     await printAnswer(context, answer, importFields);
     listRejected(context, answer.body);
     if (dryRun) context.io.stderr.write('nothing was written: this was a dry run\n');
-    if (trial !== null) warnOfUnkept(context, answer.body, trial.kept);
-    printInterruption(context, answer.body, dryRun);
+    if (trial !== null) warnOfUnkept(context, answer.body, trial.former.cards);
+    printInterruption(context, answer.body, file, dryRun);
+    await trial?.former.trim(file);
     return answer.body.rejected > 0 ? EXIT_BAD_DATA : EXIT_OK;
   },
 });
@@ -81,10 +82,19 @@ function upload(context: CommandContext, file: string, query: ImportQuery): Prom
         if (interrupted.aborted) throw interrupted.reason;
         return await client.importCards(lines, format, query);
       } catch (error) {
-        throw interrupted.aborted ? interrupted.reason : inWordsOfCommand(error, file);
+        if (interrupted.aborted) throw interrupted.reason;
+        // Anything may have happened to the daemon since the first row.
+        if (query.dry_run !== true && error instanceof CardpollError && error.kind === 'unavailable')
+          io.stderr.write(`the rows that have arrived are kept; ${restOf(file)}\n`);
+        throw inWordsOfCommand(error, file);
       }
     },
   );
+}
+
+function restOf(file: string): string {
+  const again = 'run the same command again to import the rest';
+  return file === STANDARD_INPUT ? again : `${again}, and keep both undo files: each has its own part`;
 }
 
 function inWordsOfCommand(error: unknown, file: string): unknown {
@@ -110,10 +120,15 @@ function warnOfUnkept({ io }: CommandContext, { updated }: ImportBody, kept: num
   );
 }
 
-function printInterruption({ io }: CommandContext, { received }: ImportBody, dryRun: boolean): void {
+function printInterruption(
+  { io }: CommandContext,
+  { received }: ImportBody,
+  file: string,
+  dryRun: boolean,
+): void {
   const interrupted = io.onInterrupt();
   if (!interrupted.aborted) return;
-  const done = dryRun ? 'were checked' : 'are kept, as shown; run the same command again to import the rest';
+  const done = dryRun ? 'were checked' : `are kept, as shown; ${restOf(file)}`;
   io.stderr.write(`interrupted: the first ${received.toLocaleString('en-US')} rows ${done}\n`);
   throw interrupted.reason;
 }

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { ImportQuery } from '../../../api/client/client-bodies.ts';
 import { stateHome } from '../../../config/load-config.ts';
 import { acceptedAfter } from '../../../domain/cards/card.ts';
@@ -21,7 +21,7 @@ interface TrialOptions extends ConfirmOptions {
 
 /**
  * Keeps the cards that the import would change, and asks if it puts running cards over their package.
- * @returns how many cards it may put over their package, and how many are kept as they were.
+ * @returns how many cards it may put over their package, and the cards that are kept as they were.
  */
 export async function tryFirst(
   context: CommandContext,
@@ -33,10 +33,15 @@ export async function tryFirst(
   await refusePipe(file);
   const former = new FormerCards(io, options.undoFile ?? null);
   try {
-    const { over_package: over = 0 } = await sendLines(io, file, 'checking', async ({ lines, format }) => {
-      const client = await context.client();
-      return client.previewImport(lines, format, query, (rows) => former.add(rows));
-    });
+    const { over_package: over = 0, inserted } = await sendLines(
+      io,
+      file,
+      'checking',
+      async ({ lines, format }) => {
+        const client = await context.client();
+        return client.previewImport(lines, format, query, (rows) => former.add(rows));
+      },
+    );
     await former.close();
     const accepted = acceptedAfter(over);
     const plan = [
@@ -45,11 +50,23 @@ export async function tryFirst(
     ];
     if (over > 0) await confirm(context, plan, options);
     if (former.path !== null) {
-      io.stderr.write(
-        `${cardCount(former.cards)} ${former.cards === 1 ? 'is kept as it is' : 'are kept as they are'} in ${plainText(former.path)}\nto undo the import: ${plainText(undoCommand(context, former.path))}\n`,
-      );
+      const daemon = await flagsToDaemon(context);
+      const since = new Date(io.clock.now()).toISOString();
+      const lines = [
+        `${cardCount(former.cards)} ${former.cards === 1 ? 'is kept as it is' : 'are kept as they are'} in ${former.path}`,
+        // The path is absolute: a name that begins with a dash would be an option.
+        `to undo the import: cardpoll cards import ${shellWord(resolve(former.path))} --overwrite-verified${daemon}`,
+        'it also undoes later changes of these cards',
+        ...(inserted > 0 ? [`it does not remove new cards: the import adds ${cardCount(inserted)}`] : []),
+        ...(over > 0
+          ? [
+              `it does not resume cards: cardpoll stops resume --since ${since} --reason 'import undone'${daemon}`,
+            ]
+          : []),
+      ];
+      io.stderr.write(`${lines.map(plainText).join('\n')}\n`);
     }
-    return { accepted, kept: former.cards };
+    return { accepted, former };
   } catch (error) {
     await former.discard();
     throw error;
@@ -70,12 +87,15 @@ async function refusePipe(file: string): Promise<void> {
   );
 }
 
-/** The path is absolute: a name that begins with a dash would be an option. The flags lead to the same daemon. */
-function undoCommand({ configInputs }: CommandContext, path: string): string {
-  const flags = Object.entries(configInputs.flags).flatMap(([flag, value]) =>
-    value === undefined ? [] : [` ${flag} ${shellWord(value)}`],
-  );
-  return `cardpoll cards import ${shellWord(resolve(path))} --overwrite-verified${flags.join('')}`;
+/** Flags that lead to the same daemon from any directory, whatever context and variables are in use by then. */
+async function flagsToDaemon({ configInputs, clientConfig }: CommandContext): Promise<string> {
+  const { '--config': config, '--token-file': tokenFile, ...flags } = configInputs.flags;
+  const { url, contextTokenFile } = await clientConfig();
+  const files = { '--config': config, '--token-file': tokenFile ?? contextTokenFile ?? undefined };
+  return Object.entries({ ...flags, '--url': url, ...files })
+    .filter((entry): entry is [keyof typeof files, string] => entry[1] !== undefined)
+    .map(([flag, value]) => ` ${flag} ${shellWord(flag in files ? resolve(value) : value)}`)
+    .join('');
 }
 
 const KEPT_FILES = 20;
@@ -89,6 +109,7 @@ type FormerCard = Readonly<Record<string, unknown>>;
  * arrive, and the file is on the disk before the import begins. Without --undo-file the newest twenty files are kept.
  */
 class FormerCards {
+  readonly #directory: string;
   #file: FileHandle | null = null;
   #path: string | null;
   /** How many are in the file. */
@@ -100,6 +121,7 @@ class FormerCards {
     path: string | null,
   ) {
     this.#path = path;
+    this.#directory = join(stateHome(io.env), 'cardpoll-imports');
   }
 
   /** The file; null while there is no card. */
@@ -134,6 +156,16 @@ class FormerCards {
     this.#file = null;
   }
 
+  /**
+   * Removes files of its own that are too old. Call when everything was imported: until then an old one may be the way back.
+   * @param file what was imported; it is kept.
+   */
+  async trim(file: string): Promise<void> {
+    const all = await readdir(this.#directory).catch(() => []);
+    const files = all.filter((name) => OWN_NAME.test(name) && name !== basename(file)).sort();
+    for (const name of files.slice(0, -KEPT_FILES)) await unlink(join(this.#directory, name)).catch(() => {});
+  }
+
   async #create(columns: readonly string[]): Promise<FileHandle> {
     this.#path ??= await this.#ownPath();
     const file = await open(this.#path, 'wx', 0o600);
@@ -142,13 +174,9 @@ class FormerCards {
   }
 
   async #ownPath(): Promise<string> {
-    const directory = join(stateHome(this.io.env), 'cardpoll-imports');
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    const files = (await readdir(directory)).filter((name) => OWN_NAME.test(name)).sort();
-    for (const name of files.slice(0, Math.max(0, files.length - KEPT_FILES + 1)))
-      await unlink(join(directory, name)).catch(() => {});
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     const now = new Date(this.io.clock.now()).toISOString().replaceAll(/[:.]/g, '-');
-    return join(directory, `before-${now}-${randomBytes(3).toString('hex')}.csv`);
+    return join(this.#directory, `before-${now}-${randomBytes(3).toString('hex')}.csv`);
   }
 
   async #trying(act: () => Promise<void>): Promise<void> {

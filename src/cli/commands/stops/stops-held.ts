@@ -57,7 +57,7 @@ function deciding<Done extends string>(decision: Decision<Done>): CommandSpec {
 async function stopsText(context: CommandContext, cards: readonly string[]): Promise<string> {
   if (cards.length > 0) return `the held stops of ${cardCount(cards.length)}`;
   const { body } = await ask(context, 'counting', (client) => client.stops({ state: 'held' }, 1, 1));
-  return `all held stops: ${cardCount(body.total)}`;
+  return `all held stops: ${body.total.toLocaleString('en-US')}`;
 }
 
 export const release = deciding({
@@ -84,7 +84,8 @@ export const dismiss = deciding({
     'cardpoll stops dismiss --all --reason "wrong readings" --yes  # for scripts',
   ],
   verb: 'Dismiss',
-  effect: 'The cards are not stopped in that month, whatever they use.',
+  effect:
+    'The cards are not stopped in that month, whatever they use. `cardpoll cards stop` still stops a card.',
   label: 'dismissing',
   decide: (client, held, reason) => client.dismissStops(held, reason),
   done: 'dismissed',

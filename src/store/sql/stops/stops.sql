@@ -194,10 +194,11 @@ SELECT c.mode AS "set_mode.mode", c.mode_since AS "set_mode.since", c.mode_by AS
 FROM (SELECT (stop_control_now(stop_control)).* FROM stop_control) AS c
 
 -- name: stops.setMode
--- Mode enforce also accepts a jump that has begun. $1 mode, $2 by whom, $3 reason.
-UPDATE stop_control SET mode = $1, mode_since = clock_timestamp(), mode_by = $2, mode_reason = $3,
+-- Mode enforce also accepts a jump that has begun. $1 mode, $2 by whom, $3 reason. Both times are the same, so that they show
+-- which change accepted the jump.
+UPDATE stop_control SET mode = $1, mode_since = statement_timestamp(), mode_by = $2, mode_reason = $3,
   jump_accepted_at = CASE WHEN $1 = 'enforce' AND jump_since IS NOT NULL
-    THEN coalesce(jump_accepted_at, clock_timestamp()) ELSE jump_accepted_at END
+    THEN coalesce(jump_accepted_at, statement_timestamp()) ELSE jump_accepted_at END
 
 -- name: stops.readJump
 SELECT jump_since AS since, jump_factor AS factor, jump_baseline AS baseline_mb_per_hour,

@@ -103,7 +103,7 @@ describe('the trail', () => {
     await expect(cardsOver().import(actor, breaking(), CSV)).rejects.toThrow('connection lost');
     expect(await trace()).toEqual([
       entry('begin', { format: 'csv' }),
-      entry('failed', { error: 'connection lost' }),
+      entry('failed', { error: 'connection lost', inserted: CHUNK, updated: 0 }),
     ]);
   });
 
