@@ -67,7 +67,8 @@ SELECT trigger_id, kind, task_type, status,
   CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
   total, total_estimated, succeeded, failed, created_at, finished_at
 FROM manual_triggers t
-WHERE t.status IN ('queued', 'running') AND t.trigger_id IN (
+-- An array, not IN: without statistics the planner would join with all triggers ever made.
+WHERE t.status IN ('queued', 'running') AND t.trigger_id = ANY (ARRAY(
   SELECT owed.trigger_id FROM manual_trigger_cards owed WHERE owed.card_id = $1::bigint
   UNION
   SELECT f.trigger_id
@@ -78,7 +79,7 @@ WHERE t.status IN ('queued', 'running') AND t.trigger_id IN (
       AND coalesce(f.card_status, $3::integer) = $3::integer
     ELSE $1::bigint = ANY (f.card_ids[f.handed_out + 1 :])
   END
-)
+))
 ORDER BY t.sequence DESC
 LIMIT $4::integer
 
