@@ -117,6 +117,14 @@ describe("an operator's pause", () => {
     });
   });
 
+  it('outlives the data of Redis', async () => {
+    await fleet.cli('pause', 'realname', '--for', '1h', '--reason', 'maintenance');
+    await fleet.redis.flushall();
+    await fleet.told('a pause that Redis had lost is put back', { task_type: 'realname' });
+    expect((await overview()).pauses).toMatchObject([{ task_type: 'realname', reason: 'maintenance' }]);
+    await fleet.cli('resume');
+  });
+
   it.each([
     [{ task_type: 'realname', seconds: 0 }, 'seconds'],
     [{ task_type: 'realname', seconds: 315_360_000 }, 'seconds'],

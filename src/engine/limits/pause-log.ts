@@ -1,38 +1,80 @@
 // Logs when a task type is paused and when it resumes, once for the fleet, and notes pauses that the gateway asked for
 // in the audit trail (operators' pauses are there already). Runs on the leader. A prolonged pause is the same pause. A
 // new leader logs the pauses in force again.
+//
+// A live store that lost its data has lost the pauses too, and would let polling resume in the middle of a maintenance:
+// a pause of an operator that the audit trail shows as begun, and not as ended, is put back.
 
+import { DAEMON } from '../../domain/audit.ts';
+import { PAUSE_SECONDS_BOUNDS } from '../../domain/limits/operator-limits.ts';
+import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { Pause, WorkQueue } from '../../store/ports/live/work-queue.ts';
+import type { AuditRecord } from '../../store/ports/records/audit-records.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { AuditDigest } from '../audit-digest.ts';
 import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 500;
+/** The newest entries about pauses that are read; those of the gateway are ten minutes apart or more. */
+const ENTRIES_READ = 1_000;
 
 export class PauseLog extends LoopService<
   LeaderMeans & {
-    readonly work: Pick<WorkQueue, 'pauses'>;
+    readonly work: Pick<WorkQueue, 'pauses' | 'pause'>;
+    readonly records: { readonly audit: Pick<RecordStore['audit'], 'list'> };
     readonly log: Logger;
     readonly digest: Pick<AuditDigest, 'note'>;
   }
 > {
   readonly name = 'pause-log';
-  #known = new Map<string, Pause>();
+  /** The pauses in force at the last look; null before the first look of a lead. */
+  #known: ReadonlyMap<string, Pause> | null = null;
 
   async runOnce(): Promise<number> {
     if (this.deps.fence() === null) {
-      this.#known.clear();
+      this.#known = null;
       return LOOK_EVERY_MS;
     }
-    const now = new Map((await this.deps.work.pauses()).map((pause) => [keyOf(pause), pause]));
-    const present = [...now.values()];
-    for (const [key, pause] of this.#known) {
-      if (!now.has(key) && !present.some((one) => replaces(one, pause))) this.#tellResumed(pause);
-    }
-    for (const [key, pause] of now) if (!this.#known.has(key)) this.#tellPaused(pause);
+    const seen = await this.deps.work.pauses();
+    const isLooking = this.#known === null || this.#ended(seen).some(({ source }) => source === 'operator');
+    const present = isLooking && (await this.#putBack(seen)) ? await this.deps.work.pauses() : seen;
+    for (const pause of this.#ended(present)) this.#tellResumed(pause);
+    const now = new Map(present.map((pause) => [keyOf(pause), pause]));
+    for (const [key, pause] of now) if (this.#known?.has(key) !== true) this.#tellPaused(pause);
     this.#known = now;
     return LOOK_EVERY_MS;
+  }
+
+  /** @returns the pauses known before that are neither in force any more nor replaced. */
+  #ended(present: readonly Pause[]): Pause[] {
+    const keys = new Set(present.map(keyOf));
+    return [...(this.#known ?? [])]
+      .filter(([key, pause]) => !keys.has(key) && !present.some((one) => replaces(one, pause)))
+      .map(([, pause]) => pause);
+  }
+
+  /** Puts back the pauses of operators that should be in force. @returns whether there were any */
+  async #putBack(present: readonly Pause[]): Promise<boolean> {
+    const { records, work, clock, log, fence } = this.deps;
+    const nowMs = clock.now();
+    const sinceMs = nowMs - PAUSE_SECONDS_BOUNDS.max * 1_000;
+    const filter = { sinceMs, untilMs: null, actor: null, action: 'pause', object: null };
+    const { items } = await records.audit.list(filter, { offset: 0, limit: ENTRIES_READ });
+    let putBack = false;
+    for (const taskType of TASK_TYPES) {
+      if (present.some((pause) => pause.taskType === taskType && pause.source === 'operator')) continue;
+      const last = items.find((entry) => isOperatorsPause(entry, taskType));
+      if (last?.action !== 'pause.begin') continue;
+      const { seconds, reason } = last.after as { readonly seconds: number; readonly reason: string };
+      const ms = Math.ceil(last.atMs + seconds * 1_000 - nowMs);
+      if (ms <= 0 || fence() === null) continue;
+      await work.pause(taskType, { source: 'operator', ms, reason, by: last.name });
+      log.warn({ task_type: taskType, reason, by: last.name }, 'a pause that Redis had lost is put back');
+      putBack = true;
+    }
+    return putBack;
   }
 
   #tellPaused(pause: Pause): void {
@@ -51,6 +93,10 @@ export class PauseLog extends LoopService<
     const before = { source, reason };
     digest.note({ action: 'pause.end', object: `task_type ${taskType}`, before, after: null });
   }
+}
+
+function isOperatorsPause({ object, role }: AuditRecord, taskType: TaskType): boolean {
+  return (object === `task_type ${taskType}` || object === 'task_type all') && role !== DAEMON.role;
 }
 
 /** An operator's pause replaces an operator's. One of the gateway begins anew only after the one before has ended. */

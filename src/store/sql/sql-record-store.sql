@@ -11,9 +11,12 @@ SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now_ms
 SELECT fleet_id::text AS id, name FROM fleet
 
 -- name: sql_record_store.identity
--- Its system identifier, and its timeline, which changes when a standby is promoted.
-SELECT system_identifier::text || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS identity
-FROM pg_control_system()
+-- Its system identifier; its timeline, which changes when a standby is promoted; and the numbers of the database and of its
+-- table of cards, which change when a dump is restored on the same server.
+SELECT concat_ws('/', system_identifier, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), d.oid,
+  coalesce(to_regclass('cards')::oid, 0)) AS identity
+FROM pg_control_system(), pg_database d
+WHERE d.datname = current_database()
 
 -- name: sql_record_store.server
 -- $1 application name under which daemons are connected.

@@ -102,10 +102,7 @@ async function fleetOf(client: SqlClient): Promise<Fleet> {
   );
 }
 
-/**
- * Which database answers, and on which timeline: a standby that was promoted begins a new one. @returns '' where the role
- * may not ask.
- */
+/** @returns '' where the role may not ask. */
 async function identityOf(client: SqlClient): Promise<string> {
   try {
     return (await sql.on(client).scalar<string>('identity')) ?? '';

@@ -1,6 +1,9 @@
 // Polling configs and durable concurrency limits.
 import { expect, it } from 'vitest';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
+import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
+import { freshDatabase } from '../../support/fresh-stores.ts';
+import { query } from '../../support/postgres-server.ts';
 import { describeRecordStore } from './stores.ts';
 
 describeRecordStore('configs', (db) => {
@@ -102,4 +105,18 @@ describeRecordStore('configs', (db) => {
     await db.store.configs.setConcurrency('package', 100);
     await expect(db.store.configs.setConcurrency('package', 0)).rejects.toMatchObject({ kind: 'invalid' });
   });
+});
+
+it('has another identity once a dump was restored on the same server (PostgreSQL)', async () => {
+  const url = await freshDatabase();
+  const store = await openPostgresRecordStore({ url, applicationName: 'cardpoll' });
+  try {
+    const before = await store.identity();
+    await query(url, 'ALTER TABLE cards RENAME TO cards_before; CREATE TABLE cards (LIKE cards_before)');
+    const after = await store.identity();
+    expect(after).not.toBe(before);
+    expect(await store.identity()).toBe(after);
+  } finally {
+    await store.close();
+  }
 });

@@ -40,7 +40,10 @@ export interface RecordStore {
   ping(): Promise<void>;
   /** The database's own clock, epoch milliseconds. */
   now(): Promise<number>;
-  /** @returns a text that names the database and its timeline; it changes after a failover, which may lose commits. */
+  /**
+   * @returns a text that names the database and its timeline. It changes after a failover, which may lose commits, and when
+   * the database is restored from a dump.
+   */
   identity(): Promise<string>;
   /** @returns the fleet of the database; copies of the database have the same. */
   fleet(): Promise<Fleet>;

@@ -530,7 +530,7 @@ describe('reconciliation', () => {
 
   it.each([
     ['the live store', 'live_store_replaced', () => ({ live: 'redis 2', records: 'database 1' })],
-    ['the database', 'record_store_replaced', () => ({ live: 'redis 1', records: 'database 1/2' })],
+    ['the database', 'record_store_replaced', () => ({ live: 'redis 1', records: 'database 2' })],
   ])('compares everything at once when %s was replaced', async (_, reason, now) => {
     await runUntilCompleted();
     await runUntilSwept();

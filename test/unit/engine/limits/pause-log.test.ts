@@ -1,8 +1,11 @@
 import { pino } from 'pino';
-import { expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
+import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import { PauseLog } from '../../../../src/engine/limits/pause-log.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import type { WorkQueue } from '../../../../src/store/ports/live/work-queue.ts';
+import type { AuditRecord } from '../../../../src/store/ports/records/audit-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 it('logs once, on the leader, when a type is paused and when it resumes', async () => {
@@ -14,6 +17,7 @@ it('logs once, on the leader, when a type is paused and when it resumes', async 
   let fence: number | null = null;
   const pauseLog = new PauseLog({
     work,
+    records: { audit: { list: async () => ({ items: [], total: 0 }) } },
     fence: () => fence,
     clock,
     log,
@@ -69,4 +73,88 @@ it('logs once, on the leader, when a type is paused and when it resumes', async 
     },
     { action: 'pause.end', object, before: { source: 'gateway', reason: 'HTTP 429' }, after: null },
   ]);
+});
+
+describe('a live store that lost the pauses', () => {
+  const clock = new FakeClock('2026-11-01T00:00:00Z');
+  let work: WorkQueue;
+  let entries: AuditRecord[];
+  let said: unknown[];
+  let pauseLog: PauseLog;
+
+  beforeEach(() => {
+    entries = [];
+    said = [];
+    lose();
+    const log = pino({ base: null }, { write: (line: string) => said.push(JSON.parse(line).msg) });
+    pauseLog = new PauseLog({
+      // As after FLUSHALL: the same connection to a store without data.
+      work: { pauses: () => work.pauses(), pause: (...args) => work.pause(...args) },
+      records: { audit: { list: async () => ({ items: entries, total: entries.length }) } },
+      fence: () => 1,
+      clock,
+      log,
+      digest: { note: () => expect.unreachable('operators pause') },
+      onError: (error) => expect.unreachable(String(error)),
+    });
+  });
+
+  function lose(): void {
+    ({ work } = openEmbeddedLiveStore({ clock }));
+  }
+
+  function entered(action: string, object: string, after: unknown = null, role = 'operator'): void {
+    const caller = { name: 'ann', role, address: null, requestId: null };
+    entries.unshift({
+      ...caller,
+      id: entries.length,
+      atMs: clock.now(),
+      action,
+      object,
+      before: null,
+      after,
+    });
+  }
+
+  async function pauseAll(seconds: number): Promise<void> {
+    entered('pause.begin', 'task_type all', { seconds, reason: 'maintenance' });
+    for (const type of TASK_TYPES) {
+      await work.pause(type, { source: 'operator', ms: seconds * 1_000, reason: 'maintenance', by: 'ann' });
+    }
+  }
+
+  it('gets back those of operators, for the time that is left, and nothing resumes', async () => {
+    await pauseAll(600);
+    await pauseLog.runOnce();
+    said.length = 0;
+    clock.advance(60_000);
+    entered('pause.begin', 'task_type package', { source: 'gateway' }, 'daemon');
+    lose();
+    await pauseLog.runOnce();
+    const put = { source: 'operator', reason: 'maintenance', by: 'ann', untilMs: clock.now() + 540_000 };
+    expect(await work.pauses()).toEqual(
+      TASK_TYPES.map((taskType) => expect.objectContaining({ ...put, taskType })),
+    );
+    expect(said).not.toContain('polling resumed');
+    expect(said).toContain('a pause that Redis had lost is put back');
+  });
+
+  it('gets them back from a leader that never saw them', async () => {
+    entered('pause.begin', 'task_type realname', { seconds: 600, reason: 'maintenance' });
+    await pauseLog.runOnce();
+    expect(await work.pauses()).toMatchObject([{ taskType: 'realname', by: 'ann' }]);
+  });
+
+  it('gets back none that is over, was ended, or could not begin', async () => {
+    await pauseAll(600);
+    await pauseLog.runOnce();
+    entered('pause.end', 'task_type realname');
+    entered('pause.begin.failed', 'task_type carddata', { error: 'Redis is away' });
+    entered('pause.begin', 'task_type package', { seconds: 60, reason: 'short' });
+    clock.advance(60_000);
+    lose();
+    await pauseLog.runOnce();
+    expect(await work.pauses()).toEqual([]);
+    expect(said).toContain('polling resumed');
+  });
 });

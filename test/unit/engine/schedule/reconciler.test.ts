@@ -126,6 +126,13 @@ describe('reasons to begin', () => {
     },
   );
 
+  it('knows the database by the shorter identity that release 0.2.0 stored', async () => {
+    identities = { live: 'redis 1', records: 'database 1/16384/16412' };
+    const { state, reason } = await reconciler.reasonToBegin(KNOWN);
+    expect(reason).toBeNull();
+    expect(state.recordIdentity).toBe('database 1/16384/16412');
+  });
+
   it('takes a request for one until it was answered', async () => {
     const asked = { ...KNOWN, requestedMs: 6, answeredRequestMs: 5 };
     expect(await reconciler.reasonToBegin(asked)).toEqual({ state: asked, reason: 'requested' });
