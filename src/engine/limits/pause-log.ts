@@ -10,6 +10,7 @@ import { PAUSE_SECONDS_BOUNDS } from '../../domain/limits/operator-limits.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Pause, WorkQueue } from '../../store/ports/live/work-queue.ts';
 import type { AuditRecord } from '../../store/ports/records/audit-records.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
@@ -19,9 +20,12 @@ import type { LeaderMeans } from '../leadership.ts';
 const LOOK_EVERY_MS = 500;
 /** The newest entries about pauses that are read; those of the gateway are ten minutes apart or more. */
 const ENTRIES_READ = 1_000;
+/** One that is nearly over is not put back: the clocks of the two stores may differ. */
+const LEAST_LEFT_MS = 10_000;
 
 export class PauseLog extends LoopService<
   LeaderMeans & {
+    readonly live: Pick<LiveStore, 'now'>;
     readonly work: Pick<WorkQueue, 'pauses' | 'pause'>;
     readonly records: { readonly audit: Pick<RecordStore['audit'], 'list'> };
     readonly log: Logger;
@@ -38,7 +42,7 @@ export class PauseLog extends LoopService<
       return LOOK_EVERY_MS;
     }
     const seen = await this.deps.work.pauses();
-    const isLooking = this.#known === null || this.#ended(seen).some(({ source }) => source === 'operator');
+    const isLooking = this.#known === null || (await this.#endedEarly(seen));
     const present = isLooking && (await this.#putBack(seen)) ? await this.deps.work.pauses() : seen;
     for (const pause of this.#ended(present)) this.#tellResumed(pause);
     const now = new Map(present.map((pause) => [keyOf(pause), pause]));
@@ -55,10 +59,17 @@ export class PauseLog extends LoopService<
       .map(([, pause]) => pause);
   }
 
+  async #endedEarly(present: readonly Pause[]): Promise<boolean> {
+    const ended = this.#ended(present).filter(({ source }) => source === 'operator');
+    if (ended.length === 0) return false;
+    const nowMs = await this.deps.live.now();
+    return ended.some(({ untilMs }) => untilMs > nowMs);
+  }
+
   /** Puts back the pauses of operators that should be in force. @returns whether there were any */
   async #putBack(present: readonly Pause[]): Promise<boolean> {
-    const { records, work, clock, log, fence } = this.deps;
-    const nowMs = clock.now();
+    const { records, live, work, log, fence } = this.deps;
+    const nowMs = await live.now();
     const sinceMs = nowMs - PAUSE_SECONDS_BOUNDS.max * 1_000;
     const filter = { sinceMs, untilMs: null, actor: null, action: 'pause', object: null };
     const { items } = await records.audit.list(filter, { offset: 0, limit: ENTRIES_READ });
@@ -69,7 +80,7 @@ export class PauseLog extends LoopService<
       if (last?.action !== 'pause.begin') continue;
       const { seconds, reason } = last.after as { readonly seconds: number; readonly reason: string };
       const ms = Math.ceil(last.atMs + seconds * 1_000 - nowMs);
-      if (ms <= 0 || fence() === null) continue;
+      if (ms < LEAST_LEFT_MS || fence() === null) continue;
       await work.pause(taskType, { source: 'operator', ms, reason, by: last.name });
       log.warn({ task_type: taskType, reason, by: last.name }, 'a pause that Redis had lost is put back');
       putBack = true;

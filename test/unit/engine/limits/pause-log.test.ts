@@ -17,6 +17,7 @@ it('logs once, on the leader, when a type is paused and when it resumes', async 
   let fence: number | null = null;
   const pauseLog = new PauseLog({
     work,
+    live: { now: async () => clock.now() },
     records: { audit: { list: async () => ({ items: [], total: 0 }) } },
     fence: () => fence,
     clock,
@@ -88,6 +89,7 @@ describe('a live store that lost the pauses', () => {
     lose();
     const log = pino({ base: null }, { write: (line: string) => said.push(JSON.parse(line).msg) });
     pauseLog = new PauseLog({
+      live: { now: async () => clock.now() },
       // As after FLUSHALL: the same connection to a store without data.
       work: { pauses: () => work.pauses(), pause: (...args) => work.pause(...args) },
       records: { audit: { list: async () => ({ items: entries, total: entries.length }) } },
@@ -153,6 +155,16 @@ describe('a live store that lost the pauses', () => {
     entered('pause.begin', 'task_type package', { seconds: 60, reason: 'short' });
     clock.advance(60_000);
     lose();
+    await pauseLog.runOnce();
+    expect(await work.pauses()).toEqual([]);
+    expect(said).toContain('polling resumed');
+  });
+
+  it('does not prolong one that is over, though the clock of its entry was ahead', async () => {
+    await pauseAll(600);
+    entries = entries.map((entry) => ({ ...entry, atMs: entry.atMs + 300_000 }));
+    await pauseLog.runOnce();
+    clock.advance(600_000);
     await pauseLog.runOnce();
     expect(await work.pauses()).toEqual([]);
     expect(said).toContain('polling resumed');
