@@ -70,7 +70,7 @@ export class Reconciler {
     const state = { ...seen, liveIdentity, recordIdentity };
     // Release 0.2.0 stored only the beginning of the database's identity.
     if (seen.liveIdentity === '') await this.#save(state);
-    else if (!recordIdentity.startsWith(seen.recordIdentity))
+    else if (!`${recordIdentity}/`.startsWith(`${seen.recordIdentity}/`))
       return { state, reason: 'record_store_replaced' };
     else if (seen.liveIdentity !== liveIdentity) return { state, reason: 'live_store_replaced' };
     return { state, reason: state.requestedMs > state.answeredRequestMs ? 'requested' : null };

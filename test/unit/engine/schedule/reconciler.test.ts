@@ -131,6 +131,8 @@ describe('reasons to begin', () => {
     const { state, reason } = await reconciler.reasonToBegin(KNOWN);
     expect(reason).toBeNull();
     expect(state.recordIdentity).toBe('database 1/16384/16412');
+    identities = { live: 'redis 1', records: 'database 1/16384/164123' };
+    expect(await reconciler.reasonToBegin(state)).toMatchObject({ reason: 'record_store_replaced' });
   });
 
   it('takes a request for one until it was answered', async () => {
