@@ -155,15 +155,12 @@ export class CardCalls {
       if (error instanceof GatewayError && error.isRefusal) await abandon(error.message, error.isCardFault);
       throw error;
     }
-    try {
-      const askInMs = deadline.remainingMs();
-      const { value } = await gateway.call('card_status', card, askInMs, SHARE_FOR_PACE * askInMs);
-      if (gateway.isStoppedStatus(String(value)) !== (name === 'stop'))
-        throw name === 'stop' ? unconfirmedStop(card) : unconfirmedResume(card);
-    } catch (error) {
-      await acknowledge();
-      throw error;
-    }
+    // Without an answer it is not known whether the call had an effect: as after a call that is lost, the claim ends by itself.
+    const askInMs = deadline.remainingMs();
+    const { value } = await gateway.call('card_status', card, askInMs, SHARE_FOR_PACE * askInMs);
+    if (gateway.isStoppedStatus(String(value)) === (name === 'stop')) return;
+    await acknowledge();
+    throw name === 'stop' ? unconfirmedStop(card) : unconfirmedResume(card);
   }
 
   async #noteUnconfirmed(card: Card, month: string, attempt: number): Promise<void> {

@@ -406,14 +406,15 @@ describe('package', () => {
     ]);
   });
 
-  it('counts a stop as unconfirmed when the status question gets no answer', async () => {
+  it('does not take a stop for one without effect when the status question gets no answer', async () => {
     const lost = new GatewayError('timeout', 'timed out');
     answers.stop = () => {
       answers.card_status = lost;
       return null;
     };
     await expect(poll('package')).rejects.toBe(lost);
-    expect(asked.at(-1)).toEqual(['acknowledge', 7, '2026-11', 3]);
+    expect(asked.map(([what]) => what)).toEqual(['claim']);
+    expect(logged).toEqual([]);
   });
 
   it('makes no claim when the lease is half over', async () => {
