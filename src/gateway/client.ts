@@ -176,7 +176,9 @@ export class GatewayClient implements UpstreamGateway {
     try {
       proof = this.#tokens && (this.#tokens.proof() ?? (await this.#prove(this.#tokens, deadlineAt)));
       const now = clock.now();
-      const request = route.finish(route.request(cards, now), proof, now);
+      // The signing key may have been replaced, together with the token that was waited for.
+      const { finish } = this.#routes[route.name] ?? route;
+      const request = finish(route.request(cards, now), proof, now);
       const exchange = await this.#exchange(route, request, startedAt, deadlineAt);
       status = exchange.status;
       retryAfter = exchange.retryAfter;

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import type { GatewayAnswer, GatewayError } from '../../../src/gateway/gateway.ts';
+import { SIGNATURE_HEADER, withSignature } from '../../../src/gateway/request.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import {
   answer,
@@ -383,18 +384,22 @@ describe('a token server that fails', () => {
 
   it('is asked with the new secret by calls that wait while it is rotated, however often', async () => {
     const server = await startServer(hang);
-    const client = open(server);
+    const client = open(server, { hmacKey: 'key of first' });
     const outcomes = [call(client), call(client)];
-    const none = { token: null, hmacKey: null, username: null, password: null, clientId: 'fleet' };
+    const none = { token: null, username: null, password: null, clientId: 'fleet' };
     for (const [i, clientSecret] of ['second', 'third'].entries()) {
       await expect.poll(() => server.tokenRequests().length).toBe(i + 1);
       if (clientSecret === 'third') server.issue = issue(3_600);
-      client.replaceCredentials({ ...none, clientSecret });
+      client.replaceCredentials({ ...none, clientSecret, hmacKey: `key of ${clientSecret}` });
     }
     expect((await Promise.all(outcomes)).map(value)).toEqual([12.5, 12.5]);
     const authorization = `Basic ${Buffer.from('fleet:third').toString('base64')}`;
     expect(server.tokenRequests().map(({ headers }) => headers.authorization)[2]).toBe(authorization);
     expect(server.tokenRequests()).toHaveLength(3);
+    for (const { method, path, headers, body } of server.calls()) {
+      const signed = withSignature({ method, path, headers: [], body }, 'key of third', clock.now());
+      expect(headers[SIGNATURE_HEADER]).toBe(signed.headers[1]);
+    }
     expect(lines.filter((line) => line.includes('not issued'))).toEqual([]);
   });
 
