@@ -67,7 +67,7 @@ export class CardCalls {
     if (card.stopped) await reader.forget([cardId]);
     await this.#call('stop', card, deadline, {
       startWithinMs: CLAIM_GOOD_FOR_MS - (leftMs - deadline.remainingMs()),
-      abandon: (reason) => records.stops.abandon(cardId, month, attempt, reason),
+      abandon: (reason, isCardFault) => records.stops.abandon(cardId, month, attempt, reason, isCardFault),
       acknowledge: () => this.#noteUnconfirmed(card, month, attempt),
     });
     await this.recordStop(card, month);

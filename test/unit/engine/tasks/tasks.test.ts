@@ -316,7 +316,7 @@ describe('package', () => {
   it('makes no call on a claim that took longer than a second: the mode may have changed', async () => {
     claimTakesMs = 1_001;
     await expect(poll('package')).rejects.toMatchObject({ kind: 'busy', code: 'claim_too_old' });
-    expect(asked.at(-1)).toEqual(['abandon', 7, '2026-11', 3, 'the claim took longer than a second']);
+    expect(asked.at(-1)).toEqual(['abandon', 7, '2026-11', 3, 'the claim took longer than a second', false]);
     expect(called).toHaveLength(1);
   });
 
@@ -438,7 +438,7 @@ describe('package', () => {
       code: 'lease_over',
       message: 'card 7 was not stopped: the lease was over before the call',
     });
-    expect(asked.at(-1)).toEqual(['abandon', 7, '2026-11', 3, 'the lease was over before the call']);
+    expect(asked.at(-1)).toEqual(['abandon', 7, '2026-11', 3, 'the lease was over before the call', false]);
     expect(called).toHaveLength(1);
   });
 
@@ -446,7 +446,7 @@ describe('package', () => {
     [
       'refused',
       new GatewayError('backpressure', 'answered with 429'),
-      ['abandon', 7, '2026-11', 3, 'answered with 429'],
+      ['abandon', 7, '2026-11', 3, 'answered with 429', false],
     ],
     ['lost', new GatewayError('timeout', 'timed out'), ['claim', 7, '2026-11', LEASE_MS, UNLIMITED]],
   ] as const)('gives the claim back only for a call that was refused: %s', async (_, error, last) => {
