@@ -184,7 +184,11 @@ function namesOf({ cardId, iccid }: Card) {
 }
 
 export function stopInProgress({ cardId }: Card): CardpollError {
-  return new CardpollError('busy', 'stop_in_progress', `another call for card ${cardId} is under way`);
+  return new CardpollError(
+    'busy',
+    'stop_in_progress',
+    `a call for card ${cardId} is under way, or its outcome is not known yet`,
+  );
 }
 
 export function unconfirmedStop({ cardId }: Card): CardpollError {

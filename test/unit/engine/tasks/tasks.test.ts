@@ -370,7 +370,7 @@ describe('package', () => {
     await expect(poll('package')).rejects.toMatchObject({
       kind: 'busy',
       code: 'stop_in_progress',
-      message: 'another call for card 7 is under way',
+      message: 'a call for card 7 is under way, or its outcome is not known yet',
     });
   });
 
