@@ -184,7 +184,7 @@ export class GatewayClient implements UpstreamGateway {
       retryAfter = exchange.retryAfter;
       body = exchange.body;
       // A bad status says more than how the connection ended, and an error code more than the status.
-      error = status < 300 ? exchange.error : withCode(statusError(status), route.answers.errorSaid(body));
+      error = status < 300 ? exchange.error : withCode(statusError(exchange), route.answers.errorSaid(body));
       this.onCall?.({ request, status, body });
     } catch (cause) {
       error =

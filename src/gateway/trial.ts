@@ -176,6 +176,8 @@ export function adviceFor(
     case 'not_offered':
       return `the profile does not offer it: give ${where}.path`;
     case 'http':
+      if (message.includes('redirects are not followed'))
+        return `the gateway answers elsewhere: correct gateway.url (http or https) or ${where}.path`;
       return 'the gateway failed; if the path is wrong, some gateways answer so, too';
     case 'held':
     case 'aborted':

@@ -94,6 +94,12 @@ describe('a failure says what to change', () => {
     ['HTTP 422', answer(422, '{}'), 'card', /compare gateway\.interfaces\.flow/],
     ['HTTP 429', answer(429, ''), 'backpressure', /rate_limits/],
     ['HTTP 500', answer(500, ''), 'http', /the gateway failed/],
+    [
+      'a redirect',
+      answer(301, '', { location: 'https://gateway/' }),
+      'http',
+      /gateway\.url \(http or https\)/,
+    ],
     ['another code', answer(200, '{"code":0,"data":{"used":1}}'), 'business', /success\.values/],
     ['another code, as text', answer(200, '{"code":"200"}'), 'malformed', /the answer has code/],
     ['HTML', answer(200, '<html>'), 'malformed', /not JSON/],
