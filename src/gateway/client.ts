@@ -84,10 +84,9 @@ export class GatewayClient implements UpstreamGateway {
       bodyTimeout: 0,
     });
     this.#sweep = new DeadlineSweep(() => deps.clock.monotonic());
-    const watched = { ...profile, module: watchedModule(profile.module, deps) };
-    this.#profile = watched;
+    this.#profile = { ...profile, module: watchedModule(profile.module, deps) };
     this.#tokens = tokensOf(profile, deps);
-    this.#routes = perInterface((name) => routeOf(watched, name, deps));
+    this.#routes = perInterface((name) => routeOf(this.#profile, name, deps));
     this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
   }
 
@@ -234,9 +233,10 @@ export class GatewayClient implements UpstreamGateway {
   #succeeded(
     route: Route,
     card: CalledCard,
-    { status, durationMs }: Ended,
+    { proof, status, durationMs }: Ended,
     value: GatewayAnswer['value'],
   ): GatewayAnswer {
+    if (proof !== null) this.#tokens?.accepted(proof);
     const fields: LogFields = { iccid: card.iccid, card_id: card.cardId, duration_ms: durationMs, status };
     const { answer } = INTERFACES[route.name];
     if (answer !== null) fields[answer.field] = value;

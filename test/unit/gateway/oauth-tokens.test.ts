@@ -22,6 +22,8 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
 
 const CARD = { cardId: 7, iccid: '89860000000000000071', carrierId: 3 };
+/** The gateway answers 403 for this card, whatever the token. */
+const FORBIDDEN = { cardId: 8, iccid: '89860000000000000089', carrierId: 3 };
 const CALENDAR = new MonthCalendar('Asia/Shanghai');
 const SECRET = 'the-secret-of-the-fleet';
 const OK_FLOW = answer(200, '{"code":200,"data":{"used":12.5}}');
@@ -72,6 +74,7 @@ async function startServer(issueFirst: Behaviour = issue(3_600)): Promise<Server
   const gateway = await startBadGateway((socket, request) => {
     if (isForToken(request.path)) return server.issue(socket, request);
     const token = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
+    if (request.body.includes(FORBIDDEN.iccid)) return answer(403, '')(socket, request);
     const valid = (endsAt.get(token) ?? Number.NEGATIVE_INFINITY) > clock.monotonic();
     return (valid ? OK_FLOW : server.refuse)(socket, request);
   });
@@ -294,6 +297,18 @@ describe('a token that the gateway refuses', () => {
     clock.advance(61_000);
     expect(value(await call(client))).toBe(12.5);
   });
+});
+
+it('a token that works for others is not to blame for cards that the gateway forbids', async () => {
+  const server = await startServer();
+  const client = open(server);
+  for (let second = 0; second < 600; second += 1) {
+    expect(value(await call(client))).toBe(12.5);
+    await client.call('flow', FORBIDDEN, LONG_MS).catch(() => {});
+    clock.advance(1_000);
+  }
+  expect(server.calls()).toHaveLength(1_200);
+  expect(server.tokenRequests().length).toBeLessThanOrEqual(11);
 });
 
 it('a token is read from an answer that begins with a byte order mark', async () => {
