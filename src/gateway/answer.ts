@@ -78,10 +78,13 @@ export class AnswerReader {
   readBatch(text: string): (iccid: string) => AnswerValue | null {
     const body = this.#succeeded(text);
     const items = this.#items(body);
+    const isInexact = [...items.keys()].some((key) => typeof key === 'number');
+    const missing = isInexact
+      ? 'has card numbers as JSON numbers, which are not exact: only a module can read them'
+      : 'does not have this card';
     return (iccid) => {
       const [item, second] = items.get(iccid) ?? [];
-      if (item === undefined)
-        throw new GatewayError('card', 'the answer to the batch does not have this card');
+      if (item === undefined) throw new GatewayError('card', `the answer to the batch ${missing}`);
       if (second !== undefined)
         throw new GatewayError('malformed', 'the answer to the batch has this card twice');
       return this.#value === null ? null : this.#value(item);
