@@ -10,6 +10,8 @@ import { jsonIn } from '../platform/json.ts';
 import { GatewayError, type GatewayFailure } from './gateway.ts';
 
 const MAX_STATUS_CHARS = 64;
+/** Of a value that is not what is expected, in a message. */
+const MAX_SHOWN_CHARS = 40;
 /** A million terabytes: a larger reading is garbage, and it would spoil the month's usage permanently. */
 const MAX_USED_MB = 1e12;
 /** Some gateways send numbers as text; "12.5" is read as 12.5. Signs, exponents and blanks are not. */
@@ -76,10 +78,13 @@ export class AnswerReader {
   readBatch(text: string): (iccid: string) => AnswerValue | null {
     const body = this.#succeeded(text);
     const items = this.#items(body);
+    const isInexact = [...items.keys()].some((key) => typeof key === 'number');
+    const missing = isInexact
+      ? 'has card numbers as JSON numbers, which are not exact: only a module can read them'
+      : 'does not have this card';
     return (iccid) => {
       const [item, second] = items.get(iccid) ?? [];
-      if (item === undefined)
-        throw new GatewayError('card', 'the answer to the batch does not have this card');
+      if (item === undefined) throw new GatewayError('card', `the answer to the batch ${missing}`);
       if (second !== undefined)
         throw new GatewayError('malformed', 'the answer to the batch has this card twice');
       return this.#value === null ? null : this.#value(item);
@@ -123,8 +128,7 @@ export class AnswerReader {
     try {
       return JSON.parse(text);
     } catch (cause) {
-      const problem = text === '' ? 'the body is empty' : 'the body is not JSON';
-      throw new GatewayError('malformed', problem, { cause });
+      throw new GatewayError('malformed', `the body is ${kindOf(text)}`, { cause });
     }
   }
 
@@ -156,6 +160,13 @@ export class AnswerReader {
     const message = this.#message === null ? undefined : valueAt(body, this.#message);
     return `${name} ${code}${typeof message === 'string' && message !== '' ? `: ${message}` : ''}`;
   }
+}
+
+/** What there is instead of JSON: a page of a proxy or to sign in, say. */
+function kindOf(text: string): string {
+  if (text === '') return 'empty';
+  if (/^\s*<(!doctype html|html)\b/i.test(text)) return 'a page of HTML, not JSON';
+  return text.startsWith('\u001f') ? 'compressed (gzip), which was not asked for' : 'not JSON';
 }
 
 function placeOf(text: string): Place {
@@ -225,8 +236,15 @@ function checked<V extends AnswerValue>(
     const raw = valueAt(body, path);
     const value = read(raw);
     if (value !== null) return value;
-    throw new GatewayError('malformed', `${name} is ${raw === undefined ? 'missing' : `not ${expected}`}`);
+    const problem = raw === undefined ? 'missing' : `${shown(raw)}, not ${expected}`;
+    throw new GatewayError('malformed', `${name} is ${problem}`);
   };
+}
+
+function shown(raw: unknown): string {
+  if (typeof raw === 'object' && raw !== null) return Array.isArray(raw) ? 'a list' : 'an object';
+  const text = JSON.stringify(raw);
+  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
 }
 
 /** @returns NaN for what is no number. */

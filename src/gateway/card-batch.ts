@@ -2,7 +2,8 @@
 // flow-control.ts, which makes the call. A batch that is not full waits a few milliseconds for more cards.
 //
 // A call that fails as a whole may have failed for one of its cards: it is then split in half, and again, until that card is
-// alone. Such a card is called alone from then on, until that succeeds, so that it does not spoil a batch at every turn.
+// alone. Such a card is called alone from then on, until that succeeds, so that it does not spoil a batch at every turn. A gateway
+// that refuses every call is not asked about each card: while nothing succeeds, few calls are split.
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError } from './gateway.ts';
@@ -11,6 +12,9 @@ import { type CalledCard, type GatewayAnswer, GatewayError } from './gateway.ts'
 const WAIT_MS = 15;
 /** After a success within this time, a failing call is not taken for a gateway that fails. */
 const WORKS_WITHIN_MS = 10_000;
+/** Calls that are split in this time while none succeeds. */
+const SPLITS = 20;
+const SPLITS_WITHIN_MS = 60_000;
 /** Share of the time left that half of a batch may wait for the rate limits. */
 const SHARE_FOR_PACE = 0.5;
 /** A card with less than this share of the time of others is called alone: a call for all would end with its time. */
@@ -43,6 +47,8 @@ export class CardBatch {
   #waiting: Waiting[] = [];
   readonly #alone = new Set<number>();
   #succeededAt = Number.NEGATIVE_INFINITY;
+  #splitSinceMs = Number.NEGATIVE_INFINITY;
+  #splits = 0;
 
   constructor(
     private readonly size: number,
@@ -93,14 +99,15 @@ export class CardBatch {
       this.#succeededAt = this.clock.monotonic();
       for (const [i, waiting] of group.entries()) this.#end(waiting, answers[i]);
     } catch (error) {
-      if (group.length > 1 && this.#mayBeOneCard(error)) {
+      if (group.length > 1 && this.#maySplit(error)) {
         const middle = group.length >> 1;
         const halves = [group.slice(0, middle), group.slice(middle)];
         await Promise.all(halves.map((half) => this.#callAgain(half, error)));
         return;
       }
       const [only] = group;
-      if (group.length === 1 && only !== undefined && this.#mayBeOneCard(error)) this.#noteAlone(only.card);
+      if (group.length === 1 && only !== undefined && this.#works && mayBeOneCard(error))
+        this.#noteAlone(only.card);
       for (const { reject } of group) reject(error);
     }
   }
@@ -130,12 +137,21 @@ export class CardBatch {
     }
   }
 
-  /** Overload, credentials and the network are no matter of one card. */
-  #mayBeOneCard(error: unknown): boolean {
-    if (!(error instanceof GatewayError)) return false;
-    if (error.isCardFault) return true;
-    const works = this.clock.monotonic() - this.#succeededAt < WORKS_WITHIN_MS;
-    return works && (error.failure === 'http' || error.failure === 'malformed');
+  get #works(): boolean {
+    return this.clock.monotonic() - this.#succeededAt < WORKS_WITHIN_MS;
+  }
+
+  #maySplit(error: unknown): boolean {
+    if (!mayBeOneCard(error)) return false;
+    if (this.#works) return true;
+    if (!error.isCardFault) return false;
+    const now = this.clock.monotonic();
+    if (now - this.#splitSinceMs >= SPLITS_WITHIN_MS) {
+      this.#splitSinceMs = now;
+      this.#splits = 0;
+    }
+    this.#splits += 1;
+    return this.#splits <= SPLITS;
   }
 
   #noteAlone({ cardId }: CalledCard): void {
@@ -143,4 +159,12 @@ export class CardBatch {
     const [oldest] = this.#alone;
     if (this.#alone.size > MAX_ALONE && oldest !== undefined) this.#alone.delete(oldest);
   }
+}
+
+/** Overload, credentials and the network are no matter of one card. */
+function mayBeOneCard(error: unknown): error is GatewayError {
+  return (
+    error instanceof GatewayError &&
+    (error.isCardFault || error.failure === 'http' || error.failure === 'malformed')
+  );
 }

@@ -84,10 +84,9 @@ export class GatewayClient implements UpstreamGateway {
       bodyTimeout: 0,
     });
     this.#sweep = new DeadlineSweep(() => deps.clock.monotonic());
-    const watched = { ...profile, module: watchedModule(profile.module, deps) };
-    this.#profile = watched;
+    this.#profile = { ...profile, module: watchedModule(profile.module, deps) };
     this.#tokens = tokensOf(profile, deps);
-    this.#routes = perInterface((name) => routeOf(watched, name, deps));
+    this.#routes = perInterface((name) => routeOf(this.#profile, name, deps));
     this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
   }
 
@@ -176,13 +175,15 @@ export class GatewayClient implements UpstreamGateway {
     try {
       proof = this.#tokens && (this.#tokens.proof() ?? (await this.#prove(this.#tokens, deadlineAt)));
       const now = clock.now();
-      const request = route.finish(route.request(cards, now), proof, now);
+      // The signing key may have been replaced, together with the token that was waited for.
+      const { finish } = this.#routes[route.name] ?? route;
+      const request = finish(route.request(cards, now), proof, now);
       const exchange = await this.#exchange(route, request, startedAt, deadlineAt);
       status = exchange.status;
       retryAfter = exchange.retryAfter;
       body = exchange.body;
       // A bad status says more than how the connection ended, and an error code more than the status.
-      error = status < 300 ? exchange.error : withCode(statusError(status), route.answers.errorSaid(body));
+      error = status < 300 ? exchange.error : withCode(statusError(exchange), route.answers.errorSaid(body));
       this.onCall?.({ request, status, body });
     } catch (cause) {
       error =
@@ -232,9 +233,10 @@ export class GatewayClient implements UpstreamGateway {
   #succeeded(
     route: Route,
     card: CalledCard,
-    { status, durationMs }: Ended,
+    { proof, status, durationMs }: Ended,
     value: GatewayAnswer['value'],
   ): GatewayAnswer {
+    if (proof !== null) this.#tokens?.accepted(proof);
     const fields: LogFields = { iccid: card.iccid, card_id: card.cardId, duration_ms: durationMs, status };
     const { answer } = INTERFACES[route.name];
     if (answer !== null) fields[answer.field] = value;

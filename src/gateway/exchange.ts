@@ -26,6 +26,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** 0 until a status line arrived. */
   status = 0;
   retryAfter: RetryAfter = { value: null, date: null };
+  /** Where the answer sends the caller instead. */
+  location = '';
   error: GatewayError | null = null;
   #body: Buffer = NO_BYTES;
   /** Of the charset that the answer names; null: UTF-8. */
@@ -62,6 +64,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.status = status;
     const charset = /charset="?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1];
     if (charset !== undefined && !/^utf-?8$/i.test(charset)) this.#decodeAs(charset);
+    this.location = headers.location ?? '';
     if (headers['retry-after'] !== undefined)
       this.retryAfter = { value: headers['retry-after'], date: headers.date ?? null };
   }
@@ -222,13 +225,16 @@ function httpDate(text: string): number {
  * 401 and 403 mean wrong credentials, so every card would fail: the gateway's fault, not the card's. So are 408 and
  * redirects, which are never followed. 404 is the card's fault: the gateway does not know the card.
  */
-export function statusError(status: number): GatewayError {
+export function statusError({ status, location }: Pick<Exchange, 'status' | 'location'>): GatewayError {
   if (status === 429 || status === 503) return new GatewayError('backpressure', `HTTP ${status}`);
   if (status === 401 || status === 403) {
     return new GatewayError('auth', `HTTP ${status}: the gateway does not accept our credentials`);
   }
-  if (status >= 300 && status < 400)
-    return new GatewayError('http', `HTTP ${status}: redirects are not followed`);
+  if (status >= 300 && status < 400) {
+    // What follows the path may be a ticket to sign in with, and what precedes the host a password.
+    const to = location.replace(/[?#].*/s, '').replace(/\/\/[^/]*@/, '//');
+    return new GatewayError('http', `HTTP ${status}${to && ` to ${to}`}: redirects are not followed`);
+  }
   const cardProblem = status >= 400 && status < 500 && status !== 408;
   return new GatewayError(cardProblem ? 'card' : 'http', `HTTP ${status}`);
 }

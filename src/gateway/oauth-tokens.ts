@@ -20,6 +20,8 @@ const LONGEST_LIFE_S = 86_400;
 const RENEW_AHEAD_MS = 60_000;
 /** A token is not used in the last tenth of its life, at most so long: the call has to arrive, too. */
 const UNUSED_MS = 2_000;
+/** A new token that works is renewed after so many refusals in a row: one may be of a card that the gateway forbids. */
+const REFUSALS_IN_A_ROW = 3;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 /** The errors of RFC 6749, 5.2. The server's own words are not shown: they may quote what was sent. */
@@ -39,6 +41,10 @@ interface Token {
   readonly replacesRefused: boolean;
   readonly renewAt: number;
   readonly endsAt: number;
+  /** A call with it succeeded. */
+  works: boolean;
+  /** Calls with it that the gateway refused since one succeeded. */
+  refusals: number;
 }
 
 type TokenSettings = Pick<GatewayConfig, 'url' | 'auth' | 'clientId' | 'clientSecret' | 'timeoutMs'>;
@@ -91,16 +97,27 @@ export class OAuthTokens {
     }
   }
 
+  /** A call with this proof succeeded. */
+  accepted(proof: Proof): void {
+    if (this.#token?.proof !== proof) return;
+    this.#token.works = true;
+    this.#token.refusals = 0;
+  }
+
   /** The gateway did not accept a call with this proof. */
   refused(proof: Proof): void {
     if (this.#token?.proof !== proof) return;
     const now = this.deps.clock.monotonic();
-    const { replacesRefused, issuedAt } = this.#token;
+    this.#token.refusals += 1;
+    const { replacesRefused, issuedAt, works, refusals } = this.#token;
+    const isNew = now - issuedAt < RENEW_AHEAD_MS;
+    if (works && isNew && refusals < REFUSALS_IN_A_ROW) return;
     this.#token = null;
     this.#isRefused = true;
     this.#trouble = new GatewayError('auth', 'the gateway does not accept the token that was just issued');
     // The first refused token may have been revoked. When its replacement is refused as well, the next one will be, too.
-    if (replacesRefused && now - issuedAt < RENEW_AHEAD_MS) this.#backOff(now);
+    if (works) this.#pauseMs = 0;
+    if (replacesRefused && isNew) this.#backOff(now);
     else this.#pauseMs = 0;
   }
 
@@ -131,6 +148,8 @@ export class OAuthTokens {
         replacesRefused,
         renewAt: askedAt + lifeMs - Math.min(RENEW_AHEAD_MS, lifeMs / 4),
         endsAt: askedAt + lifeMs - Math.min(UNUSED_MS, lifeMs / 10),
+        works: false,
+        refusals: 0,
       };
       // A replacement that is refused as well is no success: the pause then grows on.
       if (!replacesRefused) this.#pauseMs = 0;

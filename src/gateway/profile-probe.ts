@@ -4,6 +4,7 @@
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import { type Finding, failed, ok, unknown, warning } from '../domain/finding.ts';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
+import { tlsFaultOf } from '../platform/errors.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type GatewayFailure } from './gateway.ts';
 import { adviceFor, byHand, offeredReadings, type TrialDeps } from './trial.ts';
 
@@ -98,7 +99,8 @@ function remedyFor(error: GatewayError, name: InterfaceName, { iccid }: CalledCa
   // Then the gateway is not to blame.
   if (/^(no token|module )/.test(error.message))
     return { hint: adviceFor(name, error, null), command: `cardpoll gateway try --iccid ${iccid}` };
-  const hint = HINTS[error.failure] ?? OTHER;
+  const hint =
+    tlsFaultOf(error.cause) === null ? (HINTS[error.failure] ?? OTHER) : adviceFor(name, error, null);
   const command = hint === OVERLOADED ? 'cardpoll concurrency advise' : `curl -siv ${url}`;
   return { hint, command };
 }

@@ -4,6 +4,7 @@ import type { GatewayConfig, Reading } from '../config/daemon-config.ts';
 import type { CallTrial } from '../domain/gateway/call-trial.ts';
 import { parseValuePath } from '../domain/gateway/profile-syntax.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
+import { tlsFaultOf } from '../platform/errors.ts';
 import { jsonIn } from '../platform/json.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { type CallTrace, GatewayClient, type GatewayClientDeps } from './client.ts';
@@ -146,9 +147,12 @@ function shownRequest(
 /** What to change when a call of a trial did not fit the profile. */
 export function adviceFor(
   name: InterfaceName,
-  { failure, message }: Pick<GatewayError, 'failure' | 'message'>,
+  { failure, message, cause }: Pick<GatewayError, 'failure' | 'message' | 'cause'>,
   trace: CallTrace | null,
 ): string {
+  const tlsFault = tlsFaultOf(cause);
+  if (tlsFault !== null)
+    return `${tlsFault}: ask the operator of the gateway; the file of an authority of your own is named in NODE_EXTRA_CA_CERTS`;
   const where = `gateway.interfaces.${name}`;
   if (message.startsWith('module '))
     return 'correct the module of gateway.module; it is loaded anew for every trial';
@@ -176,6 +180,8 @@ export function adviceFor(
     case 'not_offered':
       return `the profile does not offer it: give ${where}.path`;
     case 'http':
+      if (message.includes('redirects are not followed'))
+        return `the gateway answers elsewhere: correct gateway.url (http or https) or ${where}.path`;
       return 'the gateway failed; if the path is wrong, some gateways answer so, too';
     case 'held':
     case 'aborted':

@@ -104,15 +104,18 @@ it('exits with 78 without credentials, and names their variables', async () => {
   expect([code, stderr]).toEqual([78, expect.stringContaining('CARDPOLL_GATEWAY_PASSWORD')]);
 });
 
-it.each(['ours.mjs', 'ours.cjs'])(
-  'says in which line of %s its JavaScript is wrong, but not what is there',
-  async (name) => {
-    const dir = temporaryDirectory('module');
-    const module = join(dir, name);
-    writeFileSync(module, 'const sign = () => ({\n  key: "secret of a vendor" +,\n});\n');
-    writeFileSync(join(dir, 'cardpoll.yaml'), `gateway: { module: ./${name} }`);
-    const { code, stderr } = await run(['--iccid', ICCID, '--config', join(dir, 'cardpoll.yaml')]);
-    expect([code, stderr]).toEqual([78, expect.stringContaining(`${module}:2: Unexpected token ','`)]);
-    expect(stderr).not.toContain('secret of a vendor');
-  },
-);
+it.each([
+  ['ours.mjs', 'ours.mjs'],
+  ['ours.cjs', 'ours.cjs'],
+  ['an imported file', 'part.mjs'],
+])('says in which line of %s the JavaScript of a module is wrong, but not what is there', async (_, name) => {
+  const dir = temporaryDirectory('module');
+  const module = join(dir, name);
+  writeFileSync(module, 'const sign = () => ({\n  key: "secret of a vendor" +,\n});\n');
+  writeFileSync(join(dir, 'importing.mjs'), 'export { sign } from "./part.mjs";\n');
+  const named = name === 'part.mjs' ? 'importing.mjs' : name;
+  writeFileSync(join(dir, 'cardpoll.yaml'), `gateway: { module: ./${named} }`);
+  const { code, stderr } = await run(['--iccid', ICCID, '--config', join(dir, 'cardpoll.yaml')]);
+  expect([code, stderr]).toEqual([78, expect.stringContaining(`${module}:2: Unexpected token ','`)]);
+  expect(stderr).not.toContain('secret of a vendor');
+});

@@ -67,7 +67,7 @@ export class CardCalls {
     if (card.stopped) await reader.forget([cardId]);
     await this.#call('stop', card, deadline, {
       startWithinMs: CLAIM_GOOD_FOR_MS - (leftMs - deadline.remainingMs()),
-      abandon: (reason) => records.stops.abandon(cardId, month, attempt, reason),
+      abandon: (reason, isCardFault) => records.stops.abandon(cardId, month, attempt, reason, isCardFault),
       acknowledge: () => this.#noteUnconfirmed(card, month, attempt),
     });
     await this.recordStop(card, month);
@@ -155,15 +155,12 @@ export class CardCalls {
       if (error instanceof GatewayError && error.isRefusal) await abandon(error.message, error.isCardFault);
       throw error;
     }
-    try {
-      const askInMs = deadline.remainingMs();
-      const { value } = await gateway.call('card_status', card, askInMs, SHARE_FOR_PACE * askInMs);
-      if (gateway.isStoppedStatus(String(value)) !== (name === 'stop'))
-        throw name === 'stop' ? unconfirmedStop(card) : unconfirmedResume(card);
-    } catch (error) {
-      await acknowledge();
-      throw error;
-    }
+    // Without an answer it is not known whether the call had an effect: as after a call that is lost, the claim ends by itself.
+    const askInMs = deadline.remainingMs();
+    const { value } = await gateway.call('card_status', card, askInMs, SHARE_FOR_PACE * askInMs);
+    if (gateway.isStoppedStatus(String(value)) === (name === 'stop')) return;
+    await acknowledge();
+    throw name === 'stop' ? unconfirmedStop(card) : unconfirmedResume(card);
   }
 
   async #noteUnconfirmed(card: Card, month: string, attempt: number): Promise<void> {
@@ -187,7 +184,11 @@ function namesOf({ cardId, iccid }: Card) {
 }
 
 export function stopInProgress({ cardId }: Card): CardpollError {
-  return new CardpollError('busy', 'stop_in_progress', `another call for card ${cardId} is under way`);
+  return new CardpollError(
+    'busy',
+    'stop_in_progress',
+    `a call for card ${cardId} is under way, or its outcome is not known yet`,
+  );
 }
 
 export function unconfirmedStop({ cardId }: Card): CardpollError {

@@ -233,14 +233,16 @@ function onSchedule(facts: TaskFacts): Verdict {
   const seconds = secondsToPoll(cardsBefore, counts.manualLength, reading);
   const wait = { cardsBefore, seconds };
   if (cardsBefore === 0) return { state: 'due', text: `${since} and next`, command: null, wait };
-  const paced = facts.paceWords === null ? '' : `, and ${facts.paceWords}`;
+  const { paceWords } = facts;
+  const paced = paceWords === null ? '' : `, and ${paceWords}`;
   const before = `${countWords(cardsBefore, 'card is', 'cards are')} before it${paced}`;
+  const advice = paceWords === null ? 'cardpoll concurrency advise' : 'cardpoll configs';
   if (seconds === null) {
-    const text = `${since}: ${before}, but none was polled for 10 s`;
-    return { state: 'due', text, command: 'cardpoll doctor', wait };
+    // Under a slow rate limit that is the rule.
+    const text = `${since}: ${before}${paceWords === null ? ', but none was polled for 10 s' : ''}`;
+    return { state: 'due', text, command: paceWords === null ? 'cardpoll doctor' : advice, wait };
   }
   const text = `${since}: ${before}, about ${spanWords(Math.max(1, seconds))}`;
-  const advice = facts.paceWords === null ? 'cardpoll concurrency advise' : 'cardpoll configs';
   return { state: 'due', text, command: seconds > 1 ? advice : null, wait };
 }
 

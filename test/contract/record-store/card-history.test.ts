@@ -42,7 +42,7 @@ describeRecordStore('history of a card', (db) => {
     await db.store.stops.acknowledge(7, '2026-10', 1);
     await used(7, '2026-11', 1_300, T + 1, T + 2);
     await db.store.stops.claim(7, '2026-11', 60_000, UNLIMITED);
-    await db.store.stops.abandon(7, '2026-11', 1, 'HTTP 404');
+    await db.store.stops.abandon(7, '2026-11', 1, 'HTTP 404', true);
     const stops = await db.store.stops.ofCard(7, 12);
     expect(stops).toMatchObject([
       { month: '2026-11', usedMb: 1_300, completedAtMs: null, unconfirmed: 0, lastError: 'HTTP 404' },

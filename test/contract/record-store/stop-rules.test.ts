@@ -84,7 +84,7 @@ describeRecordStore('rules of stops', (db) => {
 
   it('counts a repeated call at its own time, and a call without effect not at all', async () => {
     await claim(1, { maxPerHour: 1 });
-    await db.store.stops.abandon(1, MONTH, 1, 'refused');
+    await db.store.stops.abandon(1, MONTH, 1, 'refused', true);
     expect(await db.store.stopControl.read()).toMatchObject({ doneHour: 0, doneDay: 0 });
     expect(await claim(2, { maxPerHour: 1 })).toMatchObject({ state: 'granted' });
     expect(await claim(1, { maxPerHour: 1 }), 'the budget is used up').toMatchObject({ state: 'held' });
@@ -96,6 +96,20 @@ describeRecordStore('rules of stops', (db) => {
     expect(await claim(2, { maxPerHour: 1 })).toMatchObject({ state: 'unresolved' });
     expect(await claim(3, { maxPerHour: 1 })).toMatchObject({ state: 'held' });
     expect(await db.store.stopControl.read()).toMatchObject({ doneHour: 1, doneDay: 1 });
+  });
+
+  it('counts a call that had an effect although the gateway refused it, once, when the card is found stopped', async () => {
+    for (const [cardId, isCardFault] of [
+      [1, true],
+      [2, false],
+    ] as const) {
+      await claim(cardId);
+      await db.store.stops.abandon(cardId, MONTH, 1, 'code 500', isCardFault);
+      expect(await db.store.stops.complete(cardId, MONTH)).not.toBeNull();
+      expect(await db.store.stops.complete(cardId, MONTH)).toBeNull();
+      expect((await db.store.stopControl.read()).doneHour, 'the other was stopped by another system').toBe(1);
+    }
+    expect(await claim(3, { maxPerHour: 1 })).toEqual({ ...HELD, isNew: true });
   });
 
   it('a budget of 0 holds every stop, and one lowered below what is used holds the next', async () => {
@@ -115,7 +129,7 @@ describeRecordStore('rules of stops', (db) => {
 
   it('the mode set at run time counts for all instances, and makes no call of what was claimed before', async () => {
     await claim(1);
-    await db.store.stops.abandon(1, MONTH, 1, 'refused');
+    await db.store.stops.abandon(1, MONTH, 1, 'refused', true);
     await db.store.stopControl.setMode('observe', 'alice', 'too many');
     expect((await db.store.stopControl.read()).setMode).toEqual({
       mode: 'observe',

@@ -130,7 +130,7 @@ describeRecordStore('stops', (db) => {
 
   it('does not complete a stop that was not called', async () => {
     const claim = await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
-    await db.store.stops.abandon(1, MONTH, claim.state === 'granted' ? claim.attempt : 0, 'refused');
+    await db.store.stops.abandon(1, MONTH, claim.state === 'granted' ? claim.attempt : 0, 'refused', true);
     expect(await db.store.stops.complete(1, '2026-12')).toBeNull();
   });
 
@@ -255,7 +255,7 @@ describeRecordStore('stops', (db) => {
 
   it('is granted at once after it was abandoned, and keeps the reason', async () => {
     await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
-    await db.store.stops.abandon(1, MONTH, 1, 'code 500: refused');
+    await db.store.stops.abandon(1, MONTH, 1, 'code 500: refused', true);
     expect(await db.sql('SELECT last_error FROM card_stops')).toEqual([{ last_error: 'code 500: refused' }]);
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ ...GRANTED, attempt: 2 });
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'claimed' });
@@ -265,7 +265,7 @@ describeRecordStore('stops', (db) => {
   it('is granted after an unresolved claim was abandoned', async () => {
     await db.store.stops.claim(1, MONTH, 0, UNLIMITED);
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual(UNRESOLVED);
-    await db.store.stops.abandon(1, MONTH, 2, 'not stopped, and refused');
+    await db.store.stops.abandon(1, MONTH, 2, 'not stopped, and refused', true);
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ ...GRANTED, attempt: 3 });
   });
 
@@ -273,7 +273,7 @@ describeRecordStore('stops', (db) => {
     const [frozen, next] = [await db.another(), await db.another()];
     await frozen.stops.claim(1, MONTH, 0, UNLIMITED);
     expect(await next.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual(UNRESOLVED);
-    await frozen.stops.abandon(1, MONTH, 1, 'refused');
+    await frozen.stops.abandon(1, MONTH, 1, 'refused', true);
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'claimed' });
   });
 
@@ -281,7 +281,7 @@ describeRecordStore('stops', (db) => {
     await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
     const other = await db.another();
     await other.stops.complete(1, MONTH);
-    await db.store.stops.abandon(1, MONTH, 1, 'too late');
+    await db.store.stops.abandon(1, MONTH, 1, 'too late', true);
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'done' });
   });
 });

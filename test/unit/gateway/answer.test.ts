@@ -57,7 +57,10 @@ describe('a volume', () => {
     '1e19',
     '"99999999999999999999"',
   ])('%s is none', (json) => {
-    expect(failure(() => read(json))).toEqual(['malformed', 'a.b[1] is not a number of bytes, 0 or more']);
+    const shown =
+      json === '[1]' ? 'a list' : json === '{"x":1}' ? 'an object' : JSON.stringify(JSON.parse(json));
+    const reason = `a.b[1] is ${shown}, not a number of bytes, 0 or more`;
+    expect(failure(() => read(json))).toEqual(['malformed', reason]);
   });
 
   it.each(['{}', '{"a":null}', '{"a":{"b":[0]}}', '[]', 'null', '3', '"text"'])(
@@ -67,8 +70,20 @@ describe('a volume', () => {
     },
   );
 
-  it.each(['', '<html>', '{"a":', '\u0000'])('is nothing in %j', (body) => {
-    expect(failure(() => bytes.read(body))[0]).toBe('malformed');
+  it.each([
+    ['', 'empty'],
+    ['<html>', 'a page of HTML, not JSON'],
+    ['\n<!DOCTYPE HTML><head>', 'a page of HTML, not JSON'],
+    ['\u001f\ufffd\b', 'compressed (gzip), which was not asked for'],
+    ['{"a":', 'not JSON'],
+    ['\u0000', 'not JSON'],
+  ])('is nothing in %j', (body, what) => {
+    expect(failure(() => bytes.read(body))).toEqual(['malformed', `the body is ${what}`]);
+  });
+
+  it('is shown by its beginning where it is not one', () => {
+    const long = JSON.stringify({ a: { b: [0, 'x'.repeat(99)] } });
+    expect(failure(() => bytes.read(long))[1]).toMatch(/^a\.b\[1\] is "x{39}…, not a number/);
   });
 });
 
@@ -97,7 +112,9 @@ describe('a remainder', () => {
       'malformed',
       'left is more than total',
     ]);
-    expect(failure(() => left.read('{"left":null,"total":500}'))[1]).toBe('left is not a number of MiB');
+    expect(failure(() => left.read('{"left":null,"total":500}'))[1]).toBe(
+      'left is null, not a number of MiB',
+    );
     expect(failure(() => left.read('{"left":1}'))[1]).toBe('total is missing');
   });
 });
@@ -113,8 +130,14 @@ describe('verified', () => {
     expect(texts.read(`{"v":${json}}`)).toBe(expected);
   });
 
-  it.each(['null', 'true', '[]', '{}'])('%s is neither', (json) => {
-    expect(failure(() => texts.read(`{"v":${json}}`))).toEqual(['malformed', 'v is not a string or number']);
+  it.each([
+    ['null', 'null'],
+    ['true', 'true'],
+    ['[]', 'a list'],
+    ['{}', 'an object'],
+  ])('%s is neither', (json, shown) => {
+    const reason = `v is ${shown}, not a string or number`;
+    expect(failure(() => texts.read(`{"v":${json}}`))).toEqual(['malformed', reason]);
   });
 });
 
@@ -224,7 +247,10 @@ describe('a batch', () => {
   });
 
   it('takes no card number that JSON cannot hold exactly', () => {
-    expect(failure(() => answer(item('89860000000000000042', '1'))('89860000000000000042'))[0]).toBe('card');
+    expect(failure(() => answer(item('89860000000000000042', '1'))('89860000000000000042'))).toEqual([
+      'card',
+      expect.stringMatching(/JSON numbers, which are not exact: only a module/),
+    ]);
   });
 
   it('fails as a whole without a list', () => {

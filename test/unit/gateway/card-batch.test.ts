@@ -93,6 +93,23 @@ it('finds the card that spoils a batch, and calls it alone from then on', async 
   expect(sent.length - after).toBe(1);
 });
 
+it('looks for no bad card without end where the gateway refuses every call', async () => {
+  let refuses = true;
+  const { all, sent, clock } = batchOf(100, ({ cardId }) =>
+    refuses ? new GatewayError('business', 'the account is locked') : cardId,
+  );
+  const began = clock.monotonic();
+  for (let round = 0; round < 30; round += 1)
+    expect(new Set(await all(upTo(100)))).toEqual(new Set(['business']));
+  const minutes = (clock.monotonic() - began) / 60_000;
+  // One for each round, and twenty that are split a minute.
+  expect(sent.length).toBeLessThanOrEqual(30 + 40 * Math.ceil(minutes));
+  refuses = false;
+  const before = sent.length;
+  expect(await all(upTo(100))).toEqual(upTo(100));
+  expect(sent.length - before).toBe(1);
+});
+
 it.each(['backpressure', 'auth', 'timeout', 'connect', 'network'] as const)(
   'splits nothing when the gateway fails with %s',
   async (failure) => {

@@ -280,8 +280,12 @@ describe('a call that fails', () => {
   it('follows no redirect', async () => {
     const target = await startBadGateway(answer(200, OK_FLOW));
     opened.push(() => target.close());
-    const { client } = await against(answer(307, '', { location: `${target.url}/card/flow` }));
-    expect((await failureOf(client.call('flow', CARD, 1_000))).failure).toBe('http');
+    const location = `${target.url.replace('//', '//user:secret@')}/card/flow?ticket=secret`;
+    const { client } = await against(answer(307, '', { location }));
+    expect(await failureOf(client.call('flow', CARD, 1_000))).toMatchObject({
+      failure: 'http',
+      message: `HTTP 307 to ${target.url}/card/flow: redirects are not followed`,
+    });
     expect(target.requests).toHaveLength(0);
   });
 

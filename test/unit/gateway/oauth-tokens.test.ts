@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import type { GatewayAnswer, GatewayError } from '../../../src/gateway/gateway.ts';
+import { SIGNATURE_HEADER, withSignature } from '../../../src/gateway/request.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import {
   answer,
@@ -21,6 +22,8 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
 
 const CARD = { cardId: 7, iccid: '89860000000000000071', carrierId: 3 };
+/** The gateway answers 403 for this card, whatever the token. */
+const FORBIDDEN = { cardId: 8, iccid: '89860000000000000089', carrierId: 3 };
 const CALENDAR = new MonthCalendar('Asia/Shanghai');
 const SECRET = 'the-secret-of-the-fleet';
 const OK_FLOW = answer(200, '{"code":200,"data":{"used":12.5}}');
@@ -71,6 +74,7 @@ async function startServer(issueFirst: Behaviour = issue(3_600)): Promise<Server
   const gateway = await startBadGateway((socket, request) => {
     if (isForToken(request.path)) return server.issue(socket, request);
     const token = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
+    if (request.body.includes(FORBIDDEN.iccid)) return answer(403, '')(socket, request);
     const valid = (endsAt.get(token) ?? Number.NEGATIVE_INFINITY) > clock.monotonic();
     return (valid ? OK_FLOW : server.refuse)(socket, request);
   });
@@ -295,6 +299,18 @@ describe('a token that the gateway refuses', () => {
   });
 });
 
+it('a token that works for others is not to blame for cards that the gateway forbids', async () => {
+  const server = await startServer();
+  const client = open(server);
+  for (let second = 0; second < 600; second += 1) {
+    expect(value(await call(client))).toBe(12.5);
+    await client.call('flow', FORBIDDEN, LONG_MS).catch(() => {});
+    clock.advance(1_000);
+  }
+  expect(server.calls()).toHaveLength(1_200);
+  expect(server.tokenRequests().length).toBeLessThanOrEqual(11);
+});
+
 it('a token is read from an answer that begins with a byte order mark', async () => {
   const server = await startServer((socket, request) => {
     endsAt.set('marked', Number.POSITIVE_INFINITY);
@@ -383,18 +399,22 @@ describe('a token server that fails', () => {
 
   it('is asked with the new secret by calls that wait while it is rotated, however often', async () => {
     const server = await startServer(hang);
-    const client = open(server);
+    const client = open(server, { hmacKey: 'key of first' });
     const outcomes = [call(client), call(client)];
-    const none = { token: null, hmacKey: null, username: null, password: null, clientId: 'fleet' };
+    const none = { token: null, username: null, password: null, clientId: 'fleet' };
     for (const [i, clientSecret] of ['second', 'third'].entries()) {
       await expect.poll(() => server.tokenRequests().length).toBe(i + 1);
       if (clientSecret === 'third') server.issue = issue(3_600);
-      client.replaceCredentials({ ...none, clientSecret });
+      client.replaceCredentials({ ...none, clientSecret, hmacKey: `key of ${clientSecret}` });
     }
     expect((await Promise.all(outcomes)).map(value)).toEqual([12.5, 12.5]);
     const authorization = `Basic ${Buffer.from('fleet:third').toString('base64')}`;
     expect(server.tokenRequests().map(({ headers }) => headers.authorization)[2]).toBe(authorization);
     expect(server.tokenRequests()).toHaveLength(3);
+    for (const { method, path, headers, body } of server.calls()) {
+      const signed = withSignature({ method, path, headers: [], body }, 'key of third', clock.now());
+      expect(headers[SIGNATURE_HEADER]).toBe(signed.headers[1]);
+    }
     expect(lines.filter((line) => line.includes('not issued'))).toEqual([]);
   });
 

@@ -1,4 +1,7 @@
 // Whether a gateway speaks the profile: gateways that do, real sockets that do not. And what the doctor advises.
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SETTINGS } from '../../../src/config/settings/settings.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
@@ -7,6 +10,7 @@ import { startSimulator } from '../../../src/gateway/simulator.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { answer, type BadGateway, startBadGateway } from '../../support/bad-gateway.ts';
 import { defaultsOf, type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
+import { tlsPair } from '../../support/tls-pair.ts';
 
 const CARDS = [1, 2].map((cardId) => ({ cardId, iccid: `898600000000000000${cardId}`, carrierId: 0 }));
 const CALENDAR = new MonthCalendar('Asia/Shanghai');
@@ -156,4 +160,14 @@ describe('the advice', () => {
       command === 'curl' ? `curl -siv ${url}` : command,
     ]);
   });
+});
+
+it('does not doubt that a gateway runs whose certificate is not trusted', async () => {
+  const server = createServer(tlsPair('first'), (_, response) => response.end('{}'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.push({ close: async () => void server.close() });
+  const { port } = server.address() as AddressInfo;
+  const { results } = await probe(`https://127.0.0.1:${port}`);
+  expect(results[0]).toMatchObject({ status: 'failed', hint: expect.stringContaining('its certificate') });
 });

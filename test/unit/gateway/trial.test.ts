@@ -1,4 +1,7 @@
 // A trial of a gateway's profile: what is shown of each call, and what to change when it does not fit.
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayConfig } from '../../../src/config/daemon-config.ts';
 import { loadGatewayConfig } from '../../../src/config/load-config.ts';
@@ -9,6 +12,7 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { answer, type Behaviour, garbage, hang, reset, startBadGateway } from '../../support/bad-gateway.ts';
 import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
 import { ONCE_CREDENTIALS, startOnce } from '../../support/gateways/1nce.ts';
+import { tlsPair } from '../../support/tls-pair.ts';
 
 const CARD = { cardId: 7, iccid: '89860000000000000071', carrierId: 3 };
 const SECRET = 'the secret of the fleet?';
@@ -94,6 +98,12 @@ describe('a failure says what to change', () => {
     ['HTTP 422', answer(422, '{}'), 'card', /compare gateway\.interfaces\.flow/],
     ['HTTP 429', answer(429, ''), 'backpressure', /rate_limits/],
     ['HTTP 500', answer(500, ''), 'http', /the gateway failed/],
+    [
+      'a redirect',
+      answer(301, '', { location: 'https://gateway/' }),
+      'http',
+      /gateway\.url \(http or https\)/,
+    ],
     ['another code', answer(200, '{"code":0,"data":{"used":1}}'), 'business', /success\.values/],
     ['another code, as text', answer(200, '{"code":"200"}'), 'malformed', /the answer has code/],
     ['HTML', answer(200, '<html>'), 'malformed', /not JSON/],
@@ -148,6 +158,16 @@ describe('a failure says what to change', () => {
       expect(trial?.reason).toBeTruthy();
     },
   );
+
+  it('a certificate that is not trusted', async () => {
+    const server = createServer(tlsPair('first'), (_, response) => response.end('{}'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    opened.push(async () => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const [trial] = await tried(gatewayConfig({ url: `https://127.0.0.1:${port}` }), 'flow');
+    expect(trial).toMatchObject({ error: 'connect', hint: expect.stringMatching(/NODE_EXTRA_CA_CERTS/) });
+  });
 
   it('nobody listens', async () => {
     const { gateway } = await against(hang, { timeoutMs: 100 });

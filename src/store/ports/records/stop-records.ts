@@ -107,10 +107,11 @@ export interface StopRecords {
    */
   acknowledge(cardId: number, month: string, attempt: number): Promise<UnconfirmedStop | null>;
   /**
-   * Call when the call certainly had no effect (the gateway refused it, or it was not made): the next claim is granted at
-   * once, and the budget does not count this one.
+   * Call when the call had no effect (the gateway refused it, or it was not made): the next claim is granted at once, and the
+   * budget does not count this one, unless the gateway then shows the card stopped all the same.
+   * @param isCardFault the gateway refused the card. Otherwise a card found stopped was stopped by another system.
    */
-  abandon(cardId: number, month: string, attempt: number, error: string): Promise<void>;
+  abandon(cardId: number, month: string, attempt: number, error: string, isCardFault: boolean): Promise<void>;
   /** @returns the number of cards that run despite an acknowledged stop, up to UNCONFIRMED_STOPS_COUNTED. */
   unconfirmed(): Promise<number>;
 

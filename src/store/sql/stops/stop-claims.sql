@@ -129,9 +129,16 @@ WHERE NOT EXISTS (SELECT FROM claimed)
 -- The gateway shows the card stopped: the stop is done, the card is stopped and the audit trail has it, together. Writes
 -- nothing if no stop was in progress, or while a call that resumes the card is (stops.order): the card may run again.
 -- $1 card id, $2 month, $3 actor, $4 role.
-WITH done AS (
+WITH refused AS MATERIALIZED (
+  -- The call had an effect, although it was refused, and is not counted.
+  SELECT judge_stop('released', NULL, 'enforce', NULL, NULL)
+  FROM card_stops
+  WHERE card_id = $1::bigint AND month = $2::date AND state = 'requested' AND unresolved AND charged_at IS NULL
+    AND claimed_until IS NULL
+), done AS (
   UPDATE card_stops SET state = 'done', claimed_until = NULL, completed_at = clock_timestamp()
-  WHERE card_id = $1::bigint AND state = 'requested' AND month = (
+  -- The count keeps the order of locks, as in abandon.
+  WHERE (SELECT count(*) FROM refused) >= 0 AND card_id = $1::bigint AND state = 'requested' AND month = (
     -- An order may be older than the month, and so may the outcome of a call that was made at the end of the month before.
     SELECT max(month) FROM card_stops
     WHERE card_id = $1::bigint AND state = 'requested' AND (month = $2::date OR authority IS NOT NULL
@@ -171,13 +178,13 @@ RETURNING unconfirmed AS calls, (extract(epoch FROM claimed_until - acknowledged
 
 -- name: stop_claims.abandon
 -- Ends a claim without a stop; the next may be made at once, and this one is not counted.
--- $1 card id, $2 month, $3 attempt of the caller's claim, $4 error.
+-- $1 card id, $2 month, $3 attempt of the caller's claim, $4 error, $5 whether the gateway refused the card.
 WITH uncounted AS MATERIALIZED (
   SELECT uncount_stop(charged_at)
   FROM card_stops
   WHERE card_id = $1::bigint AND month = $2::date AND state = 'requested' AND attempts = $3::integer
 )
-UPDATE card_stops SET claimed_until = NULL, charged_at = NULL, unresolved = false, last_error = $4
+UPDATE card_stops SET claimed_until = NULL, charged_at = NULL, unresolved = $5::boolean, last_error = $4
 -- The count keeps the order of locks: first the row that counts, then the stop.
 WHERE (SELECT count(*) FROM uncounted) = 1
   AND card_id = $1::bigint AND month = $2::date AND state = 'requested' AND attempts = $3::integer

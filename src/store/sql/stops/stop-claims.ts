@@ -39,6 +39,7 @@ export function stopClaims(
     acknowledge: (cardId, month, attempt) =>
       db.first('acknowledge', cardId, monthStart(month), attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS),
 
-    abandon: (cardId, month, attempt, error) => db.run('abandon', cardId, monthStart(month), attempt, error),
+    abandon: (cardId, month, attempt, error, isCardFault) =>
+      db.run('abandon', cardId, monthStart(month), attempt, error, isCardFault),
   };
 }

@@ -152,10 +152,10 @@ it('takes no acknowledgement for a resume', async () => {
   expect(logged).toEqual([]);
 });
 
-it('counts a resume as unconfirmed when the status question gets no answer', async () => {
+it('does not take a resume for one without effect when the status question gets no answer', async () => {
   status = new GatewayError('timeout', 'timed out');
   await expect(make(true)).rejects.toBe(status);
-  expect(asked.at(-1)).toEqual(['acknowledge', 7, 'r', 3]);
+  expect(asked).toEqual([['claim', 7, LEASE_MS]]);
 });
 
 it.each([

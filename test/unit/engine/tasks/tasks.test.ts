@@ -316,7 +316,7 @@ describe('package', () => {
   it('makes no call on a claim that took longer than a second: the mode may have changed', async () => {
     claimTakesMs = 1_001;
     await expect(poll('package')).rejects.toMatchObject({ kind: 'busy', code: 'claim_too_old' });
-    expect(asked.at(-1)).toEqual(['abandon', 7, '2026-11', 3, 'the claim took longer than a second']);
+    expect(asked.at(-1)).toEqual(['abandon', 7, '2026-11', 3, 'the claim took longer than a second', false]);
     expect(called).toHaveLength(1);
   });
 
@@ -370,7 +370,7 @@ describe('package', () => {
     await expect(poll('package')).rejects.toMatchObject({
       kind: 'busy',
       code: 'stop_in_progress',
-      message: 'another call for card 7 is under way',
+      message: 'a call for card 7 is under way, or its outcome is not known yet',
     });
   });
 
@@ -406,14 +406,15 @@ describe('package', () => {
     ]);
   });
 
-  it('counts a stop as unconfirmed when the status question gets no answer', async () => {
+  it('does not take a stop for one without effect when the status question gets no answer', async () => {
     const lost = new GatewayError('timeout', 'timed out');
     answers.stop = () => {
       answers.card_status = lost;
       return null;
     };
     await expect(poll('package')).rejects.toBe(lost);
-    expect(asked.at(-1)).toEqual(['acknowledge', 7, '2026-11', 3]);
+    expect(asked.map(([what]) => what)).toEqual(['claim']);
+    expect(logged).toEqual([]);
   });
 
   it('makes no claim when the lease is half over', async () => {
@@ -437,7 +438,7 @@ describe('package', () => {
       code: 'lease_over',
       message: 'card 7 was not stopped: the lease was over before the call',
     });
-    expect(asked.at(-1)).toEqual(['abandon', 7, '2026-11', 3, 'the lease was over before the call']);
+    expect(asked.at(-1)).toEqual(['abandon', 7, '2026-11', 3, 'the lease was over before the call', false]);
     expect(called).toHaveLength(1);
   });
 
@@ -445,7 +446,7 @@ describe('package', () => {
     [
       'refused',
       new GatewayError('backpressure', 'answered with 429'),
-      ['abandon', 7, '2026-11', 3, 'answered with 429'],
+      ['abandon', 7, '2026-11', 3, 'answered with 429', false],
     ],
     ['lost', new GatewayError('timeout', 'timed out'), ['claim', 7, '2026-11', LEASE_MS, UNLIMITED]],
   ] as const)('gives the claim back only for a call that was refused: %s', async (_, error, last) => {

@@ -429,6 +429,18 @@ it('says that calls wait for a rate limit', () => {
   expect(command).toBe('cardpoll configs');
 });
 
+it('finds nothing wrong where a slow rate limit allows no poll for ten seconds', () => {
+  const { text, command } = explain({
+    place: place({ queued: { dueAtMs: NOW - 60_000, before: 7 } }),
+    paceWords: 'calls wait for the rate limit of 2 a minute',
+    reading: { ...READING, recent: { polls: 0, succeeded: 0, seconds: 10, durations: {} } },
+  });
+  expect(text).toBe(
+    'is overdue 60 s: 7 cards are before it, and calls wait for the rate limit of 2 a minute',
+  );
+  expect(command).toBe('cardpoll configs');
+});
+
 describe('the sentences about a card', () => {
   const PAUSE = { taskType: 'realname', source: 'operator', by: 'ops', reason: '' } as const;
   const BREAKER = { interface: 'flow', breaker: 'open', instances: 1 } as const;
