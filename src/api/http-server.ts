@@ -60,9 +60,8 @@ export class HttpServers {
     server.on('connection', (socket: Socket) => this.connections.add(socket));
     const counted: RequestListener = (request, response) => {
       const { socket } = request;
-      const end = this.connections.begin(socket);
+      this.connections.begin(socket, response);
       response.once('close', () => {
-        end();
         if (!this.connections.trusts(socket)) socket.setTimeout(this.strangerIdleMs);
       });
       answer(request, response);

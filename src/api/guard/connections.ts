@@ -1,6 +1,7 @@
 // The open connections of the HTTP server. When there is no room for a new one, the address with the most connections
 // loses one: first a connection that never carried a valid token, then one without a running request, the longest
 // silent first. So no client can lock out another, however many connections it opens. Used by http-server.ts.
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from './refusals.ts';
 
@@ -11,8 +12,8 @@ interface Connection {
   readonly network: string;
   /** A request with a valid token came over it. */
   trusted: boolean;
-  /** Requests that are being answered. */
-  running: number;
+  /** To the requests that are being answered; a client may send several, and the answers go out one by one. */
+  readonly answers: Set<ServerResponse>;
 }
 
 export class Connections {
@@ -36,26 +37,34 @@ export class Connections {
       return;
     }
     const network = networkOf(socket.remoteAddress ?? '');
-    const connection: Connection = { socket, key: keyOf(socket), network, trusted: false, running: 0 };
+    const connection: Connection = {
+      socket,
+      key: keyOf(socket),
+      network,
+      trusted: false,
+      answers: new Set(),
+    };
     this.#open.set(connection.key, connection);
     this.#networks.set(network, (this.#networks.get(network) ?? new Set()).add(connection));
-    socket.once('close', () => this.#remove(connection));
+    socket.once('close', () => {
+      this.#remove(connection);
+      for (const answer of connection.answers) if (answer.socket === null) closeWaiting(answer);
+    });
   }
 
-  /** Counts a request in. @returns what to call when its answer is out. */
-  begin(socket: Socket): () => void {
+  /** Counts a request in, until its answer is out or its client is gone. */
+  begin(socket: Socket, answer: ServerResponse): void {
     const connection = this.#open.get(keyOf(socket));
-    const count = (change: 1 | -1) => {
-      this.#running += change;
-      if (connection === undefined) return;
-      connection.running += change;
+    if (connection === undefined) return;
+    this.#running += 1;
+    connection.answers.add(answer);
+    this.#moveBack(connection);
+    answer.once('close', () => {
+      this.#running -= 1;
+      connection.answers.delete(answer);
       this.#moveBack(connection);
-    };
-    count(1);
-    return () => {
-      count(-1);
       if (this.#running === 0) this.#onQuiet();
-    };
+    });
   }
 
   /** A request with a valid token came over this connection: it may be idle for the configured time. */
@@ -110,11 +119,20 @@ export class Connections {
   }
 }
 
+/**
+ * Node closes only the first answer of a connection with it. One that waits behind it would never end, nor what belongs to
+ * it: its line in the access log, the place of an export.
+ */
+function closeWaiting(answer: ServerResponse): void {
+  Object.assign(answer, { destroyed: true, _closed: true });
+  answer.emit('close');
+}
+
 function victimOf(all: ReadonlySet<Connection>): Connection | undefined {
   let idle: Connection | undefined;
   for (const connection of all) {
     if (!connection.trusted) return connection;
-    if (connection.running === 0) idle ??= connection;
+    if (connection.answers.size === 0) idle ??= connection;
   }
   return idle;
 }

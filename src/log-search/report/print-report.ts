@@ -117,7 +117,7 @@ function notices(report: Report): string[] {
   const sorted = [...report.notices].sort((a, b) => Number(isIncomplete(b)) - Number(isIncomplete(a)));
   const lines = sorted
     .slice(0, SHOWN_NOTICES)
-    .map(({ path, code, detail }) => `${code.padEnd(16)}  ${path}: ${detail}`);
+    .map(({ path, code, detail }) => `${code.padEnd(16)}  ${harmless(`${path}: ${detail}`)}`);
   if (sorted.length > SHOWN_NOTICES) lines.push(`and ${sorted.length - SHOWN_NOTICES} more notices`);
   return lines.length === 0 ? [] : ['', ...lines];
 }
@@ -127,19 +127,23 @@ function matchingFiles({ matching }: Report): string {
   const width = Math.max(...matching.map(({ hits }) => String(hits).length));
   const lines = matching
     .slice(0, SHOWN_FILES)
-    .map(({ path, hits }) => `${String(hits).padStart(width)}  ${path}`);
+    .map(({ path, hits }) => `${String(hits).padStart(width)}  ${harmless(path)}`);
   if (matching.length > SHOWN_FILES) lines.push(`and ${matching.length - SHOWN_FILES} more files`);
   return `${lines.join('\n')}\n`;
 }
 
 function sampleToText(sample: FoundLine, zone: Zone): string {
   const names = sample.interfaces.length === 0 ? '' : ` [${sample.interfaces.join(', ')}]`;
-  return `${zone.format(sample.timeMs)} ${sample.path}${names}\n    ${shown(sample)}\n`;
+  return `${zone.format(sample.timeMs)} ${harmless(sample.path)}${names}\n    ${shown(sample)}\n`;
 }
 
-/** What is shown on a terminal must not drive it. */
+/** What is shown on a terminal must neither drive it nor change the direction of what follows: lines, and names of files. */
+function harmless(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, (char) => (char === '\t' ? char : '\uFFFD'));
+}
+
 function shown({ line, cut }: FoundLine): string {
-  const text = textOf(line).replace(/\p{Cc}/gu, (char) => (char === '\t' ? char : '\uFFFD'));
+  const text = harmless(textOf(line));
   return text.length > SHOWN_CHARACTERS || cut ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text;
 }
 
@@ -147,7 +151,7 @@ function traces(report: Report, found: NonNullable<Report['traces']>): string {
   const groups = found.map(({ id, lines, truncated }) => {
     const texts = lines.map(
       (line) =>
-        `  ${line.isHit ? '>' : ' '} ${report.zone.format(line.timeMs)} ${line.path}\n      ${shown(line)}\n`,
+        `  ${line.isHit ? '>' : ' '} ${report.zone.format(line.timeMs)} ${harmless(line.path)}\n      ${shown(line)}\n`,
     );
     return `request ${id}\n${texts.join('')}${truncated ? '    and more lines\n' : ''}`;
   });

@@ -30,7 +30,7 @@ export function typedTime(text: string, zone: Zone, nowMs: number, edge: Edge): 
   if (clock !== null) return timeOfDay(clock, zone, nowMs, edge);
   const day = typedDay(text, zone, nowMs);
   if (day !== null) return day.fromMs;
-  const completed = text.replace(/^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d)(?=$|[Zz]| ?[+-])/, '$1:00');
+  const completed = text.replace(/^(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d)(?=$|[Zz]| ?[+-])/, '$1:00');
   if (!WHOLE.test(completed)) return null;
   if (!LOCAL.test(completed)) return parseTimeValue(completed, zone)?.ms ?? null;
   const wall = parseTimeValue(completed, UTC);

@@ -1,4 +1,5 @@
 // Clients that are slow, silent or many, over real sockets: each ends in its time, and none holds up a server that stops.
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
@@ -74,6 +75,28 @@ describe('a body', () => {
     client.socket.write('{"card_id": 77, "iccid": "89860000000000000077"}\n');
     await client.trickle(TRICKLE_MS, () => ' ');
     expectProblem(client.received, 408, 'request_timeout');
+  });
+});
+
+describe('requests sent together by a client that leaves', () => {
+  it('end with it: all are logged, and the server can stop', async () => {
+    const own = await startApi(stores);
+    const database = new pg.Client({ connectionString: stores.databaseUrl });
+    await database.connect();
+    await database.query('BEGIN');
+    await database.query('LOCK TABLE polling_configs IN ACCESS EXCLUSIVE MODE');
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    // The first answer waits for the table, and the others for the first.
+    const client = await to(own, get('/api/admin/polling-configs') + get('/livez').repeat(3));
+    const waiting = 'SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass';
+    await waitFor(async () => (await database.query(waiting, ['polling_configs'])).rowCount === 1);
+    client.socket.destroy();
+    await waitFor(() => own.accessLog.filter(({ status }) => status === 499).length === 4, {
+      timeoutMs: 10_000,
+    });
+    await database.query('COMMIT');
+    await database.end();
+    await own.close();
   });
 });
 

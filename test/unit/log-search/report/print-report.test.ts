@@ -3,6 +3,8 @@ import { expect, it } from 'vitest';
 import { printReport } from '../../../../src/log-search/report/print-report.ts';
 import { LogTree } from '../../../support/log-tree.ts';
 
+const CARD = '8986001234567890123';
+
 it.each([
   [0, '0 B'],
   [999, '999 B'],
@@ -13,8 +15,16 @@ it.each([
   [999_999_999_999, '1.0 TB'],
   [5e15, '5000.0 TB'],
 ])('%i bytes are %s', async (read, shown) => {
-  const report = await new LogTree().search({ iccid: '8986001234567890123' });
+  const report = await new LogTree().search({ iccid: CARD });
   const options = { format: 'text', all: false } as const;
   const text = [...printReport({ ...report, bytes: { ...report.bytes, read } }, options)].join('');
   expect(text).toContain(`  ${shown} read, `);
+});
+
+it('neither a line nor the name of a file can drive the terminal', async () => {
+  const tree = new LogTree();
+  tree.write('a\u001b[2J.log', `2026-02-01T10:00:00Z iccid=${CARD} \u202e reversed \u001b[2J\n`);
+  const text = [...printReport(await tree.search({ iccid: CARD }), { format: 'text', all: false })].join('');
+  expect(text).toContain('/a\uFFFD[2J.log');
+  expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
 });
