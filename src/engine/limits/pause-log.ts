@@ -35,12 +35,14 @@ export class PauseLog extends LoopService<
   readonly name = 'pause-log';
   /** The pauses in force at the last look; null before the first look of a lead. */
   #known: ReadonlyMap<string, Pause> | null = null;
+  #fence: number | null = null;
 
   async runOnce(): Promise<number> {
-    if (this.deps.fence() === null) {
-      this.#known = null;
-      return LOOK_EVERY_MS;
-    }
+    const fence = this.deps.fence();
+    // A live store that lost its data grants another lead, also to the same instance.
+    if (fence !== this.#fence) this.#known = null;
+    this.#fence = fence;
+    if (fence === null) return LOOK_EVERY_MS;
     const seen = await this.deps.work.pauses();
     const isLooking = this.#known === null || (await this.#endedEarly(seen));
     const present = isLooking && (await this.#putBack(seen)) ? await this.deps.work.pauses() : seen;

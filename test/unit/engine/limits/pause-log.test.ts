@@ -82,8 +82,10 @@ describe('a live store that lost the pauses', () => {
   let entries: AuditRecord[];
   let said: unknown[];
   let pauseLog: PauseLog;
+  let fence: number;
 
   beforeEach(() => {
+    fence = 1;
     entries = [];
     said = [];
     lose();
@@ -93,7 +95,7 @@ describe('a live store that lost the pauses', () => {
       // As after FLUSHALL: the same connection to a store without data.
       work: { pauses: () => work.pauses(), pause: (...args) => work.pause(...args) },
       records: { audit: { list: async () => ({ items: entries, total: entries.length }) } },
-      fence: () => 1,
+      fence: () => fence,
       clock,
       log,
       digest: { note: () => expect.unreachable('operators pause') },
@@ -145,6 +147,15 @@ describe('a live store that lost the pauses', () => {
     entered('pause.begin', 'task_type realname', { seconds: 600, reason: 'maintenance' });
     await pauseLog.runOnce();
     expect(await work.pauses()).toMatchObject([{ taskType: 'realname', by: 'ann' }]);
+  });
+
+  it('gets back those that were lost before the leader saw them', async () => {
+    await pauseLog.runOnce();
+    await pauseAll(600);
+    lose();
+    fence = 2;
+    await pauseLog.runOnce();
+    expect(await work.pauses()).toHaveLength(TASK_TYPES.length);
   });
 
   it('gets back none that is over, was ended, or could not begin', async () => {
