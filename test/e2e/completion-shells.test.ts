@@ -75,7 +75,7 @@ describe.each(SHELLS)('%s', (shell, flags) => {
     ['stats -o yam', /-o yaml/],
     ['cards import ./fle', /et\.csv/],
     ['cards import --undo-file=./fle', /et\.csv/],
-    ['trigger single --task=packa', /packa[^]*ge/],
+    ['trigger single --task=packa', /packa.*ge/s],
     // What is typed already need not be drawn again.
     ['configs enable Pack', /age\\ check/],
   ])('completes %j', async (typed, expected) => {
