@@ -10,8 +10,6 @@ import { jsonIn } from '../platform/json.ts';
 import { GatewayError, type GatewayFailure } from './gateway.ts';
 
 const MAX_STATUS_CHARS = 64;
-/** Of a value that is not what is expected, in a message. */
-const MAX_SHOWN_CHARS = 40;
 /** A million terabytes: a larger reading is garbage, and it would spoil the month's usage permanently. */
 const MAX_USED_MB = 1e12;
 /** Some gateways send numbers as text; "12.5" is read as 12.5. Signs, exponents and blanks are not. */
@@ -236,15 +234,15 @@ function checked<V extends AnswerValue>(
     const raw = valueAt(body, path);
     const value = read(raw);
     if (value !== null) return value;
-    const problem = raw === undefined ? 'missing' : `${shown(raw)}, not ${expected}`;
+    const problem = raw === undefined ? 'missing' : `not ${expected}: ${shown(raw)}`;
     throw new GatewayError('malformed', `${name} is ${problem}`);
   };
 }
 
+/** Neither cut nor escaped: a secret in it is masked where the message is used, and what is too long is cut after that. */
 function shown(raw: unknown): string {
   if (typeof raw === 'object' && raw !== null) return Array.isArray(raw) ? 'a list' : 'an object';
-  const text = JSON.stringify(raw);
-  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
+  return typeof raw === 'string' ? `"${raw}"` : String(raw);
 }
 
 /** @returns NaN for what is no number. */

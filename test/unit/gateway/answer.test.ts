@@ -43,23 +43,21 @@ describe('a volume', () => {
   });
 
   it.each([
-    'null',
-    '-1',
-    '1e400',
-    '"1e3"',
-    '"12,5"',
-    '"NaN"',
-    '""',
-    '" 1"',
-    'true',
-    '[1]',
-    '{"x":1}',
-    '1e19',
-    '"99999999999999999999"',
-  ])('%s is none', (json) => {
-    const shown =
-      json === '[1]' ? 'a list' : json === '{"x":1}' ? 'an object' : JSON.stringify(JSON.parse(json));
-    const reason = `a.b[1] is ${shown}, not a number of bytes, 0 or more`;
+    ['null', 'null'],
+    ['-1', '-1'],
+    ['1e400', 'Infinity'],
+    ['"1e3"', '"1e3"'],
+    ['"12,5"', '"12,5"'],
+    ['"NaN"', '"NaN"'],
+    ['""', '""'],
+    ['" 1"', '" 1"'],
+    ['true', 'true'],
+    ['[1]', 'a list'],
+    ['{"x":1}', 'an object'],
+    ['1e19', '10000000000000000000'],
+    ['"99999999999999999999"', '"99999999999999999999"'],
+  ])('%s is none', (json, shown) => {
+    const reason = `a.b[1] is not a number of bytes, 0 or more: ${shown}`;
     expect(failure(() => read(json))).toEqual(['malformed', reason]);
   });
 
@@ -79,11 +77,6 @@ describe('a volume', () => {
     ['\u0000', 'not JSON'],
   ])('is nothing in %j', (body, what) => {
     expect(failure(() => bytes.read(body))).toEqual(['malformed', `the body is ${what}`]);
-  });
-
-  it('is shown by its beginning where it is not one', () => {
-    const long = JSON.stringify({ a: { b: [0, 'x'.repeat(99)] } });
-    expect(failure(() => bytes.read(long))[1]).toMatch(/^a\.b\[1\] is "x{39}…, not a number/);
   });
 });
 
@@ -113,7 +106,7 @@ describe('a remainder', () => {
       'left is more than total',
     ]);
     expect(failure(() => left.read('{"left":null,"total":500}'))[1]).toBe(
-      'left is null, not a number of MiB',
+      'left is not a number of MiB: null',
     );
     expect(failure(() => left.read('{"left":1}'))[1]).toBe('total is missing');
   });
@@ -136,7 +129,7 @@ describe('verified', () => {
     ['[]', 'a list'],
     ['{}', 'an object'],
   ])('%s is neither', (json, shown) => {
-    const reason = `v is ${shown}, not a string or number`;
+    const reason = `v is not a string or number: ${shown}`;
     expect(failure(() => texts.read(`{"v":${json}}`))).toEqual(['malformed', reason]);
   });
 });

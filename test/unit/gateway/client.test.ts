@@ -289,6 +289,15 @@ describe('a call that fails', () => {
     expect(target.requests).toHaveLength(0);
   });
 
+  it('cuts a long value in a message only after what is secret in it was masked', async () => {
+    const token = `tok-${'1'.repeat(300)}`;
+    const { client } = await against(answer(200, JSON.stringify({ code: 200, data: { used: token } })), {
+      token,
+    });
+    const { message } = await failureOf(client.call('flow', CARD, 1_000));
+    expect(message).toMatch(/^data\.\w+ is not a number of MB, 0 or more: "\*\*\*"$/);
+  });
+
   it('lets no control character of the gateway into messages, and no endless text', async () => {
     const msg = `no\u001b[31m\u202ecard\n${'x'.repeat(5_000)}`;
     const { client } = await against(answer(200, JSON.stringify({ code: 1, msg })));
