@@ -94,7 +94,7 @@ describe("an operator's pause", () => {
   });
 
   it('holds manual triggers back too, and outlives the daemon', async () => {
-    await fleet.cli('pause');
+    await fleet.cli('pause', '--yes');
     await fleet.daemons.at(-1)?.process.stop();
     await fleet.startDaemon();
     expect((await overview()).pauses.map(({ task_type }) => task_type)).toEqual([

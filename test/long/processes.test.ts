@@ -151,7 +151,7 @@ describe('--processes 3', () => {
   it('the supervisor takes another log level too, and keeps its own where the file is broken', async () => {
     const message = 'all processes are ready';
     // Who is killed with a call in flight keeps its slot until the lease ends: the next test wants none of these.
-    await fleet.cli('pause');
+    await fleet.cli('pause', '--yes');
     await waitFor(async () => (await slotsHeld()).every((held) => held === '0'), { what: 'calls to end' });
     setLogLevel('error');
     await reload();

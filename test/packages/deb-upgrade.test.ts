@@ -189,7 +189,7 @@ describe('the Debian package', () => {
   });
 
   it('counted and logged every call, over the upgrade', async () => {
-    await cli('pause', '--for', '10m', '--reason', 'counting');
+    await cli('pause', '--yes', '--for', '10m', '--reason', 'counting');
     const totals = async () => {
       const { tasks } = await answer('stats');
       return tasks

@@ -87,7 +87,7 @@ describe('requests', () => {
       { items: [PAUSE] },
     ],
     [
-      ['pause'],
+      ['pause', '--yes'],
       'POST /api/admin/polling-pauses',
       { task_type: 'all', seconds: 600, reason: '' },
       { items: [PAUSE] },
@@ -325,6 +325,29 @@ describe('pause and resume', () => {
   it.each(['0s', '3650d', '-5m', '169h'])('refuses a pause of %s', async (length) => {
     const { env, requests } = await daemonThatSays(json({ items: [] }));
     expect(await cli(['pause', '--for', length], { env })).toMatchObject({ code: 64, stdout: '' });
+    expect(requests).toEqual([]);
+  });
+
+  it.each([[[]], [['all']]])(
+    'refuses to pause all task types without a terminal and without --yes: %j',
+    async (types) => {
+      const { env, requests } = await daemonThatSays(json({ items: [] }));
+      expect(await cli(['pause', ...types, '--for', '10m'], { env })).toMatchObject({
+        code: 64,
+        stderr: expect.stringContaining('polling of all task types is paused for 10m, on every instance'),
+      });
+      expect(requests).toEqual([]);
+    },
+  );
+
+  it('shows the plan of a pause, and pauses nothing', async () => {
+    const { env, requests } = await daemonThatSays(json({ items: [] }));
+    const { code, stdout } = await cli(['pause', 'package', '--for', '1h', '--dry-run'], { env });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout:
+        'polling of task type package is paused for 1h, on every instance\nno card is stopped or resumed meanwhile\n',
+    });
     expect(requests).toEqual([]);
   });
 

@@ -251,7 +251,7 @@ const LISTINGS: ReadonlyArray<readonly [argv: readonly string[], body: unknown]>
   [['cleanup', 'configs'], many(CLEANUP_ITEM)],
   [['cleanup', 'preview'], { items: [CLEANUP_ITEM], total_rows: MILLIONS }],
   [['cleanup', 'progress'], PROGRESS],
-  [['pause'], { items: [PAUSE] }],
+  [['pause', '--yes'], { items: [PAUSE] }],
   [['concurrency', 'advise'], { tasks: [ADVISED], items: [ADVISED] }],
   [['cards', 'list', '--limit', '2'], { items: [CARD, CARD], next_after_id: Number.MAX_SAFE_INTEGER }],
   [['migrate', 'status', '--database-url', 'postgres://db/cards'], null],

@@ -1,21 +1,26 @@
-// `cardpoll pause` and `cardpoll resume`: pause polling, for example during gateway maintenance, and resume it.
+// `cardpoll pause` and `cardpoll resume`: pause polling, for example during gateway maintenance, and resume it. A pause of all task
+// types is fleet-wide, so it asks first.
 import type { PauseBody } from '../../../api/client/client-bodies.ts';
 import { duration, oneOf, text } from '../../../config/kinds.ts';
 import {
   DEFAULT_PAUSE_SECONDS,
   PAUSABLE,
   PAUSE_SECONDS_BOUNDS,
+  type Pausable,
 } from '../../../domain/limits/operator-limits.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, defineCommand, type Io } from '../../command.ts';
+import { CONFIRM_OPTIONS, confirmIf } from '../../confirm.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { span } from '../../output/style.ts';
 import { listTable, ofItems } from '../../output/table.ts';
 
+const ALL: Pausable = 'all';
+
 const TASK_TYPE = {
   name: '[task_type]',
-  doc: `${PAUSABLE.join(', ')} (default: all)`,
+  doc: `${PAUSABLE.join(', ')} (default: ${ALL})`,
   kind: oneOf(PAUSABLE),
 } as const satisfies ArgumentSpec;
 
@@ -23,7 +28,7 @@ export const pause = defineCommand({
   name: 'pause',
   summary: 'Pause polling for a time, for example during gateway maintenance',
   examples: [
-    'cardpoll pause --for 30m --reason "gateway maintenance"  # all task types',
+    'cardpoll pause --for 30m --reason "gateway maintenance"  # all task types; asks first',
     'cardpoll pause realname --for 5m  # one task type',
     'cardpoll resume  # end the pause early',
   ],
@@ -36,8 +41,10 @@ export const pause = defineCommand({
       default: DEFAULT_PAUSE_SECONDS,
     },
     { flags: '--reason <text>', doc: 'shown with the pause', kind: text('reason'), default: '' },
+    ...CONFIRM_OPTIONS,
   ],
-  run: async (context, { args: [taskType = 'all'], options }) => {
+  run: async (context, { args: [taskType = ALL], options }) => {
+    await confirmIf(taskType === ALL, context, planOf(taskType, options.for), options);
     const [before, answer] = await ask(context, 'pausing', async (client) => [
       (await client.pauses()).body.items,
       await client.pause(taskType, options.for, options.reason),
@@ -46,6 +53,14 @@ export const pause = defineCommand({
     return printAnswer(context, answer, ofItems(pauseTable));
   },
 });
+
+function planOf(taskType: Pausable, seconds: number): string[] {
+  const types = taskType === ALL ? 'all task types' : `task type ${taskType}`;
+  return [
+    `polling of ${types} is paused for ${span(seconds)}, on every instance`,
+    ...(taskType === ALL || taskType === 'package' ? ['no card is stopped or resumed meanwhile'] : []),
+  ];
+}
 
 /** Another operator may have paused for longer, and count on it. */
 function sayReplaced({ stderr }: Io, before: readonly PauseBody[], taskType: string): void {
@@ -65,7 +80,7 @@ export const resume = defineCommand({
     'cardpoll stats  # what is paused',
   ],
   arguments: [TASK_TYPE],
-  run: async (context, { args: [taskType = 'all'] }) => {
+  run: async (context, { args: [taskType = ALL] }) => {
     const answer = await ask(context, 'resuming', (client) => client.resume(taskType));
     context.io.stderr.write(answer.body.items.length === 0 ? 'nothing was paused\n' : 'no longer paused:\n');
     return printAnswer(context, answer, ofItems(pauseTable));
