@@ -79,6 +79,8 @@ export interface CommandSpec {
   readonly isDefault?: boolean;
   /** For programs: help and completion do not list it. */
   readonly hidden?: boolean;
+  /** Subcommands and options of earlier versions, and what to do instead. */
+  readonly gone?: Readonly<Record<string, string>>;
   /** Words for -o if they are not OUTPUT_FORMATS. */
   readonly formats?: readonly string[];
   /** Absent only for groups that need a subcommand. @returns the exit code. */

@@ -76,7 +76,7 @@ function formatOf({ output }: ParsedInput['options']): OutputFormat {
 function report(error: unknown, io: Io, argv: readonly string[]): number {
   if (error instanceof Interruption) return error.exitCode;
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT_OK;
-  const known = error instanceof CommanderError ? usageErrorOf(error) : error;
+  const known = error instanceof CommanderError ? usageErrorOf(error, argv) : error;
   const line = known instanceof CardpollError ? lineOf(known, argv) : `unexpected error: ${messageOf(known)}`;
   // Error messages may quote names that other users have chosen.
   io.stderr.write(`cardpoll: ${line.split('\n').map(plainText).join('\n')}\n`);
@@ -103,7 +103,13 @@ function stackOf(error: unknown): string {
     : `${error.stack}\ncaused by: ${stackOf(error.cause)}`;
 }
 
-function usageErrorOf(error: CommanderError): CardpollError {
+function usageErrorOf(error: CommanderError, argv: readonly string[]): CardpollError {
+  const gone = new Map(Object.entries(commandIn(argv, ROOT)[0].gone ?? {}));
+  const old = argv.map((word) => word.replace(/=.*/s, '')).find((word) => gone.has(word));
+  if (old !== undefined) {
+    const hint = gone.get(old) ?? '';
+    return new CardpollError('usage', 'gone', `'${old}' is gone`, { hint, cause: error });
+  }
   const text = error.message.replace(/^error: /, '').replace(/\n\(Did(.*)\)$/s, ' (did$1)');
   return new CardpollError('usage', 'usage', text, { cause: error });
 }

@@ -47,8 +47,6 @@ export interface SearchOptions {
   readonly threads?: number | undefined;
   /** Default: auto. */
   readonly inflate?: InflateChoice | undefined;
-  /** Directory of the indexes; null: use none. */
-  readonly cacheDir?: string | null | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }

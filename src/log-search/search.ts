@@ -93,7 +93,7 @@ export async function searchLogs(options: SearchOptions) {
 /** @returns the results in the order of the plan. */
 async function searchFiles(query: Query, runDirectory: string | null, options: SearchOptions) {
   using found = walk(options.roots);
-  const plan = await makePlan(found, query, options.cacheDir ?? null, options.signal);
+  const plan = await makePlan(found, query, options.signal);
   const work = { query, runDirectory };
   const { results, threads } = await forEachFile(plan.tasks, 'findHits', work, options);
   return { plan, threads, results: results.sort((a, b) => a.file - b.file) };
@@ -110,7 +110,6 @@ function fileCounts(plan: Plan, notices: readonly Notice[], results: readonly Fi
   return {
     considered: plan.considered,
     pruned: plan.pruned.length,
-    prunedByIndex: plan.pruned.filter(({ reason }) => reason.startsWith('index_')).length,
     searched: searched.length,
     damaged: count((code) => NOTICES[code] === 'damaged'),
     denied: count((code) => code === 'denied'),
@@ -127,10 +126,9 @@ async function findTraces(hits: HitRuns, query: Query, options: SearchOptions) {
     fromMs: Math.min(...targets.map(({ fromMs }) => fromMs)),
     toMs: Math.max(...targets.map(({ toMs }) => toMs)),
   };
-  // The search is for lines without the card, so the index of the card does not help.
   const wider: Query = { ...query, window };
   using found = walk(options.roots);
-  const plan = await makePlan(found, wider, null, options.signal);
+  const plan = await makePlan(found, wider, options.signal);
   const silent = { ...options, onProgress: undefined };
   const work = { query: wider, targets };
   const { results } = await forEachFile(plan.tasks, 'findTraceLines', work, silent);

@@ -1,5 +1,5 @@
-// Spreads the files of a plan over threads: this one, and worker threads that begin in scan-worker.ts. Used by search.ts and
-// index-logs.ts. A thread takes the next file from a shared counter, so none waits for this thread to hand out work while it
+// Spreads the files of a plan over threads: this one, and worker threads that begin in scan-worker.ts. Used by
+// search.ts. A thread takes the next file from a shared counter, so none waits for this thread to hand out work while it
 // scans.
 import { availableParallelism } from 'node:os';
 import { setInterval } from 'node:timers';
@@ -8,12 +8,11 @@ import { sum } from '../domain/numbers.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { findHits } from './hits/find-hits.ts';
 import { findTraceLines } from './hits/trace-lines.ts';
-import { indexFile } from './index/index-file.ts';
 import type { FileTask, SearchOptions } from './model.ts';
 import type { ScanControl } from './scan/scan-file.ts';
 
 /** What can be done with a file, by name: a function cannot be sent to a worker thread, so a thread gets its name. */
-const FILE_WORK = { findHits, findTraceLines, indexFile } as const;
+const FILE_WORK = { findHits, findTraceLines } as const;
 type FileWork = typeof FILE_WORK;
 
 /** Approximate ratio of inflated log text to its size on disk. */

@@ -7,9 +7,6 @@ import { createGzip } from 'node:zlib';
 
 /** In every file. */
 export const COMMON_CARD = '8986001234567890123';
-/** In one file only, as most cards are in few files of a busy fleet. */
-export const RARE_CARD = '8986007654321098765';
-export const RARE_LINES = 5;
 
 const DAY_MS = 86_400_000;
 const START_MS = Date.parse('2026-02-01T00:00:00Z');
@@ -35,8 +32,6 @@ export interface LogShape {
   readonly files: number;
   /** Inflated. */
   readonly bytesAFile: number;
-  /** The file that holds RARE_CARD; null: none does. */
-  readonly rareIn: number | null;
   /** Corpora of different seeds have different cards in them. */
   readonly seed: number;
 }
@@ -58,13 +53,12 @@ export async function makeLogs(root: string, shape: LogShape): Promise<LogCorpus
   };
 }
 
-async function makeFile(root: string, file: number, { bytesAFile, rareIn, seed }: LogShape) {
+async function makeFile(root: string, file: number, { bytesAFile, seed }: LogShape) {
   const path = join(root, `worker.log-${dayOf(file + 1).replaceAll('-', '')}.gz`);
   const gzip = createGzip();
   const written = once(gzip.pipe(createWriteStream(path)), 'close');
   const random = generator(seed + file);
   const lines = Math.floor(bytesAFile / BYTES_A_LINE);
-  const rareEvery = Math.floor(lines / RARE_LINES);
   let [bytes, hits] = [0, 0];
   for (let line = 0; line < lines; ) {
     let text = '';
@@ -72,8 +66,7 @@ async function makeFile(root: string, file: number, { bytesAFile, rareIn, seed }
       const ms = START_MS + DAY_MS * (file + line / lines);
       const isHit = line % COMMON_EVERY === 1;
       if (isHit) hits += 1;
-      const isRareLine = file === rareIn && line % rareEvery === 2 && line / rareEvery < RARE_LINES;
-      text += logLine(ms, isHit ? COMMON_CARD : isRareLine ? RARE_CARD : null, random);
+      text += logLine(ms, isHit ? COMMON_CARD : null, random);
     }
     bytes += Buffer.byteLength(text);
     if (!gzip.write(text)) await once(gzip, 'drain');

@@ -21,7 +21,7 @@ const ABSENT = Buffer.from(COMMON_CARD.replace('9', '1'));
 export async function run(): Promise<void> {
   const root = temporaryDirectory('bench-log-parts');
   try {
-    const corpus = await makeLogs(root, { files: 1, bytesAFile: MEGABYTES * 1e6, rareIn: null, seed: 1 });
+    const corpus = await makeLogs(root, { files: 1, bytesAFile: MEGABYTES * 1e6, seed: 1 });
     const path = corpus.files[0] ?? '';
     const block = scanBuffer().subarray(0, BLOCK_BYTES);
     const blocks = Math.floor(corpus.bytes / BLOCK_BYTES);

@@ -8,11 +8,10 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { COMMON_CARD, dayOf, type LogCorpus, makeLogs, RARE_CARD, RARE_LINES } from './log-corpus.ts';
+import { COMMON_CARD, dayOf, type LogCorpus, makeLogs } from './log-corpus.ts';
 import { printTable } from './table.ts';
 
 const BINARY = join(process.cwd(), 'bin', 'cardpoll.js');
-const ABSENT_CARD = '8986999999999999999';
 const ROUNDS = 5;
 const WANTED_FILE = 4;
 /** With the ten days more than 10 GB in all. */
@@ -45,22 +44,20 @@ export async function run(argv: readonly string[]): Promise<void> {
   install();
   const root = temporaryDirectory('bench-logs');
   try {
-    const all = await makeLogs(join(root, 'all'), { files: 6, bytesAFile, rareIn: null, seed: 100 });
+    const all = await makeLogs(join(root, 'all'), { files: 6, bytesAFile, seed: 100 });
     const days = await makeLogs(join(root, 'days'), {
       files: 10,
       bytesAFile,
-      rareIn: WANTED_FILE,
       seed: 200,
     });
     const noDate = await compareWithoutDate(all);
     const oneDay = await compareOneDay(days);
-    const indexed = await searchIndexed([all, days], join(root, 'cache'));
     const [help] = await measureInTurn([
       { name: '--help', command: process.execPath, args: [BINARY, '--help'], hits: 0 },
     ]);
     const helpMs = Math.round((help?.seconds ?? Number.NaN) * 1000);
     process.stdout.write(`\ncardpoll --help: ${helpMs} ms\n`);
-    const cardpolls = [...noDate, ...oneDay, ...indexed].filter(({ name }) => name.startsWith('cardpoll'));
+    const cardpolls = [...noDate, ...oneDay].filter(({ name }) => name.startsWith('cardpoll'));
     const result = {
       bench: 'logs',
       bytes: { no_date: all.bytes, one_day_of_ten: days.bytes },
@@ -68,7 +65,6 @@ export async function run(argv: readonly string[]): Promise<void> {
       no_date_zlib_sync: ratios(noDate, 'cardpoll --inflate zlib-sync'),
       no_date_node: ratios(noDate, 'cardpoll --inflate node'),
       one_day_of_ten: ratios(oneDay, 'cardpoll'),
-      indexed_seconds: Object.fromEntries(indexed.map(({ name, seconds }) => [name, round(seconds)])),
       peak_rss_mb: Math.round(Math.max(...cardpolls.map(({ rssMb }) => rssMb))),
       help_ms: helpMs,
       targets: TARGETS,
@@ -96,7 +92,7 @@ function compareWithoutDate(corpus: LogCorpus): Promise<Measured[]> {
   const hits = sum(corpus.hits);
   process.stdout.write(`${gigabytes(corpus)} GB in ${corpus.files.length} files, no date: ${hits} hits\n`);
   const search = (name: string, ...args: string[]) =>
-    cardpoll(name, [corpus.root], COMMON_CARD, hits, '--no-index', ...args);
+    cardpoll(name, [corpus.root], COMMON_CARD, hits, ...args);
   return compare([
     search('cardpoll'),
     search('cardpoll --inflate zlib-sync', '--inflate', 'zlib-sync'),
@@ -111,22 +107,8 @@ function compareOneDay(corpus: LogCorpus): Promise<Measured[]> {
   process.stdout.write(
     `\n${gigabytes(corpus)} GB in ${corpus.files.length} days, --date ${day}: ${hits} hits\n`,
   );
-  const dated = ['--no-index', '--date', day, '--tz', 'UTC'];
+  const dated = ['--date', day, '--tz', 'UTC'];
   return compare([cardpoll('cardpoll', [corpus.root], COMMON_CARD, hits, ...dated), ...peers(corpus)]);
-}
-
-function searchIndexed(corpora: readonly LogCorpus[], cache: string): Promise<Measured[]> {
-  const roots = corpora.map(({ root }) => root);
-  const where = ['--cache-dir', cache];
-  execFileSync(process.execPath, [BINARY, 'logs', 'index', '--roots', roots.join(':'), ...where], {
-    stdio: 'ignore',
-  });
-  const bytes = sum(corpora.map(gigabytes)).toFixed(1);
-  process.stdout.write(`\n${bytes} GB in ${sum(corpora.map(({ files }) => files.length))} indexed files\n`);
-  return compare([
-    cardpoll('cardpoll, card in no file', roots, ABSENT_CARD, 0, ...where),
-    cardpoll('cardpoll, card in one file', roots, RARE_CARD, RARE_LINES, ...where),
-  ]);
 }
 
 function cardpoll(

@@ -18,7 +18,7 @@ const CONFIG = `log_search:
 it('count together with the built-in signs', async () => {
   const tree = new LogTree();
   tree.write('logs/gw.log', LINES);
-  const command = ['logs', '--roots', tree.path('logs'), '--iccid', CARD, '--count-only', '--no-index'];
+  const command = ['logs', '--roots', tree.path('logs'), '--iccid', CARD, '--count-only'];
   const config = tree.write('cardpoll.yaml', CONFIG);
   const realname = [...command, '--interface', 'realname'];
   expect(await runCli(realname)).toMatchObject({ code: 0, stdout: '1\n' });

@@ -1,7 +1,7 @@
-// `cardpoll logs` as operators run it: exit codes, streams, formats, permissions, worker threads, indexes. The daemon's own
+// `cardpoll logs` as operators run it: exit codes, streams, formats, permissions, worker threads. The daemon's own
 // logs are logs-rotated.test.ts.
 import { execFile } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -259,83 +259,17 @@ describe('worker threads', () => {
   });
 });
 
-describe('the index', () => {
-  it('leaves files without the card out, and nothing else', async () => {
-    const tree = threeDays();
-    const cache = new LogTree().root;
-    tree.write('other.log.gz', gzipSync(`{"iccid":"89860099999999999990"}\n`));
-    const index = () => runCli(['logs', 'index', '--roots', tree.root, '--cache-dir', cache, '--tz', 'UTC']);
-    expect((await index()).stdout).toMatch(/^4 indexed, 0 unchanged/);
-    expect((await index()).stdout).toMatch(/^0 indexed, 4 unchanged/);
-    const search = async (...args: string[]) =>
-      JSON.parse((await logs(tree, '--cache-dir', cache, '-o', 'json', ...args)).stdout);
-    expect(await search()).toMatchObject({ hits: 7, files: { pruned_by_index: 1, searched: 3 } });
-    expect(await search('--date', '2026-02-02')).toMatchObject({ hits: 3, files: { pruned_by_index: 3 } });
-    // Changed since: not believed, although as long and as old as before.
-    const path = tree.path('other.log.gz');
-    const { mtime, size } = statSync(path);
-    const changed = gzipSync(`{"iccid":"${CARD}1"}\n`);
-    tree.write('other.log.gz', Buffer.concat([changed, Buffer.alloc(Math.max(0, size - changed.length))]));
-    utimesSync(path, mtime, mtime);
-    expect(await search()).toMatchObject({ hits: 8, files: { pruned_by_index: 0 } });
-  });
-
-  it('ends with 2 when a file at rest has none, and names it; a file that is still written is no fault', async () => {
-    const tree = threeDays();
-    tree.write('now.log', at('2026-02-03T09:00:00Z'));
-    const args = ['logs', 'index', '--roots', tree.root, '--cache-dir', new LogTree().root, '--tz', 'UTC'];
-    const stillWritten = `left out ${tree.path('now.log')}: still written\n`;
-    expect(await runCli(args)).toMatchObject({ code: 0, stderr: stillWritten });
-    tree.write('torn.gz', gzipSync(at('2026-02-01T10:00:00Z')).subarray(0, -4));
-    const torn = await runCli(args);
-    expect(torn.code).toBe(2);
-    expect(torn.stdout).toMatch(/^0 indexed, 3 unchanged, 2 left out/);
-    expect(torn.stderr).toContain(`left out ${tree.path('torn.gz')}: `);
-  });
-
-  it('ends with 2 when a directory is denied', async () => {
-    const tree = threeDays();
-    tree.write('secret/old.log', at('2026-02-01T10:00:00Z'), '2026-02-01T12:00:00Z');
-    const cache = new LogTree().root;
-    chmodSync(tree.root, 0o755);
-    chmodSync(tree.path('secret'), 0o000);
-    chmodSync(cache, 0o777);
-    const command = [...AS_NOBODY, process.execPath, BINARY, 'logs', 'index', '--roots', tree.root];
-    const failed = await run(command[0] ?? '', [...command.slice(1), '--cache-dir', cache]).catch((e) => e);
-    chmodSync(tree.path('secret'), 0o755);
-    expect([failed.code, failed.stdout]).toEqual([
-      2,
-      expect.stringMatching(/^3 indexed, 0 unchanged, 0 left/),
-    ]);
-    expect(failed.stderr).toContain(`${tree.path('secret')}: `);
-  });
-
-  it('is made in a zone without a name too', async () => {
-    const tree = threeDays();
-    const args = ['logs', 'index', '--roots', tree.root, '--cache-dir', new LogTree().root];
-    const index = async () => (await runCli(args, { env: { TZ: 'CST-8' } })).stdout;
-    expect(await index()).toMatch(/^3 indexed, 0 unchanged/);
-    expect(await index()).toMatch(/^0 indexed, 3 unchanged/);
-  });
-
+describe('the index of earlier versions', () => {
   it.each([
-    ['cut short', (sidecar: Buffer) => sidecar.subarray(0, -1)],
-    ['damaged in its filter', (sidecar: Buffer) => sidecar.fill(0, sidecar.length - 1_000)],
-    ['damaged in its first line', (sidecar: Buffer) => sidecar.fill('9', 20, 21)],
-    ['empty', () => Buffer.alloc(0)],
-  ])('is not believed when it is %s', async (_, damage) => {
-    const tree = threeDays();
-    const cache = new LogTree().root;
-    await runCli(['logs', 'index', '--roots', tree.root, '--cache-dir', cache, '--tz', 'UTC']);
-    const absent = async () => {
-      const args = ['logs', '--roots', tree.root, '--iccid', '8986009999999999999', '--cache-dir', cache];
-      return JSON.parse((await runCli([...args, '-o', 'json'])).stdout).files;
-    };
-    expect(await absent()).toMatchObject({ pruned_by_index: 3, searched: 0 });
-    for (const name of readdirSync(`${cache}/log-index`)) {
-      const path = `${cache}/log-index/${name}`;
-      writeFileSync(path, damage(readFileSync(path)));
-    }
-    expect(await absent()).toMatchObject({ pruned_by_index: 0, searched: 3 });
+    [['index', '--roots', '/tmp'], 'index'],
+    [['--roots', '/tmp', 'index'], 'index'],
+    [['--roots', '/tmp', '--iccid', '1', '--no-index'], '--no-index'],
+    [['--roots', '/tmp', '--iccid', '1', '--cache-dir=/tmp'], '--cache-dir'],
+  ])('is refused with what to do instead: %j', async (args, word) => {
+    const { code, stdout, stderr } = await runCli(['logs', ...args]);
+    expect([code, stdout]).toEqual([64, '']);
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(new RegExp(`'${word}' is gone .hint: .*--date`)),
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 // Directories that cannot be made or used, given to the built binary: it says so and ends. Node's own recursive mkdir
 // would retry indefinitely below /proc, deaf to SIGTERM; the deadline ends that with SIGKILL and fails the test.
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli as run } from '../support/processes.ts';
@@ -8,11 +8,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const dir = temporaryDirectory('unusable');
 const file = join(dir, 'file');
-const logs = join(dir, 'logs');
 writeFileSync(file, '');
-mkdirSync(logs);
-writeFileSync(join(logs, 'old.log'), '{"iccid":"89860000000000000001"}\n');
-utimesSync(join(logs, 'old.log'), 1_700_000_000, 1_700_000_000);
 
 const UNUSABLE = [
   ['is below /proc, where mkdir answers "no such file"', '/proc/cardpoll/x', 'ENOENT'],
@@ -34,21 +30,11 @@ describe.each(UNUSABLE)('a directory that %s', (_, path, reason) => {
   ])('ends with 78 and the reason: %s', async (_flag, args) => {
     expect(await runCli(args)).toMatchObject({ code: 78, stderr: saysWhy });
   });
-
-  it('ends indexing with 78 and the reason; searching does without an index', async () => {
-    const where = ['--roots', logs, '--cache-dir', path];
-    const indexed = await runCli(['logs', 'index', ...where]);
-    expect(indexed).toMatchObject({ code: 78, stderr: saysWhy });
-    expect(indexed.stderr).toMatch(/indexes cannot be kept in/);
-    const found = await runCli(['logs', ...where, '--iccid', '89860000000000000001', '--count-only']);
-    expect(found).toMatchObject({ code: 0, stdout: '1\n' });
-  });
 });
 
 it('a directory without a name is refused as a value', async () => {
   expect((await runCli(['daemon', '--log-dir', '', ...GATEWAY])).code).toBe(78);
   expect((await runCli(['daemon', '--data-dir', ' ', ...GATEWAY])).code).toBe(78);
-  expect((await runCli(['logs', 'index', '--roots', logs, '--cache-dir', ''])).code).toBe(64);
 });
 
 it('a data directory that is there but cannot be written ends with 78', async () => {

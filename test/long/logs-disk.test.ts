@@ -1,20 +1,8 @@
 // `cardpoll logs` where it must write: more hits than memory should hold, a full disk, directories that are not there
 // or not ours. A failure is one line with what, where and what to do, exit code 74, and nothing stays behind.
-import {
-  chmodSync,
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { LogTree } from '../support/log-tree.ts';
 import { endOwnedProcesses, spawnOwned } from '../support/owned-process.ts';
@@ -212,68 +200,5 @@ describe('standard output on a full disk', () => {
     const outcome = await runUnder(under, search(tree, '--all'), { TMPDIR: temporary });
     expectOneLine(outcome, 'standard output', 'ENOSPC');
     expect(readdirSync(temporary)).toEqual([]);
-  });
-});
-
-describe('`logs index` that cannot keep its indexes', () => {
-  const index = (tree: LogTree, cache: string, ...args: string[]) => [
-    'logs',
-    'index',
-    '--roots',
-    tree.root,
-    '--cache-dir',
-    cache,
-    ...args,
-  ];
-
-  function closedLogs(files: number): LogTree {
-    const tree = new LogTree();
-    for (let n = 0; n < files; n += 1) {
-      tree.write(
-        `${n}.log.gz`,
-        gzipSync(`{"time":"2026-02-01T10:00:00Z","iccid":"898600000000000${1000 + n}"}\n`),
-      );
-    }
-    return tree;
-  }
-
-  it('for want of a directory', async () => {
-    const tree = closedLogs(2);
-    const file = new LogTree().write('file', '');
-    for (const cache of [join(file, 'cache'), '/dev/null']) {
-      expectFailure(78, await runCli(index(tree, cache)), cache, '--cache-dir');
-    }
-  });
-
-  it('for want of permission', async () => {
-    const tree = closedLogs(2);
-    const cache = new LogTree().root;
-    chmodSync(cache, 0o500);
-    chmodSync(tree.root, 0o755);
-    // Root may write anywhere.
-    const asNobody =
-      process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'] : [];
-    expectFailure(78, await runUnder(asNobody, index(tree, cache)), cache, 'EACCES', '--cache-dir');
-  });
-
-  it('for want of room', async () => {
-    const tree = closedLogs(3);
-    const cache = new LogTree().root;
-    const limit = ['prlimit', '--fsize=100', '--'];
-    expectOneLine(await runUnder(limit, index(tree, cache)), cache, 'EFBIG', '--cache-dir');
-    expect(readdirSync(join(cache, 'log-index'))).toEqual([]);
-  });
-
-  it.runIf(full.mounted)('for want of room on the disk', async () => {
-    const tree = closedLogs(3);
-    const cache = join(full.path, 'cache');
-    mkdirSync(cache);
-    writeFileSync(join(full.path, 'filler'), Buffer.alloc(1024 * 1024 - 4096));
-    expectOneLine(await runCli(index(tree, cache)), cache, 'ENOSPC', '--cache-dir');
-    const kept = readdirSync(join(cache, 'log-index'));
-    expect(kept.filter((name) => !name.endsWith('.idx'))).toEqual([]);
-    rmSync(join(full.path, 'filler'));
-    const { stdout } = await runCli(index(tree, cache));
-    expect(stdout).toMatch(new RegExp(`^${3 - kept.length} indexed, ${kept.length} unchanged, 0 left out`));
   });
 });

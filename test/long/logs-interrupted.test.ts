@@ -1,14 +1,14 @@
-// `cardpoll logs` ended from outside: by signals, while it searches, prints or indexes, and by a reader that leaves.
+// `cardpoll logs` ended from outside: by signals, while it searches or prints, and by a reader that leaves.
 // It ends at once, says nothing, and leaves nothing behind.
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BIG_LOG_CARD, writeBigLog } from '../support/big-log.ts';
 import { LogTree } from '../support/log-tree.ts';
-import { type RunningCli, runCli, spawnCli, waitFor } from '../support/processes.ts';
+import { type RunningCli, spawnCli, waitFor } from '../support/processes.ts';
 import { quoted } from '../support/terminal.ts';
 
 const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
@@ -16,7 +16,6 @@ const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
 const PROMPTLY_MS = 15_000;
 const CARD = BIG_LOG_CARD;
 const MEMBERS = 100;
-const INDEXED_MEMBERS = 15;
 const run = promisify(execFile);
 
 let temporary: string;
@@ -96,42 +95,6 @@ it.each([['auto'], ['node']])('SIGINT in gigabytes of zero padding, inflating wi
   const process = spawnCli(search(tree, '--count-only', '--threads', '1', '--inflate', inflate));
   await reading(process);
   await endsPromptly(process, 'SIGINT');
-});
-
-describe('`logs index` interrupted', () => {
-  it.each([
-    ['SIGINT', 1],
-    ['SIGTERM', 2],
-    ['SIGKILL', 2],
-  ] as const)(
-    'by %s with %i threads: the next one completes what is missing, searches are right',
-    async (signal, threads) => {
-      const tree = bigFiles(2, INDEXED_MEMBERS);
-      const card = '8986009999999999999';
-      tree.write('small.log', `{"time":"2026-02-01T10:00:00Z","iccid":"${card}"}\n`, '2026-02-01T12:00:00Z');
-      const cache = new LogTree().root;
-      const index = ['logs', 'index', '--roots', tree.root, '--cache-dir', cache, '--tz', 'UTC'];
-      const process = spawnCli([...index, '--threads', String(threads)]);
-      await reading(process);
-      if (signal === 'SIGKILL') await process.stop(signal);
-      else await endsPromptly(process, signal);
-      const kept = existsSync(`${cache}/log-index`) ? readdirSync(`${cache}/log-index`) : [];
-      expect(kept.length).toBeLessThan(3);
-
-      const hits = async (iccid: string) =>
-        (await runCli(['logs', '--roots', tree.root, '--iccid', iccid, '--count-only', '--cache-dir', cache]))
-          .stdout;
-      expect(await hits(card)).toBe('1\n');
-      const again = await runCli(index);
-      expect(again).toMatchObject({ code: 0, stderr: '' });
-      expect(again.stdout).toBe(
-        `${3 - kept.length} indexed, ${kept.length} unchanged, 0 left out, 0 outdated indexes removed\n`,
-      );
-      expect(readdirSync(`${cache}/log-index`)).toHaveLength(3);
-      expect(await hits(card)).toBe('1\n');
-      expect(await hits(CARD)).toBe(`${2 * INDEXED_MEMBERS}\n`);
-    },
-  );
 });
 
 describe('a reader that leaves', () => {

@@ -1,7 +1,7 @@
 // deploy/logrotate.d/cardpoll on a daemon that polls, serves and writes all the while: logrotate itself, `cardpoll logs`
 // itself. What is found afterwards is compared with a reading of every file by other code, with what the gateway counted
 // and with what the client asked for.
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
@@ -37,13 +37,12 @@ let fleet: Fleet;
 let simulator: Simulator;
 let daemon: Daemon;
 let logDir: string;
-let cacheDir: string;
 /** What the gateway said the watched card had used before the daemon asked for the first time. */
 let usedBefore: number;
 /** Ids of the requests for the watched card that were answered, by status. */
 const asked: Record<number, string[]> = {};
 /** What searches said that ran beside the rotations, one list a row of searches. */
-const seenMeanwhile: Seen[][] = [[], [], []];
+const seenMeanwhile: Seen[][] = [[], []];
 
 beforeAll(async () => {
   simulator = await startSimulator({ host: '127.0.0.1', port: 0, latencyMs: 5, changeRate: 1 });
@@ -55,8 +54,6 @@ beforeAll(async () => {
   });
   daemon = await fleet.startDaemon();
   logDir = daemon.logDir;
-  cacheDir = join(fleet.dir, 'cache');
-  mkdirSync(cacheDir);
   await fleet.setIntervals(1);
   // The gateway is in this process, whose searches hold it up: no call is ended as slow while the limit is not used up.
   await fleet.setLimits(2 * CARDS);
@@ -133,8 +130,7 @@ async function rotateBesideSearches(late: boolean): Promise<void> {
   const before = await countOf(WATCHED);
   let rotated = false;
   const searches = [
-    async () => asSeen(await search(WATCHED, '--count-only', '--no-index')),
-    async () => asSeen(await search(WATCHED, '--count-only', '--cache-dir', cacheDir)),
+    async () => asSeen(await search(WATCHED, '--count-only')),
     // Without a process to start, searches are so short that some hit the very steps of logrotate.
     async () => {
       await nextTurn();
@@ -152,7 +148,7 @@ async function rotateBesideSearches(late: boolean): Promise<void> {
   });
   if (late) daemon.process.signal('SIGSTOP');
   try {
-    await rotateAsShipped({ logDir, cacheDir, pid: daemon.process.pid, workDir: fleet.dir });
+    await rotateAsShipped({ logDir, pid: daemon.process.pid, workDir: fleet.dir });
   } finally {
     if (late) daemon.process.signal('SIGCONT');
     rotated = true;
@@ -199,7 +195,6 @@ it.each([
   const lines = linesAbout(card);
   expect(lines.length).toBeGreaterThan(ROTATIONS * 6);
   expect(await countOf(card)).toBe(lines.length);
-  expect(await countOf(card, '--cache-dir', cacheDir)).toBe(lines.length);
   for (const alias of aliases) {
     const expected = lines.filter((line) => belongsTo(line, alias, false)).length;
     expect(await countOf(card, '--interface', alias), alias).toBe(expected);
@@ -297,17 +292,11 @@ it('keeps each rotation under a name of its own, all but the last compressed and
   expect(failures.length).toBeGreaterThanOrEqual(1);
   // Compressed, nothing takes less than 50 bytes and a line more than 100.
   for (const file of failures) expect(statSync(join(logDir, file)).size).toBeGreaterThan(100);
-  const compressed = failures.filter((file) => file.endsWith('.gz')).length;
-  const absent = await search('8986009999999999999', '--cache-dir', cacheDir, '-o', 'json');
-  expect(JSON.parse(absent.stdout)).toMatchObject({
-    hits: 0,
-    files: { pruned_by_index: 2 * (ROTATIONS - 1) + compressed },
-  });
 });
 
 it('rotates without a daemon too', async () => {
   const before = await countOf(WATCHED);
-  await rotateAsShipped({ logDir, cacheDir, pid: 0, workDir: fleet.dir });
+  await rotateAsShipped({ logDir, pid: 0, workDir: fleet.dir });
   expect(readdirSync(logDir).filter((file) => file.startsWith('worker.log-'))).toHaveLength(ROTATIONS + 1);
   expect(linesOf('worker.log')).not.toEqual([]);
   expect(readFileSync(join(logDir, 'worker.log'), 'utf8')).toBe('');

@@ -83,20 +83,6 @@ describe('progress', () => {
     expectProgress(terminal);
     expect(terminal.screen).toEqual([String(MEMBERS)]);
   });
-
-  it('of `logs index`', async () => {
-    const terminal = onTerminal([
-      'logs',
-      'index',
-      '--roots',
-      oneBigFile().root,
-      '--cache-dir',
-      new LogTree().root,
-    ]);
-    expect(await terminal.ended()).toBe(0);
-    expectProgress(terminal);
-    expect(terminal.screen).toEqual(['1 indexed, 0 unchanged, 0 left out, 0 outdated indexes removed']);
-  });
 });
 
 describe('the streams', () => {

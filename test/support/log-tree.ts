@@ -27,9 +27,9 @@ export class LogTree {
     return path;
   }
 
-  /** What the binary is told to search the tree for a card, without an index. */
+  /** What the binary is told to search the tree for a card. */
   searchCommand(iccid: string, ...args: readonly string[]): string[] {
-    return ['logs', '--roots', this.root, '--iccid', iccid, '--tz', 'UTC', '--no-index', ...args];
+    return ['logs', '--roots', this.root, '--iccid', iccid, '--tz', 'UTC', ...args];
   }
 
   /** Searches the tree on this thread. */

@@ -8,13 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { programPath } from './provision.ts';
 
-const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
 const SHIPPED = fileURLToPath(new URL('../../deploy/logrotate.d/cardpoll', import.meta.url));
 const run = promisify(execFile);
 
 export interface Rotation {
   readonly logDir: string;
-  readonly cacheDir: string;
   /** Of the daemon; 0: none runs. */
   readonly pid: number;
   /** Keeps the configuration and logrotate's state. */
@@ -29,17 +27,13 @@ export async function rotateAsShipped(rotation: Rotation): Promise<void> {
   await run(programPath('logrotate'), ['--force', '--state', state, config]);
 }
 
-function configuration({ logDir, cacheDir, pid }: Rotation): string {
+function configuration({ logDir, pid }: Rotation): string {
   const owner = `${userInfo().username} ${execFileSync('id', ['-gn'], { encoding: 'utf8' }).trim()}`;
   const substitutes: Array<[string | RegExp, string]> = [
     ['su cardpoll cardpoll', `su ${owner}`],
     ['create 0640 cardpoll cardpoll', `create 0640 ${owner}`],
     [/systemctl list-units [^)]*/, pid === 0 ? 'true' : `echo ${pid} loaded`],
     ['systemctl kill --kill-who=main --signal=HUP "$unit"', 'kill -HUP "$unit"'],
-    [/systemd-run [^/]*--uid=cardpoll [^/]*/, ''],
-    ['/usr/bin/cardpoll logs index', `${process.execPath} ${BINARY} logs index`],
-    ['--roots /var/log/cardpoll', `--roots ${logDir}`],
-    ['--cache-dir /var/cache/cardpoll', `--cache-dir ${cacheDir}`],
     ['/var/log/cardpoll/*.log /var/log/cardpoll/worker-*/*.log {', `${logDir}/*.log {`],
   ];
   let text = readFileSync(SHIPPED, 'utf8');

@@ -1,7 +1,5 @@
-// `cardpoll logs`: searches log files for a card, and indexes them. A thin layer over src/log-search, which is loaded
+// `cardpoll logs`: searches log files for a card. A thin layer over src/log-search, which is loaded
 // when the command runs. It needs no daemon.
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { integer, oneOf, text } from '../../config/kinds.ts';
 import { type LogsConfig, loadLogsConfig } from '../../config/load-config.ts';
 import { INTERFACE_ALIASES } from '../../domain/gateway-interface.ts';
@@ -14,11 +12,11 @@ import {
   type OptionSpec,
   type OptionsOf,
 } from '../command.ts';
-import { EXIT_OK, EXIT_UNKNOWN } from '../exit-codes.ts';
 import { writeAll } from '../output/print.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
 
-const ROOT_OPTIONS = [
+const OPTIONS = [
+  { flags: '--iccid <digits>', doc: 'iccid to search for, or any part of it', kind: text('digits') },
   {
     flags: '--roots <A:B>',
     doc: 'log directories (default: the configured log directory)',
@@ -34,50 +32,6 @@ const ROOT_OPTIONS = [
     doc: 'number of threads (default: one per processor)',
     kind: integer({ min: 1, max: 64 }),
   },
-  {
-    flags: '--cache-dir <path>',
-    doc: 'directory of the indexes (default: ~/.cache/cardpoll)',
-    kind: text('path'),
-  },
-] as const satisfies readonly OptionSpec[];
-
-type RootOptions = OptionsOf<typeof ROOT_OPTIONS>;
-
-const index = defineCommand({
-  name: 'index',
-  summary: 'Index log files that are no longer written, so that searches skip files without the card',
-  examples: [
-    'cardpoll logs index --roots /var/log/cardpoll  # from cron, or from postrotate of logrotate',
-    'cardpoll logs index --roots /var/log/cardpoll --cache-dir /var/cache/cardpoll  # for all users',
-    'cardpoll logs index --roots /a:/b --threads 1  # with little load',
-  ],
-  options: ROOT_OPTIONS,
-  run: async (context, { options }) => {
-    const { indexLogs } = await import('../../log-search/index-logs.ts');
-    const config = await configFor(context, options, true);
-    const roots = rootsOf(options, config);
-    const report = await withProgress(context, 'indexing', (watch) =>
-      indexLogs({
-        roots,
-        tz: zoneOf(options, config),
-        threads: options.threads,
-        cacheDir: cacheDirOf(context, options),
-        ...watch,
-      }),
-    );
-    const { indexed, current, leftOut, isComplete, dropped, notices } = report;
-    for (const { path, reason } of leftOut) context.io.stderr.write(`left out ${path}: ${reason}\n`);
-    for (const { path, detail } of notices) context.io.stderr.write(`${path}: ${detail}\n`);
-    context.io.stdout.write(
-      `${indexed} indexed, ${current} unchanged, ${leftOut.length} left out, ${dropped} outdated indexes removed\n`,
-    );
-    return isComplete ? EXIT_OK : EXIT_UNKNOWN;
-  },
-});
-
-const SEARCH_OPTIONS = [
-  { flags: '--iccid <digits>', doc: 'iccid to search for, or any part of it', kind: text('digits') },
-  ...ROOT_OPTIONS,
   { flags: '--date <day>', doc: 'day to search: 2026-02-01, today or yesterday', kind: text('day') },
   {
     flags: '--since <time>',
@@ -96,7 +50,6 @@ const SEARCH_OPTIONS = [
   { flags: '--all', doc: 'print every hit, in time order across files' },
   { flags: '--trace', doc: 'print the other lines of the same requests too' },
   { flags: '--no-prune', doc: 'search every file completely, whatever times it covers' },
-  { flags: '--no-index', doc: 'do not use indexes' },
   {
     flags: '--inflate <how>',
     doc: 'gzip library: auto (the fastest available), zlib-sync, or node',
@@ -104,7 +57,11 @@ const SEARCH_OPTIONS = [
   },
 ] as const satisfies readonly OptionSpec[];
 
-type LogsOptions = OptionsOf<typeof SEARCH_OPTIONS>;
+/** An earlier version kept an index of the cards in each file. */
+const NO_INDEX =
+  'searches use no index: leave it out; --date, --since and --until skip the files of other times';
+
+type LogsOptions = OptionsOf<typeof OPTIONS>;
 
 export const logs: CommandSpec = defineCommand({
   name: 'logs',
@@ -116,9 +73,13 @@ export const logs: CommandSpec = defineCommand({
     'cardpoll logs --iccid 8986001234567890123 --since 02:00 --all  # every line since two, in time order',
     'cardpoll logs --iccid 8986001234567890123 --since 2h --trace  # with the other lines of its requests',
   ],
-  options: SEARCH_OPTIONS,
+  options: OPTIONS,
   formats: LOG_FORMATS,
-  subcommands: [index],
+  gone: {
+    index: NO_INDEX,
+    '--no-index': NO_INDEX,
+    '--cache-dir': NO_INDEX,
+  },
   run: async (context, { options }) => {
     const [{ searchLogs }, { printAside, printReport }, { exitCodeOf }] = await Promise.all([
       import('../../log-search/search.ts'),
@@ -126,8 +87,8 @@ export const logs: CommandSpec = defineCommand({
       import('../../log-search/report/report.ts'),
     ]);
     const hasTimes = [options.date, options.since, options.until].some((time) => time !== undefined);
-    const search = searchOptions(context, options, await configFor(context, options, hasTimes));
-    const report = await withProgress(context, 'searching', (watch) => searchLogs({ ...search, ...watch }));
+    const search = searchOptions(options, await configFor(context, options, hasTimes));
+    const report = await withProgress(context, (watch) => searchLogs({ ...search, ...watch }));
     try {
       const format = LOG_FORMATS.find((one) => one === context.format) ?? 'text';
       const print = { format, all: options.all ?? false };
@@ -152,25 +113,23 @@ async function configFor(
   return loadLogsConfig(configInputs);
 }
 
-function searchOptions(context: CommandContext, options: LogsOptions, config: LogsConfig): SearchOptions {
-  const { iccid, index: useIndex, ...rest } = options;
+function searchOptions(options: LogsOptions, config: LogsConfig): SearchOptions {
+  const { iccid, ...rest } = options;
   if (iccid === undefined) {
     throw new CardpollError('usage', 'iccid_missing', 'no card given: --iccid is missing', {
       hint: 'add --iccid 8986001234567890123, or any part of it',
     });
   }
-  const cacheDir = useIndex ? cacheDirOf(context, options) : null;
   return {
     ...rest,
     tz: zoneOf(options, config),
     roots: rootsOf(options, config),
     iccid,
     ownSigns: config.interfaces,
-    cacheDir,
   };
 }
 
-function rootsOf({ roots }: RootOptions, { logDir }: LogsConfig): readonly string[] {
+function rootsOf({ roots }: Partial<LogsOptions>, { logDir }: LogsConfig): readonly string[] {
   const given = roots?.split(':') ?? [logDir ?? ''];
   const named = given.filter((root) => root !== '');
   if (named.length > 0) return named;
@@ -180,12 +139,8 @@ function rootsOf({ roots }: RootOptions, { logDir }: LogsConfig): readonly strin
   });
 }
 
-function zoneOf({ tz }: RootOptions, { timeZone }: LogsConfig): string | undefined {
+function zoneOf({ tz }: Partial<LogsOptions>, { timeZone }: LogsConfig): string | undefined {
   return tz ?? timeZone ?? undefined;
-}
-
-function cacheDirOf({ io }: CommandContext, { cacheDir }: RootOptions): string {
-  return cacheDir ?? join(io.env.XDG_CACHE_HOME || join(io.env.HOME || homedir(), '.cache'), 'cardpoll');
 }
 
 interface Watch {
@@ -193,10 +148,10 @@ interface Watch {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-async function withProgress<T>({ io }: CommandContext, what: string, work: (watch: Watch) => Promise<T>) {
+async function withProgress<T>({ io }: CommandContext, work: (watch: Watch) => Promise<T>) {
   const signal = io.onInterrupt();
   if (io.stderr.isTTY !== true) return work({ signal });
-  const bar = new ProgressBar(io, what);
+  const bar = new ProgressBar(io, 'searching');
   const onProgress = ({ doneBytes, totalBytes }: Progress) => {
     bar.total ??= totalBytes;
     bar.update(doneBytes);

@@ -28,7 +28,7 @@ export function holds(matcher: LineMatcher, line: Buffer): boolean {
 }
 
 /** With this many digits or more an id is a whole card id, and a run of digits must equal it. */
-export const WHOLE_ID_DIGITS = 18;
+const WHOLE_ID_DIGITS = 18;
 /** An id of this length is often logged with a check digit after it. */
 const ID_WITHOUT_CHECK_DIGIT = 19;
 

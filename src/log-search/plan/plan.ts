@@ -6,7 +6,6 @@
 
 import { constants, gunzipSync } from 'node:zlib';
 import { sum } from '../../domain/numbers.ts';
-import { readIndex } from '../index/index-store.ts';
 import { type FileTask, type FoundFile, type Query, SLACK_MS } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import { isGzip } from '../read/gzip/gzip-format.ts';
@@ -26,36 +25,22 @@ const MAX_INFLATED_BYTES = 4 * 1024 * 1024;
 const HEAD_LINES = 20;
 const NEWLINE = 0x0a;
 
-type PruneReason =
-  | 'begins_after'
-  | 'ends_before'
-  | 'not_written_since'
-  | 'successor_begins_before'
-  | 'index_lacks_card'
-  | 'index_outside_window';
+type PruneReason = 'begins_after' | 'ends_before' | 'not_written_since' | 'successor_begins_before';
 
 export type Plan = Awaited<ReturnType<typeof makePlan>>;
 
-/**
- * @param cacheDirectory directory of the indexes; null: use none.
- * @throws the signal's reason when it is aborted.
- */
-export async function makePlan(
-  found: Listing,
-  query: Query,
-  cacheDirectory: string | null,
-  signal: AbortSignal | undefined,
-) {
+/** @throws the signal's reason when it is aborted. */
+export async function makePlan(found: Listing, query: Query, signal: AbortSignal | undefined) {
   const zone = new Zone(query.zone);
   const candidates = found.files.map((file) => candidateOf(file, zone));
   const notices = [...found.notices];
   const pruned: { readonly path: string; readonly reason: PruneReason }[] = [];
   let kept = candidates;
-  if (query.prune) {
-    for (const one of candidates) lookInto(one, query, cacheDirectory, zone);
+  if (query.prune && query.window !== null) {
+    for (const one of candidates) lookInto(one, query.window, zone);
     kept = [];
     for (const one of candidates) {
-      const reason = indexReason(one, query, zone) ?? windowReason(one, candidates, query.window, zone);
+      const reason = windowReason(one, candidates, query.window, zone);
       if (reason === null) kept.push(one);
       else pruned.push({ path: one.file.path, reason });
     }
@@ -81,7 +66,6 @@ interface Candidate {
   /** The latest time near the end. */
   lastMs: number | null;
   peekedBytes: number;
-  index: ReturnType<typeof readIndex>;
 }
 
 function candidateOf(file: FoundFile, zone: Zone): Candidate {
@@ -89,41 +73,21 @@ function candidateOf(file: FoundFile, zone: Zone): Candidate {
   const name = parseRotationName(file.path.slice(slash + 1));
   const fallback = (name.day === null ? null : zone.dayOf(...name.day)) ?? zone.dayAt(file.mtimeMs);
   const directory = file.path.slice(0, slash + 1);
-  return { file, directory, name, fallback, firstMs: null, lastMs: null, peekedBytes: 0, index: null };
+  return { file, directory, name, fallback, firstMs: null, lastMs: null, peekedBytes: 0 };
 }
 
 /** Ignores files that cannot be opened; the scan reports them. */
-function lookInto(
-  candidate: Candidate,
-  { window, card }: Query,
-  cacheDirectory: string | null,
-  zone: Zone,
-): void {
-  if (window === null ? cacheDirectory === null : isOld(candidate, window)) return;
+function lookInto(candidate: Candidate, window: TimeSpan, zone: Zone): void {
+  if (isOld(candidate, window)) return;
   const { file } = candidate;
   try {
     using bytes = FileBytes.of(file);
     if (bytes === null) return;
-    try {
-      if (cacheDirectory !== null) candidate.index = readIndex(cacheDirectory, file, bytes, card);
-      const facts = candidate.index?.facts;
-      // The zone is compared last, because its name may be expensive to find.
-      if (facts !== undefined && facts.zone === zone.name) candidate.firstMs = facts.firstMs;
-      else if (window !== null) Object.assign(candidate, peek(bytes, zone));
-    } finally {
-      candidate.peekedBytes = bytes.read;
-    }
+    Object.assign(candidate, peek(bytes, zone));
+    candidate.peekedBytes = bytes.read;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
   }
-}
-
-function indexReason({ index }: Candidate, { window }: Query, zone: Zone): PruneReason | null {
-  if (index === null) return null;
-  if (index.lacksCard) return 'index_lacks_card';
-  const { firstMs, lastMs } = index.facts;
-  if (window === null || index.facts.zone !== zone.name || firstMs === null || lastMs === null) return null;
-  return zone.latest(lastMs) < window.fromMs || firstMs >= window.toMs ? 'index_outside_window' : null;
 }
 
 function isOld({ file }: Candidate, window: TimeSpan): boolean {
@@ -133,10 +97,9 @@ function isOld({ file }: Candidate, window: TimeSpan): boolean {
 function windowReason(
   candidate: Candidate,
   all: readonly Candidate[],
-  window: TimeSpan | null,
+  window: TimeSpan,
   zone: Zone,
 ): PruneReason | null {
-  if (window === null) return null;
   const { firstMs, lastMs } = candidate;
   if (isOld(candidate, window)) return 'not_written_since';
   if (firstMs === null) return null;

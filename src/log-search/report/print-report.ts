@@ -94,11 +94,10 @@ function summaryToText(report: Report): string {
   const counts = Object.entries(report.byInterface);
   if (counts.length > 0)
     rows.push(['by interface', counts.map(([name, count]) => `${name} ${count}`).join(', ')]);
-  const index = files.prunedByIndex > 0 ? ` (${files.prunedByIndex} by index)` : '';
   rows.push(
     [
       'files',
-      `${files.considered} considered, ${files.pruned} pruned${index}, ${files.searched} searched, ` +
+      `${files.considered} considered, ${files.pruned} pruned, ${files.searched} searched, ` +
         `${files.damaged} damaged, ${files.denied} denied`,
     ],
     ['bytes', `${size(bytes.read)} read, ${size(bytes.searched)} of log text searched`],

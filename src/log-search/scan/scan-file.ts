@@ -1,5 +1,5 @@
-// Scans one file from opening to closing, with the matcher and the sink of its caller: find-hits.ts, trace-lines.ts or
-// index-file.ts.
+// Scans one file from opening to closing, with the matcher and the sink of its caller: find-hits.ts or
+// trace-lines.ts.
 // Tries the fast way first; when it fails for this file (inflate.ts), or the time of a line needs more than a short
 // look back (line-clock.ts), the results are dropped and the file is scanned again the careful way.
 

@@ -4,7 +4,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { INTERFACE_ALIASES } from '../../../src/domain/gateway-interface.ts';
-import { indexLogs } from '../../../src/log-search/index-logs.ts';
 import { seededRandom } from '../../support/gzip-damage.ts';
 import { dayOf, type ReferenceFile, referenceSearch } from '../../support/log-reference.ts';
 import { LogTree } from '../../support/log-tree.ts';
@@ -141,8 +140,6 @@ describe('random corpora', () => {
     const zone = pick(random, ZONES);
     const files = makeCorpus(random, tree, zone);
 
-    const indexDir = random() < 0.5 ? new LogTree().root : null;
-    if (indexDir !== null) await indexLogs({ roots: [tree.root], cacheDir: indexDir, tz: zone, threads: 1 });
     for (let query = 0; query < 12; query += 1) {
       const iccid = random() < 0.8 ? pick(random, CARDS) : pick(random, CARDS).slice(3, 12);
       const wanted = {
@@ -158,7 +155,6 @@ describe('random corpora', () => {
         { inflate: 'zlib-sync' as const },
         { inflate: 'node' as const },
         { countOnly: true },
-        { cacheDir: indexDir },
       ]) {
         const report = await tree.search({ iccid, tz: zone, ...wanted, ...how });
         expect(report.hits, `${what} ${JSON.stringify(how)}`).toBe(expected.length);

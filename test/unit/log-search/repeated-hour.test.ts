@@ -1,6 +1,5 @@
 // The night when clocks go back: 01:00 to 02:00 in New York are twice on 2026-11-01, at 05:00Z and at 06:00Z.
 import { expect, it } from 'vitest';
-import { indexLogs } from '../../../src/log-search/index-logs.ts';
 import { isIncomplete } from '../../../src/log-search/model.ts';
 import { LogTree } from '../../support/log-tree.ts';
 
@@ -60,15 +59,6 @@ it('keeps files whose last time, or that of their successor, may be an hour late
   tree.write('turned.log', at('01:10:00', 'second hour'), LATER);
   const window = { since: '2026-11-01T07:20:00Z', until: '2026-11-01T07:40:00Z' };
   expect(await tree.search({ ...SECOND_HOUR, ...window })).toMatchObject({ hits: 2, notices: [] });
-});
-
-it('is found in indexed files', async () => {
-  const tree = new LogTree();
-  tree.write('logs/repeated.log', at('01:45:00'), LATER);
-  tree.write('logs/once.log', at('00:45:00'), LATER);
-  const options = { ...SECOND_HOUR, roots: [tree.path('logs')], cacheDir: tree.path('cache') };
-  await indexLogs({ ...options, threads: 1 });
-  expect(await tree.search(options)).toMatchObject({ hits: 1, files: { prunedByIndex: 1 } });
 });
 
 it('is found by the requests of a hit, too', async () => {

@@ -1,6 +1,5 @@
 // The edges of a time window: what lies on them, what lies a millisecond beside, and how late a line may be written.
 import { expect, it } from 'vitest';
-import { indexLogs } from '../../../src/log-search/index-logs.ts';
 import { LogTree } from '../../support/log-tree.ts';
 
 const CARD = '8986001234567890123';
@@ -31,21 +30,6 @@ it.each([
     kind: 'usage',
     code: 'empty_window',
   });
-});
-
-it('finds in an indexed file what lies on its edges', async () => {
-  const tree = new LogTree();
-  const old = Date.parse('2026-02-02T00:00:00Z');
-  tree.write('logs/ends-at-start.log', line(FROM, -60_000) + line(FROM), old);
-  tree.write('logs/ends-before.log', line(FROM, -60_000) + line(FROM, -1), old);
-  tree.write('logs/begins-before-end.log', line(UNTIL, -1) + line(UNTIL, 60_000), old);
-  tree.write('logs/begins-at-end.log', line(UNTIL) + line(UNTIL, 60_000), old);
-  const roots = [tree.path('logs')];
-  const cacheDir = tree.path('cache');
-  expect((await indexLogs({ roots, cacheDir, tz: 'UTC', threads: 1 })).indexed).toBe(4);
-  const report = await tree.search({ ...WINDOW, roots, cacheDir });
-  expect(report.hits).toBe(2);
-  expect(report.files.prunedByIndex).toBe(2);
 });
 
 it('finds a line that was written up to two hours late, or early', async () => {
