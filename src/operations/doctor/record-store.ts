@@ -1,15 +1,22 @@
 // The checks of the record store: the server, its schema and its clock. Used by examine.ts.
 
 import { MonthCalendar } from '../../domain/cards/usage-month.ts';
-import { type Finding, failed, ok, skipped, warning } from '../../domain/finding.ts';
+import { type Finding, failed, ok, skipped, unknown, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { MigrationState, RecordServer, RecordStore } from '../../store/ports/records/record-store.ts';
+import type {
+  HeldSnapshot,
+  MigrationState,
+  RecordServer,
+  RecordStore,
+} from '../../store/ports/records/record-store.ts';
 import { clockFinding, failure } from './finding.ts';
 
 const LEAST_MAJOR_VERSION = 14;
 const MONTHS_AHEAD = 3;
-/** Normal writes are far shorter: a batch of results takes milliseconds, a chunk of an import seconds. */
-const WRITING_LONG_MS = 300_000;
+/** Normal transactions are far shorter: a batch of results takes milliseconds, a chunk of an import seconds. */
+const OPEN_LONG_MS = 300_000;
+/** Where the time is not known. A busy fleet makes so many transactions within the hour. */
+const MANY_TRANSACTIONS = 10_000;
 const CHECKS = [
   'postgresql version',
   'postgresql connections',
@@ -104,19 +111,41 @@ function replicationFinding({ readOnlyBy, waitsForStandby, standbys }: RecordSer
   return ok(check, `${standbys} standbys${waitsForStandby ? ', commits wait for them' : ''}`);
 }
 
-/** Each poll leaves a dead row, which vacuum removes only when every transaction that began before has ended. */
-function transactionFinding({ oldestWriter }: RecordServer, psql: string): Finding {
+/** Each poll leaves a dead row, which vacuum removes only when no snapshot is as old as that row. */
+function transactionFinding({ snapshots }: RecordServer, psql: string): Finding {
   const check = 'postgresql transactions';
-  if (oldestWriter === null || oldestWriter.openMs < WRITING_LONG_MS)
-    return ok(check, 'no transaction has been writing for long');
-  const { openMs, remedy } = oldestWriter;
-  const minutes = Math.floor(openMs / 60_000);
-  const detail = `one has been writing for ${minutes} min; vacuum removes no row that has died since, so tables grow`;
-  return warning(check, detail, {
-    hint: 'end it if it was forgotten',
-    command: `${psql} -c "${remedy}"`,
+  const old = snapshots.find(({ openMs, transactions }) =>
+    openMs === null ? transactions >= MANY_TRANSACTIONS : openMs >= OPEN_LONG_MS,
+  );
+  if (old !== undefined) {
+    const { kind, name, openMs, transactions, remedy } = old;
+    const since = openMs === null ? '' : `, open for ${Math.floor(openMs / 60_000)} min,`;
+    const detail = `${HOLDERS[kind].what} ${name}${since} keeps the dead rows of the last ${transactions} transactions: vacuum does not remove them, so tables grow`;
+    return warning(check, detail, {
+      hint: HOLDERS[kind].hint,
+      command: remedy === null ? null : `${psql} -c "${remedy}"`,
+    });
+  }
+  const hidden = snapshots.filter(({ kind, openMs }) => kind === 'session' && openMs === null);
+  if (hidden.length === 0) return ok(check, 'no old transaction keeps dead rows');
+  const names = hidden.map(({ name }) => name).join(', ');
+  return unknown(check, `not known: this user may not see for how long others are open: ${names}`, {
+    hint: 'as a superuser of PostgreSQL: GRANT pg_read_all_stats TO the user of database_url',
   });
 }
+
+const DUMP_HINT = 'docs/upgrading.md says how to dump a database that polls';
+const ON_STANDBY =
+  'a query on that standby keeps them, by hot_standby_feedback: end the query there, or turn the setting off';
+const HOLDERS: Readonly<Record<HeldSnapshot['kind'], { readonly what: string; readonly hint: string }>> = {
+  session: { what: 'the session of', hint: `end it if it was forgotten; ${DUMP_HINT}` },
+  prepared: { what: 'the prepared transaction', hint: 'end it if it was forgotten' },
+  slot: {
+    what: 'the replication slot',
+    hint: `if its standby is gone, drop the slot; otherwise ${ON_STANDBY}`,
+  },
+  standby: { what: 'the standby', hint: ON_STANDBY },
+};
 
 /** @returns the finding, and whether all migrations are applied. */
 async function migrationFinding(records: RecordStore): Promise<[Finding, boolean]> {

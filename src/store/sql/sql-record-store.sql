@@ -20,19 +20,44 @@ WHERE d.datname = current_database()
 
 -- name: sql_record_store.server
 -- $1 application name under which daemons are connected.
--- oldest_writer: what has been writing for the longest: a session, or a transaction that is prepared. Only a member of
--- pg_read_all_stats sees the sessions of other users.
+-- snapshots: what keeps vacuum from removing rows of this database, the oldest first: sessions that write or read by an old
+-- snapshot, prepared transactions, replication slots, and standbys that send feedback without a slot. transactions: how many
+-- have begun since. open_ms is NULL for a slot or a standby, which keep no time, and for a session of another user unless this
+-- user is a member of pg_read_all_stats. Such a session has no backend_type either.
 -- usage_months: months for which both usage tables have a partition. None before the tables exist.
 SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
   current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
     - coalesce(current_setting('reserved_connections', true)::integer, 0) AS max_connections,
-  (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::integer AS connections,
+  (SELECT count(*) FROM pg_stat_activity
+    WHERE usesysid IS NOT NULL AND coalesce(backend_type, 'client backend') = 'client backend')::integer AS connections,
   (SELECT count(*) FROM pg_stat_activity WHERE application_name = $1::text)::integer AS own_connections,
   CASE WHEN pg_is_in_recovery() THEN 'standby'
     WHEN current_setting('default_transaction_read_only')::boolean THEN 'setting' END AS read_only_by,
   current_setting('synchronous_standby_names') <> '' AS waits_for_standby,
   (SELECT count(*) FROM pg_stat_replication)::integer AS standbys,
-  writer.open_ms AS "oldest_writer.open_ms", writer.remedy AS "oldest_writer.remedy",
+  (SELECT coalesce(json_agg(json_build_object('kind', kind, 'name', name, 'openMs', open_ms, 'transactions', transactions,
+      'remedy', remedy) ORDER BY transactions DESC), '[]')
+    FROM (
+      SELECT CASE WHEN datid IS NULL THEN 'standby' ELSE 'session' END AS kind,
+        concat_ws(' ', usename, nullif(application_name, '')) AS name,
+        CASE WHEN datid IS NOT NULL THEN extract(epoch FROM clock_timestamp() - xact_start) * 1000 END AS open_ms,
+        greatest(age(backend_xid), age(backend_xmin)) AS transactions,
+        CASE WHEN datid IS NOT NULL THEN format('SELECT pg_terminate_backend(%s)', pid) END AS remedy
+      FROM pg_stat_activity
+      WHERE (datname = current_database() OR datid IS NULL) AND num_nonnulls(backend_xid, backend_xmin) > 0
+        -- VACUUM ignores the snapshots of other VACUUMs.
+        AND pid <> pg_backend_pid() AND NOT EXISTS (SELECT FROM pg_stat_progress_vacuum v WHERE v.pid = pg_stat_activity.pid)
+      UNION ALL
+      SELECT 'prepared', gid, extract(epoch FROM clock_timestamp() - prepared) * 1000, age(transaction),
+        format('ROLLBACK PREPARED %L', gid)
+      FROM pg_prepared_xacts WHERE database = current_database()
+      UNION ALL
+      SELECT 'slot', slot_name, NULL, age(xmin),
+        CASE WHEN NOT active THEN format('SELECT pg_drop_replication_slot(%L)', slot_name) END
+      FROM pg_replication_slots WHERE xmin IS NOT NULL
+      ORDER BY transactions DESC
+      LIMIT 10
+    ) AS holder) AS snapshots,
   ARRAY(
     SELECT replace(right(child.relname::text, 7), '_', '-') AS month
     FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
@@ -42,13 +67,3 @@ SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
     HAVING count(*) = 2
     ORDER BY month
   ) AS usage_months
-FROM (VALUES (1)) AS one LEFT JOIN (
-  SELECT (extract(epoch FROM clock_timestamp() - xact_start) * 1000)::float8 AS open_ms,
-    format('SELECT pg_terminate_backend(%s)', pid) AS remedy
-  FROM pg_stat_activity WHERE datname = current_database() AND backend_xid IS NOT NULL AND xact_start IS NOT NULL
-  UNION ALL
-  SELECT (extract(epoch FROM clock_timestamp() - prepared) * 1000)::float8, format('ROLLBACK PREPARED %L', gid)
-  FROM pg_prepared_xacts WHERE database = current_database()
-  ORDER BY open_ms DESC
-  LIMIT 1
-) AS writer ON true

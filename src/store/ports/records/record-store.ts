@@ -74,10 +74,22 @@ export interface RecordServer {
   /** True when commits wait for a standby; `standbys` counts the connected ones. */
   readonly waitsForStandby: boolean;
   readonly standbys: number;
-  /** The longest-running writing transaction in the database, and the SQL that ends it. */
-  readonly oldestWriter: { readonly openMs: number; readonly remedy: string } | null;
+  /** What keeps vacuum from removing dead rows of the database: the ten oldest, the oldest first. */
+  readonly snapshots: readonly HeldSnapshot[];
   /** Months (YYYY-MM) whose usage can be written, ascending. */
   readonly usageMonths: readonly string[];
+}
+
+export interface HeldSnapshot {
+  readonly kind: 'session' | 'prepared' | 'slot' | 'standby';
+  /** User and program of a session, the name of a prepared transaction or of a replication slot. */
+  readonly name: string;
+  /** For how long its transaction has been open; null: not known, for a slot, a standby, or a session of another user. */
+  readonly openMs: number | null;
+  /** Transactions that have begun since. */
+  readonly transactions: number;
+  /** The SQL that ends it; null: it is ended elsewhere. */
+  readonly remedy: string | null;
 }
 
 export interface MigrationState {

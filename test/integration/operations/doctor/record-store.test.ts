@@ -1,6 +1,6 @@
 // What the doctor says of a record store: a real PostgreSQL, and clocks that are wrong.
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { recordStoreFindings } from '../../../../src/operations/doctor/record-store.ts';
 import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
@@ -78,20 +78,68 @@ it('connections of all instances and of others', async () => {
   expect(many?.detail).toMatch(/^5000 for 500 instances and \d+ of others, of \d+/);
 });
 
-it('a transaction that writes, in the database', async () => {
-  const elsewhere = new pg.Client({ connectionString: await emptyDatabase() });
-  const client = new pg.Client({ connectionString: url });
-  try {
-    for (const one of [elsewhere, client]) {
-      await one.connect();
-      await one.query('BEGIN; CREATE TABLE written (id integer)');
-    }
-    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    const remedy = `SELECT pg_terminate_backend(${rows[0]?.pid})`;
-    expect((await records.server()).oldestWriter).toMatchObject({ remedy });
-  } finally {
-    await Promise.all([client.end(), elsewhere.end()]);
+describe('what keeps dead rows', () => {
+  let client: pg.Client;
+  let pid: number;
+  let elsewhere: pg.Client;
+  beforeAll(async () => {
+    client = new pg.Client({ connectionString: url, application_name: 'pg_dump' });
+    elsewhere = new pg.Client({ connectionString: await emptyDatabase() });
+    await Promise.all([client.connect(), elsewhere.connect()]);
+    pid = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid ?? 0;
+  });
+  afterEach(() => Promise.all([client.query('ROLLBACK'), elsewhere.query('ROLLBACK')]));
+  afterAll(() => Promise.all([client.end(), elsewhere.end()]));
+
+  /** Not those of autovacuum. */
+  async function ofDumps(store = records) {
+    return (await store.server()).snapshots.filter(({ name }) => name.endsWith('pg_dump'));
   }
+
+  it.each([
+    ['writes', 'BEGIN; CREATE TABLE written (id integer)'],
+    ['reads by one snapshot, as pg_dump does', 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM pg_class'],
+  ])('a transaction that %s, in this database', async (_, sql) => {
+    for (const one of [elsewhere, client]) await one.query(sql);
+    expect(await ofDumps()).toEqual([
+      expect.objectContaining({
+        kind: 'session',
+        name: 'postgres pg_dump',
+        openMs: expect.any(Number),
+        transactions: expect.any(Number),
+        remedy: `SELECT pg_terminate_backend(${pid})`,
+      }),
+    ]);
+  });
+
+  it('not a transaction that is open and holds no snapshot', async () => {
+    await client.query('BEGIN; SELECT FROM pg_class');
+    expect(await ofDumps()).toEqual([]);
+  });
+
+  it('a user with few rights sees them, but not for how long', async () => {
+    await client.query('CREATE ROLE few LOGIN');
+    try {
+      const few = new URL(url);
+      few.username = 'few';
+      const reopened = await openPostgresRecordStore({
+        url: few.href,
+        applicationName: 'cardpoll-doctor',
+        readsOnly: true,
+      });
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM pg_class');
+      const asFew = await ofDumps(reopened);
+      const { connections } = await reopened.server();
+      await reopened.close();
+      expect(asFew).toEqual([
+        expect.objectContaining({ kind: 'session', openMs: null, transactions: expect.any(Number) }),
+      ]);
+      expect(connections, 'hidden ones count').toBeGreaterThan(1);
+    } finally {
+      await client.query('ROLLBACK');
+      await client.query('DROP ROLE few');
+    }
+  });
 });
 
 it('a database that takes no writes', async () => {

@@ -5,7 +5,11 @@ import { recordStoreFindings, recordStoreNotOpened } from '../../../../src/opera
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveServer } from '../../../../src/store/ports/live/live-store.ts';
-import type { RecordServer, RecordStore } from '../../../../src/store/ports/records/record-store.ts';
+import type {
+  HeldSnapshot,
+  RecordServer,
+  RecordStore,
+} from '../../../../src/store/ports/records/record-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const MIB = 1_048_576;
@@ -210,7 +214,7 @@ describe('a PostgreSQL', () => {
     readOnlyBy: null,
     waitsForStandby: false,
     standbys: 0,
-    oldestWriter: null,
+    snapshots: [],
     usageMonths: ['2026-11', '2026-12', '2027-01', '2027-02'],
   };
   const applied = (id: string) => ({ id, appliedAtMs: 1, newer: false });
@@ -237,7 +241,7 @@ describe('a PostgreSQL', () => {
       'postgresql version: ok: 15',
       'postgresql connections: ok: 10 for 1 instance and 2 of others, of 100',
       'postgresql replication: ok: 0 standbys',
-      'postgresql transactions: ok: no transaction has been writing for long',
+      'postgresql transactions: ok: no old transaction keeps dead rows',
       'migrations: ok: all 2 applied',
       'usage partitions: ok: 2026-11 and 3 months ahead',
       'postgresql clock: ok: +0 ms against this machine',
@@ -291,21 +295,48 @@ describe('a PostgreSQL', () => {
     expect(await found('postgresql replication', server)).toMatchObject({ status, detail, command });
   });
 
+  const held = (kind: HeldSnapshot['kind'], openMs: number | null, transactions: number): HeldSnapshot => ({
+    kind,
+    name: `${kind} x`,
+    openMs,
+    transactions,
+    remedy: openMs === null ? null : 'SELECT pg_terminate_backend(7)',
+  });
+
   it.each([
-    [299_999, 'ok', 'no transaction has been writing for long', null],
+    [[held('session', 29_999, 9_000_000)], 'ok', /^no old transaction/, null],
     [
-      300_000,
+      [held('session', 1_000, 400_000), held('session', 300_000, 70)],
       'warning',
-      'one has been writing for 5 min; vacuum removes no row that has died since, so tables grow',
+      /^the session of session x, open for 5 min, keeps the dead rows of the last 70 transactions: /,
       'psql -h db -c "SELECT pg_terminate_backend(7)"',
     ],
-  ])('in which a transaction has written for %i ms', async (openMs, status, detail, command) => {
-    const oldestWriter = { openMs, remedy: 'SELECT pg_terminate_backend(7)' };
-    expect(await found('postgresql transactions', { oldestWriter })).toMatchObject({
-      status,
-      detail,
-      command,
+    [[held('slot', null, 9_999)], 'ok', /^no old transaction/, null],
+    [
+      [held('slot', null, 10_000)],
+      'warning',
+      /^the replication slot slot x keeps the dead rows of the last 10000 transactions/,
+      null,
+    ],
+    [[held('standby', null, 10_000)], 'warning', /^the standby standby x keeps/, null],
+    [[held('prepared', 300_000, 1)], 'warning', /^the prepared transaction prepared x, open for 5 min/, /7/],
+  ])('whose dead rows are kept by %j', async (snapshots, status, detail, command) => {
+    const finding = await found('postgresql transactions', { snapshots });
+    expect(finding?.status).toBe(status);
+    expect(finding?.detail).toMatch(detail);
+    if (command === null) expect(finding?.command).toBeNull();
+    else expect(finding?.command).toMatch(command);
+  });
+
+  it('whose sessions of other users are hidden: how old they are is known by transactions only', async () => {
+    expect(
+      await found('postgresql transactions', { snapshots: [held('session', null, 9_999)] }),
+    ).toMatchObject({
+      status: 'unknown',
+      detail: 'not known: this user may not see for how long others are open: session x',
     });
+    const old = { snapshots: [held('session', null, 10_000)] };
+    expect((await found('postgresql transactions', old))?.status).toBe('warning');
   });
 
   it('lacks migrations, or cannot list them: then the partitions are not checked', async () => {
