@@ -171,8 +171,10 @@ CREATE TABLE card_usage (
   jump_from_used_mb double precision,
   jump_at timestamp with time zone,
   previous_reading_mb double precision,
+  iccid text,
   CONSTRAINT card_usage_pkey PRIMARY KEY (card_id, month)
 ) PARTITION BY RANGE (month);
+COMMENT ON COLUMN card_usage.iccid IS 'The SIM that was read last; NULL: it was read by a version that did not store it.';
 COMMENT ON COLUMN card_usage.jump_at IS 'When that reading was taken.';
 COMMENT ON COLUMN card_usage.jump_from_mb IS 'The highest reading before one more than twenty times as high, or before a restart at less than a twentieth; NULL: there is nothing to take back.';
 COMMENT ON COLUMN card_usage.jump_from_used_mb IS 'The usage of the month before that reading; NULL: it was read in an earlier month.';
@@ -199,6 +201,8 @@ CREATE TABLE cards (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   changed_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+  iccid_changed_at timestamp with time zone,
+  allowance_changed_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT cards_pkey PRIMARY KEY (card_id),
   CONSTRAINT cards_iccid_key UNIQUE (iccid),
   CONSTRAINT cards_allowance_mb_check CHECK ((allowance_mb >= (0)::double precision)),
@@ -459,6 +463,8 @@ AS $function$
 BEGIN
   NEW.updated_at := clock_timestamp();
   NEW.changed_xid := pg_current_xact_id();
+  IF NEW.iccid <> OLD.iccid THEN NEW.iccid_changed_at := clock_timestamp(); END IF;
+  IF NEW.allowance_mb IS DISTINCT FROM OLD.allowance_mb THEN NEW.allowance_changed_at := clock_timestamp(); END IF;
   IF NEW.card_id <> OLD.card_id THEN
     INSERT INTO card_removals (card_id) VALUES (OLD.card_id) ON CONFLICT DO NOTHING;
   END IF;
@@ -544,6 +550,14 @@ BEGIN
   UPDATE stop_control SET minute = control.minute, by_minute = control.by_minute, by_quarter = control.by_quarter;
   RETURN 'granted';
 END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.reading_is_of_sim(card cards, of_iccid text, read_at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT coalesce(of_iccid, card.iccid) = card.iccid AND coalesce(read_at > card.iccid_changed_at, true)
 $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
@@ -632,6 +646,26 @@ BEGIN
   control.minute := present;
   RETURN control;
 END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.stop_is_final(stop card_stops, of_iccid text, of_allowance_mb double precision)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT stop.iccid = of_iccid AND coalesce(of_allowance_mb, 'Infinity') <= coalesce(stop.allowance_mb, 'Infinity')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.stop_spares(stop card_stops, card cards, read_at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT stop.state <> 'requested' AND NOT coalesce(
+    CASE WHEN stop_is_final(stop, card.iccid, card.allowance_mb)
+      THEN stop.state = 'resumed' AND stop.stop_again AND read_at > stop.resumed_at
+      ELSE read_at > greatest(card.iccid_changed_at, card.allowance_changed_at, stop.resumed_at) END,
+    false)
 $function$;
 
 CREATE OR REPLACE FUNCTION public.stop_uncounted(control stop_control, charged_at timestamp with time zone)

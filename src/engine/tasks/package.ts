@@ -1,5 +1,5 @@
-// Task package: stops a card that exceeds its package, exactly once a month (operations interface, section 1), and makes
-// the stops and resumes that operators order.
+// Task package: stops a card that exceeds its package (operations interface, section 1), once a month for a SIM and an allowance,
+// and makes the stops and resumes that operators order.
 //
 // The task always asks the gateway for the card's status first. If the card runs, the claim of the stop decides from
 // the records of that moment whether it is over its package, and whether the rules of stops allow the call

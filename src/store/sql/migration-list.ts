@@ -21,3 +21,4 @@ export { default as '0019_webhook_groups' } from './migrations/0.3/0019_webhook_
 export { default as '0020_early_polls' } from './migrations/0.3/0020_early_polls.sql';
 export { default as '0021_called_stops' } from './migrations/0.3/0021_called_stops.sql';
 export { default as '0022_resume_calls' } from './migrations/0.3/0022_resume_calls.sql';
+export { default as '0023_facts_of_a_sim' } from './migrations/0.3/0023_facts_of_a_sim.sql';

@@ -204,6 +204,7 @@ describeRecordStore('rules of stops', (db) => {
     ['the usage was corrected', 'UPDATE card_usage SET used_mb = 1 WHERE card_id = 1'],
     ['the card was stopped otherwise', 'UPDATE cards SET stopped = true WHERE card_id = 1'],
     ['the card was removed', 'DELETE FROM cards WHERE card_id = 1'],
+    ['the card has another SIM', "UPDATE cards SET iccid = '898600000000000077' WHERE card_id = 1"],
     ['the month is over', 'UPDATE card_usage SET closed = true WHERE card_id = 1'],
   ])('a held stop is dropped when %s', async (_, change) => {
     // Usage of long ago is not wanted at all.

@@ -5,7 +5,7 @@ import { DAEMON } from '../../../src/domain/audit.ts';
 import type { StopClaim } from '../../../src/store/ports/records/stop-records.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { addCards, describeRecordStore, followChanges, range, reading } from './stores.ts';
+import { addCards, describeRecordStore, followChanges, iccidOf, range, reading } from './stores.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -222,6 +222,10 @@ describeRecordStore('stops', (db) => {
     ['is done', "UPDATE card_stops SET state = 'done'"],
     ['is not due any more', 'UPDATE cards SET allowance_mb = 5000'],
     ['is of a card that was stopped otherwise', 'UPDATE cards SET stopped = true'],
+    [
+      'is of a SIM that the card has no longer',
+      `UPDATE cards SET iccid = '${iccidOf(777)}' WHERE card_id = 5`,
+    ],
     ['is of a card that was removed', 'DELETE FROM cards'],
     ['is of a month that is over', 'UPDATE card_usage SET closed = true'],
     ['is of a month long past', "UPDATE card_stops SET month = '2020-01-01'"],

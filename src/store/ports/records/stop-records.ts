@@ -26,7 +26,7 @@ export type StopClaim =
   | { readonly state: 'claimed' } // another caller holds the claim
   | { readonly state: 'unconfirmed' } // acknowledged without effect; not to be called again yet
   | { readonly state: 'not_over' } // unknown card, within its present allowance, or its usage is in doubt
-  | { readonly state: 'done' } // stopped once in this month, resumed, or dismissed
+  | { readonly state: 'done' } // stopped once in this month with this SIM and allowance, resumed, or dismissed
   | { readonly state: 'observed'; readonly isNew: boolean } // stops are only observed
   /** Waits for an operator. `isNew`: this claim made it so. */
   | { readonly state: 'held'; readonly heldBy: HoldReason; readonly isNew: boolean };
@@ -84,13 +84,13 @@ export interface StopRecords {
   list(filter: StopFilter, slice: Slice): Promise<SliceOf<ListedStop>>;
   /**
    * @returns the given cards that must be stopped: they are certainly over their package, not known as stopped, and there
-   * is no stop of that month, or one that is requested.
+   * is no stop of that month that spares them.
    */
   wanted(cardIds: readonly number[]): Promise<CardMembership[]>;
   /**
    * Claims the right to stop a card that the gateway shows running, if the current records say that it is over its
-   * package, or an operator ordered the stop. A card is stopped at most once a month, unless a run resumed it and allowed
-   * another stop. The claim lasts for `leaseMs`. The
+   * package, or an operator ordered the stop. A card is stopped at most once a month, unless it has another SIM or a larger
+   * allowance since, or a run resumed it and allowed another stop. The claim lasts for `leaseMs`. The
    * rules are judged and the stop is counted in the same statement, so that all instances together keep the budget.
    * @param month YYYY-MM
    */

@@ -44,7 +44,7 @@ WITH given AS (
       ) AND NOT EXISTS (
         SELECT FROM card_stops s
         WHERE s.card_id = r.card_id AND s.month = $3::date AND s.state <> 'requested'
-          AND NOT (s.state = 'resumed' AND s.stop_again)
+          AND stop_is_final(s, r.iccid, r.allowance_mb) AND NOT (s.state = 'resumed' AND s.stop_again)
       ) AS over_package
   FROM given r
   LEFT JOIN cards own ON own.card_id = r.card_id

@@ -6,59 +6,63 @@
 SELECT c.card_id, c.carrier_id, c.real_name_verified
 FROM cards c
 CROSS JOIN LATERAL (
-  SELECT month, used_mb, suspected_mb, closed, read_at
+  SELECT month, used_mb, suspected_mb, closed, read_at, iccid
   FROM card_usage
   WHERE card_usage.card_id = c.card_id
   ORDER BY month DESC
   LIMIT 1
 ) u
 WHERE c.card_id = ANY ($1::bigint[]) AND NOT c.stopped AND c.allowance_mb IS NOT NULL
-  AND u.used_mb > c.allowance_mb AND u.suspected_mb IS NULL AND NOT u.closed
+  AND u.used_mb > c.allowance_mb AND u.suspected_mb IS NULL AND NOT u.closed AND reading_is_of_sim(c, u.iccid, u.read_at)
   AND NOT EXISTS (
     SELECT FROM card_stops s
-    WHERE s.card_id = c.card_id AND s.month = u.month AND s.state <> 'requested'
-      AND NOT (s.state = 'resumed' AND s.stop_again AND u.read_at > s.resumed_at)
+    WHERE s.card_id = c.card_id AND s.month = u.month AND stop_spares(s, c, u.read_at)
   )
 
 -- name: stop_claims.claim
 -- Claims the right to stop a card that the gateway shows running, if it is over its package or an operator ordered the stop:
 -- card, allowance and usage are those of this moment and not those the caller knows from a cache. One statement: nothing can
 -- change between the check and the claim, and two racing callers meet on the row's unique key. judge_stop (migration 0014)
--- applies the rules and counts the stop; it locks its row before the stop, as every statement that counts does. A card that
--- was resumed and may be stopped again begins anew: its former stop is counted already.
--- $1 card id, $2 month, $3 lease in ms, $4 mode of the settings, $5 stops an hour, $6 stops a day (NULL: no limit).
+-- applies the rules and counts the stop; it locks its row before the stop, as every statement that counts does. A stop that
+-- does not spare its card any more (migration 0023) begins anew: the former one is counted already.
+-- $1 card id, $2 month, $3 lease in ms, $4 mode of the settings, $5 stops an hour, $6 stops a day (NULL: no limit),
+-- $7 actor and $8 role of an audit entry.
 -- Returns the answer as JSON: granted | unresolved | claimed | unconfirmed | not_over | done | held | observed, each with its
 -- fields (StopClaim of the port).
 WITH ordered AS MATERIALIZED (
   -- An order may be older than the month. With coalesce() the index of all orders does not serve: a plan that was made while
   -- there were few would read all of them for each card.
-  SELECT month FROM card_stops
-  WHERE card_id = $1::bigint AND state = 'requested' AND coalesce(authority, '') = 'operator'
-  ORDER BY month DESC
+  SELECT s.month
+  FROM card_stops s
+  JOIN cards c ON c.card_id = s.card_id AND c.iccid = s.iccid
+  WHERE s.card_id = $1::bigint AND s.state = 'requested' AND coalesce(s.authority, '') = 'operator'
+  ORDER BY s.month DESC
   LIMIT 1
 ), card AS MATERIALIZED (
   SELECT c.iccid, c.allowance_mb, coalesce(u.used_mb, 0) AS used_mb, coalesce(ordered.month, $2::date) AS month,
-    s.state, s.claimed_until, again.is_allowed AS again,
-    CASE WHEN NOT again.is_allowed THEN s.authority END AS authority,
-    CASE WHEN NOT again.is_allowed THEN s.charged_at END AS charged_at
+    s.state, s.claimed_until, s.iccid AS stop_iccid, s.used_mb AS stop_used_mb, s.allowance_mb AS stop_allowance_mb,
+    s.charged_at, coalesce(s.authority, '') AS authority, anew.is_allowed AS is_anew
   FROM cards c
   LEFT JOIN ordered ON true
   LEFT JOIN card_usage u ON u.card_id = c.card_id AND u.month = coalesce(ordered.month, $2::date)
   LEFT JOIN card_stops s ON s.card_id = c.card_id AND s.month = coalesce(ordered.month, $2::date)
   CROSS JOIN LATERAL (
-    -- Only by a reading that was taken after the resume.
-    SELECT coalesce(s.state = 'resumed' AND s.stop_again AND u.read_at > s.resumed_at, false) AS is_allowed
-  ) again
+    SELECT coalesce(CASE
+      WHEN s.state = 'requested' THEN s.iccid <> c.iccid AND s.authority IS NULL
+      ELSE NOT stop_spares(s, c, u.read_at) END, false) AS is_allowed
+  ) anew
   WHERE c.card_id = $1::bigint AND (
     ordered.month IS NOT NULL
-    OR u.used_mb > c.allowance_mb AND u.suspected_mb IS NULL
+    OR u.used_mb > c.allowance_mb AND u.suspected_mb IS NULL AND reading_is_of_sim(c, u.iccid, u.read_at)
       -- A later month has begun: this one's package is over.
       AND NOT u.closed)
 ), judged AS MATERIALIZED (
-  SELECT card.*, judge_stop(authority, charged_at, $4::text, $5::integer, $6::integer) AS verdict
+  SELECT card.*, judge_stop(CASE WHEN NOT is_anew THEN nullif(authority, '') END, CASE WHEN NOT is_anew THEN charged_at END,
+    $4::text, $5::integer, $6::integer) AS verdict
   FROM card
-  WHERE state IS NULL OR state = 'observed' OR again
-    OR state = 'requested' AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
+  WHERE state IS NULL
+    OR (is_anew OR state = 'observed' OR state = 'requested' AND stop_iccid = iccid)
+      AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
 ), claimed AS (
   INSERT INTO card_stops AS s
     (card_id, month, iccid, used_mb, allowance_mb, state, held_by, claimed_until, charged_at)
@@ -69,38 +73,56 @@ WITH ordered AS MATERIALIZED (
     CASE WHEN verdict = 'granted' THEN clock_timestamp() END
   FROM judged
   -- In mode observe, what was requested before stays so and waits.
-  WHERE verdict <> 'observed' OR state IS NULL OR again
+  WHERE verdict <> 'observed' OR state IS NULL OR is_anew
   ON CONFLICT (card_id, month) DO UPDATE SET
+    iccid = excluded.iccid,
     used_mb = excluded.used_mb,
     allowance_mb = excluded.allowance_mb,
     state = excluded.state,
     held_by = excluded.held_by,
-    requested_at = CASE WHEN s.state IN ('observed', 'resumed') THEN clock_timestamp() ELSE s.requested_at END,
     claimed_until = excluded.claimed_until,
     charged_at = excluded.charged_at,
-    unresolved = s.claimed_until IS NOT NULL,
     attempts = s.attempts + 1,
-    authority = CASE WHEN s.state <> 'resumed' THEN s.authority END,
-    ordered_by = CASE WHEN s.state <> 'resumed' THEN s.ordered_by END,
-    reason = CASE WHEN s.state <> 'resumed' THEN s.reason END,
-    acknowledged_at = CASE WHEN s.state <> 'resumed' THEN s.acknowledged_at END,
-    unconfirmed = CASE WHEN s.state <> 'resumed' THEN s.unconfirmed ELSE 0 END,
+    -- Of a stop that goes on; any other begins anew.
+    (requested_at, unresolved, authority, ordered_by, reason, acknowledged_at, unconfirmed, last_error) = (
+      SELECT coalesce(goes_on.requested_at, clock_timestamp()), goes_on.claimed_until IS NOT NULL, goes_on.authority,
+        goes_on.ordered_by, goes_on.reason, goes_on.acknowledged_at, coalesce(goes_on.unconfirmed, 0), goes_on.last_error
+      FROM (VALUES (1)) one LEFT JOIN (SELECT s.*) AS goes_on ON s.state = 'requested' AND s.iccid = excluded.iccid
+    ),
     completed_at = NULL,
     resumed_at = NULL,
     stop_again = false
   WHERE s.state = 'observed' OR s.state = 'resumed' AND s.stop_again
+    OR s.state <> 'requested' AND NOT stop_is_final(s, excluded.iccid, excluded.allowance_mb)
     OR s.state = 'requested' AND (s.claimed_until IS NULL OR s.claimed_until <= clock_timestamp())
   RETURNING month, state, held_by, unresolved, attempts
 ), running AS (
   -- From here on, a card found stopped is the result of this stop.
   UPDATE cards SET stopped = false
   WHERE card_id = $1::bigint AND stopped AND EXISTS (SELECT FROM claimed WHERE state = 'requested')
+), ended AS (
+  -- What an operator decided about the SIM that the card had is not for the one it has.
+  UPDATE card_stops s SET state = 'dismissed', last_error = 'the card has another SIM now', claimed_until = NULL
+  FROM cards c
+  WHERE s.card_id = $1::bigint AND c.card_id = s.card_id AND s.iccid <> c.iccid
+    AND s.state = 'requested' AND coalesce(s.authority, '') <> ''
+    AND (s.claimed_until IS NULL OR s.claimed_until <= clock_timestamp())
+  RETURNING s.month
 ), dropped AS (
   -- A released stop of a card that is not over any more, or whose month is.
   DELETE FROM card_stops
   WHERE card_id = $1::bigint AND state = 'requested' AND coalesce(authority, '') = 'released'
     AND (month < $2::date OR month = $2::date AND NOT EXISTS (SELECT FROM card))
-    AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
+    AND (claimed_until IS NULL OR claimed_until <= clock_timestamp()) AND NOT EXISTS (SELECT FROM ended)
+), audited AS (
+  -- The call for the former SIM of the card may have been made, and nothing asks what became of it any more.
+  INSERT INTO audit (month, at, actor, role, action, object, before, after)
+  SELECT $2::date, clock_timestamp(), $7::text, $8::text, 'card.stop', 'card ' || $1::bigint,
+    jsonb_build_object('stopped', false),
+    jsonb_build_object('outcome', 'unknown', 'iccid', stop_iccid, 'used_mb', stop_used_mb, 'allowance_mb', stop_allowance_mb,
+      'authority', 'over_package')
+  FROM card
+  WHERE is_anew AND card.state = 'requested' AND charged_at IS NOT NULL AND EXISTS (SELECT FROM claimed)
 )
 SELECT CASE state
     WHEN 'held' THEN json_build_object('state', 'held', 'heldBy', held_by, 'isNew', true)
@@ -111,7 +133,7 @@ SELECT CASE state
 FROM claimed
 UNION ALL
 SELECT CASE
-    WHEN NOT EXISTS (SELECT FROM card) THEN json_build_object('state', 'not_over')
+    WHEN NOT EXISTS (SELECT FROM card) OR EXISTS (SELECT FROM ended) THEN json_build_object('state', 'not_over')
     WHEN s.state IN ('done', 'dismissed', 'resumed') THEN json_build_object('state', 'done')
     WHEN s.state = 'held' THEN json_build_object('state', 'held', 'heldBy', s.held_by, 'isNew', false)
     WHEN s.state = 'observed' OR EXISTS (SELECT FROM judged WHERE verdict = 'observed')
@@ -144,7 +166,7 @@ WITH refused AS MATERIALIZED (
     WHERE card_id = $1::bigint AND state = 'requested' AND (month = $2::date OR authority IS NOT NULL
       OR claimed_until IS NOT NULL AND month >= $2::date - interval '1 month'))
     AND (claimed_until IS NULL OR charged_at IS NOT NULL OR claimed_until <= clock_timestamp())
-  RETURNING card_id, used_mb, allowance_mb, authority, ordered_by, reason
+  RETURNING card_id, iccid, used_mb, allowance_mb, authority, ordered_by, reason
 ), stopped AS (
   UPDATE cards SET stopped = true
   -- By count, which has the stop locked before the card, as claims do, so that the two cannot deadlock.
@@ -154,7 +176,7 @@ INSERT INTO audit (month, at, actor, role, action, object, before, after)
 SELECT $2::date, clock_timestamp(), $3::text, $4::text, 'card.stop', 'card ' || done.card_id,
   -- Before is stopped also where the order cancelled a resume.
   jsonb_build_object('stopped', coalesce(c.stopped, false)),
-  jsonb_build_object('stopped', true, 'used_mb', done.used_mb, 'allowance_mb', done.allowance_mb,
+  jsonb_build_object('stopped', true, 'iccid', done.iccid, 'used_mb', done.used_mb, 'allowance_mb', done.allowance_mb,
     'reading_mb', u.last_reading_mb, 'previous_reading_mb', u.previous_reading_mb,
     'authority', coalesce(authority, 'over_package'), 'ordered_by', ordered_by, 'reason', reason)
 FROM done

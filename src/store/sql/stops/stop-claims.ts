@@ -26,9 +26,11 @@ export function stopClaims(
     wanted: (cardIds) => db.rows('wanted', cardIds),
 
     async claim(cardId, month, leaseMs, { mode, maxPerHour, maxPerDay }) {
-      const params = [cardId, monthStart(month), leaseMs, mode, maxPerHour, maxPerDay];
+      const { name, role } = DAEMON;
+      const params = [cardId, monthStart(month), leaseMs, mode, maxPerHour, maxPerDay, name, role];
+      const claim = await withPartitions(client, month, () => db.scalar<StopClaim>('claim', ...params));
       // A racing caller has just claimed it where there is no row.
-      return (await db.scalar<StopClaim>('claim', ...params)) ?? { state: 'claimed' };
+      return claim ?? { state: 'claimed' };
     },
 
     complete(cardId, month) {

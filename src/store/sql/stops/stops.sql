@@ -11,14 +11,14 @@ LIMIT $2::integer
 
 -- name: stops.unconfirmed
 -- How many cards run although the gateway acknowledged their stop, at most $1. A stop that is no longer wanted (card
--- removed or stopped meanwhile, allowance raised, month over) does not count; one that an operator ordered stays wanted,
+-- removed or stopped meanwhile, another SIM, allowance raised, month over) does not count; one that an operator ordered stays wanted,
 -- whatever the card has used. Small and partial: the index of the unconfirmed, then two rows by their keys each.
 SELECT count(*) AS count
 FROM (
   SELECT FROM card_stops s
   JOIN cards c ON c.card_id = s.card_id
   LEFT JOIN card_usage u ON u.card_id = s.card_id AND u.month = s.month
-  WHERE s.state = 'requested' AND s.acknowledged_at IS NOT NULL AND NOT c.stopped
+  WHERE s.state = 'requested' AND s.acknowledged_at IS NOT NULL AND NOT c.stopped AND s.iccid = c.iccid
     AND (
       coalesce(s.authority, '') = 'operator'
       OR u.used_mb > c.allowance_mb AND NOT u.closed
@@ -125,6 +125,7 @@ WITH card AS MATERIALIZED (
         AND coalesce(run.carrier_id, card.carrier_id) IS NOT DISTINCT FROM card.carrier_id
         AND (run.card_ids IS NULL OR $1::bigint = ANY (run.card_ids)))
   ON CONFLICT (card_id, month) DO UPDATE SET
+    iccid = excluded.iccid, used_mb = excluded.used_mb, allowance_mb = excluded.allowance_mb,
     state = 'requested', authority = 'operator', ordered_by = excluded.ordered_by, reason = excluded.reason,
     due_at = excluded.due_at, held_by = NULL, completed_at = NULL, resumed_at = NULL, stop_again = false,
     requested_at = clock_timestamp(),
@@ -170,7 +171,7 @@ WITH looked AS MATERIALIZED (
   WHERE s.card_id = l.card_id AND s.month = l.month AND s.state = 'held' AND NOT EXISTS (
     SELECT FROM cards c JOIN card_usage u ON u.card_id = c.card_id
     WHERE c.card_id = l.card_id AND u.month = l.month
-      AND NOT c.stopped AND u.used_mb > c.allowance_mb AND NOT u.closed
+      AND NOT c.stopped AND u.used_mb > c.allowance_mb AND NOT u.closed AND s.iccid = c.iccid
       -- A card without new readings never closes its month.
       AND l.month > (clock_timestamp() - interval '32 days')::date
   )

@@ -1,0 +1,218 @@
+// What a stop is about: one SIM and one allowance. It decides about its card for the rest of the month only while both are as
+// they were; otherwise the card is judged anew, by a reading taken after the change.
+import { beforeEach, describe, expect, it } from 'vitest';
+import { UNLIMITED } from '../../support/stop-rules.ts';
+import { addCards, describeRecordStore, iccidOf, reading } from './stores.ts';
+
+const LEASE_MS = 3_600_000;
+const MONTH = '2026-11';
+const T = 1_795_251_272_123;
+const NEW_SIM = iccidOf(777);
+
+describeRecordStore('stops of a card that changed', (db) => {
+  const claim = (rules = UNLIMITED) => db.store.stops.claim(1, MONTH, LEASE_MS, rules);
+  const isWanted = async () => (await db.store.stops.wanted([1])).length === 1;
+  const stop = async () => (await db.store.stops.ofCard(1, 1))[0];
+  const raise = (mb: number | null) => db.sql(`UPDATE cards SET allowance_mb = ${mb === null ? 'NULL' : mb}`);
+  const setSim = (iccid: string) => db.sql(`UPDATE cards SET iccid = '${iccid}'`);
+  /** The card runs again, as the gateway shows it. */
+  const runs = () => db.sql('UPDATE cards SET stopped = false');
+  const leaseEnds = () => db.sql('UPDATE card_stops SET claimed_until = clock_timestamp()');
+
+  let readAtMs = T;
+  /** A reading of the SIM that the card has, now or at another time. */
+  async function uses(usedMb: number, atMs = Date.now() + 1_000): Promise<void> {
+    await db.store.results.write([reading(1, { month: MONTH, usedMb, atMs, basedOn: readAtMs })]);
+    await db.sql('UPDATE card_usage u SET iccid = c.iccid FROM cards c WHERE c.card_id = u.card_id');
+    readAtMs = atMs;
+  }
+  async function stopped(): Promise<void> {
+    await claim();
+    await db.store.stops.complete(1, MONTH);
+  }
+
+  beforeEach(async () => {
+    await addCards(db.store, 1);
+    await db.store.results.write([reading(1, { month: MONTH, usedMb: 1_500, atMs: T, basedOn: null })]);
+    readAtMs = T;
+  });
+
+  describe('by its allowance', () => {
+    it('is judged anew after a top-up, by a reading of after it, and once', async () => {
+      await stopped();
+      await raise(3_000);
+      await runs();
+      expect(await isWanted(), 'within the new package').toBe(false);
+      expect(await claim()).toEqual({ state: 'not_over' });
+      await uses(3_500);
+      expect(await isWanted()).toBe(true);
+      expect(await claim()).toEqual({ state: 'granted', month: MONTH, attempt: 2 });
+      expect(await claim()).toEqual({ state: 'claimed' });
+      await db.store.stops.complete(1, MONTH);
+      expect(await stop()).toMatchObject({ state: 'done', usedMb: 3_500, allowanceMb: 3_000 });
+      await runs();
+      await uses(9_000, Date.now() + 2_000);
+      expect(await isWanted(), 'of the same package').toBe(false);
+      expect(await claim()).toEqual({ state: 'done' });
+      expect(await db.store.stopControl.read()).toMatchObject({ doneHour: 2 });
+    });
+
+    it('is not judged by a reading of before the top-up', async () => {
+      await stopped();
+      await runs();
+      await uses(1_600, T + 1_000);
+      await raise(1_400);
+      expect(await isWanted()).toBe(false);
+      expect(await claim()).toEqual({ state: 'done' });
+      await uses(1_601);
+      expect(await claim()).toMatchObject({ state: 'granted' });
+    });
+
+    it.each<[string, Array<number | null>]>([
+      ['raised and lowered back', [3_000, 1_024]],
+      ['lifted and put back', [null, 1_024]],
+      ['lowered', [10]],
+      ['lowered to nothing', [0]],
+      ['lowered, and raised to less than it was', [10, 900]],
+    ])('stays spared when the allowance is %s', async (_, allowances) => {
+      await stopped();
+      for (const mb of allowances) await raise(mb);
+      await runs();
+      await uses(9_000);
+      expect(await isWanted()).toBe(false);
+      expect(await claim()).toEqual({ state: 'done' });
+    });
+
+    it('is never over when it is unlimited', async () => {
+      await stopped();
+      await raise(null);
+      await runs();
+      await uses(1e9);
+      expect(await isWanted()).toBe(false);
+      expect(await claim()).toEqual({ state: 'not_over' });
+    });
+
+    it('a card that an operator stopped without a limit stays spared when it gets one', async () => {
+      await raise(null);
+      await db.store.stops.order(1, MONTH, { by: 'alice', reason: 'lost' });
+      await stopped();
+      await runs();
+      await raise(100);
+      await uses(1_600);
+      expect(await claim()).toEqual({ state: 'done' });
+    });
+
+    it.each(['resumed', 'dismissed', 'held', 'observed'])('is judged anew when it was %s', async (state) => {
+      await stopped();
+      await db.sql(
+        `UPDATE card_stops SET state = '${state}', resumed_at = clock_timestamp(), held_by = 'budget_day'`,
+      );
+      await raise(3_000);
+      await runs();
+      await uses(3_500);
+      expect(await isWanted()).toBe(true);
+      expect(await claim()).toMatchObject({ state: 'granted', attempt: 2 });
+    });
+
+    it('is judged within the budget, and is held beyond it', async () => {
+      await stopped();
+      await raise(3_000);
+      await runs();
+      await uses(3_500);
+      const spent = { ...UNLIMITED, maxPerHour: 1 };
+      expect(await claim(spent)).toEqual({ state: 'held', heldBy: 'budget_hour', isNew: true });
+      expect(await claim(spent)).toEqual({ state: 'held', heldBy: 'budget_hour', isNew: false });
+    });
+  });
+
+  describe('by its SIM', () => {
+    it('is judged anew for a new SIM, by a reading of it', async () => {
+      await stopped();
+      await setSim(NEW_SIM);
+      await runs();
+      expect(await isWanted(), 'no reading of the new SIM').toBe(false);
+      expect(await claim()).toEqual({ state: 'not_over' });
+      await uses(1_500);
+      expect(await isWanted()).toBe(true);
+      expect(await claim()).toMatchObject({ state: 'granted', attempt: 2 });
+      await db.store.stops.complete(1, MONTH);
+      expect(await db.sql('SELECT iccid, state FROM card_stops')).toEqual([
+        { iccid: NEW_SIM, state: 'done' },
+      ]);
+      const ofStops = { sinceMs: null, untilMs: null, actor: null, action: 'card.stop', object: 'card 1' };
+      const { items } = await db.store.audit.list(ofStops, { offset: 0, limit: 2 });
+      expect(items.map(({ after }) => (after as { iccid: string }).iccid)).toEqual([NEW_SIM, iccidOf(1)]);
+    });
+
+    it('is judged anew for a SIM that was exchanged before it was stopped', async () => {
+      await setSim(NEW_SIM);
+      expect(await isWanted()).toBe(false);
+      await uses(1_500);
+      expect(await isWanted()).toBe(true);
+    });
+
+    it('is spared when the SIM that was stopped returns', async () => {
+      await stopped();
+      await setSim(NEW_SIM);
+      await setSim(iccidOf(1));
+      await runs();
+      await uses(9_000);
+      expect(await claim()).toEqual({ state: 'done' });
+    });
+
+    it('takes a card that was removed and made again for another one', async () => {
+      await stopped();
+      await db.sql('DELETE FROM cards');
+      await db.sql(`INSERT INTO cards (card_id, iccid, allowance_mb) VALUES (1, '${NEW_SIM}', 1024)`);
+      await uses(1_500);
+      expect(await claim()).toMatchObject({ state: 'granted' });
+    });
+
+    it('begins anew beside a call for the former SIM, and keeps that one in the audit trail', async () => {
+      await claim();
+      await setSim(NEW_SIM);
+      await uses(1_500);
+      expect(await claim(), 'its lease is not over').toEqual({ state: 'claimed' });
+      await leaseEnds();
+      expect(await claim({ ...UNLIMITED, maxPerHour: 1 }), 'both calls count').toMatchObject({
+        state: 'held',
+      });
+      await db.sql("UPDATE card_stops SET state = 'requested', held_by = NULL");
+      expect(await claim(), 'not unresolved: that was another SIM').toMatchObject({ state: 'granted' });
+      const ofStops = { sinceMs: null, untilMs: null, actor: null, action: 'card.stop', object: 'card 1' };
+      const { items } = await db.store.audit.list(ofStops, { offset: 0, limit: 1 });
+      expect(items[0]?.after).toMatchObject({ outcome: 'unknown', iccid: iccidOf(1), used_mb: 1_500 });
+    });
+
+    it.each<[string, () => Promise<unknown>]>([
+      ['an order', () => db.store.stops.order(1, MONTH, { by: 'alice', reason: 'stolen' })],
+      [
+        'an order of the month before',
+        () => db.store.stops.order(1, '2026-10', { by: 'alice', reason: 'stolen' }),
+      ],
+      [
+        'a release',
+        async () => {
+          await claim({ ...UNLIMITED, maxPerHour: 0 });
+          await db.store.stops.release([1], { by: 'alice', reason: 'checked' });
+        },
+      ],
+    ])('%s for the former SIM is not carried out for the new one', async (_, decide) => {
+      await decide();
+      await setSim(NEW_SIM);
+      expect(await claim()).toEqual({ state: 'not_over' });
+      expect(await stop()).toMatchObject({ state: 'dismissed', lastError: expect.stringContaining('SIM') });
+      await uses(1_500);
+      expect(await claim(), 'its own package counts').toMatchObject({ state: 'granted' });
+    });
+
+    it('an order is of the SIM that the card has', async () => {
+      await stopped();
+      await setSim(NEW_SIM);
+      await runs();
+      await db.store.stops.order(1, MONTH, { by: 'alice', reason: 'stolen' });
+      expect(await claim()).toMatchObject({ state: 'granted' });
+      expect(await db.sql('SELECT iccid FROM card_stops')).toEqual([{ iccid: NEW_SIM }]);
+    });
+  });
+});
