@@ -66,12 +66,9 @@ async function firstText(chunks: AsyncIterator<Buffer | string>): Promise<Chunk>
 /** Decides by the first character: a JSON object begins with a brace, a CSV header does not. */
 function formatOf(first: Chunk): ImportFormat {
   const text = first.done === true ? '' : first.value.toString();
-  return text
-    .replace(/^\uFEFF/, '')
-    .trimStart()
-    .startsWith('{')
-    ? 'ndjson'
-    : 'csv';
+  // Byte order marks, and the other half of each character in UTF-16.
+  const characters = text.replace(/[\uFEFF\uFFFD\0]/g, '');
+  return characters.trimStart().startsWith('{') ? 'ndjson' : 'csv';
 }
 
 const NEWLINE = 0x0a;

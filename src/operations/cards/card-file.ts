@@ -1,13 +1,7 @@
-// The file of a card import or export: cut into lines in constant memory, the names of the columns, the two formats, which are
-// parsed line by line, the card that the fields of a row make, and the text that an export makes of cards. Used by
-// card-import.ts and cards.ts.
-//
-// No column can contain a line break, so a row is a line in CSV too. A stray quote then spoils only its own line; with
-// a parser of whole files it would spoil everything up to the next quote.
-
-import type { Readable } from 'node:stream';
+// The file of a card import or export: the names of the columns, the two formats, the card that the fields of a row make, and the
+// text that an export makes of cards. Used by card-import.ts and cards.ts. import-lines.ts cuts a file into lines,
+// csv-fields.ts a line into fields.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { parse } from 'csv-parse/sync';
 import {
   CARD_DEFAULTS,
   CARD_READERS,
@@ -20,50 +14,7 @@ import { CardpollError } from '../../platform/errors.ts';
 import { isObject, jsonFault, jsonIn } from '../../platform/json.ts';
 import { snakeCase } from '../../platform/snake-keys.ts';
 import type { CardFilter, CardRecords } from '../../store/ports/records/card-records.ts';
-
-/** Far longer than any valid row. In UTF-16 units, which are bytes for digits and names. */
-const MAX_LINE_LENGTH = 64 * 1024;
-
-export interface ImportLine {
-  /** Number of the line, from 1. */
-  readonly number: number;
-  /** The line without its end (LF or CRLF); null for a line longer than 64 KiB. */
-  readonly text: string | null;
-}
-
-/**
- * Yields the lines of each piece of input together, which is much cheaper than one by one. A byte order mark is
- * dropped.
- */
-export async function* readLines(input: Readable): AsyncGenerator<ImportLine[]> {
-  let rest = '';
-  let restTooLong = false;
-  let number = 0;
-
-  function cut(piece: string): ImportLine[] {
-    const parts = (rest + piece).split('\n');
-    rest = parts.pop() as string;
-    const lines = parts.map((part, i): ImportLine => {
-      number += 1;
-      return { number, text: toText(part, number, i === 0 && restTooLong) };
-    });
-    if (parts.length > 0) restTooLong = false;
-    if (rest.length > MAX_LINE_LENGTH) {
-      rest = '';
-      restTooLong = true;
-    }
-    return lines;
-  }
-
-  for await (const chunk of input.setEncoding('utf8')) yield cut(chunk);
-  if (rest !== '' || restTooLong) yield cut('\n');
-}
-
-function toText(part: string, number: number, tooLong: boolean): string | null {
-  if (tooLong || part.length > MAX_LINE_LENGTH) return null;
-  const text = part.endsWith('\r') ? part.slice(0, -1) : part;
-  return number === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text;
-}
+import { FieldSplitter } from './csv-fields.ts';
 
 export type ImportFormat = 'csv' | 'ndjson';
 
@@ -114,14 +65,18 @@ export function toCardImport(raw: RawRow): CardImport {
 }
 
 function csvReader(ignored: Set<string> | null): (line: string) => RawRow | null {
+  const splitter = new FieldSplitter();
   let columns: ReadonlyArray<ImportColumn | null> | null = null;
   return (line) => {
     if (line.trim() === '') return null;
     if (columns === null) {
-      columns = readHeader(line, ignored);
+      const names = inHeader(() => splitter.header(line));
+      columns = names === null ? null : readHeader(names, ignored);
       return null;
     }
-    const fields = splitFields(line);
+    const fields = splitter.fields(line);
+    // A spreadsheet leaves such rows below its table.
+    if (fields.every((field) => field === '')) return null;
     if (fields.length !== columns.length) {
       throw new RowProblem(`${fields.length} fields instead of ${columns.length}`);
     }
@@ -132,8 +87,7 @@ function csvReader(ignored: Set<string> | null): (line: string) => RawRow | null
 }
 
 /** @returns the column of each field; null for one that is ignored. */
-function readHeader(line: string, ignored: Set<string> | null): Array<ImportColumn | null> {
-  const names = headerFields(line);
+function readHeader(names: readonly string[], ignored: Set<string> | null): Array<ImportColumn | null> {
   const columns = names.filter(isImportColumn);
   const unknown = names.filter((name) => !isImportColumn(name));
   if (ignored === null && unknown[0] !== undefined) throw badHeader(`unknown column ${quoted(unknown[0])}`);
@@ -154,9 +108,9 @@ function ignore(names: readonly string[], ignored: Set<string> | null): void {
     if (ignored !== null && ignored.size < MOST_IGNORED_NAMED) ignored.add(quoted(name));
 }
 
-function headerFields(line: string): string[] {
+function inHeader<Result>(read: () => Result): Result {
   try {
-    return splitFields(line);
+    return read();
   } catch (error) {
     throw error instanceof RowProblem ? badHeader(error.message) : error;
   }
@@ -166,30 +120,6 @@ function badHeader(problem: string): CardpollError {
   return new CardpollError('bad_data', 'bad_import_header', `the header line is wrong: ${problem}`, {
     hint: `The columns are ${IMPORT_COLUMNS.join(', ')}; ${REQUIRED_COLUMNS.join(' and ')} are required. --ignore-columns ignores all others.`,
   });
-}
-
-/**
- * @returns the fields without surrounding blanks and quotes. Has a fast path for lines without quotes inside fields.
- */
-function splitFields(line: string): string[] {
-  const fields = line.split(',');
-  for (const [i, field] of fields.entries()) {
-    const text = field.trim();
-    const plain =
-      text.startsWith('"') && text.endsWith('"') && text.length > 1 ? text.slice(1, -1).trim() : text;
-    if (plain.includes('"')) return parseFields(line);
-    fields[i] = plain;
-  }
-  return fields;
-}
-
-function parseFields(line: string): string[] {
-  try {
-    const [fields = []] = parse(line, { trim: true }) as string[][];
-    return fields;
-  } catch {
-    throw new RowProblem('the quotes do not match');
-  }
 }
 
 function readJsonRow(line: string, ignored: Set<string> | null): RawRow | null {

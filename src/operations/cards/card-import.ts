@@ -7,8 +7,9 @@ import type { Readable } from 'node:stream';
 import { type CardImport, RowProblem, TOO_MANY_OVER_PACKAGE } from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { CardRecords, ImportChunkOptions } from '../../store/ports/records/card-records.ts';
-import { type ImportFormat, type ImportLine, readLines, rowReader, toCardImport } from './card-file.ts';
+import { type ImportFormat, rowReader, toCardImport } from './card-file.ts';
 import type { ImportReport } from './card-report.ts';
+import { type ImportLine, readLines } from './import-lines.ts';
 import { SeenNumbers } from './seen-numbers.ts';
 
 export interface ImportOptions extends Pick<ImportChunkOptions, 'dryRun' | 'overwriteVerified' | 'month'> {

@@ -5,10 +5,10 @@ import { CARD_DEFAULTS, RowProblem } from '../../../../src/domain/cards/card.ts'
 import {
   exportCards,
   type RawRow,
-  readLines,
   rowReader,
   toCardImport,
 } from '../../../../src/operations/cards/card-file.ts';
+import { readLines } from '../../../../src/operations/cards/import-lines.ts';
 
 const ICCID = '89860000000000000001';
 
@@ -58,6 +58,16 @@ describe('readLines', () => {
     ]);
   });
 
+  it.each([
+    ['utf-16le', (text: string) => Buffer.from(text, 'utf16le')],
+    ['utf-16be', (text: string) => Buffer.from(text, 'utf16le').swap16()],
+  ])('reads %s with a byte order mark, in pieces of any size', async (_, encode) => {
+    const bytes = encode('\uFEFFcard_id\r\n世🙂\n');
+    const expected = [{ text: 'card_id' }, { text: '世🙂' }];
+    expect(await linesOf(bytes)).toMatchObject(expected);
+    expect(await linesOf(...[...bytes].map((byte) => Buffer.from([byte])))).toMatchObject(expected);
+  });
+
   it('keeps a byte order mark that is not the first of the file', async () => {
     expect(await linesOf('\uFEFFa\n\uFEFFb\n')).toMatchObject([{ text: 'a' }, { text: '\uFEFFb' }]);
   });
@@ -69,6 +79,36 @@ describe('CSV rows', () => {
     expect(reader(header)).toBeNull();
     return reader(line);
   };
+
+  it.each([
+    ['semicolons', 'card_id;iccid;carrier_id', `1;${ICCID};2`],
+    ['tabs', 'card_id\ticcid\tcarrier_id', `1\t${ICCID}\t2`],
+    ['semicolons and quotes', '"card_id";"iccid";"carrier_id"', `"1";"${ICCID}";"2"`],
+    ['a formula', 'card_id,iccid,carrier_id', `1,="${ICCID}",2`],
+    ['a formula in quotes', 'card_id;iccid;carrier_id', `1;"=""${ICCID}""";2`],
+    ['apostrophes', 'card_id,iccid,carrier_id', `'1,'${ICCID},"'2"`],
+  ])('reads what a spreadsheet writes: %s', (_, header, line) => {
+    expect(read(header, line)).toEqual({ card_id: '1', iccid: ICCID, carrier_id: '2' });
+  });
+
+  it.each(['sep=;', '"sep=|"', 'SEP=\t'])('takes the separator from a first line %j', (named) => {
+    const [separator = ''] = /[;|\t]/.exec(named) ?? [];
+    const reader = rowReader('csv', null);
+    expect(reader(named)).toBeNull();
+    expect(reader(`card_id${separator}iccid`)).toBeNull();
+    expect(reader(`1${separator}${ICCID}`)).toEqual({ card_id: '1', iccid: ICCID });
+  });
+
+  it('skips rows without any value, and refuses a decimal comma instead of guessing', () => {
+    expect(read('card_id,iccid,status', ',,')).toBeNull();
+    expect(read('card_id;iccid;status', ' ; "" ;')).toBeNull();
+    const row = read('card_id;iccid;allowance_mb', `1;${ICCID};1024,5`);
+    expect(() => toCardImport(row as RawRow)).toThrow('1024,5');
+  });
+
+  it('names UTF-16 without a byte order mark', () => {
+    expect(() => rowReader('csv', null)('c\0a\0r\0d\0')).toThrow('UTF-16');
+  });
 
   it('takes columns in any order, with blanks and quotes', () => {
     const expected = { iccid: ICCID, card_id: '7', status: '2' };
