@@ -73,7 +73,10 @@ export type { ImportFormat } from '../../operations/cards/card-file.ts';
 export type Selection = Wire<CardSelection>;
 export type CardQuery = Wire<CardFilter>;
 export type ImportQuery = Wire<
-  Pick<ImportOptions, 'dryRun' | 'acceptOverPackage' | 'ignoreColumns' | 'overwriteVerified'>
+  Pick<
+    ImportOptions,
+    'dryRun' | 'acceptOverPackage' | 'refuseDoubtful' | 'ignoreColumns' | 'overwriteVerified'
+  >
 >;
 
 /** What is undefined is left open. */

@@ -41,6 +41,9 @@ export function cardImportRoutes(app: Routes, cards: CardOperations): void {
           accept_over_package: queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER })
             .default(ACCEPTED_OVER_PACKAGE)
             .describe('The import ends before it puts more running cards over their package of the month'),
+          refuse_doubtful: choice.describe(
+            'The import ends before it writes ICCIDs that a spreadsheet may have rounded, or that another card has with or without its check digit',
+          ),
         }),
       },
       { streamedBody: true },

@@ -131,6 +131,22 @@ export const ACCEPTED_OVER_PACKAGE = 100;
 /** The code of the refusal of more. */
 export const TOO_MANY_OVER_PACKAGE = 'cards_over_package';
 
+/** The code of the refusal of ICCIDs that may be wrong. */
+export const DOUBTFUL_ICCIDS = 'iccids_doubtful';
+
+interface NewIccids {
+  readonly newIccids: number;
+  /** Those that end in four zeros. */
+  readonly roundedIccids: number;
+  /** Those of another card with or without its check digit. */
+  readonly twinIccids: number;
+}
+
+/** One ICCID of ten thousand ends in four zeros by chance: twice as many are a reason to ask. */
+export function areDoubtful({ newIccids, roundedIccids, twinIccids }: NewIccids): boolean {
+  return twinIccids > 0 || roundedIccids > Math.floor(newIccids / 5_000);
+}
+
 /** @returns the most that an import may put over it when so many were counted before: polls find more until it is made. */
 export function acceptedAfter(counted: number): number {
   return Math.ceil(counted * 1.1);

@@ -4,9 +4,19 @@
 // Columns and defaults are in card-file.ts. Bad rows are reported by line, and the good rows are kept. Importing
 // the same file again changes nothing.
 import type { Readable } from 'node:stream';
-import { type CardImport, RowProblem, TOO_MANY_OVER_PACKAGE } from '../../domain/cards/card.ts';
+import {
+  areDoubtful,
+  type CardImport,
+  DOUBTFUL_ICCIDS,
+  RowProblem,
+  TOO_MANY_OVER_PACKAGE,
+} from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { CardRecords, ImportChunkOptions } from '../../store/ports/records/card-records.ts';
+import type {
+  CardRecords,
+  ImportChunkOptions,
+  ImportedChunk,
+} from '../../store/ports/records/card-records.ts';
 import { type ImportFormat, rowReader, toCardImport } from './card-file.ts';
 import type { ImportReport } from './card-report.ts';
 import { type ImportLine, readLines } from './import-lines.ts';
@@ -18,6 +28,8 @@ export interface ImportOptions extends Pick<ImportChunkOptions, 'dryRun' | 'over
   readonly ignoreColumns?: boolean;
   /** The import ends before it puts more cards over their package; default: no limit. */
   readonly acceptOverPackage?: number;
+  /** The import ends before it writes ICCIDs that may be wrong, which are only counted otherwise. */
+  readonly refuseDoubtful?: boolean;
 }
 
 /** What writes the chunks. */
@@ -25,6 +37,7 @@ export type ChunkWriter = Pick<CardRecords, 'importChunk'>;
 
 const CHUNK_ROWS = 10_000;
 const MAX_ERRORS = 1_000;
+const MAX_DOUBTFUL = 20;
 
 /**
  * @throws CardpollError `bad_data` for a file that is refused as a whole (wrong header, empty); the errors of the input
@@ -38,14 +51,39 @@ export async function importCards(
   return new CardImporter(cards, options).read(input);
 }
 
+interface ImportRow {
+  readonly row: CardImport;
+  readonly line: number;
+  /** Its ICCID is that of an earlier row with or without the last digit. */
+  readonly isTwin: boolean;
+}
+
+type DoubtfulCards = Pick<ImportedChunk, 'newIccids' | 'rounded' | 'twins'>;
+
+const ROUNDED = 'ends in zeros: a spreadsheet may have rounded it';
+const TWIN = 'is that of another card with or without its check digit';
+
 class CardImporter {
   readonly #readRow: (line: string) => ReturnType<ReturnType<typeof rowReader>>;
-  readonly #counts = { received: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0, overPackage: 0 };
+  readonly #counts = {
+    received: 0,
+    inserted: 0,
+    updated: 0,
+    unchanged: 0,
+    rejected: 0,
+    overPackage: 0,
+    newIccids: 0,
+    roundedIccids: 0,
+    twinIccids: 0,
+  };
+  readonly #doubtful: ImportReport['doubtful'][number][] = [];
   readonly #errors: ImportReport['errors'][number][] = [];
   /** Rows of the current chunk with their line numbers, by card id: a chunk must not name a card twice. */
-  #chunk = new Map<number, { readonly row: CardImport; readonly line: number }>();
+  #chunk = new Map<number, ImportRow>();
   readonly #cardIds = new SeenNumbers();
   readonly #iccids = new SeenNumbers();
+  /** The same numbers without their last digit. */
+  readonly #stems = new SeenNumbers();
   readonly #ignored = new Set<string>();
   #anyLine = false;
   #writing: Promise<void> = Promise.resolve();
@@ -106,6 +144,7 @@ class CardImporter {
       errors: this.#errors.toSorted((a, b) => a.line - b.line),
       errorsTruncated: this.#counts.rejected > this.#errors.length,
       ignoredColumns: [...this.#ignored],
+      doubtful: this.#doubtful,
     };
   }
 
@@ -113,24 +152,33 @@ class CardImporter {
     this.#counts.received += 1;
     // The first row counts: by the time of the second it may be written.
     const idTwice = this.#cardIds.add(String(row.cardId)) || this.#chunk.has(row.cardId);
+    const stem = row.iccid.slice(0, -1);
+    const isTwin = this.#iccids.has(stem) || this.#stems.has(row.iccid);
+    this.#stems.add(stem);
     const iccidTwice = this.#iccids.add(row.iccid);
     if (idTwice) this.#reject(line, `card_id ${row.cardId} appears in an earlier line, too`);
     else if (iccidTwice) this.#reject(line, `iccid ${row.iccid} appears in an earlier line, too`);
-    else this.#chunk.set(row.cardId, { row, line });
+    else this.#chunk.set(row.cardId, { row, line, isTwin });
   }
 
-  async #write(rows: ReadonlyArray<{ readonly row: CardImport; readonly line: number }>): Promise<void> {
+  async #write(rows: readonly ImportRow[]): Promise<void> {
     if (rows.length === 0) return;
-    const { dryRun, overwriteVerified, month, acceptOverPackage: most } = this.options;
-    const result = await this.cards.importChunk(
-      rows.map(({ row }) => row),
-      {
-        dryRun,
-        overwriteVerified,
-        month,
-        mostOverPackage: most === undefined ? undefined : most - this.#counts.overPackage,
-      },
-    );
+    const {
+      dryRun,
+      overwriteVerified,
+      month,
+      acceptOverPackage: most,
+      refuseDoubtful = false,
+    } = this.options;
+    const cards = rows.map(({ row }) => row);
+    if (refuseDoubtful) this.#refuseDoubtful(rows, await this.cards.importChunk(cards, { dryRun: true }));
+    const result = await this.cards.importChunk(cards, {
+      dryRun,
+      overwriteVerified,
+      month,
+      mostOverPackage: most === undefined ? undefined : most - this.#counts.overPackage,
+    });
+    if (!refuseDoubtful) this.#noteDoubtful(rows, result);
     this.#counts.overPackage += result.overPackage;
     if (result.refused) throw tooManyOverPackage(rows[0]?.line ?? 0, this.#counts.overPackage, most ?? 0);
     this.#counts.inserted += result.inserted;
@@ -140,6 +188,32 @@ class CardImporter {
     for (const { row, line } of conflicts.size === 0 ? [] : rows) {
       if (conflicts.has(row.cardId)) this.#reject(line, `iccid ${row.iccid} belongs to another card`);
     }
+  }
+
+  #noteDoubtful(rows: readonly ImportRow[], { newIccids, rounded, twins }: DoubtfulCards): void {
+    this.#counts.newIccids += newIccids;
+    const ofCards = { rounded: new Set(rounded), twins: new Set(twins) };
+    for (const { row, line, isTwin } of rows) {
+      const isRounded = ofCards.rounded.has(row.cardId);
+      const hasTwin = isTwin || ofCards.twins.has(row.cardId);
+      if (isRounded) this.#counts.roundedIccids += 1;
+      if (hasTwin) this.#counts.twinIccids += 1;
+      if (!(isRounded || hasTwin) || this.#doubtful.length >= MAX_DOUBTFUL) continue;
+      const why = isRounded ? ROUNDED : TWIN;
+      this.#doubtful.push({ line, message: `iccid ${row.iccid} ${why}` });
+    }
+  }
+
+  #refuseDoubtful(rows: readonly ImportRow[], found: DoubtfulCards): void {
+    this.#noteDoubtful(rows, found);
+    const [first] = this.#doubtful;
+    if (first === undefined || !areDoubtful(this.#counts)) return;
+    throw new CardpollError(
+      'invalid',
+      DOUBTFUL_ICCIDS,
+      `the import ended before line ${rows[0]?.line}: line ${first.line}: ${first.message}; the lines before are kept`,
+      { hint: 'A dry run counts them all; without refuse_doubtful they are imported.' },
+    );
   }
 
   #reject(line: number, message: string): void {

@@ -43,6 +43,18 @@ export const importReport = report('CardImportReport', {
     .describe(
       'Running cards that a lowered allowance puts over their package in this month: they are stopped',
     ),
+  newIccids: z.int().describe('Cards that get an ICCID: new ones, and known ones that had another'),
+  roundedIccids: z
+    .int()
+    .describe('Cards that get an ICCID that ends in four or more zeros: a spreadsheet may have rounded it'),
+  twinIccids: z
+    .int()
+    .describe(
+      'Rows whose ICCID is that of another card with or without its check digit. An import that writes looks only at the file',
+    ),
+  doubtful: z
+    .array(z.object({ line: z.int(), message: z.string() }))
+    .describe('The first 20 of the rows in rounded_iccids and twin_iccids, by line'),
   errors: z
     .array(z.object({ line: z.int(), message: z.string() }))
     .describe('The first 1,000 rejected rows, by line'),

@@ -66,7 +66,7 @@ export class CardOperations {
     };
     try {
       const report = await importCards({ importChunk }, input, options);
-      const { errors: _, errorsTruncated: __, ignoredColumns: ___, ...counts } = report;
+      const { errors: _, errorsTruncated: __, ignoredColumns: ___, doubtful: ____, ...counts } = report;
       if (begun) await record('end', counts);
       return report;
     } catch (error) {

@@ -25,9 +25,16 @@ export class SeenNumbers {
   constructor(private readonly bounds = USUAL_BOUNDS) {}
 
   /** @returns whether the number, in digits, has come before. */
+  has(digits: string): boolean {
+    const { key, rest } = placeOf(digits);
+    const page = this.#pages.get(key);
+    if (page instanceof Uint8Array) return isMarked(page, rest);
+    return page?.has(rest) === true;
+  }
+
+  /** @returns whether the number, in digits, has come before. */
   add(digits: string): boolean {
-    const key = `${digits.length} ${digits.slice(0, -PAGE_DIGITS)}`;
-    const rest = Number(digits.slice(-PAGE_DIGITS));
+    const { key, rest } = placeOf(digits);
     const page = this.#pages.get(key);
     if (page instanceof Uint8Array) return mark(page, rest);
     if (page?.has(rest)) return true;
@@ -51,11 +58,19 @@ export class SeenNumbers {
   }
 }
 
+function placeOf(digits: string): { readonly key: string; readonly rest: number } {
+  const rest = Number(digits.slice(-PAGE_DIGITS));
+  return { key: `${digits.length} ${digits.slice(0, -PAGE_DIGITS)}`, rest };
+}
+
 /** @returns whether it was marked before. */
 function mark(bitmap: Uint8Array, position: number): boolean {
+  const before = isMarked(bitmap, position);
   const byte = position >> 3;
-  const bit = 1 << (position & 7);
-  const before = bitmap[byte] ?? 0;
-  bitmap[byte] = before | bit;
-  return (before & bit) !== 0;
+  bitmap[byte] = (bitmap[byte] ?? 0) | (1 << (position & 7));
+  return before;
+}
+
+function isMarked(bitmap: Uint8Array, position: number): boolean {
+  return ((bitmap[position >> 3] ?? 0) & (1 << (position & 7))) !== 0;
 }

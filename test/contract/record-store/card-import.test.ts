@@ -17,6 +17,9 @@ const NOTHING = {
   updated: 0,
   unchanged: 0,
   overPackage: 0,
+  newIccids: 0,
+  rounded: [],
+  twins: [],
   refused: false,
   conflicts: [],
   former: [],
@@ -25,7 +28,7 @@ const NOTHING = {
 describeRecordStore('import session', (db) => {
   it('inserts, then changes nothing, then updates only what differs', async () => {
     const rows = range(500).map((cardId) => row(cardId));
-    expect(await db.store.cards.importChunk(rows)).toEqual({ ...NOTHING, inserted: 500 });
+    expect(await db.store.cards.importChunk(rows)).toEqual({ ...NOTHING, inserted: 500, newIccids: 500 });
     const mark = await db.store.cards.changeMark();
     expect(await db.store.cards.importChunk(rows)).toEqual({ ...NOTHING, unchanged: 500 });
     expect((await followChanges(db.store, mark)).changed).toEqual([]);
@@ -33,6 +36,33 @@ describeRecordStore('import session', (db) => {
     expect(await db.store.cards.importChunk(next)).toEqual({ ...NOTHING, updated: 5, unchanged: 495 });
     expect((await followChanges(db.store, mark)).changed).toEqual([100, 200, 300, 400, 500]);
     expect(await db.store.cards.importChunk([])).toEqual(NOTHING);
+  });
+
+  it('names cards that get an ICCID which may be wrong, and counts those that get one', async () => {
+    const [nineteen, twenty] = ['8986001234567890123', '89860012345678901234'];
+    await db.store.cards.importChunk([row(1, { iccid: nineteen }), row(2, { iccid: '8986001234560000000' })]);
+    const rows = [
+      row(1, { iccid: nineteen }), // as it is
+      row(2, { iccid: '8986001234560000000', allowanceMb: 7 }), // keeps its ICCID
+      row(3, { iccid: twenty }), // that of card 1 with a check digit
+      row(4, { iccid: '8986001234567770000' }),
+      row(5, { iccid: '898600123450000000' }), // other digits than those of card 2
+    ];
+    const counted = await db.store.cards.importChunk(rows, { dryRun: true });
+    expect(counted).toMatchObject({ newIccids: 3, twins: [3] });
+    expect(new Set(counted.rounded)).toEqual(new Set([4, 5]));
+    const longer = await db.store.cards.importChunk([row(1, { iccid: twenty })], { dryRun: true });
+    expect(longer).toMatchObject({ newIccids: 1, twins: [] });
+    const written = await db.store.cards.importChunk(rows);
+    expect(written).toMatchObject({ newIccids: 3, twins: [] });
+    const without = [row(6, { iccid: twenty.slice(0, -1) })];
+    expect(await db.store.cards.importChunk(without, { dryRun: true })).toMatchObject({
+      conflicts: [{}],
+      twins: [],
+    });
+    await db.store.cards.importChunk([row(7, { iccid: '89860099999999999991' })]);
+    const shorter = [row(8, { iccid: '8986009999999999999' })];
+    expect(await db.store.cards.importChunk(shorter, { dryRun: true })).toMatchObject({ twins: [8] });
   });
 
   it('keeps what polling found out when the import does not say', async () => {
@@ -85,6 +115,7 @@ describeRecordStore('import session', (db) => {
     expect(await db.store.cards.importChunk(rows, { dryRun: true })).toEqual({
       ...NOTHING,
       inserted: 1,
+      newIccids: 1,
       updated: 1,
       unchanged: 1,
       conflicts: [{ cardId: 4, iccid: iccidOf(1) }],

@@ -84,6 +84,55 @@ describe('import and export', () => {
   });
 });
 
+describe('ICCIDs that may be wrong', () => {
+  const path = join(temporaryDirectory('doubtful'), 'cards.csv');
+  const rounded = 'card_id,iccid\r\n8000001,8986001234567890000\r\n8000002,8986001234568910000\r\n';
+  const twins = 'card_id;iccid\r\n8000011;8986002222222222222\r\n8000012;="89860022222222222221"\r\n;\r\n';
+  const known = async (cardId: number) => (await api.records.cards.find(String(cardId))) !== null;
+
+  it.each([
+    [
+      'a spreadsheet rounded',
+      rounded,
+      '2 of 2 cards that get an ICCID would get one that ends in zeros',
+      8000001,
+    ],
+    [
+      'of one SIM twice',
+      twins,
+      '1 would get the ICCID of another card with or without its check digit',
+      8000011,
+    ],
+  ])('%s are counted, shown and asked about before anything is written', async (_, file, asked, cardId) => {
+    writeFileSync(path, file);
+    const refused = await cards(['import', path]);
+    expect(refused).toMatchObject({ code: 64, stdout: '' });
+    expect(refused.stderr).toContain(asked);
+    expect(refused.stderr).toMatch(/^line [23]: iccid \d+ /m);
+    const piped = await cards(['import', '-'], { input: file });
+    expect(piped).toMatchObject({ code: 64, stderr: expect.stringContaining('--yes') });
+    expect(await cards(['import', path], { tty: true, input: 'n\n' })).toMatchObject({ code: 1 });
+    expect(await known(cardId)).toBe(false);
+    const dry = await cards(['import', path, '--dry-run']);
+    expect(dry).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^(end in zeros|check digit) +[12]$/m),
+    });
+    expect(await cards(['import', path, '--yes'])).toMatchObject({ code: 0 });
+    expect(await known(cardId)).toBe(true);
+    expect(await cards(['import', path]), 'the cards have these ICCIDs now').toMatchObject({
+      code: file === twins ? 64 : 0,
+    });
+  });
+
+  it('are not asked about where chance explains them', async () => {
+    const cardsOfTen = numbers(10_000).map((i) => `${8_100_000 + i},${iccidOf(8_100_000 + i)}\n`);
+    writeFileSync(path, `card_id,iccid\n${cardsOfTen.join('')}`);
+    const { code, stdout } = await cards(['import', path]);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/^end in zeros +1$/m) });
+  });
+});
+
 describe('an import that lowers allowances', () => {
   const ID = 7_000_000;
   const USED = 40;

@@ -1,11 +1,11 @@
 // `cardpoll cards import`: imports cards from a file or standard input. A file is tried first: the cards that it changes are
-// kept as they are, and it asks before it puts running cards over their package. Standard input can be read only once, so
+// kept as they are, and it asks before it puts running cards over their package or writes ICCIDs that may be wrong. Standard input can be read only once, so
 // neither happens, and the daemon ends such an import instead. Ctrl-C ends the file after the row that is being sent, so
 // that the daemon can still report what it has kept.
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
-import { TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card.ts';
+import { DOUBTFUL_ICCIDS, TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { EXIT_BAD_DATA, EXIT_OK } from '../../exit-codes.ts';
@@ -29,7 +29,10 @@ export const importCards = defineCommand({
     { name: '<file>', doc: 'file with one card per line; - for standard input', kind: text('path') },
   ],
   options: [
-    { flags: '--yes', doc: 'do not ask before lower allowances put running cards over their package' },
+    {
+      flags: '--yes',
+      doc: 'do not ask before lower allowances put running cards over their package, or before ICCIDs that may be wrong',
+    },
     { flags: '--dry-run', doc: 'check every row and print the result, but write nothing' },
     {
       flags: '--undo-file <path>',
@@ -52,7 +55,9 @@ export const importCards = defineCommand({
     const query = { ignore_columns: ignoreColumns, overwrite_verified: overwriteVerified };
     const trial = dryRun || file === STANDARD_INPUT ? null : await tryFirst(context, file, options, query);
     const accepted = trial?.accepted ?? (yes ? Number.MAX_SAFE_INTEGER : 0);
-    const plan = dryRun ? { dry_run: true } : { accept_over_package: accepted };
+    const plan = dryRun
+      ? { dry_run: true }
+      : { accept_over_package: accepted, refuse_doubtful: trial === null && !yes };
     const answer = await upload(context, file, { ...query, ...plan });
     // A daemon of an older version does not answer it.
     const { ignored_columns: ignored = [] } = answer.body;
@@ -98,7 +103,14 @@ function restOf(file: string): string {
 }
 
 function inWordsOfCommand(error: unknown, file: string): unknown {
-  if (!(error instanceof CardpollError) || error.code !== TOO_MANY_OVER_PACKAGE) return error;
+  if (!(error instanceof CardpollError)) return error;
+  if (error.code === DOUBTFUL_ICCIDS) {
+    return new CardpollError('usage', 'iccids_unconfirmed', error.message, {
+      cause: error,
+      hint: 'accept them with --yes, or import from a file: then all of them are counted, and you are asked first',
+    });
+  }
+  if (error.code !== TOO_MANY_OVER_PACKAGE) return error;
   // A file was counted and asked about before; polls have found more since.
   if (file !== STANDARD_INPUT) {
     return new CardpollError('conflict', 'over_package_since_confirmed', error.message, {
@@ -139,6 +151,8 @@ const importFields = fieldList<ImportBody>((body, style) => {
   return [
     ...names.map((name) => [name, style.number(body[name])] as const),
     ...(over > 0 ? [['over package', style.number(over)] as const] : []),
+    ...(body.rounded_iccids > 0 ? [['end in zeros', style.number(body.rounded_iccids)] as const] : []),
+    ...(body.twin_iccids > 0 ? [['check digit', style.number(body.twin_iccids)] as const] : []),
   ];
 });
 

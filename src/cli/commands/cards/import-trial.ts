@@ -1,12 +1,12 @@
 // The trial of a file before it is imported: the cards that it changes are kept as they were, and it asks before it puts
-// running cards over their package. Used by cards-import.ts. The trial reads the whole file, as the import does after it.
+// running cards over their package, or writes ICCIDs that may be wrong. Used by cards-import.ts. The trial reads the whole file, as the import does after it.
 import { randomBytes } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { ImportQuery } from '../../../api/client/client-bodies.ts';
+import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import { stateHome } from '../../../config/load-config.ts';
-import { acceptedAfter } from '../../../domain/cards/card.ts';
+import { acceptedAfter, areDoubtful } from '../../../domain/cards/card.ts';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
 import type { CommandContext, Io } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';
@@ -15,12 +15,16 @@ import { plainText } from '../../output/line.ts';
 import { shellWord } from '../../output/shell-word.ts';
 import { cardCount } from '../../output/style.ts';
 
+/** More lines say nothing new. */
+const SHOWN_DOUBTS = 5;
+
 interface TrialOptions extends ConfirmOptions {
   readonly undoFile?: string;
 }
 
 /**
- * Keeps the cards that the import would change, and asks if it puts running cards over their package.
+ * Keeps the cards that the import would change, and asks if it puts running cards over their package or writes ICCIDs that may
+ * be wrong.
  * @returns how many cards it may put over their package, and the cards that are kept as they were.
  */
 export async function tryFirst(
@@ -33,22 +37,15 @@ export async function tryFirst(
   await refusePipe(file);
   const former = new FormerCards(io, options.undoFile ?? null);
   try {
-    const { over_package: over = 0, inserted } = await sendLines(
-      io,
-      file,
-      'checking',
-      async ({ lines, format }) => {
-        const client = await context.client();
-        return client.previewImport(lines, format, query, (rows) => former.add(rows));
-      },
-    );
+    const report = await sendLines(io, file, 'checking', async ({ lines, format }) => {
+      const client = await context.client();
+      return client.previewImport(lines, format, query, (rows) => former.add(rows));
+    });
     await former.close();
+    const { over_package: over = 0, inserted } = report;
     const accepted = acceptedAfter(over);
-    const plan = [
-      `${over.toLocaleString('en-US')} running cards would be over their package of this month, and would be stopped: allowance_mb is less than they have used`,
-      `The import ends before it puts more than ${accepted.toLocaleString('en-US')} over it.`,
-    ];
-    if (over > 0) await confirm(context, plan, options);
+    const plan = [...doubtsOf(report), ...(over > 0 ? overPackagePlan(over, accepted) : [])];
+    if (plan.length > 0) await confirm(context, plan, options);
     if (former.path !== null) {
       const daemon = await flagsToDaemon(context);
       const since = new Date(io.clock.now()).toISOString();
@@ -71,6 +68,33 @@ export async function tryFirst(
     await former.discard();
     throw error;
   }
+}
+
+function overPackagePlan(over: number, accepted: number): string[] {
+  return [
+    `${over.toLocaleString('en-US')} running cards would be over their package of this month, and would be stopped: allowance_mb is less than they have used`,
+    `The import ends before it puts more than ${accepted.toLocaleString('en-US')} over it.`,
+  ];
+}
+
+/** @returns what to ask about ICCIDs that may be wrong; none from a daemon of an older version. */
+function doubtsOf({ new_iccids: cards = 0, ...report }: Partial<ImportBody>): string[] {
+  const { rounded_iccids: rounded = 0, twin_iccids: twins = 0, doubtful = [] } = report;
+  if (!areDoubtful({ newIccids: cards, roundedIccids: rounded, twinIccids: twins })) return [];
+  const ofAll = `of ${cardCount(cards)} that get an ICCID`;
+  return [
+    ...(rounded > 0
+      ? [
+          `${rounded.toLocaleString('en-US')} ${ofAll} would get one that ends in zeros: a spreadsheet may have rounded it`,
+        ]
+      : []),
+    ...(twins > 0
+      ? [
+          `${twins.toLocaleString('en-US')} would get the ICCID of another card with or without its check digit`,
+        ]
+      : []),
+    ...doubtful.slice(0, SHOWN_DOUBTS).map(({ line, message }) => `line ${line}: ${message}`),
+  ];
 }
 
 /** A pipe is empty after the trial, or waits for another writer. */

@@ -31,6 +31,12 @@ export interface ImportedChunk {
   readonly unchanged: number;
   /** Rows that were skipped because their iccid already belongs to another card. */
   readonly conflicts: ReadonlyArray<Pick<CardImport, 'cardId' | 'iccid'>>;
+  /** Cards that get an ICCID: new ones, and known ones that had another. */
+  readonly newIccids: number;
+  /** Cards that get an ICCID that ends in four zeros: a spreadsheet may have rounded it. */
+  readonly rounded: readonly number[];
+  /** Cards that get an ICCID that another card has with or without the last digit. Empty unless `dryRun`. */
+  readonly twins: readonly number[];
   /** Running cards that the chunk puts over their package of the month: they will be stopped. */
   readonly overPackage: number;
   /** Nothing was written, because of `mostOverPackage`. */

