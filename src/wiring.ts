@@ -9,6 +9,7 @@ import type { Launchers, Listening, SimulateOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import { type DaemonConfig, gatewayFactsOf } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
+import type { Finding } from './domain/finding.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';
@@ -19,6 +20,8 @@ import { startSimulator } from './gateway/simulator.ts';
 import { tryInterfaces } from './gateway/trial.ts';
 import type { Audit } from './operations/audit.ts';
 import type { Stores } from './operations/doctor/examine.ts';
+import { answered } from './operations/doctor/finding.ts';
+import { stoppableFinding } from './operations/doctor/stoppable.ts';
 import { rateLimitFindings } from './operations/doctor/upkeep.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
 import { systemClock, withTimeout } from './platform/clock.ts';
@@ -117,7 +120,7 @@ export async function startDaemon(
   const instruments = new Instruments();
   let built: Engine | null = null;
   const operations = buildOperations(config, stores, logs, instruments, () => built?.silence ?? null);
-  if (link === null || link.number === 0) await warnOfRateLimits(config, stores.records, logs.worker);
+  if (link === null || link.number === 0) await warnAtStart(config, stores.records, logs.worker);
   digest = await startDigest(operations.audit, logs.worker, teardown);
   const conditions = () => operations.stats.conditions();
   const reloadFailure = () => reloader.failure;
@@ -152,17 +155,26 @@ export async function startDaemon(
   teardown.add(() => overseer?.stopping(endsWithinMs(config)));
 }
 
-/** Says at the start what doctor says: which polling configs the rate limits of the gateway do not allow. */
-async function warnOfRateLimits({ gateway }: DaemonConfig, records: RecordStore, log: Logger): Promise<void> {
-  const reading = rateLimitFindings(records, gatewayFactsOf(gateway));
-  const findings = await reading.catch((error: unknown) => {
-    new ErrorReporter(log, systemClock).for('rate-limits')(error, 0);
-    return [];
-  });
-  for (const { status, detail, command } of findings) {
-    if (status === 'warning')
-      log.warn({ reason: detail, command }, 'the rate limits do not allow the polling configs');
-  }
+/** Says at the start what doctor says: which polling configs the rate limits do not allow, and whether no card can be stopped. */
+async function warnAtStart({ gateway }: DaemonConfig, records: RecordStore, log: Logger): Promise<void> {
+  const facts = gatewayFactsOf(gateway);
+  const warn = async (check: string, read: () => Promise<Finding[]>, message: string) => {
+    for (const { status, detail, command } of await answered(check, read)) {
+      if (status === 'warning') log.warn({ reason: detail, command }, message);
+      else if (status === 'unknown')
+        log.warn({ check, reason: detail }, 'a check of the start could not be made');
+    }
+  };
+  await warn(
+    'rate limits',
+    () => rateLimitFindings(records, facts),
+    'the rate limits do not allow the polling configs',
+  );
+  await warn(
+    'stops possible',
+    async () => [await stoppableFinding(records, facts)],
+    'no card over its package can be stopped',
+  );
 }
 
 /** Maximum duration of a shutdown, in milliseconds. */

@@ -3,28 +3,35 @@
 // no credentials.
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import { type Finding, failed, ok, unknown, warning } from '../domain/finding.ts';
+import { megabytes, parseValuePath, valueAt } from '../domain/gateway/profile-syntax.ts';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { tlsFaultOf } from '../platform/errors.ts';
+import { jsonIn } from '../platform/json.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type GatewayFailure } from './gateway.ts';
 import { adviceFor, byHand, offeredReadings, type TrialDeps } from './trial.ts';
 
 /** Used when the fleet has no cards; the answer for it proves little. */
-const UNKNOWN_CARD: CalledCard = { cardId: 0, iccid: '8986000000000000000', carrierId: 0 };
+const UNKNOWN_CARD: ProbedCard = { cardId: 0, iccid: '8986000000000000000', carrierId: 0, allowanceMb: null };
 
 /** Calls of one kind decide: a fleet of which some polls fail has a gateway that works. */
 const DECIDING = 3;
+
+/** A card of the fleet, with what it may use in a month; null is unlimited. */
+interface ProbedCard extends CalledCard {
+  readonly allowanceMb: number | null;
+}
 
 type Outcome = GatewayAnswer | GatewayError;
 type Outcomes = readonly [Outcome, ...Outcome[]];
 
 /** @param cards cards of the fleet, tried in turn until the gateway knows one */
-export function probeProfile(
+export async function probeProfile(
   profile: GatewayConfig,
-  cards: readonly CalledCard[],
+  cards: readonly ProbedCard[],
   deps: TrialDeps,
 ): Promise<Finding[]> {
   const [first = UNKNOWN_CARD, ...others] = cards;
-  return byHand(profile, deps, (call) =>
+  const findings = await byHand(profile, deps, (call) =>
     Promise.all(
       offeredReadings(profile).map(async ({ name, method, path }) => {
         const outcomes = await enoughCalls(async () => {
@@ -41,6 +48,43 @@ export function probeProfile(
       }),
     ),
   );
+  return [...findings, ...(await totalFindings(profile, cards, deps))];
+}
+
+/**
+ * Where usage is the total less what remains, a card never uses more than the total: with an allowance as high as that it is
+ * never over its package. The vendor's total of a card is known by asking only.
+ */
+async function totalFindings(
+  profile: GatewayConfig,
+  cards: readonly ProbedCard[],
+  deps: TrialDeps,
+): Promise<Finding[]> {
+  const { reading = null, batch = null } = profile.interfaces.flow ?? {};
+  if (reading?.kind !== 'remainder' || typeof profile.module?.read === 'function') return [];
+  const check = 'gateway totals';
+  for (const card of cards) {
+    let body: unknown;
+    await byHand(
+      profile,
+      deps,
+      (call) => call('flow', card),
+      (trace) => {
+        body = jsonIn(trace.body);
+      },
+    );
+    const list = batch?.items == null ? body : valueAt(body, parseValuePath(batch.items) ?? []);
+    const answered = batch === null ? body : Array.isArray(list) ? list[0] : undefined;
+    const total = Number(valueAt(answered, parseValuePath(reading.total) ?? []) ?? Number.NaN);
+    const totalMb = megabytes(total, reading.unit);
+    if (card.allowanceMb === null || !(totalMb >= 0)) continue;
+    const words = `card ${card.cardId} has an allowance of ${card.allowanceMb} MB and a total of ${totalMb} MB at the gateway`;
+    if (card.allowanceMb < totalMb) return [ok(check, words)];
+    const detail = `${words}: its usage never exceeds the total, so it is never over its package and never stopped`;
+    const hint = 'import an allowance_mb below the total: docs/gateways.md, step 3';
+    return [warning(check, detail, { hint, command: 'cardpoll cards import FILE' })];
+  }
+  return [];
 }
 
 /** One call is enough if it succeeds. After a failure the calls go on until most of them agree. */

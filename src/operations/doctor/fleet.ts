@@ -17,6 +17,7 @@ import type { OperationMeans } from '../means.ts';
 import { countWords } from '../span-words.ts';
 import type { Overview } from '../stats/stats-report.ts';
 import { answered } from './finding.ts';
+import { stoppableFinding } from './stoppable.ts';
 import { rateLimitFindings, upkeepFindings } from './upkeep.ts';
 
 interface FleetFacts extends GatewayFacts, Pick<OperationMeans, 'live' | 'records' | 'clock'> {
@@ -41,6 +42,7 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
     answered('running counts', () => runningCountFindings(live)),
     answered('cards in rings', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
     answered('stop mode', () => stopModeFindings(records, stops)),
+    answered('stops possible', async () => [await stoppableFinding(records, facts)]),
     answered('rate limits', () => rateLimitFindings(records, facts)),
     answered('alert rules', () => upkeepFindings(records, facts)),
     answered('fleet', () => aliveFindings(facts, progress, instances.length)),

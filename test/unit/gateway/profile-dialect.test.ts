@@ -31,7 +31,12 @@ const AUTH = {
   clientAuth: 'basic',
   tokenRequest: 'form',
 } as const;
-const CARDS = [1, 2, 3].map((cardId) => ({ cardId, iccid: demoIccid(cardId), carrierId: 1 }));
+const CARDS = [1, 2, 3].map((cardId) => ({
+  cardId,
+  iccid: demoIccid(cardId),
+  carrierId: 1,
+  allowanceMb: null,
+}));
 const [CARD] = CARDS as [(typeof CARDS)[0]];
 const calendar = new MonthCalendar('Asia/Shanghai');
 

@@ -12,7 +12,12 @@ import { answer, type BadGateway, startBadGateway } from '../../support/bad-gate
 import { defaultsOf, type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
 import { tlsPair } from '../../support/tls-pair.ts';
 
-const CARDS = [1, 2].map((cardId) => ({ cardId, iccid: `898600000000000000${cardId}`, carrierId: 0 }));
+const CARDS = [1, 2].map((cardId) => ({
+  cardId,
+  iccid: `898600000000000000${cardId}`,
+  carrierId: 0,
+  allowanceMb: 500,
+}));
 const CALENDAR = new MonthCalendar('Asia/Shanghai');
 const GOOD = [200, '{"code":200,"data":{"realStatus":true,"used":1,"cardStatus":"active"}}'] as const;
 const BROKEN = [500, ''] as const;
@@ -56,6 +61,38 @@ it('a gateway that speaks it; nothing is stopped', async () => {
   const stats = (await (await fetch(`${simulator.url}/stats`)).json()) as Record<string, unknown>;
   expect(stats).toMatchObject({ requests: 3, stops: {}, by_interface: { stop: 0, start: 0 } });
 });
+
+it.each([
+  [500, 'warning', /^card 1 has an allowance of 500 MB and a total of 0\.5 MB .* never stopped$/],
+  [0.4, 'ok', /^card 1 has an allowance of 0\.4 MB and a total of 0\.5 MB at the gateway$/],
+  [0.5, 'warning', /never over its package/],
+])(
+  'a gateway that says what remains of a total: an allowance of %s MB is compared with it',
+  async (allowanceMb, status, detail) => {
+    const cards = [{ ...CARDS[0], allowanceMb }] as typeof CARDS;
+    for (const batch of [null, { size: 2, items: 'data.list', iccid: 'iccid', join: ',' }]) {
+      const one = `{"iccid":"${CARDS[0]?.iccid}","realStatus":true,"cardStatus":"active","left":200,"all":500}`;
+      const gateway = await bad(
+        200,
+        `{"code":200,"data":{"realStatus":true,"cardStatus":"active","list":[${one}],"left":200,"all":500}}`,
+      );
+      const at = batch === null ? 'data.' : '';
+      const flow = {
+        reading: { kind: 'remainder', remaining: `${at}left`, total: `${at}all`, unit: 'KB' },
+        batch,
+      } as const;
+      const results = await probeProfile(gatewayConfig({ url: gateway.url, interfaces: { flow } }), cards, {
+        clock: systemClock,
+        calendar: CALENDAR,
+      });
+      expect(results.find(({ check }) => check === 'gateway flow')?.status).toBe('ok');
+      expect(results.find(({ check }) => check === 'gateway totals')).toMatchObject({
+        status,
+        detail: expect.stringMatching(detail),
+      });
+    }
+  },
+);
 
 it('a gateway that does not know the first card is asked about the next', async () => {
   const gateway = await startBadGateway((socket, request) =>

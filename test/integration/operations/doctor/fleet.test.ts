@@ -90,6 +90,7 @@ describe('a fleet', () => {
       'running counts: ok: match the running calls: realname 0, carddata 0, package 0',
       'cards in rings: ok: 3 cards checked, all in their rings',
       'stop mode: ok: enforce, by the setting stops.mode: 0 of 100 stops in the last hour, 0 of 500 in the last day, 0 held',
+      'stops possible: ok: usage and status are polled, and the gateway offers stop',
       'alert rules: warning: 1 of 1 rules enabled, but none has a webhook: no one is notified',
       'cleanup: ok: has not run yet; its schedule is 0 3 * * *',
       'fleet: ok: 1 instance alive, health normal',
@@ -103,6 +104,7 @@ describe('a fleet', () => {
       'running counts',
       'cards in rings',
       'stop mode',
+      'stops possible',
       'alert rules',
       'cleanup',
     ]);
@@ -173,6 +175,7 @@ describe('a fleet', () => {
       'running counts: unknown: away',
       'cards in rings: unknown: away',
       'stop mode: unknown: away',
+      'stops possible: ok: usage and status are polled, and the gateway offers stop',
       'alert rules: unknown: away',
       'fleet: unknown: away',
     ]);
