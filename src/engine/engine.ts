@@ -235,11 +235,13 @@ export class Engine implements Service {
     const readings = { calendar: new MonthCalendar(timeZone), maxMbitPerSecond: usage.maxMbitPerSecond };
     const means = { ...this.deps, ...polling, ...readings, instanceId, reader: this.#reader };
     const stopRules = () => this.#stopRules.rules;
+    const again = (cardIds: readonly number[]) =>
+      this.deps.live.work.makeDue('package', cardIds, polling.queueCap);
     return TASK_TYPES.map(
       (taskType) =>
         new Worker({
           ...means,
-          task: makeTask(taskType, { ...means, stopRules }),
+          task: makeTask(taskType, { ...means, stopRules, again }),
           writer: this.#writer,
           stats: this.#stats,
           flow: this.deps.gateway,

@@ -6,7 +6,7 @@
 // that refuses every call is not asked about each card: while nothing succeeds, few calls are split.
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
-import { type CalledCard, type GatewayAnswer, GatewayError } from './gateway.ts';
+import { type CalledCard, type GatewayAnswer, GatewayError, type Pass } from './gateway.ts';
 
 /** Cards of one claim come together; this is for the next claim, and for calls that follow from polls. */
 const WAIT_MS = 15;
@@ -15,8 +15,6 @@ const WORKS_WITHIN_MS = 10_000;
 /** Calls that are split in this time while none succeeds. */
 const SPLITS = 20;
 const SPLITS_WITHIN_MS = 60_000;
-/** Share of the time left that half of a batch may wait for the rate limits. */
-const SHARE_FOR_PACE = 0.5;
 /** A card with less than this share of the time of others is called alone: a call for all would end with its time. */
 const HURRIED_SHARE = 0.5;
 /** No call is made with less time left than this. */
@@ -27,18 +25,18 @@ const MAX_ALONE = 10_000;
 /** The answer for a card: each has its own. */
 type CardAnswer = GatewayAnswer | GatewayError;
 
-/** @param startWithinMs the call draws from the rate limits itself, and waits for at most so long; absent: it is granted. */
-export type SendBatch = (
-  cards: readonly CalledCard[],
-  timeoutMs: number,
-  startWithinMs?: number,
-) => Promise<readonly CardAnswer[]>;
+/** How a call for many cards is made. */
+interface BatchCalls {
+  /** @param pass absent: the call was granted before. */
+  send(cards: readonly CalledCard[], timeoutMs: number, pass?: Pass): Promise<readonly CardAnswer[]>;
+  gather(withinMs: number): Promise<Pass>;
+}
 
 interface Waiting {
   readonly card: CalledCard;
   readonly endsAt: number;
-  /** null: the call of this card is granted. */
-  readonly startBy: number | null;
+  /** Absent: the call of this card was granted before. */
+  readonly pass: Pass | undefined;
   readonly resolve: (answer: GatewayAnswer) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -53,15 +51,14 @@ export class CardBatch {
   constructor(
     private readonly size: number,
     private readonly clock: Clock,
-    private readonly send: SendBatch,
+    private readonly calls: BatchCalls,
   ) {}
 
-  call(card: CalledCard, timeoutMs: number, startWithinMs?: number): Promise<GatewayAnswer> {
-    const now = this.clock.monotonic();
+  call(card: CalledCard, timeoutMs: number, pass?: Pass): Promise<GatewayAnswer> {
+    const endsAt = this.clock.monotonic() + timeoutMs;
     return new Promise((resolve, reject) => {
-      const startBy = startWithinMs === undefined ? null : now + startWithinMs;
-      const waiting = { card, endsAt: now + timeoutMs, startBy, resolve, reject };
-      if (this.#alone.has(card.cardId)) void this.#callAgain([waiting], null);
+      const waiting = { card, endsAt, pass, resolve, reject };
+      if (this.#alone.has(card.cardId)) void this.#callAgain([waiting], null, pass);
       else this.#gather(waiting);
     });
   }
@@ -81,21 +78,22 @@ export class CardBatch {
     const now = this.clock.monotonic();
     const longestMs = Math.max(...this.#waiting.map(({ endsAt }) => endsAt)) - now;
     const isHurried = ({ endsAt }: Waiting) => endsAt - now < HURRIED_SHARE * longestMs;
-    for (const waiting of this.#waiting.filter(isHurried)) void this.#callAgain([waiting], null);
+    for (const waiting of this.#waiting.filter(isHurried))
+      void this.#callAgain([waiting], null, waiting.pass);
     const group = this.#waiting.filter((waiting) => !isHurried(waiting));
     this.#waiting = [];
     // The time of all is over.
     if (group.length === 0) return;
     // A call that one of the cards is granted takes the others along.
-    const isGranted = group.some(({ startBy }) => startBy === null);
-    const startBy = Math.min(...group.map((waiting) => waiting.startBy ?? Number.POSITIVE_INFINITY));
-    void this.#make(group, isGranted ? undefined : startBy - now);
+    const pass = group.every((waiting) => waiting.pass !== undefined) ? group[0]?.pass : undefined;
+    for (const waiting of group) if (waiting.pass !== pass) waiting.pass?.giveBack();
+    void this.#make(group, pass);
   }
 
-  async #make(group: readonly Waiting[], startWithinMs?: number): Promise<void> {
+  async #make(group: readonly Waiting[], pass?: Pass): Promise<void> {
     try {
       const cards = group.map(({ card }) => card);
-      const answers = await this.send(cards, this.#leftMs(group), startWithinMs);
+      const answers = await this.calls.send(cards, this.#leftMs(group), pass);
       this.#succeededAt = this.clock.monotonic();
       for (const [i, waiting] of group.entries()) this.#end(waiting, answers[i]);
     } catch (error) {
@@ -116,12 +114,19 @@ export class CardBatch {
    * Half of a batch, or a card that is called alone: a call that no claim was granted. When there is no time left, no card is
    * blamed for a call that failed for one of many: they are tried again soon. @param because why the call for all failed.
    */
-  async #callAgain(group: readonly Waiting[], because: unknown): Promise<void> {
+  async #callAgain(group: readonly Waiting[], because: unknown, given?: Pass): Promise<void> {
     const leftMs = this.#leftMs(group);
-    if (leftMs >= LEAST_TIME_MS) return this.#make(group, SHARE_FOR_PACE * leftMs);
     const why =
       because === null ? '' : ` that would find the card that made a call fail: ${messageOf(because)}`;
-    for (const { reject } of group) reject(new GatewayError('held', `no time was left for the call${why}`));
+    try {
+      if (leftMs < LEAST_TIME_MS) throw new GatewayError('held', `no time was left for the call${why}`);
+      // Half of the time that is left is for the call.
+      const pass = given ?? (await this.calls.gather(leftMs / 2));
+      return await this.#make(group, pass);
+    } catch (error) {
+      given?.giveBack();
+      for (const { reject } of group) reject(error);
+    }
   }
 
   #leftMs(group: readonly Waiting[]): number {

@@ -9,9 +9,10 @@ import {
   notOfferedWords,
   perInterface,
 } from '../domain/gateway-interface.ts';
-import { callLimitsOf } from '../domain/limits/rate-limit.ts';
-import { type Clock, withTimeout } from '../platform/clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
+import { cleanText } from './clean-text.ts';
+import { PoolConnections, Seat } from './connections.ts';
 import {
   DeadlineSweep,
   Exchange,
@@ -20,14 +21,19 @@ import {
   statusError,
   withCode,
 } from './exchange.ts';
-import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
+import {
+  type CalledCard,
+  type GatewayAnswer,
+  GatewayError,
+  type Pass,
+  type UpstreamGateway,
+} from './gateway.ts';
 import { readByModule, watchedModule } from './module-calls.ts';
 import { OAuthTokens } from './oauth-tokens.ts';
 import { type GatewayRequest, maskFor, type Proof } from './request.ts';
 import { type Route, type RouteDeps, routeOf } from './route.ts';
 
 const GATEWAY_CALL = '网关调用';
-const MAX_REASON_CHARS = 200;
 
 export interface GatewayClientDeps extends RouteDeps {
   readonly clock: Clock;
@@ -58,15 +64,16 @@ interface Ended {
   readonly durationMs: number;
 }
 
-/** Connections are made when needed and kept alive. */
 export class GatewayClient implements UpstreamGateway {
   readonly #pool: Pool;
+  readonly #connections: PoolConnections<Exchange>;
   readonly #sweep: DeadlineSweep;
   #profile: GatewayConfig;
   /** null: the credentials are fixed, and part of the routes. */
   #tokens: OAuthTokens | null;
   #routes: Readonly<Record<InterfaceName, Route | null>>;
   readonly #stopped: ReadonlySet<string>;
+  readonly #monotonic = () => this.deps.clock.monotonic();
 
   /** @param onCall gets every call when it has ended; absent: nobody looks. */
   constructor(
@@ -83,16 +90,17 @@ export class GatewayClient implements UpstreamGateway {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    this.#sweep = new DeadlineSweep(() => deps.clock.monotonic());
+    this.#connections = new PoolConnections(profile.maxConnections, deps.clock, this.#pool);
+    this.#sweep = new DeadlineSweep(this.#monotonic);
     this.#profile = { ...profile, module: watchedModule(profile.module, deps) };
     this.#tokens = tokensOf(profile, deps);
     this.#routes = perInterface((name) => routeOf(this.#profile, name, deps));
     this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
   }
 
-  async call(interfaceName: InterfaceName, card: CalledCard, timeoutMs: number): Promise<GatewayAnswer> {
-    const route = this.#offered(interfaceName);
-    const ended = await this.#perform(route, [card], timeoutMs);
+  async call(name: InterfaceName, card: CalledCard, timeoutMs: number, pass?: Pass): Promise<GatewayAnswer> {
+    const route = this.#offered(name);
+    const ended = await this.#perform(route, [card], timeoutMs, pass);
     try {
       if (ended.error !== null) throw ended.error;
       return this.#succeeded(route, card, ended, this.#reader(route, [card], ended)(card.iccid));
@@ -105,11 +113,12 @@ export class GatewayClient implements UpstreamGateway {
     interfaceName: InterfaceName,
     cards: readonly CalledCard[],
     timeoutMs: number,
+    pass?: Pass,
   ): Promise<ReadonlyArray<GatewayAnswer | GatewayError>> {
     const route = this.#offered(interfaceName);
     // A card may be wanted twice at a time, by its schedule and by hand.
     const different = [...new Map(cards.map((card) => [card.iccid, card])).values()] as unknown as Cards;
-    const ended = await this.#perform(route, different, timeoutMs);
+    const ended = await this.#perform(route, different, timeoutMs, pass);
     try {
       if (ended.error !== null) throw ended.error;
       const readCard = this.#reader(route, different, ended);
@@ -125,6 +134,10 @@ export class GatewayClient implements UpstreamGateway {
       const failures = cards.map((card) => this.#failed(route, card, ended, error, reason));
       throw failures[0] ?? error;
     }
+  }
+
+  gather(_: InterfaceName, withinMs: number, signal?: AbortSignal): Promise<Pass> {
+    return this.#connections.seat(withinMs, signal);
   }
 
   async ready(): Promise<void> {
@@ -152,6 +165,8 @@ export class GatewayClient implements UpstreamGateway {
 
   /** Closes the connections; calls still in flight fail as `aborted`. */
   async close(): Promise<void> {
+    for (const exchange of this.#connections.waiting)
+      exchange.fail(new GatewayError('aborted', 'the gateway client was closed'));
     await Promise.all([this.#pool.destroy(), this.#tokens?.close()]);
     this.#sweep.stop();
   }
@@ -163,7 +178,7 @@ export class GatewayClient implements UpstreamGateway {
   }
 
   /** Makes the call. What goes wrong is in the result. */
-  async #perform(route: Route, cards: Cards, timeoutMs: number): Promise<Ended> {
+  async #perform(route: Route, cards: Cards, timeoutMs: number, pass?: Pass): Promise<Ended> {
     const { clock } = this.deps;
     const startedAt = clock.monotonic();
     const deadlineAt = startedAt + Math.min(timeoutMs, route.timeoutMs);
@@ -173,12 +188,12 @@ export class GatewayClient implements UpstreamGateway {
     let body = '';
     let error: GatewayError | null = null;
     try {
-      proof = this.#tokens && (this.#tokens.proof() ?? (await this.#prove(this.#tokens, deadlineAt)));
+      proof = this.#tokens && (this.#tokens.proof() ?? (await this.#tokens.proveBy(deadlineAt)));
       const now = clock.now();
       // The signing key may have been replaced, together with the token that was waited for.
       const { finish } = this.#routes[route.name] ?? route;
       const request = finish(route.request(cards, now), proof, now);
-      const exchange = await this.#exchange(route, request, startedAt, deadlineAt);
+      const exchange = await this.#exchange(route, request, startedAt, deadlineAt, pass);
       status = exchange.status;
       retryAfter = exchange.retryAfter;
       body = exchange.body;
@@ -189,18 +204,9 @@ export class GatewayClient implements UpstreamGateway {
       error =
         cause instanceof GatewayError ? cause : new GatewayError('malformed', messageOf(cause), { cause });
     }
+    pass?.giveBack();
     const durationMs = Math.round((clock.monotonic() - startedAt) * 10) / 10;
     return { proof, status, retryAfter, body, error, durationMs };
-  }
-
-  async #prove(tokens: OAuthTokens, deadlineAt: number): Promise<Proof> {
-    const { clock } = this.deps;
-    const proving = tokens.prove();
-    if (!(await withTimeout(deadlineAt - clock.monotonic(), proving, clock)))
-      throw new GatewayError('connect', 'no token within the deadline');
-    // All calls that waited would be sent now, each long after the rate limits allowed it.
-    if (callLimitsOf(this.#profile.rateLimits).length === 0) return proving;
-    throw new GatewayError('held', 'the call waited for a token, and its turn is over');
   }
 
   /** Reads the answer as a whole. @returns what reads the value of a card from it. */
@@ -212,21 +218,24 @@ export class GatewayClient implements UpstreamGateway {
 
   /** @returns the exchange when it has ended, however it did. */
   #exchange(
-    { name, maxBytes }: Route,
+    route: Route,
     request: GatewayRequest,
     startedAt: number,
     deadlineAt: number,
+    pass?: Pass,
   ): Promise<Exchange> {
-    const monotonic = () => this.deps.clock.monotonic();
-    const mayQueue = this.#sweep.inFlight >= this.#profile.maxConnections;
+    const seat = pass instanceof Seat && pass.use() ? pass : null;
+    const isTaken = seat !== null || this.#connections.take();
+    const sendBy = seat?.sendBy ?? Number.POSITIVE_INFINITY;
     return new Promise((resolve) => {
       const settled = (ended: Exchange) => {
         this.#sweep.delete(ended);
+        this.#connections.ended(ended);
         resolve(ended);
       };
-      const exchange = new Exchange(name, startedAt, deadlineAt, monotonic, maxBytes, mayQueue, settled);
+      const exchange = new Exchange(route, startedAt, deadlineAt, sendBy, this.#monotonic, !isTaken, settled);
       this.#sweep.add(exchange);
-      this.#pool.dispatch(request, exchange);
+      this.#connections.send(request, exchange, isTaken);
     });
   }
 
@@ -288,13 +297,4 @@ export class GatewayClient implements UpstreamGateway {
 
 function tokensOf(profile: GatewayConfig, deps: GatewayClientDeps): OAuthTokens | null {
   return profile.auth.kind === 'oauth2' ? new OAuthTokens(profile, deps) : null;
-}
-
-/** Makes text from outside safe for a log line and a terminal: no control characters, at most 200 characters. */
-function cleanText(text: string): string {
-  const cleaned = text
-    .slice(0, 4 * MAX_REASON_CHARS)
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
-    .trim();
-  return cleaned.length > MAX_REASON_CHARS ? `${cleaned.slice(0, MAX_REASON_CHARS - 1)}…` : cleaned;
 }

@@ -36,15 +36,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #done = false;
 
   constructor(
-    readonly interfaceName: InterfaceName,
+    private readonly route: { readonly name: InterfaceName; readonly maxBytes: number },
     readonly startedAt: number,
     readonly deadlineAt: number,
+    /** It is on its way by then or is not sent; Infinity for a call without an effect. */
+    private readonly sendBy: number,
     private readonly monotonic: () => number,
-    private readonly maxBytes: number,
     /** All connections were in use when the exchange began, so it may wait for one of them. */
     private readonly mayQueue: boolean,
     private readonly settled: (exchange: Exchange) => void,
   ) {}
+
+  get interfaceName(): InterfaceName {
+    return this.route.name;
+  }
 
   get body(): string {
     if (this.#decoder !== null) return this.#decoder.decode(this.#body);
@@ -53,10 +58,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    // The sweep may be late (a process that was paused): a request past its time must not go out.
+    if (this.monotonic() >= this.endsAt) this.expire();
+    // Thrown before the first byte: the connection can serve another request. An abort would close it.
+    if (this.#done) throw lateError();
     this.#controller = controller;
-    // The sweep may be late (a process that was paused): a request past its deadline must not go out.
-    if (this.monotonic() >= this.deadlineAt) this.fail(lateError());
-    if (this.#done) controller.abort(lateError());
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -72,8 +78,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     // Nearly every answer is a single chunk, which is kept as it is.
     this.#body = this.#body.length === 0 ? chunk : Buffer.concat([this.#body, chunk]);
-    if (this.#body.length > this.maxBytes) {
-      this.fail(new GatewayError('malformed', `the answer is longer than ${this.maxBytes} bytes`));
+    const { maxBytes } = this.route;
+    if (this.#body.length > maxBytes) {
+      this.fail(new GatewayError('malformed', `the answer is longer than ${maxBytes} bytes`));
     }
   }
 
@@ -86,10 +93,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#settle();
   }
 
-  /** Ends the exchange at its deadline. If it was not sent by then, it got no connection. */
+  /** When it is over: its deadline, or the time by which it must be sent. */
+  get endsAt(): number {
+    return this.#controller === null ? Math.min(this.sendBy, this.deadlineAt) : this.deadlineAt;
+  }
+
+  /** Ends the exchange at its time. If it was not sent by then, it got no connection. */
   expire(): void {
-    const unconnected = this.#controller === null && !this.mayQueue;
-    this.fail(unconnected ? new GatewayError('connect', 'no connection within the deadline') : lateError());
+    this.fail(this.#controller === null ? this.#unsentError() : lateError());
   }
 
   /** Ends the exchange before its deadline, to free its slot. */
@@ -104,6 +115,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.error = error;
     this.#settle();
     this.#controller?.abort(error);
+  }
+
+  #unsentError(): GatewayError {
+    if (this.sendBy < Number.POSITIVE_INFINITY)
+      return new GatewayError('held', 'the call could not be sent in time, so it was not made');
+    return this.mayQueue ? lateError() : new GatewayError('connect', 'no connection within the deadline');
   }
 
   #decodeAs(charset: string): void {
@@ -190,7 +207,7 @@ export class DeadlineSweep {
     }
     const now = this.monotonic();
     for (const exchange of this.#inFlight) {
-      if (exchange.deadlineAt <= now) exchange.expire();
+      if (exchange.endsAt <= now) exchange.expire();
     }
   }
 }

@@ -21,6 +21,7 @@ import {
   type Gateway,
   type GatewayAnswer,
   GatewayError,
+  type Pass,
   type Permit,
   type UpstreamGateway,
 } from './gateway.ts';
@@ -38,10 +39,19 @@ const SUCCEEDS_WITHIN_MS = 2_000;
 const MAKE_ROOM_EVERY_MS = 50;
 const LONGEST_HOLD_MS = 1_000;
 
+/** Calls of the rate limits. */
+export interface CallGrant {
+  /** By the monotonic clock; the calls are sent by then. */
+  readonly expiresAt: number;
+  giveBack(calls: number): Promise<void>;
+}
+
 /** The pace of calls that follow a poll. */
 export interface FollowUpPace {
-  /** @returns false when no call was granted within the time. */
-  followUp(interfaceName: InterfaceName, withinMs: number): Promise<boolean>;
+  /** @returns null when no call was granted within the time, or before the signal aborted. */
+  followUp(interfaceName: InterfaceName, withinMs: number, signal?: AbortSignal): Promise<CallGrant | null>;
+  /** @returns the grant, or another one for it when its time is over; null: none was to be had at once. */
+  renewed(grant: CallGrant, interfaceName: InterfaceName): Promise<CallGrant | null>;
 }
 
 interface FlowControlDeps {
@@ -56,6 +66,9 @@ interface FlowControlDeps {
   /** Called on every change of a throttle, for the log. */
   readonly onChange: (name: InterfaceName, ...change: Parameters<ThrottleDeps['onChange']>) => void;
 }
+
+/** Makes a call. @param seat the connection that is kept for it. */
+type Send<T> = (timeoutMs: number, seat?: Pass) => Promise<T>;
 
 /** The calls of this instance to one interface. */
 class Calls {
@@ -87,43 +100,58 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     interfaceName: InterfaceName,
     card: CalledCard,
     timeoutMs: number,
-    startWithinMs?: number,
+    pass?: Pass,
   ): Promise<GatewayAnswer> {
     const { batch } = this.#calls[interfaceName];
-    if (batch !== null) return batch.call(card, timeoutMs, startWithinMs);
+    if (batch !== null) return batch.call(card, timeoutMs, pass);
     const { gateway } = this.deps;
-    const send = (leftMs: number) => gateway.call(interfaceName, card, leftMs);
-    return this.#make(interfaceName, send, timeoutMs, startWithinMs);
+    const send: Send<GatewayAnswer> = (leftMs, seat) => gateway.call(interfaceName, card, leftMs, seat);
+    return this.#make(interfaceName, send, timeoutMs, pass);
+  }
+
+  /** The call of the rate limits comes first, since it may have to be waited for longest; it is soon too late again. */
+  async gather(interfaceName: InterfaceName, withinMs: number, signal?: AbortSignal): Promise<Pass> {
+    const { gateway, pace, clock } = this.deps;
+    const calls = this.#calls[interfaceName];
+    const until = clock.monotonic() + withinMs;
+    for (;;) {
+      const grant = pace ? await this.#granted(pace, interfaceName, until, signal) : null;
+      const seatBy = Math.min(until, grant?.expiresAt ?? until);
+      const seat = await gateway.gather(interfaceName, seatBy - clock.monotonic(), signal).catch((error) => {
+        void grant?.giveBack(1);
+        if (clock.monotonic() >= until || signal?.aborted === true) throw error;
+        return null;
+      });
+      if (seat === null) continue;
+      const pass = new FlowPass(seat, grant, calls);
+      if (POLLED.has(interfaceName) || calls.throttle.permit(calls.inFlight - 1).calls >= 1) return pass;
+      pass.giveBack();
+      throw held(interfaceName, `calls to ${interfaceName} are held back: ${calls.throttle.why}`);
+    }
   }
 
   /** Makes one call, for one card or for a batch. */
-  async #make<T>(
-    interfaceName: InterfaceName,
-    send: (timeoutMs: number) => Promise<T>,
-    timeoutMs: number,
-    startWithinMs?: number,
-  ): Promise<T> {
+  async #make<T>(interfaceName: InterfaceName, send: Send<T>, timeoutMs: number, given?: Pass): Promise<T> {
     const { meter, clock } = this.deps;
     const calls = this.#calls[interfaceName];
-    const askedAt = clock.monotonic();
-    if (startWithinMs !== undefined) await this.#awaitPace(interfaceName, startWithinMs);
-    if (!POLLED.has(interfaceName) && calls.throttle.permit(calls.inFlight).calls < 1) {
-      throw held(interfaceName, `calls to ${interfaceName} are held back: ${calls.throttle.why}`);
-    }
-    calls.inFlight += 1;
     const startedAt = clock.monotonic();
+    const pass = given instanceof FlowPass && given.use() ? given : null;
+    if (pass === null) calls.inFlight += 1;
     try {
-      const answer = await send(timeoutMs - (startedAt - askedAt));
+      if (pass !== null) await this.#renew(pass, interfaceName);
+      const answer = await send(timeoutMs - (clock.monotonic() - startedAt), pass?.seat);
       this.#noteSuccess(calls, startedAt);
       meter.gatewayCall(interfaceName, 'succeeded', calls.succeededAt - startedAt);
       return answer;
     } catch (error) {
+      const failure = error instanceof GatewayError ? error.failure : null;
       if (error instanceof GatewayError) calls.throttle.record(error);
       const tookMs = clock.monotonic() - startedAt;
-      meter.gatewayCall(interfaceName, 'failed', tookMs);
-      if (error instanceof GatewayError && error.failure === 'backpressure') await this.#hold(calls, tookMs);
+      if (failure !== 'held') meter.gatewayCall(interfaceName, 'failed', tookMs);
+      if (failure === 'backpressure') await this.#hold(calls, tookMs);
       throw error;
     } finally {
+      pass?.seat.giveBack();
       calls.inFlight -= 1;
     }
   }
@@ -132,9 +160,15 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     const { gateway, cardsPerCall, clock } = this.deps;
     const size = cardsPerCall(interfaceName);
     if (size === 1) return null;
-    return new CardBatch(size, clock, (cards, timeoutMs, startWithinMs) => {
-      const send = (leftMs: number) => gateway.callBatch(interfaceName, cards, leftMs);
-      return this.#make(interfaceName, send, timeoutMs, startWithinMs);
+    return new CardBatch(size, clock, {
+      gather: (withinMs) => this.gather(interfaceName, withinMs),
+      send: (cards, timeoutMs, pass) =>
+        this.#make(
+          interfaceName,
+          (leftMs, seat) => gateway.callBatch(interfaceName, cards, leftMs, seat),
+          timeoutMs,
+          pass,
+        ),
     });
   }
 
@@ -182,17 +216,31 @@ export class FlowControlledGateway implements Gateway, FlowControl {
   }
 
   /** Without an answer of the store the call is not made either: it was certainly not sent. */
-  async #awaitPace(interfaceName: InterfaceName, withinMs: number): Promise<void> {
-    const { pace, gateway, clock } = this.deps;
-    if (!pace) return;
-    const until = clock.monotonic() + withinMs;
-    await withTimeout(withinMs, gateway.ready(), clock);
-    const granted = await pace.followUp(interfaceName, until - clock.monotonic()).catch((cause: unknown) => {
+  async #granted(
+    pace: FollowUpPace,
+    interfaceName: InterfaceName,
+    until: number,
+    signal?: AbortSignal,
+  ): Promise<CallGrant> {
+    const { gateway, clock } = this.deps;
+    const leftMs = () => until - clock.monotonic();
+    await withTimeout(Math.min(LONGEST_HOLD_MS, leftMs()), gateway.ready(), clock);
+    const granted = await pace.followUp(interfaceName, leftMs(), signal).catch((cause: unknown) => {
       throw held(interfaceName, `no call to ${interfaceName} was granted: ${messageOf(cause)}`, cause);
     });
-    if (granted) return;
-    const within = `within ${Math.max(0, Math.round(withinMs))} ms`;
-    throw held(interfaceName, `the rate limits allowed no call to ${interfaceName} ${within}`);
+    if (granted !== null) return granted;
+    throw held(interfaceName, `the rate limits allowed no call to ${interfaceName} in time`);
+  }
+
+  /** The claim took longer than the grant lives: a call that was granted long ago would come on top of later ones. */
+  async #renew(pass: FlowPass, interfaceName: InterfaceName): Promise<void> {
+    const { pace } = this.deps;
+    if (!pace || pass.grant === null) return;
+    if ((await pace.renewed(pass.grant, interfaceName).catch(() => null)) !== null) return;
+    throw held(
+      interfaceName,
+      `the claim took too long, and the rate limits allowed no other call to ${interfaceName}`,
+    );
   }
 
   #noteSuccess(calls: Calls, startedAt: number): void {
@@ -209,6 +257,33 @@ export class FlowControlledGateway implements Gateway, FlowControl {
   async #hold({ typicalMs }: Calls, tookMs: number): Promise<void> {
     const holdMs = Math.min(LONGEST_HOLD_MS, typicalMs ?? 0) - tookMs;
     if (holdMs > 0) await this.deps.clock.sleep(holdMs);
+  }
+}
+
+/** A call of the rate limits, a connection and a permit; it counts among the calls in flight. */
+class FlowPass implements Pass {
+  #isUsed = false;
+
+  constructor(
+    readonly seat: Pass,
+    readonly grant: CallGrant | null,
+    private readonly calls: Calls,
+  ) {
+    calls.inFlight += 1;
+  }
+
+  /** @returns false when it was used or given back. */
+  use(): boolean {
+    const isFirst = !this.#isUsed;
+    this.#isUsed = true;
+    return isFirst;
+  }
+
+  giveBack(): void {
+    if (!this.use()) return;
+    this.seat.giveBack();
+    void this.grant?.giveBack(1);
+    this.calls.inFlight -= 1;
   }
 }
 

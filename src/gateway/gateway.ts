@@ -4,6 +4,12 @@
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import type { BreakerReport } from '../domain/limits/breaker.ts';
 
+/**
+ * A claim is judged by the mode of its moment, and follows its pass. The call is sent within this time of the pass or not at
+ * all, so mode observe is in force on every instance a second after it was set, also on one that was paused.
+ */
+export const PASS_GOOD_FOR_MS = 1_000;
+
 export interface GatewayAnswer {
   /** The interface's field, checked for its type: boolean, number >= 0, string; null for interfaces without one. */
   readonly value: boolean | number | string | null;
@@ -20,7 +26,7 @@ export type GatewayFailure =
   | 'malformed' // not JSON, wrong types, body too large
   | 'card' // 4xx, or a code for an unknown card: this card's problem
   | 'business' // another code than that of success: this card's problem
-  | 'held' // not sent: the interface is dead and only a trickle passes, or the rate limits allowed no call in time
+  | 'held' // not sent: the interface is dead and only a trickle passes, or no call or connection was free in time
   | 'not_offered' // not sent: the profile says that the gateway does not offer the interface
   | 'aborted'; // the client was closed
 
@@ -69,20 +75,33 @@ export interface CalledCard {
   readonly carrierId: number;
 }
 
+/** What a call that follows a poll needs, so that it can be sent at once. It is used for one call, or given back. */
+export interface Pass {
+  /** Does nothing once it is used. */
+  giveBack(): void;
+}
+
 export interface Gateway {
   /**
    * Calls one interface for one card and logs the call (contract, "Logs").
    * @param timeoutMs deadline of this call; the configured timeout applies too.
-   * @param startWithinMs for a call that follows a poll: it waits so long for the rate limits at most, and fails as `held`
-   *   after that. Absent for the call that a poll begins with, which was granted before the claim.
+   * @param pass for a call that follows a poll. Absent for the call that a poll begins with, which was granted before. If the
+   *   call cannot be sent within PASS_GOOD_FOR_MS of the pass, it is not made, and fails as `held`.
    * @throws GatewayError.
    */
   call(
     interfaceName: InterfaceName,
     card: CalledCard,
     timeoutMs: number,
-    startWithinMs?: number,
+    pass?: Pass,
   ): Promise<GatewayAnswer>;
+  /**
+   * Gathers what a call that follows a poll has to wait for: a call of the rate limits, a free connection, the permit of flow
+   * control. A call with an effect gathers first, and claims its card then.
+   * @param withinMs Infinity: as long as it takes, or until the signal aborts.
+   * @throws GatewayError `held`.
+   */
+  gather(interfaceName: InterfaceName, withinMs: number, signal?: AbortSignal): Promise<Pass>;
   /** True for a cardStatus value that means the card is stopped. */
   isStoppedStatus(cardStatus: string): boolean;
 }
@@ -97,6 +116,7 @@ export interface UpstreamGateway extends Gateway {
     interfaceName: InterfaceName,
     cards: readonly CalledCard[],
     timeoutMs: number,
+    pass?: Pass,
   ): Promise<ReadonlyArray<GatewayAnswer | GatewayError>>;
   /** See FlowControl. */
   ready(): Promise<void>;

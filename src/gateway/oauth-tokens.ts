@@ -3,6 +3,7 @@
 // gateway could not be reached, and flow control holds them back. Used by the client. No token is ever logged.
 import { errors, Pool } from 'undici';
 import type { GatewayConfig } from '../config/daemon-config.ts';
+import { callLimitsOf } from '../domain/limits/rate-limit.ts';
 import { type Clock, withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { jsonIn, objectIn } from '../platform/json.ts';
@@ -47,7 +48,10 @@ interface Token {
   refusals: number;
 }
 
-type TokenSettings = Pick<GatewayConfig, 'url' | 'auth' | 'clientId' | 'clientSecret' | 'timeoutMs'>;
+type TokenSettings = Pick<
+  GatewayConfig,
+  'url' | 'auth' | 'clientId' | 'clientSecret' | 'timeoutMs' | 'rateLimits'
+>;
 
 export class OAuthTokens {
   readonly #url: URL;
@@ -95,6 +99,17 @@ export class OAuthTokens {
       if (this.#successor === null) throw error;
       return this.#successor.prove();
     }
+  }
+
+  /** As `prove`, for a call that ends at that time. */
+  async proveBy(deadlineAt: number): Promise<Proof> {
+    const { clock } = this.deps;
+    const proving = this.prove();
+    if (!(await withTimeout(deadlineAt - clock.monotonic(), proving, clock)))
+      throw new GatewayError('connect', 'no token within the deadline');
+    // All calls that waited would be sent now, each long after the rate limits allowed it.
+    if (callLimitsOf(this.config.rateLimits).length === 0) return proving;
+    throw new GatewayError('held', 'the call waited for a token, and its turn is over');
   }
 
   /** A call with this proof succeeded. */

@@ -179,6 +179,7 @@ async function poll(cardId: number): Promise<void> {
     reader,
     calendar,
     stopRules: () => UNLIMITED,
+    again: async () => {},
     leaseMs: LEASE_MS,
     log,
   });

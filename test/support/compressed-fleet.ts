@@ -228,6 +228,7 @@ export class CompressedFleet {
       reader,
       calendar,
       stopRules,
+      again: async () => {},
       ...means,
     };
     return taskTypes.map(

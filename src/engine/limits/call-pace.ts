@@ -24,8 +24,16 @@ const MAX_REST_MS = 250;
 interface CallGrant extends Pick<PaceGrant, 'calls' | 'waitMs'> {
   /** Monotonic clock. */
   readonly expiresAt: number;
-  giveBack(calls: number): void;
+  giveBack(calls: number): Promise<void>;
 }
+
+/** The grant of a call that no limit counts. */
+const NOT_COUNTED: CallGrant = {
+  calls: 1,
+  waitMs: 0,
+  expiresAt: Number.POSITIVE_INFINITY,
+  giveBack: async () => {},
+};
 
 interface CallPaceDeps extends LoopMeans {
   readonly limits: readonly PaceLimit[];
@@ -77,27 +85,38 @@ export class CallPace extends LoopService<CallPaceDeps> {
 
   /**
    * Waits until a call that follows a poll may be made: at once, within the next milliseconds.
-   * @returns false when none was granted within the time.
+   * @returns null when none was granted within the time, or before the signal aborted.
    */
-  followUp(interfaceName: InterfaceName, withinMs: number): Promise<boolean> {
-    if (!this.counts(interfaceName)) return Promise.resolve(true);
+  followUp(interfaceName: InterfaceName, withinMs: number, signal?: AbortSignal): Promise<CallGrant | null> {
+    if (!this.counts(interfaceName)) return Promise.resolve(NOT_COUNTED);
     const until = this.deps.clock.monotonic() + withinMs;
-    const granted = this.#turn.then(() => this.#await(interfaceName, until));
+    const granted = this.#turn.then(() => this.#await(interfaceName, until, signal));
     this.#turn = granted.catch(() => {});
     return granted;
   }
 
-  async #await(interfaceName: InterfaceName, until: number): Promise<boolean> {
+  /** @returns the grant, or another one for it when its time is over; null: none was to be had at once. */
+  async renewed(grant: Pick<CallGrant, 'expiresAt' | 'giveBack'>, interfaceName: InterfaceName) {
     const { clock } = this.deps;
-    while (clock.monotonic() < until) {
+    if (clock.monotonic() <= grant.expiresAt) return grant;
+    await grant.giveBack(1);
+    const other = await this.take('follow_up', interfaceName, 1);
+    if (other.calls > 0 && clock.monotonic() <= other.expiresAt) return other;
+    void other.giveBack(other.calls);
+    return null;
+  }
+
+  async #await(interfaceName: InterfaceName, until: number, signal?: AbortSignal): Promise<CallGrant | null> {
+    const { clock } = this.deps;
+    while (clock.monotonic() < until && signal?.aborted !== true) {
       const grant = await this.take('follow_up', interfaceName, 1);
       const now = clock.monotonic();
-      if (grant.calls > 0 && now <= Math.min(grant.expiresAt, until)) return true;
-      grant.giveBack(grant.calls);
-      if (now + grant.waitMs > until) return false;
-      await clock.sleep(Math.min(grant.waitMs, MAX_REST_MS));
+      if (grant.calls > 0 && now <= Math.min(grant.expiresAt, until)) return grant;
+      void grant.giveBack(grant.calls);
+      if (now + grant.waitMs > until) return null;
+      await clock.sleep(Math.min(grant.waitMs, MAX_REST_MS), signal);
     }
-    return false;
+    return null;
   }
 
   /** Asks for calls: those that polls of a task type begin with, or those that follow polls. */
@@ -114,8 +133,10 @@ export class CallPace extends LoopService<CallPaceDeps> {
   }
 
   /** A grant that cannot be given back is lost, which harms no one. */
-  #giveBack(participant: PaceParticipant, grant: PaceGrant, calls: number): void {
+  async #giveBack(participant: PaceParticipant, grant: PaceGrant, calls: number): Promise<void> {
     if (calls === 0) return;
-    this.deps.pace.giveBack({ participant }, grant, calls).catch((error) => this.deps.onError(error, 0));
+    await this.deps.pace
+      .giveBack({ participant }, grant, calls)
+      .catch((error: unknown) => this.deps.onError(error, 0));
   }
 }

@@ -13,39 +13,25 @@ import {
   STOP_UNCONFIRMED,
   STOP_UNCONFIRMED_REASON,
 } from '../../domain/log-phrases.ts';
-import { type Gateway, GatewayError } from '../../gateway/gateway.ts';
+import { GatewayError } from '../../gateway/gateway.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/logger.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
-import type { ResumeRecords } from '../../store/ports/records/resume-records.ts';
+import type { ResumeClaim, ResumeRecords } from '../../store/ports/records/resume-records.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
-import type { CardReader } from '../work/card-reader.ts';
 import type { Deadline } from '../work/task.ts';
+import type { FollowUpDeps, FollowUps, Means } from './follow-ups.ts';
 
-/**
- * A claim is judged by the mode of its moment. The call is made within this time or not at all, so that mode observe is in
- * force on every instance a second after it was set, also on one that was paused.
- */
-const CLAIM_GOOD_FOR_MS = 1_000;
-/** A call that follows from a poll draws from the rate limits by itself; half of the time that is left is for the call. */
-const SHARE_FOR_PACE = 0.5;
-
-export interface CardCallsDeps {
-  readonly gateway: Gateway;
+export interface CardCallsDeps extends FollowUpDeps {
   readonly records: {
     readonly stops: Pick<StopRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'>;
     readonly resumes: Pick<ResumeRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'>;
   };
   readonly audit: Pick<AuditTrail, 'log'>;
-  readonly reader: Pick<CardReader, 'forget'>;
   readonly leaseMs: number;
-  readonly log: Logger;
 }
 
 /** A call that its card was claimed for, and what the records are told of it. */
 interface ClaimedCall {
-  /** Milliseconds; negative: the claim is too old. */
-  readonly startWithinMs: number;
   /** The call certainly had no effect. */
   readonly abandon: (reason: string, isCardFault: boolean) => Promise<void>;
   /** The gateway acknowledged the call and does not show its effect. */
@@ -53,20 +39,21 @@ interface ClaimedCall {
 }
 
 export class CardCalls {
-  constructor(private readonly deps: CardCallsDeps) {}
+  constructor(
+    private readonly deps: CardCallsDeps,
+    private readonly followUps: FollowUps,
+  ) {}
 
   /**
    * Makes the call of a claimed stop and waits until the gateway shows its effect.
-   * @param leftMs `deadline.remainingMs()` from before the claim was sent.
-   * @throws CardpollError `stop_unconfirmed`, `lease_over`, `claim_too_old`; GatewayError.
+   * @throws CardpollError `stop_unconfirmed`; GatewayError.
    */
-  async stop(card: Card, month: string, attempt: number, leftMs: number, deadline: Deadline): Promise<void> {
+  async stop(card: Card, month: string, attempt: number, means: Means): Promise<void> {
     const { records, reader } = this.deps;
     const { cardId } = card;
     // The card was stopped when it was cached, and runs now: the claim has recorded that.
     if (card.stopped) await reader.forget([cardId]);
-    await this.#call('stop', card, deadline, {
-      startWithinMs: CLAIM_GOOD_FOR_MS - (leftMs - deadline.remainingMs()),
+    await this.#call('stop', card, means, {
       abandon: (reason, isCardFault) => records.stops.abandon(cardId, month, attempt, reason, isCardFault),
       acknowledge: () => this.#noteUnconfirmed(card, month, attempt),
     });
@@ -87,18 +74,36 @@ export class CardCalls {
   /**
    * Has the card run if it waits in a run. If it runs already, nothing is called.
    * @param month YYYY-MM, of the audit entry. @param isStopped as the gateway shows the card.
-   * @returns false when the card waits in no run.
-   * @throws CardpollError `resume_in_progress`, `resume_unconfirmed`, `stop_in_progress`, `lease_over`; GatewayError.
+   * @returns false when the card waits in no run; `waiting`: the call waits for the rate limits, after the poll.
+   * @throws CardpollError `resume_in_progress`, `resume_unconfirmed`, `stop_in_progress`; GatewayError.
    */
-  async resume(card: Card, month: string, isStopped: boolean, deadline: Deadline): Promise<boolean> {
-    const { leaseMs } = this.deps;
+  async resume(
+    card: Card,
+    month: string,
+    isStopped: boolean,
+    deadline: Deadline,
+  ): Promise<boolean | 'waiting'> {
+    const { records, leaseMs } = this.deps;
+    const claim = () => records.resumes.claim(card.cardId, leaseMs);
+    const act = (claimed: ResumeClaim, means: Means | null) =>
+      this.#resumeAsClaimed(card, month, claimed, means);
+    if (!isStopped) return act(await claim(), null);
+    return (await this.followUps.make({ name: 'start', card, deadline, claim, act })) ?? 'waiting';
+  }
+
+  /** @param means null: nothing is to be called. */
+  async #resumeAsClaimed(
+    card: Card,
+    month: string,
+    claim: ResumeClaim,
+    means: Means | null,
+  ): Promise<boolean> {
     const { resumes } = this.deps.records;
     const { cardId } = card;
-    const claim = await resumes.claim(cardId, leaseMs);
     if (claim.state === 'none') return false;
     const { state, runId } = claim;
     if (state === 'stopping') throw stopInProgress(card);
-    if (!isStopped) {
+    if (means === null) {
       // Without this claim, the call of another one may have done it: late, or with an answer that was lost.
       await this.#recordResume(card, runId, month, state === 'claimed' || state === 'unconfirmed');
       return true;
@@ -111,8 +116,7 @@ export class CardCalls {
     const noteFailed = (gaveUp: boolean) => {
       if (gaveUp) this.deps.log.warn({ ...namesOf(card), run_id: runId }, 'resume given up');
     };
-    await this.#call('start', card, deadline, {
-      startWithinMs: SHARE_FOR_PACE * deadline.remainingMs(),
+    await this.#call('start', card, means, {
       abandon: async (reason, isCardFault) =>
         noteFailed(await resumes.abandon(cardId, runId, attempt, reason, isCardFault)),
       acknowledge: async () => noteFailed(await resumes.acknowledge(cardId, runId, attempt)),
@@ -133,33 +137,23 @@ export class CardCalls {
     }
   }
 
-  async #call(name: 'stop' | 'start', card: Card, deadline: Deadline, claimed: ClaimedCall): Promise<void> {
+  async #call(name: 'stop' | 'start', card: Card, means: Means, claimed: ClaimedCall): Promise<void> {
     const { gateway } = this.deps;
-    const { startWithinMs, abandon, acknowledge } = claimed;
-    const leftMs = deadline.remainingMs();
-    // After a pause (of this process or of the record store) the claim may have ended and another worker may hold it.
-    if (leftMs <= 0 || startWithinMs < 0) {
-      const isOver = leftMs <= 0;
-      const why = isOver ? 'the lease was over before the call' : 'the claim took longer than a second';
-      await abandon(why, false);
-      throw new CardpollError(
-        'busy',
-        isOver ? 'lease_over' : 'claim_too_old',
-        `card ${card.cardId} was not ${name === 'stop' ? 'stopped' : 'resumed'}: ${why}`,
-      );
-    }
+    const leftMs = means.deadline.remainingMs();
     try {
-      await gateway.call(name, card, leftMs, startWithinMs);
+      if (leftMs <= 0) throw new GatewayError('held', 'the lease was over before the call');
+      await gateway.call(name, card, leftMs, means.pass);
     } catch (error) {
       // Only a refusal proves that the call had no effect. After any other error the claim ends and the status is asked.
-      if (error instanceof GatewayError && error.isRefusal) await abandon(error.message, error.isCardFault);
+      if (error instanceof GatewayError && error.isRefusal)
+        await claimed.abandon(error.message, error.isCardFault);
       throw error;
     }
     // Without an answer it is not known whether the call had an effect: as after a call that is lost, the claim ends by itself.
-    const askInMs = deadline.remainingMs();
-    const { value } = await gateway.call('card_status', card, askInMs, SHARE_FOR_PACE * askInMs);
+    const { pass, timeoutMs } = await means.gatherStatus();
+    const { value } = await gateway.call('card_status', card, timeoutMs, pass);
     if (gateway.isStoppedStatus(String(value)) === (name === 'stop')) return;
-    await acknowledge();
+    await claimed.acknowledge();
     throw name === 'stop' ? unconfirmedStop(card) : unconfirmedResume(card);
   }
 

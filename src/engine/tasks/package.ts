@@ -11,11 +11,12 @@ import { type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.
 import type { Offers } from '../../domain/gateway-interface.ts';
 import { CARD_RESUMED } from '../../domain/log-phrases.ts';
 import { type StopRules, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
-import { CardpollError } from '../../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
+import type { StopClaim } from '../../store/ports/records/stop-records.ts';
 import { type Deadline, polledNow, type Task, type TaskResult } from '../work/task.ts';
 import { CardCalls, type CardCallsDeps, stopInProgress, unconfirmedStop } from './card-calls.ts';
+import { FollowUps, type Means } from './follow-ups.ts';
 
 /** How often the fleet is counted. */
 const COUNT_EVERY_MS = 60_000;
@@ -30,7 +31,9 @@ interface Verdict {
   readonly over: boolean;
   readonly stopped: boolean;
   /** What became of the stop, for the log; absent: it was made, or none was wanted. */
-  readonly stop?: 'held' | 'observed';
+  readonly stop?: 'held' | 'observed' | 'waiting';
+  /** Its resume waits for the rate limits. */
+  readonly resume?: 'waiting';
   /** It runs by a resume, which was logged. */
   readonly resumedByRun?: true;
 }
@@ -50,9 +53,16 @@ export class PackageTask implements Task {
    * hold no connection meanwhile: after a large release hundreds of cards are claimed at once.
    */
   readonly #claims = pLimit(1);
+  readonly #followUps: FollowUps;
 
   constructor(private readonly deps: PackageTaskDeps) {
-    this.#calls = new CardCalls(deps);
+    this.#followUps = new FollowUps(deps);
+    this.#calls = new CardCalls(deps, this.#followUps);
+  }
+
+  /** Ends the waits that go on after polls. */
+  stop(): Promise<void> {
+    return this.#followUps.stop();
   }
 
   async poll(card: Card, deadline: Deadline): Promise<TaskResult> {
@@ -98,8 +108,9 @@ export class PackageTask implements Task {
   /** Resumes a card that waits in a run; otherwise stops it if it is over its package, or as an operator ordered. */
   async #carryOut(card: Card, findings: Findings, deadline: Deadline): Promise<Verdict> {
     const { month, isOver, reportedStopped } = findings;
-    if (card.ordered && (await this.#calls.resume(card, month, reportedStopped, deadline)))
-      return { over: isOver, stopped: false, resumedByRun: true };
+    const resumed = card.ordered && (await this.#calls.resume(card, month, reportedStopped, deadline));
+    if (resumed === 'waiting') return { over: isOver, stopped: true, resume: resumed };
+    if (resumed) return { over: isOver, stopped: false, resumedByRun: true };
     return reportedStopped
       ? { over: isOver, stopped: true }
       : this.#keepStopped(card, month, isOver, deadline);
@@ -111,7 +122,19 @@ export class PackageTask implements Task {
     if (!card.ordered && card.usage !== null && card.usage.suspectedMb !== null)
       return { over: true, stopped: false };
     if (!this.deps.offers('stop')) return { over: isOver, stopped: false };
-    const { claim, leftMs } = await this.#claims(() => this.#claim(card, month, deadline));
+    const { records, leaseMs, stopRules } = this.deps;
+    const verdict = await this.#followUps.make({
+      name: 'stop',
+      card,
+      deadline,
+      turns: this.#claims,
+      claim: () => records.stops.claim(card.cardId, month, leaseMs, stopRules()),
+      act: (claim, means) => this.#stopAsClaimed(card, isOver, claim, means),
+    });
+    return verdict ?? { over: isOver, stopped: false, stop: 'waiting' };
+  }
+
+  async #stopAsClaimed(card: Card, isOver: boolean, claim: StopClaim, means: Means): Promise<Verdict> {
     switch (claim.state) {
       case 'not_over':
         await this.deps.reader.forget([card.cardId]);
@@ -127,20 +150,9 @@ export class PackageTask implements Task {
       case 'unconfirmed':
         throw unconfirmedStop(card);
       default:
-        await this.#calls.stop(card, claim.month, claim.attempt, leftMs, deadline);
+        await this.#calls.stop(card, claim.month, claim.attempt, means);
         return { over: isOver, stopped: true };
     }
-  }
-
-  /** @returns the time that was left before the claim was sent. */
-  async #claim(card: Card, month: string, deadline: Deadline) {
-    const leftMs = deadline.remainingMs();
-    if (leftMs <= 0) {
-      const why = 'the lease was over before the claim';
-      throw new CardpollError('busy', 'lease_over', `card ${card.cardId} was not stopped: ${why}`);
-    }
-    const { records, leaseMs, stopRules } = this.deps;
-    return { leftMs, claim: await records.stops.claim(card.cardId, month, leaseMs, stopRules()) };
   }
 
   /** One line when a stop begins to wait, and none while it waits. */

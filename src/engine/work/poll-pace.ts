@@ -25,6 +25,7 @@ const MAX_AHEAD = 1_000;
 
 interface Waiting {
   readonly item: WorkItem;
+  readonly isUrgent: boolean;
   /** Monotonic clock. */
   readonly until: number;
   readonly end: (mayCall: boolean) => void;
@@ -77,9 +78,13 @@ export class PollPace {
 
   /** Waits until the call of this item may be sent: at once. @returns false when it is to be returned instead. */
   async turn(item: WorkItem, deadline: Deadline): Promise<boolean> {
+    const isUrgent = (item.lane as string) === 'urgent';
     const withinMs = Math.min(MAX_WAIT_MS, WAIT_SHARE * deadline.remainingMs());
     const until = this.deps.clock.monotonic() + withinMs;
-    const mayCall = new Promise<boolean>((end) => this.#waiting.push({ item, until, end }));
+    const mayCall = new Promise<boolean>((end) => {
+      const after = isUrgent ? this.#urgent : this.#waiting.length;
+      this.#waiting.splice(after, 0, { item, isUrgent, until, end });
+    });
     if (!this.#isAsking) void this.#ask();
     return mayCall;
   }
@@ -94,6 +99,12 @@ export class PollPace {
       this.#claimed.delete(item);
       end(mayCall);
     }
+  }
+
+  /** How many urgent cards wait: before the others. */
+  get #urgent(): number {
+    const others = this.#waiting.findIndex(({ isUrgent }) => !isUrgent);
+    return others === -1 ? this.#waiting.length : others;
   }
 
   async #ask(): Promise<void> {
@@ -120,11 +131,14 @@ export class PollPace {
     // Calls that are granted while a token is waited for would all be sent when it comes.
     if (!(await withTimeout(MAX_REST_MS, this.deps.ready(), clock))) return 0;
     const callsFor = (cards: number) => Math.ceil(cards / cardsPerCall);
-    const grant = await pace.take(taskType, interfaceName, callsFor(this.#waiting.length));
+    const urgent = this.#urgent;
+    const [participant, cards] =
+      urgent > 0 ? (['urgent', urgent] as const) : [taskType, this.#waiting.length];
+    const grant = await pace.take(participant, interfaceName, callsFor(cards));
     // The store answered too late, or this process was stopped meanwhile: the calls would come on top of later ones.
     const calls = clock.monotonic() > grant.expiresAt ? 0 : grant.calls;
     const granted = this.#waiting.splice(0, calls * cardsPerCall);
-    grant.giveBack(grant.calls - callsFor(granted.length));
+    void grant.giveBack(grant.calls - callsFor(granted.length));
     const isEnough = this.#waiting.length === 0;
     const ahead = Math.max(this.#recently(granted.length), 2 * (isEnough ? this.#ahead : granted.length));
     this.#ahead = Math.max(cardsPerCall, Math.min(MAX_AHEAD, ahead));

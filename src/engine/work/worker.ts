@@ -167,7 +167,7 @@ export class Worker extends LoopService<WorkerDeps> {
     this.#pace?.stop();
     this.#stopListening();
     await super.stop();
-    await Promise.all(this.#running);
+    await Promise.all([...this.#running, this.deps.task.stop?.()]);
     await this.#releaseFreed();
   }
 

@@ -21,7 +21,10 @@ function take(
   calls: number,
   limits: readonly PaceLimit[] = [ALL],
 ): Promise<PaceGrant> {
-  const interfaceName = participant === 'follow_up' ? 'stop' : TASKS[participant].interface;
+  const interfaceName =
+    participant === 'follow_up'
+      ? 'stop'
+      : TASKS[participant === 'urgent' ? 'package' : participant].interface;
   return store.pace.take({ participant, interfaceName, calls, limits });
 }
 

@@ -8,6 +8,7 @@ import { Deadline } from '../../../src/engine/work/task.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { ONE_CARD_A_CALL } from '../../support/one-card-calls.ts';
 import { addCards, describeRecordStore, range } from './stores.ts';
 
 const HOUR_MS = 3_600_000;
@@ -24,6 +25,7 @@ describeRecordStore('readings', (db) => {
     const [card] = await store.cards.byIds([1]);
     if (card === undefined) throw new Error('card 1 is missing');
     const gateway = {
+      ...ONE_CARD_A_CALL,
       call: async () => ({ value: usedMb, durationMs: 1 }),
       isStoppedStatus: () => false,
     };

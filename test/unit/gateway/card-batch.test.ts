@@ -1,16 +1,26 @@
 // Calls for many cards: how they are gathered, and what one bad card does to the others.
 import { expect, it } from 'vitest';
-import { CardBatch, type SendBatch } from '../../../src/gateway/card-batch.ts';
-import { type CalledCard, GatewayError } from '../../../src/gateway/gateway.ts';
+import { CardBatch } from '../../../src/gateway/card-batch.ts';
+import { type CalledCard, GatewayError, type Pass } from '../../../src/gateway/gateway.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const cardOf = (cardId: number): CalledCard => ({ cardId, iccid: `8986${cardId}`, carrierId: 0 });
 
 function batchOf(size: number, answer: (card: CalledCard, all: readonly CalledCard[]) => number | Error) {
   const clock = new FakeClock();
-  const sent: { ids: number[]; timeoutMs: number; startWithinMs: number | undefined }[] = [];
-  const send: SendBatch = async (cards, timeoutMs, startWithinMs) => {
-    sent.push({ ids: cards.map(({ cardId }) => cardId), timeoutMs, startWithinMs });
+  const sent: { ids: number[]; timeoutMs: number; pass: Pass | undefined }[] = [];
+  const gathered: number[] = [];
+  const givenBack: unknown[] = [];
+  const passOf = () => {
+    const pass: Pass = { giveBack: () => void givenBack.push(pass) };
+    return pass;
+  };
+  const gather = async (withinMs: number) => {
+    gathered.push(withinMs);
+    return passOf();
+  };
+  const send = async (cards: readonly CalledCard[], timeoutMs: number, pass?: Pass) => {
+    sent.push({ ids: cards.map(({ cardId }) => cardId), timeoutMs, pass });
     await clock.sleep(10);
     return cards.map((card) => {
       const value = answer(card, cards);
@@ -19,9 +29,9 @@ function batchOf(size: number, answer: (card: CalledCard, all: readonly CalledCa
       return { value, durationMs: 10 };
     });
   };
-  const batch = new CardBatch(size, clock, send);
-  const call = (id: number, timeoutMs = 5_000, startWithinMs?: number) =>
-    batch.call(cardOf(id), timeoutMs, startWithinMs).then(
+  const batch = new CardBatch(size, clock, { send, gather });
+  const call = (id: number, timeoutMs = 5_000, pass?: Pass) =>
+    batch.call(cardOf(id), timeoutMs, pass).then(
       ({ value }) => value,
       (error: unknown) => (error as GatewayError).failure,
     );
@@ -30,7 +40,7 @@ function batchOf(size: number, answer: (card: CalledCard, all: readonly CalledCa
     await clock.run(10_000);
     return calls;
   };
-  return { clock, sent, call, all };
+  return { clock, sent, gathered, givenBack, passOf, call, all };
 }
 
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
@@ -39,7 +49,7 @@ it('sends full batches at once, and the rest after a few milliseconds', async ()
   const { sent, all } = batchOf(3, ({ cardId }) => 10 * cardId);
   expect(await all(upTo(7))).toEqual([10, 20, 30, 40, 50, 60, 70]);
   expect(sent.map(({ ids }) => ids)).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
-  expect(sent.map(({ startWithinMs }) => startWithinMs)).toEqual([undefined, undefined, undefined]);
+  expect(sent.map(({ pass }) => pass)).toEqual([undefined, undefined, undefined]);
 });
 
 it('takes cards of the next claim along', async () => {
@@ -53,14 +63,14 @@ it('takes cards of the next claim along', async () => {
 
 it('lets no card whose time is nearly over shorten the call for others', async () => {
   const { clock, sent, call } = batchOf(10, ({ cardId }) => cardId);
-  const calls = Promise.all([call(1), call(2, 10, 5), call(3, 400, 200), call(4)]);
+  const calls = Promise.all([call(1), call(2, 10), call(3, 400), call(4)]);
   await clock.run(1_000);
   expect(await calls).toEqual([1, 'held', 3, 4]);
   expect(sent.map(({ ids, timeoutMs }) => [ids, timeoutMs])).toEqual([
-    [[3], 400 - 15],
     [[1, 4], 5_000 - 15],
+    [[3], 400 - 15],
   ]);
-  const late = Promise.all([call(5, 10, 5), call(6, 12, 5)]);
+  const late = Promise.all([call(5, 10), call(6, 12)]);
   await clock.run(1_000);
   expect([await late, sent.length]).toEqual([['held', 'held'], 2]);
 });
@@ -82,7 +92,7 @@ it('finds the card that spoils a batch, and calls it alone from then on', async 
   expect(await all(upTo(100))).toEqual(expected);
   // Two for each time that it is split, after the first.
   expect(sent.length).toBeLessThanOrEqual(15);
-  expect(sent.slice(1).every(({ startWithinMs }) => startWithinMs !== undefined)).toBe(true);
+  expect(sent.slice(1).every(({ pass }) => pass !== undefined)).toBe(true);
   const before = sent.length;
   expect(await all(upTo(100))).toEqual(expected);
   expect(sent.slice(before).map(({ ids }) => ids.length)).toEqual([1, 99]);
@@ -152,14 +162,23 @@ it('splits only while there is time, and blames no card that it could not clear'
   expect(sent.map(({ ids }) => ids.length)).toEqual([64, 32, 32, 16, 16, 8, 8, 4, 4]);
 });
 
-it('draws from the rate limits for calls that follow from polls, unless they ride along', async () => {
-  const { clock, sent, call } = batchOf(10, ({ cardId }) => cardId);
-  const follow = call(1, 5_000, 800);
+it('uses one pass for many cards, and none where one of them needs none', async () => {
+  const { clock, sent, givenBack, passOf, call } = batchOf(10, ({ cardId }) => cardId);
+  const [first, second, third] = [passOf(), passOf(), passOf()];
+  const follow = Promise.all([call(1, 5_000, first), call(2, 5_000, second)]);
   await clock.run(100);
   await follow;
-  const mixed = Promise.all([call(2, 5_000, 800), call(3)]);
+  const mixed = Promise.all([call(3, 5_000, third), call(4)]);
   await clock.run(100);
   await mixed;
-  expect(sent[0]?.startWithinMs).toBeGreaterThan(700);
-  expect(sent[1]?.startWithinMs).toBeUndefined();
+  expect(sent.map(({ pass }) => pass)).toEqual([first, undefined]);
+  expect(givenBack).toEqual([second, third]);
+});
+
+it('gives the pass of a card back whose time is over', async () => {
+  const { clock, sent, givenBack, passOf, call } = batchOf(10, ({ cardId }) => cardId);
+  const pass = passOf();
+  const late = call(1, 10, pass);
+  await clock.run(100);
+  expect([await late, sent.length, givenBack]).toEqual(['held', 0, [pass]]);
 });

@@ -2,7 +2,11 @@
 // throttled: throttle.test.ts.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { InterfaceName } from '../../../src/domain/gateway-interface.ts';
-import { FlowControlledGateway, type FollowUpPace } from '../../../src/gateway/flow-control.ts';
+import {
+  type CallGrant,
+  FlowControlledGateway,
+  type FollowUpPace,
+} from '../../../src/gateway/flow-control.ts';
 import { GatewayError, type GatewayFailure } from '../../../src/gateway/gateway.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { ONE_CARD_A_CALL } from '../../support/one-card-calls.ts';
@@ -21,17 +25,29 @@ let answers: Partial<Record<InterfaceName, GatewayFailure>>;
 let tookMs: number;
 let asked: number;
 let pace: FollowUpPace;
+let givenBack: string[];
+/** Whether there is a connection at each question; then there is one. */
+let connections: boolean[];
+
+const grantOf = (): CallGrant => ({
+  expiresAt: clock.monotonic() + 300,
+  giveBack: async () => void givenBack.push('call'),
+});
 
 beforeEach(() => {
   clock = new FakeClock();
   clock.advance(1_000_000);
   [changes, metered, endedSlow, answers] = [[], [], [], {}];
   [tookMs, asked] = [0, 0];
-  pace = { followUp: async () => true };
+  [givenBack, connections] = [[], []];
+  pace = { followUp: async () => grantOf(), renewed: async (grant) => grant };
   gateway = new FlowControlledGateway({
     clock,
     cardsPerCall: () => 1,
-    pace: { followUp: (...wait) => pace.followUp(...wait) },
+    pace: {
+      followUp: (...wait) => pace.followUp(...wait),
+      renewed: (...grant) => pace.renewed(...grant),
+    },
     random: () => 0,
     meter: { gatewayCall: (...call) => metered.push(call.join(' ')) },
     onChange: (name, state) => changes.push(`${name} ${state}`),
@@ -44,14 +60,30 @@ beforeEach(() => {
         return { value: null, durationMs: tookMs };
       },
       ...ONE_CARD_A_CALL,
+      gather: async () => {
+        if (connections.shift() === false) throw new GatewayError('held', 'no connection');
+        let isFirst = true;
+        return {
+          giveBack: () => {
+            if (isFirst) givenBack.push('connection');
+            isFirst = false;
+          },
+        };
+      },
       isStoppedStatus: (status) => status === 'stopped',
       endSlowCalls: (...slow) => endedSlow.push(slow),
     },
   });
 });
 
+/** As a poll does, or as a call that follows from one. */
+async function make(name: InterfaceName) {
+  const follows = name === 'stop' || name === 'start';
+  return gateway.call(name, CARD, 1_000, follows ? await gateway.gather(name, 400) : undefined);
+}
+
 async function call(name: InterfaceName, times = 1): Promise<void> {
-  for (let i = 0; i < times; i += 1) await gateway.call(name, CARD, 1_000).catch(() => {});
+  for (let i = 0; i < times; i += 1) await make(name).catch(() => {});
 }
 
 const open = () =>
@@ -121,7 +153,7 @@ it('lets one stop a second pass while stops fail, and reports the others as cert
   asked = 0;
   await call('stop');
   expect(asked, 'the trickle').toBe(1);
-  const held = await gateway.call('stop', CARD, 1_000).catch((error: unknown) => error);
+  const held = await make('stop').catch((error: unknown) => error);
   expect(held).toMatchObject({ failure: 'held', isRefusal: true, isGatewayFault: false });
   expect(held).toMatchObject({ message: 'calls to stop are held back: it fails at the gateway' });
   expect(asked).toBe(1);
@@ -132,7 +164,7 @@ it('lets one stop a second pass while stops fail, and reports the others as cert
 });
 
 it('does not say that an interface fails that was not called before', async () => {
-  const made = Array.from({ length: 11 }, () => gateway.call('start', CARD, 1_000));
+  const made = Array.from({ length: 11 }, () => make('start'));
   const [held] = (await Promise.allSettled(made)).filter(({ status }) => status === 'rejected');
   expect(held).toMatchObject({
     reason: {
@@ -143,8 +175,8 @@ it('does not say that an interface fails that was not called before', async () =
 });
 
 describe('a call that follows a poll', () => {
-  const refusal = (startWithinMs?: number) =>
-    gateway.call('stop', CARD, 1_000, startWithinMs).then(
+  const refusal = (withinMs: number) =>
+    gateway.gather('stop', withinMs).then(
       () => null,
       (error: unknown) => error,
     );
@@ -153,22 +185,46 @@ describe('a call that follows a poll', () => {
     const waits: unknown[] = [];
     pace.followUp = async (...wait) => {
       waits.push(wait);
-      return false;
+      return null;
     };
     expect(await refusal(400)).toMatchObject({ failure: 'held', isRefusal: true, isGatewayFault: false });
-    expect(waits).toEqual([['stop', 400]]);
-    expect([asked, open()]).toEqual([0, []]);
+    expect(waits).toEqual([['stop', 400, undefined]]);
+    expect(open()).toEqual([]);
   });
 
   it('is not made either when the live store does not answer', async () => {
     pace.followUp = () => Promise.reject(new Error('no answer'));
     expect(await refusal(400)).toMatchObject({ failure: 'held', isRefusal: true });
-    expect(asked).toBe(0);
   });
 
   it('asks for nothing when it is the call that a poll begins with', async () => {
     pace.followUp = () => Promise.reject(new Error('not needed'));
-    expect(await refusal()).toBeNull();
+    await gateway.call('card_status', CARD, 1_000);
+    expect(asked).toBe(1);
+  });
+
+  it('gives everything back that is not used, once', async () => {
+    const pass = await gateway.gather('stop', 400);
+    pass.giveBack();
+    pass.giveBack();
+    expect(givenBack).toEqual(['connection', 'call']);
+  });
+
+  it('gives the call back when there is no connection for it while it lives, and asks again', async () => {
+    connections = [false, true];
+    const pass = await gateway.gather('stop', 400);
+    expect(givenBack).toEqual(['call']);
+    await gateway.call('stop', CARD, 1_000, pass);
+    pass.giveBack();
+    expect([asked, givenBack]).toEqual([1, ['call', 'connection']]);
+  });
+
+  it('asks for another call when the claim took longer than its own lives', async () => {
+    const pass = await gateway.gather('stop', 400);
+    pace.renewed = async () => null;
+    const error = await gateway.call('stop', CARD, 1_000, pass).catch((held: unknown) => held);
+    expect(error).toMatchObject({ failure: 'held', isRefusal: true });
+    expect([asked, givenBack, metered]).toEqual([0, ['connection'], []]);
   });
 });
 

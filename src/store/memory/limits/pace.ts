@@ -20,8 +20,7 @@ const MOST_LIFE_MS = 500;
 /** Silence for longer cannot be told from a step of the clock: the bucket is empty after it. */
 const SILENT_MS = 3_000;
 const RETURNS_KNOWN = 16;
-/** Tag of follow-up calls. */
-const FIRST = Number.NEGATIVE_INFINITY;
+const [FIRST, SECOND] = [Number.NEGATIVE_INFINITY, -1e300];
 
 interface Share extends PaceTurn {
   /** How much the participant got, in the count of start-time fair queueing. */
@@ -92,6 +91,8 @@ class PaceLimitState {
   taken = 0;
   #level = 0;
   #virtual = 0;
+  /** Urgent polls, which come before the others, got a call since another poll did. */
+  #yields = false;
   #atMs: number;
   #seenMs: number;
   readonly #heldAt = { perSecond: Number.NEGATIVE_INFINITY, burst: Number.NEGATIVE_INFINITY };
@@ -134,30 +135,32 @@ class PaceLimitState {
    * for task types that ask late: tokens that come while it is full are lost.
    */
   offer(participant: PaceParticipant, wanted: number, nowMs: number): Offer {
-    const mine = this.#share(participant, nowMs);
+    const me = { name: participant, tag: this.#share(participant, nowMs).tag, want: wanted };
     const rivals = [...this.#shares]
       .filter(([name, share]) => name !== participant && isAwaited(share, nowMs))
-      .map(([name, { tag, want }]) => ({ tag: rank(name, tag), want }));
-    let tag = rank(participant, mine.tag);
+      .map(([name, { tag, want }]) => ({ name, tag, want }));
+    let yields = this.#yields;
+    const rank = ({ name, tag }: typeof me) => {
+      if (name === 'follow_up') return FIRST;
+      return name === 'urgent' && !yields ? SECOND : tag;
+    };
     const mostKept = Math.ceil(this.bucket.capacity / 2);
     let got = 0;
     let handed = 0;
     while (got < wanted) {
-      let next: (typeof rivals)[number] | undefined;
+      let next = me;
       for (const rival of rivals) {
-        const isKept = rival.want > 0 && (handed - got < mostKept || rival.tag === FIRST);
-        if (isKept && rival.tag < (next?.tag ?? tag)) next = rival;
+        const isKept = rival.want > 0 && (handed - got < mostKept || rank(rival) <= SECOND);
+        if (isKept && rank(rival) < rank(next)) next = rival;
       }
       handed += 1;
-      if (next !== undefined) {
-        next.tag += 1;
-        next.want -= 1;
-      } else if (handed > this.#level + 1e-9) {
-        return { got, needed: handed };
-      } else {
+      if (next === me) {
+        if (handed > this.#level + 1e-9) return { got, needed: handed };
         got += 1;
-        tag += 1;
       }
+      next.tag += 1;
+      next.want -= 1;
+      if (next.name !== 'follow_up') yields = next.name === 'urgent';
     }
     return { got, needed: 0 };
   }
@@ -182,6 +185,7 @@ class PaceLimitState {
       mine.tag += granted;
       this.#level = Math.max(0, this.#level - granted);
       this.taken += granted;
+      if (participant !== 'follow_up') this.#yields = participant === 'urgent';
     }
     return waitMs;
   }
@@ -212,9 +216,4 @@ class PaceLimitState {
     if (!isAwaited(share, nowMs)) share.tag = Math.max(share.tag, this.#virtual - this.bucket.capacity);
     return share;
   }
-}
-
-/** Follow-up calls come first. */
-function rank(participant: PaceParticipant, tag: number): number {
-  return participant === 'follow_up' ? FIRST : tag;
 }

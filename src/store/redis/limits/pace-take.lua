@@ -11,12 +11,13 @@
 -- `by` has for each participant: `tag`, how much it got, in the count of start-time fair queueing; `want` and `till`, how
 -- many calls it waits for, and until when it counts as waiting. `virtual` is the tag of the last grant: a participant
 -- that did not wait starts there, less a full bucket: it may have been late, but cannot claim more of what it did not want.
+-- `yields` is set while urgent polls, which come before the others, got a call since another poll did.
 local LIMIT_KEPT_MS, SILENT_MS, CLOCK_STEP_MS = 10000, 3000, 1000
 local LIFE_LEAST_MS, LIFE_MOST_MS, CAPACITY_SHARE = 100, 500, 1 / 3
 -- Who waits asks again at least once a second; a late one keeps its turn for half a second.
 local ASKS_EVERY_MS, TURN_KEPT_MS = 1000, 500
 local RETURNS_KNOWN = 16
-local FIRST, FIRST_TAG = 'follow_up', -math.huge
+local FIRST, SECOND = -math.huge, -1e300
 
 local now = now_ms()
 local me, interface, wanted, unused = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -110,31 +111,35 @@ end
 -- how many tokens there must be until the next one is mine.
 -- At most half of the bucket is kept for task types that ask late: tokens that come while it is full are lost.
 local function offer(limit)
-  local mine = limit.by[me]
-  local rivals = {}
+  local all, yields = { { name = me, tag = limit.by[me].tag, want = wanted } }, limit.yields
   for name, one in pairs(limit.by) do
     if name ~= me and waits(one) then
-      rivals[#rivals + 1] = { tag = name == FIRST and FIRST_TAG or one.tag, want = one.want }
+      all[#all + 1] = { name = name, tag = one.tag, want = one.want }
     end
   end
-  local tag = me == FIRST and FIRST_TAG or mine.tag
+  local function rank(one)
+    return one.name == 'follow_up' and FIRST or one.name == 'urgent' and not yields and SECOND or one.tag
+  end
   local got, handed = 0, 0
   local most_kept = math.ceil(limit.capacity / 2)
   while got < wanted do
-    local next
-    for _, rival in ipairs(rivals) do
-      local keeps = rival.want > 0 and (handed - got < most_kept or rival.tag == FIRST_TAG)
-      if keeps and rival.tag < (next and next.tag or tag) then
-        next = rival
+    local next = all[1]
+    for i = 2, #all do
+      local keeps = all[i].want > 0 and (handed - got < most_kept or rank(all[i]) <= SECOND)
+      if keeps and rank(all[i]) < rank(next) then
+        next = all[i]
       end
     end
     handed = handed + 1
-    if next then
-      next.tag, next.want = next.tag + 1, next.want - 1
-    elseif handed > limit.level + 1e-9 then
-      return got, handed
-    else
-      got, tag = got + 1, tag + 1
+    if next == all[1] then
+      if handed > limit.level + 1e-9 then
+        return got, handed
+      end
+      got = got + 1
+    end
+    next.tag, next.want = next.tag + 1, next.want - 1
+    if next.name ~= 'follow_up' then
+      yields = next.name == 'urgent'
     end
   end
   return got, 0
@@ -180,6 +185,9 @@ for _, one in ipairs(counting) do
     mine.tag = mine.tag + granted
     limit.level = math.max(0, limit.level - granted)
     limit.taken = limit.taken + granted
+    if me ~= 'follow_up' then
+      limit.yields = me == 'urgent'
+    end
   end
   life = math.min(life, limit.life)
   receipt[#receipt + 1] = one.id

@@ -133,6 +133,7 @@ function taskWith(stops: Records['stops'], resumes: Records['resumes']): Package
     reader,
     calendar,
     stopRules: () => stopRules,
+    again: async () => {},
     leaseMs: LEASE_MS,
     log,
   });
@@ -192,7 +193,7 @@ it('does not call after a pause that outlasted its lease, and leaves the stop to
     acknowledge: (...args) => records.stops.acknowledge(...args),
     abandon: (...args) => records.stops.abandon(...args),
   };
-  await expect(poll({}, answersLate)).rejects.toMatchObject({ code: 'lease_over' });
+  await expect(poll({}, answersLate)).rejects.toMatchObject({ failure: 'held' });
   expect(scripted.calls.stop).toBe(0);
   expect((await poll()).outcome.stopped).toBe(true);
   expect(scripted.calls.stop).toBe(1);
@@ -464,7 +465,7 @@ describe('a run', () => {
       acknowledge: (...args) => records.resumes.acknowledge(...args),
       abandon: (...args) => records.resumes.abandon(...args),
     };
-    await expect(poll({}, records.stops, frozen)).rejects.toMatchObject({ code: 'lease_over' });
+    await expect(poll({}, records.stops, frozen)).rejects.toMatchObject({ failure: 'held' });
     expect(starts()).toBe(1);
     expect(await run()).toMatchObject({ resumed: 1, lastError: null });
   });

@@ -5,10 +5,12 @@ import { beforeEach, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/domain/audit.ts';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import { CardCalls, type CardCallsDeps } from '../../../../src/engine/tasks/card-calls.ts';
+import { FollowUps } from '../../../../src/engine/tasks/follow-ups.ts';
 import { Deadline } from '../../../../src/engine/work/task.ts';
 import { GatewayError } from '../../../../src/gateway/gateway.ts';
 import type { ResumeClaim } from '../../../../src/store/ports/records/resume-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { ONE_CARD_A_CALL } from '../../../support/one-card-calls.ts';
 
 const LEASE_MS = 15_000;
 const CARD = { cardId: 7, iccid: '89860000000000000007', stopped: true } as Card;
@@ -35,15 +37,16 @@ beforeEach(() => {
   [called, asked, entries, logged] = [[], [], [], []];
 });
 
-function make(isStopped: boolean, card = CARD): Promise<boolean> {
+function make(isStopped: boolean, card = CARD): Promise<boolean | 'waiting'> {
   const noted =
     (what: string) =>
     async (...question: unknown[]) => {
       asked.push([what, ...question]);
       return gaveUp;
     };
-  const call = new CardCalls({
+  const deps: CardCallsDeps = {
     gateway: {
+      ...ONE_CARD_A_CALL,
       call: async (name) => {
         called.push(name);
         const value = name === 'start' ? start : status;
@@ -69,10 +72,12 @@ function make(isStopped: boolean, card = CARD): Promise<boolean> {
       stops: {} as CardCallsDeps['records']['stops'],
     },
     reader: { forget: async () => {} },
+    again: async () => {},
     audit: { log: (entry) => void entries.push(entry) },
     leaseMs: LEASE_MS,
     log: pino({ base: null, timestamp: false }, { write: (line: string) => logged.push(JSON.parse(line)) }),
-  });
+  };
+  const call = new CardCalls(deps, new FollowUps(deps));
   return call.resume(
     card,
     '2026-11',
@@ -140,7 +145,7 @@ it('does not take a card for running while a call that stops it may be under way
 
 it('makes no call when the lease is half over, and gives the claim back', async () => {
   claimTakesMs = LEASE_MS / 2;
-  await expect(make(true)).rejects.toMatchObject({ kind: 'busy', code: 'lease_over' });
+  await expect(make(true)).rejects.toMatchObject({ failure: 'held' });
   expect(called).toEqual([]);
   expect(asked.at(-1)).toEqual(['abandon', 7, 'r', 3, 'the lease was over before the call', false]);
 });

@@ -38,7 +38,7 @@ function paceOf(cardsPerCall: number): PollPace {
         asked.push(wanted);
         if (next instanceof Error) throw next;
         clock.advance(next.lateMs ?? 0);
-        const giveBack = (unused: number) => {
+        const giveBack = async (unused: number) => {
           givenBack += unused;
         };
         return { calls: next.calls, waitMs: next.calls >= wanted ? 0 : 100, expiresAt, giveBack };
