@@ -45,12 +45,14 @@ CREATE TABLE alert_rules (
   revision integer DEFAULT 1 NOT NULL,
   webhook_secrets text[] DEFAULT '{}'::text[] NOT NULL,
   webhook_grouped boolean DEFAULT false NOT NULL,
+  webhook_format text,
   CONSTRAINT alert_rules_pkey PRIMARY KEY (id),
   CONSTRAINT alert_rules_rule_type_fkey FOREIGN KEY (rule_type, task_type) REFERENCES rule_types(rule_type, task_type),
   CONSTRAINT alert_rules_check CHECK (((webhook_url IS NOT NULL) OR (NOT ('webhook'::text = ANY (notify_channels))))),
   CONSTRAINT alert_rules_comparison_check CHECK ((comparison = ANY (ARRAY['>'::text, '<'::text]))),
   CONSTRAINT alert_rules_cooldown_seconds_check CHECK ((cooldown_seconds >= 0)),
-  CONSTRAINT alert_rules_threshold_check CHECK ((threshold >= (0)::double precision))
+  CONSTRAINT alert_rules_threshold_check CHECK ((threshold >= (0)::double precision)),
+  CONSTRAINT alert_rules_webhook_format_check CHECK ((webhook_format = ANY (ARRAY['standard'::text, 'dingtalk'::text, 'wecom'::text, 'feishu'::text, 'slack'::text])))
 );
 
 CREATE TABLE alert_silences (
@@ -435,9 +437,11 @@ CREATE TABLE webhook_outbox (
   created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   settled_at timestamp with time zone,
   secrets text[] DEFAULT '{}'::text[] NOT NULL,
+  format text,
   CONSTRAINT webhook_outbox_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_outbox_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES alert_history(id) ON DELETE CASCADE,
   CONSTRAINT webhook_outbox_event_check CHECK ((event = ANY (ARRAY['alert.fired'::text, 'alert.resolved'::text]))),
+  CONSTRAINT webhook_outbox_format_check CHECK ((format = ANY (ARRAY['standard'::text, 'dingtalk'::text, 'wecom'::text, 'feishu'::text, 'slack'::text]))),
   CONSTRAINT webhook_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'silenced'::text])))
 );
 CREATE INDEX webhook_outbox_alert ON public.webhook_outbox USING btree (alert_id, id);

@@ -96,7 +96,7 @@ export async function watchFleet(
 /** What operations need of the configuration. */
 export function operationMeans({ timeZone, stops, gateway, webhooks, polling }: DaemonConfig) {
   const guard = new SsrfGuard(webhooks.allowCidrs);
-  const tester = new WebhookTester({ guard, secrets: webhooks.secrets, clock: systemClock });
+  const tester = new WebhookTester({ guard, secrets: webhooks.secrets, timeZone, clock: systemClock });
   return {
     clock: systemClock,
     timeZone,

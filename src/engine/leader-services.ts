@@ -92,6 +92,7 @@ export function leaderServices(
     new WebhookSender({
       ...lead('webhook-sender'),
       ...settings.webhooks,
+      timeZone: settings.timeZone,
       outbox: records.alerts.webhooks,
     }),
   ];

@@ -109,7 +109,7 @@ export async function startApi(stores: {
     offers: stores.offers ?? (() => true),
     cardsPerCall: () => 1,
     guard,
-    tester: new WebhookTester({ guard, secrets: [], clock: systemClock }),
+    tester: new WebhookTester({ guard, secrets: [], timeZone: 'UTC', clock: systemClock }),
     auditLog: collector(auditLog),
     ...(stores.limits === undefined ? {} : { limits: stores.limits }),
   });

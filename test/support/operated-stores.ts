@@ -61,7 +61,7 @@ export async function openOperatedStores({
         offers: () => true,
         cardsPerCall: () => 1,
         guard,
-        tester: new WebhookTester({ guard, secrets: [], clock }),
+        tester: new WebhookTester({ guard, secrets: [], timeZone: 'UTC', clock }),
         auditLog: { info: () => {} },
         ...(limits === undefined ? {} : { limits }),
       }),

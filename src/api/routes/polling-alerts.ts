@@ -14,6 +14,7 @@ import {
 } from '../../domain/alerts/alert-rule.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../../domain/alerts/alert-silence.ts';
 import { receiverOf, WEBHOOK_SECRET_FORM } from '../../domain/alerts/webhook.ts';
+import { WEBHOOK_FORMATS } from '../../domain/alerts/webhook-format.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import {
   type AlertRuleReport,
@@ -53,10 +54,11 @@ const fields = {
 const extras = {
   webhook_url: z.string({ error: 'must be a URL or null' }).nullable().optional(),
   webhook_secret: z
-    .string({ error: `must be ${WEBHOOK_SECRET_FORM}, or null` })
+    .string({ error: `must be ${WEBHOOK_SECRET_FORM}, the secret of a robot, or null` })
     .nullable()
     .optional()
     .meta({ writeOnly: true }),
+  webhook_format: oneOf(WEBHOOK_FORMATS).nullable().optional(),
   webhook_grouped: yesOrNo.optional(),
   cooldown_seconds: wholeNumber(COOLDOWN_SECONDS_BOUNDS).optional(),
 };

@@ -9,6 +9,7 @@ import { AVG_DURATION_MS, HEALTH_LEVELS, type Health, QUEUE_LENGTH, SUCCESS_RATE
 import type { TaskMetrics } from '../stats/task-metrics.ts';
 import { STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../task-type.ts';
+import type { WebhookFormat } from './webhook-format.ts';
 
 export const COMPARISONS = ['>', '<'] as const;
 type Comparison = (typeof COMPARISONS)[number];
@@ -47,6 +48,8 @@ interface RuleTypeFacts {
   readonly usual: { readonly comparison: Comparison; readonly threshold: number };
   /** Bounds of a threshold; `max` null: none. */
   readonly bounds: { readonly min: number; readonly max: number | null };
+  /** What an operator types first when it fires. */
+  readonly command: string;
   /** Printed after a threshold. */
   readonly unit: '' | ' %' | ' ms' | ' s';
   /** The only task type it can watch; null: any. */
@@ -66,6 +69,7 @@ const TABLE = {
   queue_backlog: {
     ...PLAIN,
     recommended: 'Queue backlog',
+    command: 'cardpoll stats queues',
     usual: { comparison: '>', threshold: QUEUE_LENGTH.alertAbove },
     bounds: { min: 0, max: null },
     sample: ({ queueLength }) => queueLength,
@@ -73,6 +77,7 @@ const TABLE = {
   success_rate: {
     ...PLAIN,
     recommended: 'Success rate',
+    command: 'cardpoll stats failures',
     usual: { comparison: '<', threshold: SUCCESS_RATE.alertBelow },
     bounds: { min: 0, max: 100 },
     unit: ' %',
@@ -81,6 +86,7 @@ const TABLE = {
   avg_duration: {
     ...PLAIN,
     recommended: 'Average duration',
+    command: 'cardpoll concurrency advise',
     usual: { comparison: '>', threshold: AVG_DURATION_MS.alertAbove },
     bounds: { min: 0, max: null },
     unit: ' ms',
@@ -90,6 +96,7 @@ const TABLE = {
   stop_unconfirmed: {
     ...PLAIN,
     recommended: null,
+    command: 'cardpoll stops --state requested',
     usual: { comparison: '>', threshold: 0 },
     bounds: { min: 0, max: UNCONFIRMED_STOPS_COUNTED - 1 },
     onlyFor: 'package',
@@ -100,6 +107,7 @@ const TABLE = {
   stops_held: {
     ...PLAIN,
     recommended: 'Stops held',
+    command: 'cardpoll stops --state held',
     usual: { comparison: '>', threshold: 0 },
     bounds: { min: 0, max: STOPS_COUNTED - 1 },
     onlyFor: 'package',
@@ -110,6 +118,7 @@ const TABLE = {
   polling_stalled: {
     ...PLAIN,
     recommended: 'Polling stalled',
+    command: 'cardpoll stats',
     usual: { comparison: '<', threshold: 25 },
     bounds: { min: 0, max: 100 },
     unit: ' %',
@@ -122,6 +131,7 @@ const TABLE = {
   breaker_open: {
     ...PLAIN,
     recommended: 'Breaker open',
+    command: 'cardpoll stats failures',
     usual: { comparison: '>', threshold: 15 },
     bounds: { min: 0, max: null },
     unit: ' s',
@@ -131,6 +141,7 @@ const TABLE = {
   health: {
     ...PLAIN,
     recommended: 'Health',
+    command: 'cardpoll stats',
     usual: { comparison: '>', threshold: HEALTH_LEVELS.warning },
     bounds: { min: HEALTH_LEVELS.normal, max: HEALTH_LEVELS.warning },
     reads: 'condition',
@@ -170,8 +181,10 @@ export interface AlertRuleFields extends AlertCondition {
   readonly isEnabled: boolean;
   readonly notifyChannels: readonly NotifyChannel[];
   readonly webhookUrl: string | null;
-  /** Keys that sign its webhooks, the newest first; empty: the keys of the configuration. */
+  /** Keys that sign its webhooks, the newest first; empty: the keys of the configuration, which robots have no use for. */
   readonly webhookSecrets: readonly string[];
+  /** null: by the host of the URL. */
+  readonly webhookFormat: WebhookFormat | null;
   /** Its webhooks wait for WEBHOOK_GROUP_MS and go out in one message with those of other such rules. */
   readonly webhookGrouped: boolean;
   /** The rule does not fire again for this long after a firing. */

@@ -8,6 +8,15 @@ const KEY_BYTES = { min: 24, max: 64 };
 /** The accepted form, for people. */
 export const WEBHOOK_SECRET_FORM = `whsec_ and ${KEY_BYTES.min} to ${KEY_BYTES.max} bytes in base64, or two of these with a comma`;
 
+/** The secret of a robot, which its page shows. */
+const ROBOT_SECRET = /^[\x21-\x7e]{1,200}$/;
+export const ROBOT_SECRET_FORM = 'the secret that the page of the robot shows';
+
+/** @returns null for a text that no robot gives out. */
+export function robotSecretIn(text: string): readonly string[] | null {
+  return ROBOT_SECRET.test(text) ? [text] : null;
+}
+
 /** @param text one secret, or two separated by a comma. @returns null for any other text. */
 export function webhookSecretsIn(text: string): readonly string[] | null {
   const secrets = [...new Set(text.split(',').map((part) => part.trim()))];

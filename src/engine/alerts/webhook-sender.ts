@@ -3,8 +3,9 @@
 //
 // Life of a notification: pending -> claimed (an attempt begins) -> delivered, failed, or pending again after a pause.
 // It is delivered at least once: the claim of a sender that dies between call and settle ends by itself, and the same
-// message id is sent again. Only a 2xx answer counts as delivered. There is no retry after 410 (the receiver is gone)
-// or for an address that must not be called.
+// message id is sent again. Only a 2xx answer counts as delivered, and for the robot of a chat only one that says that it took the
+// message. There is no retry after 410 (the receiver is gone), for an address that must not be called, or after a
+// robot has refused the message for good. A receiver that is busy is not called before the time that it names.
 //
 // A pass starts attempts and does not wait for them, so that a receiver that hangs does not delay the others.
 
@@ -20,7 +21,8 @@ import type {
   WebhookOutbox,
 } from '../../store/ports/records/alert-records.ts';
 import type { LeaderMeans } from '../leadership.ts';
-import { attemptWebhook, webhookMessage } from './webhook-attempt.ts';
+import { attemptWebhook } from './webhook-attempt.ts';
+import { type MessageMeans, webhookMessage } from './webhook-message.ts';
 
 const REST_MS = 500;
 const LEASE_MS = 30_000;
@@ -36,15 +38,14 @@ const JITTER = 0.25;
 type Message = [WebhookDelivery, ...WebhookDelivery[]];
 
 export class WebhookSender extends LoopService<
-  LeaderMeans & {
-    readonly outbox: WebhookOutbox;
-    readonly guard: SsrfGuard;
-    /** Signing keys for rules without their own, newest first; if empty, their webhooks are not signed. */
-    readonly secrets: readonly string[];
-    readonly meter: Pick<Meter, 'webhookAttempt'>;
-    readonly random: () => number;
-    readonly log: Logger;
-  }
+  LeaderMeans &
+    MessageMeans & {
+      readonly outbox: WebhookOutbox;
+      readonly guard: SsrfGuard;
+      readonly meter: Pick<Meter, 'webhookAttempt'>;
+      readonly random: () => number;
+      readonly log: Logger;
+    }
 > {
   readonly name = 'webhook-sender';
   readonly #attempts = new Set<Promise<void>>();
@@ -118,16 +119,16 @@ export class WebhookSender extends LoopService<
   }
 
   async #attempt(message: Message, stopped: AbortSignal): Promise<DeliveryOutcome> {
-    const { clock, guard, random, secrets } = this.deps;
+    const { clock, guard, random } = this.deps;
     const [delivery] = message;
-    const keys = delivery.secrets.length > 0 ? delivery.secrets : secrets;
     const group = delivery.groupKey === null ? null : message.map(({ alert }) => alert);
-    const sent = webhookMessage({ ...delivery, group }, keys, clock.now());
-    const { error, lasting } = await attemptWebhook(delivery.url, sent, guard, stopped);
+    const sent = webhookMessage({ ...delivery, group }, delivery, this.deps, clock.now());
+    const { error, lasting, retryAfterMs } = await attemptWebhook(sent, guard, stopped, clock);
     if (error === null) return { status: 'delivered' };
     if (stopped.aborted) return { status: 'pending', retryInMs: 0, error };
-    const retryInMs = lasting ? null : retryPauseMs(delivery.attempt, random());
-    return retryInMs === null ? { status: 'failed', error } : { status: 'pending', retryInMs, error };
+    const pauseMs = lasting ? null : retryPauseMs(delivery.attempt, random());
+    if (pauseMs === null) return { status: 'failed', error };
+    return { status: 'pending', retryInMs: Math.max(pauseMs, retryAfterMs), error };
   }
 }
 

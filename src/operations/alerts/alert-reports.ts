@@ -8,6 +8,7 @@ import {
   RESOLUTIONS,
   RULE_TYPES,
 } from '../../domain/alerts/alert-rule.ts';
+import { WEBHOOK_FORMATS } from '../../domain/alerts/webhook-format.ts';
 import { type ReportOf, report, taskType } from '../report.ts';
 
 const condition = {
@@ -28,6 +29,9 @@ export const alertRuleReport = report('AlertRule', {
   hasWebhookSecret: z
     .boolean()
     .describe('Its webhooks are signed with a key of its own, which is never shown'),
+  webhookFormat: z
+    .enum(WEBHOOK_FORMATS)
+    .describe('What its webhook sends: as chosen, or by the host of the URL, or standard'),
   webhookGrouped: z.boolean().describe('Its alerts are sent in one message with those of other such rules'),
   cooldownSeconds: z.int(),
   createdAt: z.date(),

@@ -10,7 +10,18 @@ import {
   RULE_TYPE_FACTS,
   ruleTypeFits,
 } from '../../domain/alerts/alert-rule.ts';
-import { receiverOf, WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook.ts';
+import {
+  ROBOT_SECRET_FORM,
+  receiverOf,
+  robotSecretIn,
+  WEBHOOK_SECRET_FORM,
+  webhookSecretsIn,
+} from '../../domain/alerts/webhook.ts';
+import {
+  WEBHOOK_FORMAT_FACTS,
+  type WebhookFormat,
+  webhookFormatOf,
+} from '../../domain/alerts/webhook-format.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { ONE_LINE } from '../../domain/one-line.ts';
 import { type PageRequest, RECORD_ID_BOUNDS, type SliceOf, sliceOf } from '../../domain/page.ts';
@@ -26,11 +37,13 @@ import type { AlertRuleReport, WebhookTrialReport } from './alert-reports.ts';
 /** The fields of a new rule; omitted fields get defaults. */
 export type NewAlertRule = Omit<
   AlertRuleFields,
-  'webhookUrl' | 'webhookSecrets' | 'webhookGrouped' | 'cooldownSeconds'
+  'webhookUrl' | 'webhookSecrets' | 'webhookFormat' | 'webhookGrouped' | 'cooldownSeconds'
 > & {
   readonly webhookUrl?: string | null | undefined;
   /** One secret, or two with a comma during rotation; null: the keys of the configuration sign. */
   readonly webhookSecret?: string | null | undefined;
+  /** null: by the host of the URL. */
+  readonly webhookFormat?: WebhookFormat | null | undefined;
   readonly webhookGrouped?: boolean | undefined;
   readonly cooldownSeconds?: number | undefined;
 };
@@ -57,6 +70,7 @@ export class AlertOperations {
         ...rule,
         webhookUrl: rule.webhookUrl ?? null,
         webhookSecrets: [],
+        webhookFormat: rule.webhookFormat ?? null,
         webhookGrouped: rule.webhookGrouped ?? false,
         cooldownSeconds: rule.cooldownSeconds ?? DEFAULT_COOLDOWN_SECONDS,
       },
@@ -157,8 +171,9 @@ export class AlertOperations {
 
   /** @param secret the given secret; undefined: the rule keeps its own. */
   #checked(rule: AlertRuleFields, secret: string | null | undefined): AlertRuleFields {
+    const format = webhookFormatOf(rule.webhookFormat, rule.webhookUrl);
     const secrets =
-      secret === undefined ? rule.webhookSecrets : secret === null ? [] : webhookSecretsIn(secret);
+      secret === undefined ? secretsFor(format, rule.webhookSecrets) : secretsIn(format, secret);
     const fields = {
       ...rule,
       webhookSecrets: secrets ?? [],
@@ -170,7 +185,7 @@ export class AlertOperations {
       taskType: taskTypeProblem(fields),
       threshold: thresholdProblem(fields),
       webhookUrl: this.#webhookProblem(fields),
-      webhookSecret: secrets === null ? `must be ${WEBHOOK_SECRET_FORM}` : null,
+      webhookSecret: secrets === null ? secretProblem(format) : null,
     }).flatMap(([field, message]) => (message === null ? [] : { field, message }));
     if (problems.length === 0) return fields;
     throw new CardpollError('invalid', 'invalid_field', 'the alert rule is not valid', {
@@ -186,6 +201,23 @@ export class AlertOperations {
       return `must have at most ${WEBHOOK_URL_MAX_LENGTH} characters`;
     return this.deps.guard.refusalOf(webhookUrl);
   }
+}
+
+/** Keys of another format sign nothing that the receiver could check. @returns those that the rule keeps; null: none fits. */
+function secretsFor(format: WebhookFormat, secrets: readonly string[]): readonly string[] | null {
+  return secrets.length === 0 ? secrets : secretsIn(format, secrets.join(','));
+}
+
+function secretsIn(format: WebhookFormat, text: string | null): readonly string[] | null {
+  if (text === null) return [];
+  if (format === 'standard') return webhookSecretsIn(text);
+  return WEBHOOK_FORMAT_FACTS[format].signs ? robotSecretIn(text) : null;
+}
+
+function secretProblem(format: WebhookFormat): string {
+  if (format === 'standard') return `must be ${WEBHOOK_SECRET_FORM}`;
+  if (WEBHOOK_FORMAT_FACTS[format].signs) return `must be ${ROBOT_SECRET_FORM}`;
+  return `must be null: messages to ${format} are not signed`;
 }
 
 /** The version uses only fields that every reader may see: the time of the change covers URL and secrets. */
@@ -210,8 +242,9 @@ function traceOf(rule: AlertRule) {
 function openFieldsOf(rule: AlertRule | AlertRuleReport) {
   const { name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels } = rule;
   const { webhookGrouped, cooldownSeconds } = rule;
+  const webhookFormat = webhookFormatOf(rule.webhookFormat, rule.webhookUrl);
   const condition = { ruleType, taskType, comparison, threshold };
-  return { name, ...condition, isEnabled, notifyChannels, webhookGrouped, cooldownSeconds };
+  return { name, ...condition, isEnabled, notifyChannels, webhookFormat, webhookGrouped, cooldownSeconds };
 }
 
 function objectOf(id: number): string {
@@ -244,5 +277,6 @@ function ruleNotFound(id: number): CardpollError {
 }
 
 function ruleReportOf({ webhookSecrets, ...rule }: AlertRule): AlertRuleReport {
-  return { ...dated(rule), hasWebhookSecret: webhookSecrets.length > 0 };
+  const webhookFormat = webhookFormatOf(rule.webhookFormat, rule.webhookUrl);
+  return { ...dated(rule), webhookFormat, hasWebhookSecret: webhookSecrets.length > 0 };
 }

@@ -22,3 +22,4 @@ export { default as '0020_early_polls' } from './migrations/0.3/0020_early_polls
 export { default as '0021_called_stops' } from './migrations/0.3/0021_called_stops.sql';
 export { default as '0022_resume_calls' } from './migrations/0.3/0022_resume_calls.sql';
 export { default as '0023_facts_of_a_sim' } from './migrations/0.3/0023_facts_of_a_sim.sql';
+export { default as '0024_webhook_formats' } from './migrations/0.3/0024_webhook_formats.sql';

@@ -14,6 +14,7 @@ const FIELDS: AlertRuleFields = {
   notifyChannels: ['webhook'],
   webhookUrl: 'http://receiver/a',
   webhookSecrets: [],
+  webhookFormat: null,
   webhookGrouped: false,
   cooldownSeconds: 0,
 };

@@ -15,6 +15,7 @@ const FIELDS: AlertRuleFields = {
   notifyChannels: ['webhook'],
   webhookUrl: 'https://hooks.example/x',
   webhookSecrets: [],
+  webhookFormat: null,
   webhookGrouped: false,
   cooldownSeconds: 300,
 };

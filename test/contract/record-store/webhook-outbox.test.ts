@@ -14,6 +14,7 @@ const FIELDS: AlertRuleFields = {
   notifyChannels: ['webhook'],
   webhookUrl: 'http://receiver/a',
   webhookSecrets: [],
+  webhookFormat: null,
   webhookGrouped: false,
   cooldownSeconds: 0,
 };
@@ -65,6 +66,7 @@ describeRecordStore('webhook outbox', (db) => {
       url: 'http://receiver/a',
       groupKey: null,
       secrets: [],
+      format: null,
       alert: fired?.alert,
     });
     expect(await outbox().claim(CLAIM)).toEqual([]);

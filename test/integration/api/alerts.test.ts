@@ -49,6 +49,7 @@ describe('alert rules', () => {
       ...RULE,
       id: expect.any(Number),
       has_webhook_secret: false,
+      webhook_format: 'standard',
       webhook_grouped: false,
       cooldown_seconds: 300,
       created_at: expect.stringMatching(RFC_3339_UTC),

@@ -18,6 +18,7 @@ const RULE: AlertRuleBody = {
   notify_channels: ['webhook'],
   webhook_url: 'https://hooks.example/x',
   has_webhook_secret: false,
+  webhook_format: 'standard',
   webhook_grouped: false,
   cooldown_seconds: 300,
   created_at: '2026-11-20T10:00:00.000Z',

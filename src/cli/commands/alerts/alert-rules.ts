@@ -9,6 +9,7 @@ import {
   RULE_TYPES,
   WEBHOOK_GROUP_MS,
 } from '../../../domain/alerts/alert-rule.ts';
+import { WEBHOOK_FORMATS } from '../../../domain/alerts/webhook-format.ts';
 import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
@@ -53,8 +54,13 @@ function ruleOptions<const Required extends boolean>(required: Required) {
     { flags: '--webhook-url <url>', doc: 'called when an alert fires and resolves', kind: text('URL') },
     {
       flags: '--webhook-secret-file <path>',
-      doc: 'file with the webhook signing key; two keys, comma separated, during rotation',
+      doc: 'file with the webhook signing key (two keys, comma separated, during rotation), or with the secret of a robot',
       kind: text('path'),
+    },
+    {
+      flags: '--webhook-format <format>',
+      doc: `${WEBHOOK_FORMATS.join(', ')}${required ? ' (default: by the host of the URL, or standard)' : ''}`,
+      kind: oneOf(WEBHOOK_FORMATS),
     },
     {
       flags: '--webhook-grouped <yes|no>',
@@ -194,6 +200,7 @@ function changesBetween(before: AlertRuleBody, after: AlertRuleBody): Change[] {
     ['cooldown', span(before.cooldown_seconds), span(after.cooldown_seconds)],
     ['notifies', before.notify_channels.join(',') || null, after.notify_channels.join(',') || null],
     ['webhook URL', before.webhook_url, after.webhook_url],
+    ['webhook format', before.webhook_format, after.webhook_format],
     ['webhooks grouped', before.webhook_grouped, after.webhook_grouped],
     ['own webhook secret', before.has_webhook_secret, after.has_webhook_secret],
     ['enabled', before.is_enabled, after.is_enabled],
@@ -209,7 +216,7 @@ function deletionPlan(rule: AlertRuleBody): string[] {
 
 function requestOf(options: RuleOptions): Partial<AlertRuleRequest> {
   const { name, ruleType, task, comparison, threshold, webhookUrl, cooldownSeconds } = options;
-  const { webhookSecretFile: secretFile, webhookGrouped } = options;
+  const { webhookSecretFile: secretFile, webhookFormat, webhookGrouped } = options;
   return {
     ...(name === undefined ? {} : { name }),
     ...(ruleType === undefined ? {} : { rule_type: ruleType }),
@@ -218,6 +225,7 @@ function requestOf(options: RuleOptions): Partial<AlertRuleRequest> {
     ...(threshold === undefined ? {} : { threshold }),
     ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl, notify_channels: ['webhook'] }),
     ...(secretFile === undefined ? {} : { webhook_secret: readSecretFile(secretFile) }),
+    ...(webhookFormat === undefined ? {} : { webhook_format: webhookFormat }),
     ...(webhookGrouped === undefined ? {} : { webhook_grouped: webhookGrouped === 'yes' }),
     ...(cooldownSeconds === undefined ? {} : { cooldown_seconds: cooldownSeconds }),
   };

@@ -15,6 +15,7 @@ import type {
   WatchedRule,
 } from '../../../domain/alerts/alert-rule.ts';
 import type { Silence, SilenceScope } from '../../../domain/alerts/alert-silence.ts';
+import type { WebhookFormat } from '../../../domain/alerts/webhook-format.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
@@ -154,6 +155,8 @@ export interface WebhookDelivery {
   readonly groupKey: string | null;
   /** The rule's signing keys, newest first; if empty, the keys of the configuration sign. */
   readonly secrets: readonly string[];
+  /** null: by the host of the URL. */
+  readonly format: WebhookFormat | null;
   readonly alert: Alert;
 }
 

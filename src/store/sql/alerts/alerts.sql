@@ -4,17 +4,17 @@
 -- $1 the rule as JSON. Returns the rule.
 INSERT INTO alert_rules
   (name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url, webhook_secrets,
-   cooldown_seconds, webhook_grouped)
+   webhook_format, cooldown_seconds, webhook_grouped)
 SELECT name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url, webhook_secrets,
-  cooldown_seconds, webhook_grouped
+  webhook_format, cooldown_seconds, webhook_grouped
 FROM jsonb_populate_record(NULL::alert_rules, $1::jsonb)
 RETURNING id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, webhook_grouped, cooldown_seconds, created_at, updated_at
+  webhook_secrets, webhook_format, webhook_grouped, cooldown_seconds, created_at, updated_at
 
 -- name: alerts.rules
 -- One page of the rules, the oldest first. $1 offset, $2 rows at most. Returns rules.
 SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, webhook_grouped, cooldown_seconds, created_at, updated_at
+  webhook_secrets, webhook_format, webhook_grouped, cooldown_seconds, created_at, updated_at
 FROM alert_rules
 WHERE deleted_at IS NULL
 ORDER BY id
@@ -27,14 +27,14 @@ SELECT count(*) AS total FROM alert_rules WHERE deleted_at IS NULL
 -- name: alerts.rule
 -- $1 rule id. Returns the rule, unless it is deleted.
 SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, webhook_grouped, cooldown_seconds, created_at, updated_at
+  webhook_secrets, webhook_format, webhook_grouped, cooldown_seconds, created_at, updated_at
 FROM alert_rules
 WHERE id = $1::integer AND deleted_at IS NULL
 
 -- name: alerts.lockedRule
 -- As rule, and locks it until the transaction ends. $1 rule id.
 SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, webhook_grouped, cooldown_seconds, created_at, updated_at
+  webhook_secrets, webhook_format, webhook_grouped, cooldown_seconds, created_at, updated_at
 FROM alert_rules
 WHERE id = $1::integer AND deleted_at IS NULL
 FOR UPDATE
@@ -44,7 +44,7 @@ FOR UPDATE
 UPDATE alert_rules r SET
   name = f.name, rule_type = f.rule_type, task_type = f.task_type, comparison = f.comparison, threshold = f.threshold,
   is_enabled = f.is_enabled, notify_channels = f.notify_channels, webhook_url = f.webhook_url,
-  webhook_secrets = f.webhook_secrets, cooldown_seconds = f.cooldown_seconds, webhook_grouped = f.webhook_grouped,
+  webhook_secrets = f.webhook_secrets, webhook_format = f.webhook_format, cooldown_seconds = f.cooldown_seconds, webhook_grouped = f.webhook_grouped,
   revision = r.revision + 1,
   -- Never the same twice: it distinguishes versions.
   updated_at = greatest(clock_timestamp(), r.updated_at + interval '1 millisecond'),
@@ -53,7 +53,7 @@ UPDATE alert_rules r SET
 FROM jsonb_populate_record(NULL::alert_rules, $2::jsonb) AS f
 WHERE r.id = $1::integer
 RETURNING r.id, r.name, r.rule_type, r.task_type, r.comparison, r.threshold, r.is_enabled, r.notify_channels, r.webhook_url,
-  r.webhook_secrets, r.webhook_grouped, r.cooldown_seconds, r.created_at, r.updated_at
+  r.webhook_secrets, r.webhook_format, r.webhook_grouped, r.cooldown_seconds, r.created_at, r.updated_at
 
 -- name: alerts.deleteRule
 -- The row of a rule that fires goes when its alert is resolved. $1 rule id. Returns a row if there is such a rule.
@@ -170,12 +170,14 @@ WITH given AS MATERIALIZED (
   FROM given g JOIN alert_rules before ON before.id = g.rule_id AND before.revision = g.revision
   WHERE g.kind = 'resolved' AND r.id = before.id AND r.revision = g.revision AND r.open_alert_id IS NOT NULL
     AND r.deleted_at IS NULL
-  RETURNING before.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, r.webhook_grouped, g.value, g.resolution
+  RETURNING before.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, r.webhook_format,
+    r.webhook_grouped, g.value, g.resolution
 ), gone AS (
   DELETE FROM alert_rules r
   USING given g
   WHERE g.kind = 'resolved' AND r.id = g.rule_id AND r.revision = g.revision AND r.deleted_at IS NOT NULL
-  RETURNING r.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, r.webhook_grouped, g.value, g.resolution
+  RETURNING r.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, r.webhook_format,
+    r.webhook_grouped, g.value, g.resolution
 ), ending AS MATERIALIZED (
   SELECT * FROM ended UNION ALL SELECT * FROM gone
 ), closed AS (
@@ -201,17 +203,17 @@ WITH given AS MATERIALIZED (
   GROUP BY url, event
 ), notifying AS (
   SELECT f.open_alert_id AS alert_id, 'alert.fired' AS event, f.webhook_url AS url, f.webhook_secrets AS secrets,
-    f.webhook_grouped
+    f.webhook_format AS format, f.webhook_grouped
   FROM fired f
   WHERE 'webhook' = ANY (f.notify_channels)
   UNION ALL
   -- An alert that cleanup has removed from the history has no notifications any more.
-  SELECT c.id, 'alert.resolved', e.webhook_url, e.webhook_secrets, e.webhook_grouped
+  SELECT c.id, 'alert.resolved', e.webhook_url, e.webhook_secrets, e.webhook_format, e.webhook_grouped
   FROM closed c JOIN ending e ON e.alert_id = c.id
   WHERE 'webhook' = ANY (e.notify_channels) AND NOT EXISTS (SELECT FROM hushed WHERE hushed.alert_id = c.id)
 ), notified AS (
-  INSERT INTO webhook_outbox (alert_id, event, url, secrets, next_attempt_at)
-  SELECT n.alert_id, n.event, n.url, n.secrets, CASE WHEN n.webhook_grouped
+  INSERT INTO webhook_outbox (alert_id, event, url, secrets, format, next_attempt_at)
+  SELECT n.alert_id, n.event, n.url, n.secrets, n.format, CASE WHEN n.webhook_grouped
     THEN coalesce(w.due_at, statement_timestamp() + $2::float8 * interval '1 millisecond')
     ELSE clock_timestamp() END
   FROM notifying n LEFT JOIN waiting w USING (url, event)

@@ -12,7 +12,7 @@ WITH busy AS MATERIALIZED (
 ), due AS (
   SELECT o.id, o.url, o.next_attempt_at, r.id IS NOT NULL AS is_grouped,
     CASE WHEN r.id IS NULL THEN o.id ELSE hashtextextended(
-      concat_ws(' ', o.url, o.event, o.attempts, o.next_attempt_at, r.webhook_secrets), 0) END AS message
+      concat_ws(' ', o.url, o.event, o.attempts, o.next_attempt_at, r.webhook_secrets, r.webhook_format), 0) END AS message
   FROM webhook_outbox o
     LEFT JOIN alert_history h ON h.id = o.alert_id
     LEFT JOIN alert_rules r ON r.id = h.rule_id AND r.webhook_grouped
@@ -44,10 +44,11 @@ WITH busy AS MATERIALIZED (
   FROM chosen
   WHERE o.id = chosen.id AND o.status = 'pending'
     AND (o.claimed_until IS NULL OR o.claimed_until <= now())
-  RETURNING o.id, o.alert_id, o.event, o.message_id, o.url, o.secrets, o.attempts, chosen.group_key
+  RETURNING o.id, o.alert_id, o.event, o.message_id, o.url, o.secrets, o.format, o.attempts, chosen.group_key
 )
 SELECT c.id, c.attempts AS attempt, c.event, c.message_id::text AS message_id, c.url, c.group_key,
   CASE WHEN r.id IS NULL THEN c.secrets ELSE r.webhook_secrets END AS secrets,
+  CASE WHEN r.id IS NULL THEN c.format ELSE r.webhook_format END AS format,
   h.id AS "alert.id", h.rule_id AS "alert.rule_id", h.rule_name AS "alert.rule_name", h.rule_type AS "alert.rule_type",
   h.task_type AS "alert.task_type", h.comparison AS "alert.comparison", h.threshold AS "alert.threshold",
   h.value AS "alert.value", h.fired_at AS "alert.fired_at", h.resolved_at AS "alert.resolved_at",

@@ -278,7 +278,7 @@ it('tells what fires, what is silenced, and what waits to be told', async () => 
   const rule = await alerts.createRule({
     ...{ name: 'n', ruleType: 'queue_backlog', taskType: 'package', comparison: '>', threshold: 1 },
     ...{ isEnabled: true, notifyChannels: ['webhook'], webhookUrl: 'http://h/', webhookSecrets: [] },
-    ...{ webhookGrouped: false, cooldownSeconds: 0 },
+    ...{ webhookFormat: null, webhookGrouped: false, cooldownSeconds: 0 },
   });
   const found = (await alerts.toEvaluate()).find(({ id }) => id === rule.id);
   const event = { kind: 'fired', value: 2 } as const;

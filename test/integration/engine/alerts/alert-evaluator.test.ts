@@ -28,6 +28,7 @@ const RULE: AlertRuleFields = {
   notifyChannels: [],
   webhookUrl: null,
   webhookSecrets: [],
+  webhookFormat: null,
   webhookGrouped: false,
   cooldownSeconds: 0,
 };

@@ -75,6 +75,7 @@ function sender(
     outbox: store.alerts.webhooks,
     guard,
     secrets,
+    timeZone: 'UTC',
     meter: { webhookAttempt: (outcome) => outcomes.push(outcome) },
     fence: () => (leads ? 1 : null),
     clock: systemClock,
@@ -101,6 +102,7 @@ function ruleFor(webhookUrl: string): AlertRuleFields {
     notifyChannels: ['webhook'],
     webhookUrl,
     webhookSecrets: [],
+    webhookFormat: null,
     webhookGrouped: false,
     cooldownSeconds: 0,
   };
@@ -327,8 +329,13 @@ describe('a receiver that fails', () => {
   ])('is given up when it %s', async (_, behaviour) => {
     const receiving = await receiver(behaviour);
     const tooLong = new AbortController();
-    const message = { body: '{}', headers: { 'content-length': '2' } };
-    const call = callWebhook(receiving.url, message, new SsrfGuard(LOOPBACK), tooLong.signal);
+    const message = {
+      url: receiving.url,
+      format: 'standard',
+      body: '{}',
+      headers: { 'content-length': '2' },
+    } as const;
+    const call = callWebhook(message, new SsrfGuard(LOOPBACK), tooLong.signal);
     await expect.poll(() => receiving.requests.length).toBe(1);
     tooLong.abort(new Error('no answer in time'));
     await expect(call).rejects.toMatchObject({ name: 'AbortError', cause: { message: 'no answer in time' } });
@@ -338,7 +345,11 @@ describe('a receiver that fails', () => {
   it('is given up when its name is never resolved', async () => {
     const tooLong = new AbortController();
     const silent = new SsrfGuard(LOOPBACK, () => {});
-    const call = callWebhook('http://hooks.example/', { body: '', headers: {} }, silent, tooLong.signal);
+    const call = callWebhook(
+      { url: 'http://hooks.example/', format: 'standard', body: '', headers: {} },
+      silent,
+      tooLong.signal,
+    );
     tooLong.abort(new Error('no answer in time'));
     await expect(call).rejects.toMatchObject({ name: 'AbortError', cause: { message: 'no answer in time' } });
   });

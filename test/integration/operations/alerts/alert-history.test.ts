@@ -20,6 +20,7 @@ const RULE: AlertRuleFields = {
   notifyChannels: ['webhook'],
   webhookUrl: 'https://hooks.example/',
   webhookSecrets: [],
+  webhookFormat: null,
   webhookGrouped: false,
   cooldownSeconds: 0,
 };

@@ -50,7 +50,7 @@ function tooLate(): Operations['alerts'] {
   return new AlertOperations({
     records,
     guard,
-    tester: new WebhookTester({ guard, secrets: [], clock: systemClock }),
+    tester: new WebhookTester({ guard, secrets: [], timeZone: 'UTC', clock: systemClock }),
     audit: new Audit({
       records: {
         ...records,

@@ -36,6 +36,7 @@ const TRACE = {
   notify_channels: [],
   webhook_url: null,
   has_webhook_secret: false,
+  webhook_format: 'standard',
   webhook_grouped: false,
   cooldown_seconds: 300,
 };
@@ -79,6 +80,7 @@ describe('a new rule', () => {
       id: expect.any(Number),
       webhookUrl: null,
       hasWebhookSecret: false,
+      webhookFormat: 'standard',
       webhookGrouped: false,
       cooldownSeconds: 300,
       createdAt: expect.any(Date),

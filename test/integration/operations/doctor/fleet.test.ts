@@ -67,6 +67,7 @@ async function rule(name: string, isEnabled: boolean): Promise<number> {
     notifyChannels: [],
     webhookUrl: null,
     webhookSecrets: [],
+    webhookFormat: null,
     webhookGrouped: false,
     cooldownSeconds: 0,
   };

@@ -60,7 +60,7 @@ function statsWith(stops: Partial<StopSettings>): Operations['stats'] {
     offers: () => true,
     cardsPerCall: () => 1,
     guard,
-    tester: new WebhookTester({ guard, secrets: [], clock }),
+    tester: new WebhookTester({ guard, secrets: [], timeZone: 'UTC', clock }),
     auditLog: { info: () => {} },
   }).stats;
 }
@@ -400,7 +400,7 @@ describe('the number of cards', () => {
       offers: () => true,
       cardsPerCall: () => 1,
       guard,
-      tester: new WebhookTester({ guard, secrets: [], clock }),
+      tester: new WebhookTester({ guard, secrets: [], timeZone: 'UTC', clock }),
       auditLog: { info: () => {} },
       ...(exactTotals === undefined ? {} : { exactTotals }),
     });

@@ -3,7 +3,8 @@
 import { Webhook } from 'standardwebhooks';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { AlertRule } from '../../../../src/domain/alerts/alert-rule.ts';
-import { WebhookTester, webhookMessage } from '../../../../src/engine/alerts/webhook-attempt.ts';
+import { WebhookTester } from '../../../../src/engine/alerts/webhook-attempt.ts';
+import { webhookMessage } from '../../../../src/engine/alerts/webhook-message.ts';
 import { parseAddressRange } from '../../../../src/platform/addresses.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { Alert } from '../../../../src/store/ports/records/alert-records.ts';
@@ -55,12 +56,21 @@ const FIRED_BODY = {
   fired_at: '2026-11-01T00:00:00.250Z',
 };
 
+const HOOK = 'https://hooks.example/cardpoll';
+const MEANS = { secrets: [], timeZone: 'Asia/Shanghai' };
+const TO = { url: HOOK, format: null, secrets: [] };
+
 const bodyOf = (event: 'alert.fired' | 'alert.resolved', alert: Alert): unknown =>
-  JSON.parse(webhookMessage({ event, messageId: 'm1', alert, group: null }, [], 0).body);
+  JSON.parse(webhookMessage({ event, messageId: 'm1', alert, group: null }, TO, MEANS, 0).body);
 
 const signedBy = (secrets: readonly string[]) =>
   // Now: the library refuses what is old.
-  webhookMessage({ event: 'alert.fired', messageId: 'm1', alert: FIRING, group: null }, secrets, Date.now());
+  webhookMessage(
+    { event: 'alert.fired', messageId: 'm1', alert: FIRING, group: null },
+    { ...TO, secrets },
+    MEANS,
+    Date.now(),
+  );
 
 describe('the body', () => {
   it('says what fired', () => {
@@ -88,7 +98,7 @@ describe('the body', () => {
     const second = { ...FIRING, id: 8, ruleId: 4, ruleName: '停滞' };
     const group = { event: 'alert.fired', messageId: 'm1', alert: FIRING, group: [FIRING, second] } as const;
     const { event, ...first } = FIRED_BODY;
-    expect(JSON.parse(webhookMessage(group, [], 0).body)).toEqual({
+    expect(JSON.parse(webhookMessage(group, TO, MEANS, 0).body)).toEqual({
       ...{ event, ...first },
       alerts: [first, { ...first, id: 8, rule: { ...first.rule, id: 4, name: '停滞' } }],
     });
@@ -102,7 +112,7 @@ describe('the body', () => {
 describe('the headers', () => {
   it('name the sender, the message and the second of the attempt, and count bytes', () => {
     const news = { event: 'alert.fired', messageId: 'm1', alert: FIRING, group: null } as const;
-    const { body, headers } = webhookMessage(news, [], 1_793_491_200_999);
+    const { body, headers } = webhookMessage(news, TO, MEANS, 1_793_491_200_999);
     expect(headers).toEqual({
       'content-type': 'application/json',
       'content-length': String(Buffer.from(body).length),
@@ -143,6 +153,7 @@ describe('a test by an operator', () => {
     notifyChannels: ['webhook'],
     webhookUrl: 'http://example.com/not-this-one',
     webhookSecrets: [],
+    webhookFormat: null,
     webhookGrouped: false,
     cooldownSeconds: 300,
     createdAtMs: 0,
@@ -166,7 +177,7 @@ describe('a test by an operator', () => {
     url: string,
     { own = [], configured = [], guard = new SsrfGuard(LOOPBACK) }: Partial<Means> = {},
   ): ReturnType<WebhookTester['test']> {
-    const tester = new WebhookTester({ guard, secrets: configured, clock });
+    const tester = new WebhookTester({ guard, secrets: configured, timeZone: 'UTC', clock });
     return tester.test({ ...RULE, webhookSecrets: own }, url);
   }
 

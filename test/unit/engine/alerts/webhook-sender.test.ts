@@ -27,7 +27,8 @@ import { tlsPair } from '../../../support/tls-pair.ts';
 
 const GUARD = new SsrfGuard([parseAddressRange('127.0.0.1')].filter((range) => range !== null));
 const NOT_PUBLIC = 'http://10.0.0.1/';
-const MESSAGE = { body: '{}', headers: { 'content-length': '2' } };
+const to = (url: string) =>
+  ({ url, format: 'standard', body: '{}', headers: { 'content-length': '2' } }) as const;
 const secretOf = (key: string) => `whsec_${Buffer.from(key).toString('base64')}`;
 const OWN = secretOf('the key of the rule, its own one');
 const CONFIGURED = secretOf('the key of the configuration...');
@@ -68,6 +69,7 @@ function newSender(): WebhookSender {
     outbox,
     guard: GUARD,
     secrets: [CONFIGURED],
+    timeZone: 'UTC',
     meter: { webhookAttempt: (outcome) => metered.push(outcome) },
     fence: () => 1,
     clock,
@@ -80,6 +82,7 @@ function newSender(): WebhookSender {
 function delivery(id: number, url: string, over: Partial<WebhookDelivery> = {}): WebhookDelivery {
   return {
     ...{ id, attempt: 1, messageId: `m${id}`, event: 'alert.fired', url, groupKey: null, secrets: [] },
+    format: null,
     alert: {
       ...{ id: 100 + id, ruleId: 3, ruleName: 'Backlog', ruleType: 'queue_backlog', taskType: 'carddata' },
       ...{ comparison: '>', threshold: 10, value: 12, firedAtMs: clock.now() },
@@ -260,32 +263,36 @@ describe('one call', () => {
       [300, 'answered 300'],
     ] as const) {
       const { url } = await receiver(answer(status, ''));
-      expect(await attemptWebhook(url, MESSAGE, GUARD, never())).toEqual({ status, error, lasting: false });
+      expect(await attemptWebhook(to(url), GUARD, never(), clock)).toMatchObject({
+        status,
+        error,
+        lasting: false,
+      });
     }
   });
 
   it('that a stop breaks off may be made again', async () => {
     const { requests, url } = await receiver(hang);
     const stop = new AbortController();
-    const attempt = attemptWebhook(url, MESSAGE, GUARD, stop.signal);
+    const attempt = attemptWebhook(to(url), GUARD, stop.signal, clock);
     await expect.poll(() => requests.length).toBe(1);
     stop.abort();
-    expect(await attempt).toEqual({ status: null, error: 'cardpoll was stopped', lasting: false });
+    expect(await attempt).toMatchObject({ status: null, error: 'cardpoll was stopped', lasting: false });
   });
 
   it('leaves no listener on the signal it was given', async () => {
     const { url } = await receiver(answer(204, ''));
     const signal = never();
-    expect(await callWebhook(url, MESSAGE, GUARD, signal)).toBe(204);
+    expect(await callWebhook(to(url), GUARD, signal)).toMatchObject({ status: 204 });
     await expect.poll(() => getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('at an address that is not public is refused for good', async () => {
-    await expect(callWebhook(NOT_PUBLIC, MESSAGE, GUARD, never())).rejects.toMatchObject({
+    await expect(callWebhook(to(NOT_PUBLIC), GUARD, never())).rejects.toMatchObject({
       ...{ kind: 'invalid', code: 'address_forbidden' },
       message: expect.stringContaining('10.0.0.1 is not a public address'),
     });
-    expect(await attemptWebhook(NOT_PUBLIC, MESSAGE, GUARD, never())).toMatchObject({ lasting: true });
+    expect(await attemptWebhook(to(NOT_PUBLIC), GUARD, never(), clock)).toMatchObject({ lasting: true });
   });
 
   it('uses TLS for an https URL, and sends nothing to a server with an untrusted certificate', async () => {
@@ -297,7 +304,7 @@ describe('one call', () => {
     await once(server, 'listening');
     onTestFinished(() => void server.close());
     const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    await expect(callWebhook(url, MESSAGE, GUARD, never())).rejects.toMatchObject({
+    await expect(callWebhook(to(url), GUARD, never())).rejects.toMatchObject({
       code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
     });
     expect(requests).toBe(0);

@@ -14,6 +14,7 @@ const RULE: AlertRule = {
   notifyChannels: [],
   webhookUrl: null,
   webhookSecrets: [],
+  webhookFormat: null,
   webhookGrouped: false,
   cooldownSeconds: 300,
   createdAtMs: 0,

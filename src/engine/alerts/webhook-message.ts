@@ -1,0 +1,121 @@
+// A webhook's message: the JSON body (contract, "Webhooks") and the headers of Standard Webhooks, or what the robot of a chat takes
+// (robot-message.ts). The body depends on the alert alone, so every attempt sends the same bytes, but for the signature of a robot.
+// Used by webhook-sender.ts and webhook-attempt.ts.
+import { createHmac } from 'node:crypto';
+import type { NotificationEvent } from '../../domain/alerts/alert-rule.ts';
+import { alertText } from '../../domain/alerts/alert-text.ts';
+import { keyOf } from '../../domain/alerts/webhook.ts';
+import { type WebhookFormat, webhookFormatOf } from '../../domain/alerts/webhook-format.ts';
+import type { Alert } from '../../store/ports/records/alert-records.ts';
+import { robotRequest } from './robot-message.ts';
+
+export interface WebhookMessage {
+  readonly url: string;
+  readonly format: WebhookFormat;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface WebhookEvent {
+  readonly event: NotificationEvent | 'alert.test';
+  /** The same in all attempts. */
+  readonly messageId: string;
+  /** The first of a group, or the only one. */
+  readonly alert: Alert;
+  /** All alerts of a group; null for a message about one alert. */
+  readonly group: readonly Alert[] | null;
+}
+
+/** Where a message goes, and in which form. */
+interface Destination {
+  readonly url: string;
+  /** null: by the host of the URL. */
+  readonly format: WebhookFormat | null;
+  /** Of the rule. Every one adds a signature, so that a receiver can rotate them. */
+  readonly secrets: readonly string[];
+}
+
+/** What all messages need. */
+export interface MessageMeans {
+  /** Signing keys for rules without their own, newest first; if empty, their webhooks are not signed. */
+  readonly secrets: readonly string[];
+  /** IANA time zone of the times in a text. */
+  readonly timeZone: string;
+}
+
+/** @param atMs when this attempt is made, epoch milliseconds; receivers refuse messages that are too old. */
+export function webhookMessage(
+  event: WebhookEvent,
+  { url, format: chosen, secrets }: Destination,
+  means: MessageMeans,
+  atMs: number,
+): WebhookMessage {
+  const format = webhookFormatOf(chosen, url);
+  if (format === 'standard') {
+    const signing = secrets.length > 0 ? secrets : means.secrets;
+    return { url, format, ...standardMessage(event, signing, atMs) };
+  }
+  const robot = robotRequest(format, url, textOf(event, means.timeZone), secrets[0] ?? null, atMs);
+  return { format, ...robot, headers: commonHeaders(robot.body) };
+}
+
+function commonHeaders(body: string) {
+  return {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'user-agent': 'cardpoll',
+  };
+}
+
+/** One alert, or all of a group. */
+function textOf({ event, alert, group }: WebhookEvent, timeZone: string): string {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  const timeOf = (atMs: number) => `${format.format(atMs)} ${timeZone}`;
+  return (group ?? [alert]).map((each) => alertText(event, each, timeOf)).join('\n\n');
+}
+
+function standardMessage(
+  event: WebhookEvent,
+  secrets: readonly string[],
+  atMs: number,
+): Pick<WebhookMessage, 'body' | 'headers'> {
+  const body = JSON.stringify(bodyOf(event));
+  const id = `msg_${event.messageId}`;
+  const timestamp = String(Math.floor(atMs / 1000));
+  const headers = { ...commonHeaders(body), 'webhook-id': id, 'webhook-timestamp': timestamp };
+  if (secrets.length === 0) return { body, headers };
+  const signed = `${id}.${timestamp}.${body}`;
+  const signatures = secrets.map(
+    (secret) => `v1,${createHmac('sha256', keyOf(secret)).update(signed).digest('base64')}`,
+  );
+  return { body, headers: { ...headers, 'webhook-signature': signatures.join(' ') } };
+}
+
+/** A receiver that knows no groups reads the first alert. */
+function bodyOf({ event, alert, group }: WebhookEvent): Record<string, unknown> {
+  const alerts = group === null ? {} : { alerts: group.map((each) => fieldsOf(event, each)) };
+  return { event, ...fieldsOf(event, alert), ...alerts };
+}
+
+function fieldsOf(event: WebhookEvent['event'], alert: Alert): Record<string, unknown> {
+  const common = {
+    id: alert.id,
+    rule: {
+      id: alert.ruleId,
+      name: alert.ruleName,
+      rule_type: alert.ruleType,
+      task_type: alert.taskType,
+      comparison: alert.comparison,
+      threshold: alert.threshold,
+    },
+    value: alert.value,
+    fired_at: new Date(alert.firedAtMs).toISOString(),
+  };
+  if (event !== 'alert.resolved' || alert.resolvedAtMs === null) return common;
+  return {
+    ...common,
+    resolved_at: new Date(alert.resolvedAtMs).toISOString(),
+    resolved_value: alert.resolvedValue,
+    resolution: alert.resolution,
+  };
+}
