@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
+import { sim } from '../contract/record-store/stores.ts';
 import { freshDatabase } from '../support/fresh-stores.ts';
 import { emptyRun } from '../support/resume-run.ts';
 import { UNLIMITED } from '../support/stop-rules.ts';
@@ -83,12 +84,12 @@ const free = ({ cards }: Size, i: number) => cards - FREE + 1 + i;
 
 it('claims and holds stops as fast', async () => {
   await expectSimilarTimes(async (size, i) => {
-    const claim = await size.records.stops.claim(free(size, i), MONTH, LEASE_MS, UNLIMITED);
+    const claim = await size.records.stops.claim(sim(free(size, i)), MONTH, LEASE_MS, UNLIMITED);
     expect(claim.state).toBe('granted');
   });
   await expectSimilarTimes(async (size, i) => {
     const rules = { ...UNLIMITED, maxPerHour: 0 };
-    const claim = await size.records.stops.claim(free(size, CALLS + i), MONTH, LEASE_MS, rules);
+    const claim = await size.records.stops.claim(sim(free(size, CALLS + i)), MONTH, LEASE_MS, rules);
     expect(claim.state).toBe('held');
   });
 });
@@ -148,7 +149,7 @@ it('claims stops as fast while all that were held are released', async () => {
   expect(released).toEqual({ small: held(small), large: held(large) });
   expect(await large.records.stops.due(1_000)).toHaveLength(1_000);
   await expectSimilarTimes(async (size, i) => {
-    const claim = await size.records.stops.claim(2 * i + 1, MONTH, LEASE_MS, UNLIMITED);
+    const claim = await size.records.stops.claim(sim(2 * i + 1), MONTH, LEASE_MS, UNLIMITED);
     expect(claim.state).toBe('granted');
   });
 });

@@ -33,6 +33,9 @@ export interface Card extends CardAttributes, CardState {
   readonly usage: UsageMonth | null;
 }
 
+/** A card and the SIM that a call of the gateway is for, or that an answer of it is of. */
+export type CardIccid = Pick<CardAttributes, 'cardId' | 'iccid'>;
+
 /** The attributes that decide in which rings a card is. */
 export type CardMembership = Pick<Card, 'cardId' | 'carrierId' | 'realNameVerified'>;
 

@@ -6,7 +6,7 @@
 // status that is newer than the lost call (its own deadline is half a lease, the lost call ended at least half a lease ago), so it
 // knows whether that call took effect: if it did, this is only recorded; if not, the call is made again. A call that was
 // acknowledged without effect is repeated too, with growing pauses.
-import type { Card } from '../../domain/cards/card.ts';
+import type { Card, CardIccid } from '../../domain/cards/card.ts';
 import {
   CARD_RESUMED,
   CARD_STOPPED,
@@ -62,7 +62,7 @@ export class CardCalls {
 
   /** Records that the gateway shows the card stopped, if a stop of ours was in progress. */
   async recordStop(card: Card, month: string): Promise<void> {
-    const entry = await this.deps.records.stops.complete(card.cardId, month);
+    const entry = await this.deps.records.stops.complete(card, month);
     // No stop of ours was in progress: another system stopped the card, or another poll has recorded this stop.
     if (entry === null) return;
     this.deps.audit.log(entry);
@@ -175,6 +175,11 @@ export class CardCalls {
 
 function namesOf({ cardId, iccid }: Card) {
   return { card_id: cardId, iccid };
+}
+
+/** The status that was asked is of a SIM that moved: the next poll reads the card again. */
+export function otherIccid({ cardId, iccid }: CardIccid): CardpollError {
+  return new CardpollError('busy', 'other_iccid', `card ${cardId} has another SIM than ${iccid} by now`);
 }
 
 export function stopInProgress({ cardId }: Card): CardpollError {

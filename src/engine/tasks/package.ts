@@ -15,7 +15,7 @@ import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 import type { StopClaim } from '../../store/ports/records/stop-records.ts';
 import { type Deadline, polledNow, type Task, type TaskResult } from '../work/task.ts';
-import { CardCalls, type CardCallsDeps, stopInProgress, unconfirmedStop } from './card-calls.ts';
+import { CardCalls, type CardCallsDeps, otherIccid, stopInProgress, unconfirmedStop } from './card-calls.ts';
 import { FollowUps, type Means } from './follow-ups.ts';
 
 /** How often the fleet is counted. */
@@ -128,7 +128,7 @@ export class PackageTask implements Task {
       card,
       deadline,
       turns: this.#claims,
-      claim: () => records.stops.claim(card.cardId, month, leaseMs, stopRules()),
+      claim: () => records.stops.claim(card, month, leaseMs, stopRules()),
       act: (claim, means) => this.#stopAsClaimed(card, isOver, claim, means),
     });
     return verdict ?? { over: isOver, stopped: false, stop: 'waiting' };
@@ -136,6 +136,9 @@ export class PackageTask implements Task {
 
   async #stopAsClaimed(card: Card, isOver: boolean, claim: StopClaim, means: Means): Promise<Verdict> {
     switch (claim.state) {
+      case 'other_iccid':
+        await this.deps.reader.forget([card.cardId]);
+        throw otherIccid(card);
       case 'not_over':
         await this.deps.reader.forget([card.cardId]);
         return { over: false, stopped: false };

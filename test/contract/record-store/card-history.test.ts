@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { NewTrigger } from '../../../src/store/ports/records/trigger-records.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
-import { addCards, describeRecordStore, range, reading } from './stores.ts';
+import { addCards, describeRecordStore, range, reading, sim } from './stores.ts';
 
 const T = 1_795_251_272_123;
 const CARD = { cardId: 7, carrierId: 1, status: 1 };
@@ -35,13 +35,13 @@ describeRecordStore('history of a card', (db) => {
   it('stops, the latest first: done, unconfirmed, refused', async () => {
     await addCards(db.store, 7);
     await used(7, '2026-09', 1_100, null, T);
-    await db.store.stops.claim(7, '2026-09', 60_000, UNLIMITED);
-    await db.store.stops.complete(7, '2026-09');
+    await db.store.stops.claim(sim(7), '2026-09', 60_000, UNLIMITED);
+    await db.store.stops.complete(sim(7), '2026-09');
     await used(7, '2026-10', 1_200, T, T + 1);
-    await db.store.stops.claim(7, '2026-10', 60_000, UNLIMITED);
+    await db.store.stops.claim(sim(7), '2026-10', 60_000, UNLIMITED);
     await db.store.stops.acknowledge(7, '2026-10', 1);
     await used(7, '2026-11', 1_300, T + 1, T + 2);
-    await db.store.stops.claim(7, '2026-11', 60_000, UNLIMITED);
+    await db.store.stops.claim(sim(7), '2026-11', 60_000, UNLIMITED);
     await db.store.stops.abandon(7, '2026-11', 1, 'HTTP 404', true);
     const stops = await db.store.stops.ofCard(7, 12);
     expect(stops).toMatchObject([

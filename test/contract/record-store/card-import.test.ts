@@ -10,6 +10,7 @@ import {
   range,
   reading,
   row,
+  sim,
 } from './stores.ts';
 
 const NOTHING = {
@@ -195,7 +196,7 @@ describeRecordStore('import session', (db) => {
     ).toMatchObject({
       overPackage: 0,
     });
-    const claim = (cardId: number) => db.store.stops.claim(cardId, month, 1_000, UNLIMITED);
+    const claim = (cardId: number) => db.store.stops.claim(sim(cardId), month, 1_000, UNLIMITED);
     expect(await claim(1), 'as the stops themselves judge').toMatchObject({ state: 'granted' });
     expect(await claim(8)).toMatchObject({ state: 'not_over' });
   });

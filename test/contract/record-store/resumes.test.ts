@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ResumeSelection } from '../../../src/store/ports/records/resume-records.ts';
 import { emptyRun, fill, filledRun, RUN_BY, RUN_REASON } from '../../support/resume-run.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
-import { addCards, describeRecordStore, reading } from './stores.ts';
+import { addCards, describeRecordStore, reading, sim } from './stores.ts';
 
 const LEASE_MS = 3_600_000;
 const MONTH = '2026-11';
@@ -24,8 +24,8 @@ describeRecordStore('resumes', (db) => {
       [1, 2, 3].map((cardId) => reading(cardId, { month: MONTH, usedMb: 2_000, atMs: T, basedOn: null })),
     );
     for (const cardId of [1, 2, 3]) {
-      await db.store.stops.claim(cardId, MONTH, LEASE_MS, UNLIMITED);
-      await db.store.stops.complete(cardId, MONTH);
+      await db.store.stops.claim(sim(cardId), MONTH, LEASE_MS, UNLIMITED);
+      await db.store.stops.complete(sim(cardId), MONTH);
     }
   });
 
@@ -86,7 +86,7 @@ describeRecordStore('resumes', (db) => {
     expect(await db.store.resumes.complete(1, id, MONTH, true), 'once').toBeNull();
     expect(await stateOf(1)).toBe('resumed');
     expect((await db.store.cards.byIds([1]))[0]).toMatchObject({ stopped: false, ordered: false });
-    expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'done' });
+    expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'done' });
     expect((await db.store.stopControl.read()).resumedDay).toBe(1);
 
     await claim(4);
@@ -326,7 +326,7 @@ describeRecordStore('resumes', (db) => {
       const atMs = Date.now() + 1_000;
       await db.store.results.write([reading(1, { month: MONTH, usedMb, atMs, basedOn: T })]);
     }
-    const claimStop = (rules = UNLIMITED) => db.store.stops.claim(1, MONTH, LEASE_MS, rules);
+    const claimStop = (rules = UNLIMITED) => db.store.stops.claim(sim(1), MONTH, LEASE_MS, rules);
     const counted = async () => (await db.store.stopControl.read()).doneHour;
 
     it('is spared for the month, whatever is read later', async () => {
@@ -360,7 +360,7 @@ describeRecordStore('resumes', (db) => {
           unconfirmed: 0,
         },
       ]);
-      await db.store.stops.complete(1, MONTH);
+      await db.store.stops.complete(sim(1), MONTH);
       expect(await stateOf(1)).toBe('done');
       await resume(false);
       expect(await claimStop(), 'the last run decides').toEqual({ state: 'done' });
@@ -392,7 +392,7 @@ describeRecordStore('resumes', (db) => {
       expect(await order(cardId)).toBe('ordered');
       expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 1, waiting: 0 });
       expect(await claim(cardId)).toEqual({ state: 'none' });
-      expect(await db.store.stops.complete(cardId, MONTH)).toMatchObject({
+      expect(await db.store.stops.complete(sim(cardId), MONTH)).toMatchObject({
         before: { stopped: wasStopped },
         after: { stopped: true, authority: 'operator' },
       });
@@ -408,7 +408,9 @@ describeRecordStore('resumes', (db) => {
         outcome: 'resumed',
       });
       expect(await stateOf(1)).toBe('requested');
-      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
+      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toMatchObject({
+        state: 'granted',
+      });
     });
 
     it.each([
@@ -418,11 +420,11 @@ describeRecordStore('resumes', (db) => {
       const { id } = await create({ cardIds: [1] });
       await claim(1);
       await order(1);
-      expect(await db.store.stops.complete(1, MONTH)).toBeNull();
-      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+      expect(await db.store.stops.complete(sim(1), MONTH)).toBeNull();
+      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
       await end(id);
       expect(await stateOf(1)).toBe('requested');
-      expect(await db.store.stops.complete(1, MONTH)).not.toBeNull();
+      expect(await db.store.stops.complete(sim(1), MONTH)).not.toBeNull();
     });
 
     it('is due again as soon as a call that resumes the card has ended', async () => {
@@ -439,7 +441,9 @@ describeRecordStore('resumes', (db) => {
       await claim(1);
       await db.store.resumes.acknowledge(1, id, 1);
       await order(1);
-      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
+      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toMatchObject({
+        state: 'granted',
+      });
     });
 
     it.each([
@@ -453,8 +457,10 @@ describeRecordStore('resumes', (db) => {
       expect(await end(id)).toBe(false);
       expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 1, failed: 0 });
       expect(await db.store.stops.due(10)).toHaveLength(1);
-      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
-      await db.store.stops.complete(1, MONTH);
+      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toMatchObject({
+        state: 'granted',
+      });
+      await db.store.stops.complete(sim(1), MONTH);
       await create({ cardIds: [1] });
       expect(await claim(1)).toMatchObject({ state: 'granted' });
     });
@@ -472,11 +478,13 @@ describeRecordStore('resumes', (db) => {
         await fill(db.store, later.id);
       }
       expect(await order(1)).toBe('ordered');
-      expect(await db.store.stops.complete(1, MONTH)).toBeNull();
-      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+      expect(await db.store.stops.complete(sim(1), MONTH)).toBeNull();
+      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
       await db.store.resumes.complete(1, earlier.id, MONTH, true);
       expect(await stateOf(1)).toBe('requested');
-      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toMatchObject({ state: 'granted' });
+      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toMatchObject({
+        state: 'granted',
+      });
     });
 
     it('waits for the call of a later run when an earlier one is heard of after its lease', async () => {
@@ -487,9 +495,9 @@ describeRecordStore('resumes', (db) => {
       await create({ cardIds: [1] });
       expect(await claim(1)).toMatchObject({ state: 'granted' });
       expect(await order(1)).toBe('ordered');
-      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
       await db.store.resumes.complete(1, earlier.id, MONTH, true);
-      expect(await db.store.stops.claim(1, MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
     });
 
     it('counts also where a stop was requested before the run', async () => {
@@ -499,7 +507,7 @@ describeRecordStore('resumes', (db) => {
       const { id } = await create({ cardIds: [1] });
       await claim(1);
       await order(1);
-      expect(await db.store.stops.complete(1, MONTH)).toBeNull();
+      expect(await db.store.stops.complete(sim(1), MONTH)).toBeNull();
       await db.store.resumes.complete(1, id, MONTH, true);
       expect(await stateOf(1)).toBe('requested');
       const next = await emptyRun(db.store, { cardIds: [1, 2] });
@@ -516,7 +524,7 @@ describeRecordStore('resumes', (db) => {
     it('keeps its card out of a run that is being filled', async () => {
       const { id } = await emptyRun(db.store, { cardIds: [1, 2, 4] });
       expect([await order(1), await order(4)]).toEqual(['ordered', 'ordered']);
-      await db.store.stops.complete(4, MONTH);
+      await db.store.stops.complete(sim(4), MONTH);
       expect(await fill(db.store, id)).toMatchObject({ total: 1, skipped: 2 });
       expect([await claim(1), await claim(4)]).toEqual([{ state: 'none' }, { state: 'none' }]);
       expect([await stateOf(1), await stateOf(4)]).toEqual(['requested', 'done']);
@@ -544,7 +552,7 @@ describeRecordStore('resumes', (db) => {
 
   it('waits for a call that stops the card, whose effect the gateway may not show yet', async () => {
     await db.store.stops.order(4, MONTH, { by: 'bob', reason: 'fraud' });
-    await db.store.stops.claim(4, MONTH, LEASE_MS, UNLIMITED);
+    await db.store.stops.claim(sim(4), MONTH, LEASE_MS, UNLIMITED);
     const { id } = await create({ cardIds: [4] });
     expect(await claim(4)).toEqual({ state: 'stopping', runId: id });
     await db.store.stops.acknowledge(4, MONTH, 1);
@@ -553,7 +561,7 @@ describeRecordStore('resumes', (db) => {
 
   it('does not wait for a call that has not stopped the card within its lease', async () => {
     await db.store.stops.order(4, MONTH, { by: 'bob', reason: 'fraud' });
-    await db.store.stops.claim(4, MONTH, LEASE_MS, UNLIMITED);
+    await db.store.stops.claim(sim(4), MONTH, LEASE_MS, UNLIMITED);
     await db.sql('UPDATE card_stops SET claimed_until = clock_timestamp()');
     await create({ cardIds: [4] });
     expect(await claim(4)).toMatchObject({ state: 'granted' });
@@ -573,7 +581,7 @@ describeRecordStore('resumes', (db) => {
       'requested',
       'resumed',
     ]);
-    expect(await db.store.stops.claim(4, MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'not_over' });
+    expect(await db.store.stops.claim(sim(4), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'not_over' });
     expect((await db.store.stops.due(10)).map(({ cardId }) => cardId)).toEqual([]);
   });
 

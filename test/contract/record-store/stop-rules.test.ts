@@ -2,7 +2,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { StopRules } from '../../../src/domain/stops/stop.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
-import { addCards, describeRecordStore, range, reading } from './stores.ts';
+import { addCards, describeRecordStore, range, reading, sim } from './stores.ts';
 
 const LEASE_MS = 3_600_000;
 const MONTH = '2026-11';
@@ -14,7 +14,7 @@ const HELD = { state: 'held', heldBy: 'budget_hour' };
 describeRecordStore('rules of stops', (db) => {
   const rules = (differing: Partial<StopRules>): StopRules => ({ ...UNLIMITED, ...differing });
   const claim = (cardId: number, differing: Partial<StopRules> = {}) =>
-    db.store.stops.claim(cardId, MONTH, LEASE_MS, rules(differing));
+    db.store.stops.claim(sim(cardId), MONTH, LEASE_MS, rules(differing));
   const states = async () => {
     const rows = await db.sql('SELECT state FROM card_stops ORDER BY card_id');
     return rows.map(({ state }) => state);
@@ -57,7 +57,7 @@ describeRecordStore('rules of stops', (db) => {
     const claims = await Promise.all(
       stores.flatMap((store) =>
         [1, 2, 3, 4, 5, 6].map((cardId) =>
-          store.stops.claim(cardId, MONTH, LEASE_MS, rules({ maxPerHour: 3 })),
+          store.stops.claim(sim(cardId), MONTH, LEASE_MS, rules({ maxPerHour: 3 })),
         ),
       ),
     );
@@ -105,8 +105,8 @@ describeRecordStore('rules of stops', (db) => {
     ] as const) {
       await claim(cardId);
       await db.store.stops.abandon(cardId, MONTH, 1, 'code 500', isCardFault);
-      expect(await db.store.stops.complete(cardId, MONTH)).not.toBeNull();
-      expect(await db.store.stops.complete(cardId, MONTH)).toBeNull();
+      expect(await db.store.stops.complete(sim(cardId), MONTH)).not.toBeNull();
+      expect(await db.store.stops.complete(sim(cardId), MONTH)).toBeNull();
       expect((await db.store.stopControl.read()).doneHour, 'the other was stopped by another system').toBe(1);
     }
     expect(await claim(3, { maxPerHour: 1 })).toEqual({ ...HELD, isNew: true });
@@ -179,7 +179,7 @@ describeRecordStore('rules of stops', (db) => {
     expect(await claim(1, { maxPerHour: 0 })).toMatchObject({ state: 'granted' });
     expect(await claim(2, { maxPerHour: 0 })).toEqual({ state: 'not_over' });
     expect(await states(), 'the stop of card 2 is dropped').toEqual(['requested', 'held']);
-    const entry = await db.store.stops.complete(1, MONTH);
+    const entry = await db.store.stops.complete(sim(1), MONTH);
     expect(entry?.after).toMatchObject({ authority: 'released', ordered_by: 'alice', reason: BY.reason });
     expect(await db.store.stops.release(null, BY)).toEqual([3]);
   });
@@ -212,7 +212,7 @@ describeRecordStore('rules of stops', (db) => {
     await db.store.results.ensurePartitions(month);
     await db.sql(`UPDATE card_usage SET month = '${month}-01'`);
     for (const cardId of [1, 2])
-      await db.store.stops.claim(cardId, month, LEASE_MS, rules({ maxPerHour: 0 }));
+      await db.store.stops.claim(sim(cardId), month, LEASE_MS, rules({ maxPerHour: 0 }));
     expect(await db.store.stops.dropUnwanted(0, 10)).toEqual({ lastCardId: 2, dropped: 0 });
     await db.sql(change);
     expect(await db.store.stops.dropUnwanted(0, 1)).toEqual({ lastCardId: 1, dropped: 1 });
@@ -250,13 +250,14 @@ describeRecordStore('rules of stops', (db) => {
     const stop = { state: 'granted', month: MONTH };
     expect(await claim(1, { maxPerHour: 0 })).toEqual({ ...stop, attempt: 1 });
     expect(await db.store.stops.ofCard(1, 1)).toMatchObject([{ usedMb: OVER.usedMb, allowanceMb: null }]);
-    expect((await db.store.stops.complete(1, MONTH))?.after).toMatchObject({ authority: 'operator' });
+    expect((await db.store.stops.complete(sim(1), MONTH))?.after).toMatchObject({ authority: 'operator' });
     expect(await db.store.stops.order(1, MONTH, BY)).toBe('already_stopped');
     await db.sql('UPDATE cards SET stopped = false');
     expect(await db.store.stops.order(1, MONTH, BY)).toBe('ordered');
-    expect(await db.store.stops.claim(1, '2026-12', LEASE_MS, UNLIMITED), 'the month turned').toMatchObject(
-      stop,
-    );
+    expect(
+      await db.store.stops.claim(sim(1), '2026-12', LEASE_MS, UNLIMITED),
+      'the month turned',
+    ).toMatchObject(stop);
     expect((await db.store.stopControl.read()).doneHour, 'a stop that was made counts').toBe(2);
   });
 
@@ -276,7 +277,9 @@ describeRecordStore('rules of stops', (db) => {
 
   it('completes an order that is older than the month', async () => {
     await db.store.stops.order(1, MONTH, BY);
-    expect((await db.store.stops.complete(1, '2026-12'))?.after).toMatchObject({ authority: 'operator' });
+    expect((await db.store.stops.complete(sim(1), '2026-12'))?.after).toMatchObject({
+      authority: 'operator',
+    });
     expect((await db.store.stops.ofCard(1, 1))[0]).toMatchObject({ month: MONTH, state: 'done' });
     expect((await db.store.cards.byIds([1]))[0]?.ordered).toBe(false);
   });
@@ -289,7 +292,7 @@ describeRecordStore('rules of stops', (db) => {
     await db.store.stops.release([1], BY);
     await call();
     await db.sql('UPDATE card_stops SET claimed_until = clock_timestamp() WHERE claimed_until IS NOT NULL');
-    expect(await db.store.stops.claim(1, '2026-12', LEASE_MS, UNLIMITED)).toEqual({ state: 'not_over' });
+    expect(await db.store.stops.claim(sim(1), '2026-12', LEASE_MS, UNLIMITED)).toEqual({ state: 'not_over' });
     expect(await states()).toEqual([]);
   });
 });

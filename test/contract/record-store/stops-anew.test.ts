@@ -10,11 +10,17 @@ const T = 1_795_251_272_123;
 const NEW_SIM = iccidOf(777);
 
 describeRecordStore('stops of a card that changed', (db) => {
-  const claim = (rules = UNLIMITED) => db.store.stops.claim(1, MONTH, LEASE_MS, rules);
+  /** The SIM that the card has, and that is called. */
+  let iccid = iccidOf(1);
+  const claim = (rules = UNLIMITED) => db.store.stops.claim({ cardId: 1, iccid }, MONTH, LEASE_MS, rules);
+  const complete = () => db.store.stops.complete({ cardId: 1, iccid }, MONTH);
   const isWanted = async () => (await db.store.stops.wanted([1])).length === 1;
   const stop = async () => (await db.store.stops.ofCard(1, 1))[0];
   const raise = (mb: number | null) => db.sql(`UPDATE cards SET allowance_mb = ${mb === null ? 'NULL' : mb}`);
-  const setSim = (iccid: string) => db.sql(`UPDATE cards SET iccid = '${iccid}'`);
+  async function setSim(next: string): Promise<void> {
+    await db.sql(`UPDATE cards SET iccid = '${next}'`);
+    iccid = next;
+  }
   /** The card runs again, as the gateway shows it. */
   const runs = () => db.sql('UPDATE cards SET stopped = false');
   const leaseEnds = () => db.sql('UPDATE card_stops SET claimed_until = clock_timestamp()');
@@ -28,13 +34,14 @@ describeRecordStore('stops of a card that changed', (db) => {
   }
   async function stopped(): Promise<void> {
     await claim();
-    await db.store.stops.complete(1, MONTH);
+    await complete();
   }
 
   beforeEach(async () => {
     await addCards(db.store, 1);
     await db.store.results.write([reading(1, { month: MONTH, usedMb: 1_500, atMs: T, basedOn: null })]);
     readAtMs = T;
+    iccid = iccidOf(1);
   });
 
   describe('by its allowance', () => {
@@ -48,7 +55,7 @@ describeRecordStore('stops of a card that changed', (db) => {
       expect(await isWanted()).toBe(true);
       expect(await claim()).toEqual({ state: 'granted', month: MONTH, attempt: 2 });
       expect(await claim()).toEqual({ state: 'claimed' });
-      await db.store.stops.complete(1, MONTH);
+      await complete();
       expect(await stop()).toMatchObject({ state: 'done', usedMb: 3_500, allowanceMb: 3_000 });
       await runs();
       await uses(9_000, Date.now() + 2_000);
@@ -135,7 +142,7 @@ describeRecordStore('stops of a card that changed', (db) => {
       await uses(1_500);
       expect(await isWanted()).toBe(true);
       expect(await claim()).toMatchObject({ state: 'granted', attempt: 2 });
-      await db.store.stops.complete(1, MONTH);
+      await complete();
       expect(await db.sql('SELECT iccid, state FROM card_stops')).toEqual([
         { iccid: NEW_SIM, state: 'done' },
       ]);
@@ -164,6 +171,7 @@ describeRecordStore('stops of a card that changed', (db) => {
       await stopped();
       await db.sql('DELETE FROM cards');
       await db.sql(`INSERT INTO cards (card_id, iccid, allowance_mb) VALUES (1, '${NEW_SIM}', 1024)`);
+      iccid = NEW_SIM;
       await uses(1_500);
       expect(await claim()).toMatchObject({ state: 'granted' });
     });
@@ -213,6 +221,58 @@ describeRecordStore('stops of a card that changed', (db) => {
       await db.store.stops.order(1, MONTH, { by: 'alice', reason: 'stolen' });
       expect(await claim()).toMatchObject({ state: 'granted' });
       expect(await db.sql('SELECT iccid FROM card_stops')).toEqual([{ iccid: NEW_SIM }]);
+    });
+  });
+
+  describe('while its stop is in flight', () => {
+    const known = async () => (await db.sql('SELECT stopped FROM cards'))[0]?.stopped;
+
+    it('claims nothing for a SIM that the card does not have', async () => {
+      await setSim(NEW_SIM);
+      await uses(1_500);
+      iccid = iccidOf(1);
+      expect(await claim()).toEqual({ state: 'other_iccid' });
+      expect(await stop()).toBeUndefined();
+      expect(await db.store.stopControl.read()).toMatchObject({ doneHour: 0 });
+      await db.sql('DELETE FROM cards');
+      expect(await claim(), 'a card that is gone').toEqual({ state: 'not_over' });
+    });
+
+    it('completes nothing by the status of another SIM', async () => {
+      await claim();
+      await setSim(NEW_SIM);
+      expect(await complete()).toBeNull();
+      expect(await stop()).toMatchObject({ state: 'requested' });
+      expect(await known()).toBe(false);
+    });
+
+    it.each([
+      ['got another SIM', () => setSim(NEW_SIM)],
+      [
+        'was removed and made again with another SIM',
+        async () => {
+          await db.sql('DELETE FROM cards');
+          await db.sql(`INSERT INTO cards (card_id, iccid, allowance_mb) VALUES (1, '${NEW_SIM}', 1024)`);
+        },
+      ],
+    ])('records the call for the SIM that was called, and not for the card when it %s', async (_, change) => {
+      await claim();
+      await change();
+      iccid = iccidOf(1);
+      expect(await complete()).toMatchObject({ after: { stopped: true, iccid: iccidOf(1) } });
+      expect(await db.sql('SELECT iccid, state FROM card_stops')).toEqual([
+        { iccid: iccidOf(1), state: 'done' },
+      ]);
+      expect(await known(), 'of the new SIM nothing is known').toBe(false);
+      expect(await complete()).toBeNull();
+    });
+
+    it('keeps a released stop of a SIM that is not asked about', async () => {
+      await claim({ ...UNLIMITED, maxPerHour: 0 });
+      await db.store.stops.release([1], { by: 'alice', reason: 'checked' });
+      iccid = NEW_SIM;
+      expect(await claim()).toEqual({ state: 'other_iccid' });
+      expect(await stop()).toMatchObject({ state: 'requested' });
     });
   });
 });

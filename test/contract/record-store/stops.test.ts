@@ -5,7 +5,7 @@ import { DAEMON } from '../../../src/domain/audit.ts';
 import type { StopClaim } from '../../../src/store/ports/records/stop-records.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { addCards, describeRecordStore, followChanges, iccidOf, range, reading } from './stores.ts';
+import { addCards, describeRecordStore, followChanges, iccidOf, range, reading, sim } from './stores.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -47,7 +47,7 @@ describeRecordStore('stops', (db) => {
     await Promise.all(stores.map((store) => store.ping()));
     for (const cardId of cardIds) {
       const claims = await Promise.all(
-        stores.map((store) => store.stops.claim(cardId, MONTH, HOUR_MS, UNLIMITED)),
+        stores.map((store) => store.stops.claim(sim(cardId), MONTH, HOUR_MS, UNLIMITED)),
       );
       expect(claims.map(stateOf).sort()).toEqual([...Array(5).fill('claimed'), 'granted']);
     }
@@ -56,11 +56,11 @@ describeRecordStore('stops', (db) => {
   it('is done once completed, and the card is stopped', async () => {
     await addCards(db.store, 2);
     const mark = await db.store.cards.changeMark();
-    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
+    await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED);
     const all = { sinceMs: null, untilMs: null, actor: null, action: 'card.stop', object: null };
     const entries = async () => (await db.store.audit.list(all, { offset: 0, limit: 100 })).items;
     const known = (await entries()).length;
-    const entry = await db.store.stops.complete(1, MONTH);
+    const entry = await db.store.stops.complete(sim(1), MONTH);
     expect(entry).toMatchObject({
       ...DAEMON,
       object: 'card 1',
@@ -74,11 +74,11 @@ describeRecordStore('stops', (db) => {
       },
     });
     expect((await entries()).slice(0, -known || undefined)).toEqual([{ ...entry, id: expect.any(Number) }]);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'done' });
+    expect(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'done' });
     expect(await db.store.cards.find('1')).toMatchObject({ stopped: true });
     expect(await db.store.cards.find('2')).toMatchObject({ stopped: false });
     expect((await followChanges(db.store, mark)).changed).toEqual([1]);
-    expect(await db.store.stops.complete(1, MONTH), 'no second entry').toBeNull();
+    expect(await db.store.stops.complete(sim(1), MONTH), 'no second entry').toBeNull();
     expect(await entries()).toHaveLength(known + 1);
     expect(await db.sql('SELECT state, used_mb, completed_at IS NOT NULL AS dated FROM card_stops')).toEqual([
       { state: 'done', used_mb: 1025.5, dated: true },
@@ -87,18 +87,18 @@ describeRecordStore('stops', (db) => {
 
   it('keeps months and cards apart', async () => {
     await overPackage([2]);
-    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
-    await db.store.stops.complete(1, MONTH);
-    expect(await db.store.stops.claim(2, MONTH, HOUR_MS, UNLIMITED)).toEqual(GRANTED);
+    await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED);
+    await db.store.stops.complete(sim(1), MONTH);
+    expect(await db.store.stops.claim(sim(2), MONTH, HOUR_MS, UNLIMITED)).toEqual(GRANTED);
     await db.store.results.write([
       reading(1, { month: '2026-12', usedMb: OVER.usedMb, atMs: T + 1, basedOn: T }),
     ]);
-    expect(await db.store.stops.claim(1, '2026-12', HOUR_MS, UNLIMITED)).toEqual({
+    expect(await db.store.stops.claim(sim(1), '2026-12', HOUR_MS, UNLIMITED)).toEqual({
       ...GRANTED,
       month: '2026-12',
     });
     expect(
-      await db.store.stops.claim(1, '2026-12', HOUR_MS, UNLIMITED),
+      await db.store.stops.claim(sim(1), '2026-12', HOUR_MS, UNLIMITED),
       'not done: that was November',
     ).toEqual({
       state: 'claimed',
@@ -106,12 +106,12 @@ describeRecordStore('stops', (db) => {
   });
 
   it('completes the stop of its own month only', async () => {
-    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
+    await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED);
     await db.store.results.write([
       reading(1, { month: '2026-12', usedMb: OVER.usedMb, atMs: T + 1, basedOn: T }),
     ]);
-    await db.store.stops.claim(1, '2026-12', HOUR_MS, UNLIMITED);
-    await db.store.stops.complete(1, '2026-12');
+    await db.store.stops.claim(sim(1), '2026-12', HOUR_MS, UNLIMITED);
+    await db.store.stops.complete(sim(1), '2026-12');
     expect(await db.sql('SELECT state FROM card_stops ORDER BY month')).toEqual([
       { state: 'requested' },
       { state: 'done' },
@@ -122,23 +122,23 @@ describeRecordStore('stops', (db) => {
     ['2026-12', 'done'],
     ['2027-01', 'requested'],
   ])('a stop that shows in %s is then %s', async (month, state) => {
-    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
-    await db.store.stops.complete(1, month);
+    await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED);
+    await db.store.stops.complete(sim(1), month);
     expect(await db.sql('SELECT state FROM card_stops')).toEqual([{ state }]);
     expect((await db.store.cards.byIds([1]))[0]?.stopped).toBe(state === 'done');
   });
 
   it('does not complete a stop that was not called', async () => {
-    const claim = await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
+    const claim = await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED);
     await db.store.stops.abandon(1, MONTH, claim.state === 'granted' ? claim.attempt : 0, 'refused', true);
-    expect(await db.store.stops.complete(1, '2026-12')).toBeNull();
+    expect(await db.store.stops.complete(sim(1), '2026-12')).toBeNull();
   });
 
   it.each(NOT_OVER)('refuses a card %s, whatever was claimed before', async (_, change) => {
-    await db.store.stops.claim(1, MONTH, 0, UNLIMITED);
+    await db.store.stops.claim(sim(1), MONTH, 0, UNLIMITED);
     await db.sql(change);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'not_over' });
-    expect(await db.store.stops.claim(1, '2026-10', HOUR_MS, UNLIMITED)).toEqual({ state: 'not_over' });
+    expect(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'not_over' });
+    expect(await db.store.stops.claim(sim(1), '2026-10', HOUR_MS, UNLIMITED)).toEqual({ state: 'not_over' });
     expect(await db.sql('SELECT attempts FROM card_stops')).toEqual([{ attempts: 1 }]);
   });
 
@@ -149,9 +149,9 @@ describeRecordStore('stops', (db) => {
     const wanted = async () =>
       (await db.store.stops.wanted([1, 2, 3, 4])).sort((a, b) => a.cardId - b.cardId);
     expect(await wanted()).toEqual([card(1), card(2)]);
-    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
+    await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED);
     expect(await wanted(), 'a claim may come to nothing').toEqual([card(1), card(2)]);
-    await db.store.stops.complete(1, MONTH);
+    await db.store.stops.complete(sim(1), MONTH);
     expect(await wanted()).toEqual([card(2)]);
     await db.sql('UPDATE cards SET stopped = false WHERE card_id = 1');
     expect(await wanted(), 'resumed after the stop').toEqual([card(2)]);
@@ -171,10 +171,10 @@ describeRecordStore('stops', (db) => {
   );
 
   it('judges by what is true now', async () => {
-    await db.store.stops.claim(1, MONTH, 0, UNLIMITED);
+    await db.store.stops.claim(sim(1), MONTH, 0, UNLIMITED);
     await db.sql('UPDATE cards SET allowance_mb = 10');
     await db.sql('UPDATE card_usage SET used_mb = 20');
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({
+    expect(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)).toEqual({
       state: 'unresolved',
       month: MONTH,
       attempt: 2,
@@ -186,35 +186,35 @@ describeRecordStore('stops', (db) => {
 
   it('writes down that a card it was stopped once runs', async () => {
     await db.sql('UPDATE cards SET stopped = true');
-    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
+    await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED);
     expect((await db.store.cards.find('1'))?.stopped).toBe(false);
-    expect(stateOf(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED))).toBe('claimed');
+    expect(stateOf(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED))).toBe('claimed');
   });
 
   it('allows no further call for a while after a call without effect, longer each time', async () => {
     const pauses: number[] = [];
     for (const calls of range(9)) {
-      await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
+      await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED);
       const noted = await db.store.stops.acknowledge(1, MONTH, calls);
       expect(noted?.calls).toBe(calls);
       pauses.push(Math.round((noted?.retryInMs ?? 0) / 1_000));
-      expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'unconfirmed' });
+      expect(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'unconfirmed' });
       await timePasses();
     }
     expect(pauses).toEqual([30, 60, 120, 240, 480, 960, 1920, 3600, 3600]);
-    expect(stateOf(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED))).toBe('unresolved');
+    expect(stateOf(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED))).toBe('unresolved');
     expect((await db.store.cards.find('1'))?.stopped).toBe(false);
-    await db.store.stops.complete(1, MONTH);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'done' });
+    await db.store.stops.complete(sim(1), MONTH);
+    expect(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'done' });
   });
 
   it('does not let a caller that overslept answer for the claim of the next', async () => {
     const [frozen, next] = [await db.another(), await db.another()];
-    await frozen.stops.claim(1, MONTH, 0, UNLIMITED);
-    await next.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
+    await frozen.stops.claim(sim(1), MONTH, 0, UNLIMITED);
+    await next.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED);
     expect(await frozen.stops.acknowledge(1, MONTH, 1)).toBeNull();
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'claimed' });
-    await next.stops.complete(1, MONTH);
+    expect(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+    await next.stops.complete(sim(1), MONTH);
     expect(await next.stops.acknowledge(1, MONTH, 2)).toBeNull();
   });
 
@@ -233,7 +233,7 @@ describeRecordStore('stops', (db) => {
     const [now] = await db.sql(`SELECT to_char(clock_timestamp(), 'YYYY-MM') AS month`);
     const month = String(now?.month);
     await overPackage([5, 6], month);
-    for (const cardId of [5, 6]) await db.store.stops.claim(cardId, month, HOUR_MS, UNLIMITED);
+    for (const cardId of [5, 6]) await db.store.stops.claim(sim(cardId), month, HOUR_MS, UNLIMITED);
     expect(await db.store.stops.unconfirmed()).toBe(0);
     await db.store.stops.acknowledge(5, month, 1);
     expect(await db.store.stops.unconfirmed()).toBe(1);
@@ -243,12 +243,14 @@ describeRecordStore('stops', (db) => {
 
   it('is unresolved for one caller after a claim ran out', async () => {
     const stores = await Promise.all(range(4).map(() => db.another()));
-    await db.store.stops.claim(1, MONTH, 1, UNLIMITED);
+    await db.store.stops.claim(sim(1), MONTH, 1, UNLIMITED);
     await waitFor(
       async () => (await db.sql('SELECT claimed_until < clock_timestamp() AS over FROM card_stops'))[0]?.over,
       { what: 'the claim to run out' },
     );
-    const claims = await Promise.all(stores.map((store) => store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)));
+    const claims = await Promise.all(
+      stores.map((store) => store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)),
+    );
     expect(claims.map((claim) => claim.state).sort()).toEqual([
       'claimed',
       'claimed',
@@ -258,34 +260,34 @@ describeRecordStore('stops', (db) => {
   });
 
   it('is granted at once after it was abandoned, and keeps the reason', async () => {
-    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
+    await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED);
     await db.store.stops.abandon(1, MONTH, 1, 'code 500: refused', true);
     expect(await db.sql('SELECT last_error FROM card_stops')).toEqual([{ last_error: 'code 500: refused' }]);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ ...GRANTED, attempt: 2 });
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+    expect(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)).toEqual({ ...GRANTED, attempt: 2 });
+    expect(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'claimed' });
     expect(await db.sql('SELECT attempts FROM card_stops')).toEqual([{ attempts: 2 }]);
   });
 
   it('is granted after an unresolved claim was abandoned', async () => {
-    await db.store.stops.claim(1, MONTH, 0, UNLIMITED);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual(UNRESOLVED);
+    await db.store.stops.claim(sim(1), MONTH, 0, UNLIMITED);
+    expect(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)).toEqual(UNRESOLVED);
     await db.store.stops.abandon(1, MONTH, 2, 'not stopped, and refused', true);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ ...GRANTED, attempt: 3 });
+    expect(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)).toEqual({ ...GRANTED, attempt: 3 });
   });
 
   it('does not let a caller that overslept abandon the claim of the next', async () => {
     const [frozen, next] = [await db.another(), await db.another()];
-    await frozen.stops.claim(1, MONTH, 0, UNLIMITED);
-    expect(await next.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual(UNRESOLVED);
+    await frozen.stops.claim(sim(1), MONTH, 0, UNLIMITED);
+    expect(await next.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)).toEqual(UNRESOLVED);
     await frozen.stops.abandon(1, MONTH, 1, 'refused', true);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+    expect(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'claimed' });
   });
 
   it('does not abandon what is done', async () => {
-    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
+    await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED);
     const other = await db.another();
-    await other.stops.complete(1, MONTH);
+    await other.stops.complete(sim(1), MONTH);
     await db.store.stops.abandon(1, MONTH, 1, 'too late', true);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'done' });
+    expect(await db.store.stops.claim(sim(1), MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'done' });
   });
 });

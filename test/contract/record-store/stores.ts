@@ -2,7 +2,7 @@
 // gets migrated, empty tables. Also the few moves many suites share.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
-import { CARD_DEFAULTS, type CardImport } from '../../../src/domain/cards/card.ts';
+import { CARD_DEFAULTS, type CardIccid, type CardImport } from '../../../src/domain/cards/card.ts';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { snakeKeys } from '../../../src/platform/snake-keys.ts';
 import { openPglite } from '../../../src/store/pglite/client.ts';
@@ -111,6 +111,11 @@ export function describeRecordStore(concern: string, suite: (context: Context) =
 
 export function iccidOf(cardId: number): string {
   return `8986${String(cardId).padStart(16, '0')}`;
+}
+
+/** The card and its first SIM. */
+export function sim(cardId: number): CardIccid {
+  return { cardId, iccid: iccidOf(cardId) };
 }
 
 export function row(cardId: number, fields: Partial<CardImport> = {}): CardImport {

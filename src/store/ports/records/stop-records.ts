@@ -2,7 +2,7 @@
 // mode, the number of recent stops, and a jump of the fleet's readings.
 
 import type { AuditEntry } from '../../../domain/audit.ts';
-import type { CardMembership } from '../../../domain/cards/card.ts';
+import type { CardIccid, CardMembership } from '../../../domain/cards/card.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { HoldReason, StopMode, StopRules, StopState } from '../../../domain/stops/stop.ts';
 
@@ -25,6 +25,7 @@ export type StopClaim =
     }
   | { readonly state: 'claimed' } // another caller holds the claim
   | { readonly state: 'unconfirmed' } // acknowledged without effect; not to be called again yet
+  | { readonly state: 'other_iccid' } // the card has another SIM than the one that the gateway showed running
   | { readonly state: 'not_over' } // unknown card, within its present allowance, or its usage is in doubt
   | { readonly state: 'done' } // stopped once in this month with this SIM and allowance, resumed, or dismissed
   | { readonly state: 'observed'; readonly isNew: boolean } // stops are only observed
@@ -92,14 +93,14 @@ export interface StopRecords {
    * package, or an operator ordered the stop. A card is stopped at most once a month, unless it has another SIM or a larger
    * allowance since, or a run resumed it and allowed another stop. The claim lasts for `leaseMs`. The
    * rules are judged and the stop is counted in the same statement, so that all instances together keep the budget.
-   * @param month YYYY-MM
+   * @param card with the SIM that the gateway shows running. @param month YYYY-MM
    */
-  claim(cardId: number, month: string, leaseMs: number, rules: StopRules): Promise<StopClaim>;
+  claim(card: CardIccid, month: string, leaseMs: number, rules: StopRules): Promise<StopClaim>;
   /**
    * Call when the gateway shows the card stopped. Marks the stop as done and the card as stopped, and writes an audit
-   * entry, in one transaction. @returns the entry; null when no stop was in progress.
+   * entry, in one transaction. @returns the entry; null when no stop of this SIM was in progress.
    */
-  complete(cardId: number, month: string): Promise<AuditEntry | null>;
+  complete(card: CardIccid, month: string): Promise<AuditEntry | null>;
   /**
    * Call when the gateway acknowledged the claimed call but does not show the card stopped. Allows no further claim
    * before a pause of 30 s, which doubles each time up to an hour. @returns null when this caller no longer holds the

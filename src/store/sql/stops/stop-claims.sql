@@ -26,10 +26,12 @@ WHERE c.card_id = ANY ($1::bigint[]) AND NOT c.stopped AND c.allowance_mb IS NOT
 -- applies the rules and counts the stop; it locks its row before the stop, as every statement that counts does. A stop that
 -- does not spare its card any more (migration 0023) begins anew: the former one is counted already.
 -- $1 card id, $2 month, $3 lease in ms, $4 mode of the settings, $5 stops an hour, $6 stops a day (NULL: no limit),
--- $7 actor and $8 role of an audit entry.
--- Returns the answer as JSON: granted | unresolved | claimed | unconfirmed | not_over | done | held | observed, each with its
--- fields (StopClaim of the port).
-WITH ordered AS MATERIALIZED (
+-- $7 actor and $8 role of an audit entry, $9 ICCID of the SIM that the gateway shows running, and that would be called.
+-- Returns the answer as JSON: granted | unresolved | claimed | unconfirmed | other_iccid | not_over | done | held | observed, each
+-- with its fields (StopClaim of the port).
+WITH other_iccid AS MATERIALIZED (
+  SELECT FROM cards WHERE card_id = $1::bigint AND iccid <> $9::text
+), ordered AS MATERIALIZED (
   -- An order may be older than the month. With coalesce() the index of all orders does not serve: a plan that was made while
   -- there were few would read all of them for each card.
   SELECT s.month
@@ -51,7 +53,7 @@ WITH ordered AS MATERIALIZED (
       WHEN s.state = 'requested' THEN s.iccid <> c.iccid AND s.authority IS NULL
       ELSE NOT stop_spares(s, c, u.read_at) END, false) AS is_allowed
   ) anew
-  WHERE c.card_id = $1::bigint AND (
+  WHERE c.card_id = $1::bigint AND c.iccid = $9::text AND (
     ordered.month IS NOT NULL
     OR u.used_mb > c.allowance_mb AND u.suspected_mb IS NULL AND reading_is_of_sim(c, u.iccid, u.read_at)
       -- A later month has begun: this one's package is over.
@@ -113,7 +115,8 @@ WITH ordered AS MATERIALIZED (
   DELETE FROM card_stops
   WHERE card_id = $1::bigint AND state = 'requested' AND coalesce(authority, '') = 'released'
     AND (month < $2::date OR month = $2::date AND NOT EXISTS (SELECT FROM card))
-    AND (claimed_until IS NULL OR claimed_until <= clock_timestamp()) AND NOT EXISTS (SELECT FROM ended)
+    AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
+    AND NOT EXISTS (SELECT FROM ended) AND NOT EXISTS (SELECT FROM other_iccid)
 ), audited AS (
   -- The call for the former SIM of the card may have been made, and nothing asks what became of it any more.
   INSERT INTO audit (month, at, actor, role, action, object, before, after)
@@ -133,6 +136,7 @@ SELECT CASE state
 FROM claimed
 UNION ALL
 SELECT CASE
+    WHEN EXISTS (SELECT FROM other_iccid) THEN json_build_object('state', 'other_iccid')
     WHEN NOT EXISTS (SELECT FROM card) OR EXISTS (SELECT FROM ended) THEN json_build_object('state', 'not_over')
     WHEN s.state IN ('done', 'dismissed', 'resumed') THEN json_build_object('state', 'done')
     WHEN s.state = 'held' THEN json_build_object('state', 'held', 'heldBy', s.held_by, 'isNew', false)
@@ -149,28 +153,29 @@ WHERE NOT EXISTS (SELECT FROM claimed)
 
 -- name: stop_claims.complete
 -- The gateway shows the card stopped: the stop is done, the card is stopped and the audit trail has it, together. Writes
--- nothing if no stop was in progress, or while a call that resumes the card is (stops.order): the card may run again.
--- $1 card id, $2 month, $3 actor, $4 role.
+-- nothing if no stop of this SIM was in progress, or while a call that resumes the card is (stops.order): the card may run
+-- again. A card that has another SIM by now is not stopped: only the call for the former one is done.
+-- $1 card id, $2 month, $3 actor, $4 role, $5 ICCID of the SIM that the gateway shows.
 WITH refused AS MATERIALIZED (
   -- The call had an effect, although it was refused, and is not counted.
   SELECT judge_stop('released', NULL, 'enforce', NULL, NULL)
   FROM card_stops
-  WHERE card_id = $1::bigint AND month = $2::date AND state = 'requested' AND unresolved AND charged_at IS NULL
-    AND claimed_until IS NULL
+  WHERE card_id = $1::bigint AND iccid = $5::text AND month = $2::date AND state = 'requested' AND unresolved
+    AND charged_at IS NULL AND claimed_until IS NULL
 ), done AS (
   UPDATE card_stops SET state = 'done', claimed_until = NULL, completed_at = clock_timestamp()
   -- The count keeps the order of locks, as in abandon.
-  WHERE (SELECT count(*) FROM refused) >= 0 AND card_id = $1::bigint AND state = 'requested' AND month = (
+  WHERE (SELECT count(*) FROM refused) >= 0 AND card_id = $1::bigint AND iccid = $5::text AND state = 'requested' AND month = (
     -- An order may be older than the month, and so may the outcome of a call that was made at the end of the month before.
     SELECT max(month) FROM card_stops
-    WHERE card_id = $1::bigint AND state = 'requested' AND (month = $2::date OR authority IS NOT NULL
+    WHERE card_id = $1::bigint AND iccid = $5::text AND state = 'requested' AND (month = $2::date OR authority IS NOT NULL
       OR claimed_until IS NOT NULL AND month >= $2::date - interval '1 month'))
     AND (claimed_until IS NULL OR charged_at IS NOT NULL OR claimed_until <= clock_timestamp())
   RETURNING card_id, iccid, used_mb, allowance_mb, authority, ordered_by, reason
 ), stopped AS (
   UPDATE cards SET stopped = true
   -- By count, which has the stop locked before the card, as claims do, so that the two cannot deadlock.
-  WHERE card_id = $1::bigint AND NOT stopped AND (SELECT count(*) FROM done) > 0
+  WHERE card_id = $1::bigint AND iccid = $5::text AND NOT stopped AND (SELECT count(*) FROM done) > 0
 )
 INSERT INTO audit (month, at, actor, role, action, object, before, after)
 SELECT $2::date, clock_timestamp(), $3::text, $4::text, 'card.stop', 'card ' || done.card_id,

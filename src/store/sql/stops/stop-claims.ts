@@ -25,17 +25,18 @@ export function stopClaims(
   return {
     wanted: (cardIds) => db.rows('wanted', cardIds),
 
-    async claim(cardId, month, leaseMs, { mode, maxPerHour, maxPerDay }) {
+    async claim({ cardId, iccid }, month, leaseMs, { mode, maxPerHour, maxPerDay }) {
       const { name, role } = DAEMON;
-      const params = [cardId, monthStart(month), leaseMs, mode, maxPerHour, maxPerDay, name, role];
+      const params = [cardId, monthStart(month), leaseMs, mode, maxPerHour, maxPerDay, name, role, iccid];
       const claim = await withPartitions(client, month, () => db.scalar<StopClaim>('claim', ...params));
       // A racing caller has just claimed it where there is no row.
       return claim ?? { state: 'claimed' };
     },
 
-    complete(cardId, month) {
+    complete({ cardId, iccid }, month) {
       const { name, role } = DAEMON;
-      return withPartitions(client, month, () => db.first('complete', cardId, monthStart(month), name, role));
+      const params = [cardId, monthStart(month), name, role, iccid];
+      return withPartitions(client, month, () => db.first('complete', ...params));
     },
 
     acknowledge: (cardId, month, attempt) =>

@@ -135,7 +135,8 @@ it('carries out a held stop when it is released, waits while the task type is pa
     ({ cardId, taskType: 'carddata', polledAtMs: readAtMs, usage: { next, basedOnReadAtMs: null } }) as const;
   await records.results.write([RELEASED, FIRST].map(overPackage));
   const none = { mode: 'enforce', maxPerHour: 0, maxPerDay: 0 } as const;
-  for (const cardId of [RELEASED, FIRST]) await records.stops.claim(cardId, MONTH, 15_000, none);
+  for (const cardId of [RELEASED, FIRST])
+    await records.stops.claim({ cardId, iccid: demoIccid(cardId) }, MONTH, 15_000, none);
   const pause = { source: 'operator', ms: 600_000, reason: 'a test', by: 'alice' } as const;
   await live.work.pause('package', pause);
   await client.query('UPDATE cards SET allowance_mb = 5000 WHERE card_id = $1', [FIRST]);

@@ -243,6 +243,21 @@ it('takes no acknowledgement for a stop: it is done when the gateway shows it', 
   expect(await records.stops.unconfirmed()).toBe(0);
 });
 
+it('calls nothing for a SIM that moved to another card, and reads the card again', async () => {
+  await client.query(
+    "UPDATE cards SET iccid = '89860000000000' || lpad($1::text, 6, '0') WHERE card_id = $1",
+    [cardId],
+  );
+  await expect(poll()).rejects.toMatchObject({ code: 'other_iccid' });
+  expect(scripted.calls.stop ?? 0).toBe(0);
+  expect(await stopRow()).toBeUndefined();
+  const card = await cached();
+  expect(card.iccid).not.toBe(iccid);
+  await client.query('UPDATE card_usage SET read_at = clock_timestamp() WHERE card_id = $1', [cardId]);
+  expect((await poll()).outcome.stopped).toBe(true);
+  expect(scripted.calls.stop).toBe(1);
+});
+
 it('completes a stop that shows later without a second call', async () => {
   stopWorks = false;
   await expect(poll()).rejects.toMatchObject({ code: 'stop_unconfirmed' });
