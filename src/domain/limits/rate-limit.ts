@@ -68,6 +68,20 @@ export function callLimitsOf(limits: readonly RateLimit[]) {
   });
 }
 
+/**
+ * How long the stop of a card may take after its reading, seconds: it needs a status and a stop, and another call may have come
+ * just before (docs/decisions/0036-pace.md). Of one card: others that are over at the same time wait longer.
+ */
+export function stopWithinSeconds(
+  limits: ReadonlyArray<Pick<CallRateLimit, 'interfaces'> & { perSecond: number }>,
+): number {
+  const waits = limits.map((limit) => {
+    const needed = (['card_status', 'stop'] as const).filter((name) => countsCalls(limit, name)).length;
+    return needed === 0 ? 0 : (needed + 1) / limit.perSecond;
+  });
+  return Math.max(0, ...waits);
+}
+
 /** @returns the shortest interval that the gateway allows for polls that begin with this interface; 0 without a limit. */
 export function leastIntervalSeconds(limits: readonly RateLimit[], name: InterfaceName): number {
   const counted = limits.flatMap((limit) =>

@@ -10,6 +10,7 @@ import {
   type RateLimit,
   rateLimitWords,
   rateWords,
+  stopWithinSeconds,
 } from '../../domain/limits/rate-limit.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
@@ -48,7 +49,11 @@ export function callPaceOf(
 ): CallPace | null {
   const counted = callLimitsOf(limits);
   if (counted.length === 0) return null;
-  deps.log.info({ rate_limits: limits.map(rateLimitWords) }, 'gateway calls are paced');
+  const fields = {
+    rate_limits: limits.map(rateLimitWords),
+    stop_within_s: Math.ceil(stopWithinSeconds(counted)),
+  };
+  deps.log.info(fields, 'gateway calls are paced');
   return new CallPace({ ...deps, limits: counted });
 }
 

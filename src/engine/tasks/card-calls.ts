@@ -17,7 +17,7 @@ import { GatewayError } from '../../gateway/gateway.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { ResumeClaim, ResumeRecords } from '../../store/ports/records/resume-records.ts';
-import type { StopRecords } from '../../store/ports/records/stop-records.ts';
+import type { StopClaim, StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { Deadline } from '../work/task.ts';
 import type { FollowUpDeps, FollowUps, Means } from './follow-ups.ts';
 
@@ -30,8 +30,12 @@ export interface CardCallsDeps extends FollowUpDeps {
   readonly leaseMs: number;
 }
 
+type GrantedStop = Extract<StopClaim, { attempt: number }>;
+
 /** A call that its card was claimed for, and what the records are told of it. */
 interface ClaimedCall {
+  /** The outcome of an earlier call is not known. */
+  readonly isUnresolved: boolean;
   /** The call certainly had no effect. */
   readonly abandon: (reason: string, isCardFault: boolean) => Promise<void>;
   /** The gateway acknowledged the call and does not show its effect. */
@@ -48,12 +52,14 @@ export class CardCalls {
    * Makes the call of a claimed stop and waits until the gateway shows its effect.
    * @throws CardpollError `stop_unconfirmed`; GatewayError.
    */
-  async stop(card: Card, month: string, attempt: number, means: Means): Promise<void> {
+  async stop(card: Card, claim: GrantedStop, means: Means): Promise<void> {
     const { records, reader } = this.deps;
     const { cardId } = card;
+    const { month, attempt } = claim;
     // The card was stopped when it was cached, and runs now: the claim has recorded that.
     if (card.stopped) await reader.forget([cardId]);
     await this.#call('stop', card, means, {
+      isUnresolved: claim.state === 'unresolved',
       abandon: (reason, isCardFault) => records.stops.abandon(cardId, month, attempt, reason, isCardFault),
       acknowledge: () => this.#noteUnconfirmed(card, month, attempt),
     });
@@ -117,6 +123,7 @@ export class CardCalls {
       if (gaveUp) this.deps.log.warn({ ...namesOf(card), run_id: runId }, 'resume given up');
     };
     await this.#call('start', card, means, {
+      isUnresolved: state === 'unresolved',
       abandon: async (reason, isCardFault) =>
         noteFailed(await resumes.abandon(cardId, runId, attempt, reason, isCardFault)),
       acknowledge: async () => noteFailed(await resumes.acknowledge(cardId, runId, attempt)),
@@ -139,6 +146,18 @@ export class CardCalls {
 
   async #call(name: 'stop' | 'start', card: Card, means: Means, claimed: ClaimedCall): Promise<void> {
     const { gateway } = this.deps;
+    const hasEffect = async () => {
+      const { pass, timeoutMs } = await means.gatherStatus();
+      const { value } = await gateway.call('card_status', card, timeoutMs, pass);
+      return gateway.isStoppedStatus(String(value)) === (name === 'stop');
+    };
+    if (claimed.isUnresolved && means.isLate) {
+      means.pass.giveBack();
+      if (await hasEffect()) return;
+      const why = 'an earlier call had no effect';
+      await claimed.abandon(why, false);
+      throw new GatewayError('held', why);
+    }
     const leftMs = means.deadline.remainingMs();
     try {
       if (leftMs <= 0) throw new GatewayError('held', 'the lease was over before the call');
@@ -150,9 +169,7 @@ export class CardCalls {
       throw error;
     }
     // Without an answer it is not known whether the call had an effect: as after a call that is lost, the claim ends by itself.
-    const { pass, timeoutMs } = await means.gatherStatus();
-    const { value } = await gateway.call('card_status', card, timeoutMs, pass);
-    if (gateway.isStoppedStatus(String(value)) === (name === 'stop')) return;
+    if (await hasEffect()) return;
     await claimed.acknowledge();
     throw name === 'stop' ? unconfirmedStop(card) : unconfirmedResume(card);
   }

@@ -35,6 +35,8 @@ interface FollowUp<C, R> {
 export interface Means {
   readonly pass: Pass;
   readonly deadline: Deadline;
+  /** The poll is over, and what it found may be older than a call that another poll has made. */
+  readonly isLate: boolean;
   /** Gathers for the status that is asked after the call. */
   readonly gatherStatus: () => Promise<{ readonly pass: Pass; readonly timeoutMs: number }>;
 }
@@ -78,7 +80,7 @@ export class FollowUps {
         const pass = await gateway.gather('card_status', withinMs, signal);
         return { pass, timeoutMs: (isLate ? until.again() : until).remainingMs() };
       };
-      return act(answer, { pass, deadline: until, gatherStatus }).finally(() => pass.giveBack());
+      return act(answer, { pass, deadline: until, isLate, gatherStatus }).finally(() => pass.giveBack());
     };
     if ((await deadline.allows(Promise.race([gathering, claimed]))) || hasPass) return carryOut(false);
     this.#keep(card, carryOut(true));

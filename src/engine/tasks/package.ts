@@ -153,7 +153,7 @@ export class PackageTask implements Task {
       case 'unconfirmed':
         throw unconfirmedStop(card);
       default:
-        await this.#calls.stop(card, claim.month, claim.attempt, means);
+        await this.#calls.stop(card, claim, means);
         return { over: isOver, stopped: true };
     }
   }

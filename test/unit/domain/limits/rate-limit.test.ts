@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { bucketOf, defaultBurst, rateLimitWords } from '../../../../src/domain/limits/rate-limit.ts';
+import {
+  bucketOf,
+  defaultBurst,
+  rateLimitWords,
+  stopWithinSeconds,
+} from '../../../../src/domain/limits/rate-limit.ts';
 
 describe('the bucket of a limit', () => {
   it.each([1 / 3_600, 0.01, 0.1, 0.11, 0.5, 1, 2, 5, 7, 9, 10, 11, 20, 50, 99, 200, 1_000, 30_000])(
@@ -42,4 +47,20 @@ it('is said in words', () => {
   expect(rateLimitWords({ kind: 'card', interfaces: ['flow'], everySeconds: 900 })).toBe(
     'one poll of a card (flow) every 900 s',
   );
+});
+
+it.each([
+  ['one call an hour', [{ interfaces: null, perSecond: 1 / 3_600 }], 10_800],
+  ['a limit of stops alone', [{ interfaces: ['stop'], perSecond: 0.5 }], 4],
+  [
+    'the strictest of several',
+    [
+      { interfaces: null, perSecond: 10 },
+      { interfaces: ['flow'], perSecond: 0.01 },
+    ],
+    0.3,
+  ],
+  ['none', [], 0],
+] as const)('says how long a stop may take: %s', (_, limits, seconds) => {
+  expect(stopWithinSeconds(limits)).toBeCloseTo(seconds, 6);
 });

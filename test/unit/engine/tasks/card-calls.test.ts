@@ -1,7 +1,7 @@
 // The call that resumes a card: what is called, recorded and logged for every answer of the gateway and of the claim. On a
 // real gateway, database and cache: test/integration/engine/tasks/package.test.ts.
 import { pino } from 'pino';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/domain/audit.ts';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import { CardCalls, type CardCallsDeps } from '../../../../src/engine/tasks/card-calls.ts';
@@ -10,7 +10,7 @@ import { Deadline } from '../../../../src/engine/work/task.ts';
 import { GatewayError } from '../../../../src/gateway/gateway.ts';
 import type { ResumeClaim } from '../../../../src/store/ports/records/resume-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { ONE_CARD_A_CALL } from '../../../support/one-card-calls.ts';
+import { ONE_CARD_A_CALL, PASS } from '../../../support/one-card-calls.ts';
 
 const LEASE_MS = 15_000;
 const CARD = { cardId: 7, iccid: '89860000000000000007', stopped: true } as Card;
@@ -19,6 +19,7 @@ const SAME = { card_id: 7, iccid: CARD.iccid, run_id: 'r' };
 let clock: FakeClock;
 let claim: ResumeClaim;
 let claimTakesMs: number;
+let gatherTakesMs: number;
 /** What the gateway answers to start, and shows afterwards. */
 let start: unknown;
 let status: unknown;
@@ -34,6 +35,7 @@ beforeEach(() => {
   claim = { state: 'granted', runId: 'r', attempt: 3 };
   [claimTakesMs, start, status, outcome] = [0, null, 'active', 'resumed'];
   gaveUp = false;
+  gatherTakesMs = 0;
   [called, asked, entries, logged] = [[], [], [], []];
 });
 
@@ -47,6 +49,10 @@ function make(isStopped: boolean, card = CARD): Promise<boolean | 'waiting'> {
   const deps: CardCallsDeps = {
     gateway: {
       ...ONE_CARD_A_CALL,
+      gather: async () => {
+        if (gatherTakesMs > 0) await clock.sleep(gatherTakesMs);
+        return PASS;
+      },
       call: async (name) => {
         called.push(name);
         const value = name === 'start' ? start : status;
@@ -72,7 +78,7 @@ function make(isStopped: boolean, card = CARD): Promise<boolean | 'waiting'> {
       stops: {} as CardCallsDeps['records']['stops'],
     },
     reader: { forget: async () => {} },
-    again: async () => {},
+    again: async (cardIds) => void asked.push(['again', cardIds]),
     audit: { log: (entry) => void entries.push(entry) },
     leaseMs: LEASE_MS,
     log: pino({ base: null, timestamp: false }, { write: (line: string) => logged.push(JSON.parse(line)) }),
@@ -185,4 +191,37 @@ it('says when a card is given up', async () => {
   status = 'stopped';
   await expect(make(true)).rejects.toMatchObject({ code: 'resume_unconfirmed' });
   expect(logged).toEqual([{ level: 40, ...SAME, msg: 'resume given up' }]);
+});
+
+describe('a call that has to be waited for longer than the poll lasts', () => {
+  async function late(): Promise<boolean | 'waiting'> {
+    gatherTakesMs = 3_600_000;
+    const made = make(true);
+    await clock.run(3 * gatherTakesMs);
+    return made;
+  }
+
+  it('is made after the poll, and asks for the status as long as it takes', async () => {
+    expect(await late()).toBe('waiting');
+    expect(called).toEqual(['start', 'card_status']);
+    expect(asked.map(([what]) => what)).toEqual(['claim', 'complete']);
+  });
+
+  it('does not follow an earlier call of unknown outcome: the status that the poll found may be older', async () => {
+    claim = { state: 'unresolved', runId: 'r', attempt: 3 };
+    expect(await late()).toBe('waiting');
+    expect(called).toEqual(['card_status']);
+    expect(asked.map(([what]) => what)).toEqual(['claim', 'complete']);
+  });
+
+  it('is made by the next poll when that call had no effect', async () => {
+    claim = { state: 'unresolved', runId: 'r', attempt: 3 };
+    status = 'stopped';
+    expect(await late()).toBe('waiting');
+    expect(called).toEqual(['card_status']);
+    expect(asked.slice(1)).toEqual([
+      ['abandon', 7, 'r', 3, 'an earlier call had no effect', false],
+      ['again', [7]],
+    ]);
+  });
 });

@@ -1,0 +1,172 @@
+// Stops at rates so slow that no poll can wait for them, on a clock that the test moves: when the call arrives at the gateway while
+// the polls of all types and two instances want every call, and that the gateway counts no more than it allows.
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import type { Card } from '../../../../src/domain/cards/card.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { type RateLimit, rateWords } from '../../../../src/domain/limits/rate-limit.ts';
+import { TASK_TYPES, TASKS } from '../../../../src/domain/task-type.ts';
+import { type CallPace, callPaceOf } from '../../../../src/engine/limits/call-pace.ts';
+import { PackageTask, type PackageTaskDeps } from '../../../../src/engine/tasks/package.ts';
+import { PollPace } from '../../../../src/engine/work/poll-pace.ts';
+import { Deadline } from '../../../../src/engine/work/task.ts';
+import { FlowControlledGateway } from '../../../../src/gateway/flow-control.ts';
+import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import type { WorkItem } from '../../../../src/store/ports/live/work-queue.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { ONE_CARD_A_CALL } from '../../../support/one-card-calls.ts';
+import { UNLIMITED } from '../../../support/stop-rules.ts';
+
+const LEASE_MS = 15_000;
+const CARD = { cardId: 7, iccid: '89860000000000000071', carrierId: 1, ordered: true } as Card;
+
+const clock = () => new FakeClock('2026-11-15T00:00:00Z');
+
+/** Two instances at a gateway that allows so many calls; one of them has a card to stop. */
+class SlowGateway {
+  readonly clock = clock();
+  readonly arrivals: Array<{ readonly at: number; readonly name: string }> = [];
+  readonly #live = openEmbeddedLiveStore({ clock: this.clock });
+  readonly #log = pino({ enabled: false });
+  readonly #own: CallPace;
+  readonly #other: CallPace;
+  #isStopped = false;
+  #isOver = false;
+
+  constructor(limit: RateLimit) {
+    this.#own = this.#paceOf(limit);
+    this.#other = this.#paceOf(limit);
+  }
+
+  #paceOf(limit: RateLimit): CallPace {
+    const means = { pace: this.#live.pace, clock: this.clock, log: this.#log };
+    const pace = callPaceOf([limit], {
+      ...means,
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    if (pace === null) throw new Error('no limit');
+    void pace.start();
+    return pace;
+  }
+
+  /** Polls of all types that want every call. */
+  wantAll(): void {
+    for (const pace of [this.#own, this.#other])
+      for (const taskType of TASK_TYPES)
+        void (async () => {
+          const { interface: name } = TASKS[taskType];
+          while (!this.#isOver) {
+            const { calls, waitMs } = await pace.take(taskType, name, 5);
+            for (let i = 0; i < calls; i += 1) this.arrivals.push({ at: this.clock.monotonic(), name });
+            await this.clock.sleep(Math.min(1_000, Math.max(10, waitMs)));
+          }
+        })();
+  }
+
+  /** Polls the card as workers do, until its stop is at the gateway; each poll has a lease of its own. */
+  async stopCard(): Promise<void> {
+    const upstream = {
+      ...ONE_CARD_A_CALL,
+      endSlowCalls: () => {},
+      isStoppedStatus: (status: string) => status === 'stopped',
+      call: async (name: string) => {
+        this.arrivals.push({ at: this.clock.monotonic(), name });
+        if (name === 'stop') this.#isStopped = true;
+        return { value: this.#isStopped ? 'stopped' : 'active', durationMs: 1 };
+      },
+    };
+    const gateway = new FlowControlledGateway({
+      gateway: upstream,
+      cardsPerCall: () => 1,
+      pace: this.#own,
+      meter: { gatewayCall: () => {} },
+      clock: this.clock,
+      random: () => 0,
+      onChange: () => {},
+    });
+    const polls = new PollPace({
+      taskType: 'package',
+      interfaceName: 'card_status',
+      pace: this.#own,
+      ready: async () => {},
+      cardsPerCall: 1,
+      onGranted: () => {},
+      clock: this.clock,
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    const records = {
+      stops: {
+        claim: async () => ({ state: 'granted', month: '2026-11', attempt: 1 }),
+        complete: async () => null,
+      },
+      resumes: { claim: async () => ({ state: 'none' }) },
+    } as unknown as PackageTaskDeps['records'];
+    const task = new PackageTask({
+      gateway,
+      records,
+      offers: () => true,
+      calendar: new MonthCalendar('Asia/Shanghai'),
+      stopRules: () => UNLIMITED,
+      audit: { log: () => {} },
+      reader: { forget: async () => {} },
+      again: async () => {},
+      leaseMs: LEASE_MS,
+      log: this.#log,
+    });
+    const item = { cardId: 7, lane: 'urgent', member: '7', token: 't' } as unknown as WorkItem;
+    const claimed = () => new Deadline(this.clock, this.clock.monotonic(), LEASE_MS, this.clock.now());
+    let deadline = claimed();
+    while (!(await polls.turn(item, deadline))) {
+      await this.clock.sleep(50);
+      deadline = claimed();
+    }
+    await task.poll({ ...CARD, usage: null, allowanceMb: null, stopped: false }, deadline);
+  }
+
+  async close(): Promise<void> {
+    this.#isOver = true;
+    const stopped = Promise.all([this.#own.stop(), this.#other.stop()]);
+    await this.clock.run(2_000);
+    await stopped;
+  }
+}
+
+/** Most calls within any time, less what the rate allows in it. */
+function above(arrivals: ReadonlyArray<{ at: number }>, perMs: number): number {
+  let most = 0;
+  for (let from = 0; from < arrivals.length; from += 1)
+    for (let to = from; to < arrivals.length; to += 1) {
+      const ms = (arrivals[to]?.at ?? 0) - (arrivals[from]?.at ?? 0);
+      most = Math.max(most, to - from + 1 - perMs * ms);
+    }
+  return most;
+}
+
+it.each([
+  [30, 'minute', 2],
+  [6, 'minute', 1],
+  [1, 'hour', 1],
+] as const)(
+  'stops a card within three times what %i calls a %s allow one in, while others want all',
+  async (calls, unit, burst) => {
+    const limit: RateLimit = { kind: 'calls', interfaces: null, calls, unit, burst };
+    const gateway = new SlowGateway(limit);
+    const perMs = calls / { minute: 60_000, hour: 3_600_000 }[unit];
+    const { clock: time, arrivals } = gateway;
+    gateway.wantAll();
+    // Until one of them has got a call: a reading.
+    for (let i = 0; i < 12 && arrivals.length < 1; i += 1) await time.run(1 / perMs);
+    const count = arrivals.length;
+    for (let i = 0; i < 400 && arrivals.length === count; i += 1) await time.run(0.01 / perMs);
+    const readAt = time.monotonic();
+    const stopped = gateway.stopCard();
+    await time.run(3.2 / perMs);
+    await stopped;
+    const stop = arrivals.find(({ name }) => name === 'stop');
+    expect(stop, rateWords(perMs * 1_000)).toBeDefined();
+    expect(((stop?.at ?? 0) - readAt) * perMs).toBeLessThanOrEqual(3);
+    expect(above(arrivals, perMs)).toBeLessThanOrEqual(burst + 1e-6);
+    expect(arrivals.filter(({ name }) => name === 'stop')).toHaveLength(1);
+    await gateway.close();
+  },
+);
