@@ -4,6 +4,7 @@
 // A hit as it is stored.
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import type { OwnSigns } from './match/interface-rules.ts';
+import type { NamedDay } from './time/file-dates.ts';
 import type { TimeSpan } from './time/line-clock.ts';
 
 /** `auto` takes the fastest library that works here, `zlib-sync` that package, `node` only what Node documents. */
@@ -87,11 +88,14 @@ export interface FoundFile {
 export interface FileTask extends FoundFile {
   /** Position in the plan, from 0. Names the file in hits and results, and orders hits of the same instant. */
   readonly number: number;
-  /** The time of a line when neither it nor any other line of the file has one. */
-  readonly fallback: TimeSpan;
+  /** The only day in its name. */
+  readonly day: NamedDay | null;
 }
 
-/** What a notice says about a file. damaged: parts were not searched; unread: nothing was; complete: nothing is missing. */
+/**
+ * What a notice says about a file. damaged: parts were not searched; unread: nothing was; unclear: it was searched, and hits
+ * are not counted or may be missing; complete: nothing is missing.
+ */
 export const NOTICES = {
   truncated: 'damaged', // gzip data that ends too early, or is still being written; the existing part was searched
   corrupt: 'damaged', // gzip data that cannot be inflated from some byte on
@@ -102,6 +106,9 @@ export const NOTICES = {
   vanished: 'unread', // gone before it was opened
   shrunk: 'damaged', // became shorter while it was read
   read_error: 'unread', // the system reported an error
+  undated: 'unclear', // lines of the card without a readable time, in a search with a window
+  foreign_zone: 'unclear', // lines of the card with the name of a zone that is not the search's
+  long_parts: 'unclear', // a line in parts, as container runtimes write them, that is too long to be joined
   long_line: 'complete', // a line is longer than the part that is kept
   repeated_hour: 'complete', // lines with a time that occurs twice, as clocks go back, and is in the window only once
   duplicate: 'complete', // holds the same data as another file and was not counted
@@ -128,7 +135,7 @@ export interface Hit {
   readonly file: number;
   /** Position of the line in the file's inflated data. */
   readonly offset: number;
-  /** The start of the day if the line has no time at all. */
+  /** The start of the day if only that is known; Infinity if the line has no readable time. */
   readonly timeMs: number;
   readonly interfaces: readonly InterfaceName[];
   /** The line's bytes, without newline. */

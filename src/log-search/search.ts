@@ -53,6 +53,12 @@ export async function searchLogs(options: SearchOptions) {
         searched: sum(results.map(({ bytesSearched }) => bytesSearched)),
       },
       hits: sum(results.map(({ count }) => count)),
+      /** Lines of the card without a readable time, of a search with a window; not counted as hits. */
+      undated: sum(results.map(({ undated }) => undated)),
+      /** Hits whose zone is written with a name of more than one meaning. */
+      ambiguous: sum(results.map(({ ambiguous }) => ambiguous)),
+      /** Hits whose day is that of the file's name. */
+      datedByName: sum(results.map(({ datedByName }) => datedByName)),
       firstMs: extreme(
         results.map(({ firstMs }) => firstMs),
         Math.min,

@@ -5,7 +5,6 @@ export interface ReferenceFile {
   readonly name: string;
   /** What the file holds, uncompressed. */
   readonly content: Buffer;
-  readonly mtimeMs: number;
 }
 
 export interface ReferenceQuery {
@@ -46,19 +45,22 @@ function splitLines(content: Buffer): Buffer[] {
 export function hasCard(line: Buffer, card: string): boolean {
   const runs = line.toString('latin1').match(/[0-9]+/g) ?? [];
   if (card.length < 18) return runs.some((run) => run.includes(card));
-  return runs.some(
-    (run) => run === card || (card.length === 19 && run.length === 20 && run.startsWith(card)),
-  );
+  // A check digit more or less.
+  const isCard = (run: string) =>
+    run === card ||
+    (card.length === 19 && run.length === 20 && run.startsWith(card)) ||
+    (card.length === 20 && run.length === 19 && card.startsWith(run));
+  return runs.some(isCard);
 }
 
-type LineTime = number | { readonly day: string };
+type LineTime = number | { readonly day: string | null };
 
-/** Own time, else the line's before, else the first of the file, else a day. */
+/** Own time, else the line's before, else the first of the file, else the day in its name, else none. */
 function timesOf(lines: readonly Buffer[], file: ReferenceFile, zone: string): LineTime[] {
   const own = lines.map((line) => ownTime(line.toString('latin1'), zone));
   const first = own.find((time) => time !== null);
   const inName = /(20\d\d)[-_.]?(\d\d)[-_.]?(\d\d)/.exec(file.name);
-  const day = inName === null ? dayOf(file.mtimeMs, zone) : `${inName[1]}-${inName[2]}-${inName[3]}`;
+  const day = inName === null ? null : `${inName[1]}-${inName[2]}-${inName[3]}`;
   let before: LineTime = first ?? { day };
   return own.map((time) => {
     before = time ?? before;

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import { CardMatcher } from '../match/card-matcher.ts';
 import { InterfaceRules } from '../match/interface-rules.ts';
-import type { FileTask, Hit, Query } from '../model.ts';
+import type { FileProblem, FileTask, Hit, Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
+import { type LineTime, UNDATED } from '../time/line-clock.ts';
 import { RunWriter } from './hit-runs.ts';
 
 /** Maximum length of a sample, which is for people to read. */
@@ -26,20 +27,47 @@ export async function findHits(
 ) {
   const newRuns = () =>
     runDirectory === null ? null : new RunWriter(join(runDirectory, `hits-${task.number}`));
-  const { sink, ...rest } = await scanFile(task, query, control, {
+  const { sink, problems, ...rest } = await scanFile(task, query, control, {
     matcher: new CardMatcher(query.card),
     timed: query.keep !== 'count',
     begin: () => new HitCollector(query, task.number, newRuns()),
     forget: (hits) => hits.runs?.discard(),
   });
   sink.runs?.flush();
-  const { count, byInterface, firstMs, lastMs, samples } = sink;
+  const { count, undated, ambiguous, datedByName, byInterface, firstMs, lastMs, samples } = sink;
   const runs: readonly string[] = sink.runs?.paths ?? [];
-  return { file: task.number, count, byInterface, firstMs, lastMs, samples, runs, ...rest };
+  return {
+    ...{
+      file: task.number,
+      count,
+      undated,
+      ambiguous,
+      datedByName,
+      byInterface,
+      firstMs,
+      lastMs,
+      samples,
+      runs,
+    },
+    ...rest,
+    problems: [...problems, ...undatedProblem(undated)],
+  };
+}
+
+function undatedProblem(lines: number): FileProblem[] {
+  if (lines === 0) return [];
+  const what = lines === 1 ? '1 line of the card has' : `${lines} lines of the card have`;
+  return [{ code: 'undated', detail: `${what} no readable time` }];
 }
 
 class HitCollector implements LineSink {
   count = 0;
+  /** Of a search with a window: lines that may be in it. They are not counted as hits. */
+  undated = 0;
+  /** Hits whose time is written with the name of a zone that has more than one meaning. */
+  ambiguous = 0;
+  /** Hits whose day is that of the file's name. */
+  datedByName = 0;
   /** A line may belong to several. */
   readonly byInterface: InterfaceCounts = {};
   firstMs: number | null = null;
@@ -64,17 +92,27 @@ class HitCollector implements LineSink {
     const { query } = this;
     const interfaces = this.#interfacesOf(found);
     if (query.interface !== null && !interfaces.includes(query.interface)) return;
+    if (found.time === UNDATED && query.window !== null) {
+      this.undated += 1;
+      return;
+    }
     this.count += 1;
     if (found.time === null) return;
-    const timeMs = found.time.ms;
-    this.firstMs = Math.min(this.firstMs ?? timeMs, timeMs);
-    this.lastMs = Math.max(this.lastMs ?? timeMs, timeMs);
+    this.#note(found.time);
     if (query.keep === 'count') return;
     for (const name of interfaces.length === 0 ? (['other'] as const) : interfaces) {
       this.byInterface[name] = (this.byInterface[name] ?? 0) + 1;
     }
     if (this.samples.length < query.samples) this.samples.push(this.#keep(found, interfaces, SAMPLE_BYTES));
     this.runs?.add(this.#keep(found, interfaces, Number.POSITIVE_INFINITY));
+  }
+
+  #note(time: LineTime): void {
+    if (time.zoneName !== undefined) this.ambiguous += 1;
+    if (time.isDayOfName) this.datedByName += 1;
+    if (time === UNDATED) return;
+    this.firstMs = Math.min(this.firstMs ?? time.ms, time.ms);
+    this.lastMs = Math.max(this.lastMs ?? time.ms, time.ms);
   }
 
   piece(latin1: string): void {

@@ -6,6 +6,7 @@ import { indexOfBytes } from '../match/find-bytes.ts';
 import type { FileTask, Hit, Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
+import { UNDATED } from '../time/line-clock.ts';
 
 interface TraceTarget {
   readonly id: string;
@@ -48,7 +49,10 @@ export function traceTargets(hits: Iterable<Hit>) {
         truncated = true;
         continue;
       }
-      const [fromMs, toMs] = [timeMs - AROUND_MS, timeMs + AROUND_MS + 1];
+      // Without a time the lines may be anywhere.
+      const [fromMs, toMs] = Number.isFinite(timeMs)
+        ? [timeMs - AROUND_MS, timeMs + AROUND_MS + 1]
+        : [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
       targets.set(id, {
         id,
         fromMs: Math.min(known?.fromMs ?? fromMs, fromMs),
@@ -147,7 +151,8 @@ class TraceLines implements LineSink {
     if (time === null) return;
     const line = bytes.subarray(from, to);
     for (const [{ id, fromMs, toMs }, matcher] of this.#matchers) {
-      const near = [time.ms, time.againMs].find((ms) => ms !== null && ms >= fromMs && ms < toMs);
+      const isNear = (ms: number | null) => ms !== null && ms >= fromMs && ms < toMs;
+      const near = time === UNDATED ? time.ms : [time.ms, time.againMs].find(isNear);
       if (near == null || !holds(matcher, line)) continue;
       const count = (this.#counts.get(id) ?? 0) + 1;
       this.#counts.set(id, count);

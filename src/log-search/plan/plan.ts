@@ -1,7 +1,8 @@
 // Decides which files are searched. Used by search.ts. Without a time window: all files. With a window, a file is excluded
-// only by its own or its successor's content: it begins after the window, its successor begins before the window, it
-// ends before the window (plain files), or it was last written long before. A time that occurs twice, when clocks go back,
-// may mean the later instant and then excludes less. Names only give the order of files.
+// only by the times in its own lines or its successor's: it begins after the window, its successor begins before the window,
+// it ends before the window (plain files), or it was last written long before and its times agree. A time that occurs twice,
+// when clocks go back, may mean the later instant and then excludes less. Where times cannot be read, the file is searched.
+// Names only give the order of files.
 // Reads only the ends of a file, except to compare `x` with `x.gz`.
 
 import { constants, gunzipSync } from 'node:zlib';
@@ -10,12 +11,13 @@ import { type FileTask, type FoundFile, type Query, SLACK_MS } from '../model.ts
 import { FileBytes } from '../read/file-bytes.ts';
 import { isGzip } from '../read/gzip/gzip-format.ts';
 import type { TimeSpan } from '../time/line-clock.ts';
-import { timeOfLine } from '../time/timestamps.ts';
+import { instantsOf, timeOfLine } from '../time/timestamps.ts';
 import { Zone } from '../time/zone.ts';
 import { follows, holderOfBoth, parseRotationName, type RotationName } from './rotation.ts';
 import type { Listing } from './walk.ts';
 
-/** A copy may have an old mtime from another time zone, so only files much older than the window are excluded. */
+/** A copy may have an old mtime from another time zone, so only files much older than the window are excluded. An mtime
+ * before the file's own times is wrong, and excludes nothing. */
 const MTIME_SLACK_MS = 36 * 3_600_000;
 
 const HEAD_BYTES = 8_192;
@@ -32,12 +34,12 @@ export type Plan = Awaited<ReturnType<typeof makePlan>>;
 /** @throws the signal's reason when it is aborted. */
 export async function makePlan(found: Listing, query: Query, signal: AbortSignal | undefined) {
   const zone = new Zone(query.zone);
-  const candidates = found.files.map((file) => candidateOf(file, zone));
+  const candidates = found.files.map((file) => candidateOf(file));
   const notices = [...found.notices];
   const pruned: { readonly path: string; readonly reason: PruneReason }[] = [];
   let kept = candidates;
   if (query.prune && query.window !== null) {
-    for (const one of candidates) lookInto(one, query.window, zone);
+    for (const one of candidates) lookInto(one, zone);
     kept = [];
     for (const one of candidates) {
       const reason = windowReason(one, candidates, query.window, zone);
@@ -50,7 +52,7 @@ export async function makePlan(found: Listing, query: Query, signal: AbortSignal
     notices.push({ path, code: 'duplicate', detail: `same data as ${of}` });
   const tasks: FileTask[] = kept
     .filter(({ file }) => !duplicates.has(file.path))
-    .map(({ file, fallback }, number) => ({ ...file, number, fallback }));
+    .map(({ file, name }, number) => ({ ...file, number, day: name.day }));
   const bytesRead = sum(candidates.map(({ peekedBytes }) => peekedBytes));
   const { special } = found;
   return { tasks, pruned, notices, considered: candidates.length, special, bytesRead };
@@ -60,7 +62,6 @@ interface Candidate {
   readonly file: FoundFile;
   readonly directory: string;
   readonly name: RotationName;
-  readonly fallback: TimeSpan;
   /** The earliest time near the beginning. */
   firstMs: number | null;
   /** The latest time near the end. */
@@ -68,17 +69,15 @@ interface Candidate {
   peekedBytes: number;
 }
 
-function candidateOf(file: FoundFile, zone: Zone): Candidate {
+function candidateOf(file: FoundFile): Candidate {
   const slash = file.path.lastIndexOf('/');
   const name = parseRotationName(file.path.slice(slash + 1));
-  const fallback = (name.day === null ? null : zone.dayOf(...name.day)) ?? zone.dayAt(file.mtimeMs);
   const directory = file.path.slice(0, slash + 1);
-  return { file, directory, name, fallback, firstMs: null, lastMs: null, peekedBytes: 0 };
+  return { file, directory, name, firstMs: null, lastMs: null, peekedBytes: 0 };
 }
 
 /** Ignores files that cannot be opened; the scan reports them. */
-function lookInto(candidate: Candidate, window: TimeSpan, zone: Zone): void {
-  if (isOld(candidate, window)) return;
+function lookInto(candidate: Candidate, zone: Zone): void {
   const { file } = candidate;
   try {
     using bytes = FileBytes.of(file);
@@ -90,19 +89,16 @@ function lookInto(candidate: Candidate, window: TimeSpan, zone: Zone): void {
   }
 }
 
-function isOld({ file }: Candidate, window: TimeSpan): boolean {
-  return file.mtimeMs + MTIME_SLACK_MS < window.fromMs;
-}
-
 function windowReason(
   candidate: Candidate,
   all: readonly Candidate[],
   window: TimeSpan,
   zone: Zone,
 ): PruneReason | null {
-  const { firstMs, lastMs } = candidate;
-  if (isOld(candidate, window)) return 'not_written_since';
+  const { file, firstMs, lastMs } = candidate;
   if (firstMs === null) return null;
+  const writtenMs = file.mtimeMs + MTIME_SLACK_MS;
+  if (firstMs <= writtenMs && writtenMs < window.fromMs) return 'not_written_since';
   if (firstMs > window.toMs + SLACK_MS) return 'begins_after';
   if (lastMs !== null && zone.latest(Math.max(firstMs, lastMs)) + SLACK_MS < window.fromMs)
     return 'ends_before';
@@ -152,7 +148,7 @@ function peek(file: FileBytes, zone: Zone): Pick<Candidate, 'firstMs' | 'lastMs'
   const data = gzip ? inflateHead(head) : head;
   const times = timesOf(data, 0, data.lastIndexOf(NEWLINE), HEAD_LINES, zone);
   return {
-    firstMs: times.length === 0 ? null : Math.min(...times),
+    firstMs: times === null || times.length === 0 ? null : Math.min(...times),
     lastMs: gzip ? null : lastTime(file, zone),
   };
 }
@@ -171,17 +167,20 @@ function lastTime(file: FileBytes, zone: Zone): number | null {
   const tail = file.readAt(offset, Buffer.allocUnsafe(TAIL_BYTES));
   const start = offset === 0 ? 0 : tail.indexOf(NEWLINE) + 1;
   const times = timesOf(tail, start, tail.length, Number.POSITIVE_INFINITY, zone);
-  return times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b));
+  return times === null || times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b));
 }
 
-function timesOf(data: Buffer, from: number, to: number, lines: number, zone: Zone): number[] {
+/** Null when a line has a time that is not certain by itself. */
+function timesOf(data: Buffer, from: number, to: number, lines: number, zone: Zone): number[] | null {
   const times: number[] = [];
   let left = lines;
   for (let start = from; start < to && left > 0; left -= 1) {
     const newline = data.indexOf(NEWLINE, start);
     const end = newline === -1 || newline > to ? to : newline;
-    const time = timeOfLine(data, start, end, zone)?.ms;
-    if (time !== undefined) times.push(time);
+    const written = timeOfLine(data, start, end);
+    const time = typeof written === 'object' ? instantsOf(written, zone) : undefined;
+    if (written !== undefined && (time === undefined || time.zoneName !== undefined)) return null;
+    if (time !== undefined) times.push(time.ms);
     start = end + 1;
   }
   return times;

@@ -11,7 +11,7 @@ export interface RotationName {
   readonly family: string;
   /** Digits of the date (and time) in the name; null without a date. Compare only within a family. */
   readonly date: string | null;
-  /** Year, month and day in the name. */
+  /** Year, month and day in the name, when it has exactly one. */
   readonly day: readonly [number, number, number] | null;
   /** Number after the suffix (`.log.2`), counting back from the live file; null without a number. */
   readonly age: number | null;
@@ -34,12 +34,13 @@ export function parseRotationName(name: string): RotationName {
   if (ageIsOwn) rest = rest.slice(0, age.index);
   const date = DATE.exec(rest);
   if (date !== null) rest = `${rest.slice(0, date.index)}\0${rest.slice(date.index + date[0].length)}`;
+  const hasOneDay = date !== null && !DATE.test(rest);
   const part = date === null ? null : PART.exec(rest);
   if (part !== null) rest = rest.slice(0, part.index) + rest.slice(part.index + part[0].length);
   return {
     family: rest.replace(/[-_.]*\0[-_.]*(?=\.|$)/, '').replace(/\0/, ''),
     date: date === null ? null : date[0].replace(/\D/g, ''),
-    day: date === null ? null : [Number(date[1]), Number(date[3]), Number(date[4])],
+    day: date === null || !hasOneDay ? null : [Number(date[1]), Number(date[3]), Number(date[4])],
     age: ageIsOwn ? Number(age[1]) : null,
     part: part === null ? null : Number(part[1]),
   };

@@ -91,6 +91,15 @@ function summaryToText(report: Report): string {
   if (report.firstMs !== null && report.lastMs !== null) {
     rows.push(['first hit', time(report.firstMs)], ['last hit', time(report.lastMs)]);
   }
+  const { undated, ambiguous, datedByName } = report;
+  if (undated > 0)
+    rows.push([
+      'undated',
+      `${undated} without a readable time, not counted: leave out --date, --since and --until to see them`,
+    ]);
+  if (ambiguous > 0)
+    rows.push(['ambiguous', `${ambiguous} with a zone of several meanings, read in ${zone.name}`]);
+  if (datedByName > 0) rows.push(['dated by name', `${datedByName} have the day of their file's name`]);
   const counts = Object.entries(report.byInterface);
   if (counts.length > 0)
     rows.push(['by interface', counts.map(([name, count]) => `${name} ${count}`).join(', ')]);
@@ -105,7 +114,7 @@ function summaryToText(report: Report): string {
       'time',
       `${(report.elapsedMs / 1000).toFixed(2)} s, ${report.threads} ${report.threads === 1 ? 'thread' : 'threads'}`,
     ],
-    ['complete', isComplete(report) ? 'yes' : 'NO: something could not be read whole, see below'],
+    ['complete', isComplete(report) ? 'yes' : 'NO: something could not be read, see below'],
   );
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
@@ -133,7 +142,11 @@ function matchingFiles({ matching }: Report): string {
 
 function sampleToText(sample: FoundLine, zone: Zone): string {
   const names = sample.interfaces.length === 0 ? '' : ` [${sample.interfaces.join(', ')}]`;
-  return `${zone.format(sample.timeMs)} ${harmless(sample.path)}${names}\n    ${shown(sample)}\n`;
+  return `${shownTime(sample.timeMs, zone)} ${harmless(sample.path)}${names}\n    ${shown(sample)}\n`;
+}
+
+function shownTime(timeMs: number, zone: Zone): string {
+  return Number.isFinite(timeMs) ? zone.format(timeMs) : 'no readable time';
 }
 
 /** What is shown on a terminal must neither drive it nor change the direction of what follows: lines, and names of files. */
@@ -150,7 +163,7 @@ function traces(report: Report, found: NonNullable<Report['traces']>): string {
   const groups = found.map(({ id, lines, truncated }) => {
     const texts = lines.map(
       (line) =>
-        `  ${line.isHit ? '>' : ' '} ${report.zone.format(line.timeMs)} ${harmless(line.path)}\n      ${shown(line)}\n`,
+        `  ${line.isHit ? '>' : ' '} ${shownTime(line.timeMs, report.zone)} ${harmless(line.path)}\n      ${shown(line)}\n`,
     );
     return `request ${id}\n${texts.join('')}${truncated ? '    and more lines\n' : ''}`;
   });

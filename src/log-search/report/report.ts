@@ -29,6 +29,9 @@ export function reportToJson(report: Report): Record<string, unknown> {
     roots: report.roots,
     complete: isComplete(report),
     hits: report.hits,
+    undated: report.undated,
+    ambiguous: report.ambiguous,
+    dated_by_name: report.datedByName,
     first_hit: time(report.firstMs),
     last_hit: time(report.lastMs),
     hits_by_interface: report.byInterface,
@@ -56,5 +59,11 @@ function tracesToJson(traces: NonNullable<Report['traces']>, zone: Zone) {
 }
 
 export function lineToJson({ path, timeMs, interfaces, line, cut }: FoundLine, zone: Zone) {
-  return { path, time: zone.format(timeMs), interfaces, line: textOf(line), cut };
+  return {
+    path,
+    time: Number.isFinite(timeMs) ? zone.format(timeMs) : null,
+    interfaces,
+    line: textOf(line),
+    cut,
+  };
 }

@@ -52,6 +52,8 @@ export class LineScanner {
   overlongLines = 0;
   /** Number of matching lines that have one time in the window and may have another outside it. */
   doubtfulLines = 0;
+  /** Number of matching lines with the name of a zone that the search's zone is not. */
+  foreignZoneLines = 0;
 
   constructor(
     private readonly options: ScanOptions,
@@ -149,6 +151,7 @@ export class LineScanner {
   #hit(bytes: Buffer, from: number, to: number, regionFrom: number, offset: number, cut: boolean): void {
     const { window } = this.options;
     const own = this.#timed ? this.#clock.timeOf(bytes, from, to, regionFrom) : null;
+    if (window !== null && own?.zoneName === 'not_ours') this.foreignZoneLines += 1;
     const time = own === null || window === null ? own : timeWithin(own, window);
     if (own !== null && time === null) return;
     if (own !== null && own.againMs !== null && time?.againMs === null) this.doubtfulLines += 1;

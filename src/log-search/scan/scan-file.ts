@@ -16,11 +16,12 @@ import {
   SLACK_MS,
 } from '../model.ts';
 import { FileBytes, isDenied, isMissing } from '../read/file-bytes.ts';
-import { isGzip, unsupportedFormat, wasGzip } from '../read/gzip/gzip-format.ts';
+import { isGzip, isUtf16, unsupportedFormat, wasGzip } from '../read/gzip/gzip-format.ts';
 import { inflateFile, Unverified } from '../read/gzip/inflate.ts';
+import { FileDates } from '../time/file-dates.ts';
 import { UnknownTime } from '../time/line-clock.ts';
-import { timeOfLine } from '../time/timestamps.ts';
-import { type LineInstants, Zone } from '../time/zone.ts';
+import { Zone } from '../time/zone.ts';
+import { ContainerLines } from './container-lines.ts';
 import { LineScanner, type LineSink, type ScanOptions } from './line-scanner.ts';
 
 /** The matcher of a scan, and the sink for its matches; every attempt gets a new sink. */
@@ -80,9 +81,10 @@ const BLOCK_BYTES = 1_048_576;
 const TURN_BYTES = 4 * BLOCK_BYTES;
 
 class FileScan<Sink extends LineSink> {
-  readonly #zone: Zone;
+  readonly #dates: FileDates;
   #bytesSearched = 0;
   #stoppedEarly = false;
+  #isUtf16 = false;
 
   constructor(
     private readonly file: FileBytes,
@@ -91,29 +93,28 @@ class FileScan<Sink extends LineSink> {
     private readonly control: ScanControl,
     private readonly job: ScanJob<Sink>,
   ) {
-    this.#zone = new Zone(query.zone);
+    this.#dates = new FileDates(new Zone(query.zone), task.day, task.mtimeMs);
   }
 
   async run(): Promise<ScanOutcome<Sink>> {
     const head = this.file.readAt(0, Buffer.alloc(HEAD_BYTES));
     const format = unsupportedFormat(head, this.task.path);
-    if (format !== null) {
-      return this.#outcome(this.job.begin(), [{ code: 'not_searched', detail: `${format} is not searched` }]);
-    }
+    if (format !== null) return this.#notSearched(format);
     const gzip = isGzip(head) || wasGzip(head, this.task.path);
     let { inflate } = this.query;
-    let known: Pick<ScanOptions, 'first'> = {};
     for (;;) {
       const sink = this.job.begin();
-      const scanner = new LineScanner({ ...this.#scanOptions(), ...known }, sink);
+      const scanner = new LineScanner(this.#scanOptions(), sink);
+      const lines = new ContainerLines(scanner);
       this.#bytesSearched = 0;
       this.#stoppedEarly = false;
       try {
-        const problems = await this.#feed(scanner, gzip, inflate);
-        return this.#outcome(sink, [...problems, ...this.#laterProblems(scanner)]);
+        const problems = await this.#feed(lines, gzip, inflate);
+        if (this.#isUtf16) return this.#notSearched('UTF-16');
+        return this.#outcome(sink, [...problems, ...this.#laterProblems(scanner, lines)]);
       } catch (error) {
         if (error instanceof Unverified) inflate = 'node';
-        else if (error instanceof UnknownTime) known = { first: await this.#findFirstTime(gzip) };
+        else if (error instanceof UnknownTime) await this.#survey(gzip);
         else throw error;
       }
       this.job.forget?.(sink);
@@ -124,11 +125,10 @@ class FileScan<Sink extends LineSink> {
     const { window, prune } = this.query;
     return {
       matcher: this.job.matcher,
-      zone: this.#zone,
       window,
       timed: this.job.timed,
       stopPastMs: window !== null && prune ? window.toMs + SLACK_MS : null,
-      fallback: this.task.fallback,
+      dates: this.#dates,
     };
   }
 
@@ -138,6 +138,8 @@ class FileScan<Sink extends LineSink> {
     inflate: InflateChoice,
   ): Promise<readonly FileProblem[]> {
     const data = (chunk: Buffer): boolean => {
+      this.#isUtf16 ||= this.#bytesSearched === 0 && isUtf16(chunk.subarray(0, HEAD_BYTES));
+      if (this.#isUtf16) return false;
       this.#bytesSearched += chunk.length;
       this.control.progress(this.file.read);
       const goOn = scanner.push(chunk) && !this.control.isStopped();
@@ -160,27 +162,34 @@ class FileScan<Sink extends LineSink> {
     return problems;
   }
 
-  /** The first time in the file; looks at every line until one has a time. */
-  async #findFirstTime(gzip: boolean): Promise<LineInstants | null> {
-    let first: LineInstants | null = null;
+  /** Looks at every line, until the file has said what its times leave out. */
+  async #survey(gzip: boolean): Promise<void> {
+    let wantsMore = true;
     const options = { ...this.#scanOptions(), matcher: EVERY_LINE, window: null, timed: false };
     const scanner = new LineScanner(options, {
       line: ({ bytes, from, to }) => {
-        first ??= timeOfLine(bytes, from, to, this.#zone) ?? null;
+        wantsMore &&= this.#dates.survey(bytes, from, to);
       },
     });
-    const untilFound = {
-      push: (chunk: Buffer) => scanner.push(chunk) && first === null,
+    const untilSettled = {
+      push: (chunk: Buffer) => scanner.push(chunk) && wantsMore,
       endLine: () => scanner.endLine(),
     };
-    await this.#feed(untilFound, gzip, 'node');
-    return first;
+    await this.#feed(untilSettled, gzip, 'node');
+    if (wantsMore) this.#dates.endSurvey();
   }
 
-  #laterProblems({ overlongLines, doubtfulLines }: LineScanner): FileProblem[] {
+  #laterProblems(
+    { overlongLines, doubtfulLines, foreignZoneLines }: LineScanner,
+    { longLines }: ContainerLines,
+  ): FileProblem[] {
     const problems: FileProblem[] = [];
     if (this.file.shrunk) problems.push({ code: 'shrunk', detail: 'became shorter while it was read' });
     if (overlongLines > 0) problems.push({ code: 'long_line', detail: `${overlongLines} overlong lines` });
+    if (longLines > 0) {
+      const detail = 'a line in parts is longer than 1 MiB: each MiB was searched as a line';
+      problems.push({ code: 'long_parts', detail });
+    }
     if (doubtfulLines > 0) {
       const lines = `${doubtfulLines} ${doubtfulLines === 1 ? 'line' : 'lines'} of the card`;
       problems.push({
@@ -188,7 +197,16 @@ class FileScan<Sink extends LineSink> {
         detail: `${lines} may be outside the window: their local time occurs twice`,
       });
     }
+    if (foreignZoneLines > 0) {
+      const lines = `${foreignZoneLines} ${foreignZoneLines === 1 ? 'line' : 'lines'} of the card`;
+      const detail = `${lines} name a zone that ${this.#dates.zone.name} is not; they were read in ${this.#dates.zone.name}`;
+      problems.push({ code: 'foreign_zone', detail });
+    }
     return problems;
+  }
+
+  #notSearched(format: string): ScanOutcome<Sink> {
+    return this.#outcome(this.job.begin(), [{ code: 'not_searched', detail: `${format} is not searched` }]);
   }
 
   #outcome(sink: Sink, problems: readonly FileProblem[]): ScanOutcome<Sink> {

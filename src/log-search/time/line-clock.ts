@@ -1,9 +1,9 @@
 // Decides which time a line counts as: its own, else that of the line before it, else the first time of the file, else the
-// day of the file's name or mtime. Used by line-scanner.ts, one per file. It looks back only when a hit needs it and, once
+// day in the file's name, else none. Used by line-scanner.ts, one per file. It looks back only when a hit needs it and, once
 // per region, for the last time in it; if that would take long it gives up. If a hit then needs that time, UnknownTime
-// asks for a second scan of the file with `first`.
-import { timeOfLine } from './timestamps.ts';
-import type { LineInstants, Zone } from './zone.ts';
+// asks for a survey of the file and a second scan.
+import { DayCarrier, type FileDates, isClockOnly, type KnownTime } from './file-dates.ts';
+import type { LineInstants } from './zone.ts';
 
 /** fromMs <= time < toMs. */
 export interface TimeSpan {
@@ -17,7 +17,10 @@ export interface LineTime extends LineInstants {
   readonly lengthMs: number;
 }
 
-/** Thrown to request a second scan of the file with `first`. */
+/** The line has no time, or one that cannot be read. It is in every window, and sorted behind the others. */
+export const UNDATED: LineTime = { ms: Number.POSITIVE_INFINITY, againMs: null, lengthMs: 0 };
+
+/** Thrown to request a survey of the file, and a second scan. */
 export class UnknownTime extends Error {
   override readonly name = 'UnknownTime';
 }
@@ -30,28 +33,21 @@ const LATE_LINES = 16;
 const LATE_LINES_A_REGION = 8;
 
 export interface ClockOptions {
-  readonly zone: Zone;
-  /** The day for lines of a file without any time. */
-  readonly fallback: TimeSpan;
-  /** The file's first time, or null if it has none: never give up the search. Absent: not known. */
-  readonly first?: LineInstants | null;
+  readonly dates: FileDates;
   /** Lines after this instant are late; null: no line is late. */
   readonly stopPastMs: number | null;
 }
 
 export class LineClock {
   /** Time of the last line with a time before the present region; null: none so far; undefined: unknown. */
-  #carried: LineInstants | null | undefined = null;
-  #first: LineInstants | null | undefined;
+  #carried: KnownTime | null | undefined = null;
   /** Start and time of the last hit in the present region; hits come in order. */
   #askedFrom = -1;
-  #asked: LineTime | null = null;
+  #asked: KnownTime | null = null;
   /** Number of consecutive late lines at the end of the previous region. */
   #lateLines = 0;
 
-  constructor(private readonly options: ClockOptions) {
-    this.#first = options.first;
-  }
+  constructor(private readonly options: ClockOptions) {}
 
   /** Whether all following lines are late, if times increase. */
   get isPast(): boolean {
@@ -60,43 +56,74 @@ export class LineClock {
 
   /** Time of the line buf[lineFrom, lineTo) in the region that starts at regionFrom. */
   timeOf(buf: Buffer, lineFrom: number, lineTo: number, regionFrom: number): LineTime {
-    this.#asked = this.#resolve(buf, lineFrom, lineTo, regionFrom);
+    const { zone, named } = this.options.dates;
+    const known = this.#lookBack(buf, lineFrom, lineTo, regionFrom);
+    if (known === undefined) throw new UnknownTime();
+    this.#asked = known;
     this.#askedFrom = lineFrom;
-    return this.#asked;
+    if (known === 'unreadable') return UNDATED;
+    if (known !== null) return { ...known, lengthMs: 1 };
+    const day = named === null ? null : zone.dayOf(...named);
+    if (day === null) return UNDATED;
+    return { ms: day.fromMs, againMs: null, lengthMs: day.toMs - day.fromMs, isDayOfName: true };
   }
 
-  #resolve(buf: Buffer, lineFrom: number, lineTo: number, regionFrom: number): LineTime {
+  /** null: no line of the file has a time; undefined: not known without a survey. */
+  #lookBack(buf: Buffer, lineFrom: number, lineTo: number, regionFrom: number): KnownTime | null | undefined {
+    const { dates } = this.options;
     let from = lineFrom;
     let to = lineTo;
+    let carrier: DayCarrier | null = null;
     for (;;) {
-      const time = timeOfLine(buf, from, to, this.options.zone);
-      if (time !== undefined) return lineTime(time);
-      if (from <= regionFrom) return this.#inherited();
+      const own = dates.read(buf, from, to);
+      if (own === 'later') return undefined;
+      if (isClockOnly(own)) {
+        if (carrier === null) carrier = new DayCarrier(own);
+        else carrier.back(own.clockMs);
+      } else if (own !== undefined) {
+        return carrier?.from(own, dates.zone) ?? own;
+      }
+      if (from <= regionFrom) return this.#inherited(carrier);
       to = from - 1;
       from = startOfLine(buf, to, regionFrom);
-      if (this.#asked !== null && from <= this.#askedFrom) return this.#asked;
+      if (from <= this.#askedFrom)
+        return carrier === null ? this.#asked : carrier.from(this.#asked ?? 'unreadable', dates.zone);
     }
+  }
+
+  #inherited(carrier: DayCarrier | null): KnownTime | null | undefined {
+    const { first, zone } = this.options.dates;
+    if (carrier === null) return this.#carried === null ? first : this.#carried;
+    // A day is carried forward only.
+    return this.#carried === undefined ? undefined : carrier.from(this.#carried ?? 'unreadable', zone);
   }
 
   /** Called with every region of whole lines, before its hits. */
   enterRegion(buf: Buffer, from: number, to: number): void {
-    this.#asked = null;
-    if (this.#first === undefined && this.#carried === null) this.#first = this.#firstTime(buf, from, to);
+    const { dates } = this.options;
+    this.#askedFrom = -1;
+    if (dates.first === undefined && this.#carried === null) dates.first = this.#firstTime(buf, from, to);
   }
 
   /** Called at the end of a region: keeps its last time for the next region. */
   leaveRegion(buf: Buffer, from: number, to: number): void {
-    const { zone, first, stopPastMs } = this.options;
-    const isLate = ({ ms }: LineInstants) => stopPastMs !== null && ms > stopPastMs;
+    const { dates, stopPastMs } = this.options;
+    const isLate = (time: KnownTime) => stopPastMs !== null && time !== 'unreadable' && time.ms > stopPastMs;
     let lineTo = to;
-    let nearest: LineInstants | undefined;
+    let nearest: KnownTime | null | undefined;
     let late = 0;
     while (lineTo > from && late < LATE_LINES_A_REGION) {
-      if (to - lineTo > LOOK_BYTES && (nearest !== undefined || first === undefined)) break;
+      if (to - lineTo > LOOK_BYTES && (nearest !== undefined || dates.first === undefined)) break;
       const lineFrom = startOfLine(buf, lineTo - 1, from);
-      const time = timeOfLine(buf, lineFrom, lineTo, zone);
+      const own = dates.read(buf, lineFrom, lineTo);
+      const isDayLess = own === 'later' || isClockOnly(own);
+      const time = isDayLess ? this.#lookBack(buf, lineFrom, lineTo, from) : own;
       lineTo = lineFrom;
-      if (time === undefined) continue;
+      if (isDayLess && time === undefined) {
+        this.#carried = undefined;
+        return;
+      }
+      if (time === undefined || time === null) continue;
       nearest ??= time;
       if (!isLate(time)) {
         this.#lateLines = 0;
@@ -109,23 +136,15 @@ export class LineClock {
     else if (lineTo > from) this.#carried = undefined;
   }
 
-  #inherited(): LineTime {
-    if (this.#carried === undefined) throw new UnknownTime();
-    if (this.#carried !== null) return lineTime(this.#carried);
-    if (this.#first === undefined) throw new UnknownTime();
-    if (this.#first !== null) return lineTime(this.#first);
-    const { fromMs, toMs } = this.options.fallback;
-    return { ms: fromMs, againMs: null, lengthMs: toMs - fromMs };
-  }
-
   /** undefined when there is no time within LOOK_BYTES of the region. */
-  #firstTime(buf: Buffer, from: number, to: number): LineInstants | undefined {
+  #firstTime(buf: Buffer, from: number, to: number): KnownTime | undefined {
     const end = Math.min(to, from + LOOK_BYTES);
     for (let lineFrom = from; lineFrom < end; ) {
       const newline = buf.indexOf(NEWLINE, lineFrom);
       const lineTo = newline === -1 || newline > to ? to : newline;
-      const time = timeOfLine(buf, lineFrom, lineTo, this.options.zone);
-      if (time !== undefined) return time;
+      const time = this.options.dates.read(buf, lineFrom, lineTo);
+      if (time === 'later') return undefined;
+      if (time !== undefined) return isClockOnly(time) ? 'unreadable' : time;
       lineFrom = lineTo + 1;
     }
     return undefined;
@@ -138,14 +157,13 @@ function startOfLine(buf: Buffer, at: number, regionFrom: number): number {
   return Math.max(regionFrom, buf.lastIndexOf(NEWLINE, at - 1) + 1);
 }
 
-function lineTime(instants: LineInstants): LineTime {
-  return { ...instants, lengthMs: 1 };
-}
-
 /** The times of the line that are in the window, the earlier first; null: none. */
 export function timeWithin(time: LineTime, window: TimeSpan): LineTime | null {
+  if (time === UNDATED) return time;
   const fits = (ms: number) => ms < window.toMs && ms + time.lengthMs > window.fromMs;
   const { ms, againMs } = time;
+  if (time.lengthMs > 1 && fits(ms) && (ms < window.fromMs || ms + time.lengthMs > window.toMs))
+    return UNDATED;
   const again = againMs !== null && fits(againMs) ? againMs : null;
   if (fits(ms)) return { ...time, againMs: again };
   return again === null ? null : { ...time, ms: again, againMs: null };

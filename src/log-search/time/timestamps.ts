@@ -1,49 +1,86 @@
-// Finds the time of a log line. Called for lines with a hit and a few lines per chunk, not for all. A top-level time, ts,
-// timestamp or @timestamp of a JSON object comes first; otherwise the first time in the first 4 KiB of the line. Knows no
-// files and no other lines; line-clock.ts does.
-import { type LineInstants, offsetMs, type Zone } from './zone.ts';
+// Reads the time that is written in a log line, by the table of formats.ts: the value of a time key of JSON or key=value text,
+// else a time that begins in the first characters. A date further inside a message is no time of the line. Called for lines
+// with a hit and a few lines per chunk, not for all. Knows no files and no other lines: file-dates.ts completes what a format
+// leaves out.
+import { isAfternoon, MONTHS, readersFor, type TimeFields, ZONE_NAMES } from './formats.ts';
+import { isJsonObject, timeByKey, timeOfObject } from './time-keys.ts';
+import { type LineInstants, offsetMs, Zone } from './zone.ts';
 
-/** How far into a line to look for a time that is not a JSON field. */
-const TEXT_TIME_BYTES = 4_096;
-
-const CLOCK = String.raw`(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?`;
-const OFFSET = String.raw`([Zz]|[+-]\d\d:?\d\d(?!\d)|[+-]\d\d(?![\d:])| [+-]\d\d:?\d\d(?!\d))?`;
-const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec';
-const MONTH_NAME = '(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
-const WRITTEN = String.raw`(?<!\d)(?:(\d{4})([-/])(\d\d)\2(\d\d)[Tt ]|(\d\d)/${MONTH_NAME}/(\d{4}):)${CLOCK}${OFFSET}`;
-const WRITTEN_TIME = new RegExp(WRITTEN);
-const EPOCH = String.raw`(?<![\w@.-])(?:@timestamp|timestamp|time|ts)\\*"?\s*[:=]\s*\\*"?(\d{9,19}(?:\.\d{1,9})?)(?![\d.:/-])`;
-const EPOCH_TIME = new RegExp(EPOCH);
-
-/** The time of the line buf[from, to), undefined when it has none of its own. */
-export function timeOfLine(buf: Buffer, from: number, to: number, zone: Zone): LineInstants | undefined {
-  const own = topLevelTime(buf, from, to, zone);
-  if (own !== undefined) return own;
-  const head = buf.toString('latin1', from, Math.min(to, from + TEXT_TIME_BYTES));
-  return timeOfText(head, zone);
+/** A time as it is written. What the format leaves out is null. */
+export interface Written {
+  /** All of it, if it is an epoch. */
+  readonly epochMs: number | null;
+  readonly year: number | null;
+  readonly month: number | null;
+  readonly day: number | null;
+  /** Since midnight. */
+  readonly clockMs: number;
+  readonly zone: string | null;
+  /** Which of two numbers is the day: `unknown` when both may be, null when the format or both say the same. */
+  readonly order: 'day_first' | 'month_first' | 'unknown' | null;
 }
 
-function timeOfText(head: string, zone: Zone): LineInstants | undefined {
-  const epoch = EPOCH_TIME.exec(head);
-  let start = 0;
-  for (;;) {
-    const written = WRITTEN_TIME.exec(start === 0 ? head : head.slice(start));
-    if (written === null) break;
-    const at = start + written.index;
-    if (epoch !== null && epoch.index < at) break;
-    const time = instantsOfWritten(written, zone);
-    if (time !== undefined) return time;
-    start = at + 1;
+/** `unreadable`: the line has a time, in no format of the table or of no day that exists. */
+export type Reading = Written | 'unreadable' | undefined;
+
+/** A time of the line begins in its first characters: after a level, a bracket, a host. */
+const LEADING = 40;
+/** Is skipped before them: a pod in brackets, the name of a container, the address and user of an access log. */
+const PREFIX =
+  /^(?:\[[a-z][\w.-]*\/[\w./-]{1,120}\] +|\S{1,100} +\| +|[\da-fA-F:.]{3,45} \S{1,40} \S{1,40} (?=\[))/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are written with.
+const COLOUR = /\x1b\[[\d;]*m/g;
+const HEAD_BYTES = 320;
+const BEFORE = /^[\s\0]+/;
+const CLOCK = String.raw`(?<!\d)\d{1,2}:\d\d`;
+const YEAR = String.raw`(?<!\d)(?:19|20)\d\d(?!\d)`;
+/** A year and a time of day, or three numbers and a time of day, however they are written. */
+const LOOKS_LIKE_TIME = new RegExp(
+  String.raw`^.{0,${LEADING}}?(?:${YEAR}[^:]{1,24}?${CLOCK}|${CLOCK}:\d\d[^:]{1,14}?${YEAR}|(?<!\d)\d{1,2}[./-]\d{1,2}[./-]\d{1,2}[ ,T]{1,2}${CLOCK})`,
+  's',
+);
+
+/** The time of the line buf[from, to). */
+export function timeOfLine(buf: Buffer, from: number, to: number): Reading {
+  const start = skipBom(buf, from);
+  if (isJsonObject(buf, start, to)) return timeOfObject(buf, start, to, timeOfValue);
+  const head = buf.toString('latin1', start, Math.min(to, start + HEAD_BYTES));
+  const keyed = /^[\w.@-]+=/.test(head) ? timeByKey(buf, start, to, timeOfValue) : undefined;
+  return keyed ?? leadingTime(head);
+}
+
+function leadingTime(line: string): Reading {
+  const plain = line.includes('\x1b') ? line.replace(COLOUR, '') : line;
+  const head = plain.replace(BEFORE, '').replace(PREFIX, '');
+  for (let at = 0; at <= LEADING && at < head.length; at += 1) {
+    const written = writtenAt(head, at);
+    if (written !== undefined) return written;
   }
-  return epoch === null ? undefined : single(epochToMs(epoch[1] ?? ''));
+  return /\d:\d\d/.test(head) && LOOKS_LIKE_TIME.test(head) ? 'unreadable' : undefined;
 }
 
-/** @param text the value of a time field: a written time, or a number in epoch seconds, ms, us or ns. */
-export function parseTimeValue(text: string, zone: Zone): LineInstants | undefined {
-  if (/^\d+(\.\d*)?$/.test(text)) return single(epochToMs(text));
-  if (/^\d\.\d+[eE]\+?\d+$/.test(text)) return single(epochToMs(String(Number(text))));
-  const written = WRITTEN_TIME.exec(text);
-  return written?.index === 0 ? instantsOfWritten(written, zone) : undefined;
+function writtenAt(text: string, at: number): Written | undefined {
+  for (const reader of readersFor(text.charAt(at))) {
+    const fields = reader.fieldsAt(text, at);
+    const written = fields === undefined ? undefined : writtenBy(fields);
+    if (written !== undefined) return written;
+  }
+  return undefined;
+}
+
+/** The form of cardpoll's own lines is read without the table, in a tenth of the time. A later day may not exist. */
+const RFC_3339 = /^\d{4}-\d\d-(?:0[1-9]|1\d|2[0-8])T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** @param text the value of a time key: a written time, or a number in epoch seconds, ms, us or ns. */
+export function timeOfValue(text: string): Written | undefined {
+  const ownMs = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
+  if (ownMs >= 0) return epoch(ownMs);
+  const number = /^(?:\/Date\()?(\d+(?:\.\d*)?(?:[eE]\+?\d+)?)/.exec(text);
+  if (number !== null && (number[0] === text || text.startsWith('/Date('))) {
+    const digits = number[1] ?? '';
+    return epoch(epochToMs(/e/i.test(digits) ? String(Number(digits)) : digits));
+  }
+  return writtenAt(text, 0);
 }
 
 /** The size decides the unit: seconds from 1973 to 5138, and the same range in ms, us and ns. */
@@ -56,95 +93,136 @@ function epochToMs(digits: string): number | undefined {
   return value >= 1e17 && value < 1e20 ? Number(whole.slice(0, -6)) : undefined;
 }
 
-function single(ms: number | undefined): LineInstants | undefined {
-  return ms === undefined ? undefined : { ms, againMs: null };
+function epoch(epochMs: number | undefined): Written | undefined {
+  if (epochMs === undefined) return undefined;
+  return { epochMs, year: null, month: null, day: null, clockMs: 0, zone: null, order: null };
 }
 
-function instantsOfWritten(match: RegExpExecArray, zone: Zone): LineInstants | undefined {
-  const [, isoYear, , isoMonth, isoDay, clfDay, clfMonth, clfYear] = match;
-  const [hour, minute, second] = [Number(match[8]), Number(match[9]), Number(match[10])];
-  const year = Number(isoYear ?? clfYear);
-  const month = isoMonth === undefined ? MONTHS.indexOf(clfMonth ?? '') / 3 + 1 : Number(isoMonth);
-  const day = Number(isoDay ?? clfDay);
-  if (hour > 23 || minute > 59 || second > 60 || month < 1 || month > 12 || day < 1) return undefined;
-  if (day > new Date(Date.UTC(year, month, 0)).getUTCDate() || year < 1970) return undefined;
-  // A leap second is the last instant of its minute.
-  const millisecond = second === 60 ? 999 : Number((match[11] ?? '').slice(0, 3).padEnd(3, '0'));
-  const wall = Date.UTC(year, month - 1, day, hour, minute, Math.min(second, 59), millisecond);
-  const offset = match[12];
-  return offset === undefined ? zone.instantsOf(wall) : single(wall - offsetMs(offset));
-}
+/** A number at the start of a line may be one of a card or of an order: only the present century counts, from 2017 on. */
+const FIRST_LEADING_MS = 1.5e12;
+const LAST_LEADING_MS = 4.1e12;
+/** TAI is so much ahead of UTC in the labels of daemontools and its successors. */
+const TAI_SECONDS = 10;
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN = 0x7b;
-const CLOSE = 0x7d;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const LONGEST_VALUE = 48;
-const NAMES = new Set(['time', 'ts', 'timestamp', '@timestamp']);
-
-/**
- * The time of the first top-level time field of the object in buf[from, to) that has one. It is found without parsing: skips
- * strings and counts the depth. A field of a nested object is never the time of the line, whatever its name. Undefined
- * when the line is not an object or has no valid time field.
- */
-function topLevelTime(buf: Buffer, from: number, to: number, zone: Zone): LineInstants | undefined {
-  let at = skipSpace(buf, skipBom(buf, from), to);
-  if (buf[at] !== OPEN) return undefined;
-  let depth = 0;
-  let keyNext = false;
-  for (; at < to; at += 1) {
-    const byte = buf[at];
-    if (byte === QUOTE) {
-      const end = endOfString(buf, at + 1, to);
-      if (depth === 1 && keyNext && isTimeName(buf, at + 1, end)) {
-        const time = parseTimeValue(valueAfter(buf, end + 1, to), zone);
-        if (time !== undefined) return time;
-      }
-      keyNext = false;
-      at = end;
-    } else if (byte === OPEN || byte === OPEN_LIST) {
-      depth += 1;
-      keyNext = byte === OPEN;
-    } else if (byte === CLOSE || byte === CLOSE_LIST) {
-      depth -= 1;
-      if (depth === 0) return undefined;
-    } else if (byte === COMMA) {
-      keyNext = true;
-    }
+/** Undefined when there is no such time. */
+function writtenBy({ epoch: digits, tai, one, other, ...fields }: TimeFields): Written | undefined {
+  if (digits !== undefined) {
+    const ms = epochToMs(digits) ?? 0;
+    return ms < FIRST_LEADING_MS || ms > LAST_LEADING_MS ? undefined : epoch(ms);
   }
-  return undefined;
+  if (tai !== undefined)
+    return epoch(
+      (Number.parseInt(tai.slice(0, 9), 16) - TAI_SECONDS) * 1_000 +
+        Math.floor(Number.parseInt(tai.slice(9), 16) / 1e6),
+    );
+  const clockMs = clockOf(fields);
+  if (clockMs === undefined) return undefined;
+  const year = fields.year === undefined ? null : fullYear(fields.year);
+  const zone = fields.zone?.trim() ?? null;
+  if (one !== undefined)
+    return twoNumbers(Number(one), Number(other), { epochMs: null, year, clockMs, zone });
+  const month =
+    fields.monthName === undefined
+      ? fields.month
+      : MONTHS.findIndex((name) => name.toLowerCase() === fields.monthName?.slice(0, 3).toLowerCase()) + 1;
+  const written = {
+    epochMs: null,
+    year,
+    month: numberOf(month),
+    day: numberOf(fields.day),
+    clockMs,
+    zone,
+    order: null,
+  };
+  return existsDay(written) ? written : undefined;
+}
+
+function clockOf({ hour, minute, second, fraction, half }: TimeFields): number | undefined {
+  const [h, m, s] = [Number(hour), Number(minute), Number(second ?? 0)];
+  if (h > 23 || m > 59 || s > 60) return undefined;
+  // A leap second is the last instant of its minute.
+  const ms = s === 60 ? 999 : Number((fraction ?? '').slice(0, 3).padEnd(3, '0'));
+  const hours = half === undefined || h > 12 ? h : (h % 12) + (isAfternoon(half) ? 12 : 0);
+  return ((hours * 60 + m) * 60 + Math.min(s, 59)) * 1_000 + ms;
+}
+
+function fullYear(digits: string): number {
+  return digits.length === 2 ? 2000 + Number(digits) : Number(digits);
+}
+
+function numberOf(value: string | number | undefined): number | null {
+  return value === undefined ? null : Number(value);
+}
+
+function twoNumbers(
+  one: number,
+  other: number,
+  rest: Pick<Written, 'epochMs' | 'year' | 'clockMs' | 'zone'>,
+): Written | undefined {
+  const dayFirst = { ...rest, day: one, month: other, order: 'day_first' as const };
+  const monthFirst = { ...rest, day: other, month: one, order: 'month_first' as const };
+  const possible = [dayFirst, monthFirst].filter(existsDay);
+  if (possible.length < 2) return possible[0];
+  return { ...dayFirst, order: one === other ? null : 'unknown' };
+}
+
+function existsDay({ year, month, day }: Pick<Written, 'year' | 'month' | 'day'>): boolean {
+  if (month === null || day === null) return true;
+  // A day without a year may be one of a leap year.
+  const last = new Date(Date.UTC(year ?? 2000, month, 0)).getUTCDate();
+  return month >= 1 && month <= 12 && day >= 1 && day <= last && (year ?? 1970) >= 1970;
+}
+
+/** The instants of a time that is written in full; undefined when a part is left out or in doubt. */
+export function instantsOf(
+  { epochMs, year, month, day, clockMs, zone: text, order }: Written,
+  zone: Zone,
+): LineInstants | undefined {
+  if (epochMs !== null) return { ms: epochMs, againMs: null };
+  if (year === null || month === null || day === null || order === 'unknown') return undefined;
+  const wall = Date.UTC(year, month - 1, day) + clockMs;
+  return text === null ? zone.instantsOf(wall) : inWrittenZone(text, wall, zone);
+}
+
+function inWrittenZone(text: string, wall: number, zone: Zone): LineInstants {
+  const name = text.replace(/^[[(]/, '');
+  const meanings = ZONE_NAMES[name];
+  if (meanings === undefined) {
+    const own = /^[A-Z][A-Za-z]+\//.test(name) ? namedZone(name) : null;
+    if (own !== null) return own.instantsOf(wall);
+    return name.includes('/')
+      ? zone.instantsOf(wall)
+      : { ms: wall - offsetMs(name.replace(/([+-])(?=\d(?!\d))/, '$10')), againMs: null };
+  }
+  const [hours = 0, ...others] = meanings;
+  if (others.length === 0) return { ms: wall - hours * 3_600_000, againMs: null };
+  const read = zone.instantsOf(wall);
+  const isPossible = meanings.some((hour) => hour * 3_600_000 === zone.offsetAt(read.ms));
+  return { ...read, zoneName: isPossible ? 'of_many' : 'not_ours' };
+}
+
+const zones = new Map<string, Zone | null>();
+
+/** Null for what only looks like the name of a zone: `Service/Handler`. */
+function namedZone(name: string): Zone | null {
+  let known = zones.get(name);
+  if (known === undefined) {
+    try {
+      known = new Zone(name);
+    } catch {
+      known = null;
+    }
+    zones.set(name, known);
+  }
+  return known;
+}
+
+/** A time that is typed or configured, in the zone unless it says another; undefined when it is not one, or not all of one. */
+export function parseTimeValue(text: string, zone: Zone): LineInstants | undefined {
+  const written = timeOfValue(text);
+  return written === undefined ? undefined : instantsOf(written, zone);
 }
 
 function skipBom(buf: Buffer, at: number): number {
   return buf[at] === 0xef && buf[at + 1] === 0xbb && buf[at + 2] === 0xbf ? at + 3 : at;
-}
-
-function skipSpace(buf: Buffer, from: number, to: number): number {
-  let at = from;
-  while (at < to && (buf[at] === 0x20 || buf[at] === 0x09 || buf[at] === 0)) at += 1;
-  return at;
-}
-
-/** @returns the position of the closing quote, or `to`. */
-function endOfString(buf: Buffer, from: number, to: number): number {
-  let at = from;
-  while (at < to && buf[at] !== QUOTE) at += buf[at] === BACKSLASH ? 2 : 1;
-  return Math.min(at, to);
-}
-
-function isTimeName(buf: Buffer, from: number, to: number): boolean {
-  const length = to - from;
-  return length >= 2 && length <= 10 && NAMES.has(buf.toString('latin1', from, to));
-}
-
-function valueAfter(buf: Buffer, from: number, to: number): string {
-  let at = skipSpace(buf, from, to);
-  if (buf[at] !== COLON) return '';
-  at = skipSpace(buf, at + 1, to);
-  const text = buf.toString('latin1', at, Math.min(to, at + LONGEST_VALUE));
-  return text.startsWith('"') ? (text.slice(1).split('"', 1)[0] ?? '') : (/^[^,}\s]*/.exec(text)?.[0] ?? '');
 }

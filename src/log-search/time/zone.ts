@@ -7,6 +7,10 @@ export interface LineInstants {
   readonly ms: number;
   /** The second one, if it is a wall-clock time that occurs twice because clocks go back; else null. */
   readonly againMs: number | null;
+  /** It is written with the name of a zone that has more than one meaning; `not_ours`: none of them is the search's zone. */
+  readonly zoneName?: 'of_many' | 'not_ours';
+  /** The day is that of the file's name. */
+  readonly isDayOfName?: true;
 }
 
 const QUARTER_MS = 900_000;

@@ -373,8 +373,7 @@ describe('files that change during the search', () => {
     const tree = new LogTree();
     const path = tree.write('worker.log', THREE);
     const { dev, ino, size, mtimeMs } = statSync(path);
-    const fallback = { fromMs: 0, toMs: 1 };
-    const task = { ...{ path, dev, ino, size, mtimeMs, fallback }, fd: null, number: 0 };
+    const task = { ...{ path, dev, ino, size, mtimeMs, day: null }, fd: null, number: 0 };
     const query = parseQuery({ roots: [], iccid: CARD });
     const control = { isStopped: () => false, progress: () => {} };
     const find = () => findHits(task, { query, runDirectory: null }, control);

@@ -119,6 +119,17 @@ export function unsupportedFormat(head: Buffer, path: string): string | null {
   return suffix !== undefined && !isText(head) ? suffix : null;
 }
 
+/** Text in UTF-16, with its mark or without: of Latin text every other byte is zero. */
+export function isUtf16(head: Buffer): boolean {
+  if (head.length >= 2 && [0xfffe, 0xfeff].includes(head.readUInt16BE(0))) return true;
+  const zeros = [0, 0];
+  head.forEach((byte, at) => {
+    if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
+  });
+  const [few = 0, many = 0] = zeros.sort((a, b) => a - b);
+  return head.length >= 8 && many > head.length / 8 && few < many / 16;
+}
+
 const MAGICS: ReadonlyArray<readonly [Buffer, string]> = [
   [Buffer.from('28b52ffd', 'hex'), 'zst'],
   [Buffer.from('BZh'), 'bz2'],
@@ -126,6 +137,4 @@ const MAGICS: ReadonlyArray<readonly [Buffer, string]> = [
   [Buffer.from('04224d18', 'hex'), 'lz4'],
   [Buffer.from('1f9d', 'hex'), 'Z'],
   [Buffer.from('504b0304', 'hex'), 'zip'],
-  [Buffer.from('fffe', 'hex'), 'UTF-16'],
-  [Buffer.from('feff', 'hex'), 'UTF-16'],
 ];

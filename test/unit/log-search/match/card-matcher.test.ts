@@ -25,7 +25,8 @@ describe('a whole card id', () => {
     [NINETEEN, `1${NINETEEN}`, false],
     [NINETEEN, `1${NINETEEN} ${NINETEEN}`, true],
     [TWENTY, `card ${TWENTY}.`, true],
-    [TWENTY, `card ${NINETEEN}.`, false],
+    [TWENTY, `card ${NINETEEN}.`, true],
+    [TWENTY, `card ${NINETEEN}5.`, false],
     [TWENTY, `card ${TWENTY}5.`, false],
     [NINETEEN.slice(0, 18), `card ${NINETEEN}`, false],
     [NINETEEN.slice(0, 18), `card ${NINETEEN.slice(0, 18)}`, true],
@@ -34,6 +35,35 @@ describe('a whole card id', () => {
   ])('%s in %s: %s', (card, line, expected) => {
     expect(matches(card, line)).toBe(expected);
     expect(hasCard(Buffer.from(line), card)).toBe(expected);
+  });
+});
+
+describe('a whole card id in groups of four', () => {
+  const grouped = (digits: string, separator: string) => (digits.match(/.{1,4}/g) ?? []).join(separator);
+
+  it.each([
+    [NINETEEN, grouped(NINETEEN, ' '), true],
+    [NINETEEN, `iccid ${grouped(TWENTY, ' ')}, sim`, true],
+    [TWENTY, grouped(TWENTY, '-'), true],
+    [TWENTY, grouped(NINETEEN, '-'), true],
+    [TWENTY, `${grouped(NINETEEN, ' ')}5`, false],
+    [NINETEEN.slice(0, 18), grouped(NINETEEN.slice(0, 18), ' '), true],
+    [NINETEEN, `${grouped(NINETEEN, ' ')}45`, false],
+    [NINETEEN, `1${grouped(NINETEEN, ' ')}`, false],
+    [NINETEEN, grouped(NINETEEN, ' ').replace(' ', '-'), false],
+    [NINETEEN, grouped(NINETEEN, '.'), false],
+    ['8986000000000000000', grouped('8986000000000000000', ' '), true],
+    ['0'.repeat(20), `${'0'.repeat(300)} ${grouped('0'.repeat(20), ' ')}`, true],
+  ])('%s in %s: %s', (card, line, expected) => {
+    expect(matches(card, line)).toBe(expected);
+  });
+
+  it('is found whatever else the lines are full of', () => {
+    for (const [nth, part] of ['3456', '7890', '123', '0012'].entries()) {
+      const filler = `${part} `.repeat(1_000 * (nth + 1));
+      expect(matches(NINETEEN, `${filler}${NINETEEN} ${filler}`)).toBe(true);
+      expect(matches(NINETEEN, `${filler}${grouped(NINETEEN, ' ')} ${filler}`)).toBe(true);
+    }
   });
 });
 

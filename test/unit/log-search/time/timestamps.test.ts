@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { timeOfLine } from '../../../../src/log-search/time/timestamps.ts';
+import { instantsOf, timeOfLine } from '../../../../src/log-search/time/timestamps.ts';
 import { Zone } from '../../../../src/log-search/time/zone.ts';
 
 const SHANGHAI = new Zone('Asia/Shanghai');
 
 function read(line: string, zone = SHANGHAI): string | null {
   const buf = Buffer.from(`junk\n${line}\n2020-01-01T00:00:00Z`, 'latin1');
-  const time = timeOfLine(buf, 5, 5 + Buffer.byteLength(line, 'latin1'), zone);
-  return time === undefined ? null : new Date(time.ms).toISOString();
+  const time = timeOfLine(buf, 5, 5 + Buffer.byteLength(line, 'latin1'));
+  if (time === undefined || time === 'unreadable') return null;
+  const instants = instantsOf(time, zone);
+  return instants === undefined ? null : new Date(instants.ms).toISOString();
 }
 
 const AT = '2026-02-01T02:00:00.000Z';
