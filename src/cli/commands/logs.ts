@@ -66,7 +66,7 @@ type LogsOptions = OptionsOf<typeof OPTIONS>;
 export const logs: CommandSpec = defineCommand({
   name: 'logs',
   summary:
-    'Search plain and gzip logs for a card; exit code 0: hits, 1: none, 2: a file could not be read completely',
+    'Search plain and gzip logs for a card; exit code 0: hits, 1: none, 2: a file or a time could not be read',
   examples: [
     'cardpoll logs --roots /var/log/cardpoll --iccid 8986001234567890123  # summary, files and samples',
     'cardpoll logs --iccid 8986001234567890123 --date 2026-02-01 --interface realname  # one day, one interface',

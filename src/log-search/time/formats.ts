@@ -1,7 +1,7 @@
 // Every way to write a time that is read in logs, one row each. timestamps.ts reads by this table; docs/log-search.md and
 // the tests show its examples. Patterns see the bytes of a line as latin1, so Chinese is spelled in bytes, UTF-8 or GBK.
 
-export interface TimeFormat {
+interface TimeFormat {
   readonly name: string;
   readonly begins: RegExp;
   /** A regular expression with the pieces of PIECES in braces. Of two that begin at the same character, the first counts. */
@@ -168,7 +168,7 @@ const ZONE = `([Zz](?!\\w)|${OFFSET}(?![\\d:])| [+-](?:0\\d|1[0-4]):?(?:00|15|30
 const SECONDS = '(\\d\\d)(?:[.,](\\d{1,9})|:(\\d{3})(?!\\d))?';
 const CLOCK_FIELDS = ['half', 'hour', 'minute', 'second', 'fraction', 'fraction', 'half', 'half'] as const;
 
-export type TimeField =
+type TimeField =
   | 'year'
   | 'monthName'
   | 'month'

@@ -21,7 +21,7 @@ export interface Written {
 }
 
 /** `unreadable`: the line has a time, in no format of the table or of no day that exists. */
-export type Reading = Written | 'unreadable' | undefined;
+type Reading = Written | 'unreadable' | undefined;
 
 /** A time of the line begins in its first characters: after a level, a bracket, a host. */
 const LEADING = 40;
@@ -72,7 +72,7 @@ function writtenAt(text: string, at: number): Written | undefined {
 const RFC_3339 = /^\d{4}-\d\d-(?:0[1-9]|1\d|2[0-8])T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** @param text the value of a time key: a written time, or a number in epoch seconds, ms, us or ns. */
-export function timeOfValue(text: string): Written | undefined {
+function timeOfValue(text: string): Written | undefined {
   const ownMs = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
   if (ownMs >= 0) return epoch(ownMs);
   const number = /^(?:\/Date\()?(\d+(?:\.\d*)?(?:[eE]\+?\d+)?)/.exec(text);
