@@ -79,13 +79,13 @@ const gateway: Gateway = {
 let offersStop = true;
 
 const stops: PackageTaskDeps['records']['stops'] = {
-  claim: async (...question) => {
-    asked.push(['claim', ...question]);
+  claim: async ({ cardId, iccid }, ...question) => {
+    asked.push(['claim', cardId, iccid, ...question]);
     clock.advance(claimTakesMs);
     return claim;
   },
-  complete: async (...question) => {
-    asked.push(['complete', ...question]);
+  complete: async ({ cardId, iccid }, ...question) => {
+    asked.push(['complete', cardId, iccid, ...question]);
     return entry;
   },
   acknowledge: async (...question) => {
@@ -253,8 +253,8 @@ describe('package', () => {
     const { outcome, fields } = await poll('package');
     expect(called.map(([name]) => name)).toEqual(['card_status', 'stop', 'card_status']);
     expect(asked).toEqual([
-      ['claim', 7, '2026-11', LEASE_MS, UNLIMITED],
-      ['complete', 7, '2026-11'],
+      ['claim', 7, CARD.iccid, '2026-11', LEASE_MS, UNLIMITED],
+      ['complete', 7, CARD.iccid, '2026-11'],
     ]);
     expect(outcome).toEqual({ ...polled('package'), stopped: true });
     expect(fields).toEqual({ used_mb_month: 11, allowance_mb: 10, over_package: true, stopped: true });
@@ -268,7 +268,7 @@ describe('package', () => {
     answers.card_status = 'stopped';
     entry = null;
     expect((await poll('package')).outcome).toMatchObject({ stopped: true });
-    expect(asked).toEqual([['complete', 7, '2026-11']]);
+    expect(asked).toEqual([['complete', 7, CARD.iccid, '2026-11']]);
     expect(entries).toEqual([]);
     expect(logged).toEqual([]);
     const known = await poll('package', { stopped: true });
@@ -280,7 +280,7 @@ describe('package', () => {
     answers.card_status = 'stopped';
     expect((await poll('package', { allowanceMb: null })).outcome).toMatchObject({ stopped: true });
     await poll('package', { allowanceMb: null, stopped: true });
-    expect(asked).toEqual([['complete', 7, '2026-11']]);
+    expect(asked).toEqual([['complete', 7, CARD.iccid, '2026-11']]);
   });
 
   it('believes no reading that is in doubt', async () => {
@@ -324,7 +324,7 @@ describe('package', () => {
     await poll('package', { ...within, ordered: true });
     expect(asked.slice(0, 2)).toEqual([
       ['claim resume', 7, LEASE_MS],
-      ['claim', 7, '2026-11', LEASE_MS, UNLIMITED],
+      ['claim', 7, CARD.iccid, '2026-11', LEASE_MS, UNLIMITED],
     ]);
   });
 
@@ -442,7 +442,11 @@ describe('package', () => {
       new GatewayError('backpressure', 'answered with 429'),
       ['abandon', 7, '2026-11', 3, 'answered with 429', false],
     ],
-    ['lost', new GatewayError('timeout', 'timed out'), ['claim', 7, '2026-11', LEASE_MS, UNLIMITED]],
+    [
+      'lost',
+      new GatewayError('timeout', 'timed out'),
+      ['claim', 7, CARD.iccid, '2026-11', LEASE_MS, UNLIMITED],
+    ],
   ] as const)('gives the claim back only for a call that was refused: %s', async (_, error, last) => {
     answers.stop = error;
     await expect(poll('package')).rejects.toBe(error);
