@@ -381,6 +381,14 @@ COMMENT ON COLUMN resume_runs.walked_to IS 'Place in card_ids, or the card id of
 CREATE INDEX resume_runs_at ON public.resume_runs USING btree (created_at DESC);
 CREATE INDEX resume_runs_steps ON public.resume_runs USING btree (created_at) WHERE steps_left;
 
+CREATE TABLE ring_marks (
+  config_id integer NOT NULL,
+  task_type text NOT NULL,
+  handed_out_at timestamp with time zone NOT NULL,
+  CONSTRAINT ring_marks_pkey PRIMARY KEY (config_id, task_type),
+  CONSTRAINT ring_marks_config_id_fkey FOREIGN KEY (config_id) REFERENCES polling_configs(id) ON DELETE CASCADE
+);
+
 CREATE TABLE rule_types (
   rule_type text NOT NULL,
   task_type text NOT NULL,

@@ -4,6 +4,11 @@
 // or shrinks by splitting and merging buckets. Ids are hashed in blocks of eight: neighbours share a bucket, which lets
 // initialisation add them in one command, while the spread of blocks over buckets stays even enough (see
 // docs/decisions).
+//
+// The interval itself begins at fixed times too: a ring's phase in absolute time follows from its task type and interval, so
+// it is the same after the live store lost its data. A ring that is at another phase (after a change of interval, a pause, a
+// step of the clock, or an upgrade) comes to its own bucket by bucket, without a jump.
+import { TASK_TYPES, type TaskType } from '../task-type.ts';
 
 /** Cards per block: neighbouring ids that are polled together. */
 export const BLOCK = 8;
@@ -111,17 +116,54 @@ export function afterMerge({ buckets, split }: RingShape): RingShape {
   return split === 0 ? { buckets: buckets / 2, split: buckets / 2 - 1 } : { buckets, split: split - 1 };
 }
 
-/** A ring's clock: step `n` (absolute, ever growing) is due at anchorMs + n * intervalMs / stepsOf(ring). */
+/** A ring's clock: the step under the cursor is due at anchorMs + cursor * intervalMs / stepsOf(ring). */
 export interface RingClock extends RingShape {
+  readonly taskType: TaskType;
   readonly intervalMs: number;
   readonly anchorMs: number;
   /** Absolute step of the next bucket to move into the queue. */
   readonly cursor: number;
 }
 
+type RingPhase = Pick<RingClock, 'taskType' | 'intervalMs' | 'anchorMs'>;
+
+/** A ring that is early by up to this share of its interval waits; another one turns up to twice as fast until it is right. */
+const EARLY_SHARE = 0.1;
+
+/**
+ * The share of the interval at which the rings of a task type begin: a third apart, so that the polls of one card are too,
+ * whatever its intervals become.
+ */
+export function phaseShareOf(taskType: TaskType): number {
+  return TASK_TYPES.indexOf(taskType) / TASK_TYPES.length;
+}
+
+/** How late a ring is compared with its phase in absolute time, up to one interval; negative: it is early. 0 within a millisecond. */
+export function offPhaseMs({ taskType, intervalMs, anchorMs }: RingPhase): number {
+  const after = (anchorMs - Math.floor(phaseShareOf(taskType) * intervalMs)) % intervalMs;
+  const late = after < 0 ? after + intervalMs : after;
+  const off = late > (1 - EARLY_SHARE) * intervalMs ? late - intervalMs : late;
+  return Math.abs(off) < 1 ? 0 : off;
+}
+
+/** The anchor after `turnMs` of the interval were moved into the queue: a late ring makes up half of it, an early one waits as long. */
+export function anchorAfter(ring: RingPhase, turnMs: number): number {
+  const off = offPhaseMs(ring);
+  return ring.anchorMs - Math.max(-turnMs, Math.min(off, turnMs / 2));
+}
+
+/** Where a new ring begins: at its phase, with the first step that is not due before `nowMs`. */
+export function beginningOf(taskType: TaskType, intervalMs: number, steps: number, nowMs: number) {
+  const phaseMs = Math.floor(phaseShareOf(taskType) * intervalMs);
+  const anchorMs = phaseMs + Math.floor((nowMs - phaseMs) / intervalMs) * intervalMs;
+  return { anchorMs, cursor: Math.ceil(((nowMs - anchorMs) * steps) / intervalMs) };
+}
+
 /** When the bucket at absolute step `step` is due, in epoch milliseconds. */
 export function dueAt(ring: RingClock, step: number): number {
-  return ring.anchorMs + (step * ring.intervalMs) / stepsOf(ring);
+  const stepMs = ring.intervalMs / stepsOf(ring);
+  const aheadMs = Math.max(0, step - ring.cursor) * stepMs;
+  return anchorAfter(ring, aheadMs) + step * stepMs;
 }
 
 /** The step of the interval (from 0) at which a card's bucket begins. */

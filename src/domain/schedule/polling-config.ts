@@ -50,10 +50,14 @@ function wordsOf({ cardCondition, carrierId }: PollingConfig): string {
  */
 export class ConfigMatcher {
   readonly #byType: ReadonlyMap<TaskType, readonly PollingConfig[]>;
+  /** The answers of match: by task type and carrier (all that no config names are one) and verification. */
+  readonly #found = new Map<string, PollingConfig | null>();
+  readonly #carriers: ReadonlySet<number | null>;
 
   constructor(readonly configs: readonly PollingConfig[]) {
     const ordered = [...configs].sort((a, b) => b.priority - a.priority || a.id - b.id);
     this.#byType = groupBy(ordered, ({ taskType }) => taskType);
+    this.#carriers = new Set(configs.map(({ carrierId }) => carrierId));
   }
 
   /**
@@ -74,7 +78,14 @@ export class ConfigMatcher {
   }
 
   match(taskType: TaskType, card: CardMembership): PollingConfig | null {
-    return this.#byType.get(taskType)?.find((config) => misfitOf(config, card) === null) ?? null;
+    const carrier = this.#carriers.has(card.carrierId) ? card.carrierId : '*';
+    const key = `${taskType}:${carrier}:${card.realNameVerified}`;
+    let found = this.#found.get(key);
+    if (found === undefined) {
+      found = this.#byType.get(taskType)?.find((config) => misfitOf(config, card) === null) ?? null;
+      this.#found.set(key, found);
+    }
+    return found;
   }
 
   /** Whether this config polls the card; undefined: there is no such card. */

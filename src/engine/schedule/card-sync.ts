@@ -40,7 +40,7 @@ export class CardSync {
       for (const [config, cardIds] of groupByRing(cards, matcher)) {
         if (!loading.has(ringKey(ringOf(config)))) continue;
         this.deps.requireLead();
-        await this.deps.live.rings.add(ringOf(config), cardIds);
+        await this.deps.live.rings.add(ringOf(config), cardIds, this.deps);
       }
       count += cards.length;
       lastCardId = cards.at(-1)?.cardId ?? lastCardId;

@@ -2,8 +2,8 @@
 // machine. Its state is polling:init:progress, so the next leader continues where the last one was killed:
 //
 //   pending    no build yet, or the live store lost the progress of one: save the change mark -> running
-//   running    add one batch of cards (in id order) to the rings that are being built, save the checkpoint, add none for
-//              the configured pause; after the last batch switch to the generations built in the background -> completed.
+//   running    walk round the cards (in id order), batch by batch with pauses: add them to the rings that are being built. A
+//              ring joins wherever the walk is, and is loaded when the walk comes there again. With the last ring -> completed.
 //              When no ring has to be built, a fast pass of reconciliation (reconciler.ts) runs in the same batches.
 //   completed  apply changed cards, split and merge buckets, and reconcile slowly without end
 //
@@ -31,6 +31,8 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { LeaderMeans } from '../leadership.ts';
 import { CardSync } from './card-sync.ts';
 import { Reconciler } from './reconciler.ts';
+import { isBuiltFor, isLoading, selectionOf } from './ring-build.ts';
+import { RingMarks } from './ring-marks.ts';
 import type { Repairs } from './ring-repair.ts';
 import { ringOf } from './scheduler.ts';
 
@@ -41,7 +43,7 @@ const RESIZE_STEPS_A_PASS = 512;
 
 export interface InitialiserDeps extends LeaderMeans {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity' | 'now'>;
-  readonly records: Pick<RecordStore, 'cards' | 'identity' | 'stops'>;
+  readonly records: Pick<RecordStore, 'cards' | 'configs' | 'identity' | 'stops'>;
   readonly offers: Offers;
   readonly matcher: () => ConfigMatcher;
   /** Cards in one batch; initPauseMs is the pause between two batches (operations interface, section 8). */
@@ -66,6 +68,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     requireLead: () => this.#requireLead(),
     onBegin: this.deps.onReconcile,
   });
+  readonly #marks = new RingMarks({ ...this.deps, requireLead: () => this.#requireLead() });
   /** The fencing token of the lead under which the current pass began. */
   #fence: number | null = null;
   /** When the pause between two batches ends, on the monotonic clock. */
@@ -81,13 +84,15 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     if (rings === null) return NOT_LEADING_REST_MS;
     const stored = await this.deps.live.coordination.initProgress();
     const { progress, reconciliation } = await this.#notice(stored, rings);
+    await this.#marks.save(rings);
     // A ring without buckets takes no cards, so it is built before changed cards are put into it.
-    const outdated = rings.filter((ring) => !isBuiltFor(ring, matcher));
-    const loading = rings.some((ring) => ring.building !== null || !ring.loaded);
-    if (outdated.length > 0 || (loading && progress.status !== 'running')) {
-      return this.#begin(outdated, matcher, progress.changeMark);
+    const walks = progress.status === 'running' && progress.reason === 'build';
+    // Where no walk is known that a ring could have joined, its build begins again.
+    const outdated = rings.filter((ring) => !isBuiltFor(ring, matcher) || (!walks && isLoading(ring)));
+    if (outdated.length > 0) {
+      return this.#join(outdated, matcher, walks ? progress : { ...progress, lastCardId: 0 });
     }
-    if (loading) {
+    if (rings.some(isLoading)) {
       const { mark } = await this.#follow(progress, rings);
       const now = { ...progress, changeMark: mark };
       if (!this.#isPausing()) return this.#loadBatch(now, rings, matcher);
@@ -147,17 +152,25 @@ export class Initialiser extends LoopService<InitialiserDeps> {
   }
 
   /**
-   * Begins to load rings; the `outdated` ones get new generations. The progress that is saved first counts no card as
-   * loaded: an instance that is killed in between leaves a build that begins again, never one that seems further ahead.
+   * Begins to load rings, with the card at which the walk is. The progress that is saved first shows what the last of all
+   * rings needs: an instance that is killed in between leaves a build that begins again, never one that seems further ahead.
    */
-  async #begin(outdated: readonly RingState[], matcher: ConfigMatcher, changeMark: string): Promise<number> {
+  async #join(
+    outdated: readonly RingState[],
+    matcher: ConfigMatcher,
+    { lastCardId, changeMark }: InitProgress,
+  ): Promise<number> {
     const startedAtMs = await this.deps.live.now();
-    const pass = { reason: 'build', lastCardId: 0, startedAtMs, changeMark } as const;
+    const pass = { reason: 'build', lastCardId, startedAtMs, changeMark } as const;
     await this.#report(pass, 0, await this.deps.records.cards.estimate(), false);
+    const owed = await this.#marks.owedFrom(outdated);
     for (const ring of outdated) {
       this.#requireLead();
-      // A ring in use keeps polling its old generation meanwhile. A ring without one is polled while it fills.
-      await this.deps.live.rings.startGeneration(ring, MIN_BUCKETS, selectionOf(ring, matcher));
+      await this.deps.live.rings.startGeneration(ring, MIN_BUCKETS, {
+        selection: selectionOf(ring, matcher),
+        afterId: lastCardId,
+        owedFromMs: owed.get(ringKey(ring)) ?? null,
+      });
     }
     return 0;
   }
@@ -167,20 +180,22 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     rings: readonly RingState[],
     matcher: ConfigMatcher,
   ): Promise<number> {
-    const { initBatch } = this.deps;
-    const loading = rings.filter((ring) => ring.building !== null || !ring.loaded);
-    const { count, lastCardId } = await this.#sync.load(progress.lastCardId, initBatch, loading, matcher);
-    const isLast = count < initBatch;
-    if (isLast) await this.#activate(loading);
-    await this.#report({ ...progress, lastCardId }, progress.loaded + count, progress.total, isLast);
-    return isLast ? SYNC_EVERY_MS : this.#pause();
-  }
-
-  async #activate(rings: readonly RingState[]): Promise<void> {
-    for (const ring of rings) {
+    const { lastCardId: from, loaded, total } = progress;
+    const loading = rings.filter(isLoading);
+    const { count, lastCardId } = await this.#sync.load(from, this.deps.initBatch, loading, matcher);
+    const isEnd = count < this.deps.initBatch;
+    // A ring that joined here begins here; one that joined with the first card ends with the last.
+    const complete = loading.filter(({ joinedAfterId: at }) =>
+      isEnd ? at === 0 || at > from : at > from && at <= lastCardId,
+    );
+    for (const ring of complete) {
       this.#requireLead();
       await this.deps.live.rings.activate(ring);
     }
+    const isLast = complete.length === loading.length;
+    const at = isEnd && !isLast ? 0 : lastCardId;
+    await this.#report({ ...progress, lastCardId: at }, loaded + count, total, isLast);
+    return isLast ? SYNC_EVERY_MS : this.#pause();
   }
 
   /** Compares rings and cards for one step; changed cards are applied in the middle of it (reconciler.ts). */
@@ -240,7 +255,7 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     const { initBatch, live, onProgress } = this.deps;
     const now = await live.now();
     const batch = Math.ceil(loaded / initBatch);
-    // A build ends with a batch that is not full; a comparison goes on with the members when all cards were read.
+    // A build may take one batch more, which is not full; a comparison goes on with the members when all cards were read.
     const atLeast = pass.reason === 'build' ? batch + 1 : batch;
     const progress: InitProgress = {
       ...pass,
@@ -280,15 +295,4 @@ export class Initialiser extends LoopService<InitialiserDeps> {
     if (this.#fence !== null && this.deps.fence() === this.#fence) return;
     throw new CardpollError('busy', 'lead_lost', 'this instance lost the lead in the middle of a pass');
   }
-}
-
-/** Every ring stores the selection of cards for which it was built; a build in progress counts. */
-function isBuiltFor(ring: RingState, matcher: ConfigMatcher): boolean {
-  const build = ring.building ?? ring;
-  return build.generation > 0 && build.selection === selectionOf(ring, matcher);
-}
-
-function selectionOf(ring: RingState, matcher: ConfigMatcher): string {
-  const config = matcher.configs.find((one) => ringKey(ringOf(one)) === ringKey(ring));
-  return config === undefined ? '' : matcher.selectionOf(config);
 }

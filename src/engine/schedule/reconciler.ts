@@ -143,7 +143,7 @@ export class Reconciler {
     while (more && count < limit) {
       const wanted = Math.min(CARDS_A_READ, limit - count);
       const cards = await this.deps.records.cards.page(lastId, wanted);
-      for (const card of await this.#repair.misplaced(cards, matcher)) suspects.set(card.cardId, card);
+      for (const card of await this.#repair.missing(cards, matcher)) suspects.set(card.cardId, card);
       lastId = cards.at(-1)?.cardId ?? lastId;
       count += cards.length;
       more = cards.length === wanted;

@@ -6,6 +6,7 @@ import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import { groupByRing } from './card-sync.ts';
 import { ringOf } from './scheduler.ts';
 
 const CARDS_A_READ = 10_000;
@@ -22,15 +23,18 @@ export class RingRepair {
     },
   ) {}
 
-  /** @returns the cards that are missing from a ring they belong to, or are in a ring they do not belong to. */
-  async misplaced(cards: readonly CardMembership[], matcher: ConfigMatcher): Promise<CardMembership[]> {
-    const ids = cards.map((card) => card.cardId);
-    const wrong = new Set<CardMembership>();
-    for (const config of matcher.configs) {
+  /**
+   * @returns the cards that are missing from a ring they belong to. Asks no other rings, however many there are: `strays`
+   *   finds the cards that are in a ring they do not belong to.
+   */
+  async missing(cards: readonly CardMembership[], matcher: ConfigMatcher): Promise<CardMembership[]> {
+    const lost = new Set<number>();
+    for (const [config, ids] of groupByRing(cards, matcher)) {
+      if (ids.length === 0) continue;
       const held = new Set(await this.#held(config, ids));
-      for (const card of cards) if (held.has(card.cardId) !== matcher.polls(config, card)) wrong.add(card);
+      for (const id of ids) if (!held.has(id)) lost.add(id);
     }
-    return [...wrong];
+    return cards.filter(({ cardId }) => lost.has(cardId));
   }
 
   /** @returns members of a config's ring that do not belong there, by id; null if no such card exists. */

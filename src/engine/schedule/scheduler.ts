@@ -2,18 +2,17 @@
 // leader. It does not decide which card belongs to which ring (initialiser.ts) and never calls the gateway.
 
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
-import { TASK_TYPES } from '../../domain/task-type.ts';
+import { CardpollError } from '../../platform/errors.ts';
 import { LoopService } from '../../platform/loop.ts';
 import { type RingId, type Rings, ringKey } from '../../store/ports/live/rings.ts';
 import type { LeaderMeans } from '../leadership.ts';
 
 const TICK_MS = 50;
-/** The rings of two task types are this far apart: long enough for a call to end and its result to be written. */
-const STAGGER_MS = 2_000;
-/** The stagger is at most this share of the interval. */
-const STAGGER_SHARE = 0.1;
-/** Unchanged configs are sent again this often, so that a live store that lost its data gets its rings back. */
+/** Unchanged configs are sent again this often, so that a live store that lost its data gets its rings back; less often if many. */
 const RECONFIGURE_EVERY_MS = 500;
+const RECONFIGURE_A_RING_MS = 10;
+/** A ring is asked when its next bucket is due, and at least this often: others may change it, or the clock. */
+const ASK_EVERY_MS = 1_000;
 /** One ring moves at most this many buckets (about 13,000 cards) before the next ring has its turn. */
 const MAX_BUCKETS_A_TURN = 64;
 
@@ -31,6 +30,8 @@ export class Scheduler extends LoopService<
   #sentAt = Number.NEGATIVE_INFINITY;
   /** The cursor of each ring after its last turn. */
   readonly #cursors = new Map<string, number>();
+  /** When to ask each ring again, by the monotonic clock. */
+  readonly #askAt = new Map<string, number>();
   #passes = 0;
 
   async runOnce(signal?: AbortSignal): Promise<number> {
@@ -39,13 +40,18 @@ export class Scheduler extends LoopService<
     await this.#applySettings(fence);
     if (this.deps.fence() !== fence) return TICK_MS;
     // Rings take turns, so that one far behind cannot keep the others waiting.
-    let behind = this.#inTurn(this.deps.matcher().configs.filter((config) => config.status === 1));
+    let behind = this.#inTurn(this.deps.matcher().configs.filter((config) => this.#isDue(config)));
     while (behind.length > 0 && !signal?.aborted) {
       const still: PollingConfig[] = [];
       for (const config of behind) if (await this.#advance(config)) still.push(config);
       behind = still;
     }
     return TICK_MS;
+  }
+
+  #isDue(config: PollingConfig): boolean {
+    const askAt = this.#askAt.get(ringKey(ringOf(config))) ?? Number.NEGATIVE_INFINITY;
+    return config.status === 1 && askAt <= this.deps.clock.monotonic();
   }
 
   /** Each pass starts with another ring: under overload only the first ring of a type finds room in the queue. */
@@ -60,13 +66,14 @@ export class Scheduler extends LoopService<
     const configs = this.deps.matcher().configs;
     const wanted = JSON.stringify(configs);
     const now = this.deps.clock.monotonic();
-    if (wanted === this.#sent && now - this.#sentAt < RECONFIGURE_EVERY_MS) return;
+    const everyMs = Math.max(RECONFIGURE_EVERY_MS, RECONFIGURE_A_RING_MS * configs.length);
+    if (wanted === this.#sent && now - this.#sentAt < everyMs) return;
+    if (wanted !== this.#sent) this.#askAt.clear();
     for (const config of configs) {
       if (this.deps.fence() !== fence) return;
       await this.deps.rings.configure(ringOf(config), {
         intervalMs: config.intervalSeconds * 1000,
         enabled: config.status === 1,
-        staggerMs: staggerOf(config),
       });
     }
     this.#sent = wanted;
@@ -77,24 +84,20 @@ export class Scheduler extends LoopService<
   async #advance(config: PollingConfig): Promise<boolean> {
     const fence = this.deps.fence();
     if (fence === null) return false;
-    const { queueCap } = this.deps;
-    const result = await this.deps.rings.advance(ringOf(config), {
-      maxBuckets: MAX_BUCKETS_A_TURN,
-      queueCap,
-      fence,
+    const { queueCap, rings, clock } = this.deps;
+    const limits = { maxBuckets: MAX_BUCKETS_A_TURN, queueCap, fence };
+    const result = await rings.advance(ringOf(config), limits).catch((error) => {
+      if (!(error instanceof CardpollError && error.code === 'ring_unknown')) throw error;
+      // The live store lost its data.
+      this.#sentAt = Number.NEGATIVE_INFINITY;
+      return null;
     });
+    if (result === null) return false;
+    this.#askAt.set(ringKey(result.ring), clock.monotonic() + Math.min(ASK_EVERY_MS, result.nextDueInMs));
     const before = this.#cursors.get(ringKey(result.ring)) ?? result.ring.cursor;
     this.#cursors.set(ringKey(result.ring), result.ring.cursor);
     return result.ring.cursor - before >= MAX_BUCKETS_A_TURN && result.queueLength < queueCap;
   }
-}
-
-/**
- * Rings that are built together would poll a card for all three task types at once, and `package` would judge by the
- * previous usage reading.
- */
-function staggerOf({ taskType, intervalSeconds }: PollingConfig): number {
-  return TASK_TYPES.indexOf(taskType) * Math.min(STAGGER_MS, STAGGER_SHARE * 1_000 * intervalSeconds);
 }
 
 export function ringOf(config: PollingConfig): RingId {

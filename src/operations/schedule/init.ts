@@ -69,8 +69,8 @@ export class InitOperations {
 
 function percentOf(progress: InitProgress): number {
   if (progress.status === 'completed') return 100;
-  // Cards added while it runs may carry `loaded` past the total counted at the start.
-  return progress.total === 0 ? 0 : Math.min(100, percentDown((100 * progress.loaded) / progress.total));
+  // Cards added while it runs may carry `loaded` past the total counted at the start: a ring is not loaded yet nevertheless.
+  return progress.total === 0 ? 0 : Math.min(99.9, percentDown((100 * progress.loaded) / progress.total));
 }
 
 function etaSecondsOf(progress: InitProgress, nowMs: number): number | null {

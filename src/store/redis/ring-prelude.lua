@@ -34,6 +34,19 @@ local function bucket_at(step, buckets, split)
   return buckets + math.floor(index / 2), 2
 end
 
+-- Returns the anchor after turn_ms of the interval were moved into the queue: a ring that is not at its phase in absolute
+-- time (share: of the interval) makes up half of it, or waits as long if it is early by a tenth of the interval or less.
+local function anchor_after(anchor, share, interval, turn_ms)
+  local off = (anchor - math.floor(share * interval)) % interval
+  if off > 0.9 * interval then
+    off = off - interval
+  end
+  if math.abs(off) < 1 then
+    return anchor
+  end
+  return anchor - math.max(-turn_ms, math.min(off, turn_ms / 2))
+end
+
 -- Returns the lowest number above all buckets of this shape; the trash stores it for a generation.
 local function numbers_end(buckets, split)
   return 2 * buckets + 2 * split

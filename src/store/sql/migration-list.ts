@@ -23,3 +23,4 @@ export { default as '0021_called_stops' } from './migrations/0.3/0021_called_sto
 export { default as '0022_resume_calls' } from './migrations/0.3/0022_resume_calls.sql';
 export { default as '0023_facts_of_a_sim' } from './migrations/0.3/0023_facts_of_a_sim.sql';
 export { default as '0024_webhook_formats' } from './migrations/0.3/0024_webhook_formats.sql';
+export { default as '0025_ring_marks' } from './migrations/0.3/0025_ring_marks.sql';

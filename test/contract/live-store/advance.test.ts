@@ -20,14 +20,22 @@ async function build(store: LiveStore, intervalMs: number): Promise<RingState> {
   return onlyRing(store);
 }
 
+/** Due when the bucket `ahead` after the next one is. */
+const dueAhead = (ring: RingState, ahead: number) => dueAt(ring, ring.cursor + ahead);
+
+/** The cards of the buckets from one cursor up to another. */
+function cardsBetween({ cursor: from }: RingState, { cursor: to }: RingState): number[] {
+  return CARDS.filter((card) => (bucketOf(card, 64) - (from % 64) + 64) % 64 < to - from);
+}
+
 describeLiveStore('advance', (live) => {
   it('moves exactly the cards of the buckets that are due', async () => {
     const ring = await build(live.store, SLOW_MS);
-    await waitFor(() => Date.now() > dueAt(ring, 2));
+    await waitFor(() => Date.now() > dueAhead(ring, 2));
     const { ring: after, moved, queueLength } = await live.store.rings.advance(RING, LIMITS);
-    expect(after.cursor).toBeGreaterThanOrEqual(3);
-    expect(after.cursor).toBeLessThan(64);
-    const expected = CARDS.filter((card) => bucketOf(card, 64) < after.cursor);
+    expect(after.cursor).toBeGreaterThanOrEqual(ring.cursor + 3);
+    expect(after.cursor).toBeLessThan(ring.cursor + 64);
+    const expected = cardsBetween(ring, after);
     expect(moved).toBe(expected.length);
     expect(queueLength).toBe(expected.length);
     await live.store.work.setMaxConcurrency(REALNAME, 2_000);
@@ -37,9 +45,9 @@ describeLiveStore('advance', (live) => {
 
   it('gives cards the instant their bucket was due: the earlier bucket is claimed first', async () => {
     const ring = await build(live.store, 640);
-    await waitFor(() => Date.now() > dueAt(ring, 20));
+    await waitFor(() => Date.now() > dueAhead(ring, 20));
     await live.store.rings.advance(RING, LIMITS);
-    const first = CARDS.filter((card) => bucketOf(card, 64) === 0);
+    const first = cardsBetween(ring, { ...ring, cursor: ring.cursor + 1 });
     const claimed = (await claim(live.store, first.length)).items.map((item) => item.cardId);
     expect(claimed.sort((a, b) => a - b)).toEqual(first);
   });
@@ -53,7 +61,7 @@ describeLiveStore('advance', (live) => {
       return step.ring.cursor;
     };
     // Where the machine stalls, revolutions are left out: until each bucket has come, then for two more.
-    await waitFor(async () => (await turn()) > 0 && moved >= CARDS.length);
+    await waitFor(async () => (await turn()) > ring.cursor && moved >= CARDS.length);
     const cursor = await turn();
     await waitFor(async () => (await turn()) > cursor + 130);
     expect(moved).toBe(CARDS.length);
@@ -82,15 +90,21 @@ describeLiveStore('advance', (live) => {
 
   it('obeys maxBuckets', async () => {
     const ring = await build(live.store, SLOW_MS);
-    await waitFor(() => Date.now() > dueAt(ring, 2));
-    expect((await live.store.rings.advance(RING, { ...LIMITS, maxBuckets: 1 })).ring.cursor).toBe(1);
-    expect((await live.store.rings.advance(RING, { ...LIMITS, maxBuckets: 2 })).ring.cursor).toBe(3);
-    expect((await live.store.rings.advance(RING, { ...LIMITS, maxBuckets: 0 })).ring.cursor).toBe(3);
+    await waitFor(() => Date.now() > dueAhead(ring, 2));
+    expect((await live.store.rings.advance(RING, { ...LIMITS, maxBuckets: 1 })).ring.cursor).toBe(
+      ring.cursor + 1,
+    );
+    expect((await live.store.rings.advance(RING, { ...LIMITS, maxBuckets: 2 })).ring.cursor).toBe(
+      ring.cursor + 3,
+    );
+    expect((await live.store.rings.advance(RING, { ...LIMITS, maxBuckets: 0 })).ring.cursor).toBe(
+      ring.cursor + 3,
+    );
   });
 
   it('stops at the queue cap and goes on below it', async () => {
     const ring = await build(live.store, 1_280);
-    await waitFor(() => Date.now() > dueAt(ring, 35));
+    await waitFor(() => Date.now() > dueAhead(ring, 35));
     const first = await live.store.rings.advance(RING, { ...LIMITS, queueCap: 100 });
     expect(first.queueLength).toBeGreaterThanOrEqual(100);
     expect(first.queueLength).toBeLessThan(200);
@@ -103,25 +117,25 @@ describeLiveStore('advance', (live) => {
 
   it('skips whole revolutions of a ring that is late by more than one', async () => {
     const ring = await build(live.store, 50);
-    await waitFor(() => Date.now() > ring.anchorMs + 500);
+    await waitFor(() => Date.now() > dueAhead(ring, 0) + 500);
     const before = Date.now();
     const { ring: after, moved } = await live.store.rings.advance(RING, { ...LIMITS, maxBuckets: 1 });
-    const skipped = after.cursor - 1;
+    const skipped = after.cursor - 1 - ring.cursor;
     expect(skipped % 64).toBe(0);
     expect(skipped / 64).toBeGreaterThanOrEqual(10);
-    expect(moved).toBe(CARDS.filter((card) => bucketOf(card, 64) === 0).length);
+    expect(moved).toBe(cardsBetween(ring, { ...ring, cursor: ring.cursor + 1 }).length);
     expect(dueAt(after, after.cursor)).toBeGreaterThan(before - 2 * 50);
   });
 
   it('refuses a fencing token that a newer leader has outdated', async () => {
     const ring = await build(live.store, 64);
-    await waitFor(() => Date.now() > dueAt(ring, 10));
+    await waitFor(() => Date.now() > dueAhead(ring, 10));
     expect(
       (await live.store.rings.advance(RING, { ...LIMITS, fence: 5, maxBuckets: 1 })).ring.cursor % 64,
-    ).toBe(1);
+    ).toBe((ring.cursor + 1) % 64);
     const refused = await live.store.rings.advance(RING, { ...LIMITS, fence: 4 });
     expect(refused).toMatchObject({ moved: 0 });
-    expect(refused.ring.cursor % 64).toBe(1);
+    expect(refused.ring.cursor % 64).toBe((ring.cursor + 1) % 64);
     await live.store.rings.advance(RING, { ...LIMITS, fence: 6, maxBuckets: 1 });
     expect((await live.store.rings.advance(RING, { ...LIMITS, fence: 5, maxBuckets: 1 })).moved).toBe(0);
   });
@@ -129,7 +143,7 @@ describeLiveStore('advance', (live) => {
   it('moves nothing while disabled; the pause is no lag afterwards', async () => {
     const ring = await build(live.store, 640);
     await live.store.rings.configure(RING, { intervalMs: 640, enabled: false });
-    await waitFor(() => Date.now() > dueAt(ring, 30));
+    await waitFor(() => Date.now() > dueAhead(ring, 30));
     const paused = await live.store.rings.advance(RING, LIMITS);
     expect(paused).toMatchObject({ moved: 0 });
     const before = Date.now();
@@ -171,13 +185,17 @@ describeLiveStore('advance', (live) => {
   });
 
   it('counts skipped revolutions, and how long a whole one takes', async () => {
-    const { anchorMs } = await build(live.store, 200);
-    await waitFor(() => Date.now() > anchorMs + 900);
+    const built = await build(live.store, 200);
+    const readyMs = dueAt(built, 64 * Math.ceil(built.cursor / 64)) + 700;
+    await waitFor(() => Date.now() > readyMs);
+    // Up to its beginning, where a revolution counts as begun.
     const limits = { ...LIMITS, maxBuckets: 16 };
+    while (((await onlyRing(live.store)).lapStartedAtMs ?? 0) === 0)
+      await live.store.rings.advance(RING, limits);
     const late = (await live.store.rings.advance(RING, limits)).ring;
     expect(late.skippedRevolutions).toBeGreaterThanOrEqual(3);
     expect(late.achievedIntervalMs).toBeNull();
-    expect(late.lapStartedAtMs).toBeGreaterThanOrEqual(anchorMs + 900);
+    expect(late.lapStartedAtMs).toBeGreaterThanOrEqual(readyMs);
     // The rest of the revolution comes 600 ms later: three times as long as configured.
     await waitFor(() => Date.now() > (late.lapStartedAtMs as number) + 600);
     let lap = late;
@@ -196,14 +214,14 @@ describeLiveStore('advance', (live) => {
   it('by two callers at once moves every card once', async () => {
     const ring = await build(live.store, SLOW_MS);
     const other = await live.another();
-    await waitFor(() => Date.now() > dueAt(ring, 2));
+    await waitFor(() => Date.now() > dueAhead(ring, 2));
     const results = await Promise.all(
       [live.store, other, live.store, other].map((store) => store.rings.advance(RING, LIMITS)),
     );
     const cursor = Math.max(...results.map((result) => result.ring.cursor));
     const moved = results.reduce((sum, result) => sum + result.moved, 0);
-    expect(cursor).toBeGreaterThanOrEqual(3);
-    expect(moved).toBe(CARDS.filter((card) => bucketOf(card, 64) < cursor).length);
+    expect(cursor).toBeGreaterThanOrEqual(ring.cursor + 3);
+    expect(moved).toBe(cardsBetween(ring, { ...ring, cursor }).length);
     expect((await live.store.work.counts(REALNAME)).queueLength).toBe(moved);
   });
 });

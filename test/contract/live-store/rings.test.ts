@@ -18,11 +18,9 @@ describeLiveStore('rings', (live) => {
   const members = async () => (await live.store.rings.list())[0]?.members;
 
   it('starts configured but never built, and is listed', async () => {
-    const before = Date.now();
     await live.store.rings.configure(RING, ON);
     const ring = await onlyRing(live.store);
     expect(ring).toMatchObject({ ...RING, ...ON, generation: 0, cursor: 0, members: 0, building: null });
-    expect(ring.anchorMs).toBeGreaterThanOrEqual(before - 5);
     await live.store.rings.configure(
       { configId: 8, taskType: 'package' },
       { intervalMs: 1_000, enabled: false },
@@ -34,7 +32,7 @@ describeLiveStore('rings', (live) => {
       expect.objectContaining({ configId: 8, taskType: 'package', enabled: false }),
     );
     const advanced = await live.store.rings.advance(RING, NO_LIMITS);
-    expect(advanced).toEqual({ ring, moved: 0, queueLength: 0 });
+    expect(advanced).toMatchObject({ ring, moved: 0, queueLength: 0 });
   });
 
   it('configuring twice changes nothing', async () => {

@@ -105,6 +105,30 @@ describeRecordStore('configs', (db) => {
     await db.store.configs.setConcurrency('package', 100);
     await expect(db.store.configs.setConcurrency('package', 0)).rejects.toMatchObject({ kind: 'invalid' });
   });
+
+  it('keeps how far each ring came, and forgets it with its config', async () => {
+    const mark = (configId: number, handedOutMs: number, taskType = 'carddata' as const) => ({
+      configId,
+      taskType,
+      handedOutMs,
+    });
+    const config = await db.store.configs.create({
+      name: 'c',
+      taskType: 'carddata',
+      cardCondition: 'any',
+      carrierId: null,
+      intervalSeconds: 60,
+      priority: 0,
+      status: 1,
+    });
+    const saved = async () =>
+      (await db.store.configs.ringMarks()).toSorted((a, b) => a.handedOutMs - b.handedOutMs);
+    await db.store.configs.saveRingMarks([mark(3, 1_800_000_000_000.5), mark(config.id, 1)]);
+    await db.store.configs.saveRingMarks([mark(3, 1_800_000_060_000), mark(config.id + 1, 5)]);
+    expect(await saved()).toEqual([mark(config.id, 1), mark(3, 1_800_000_060_000)]);
+    await db.store.configs.remove(config.id);
+    expect(await saved()).toEqual([mark(3, 1_800_000_060_000)]);
+  });
 });
 
 it('has another identity once a dump was restored on the same server (PostgreSQL)', async () => {

@@ -1,7 +1,7 @@
 // Rings in this process's memory, with the same rules as src/store/redis/schedule/ring-*.lua. Each bucket is a JavaScript
 // Set, which may have any size: buckets are neither split nor merged.
 import { sum } from '../../../domain/numbers.ts';
-import { bucketOf, dueAt } from '../../../domain/schedule/phase.ts';
+import { anchorAfter, beginningOf, bucketOf } from '../../../domain/schedule/phase.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
@@ -17,8 +17,9 @@ import type { WorkState } from '../work/work-state.ts';
 
 /** The state of a ring, with its generations themselves, and what is not shown of it. */
 type Ring = Writable<Omit<RingState, keyof RingGeneration | 'building'>> & {
-  staggerMs: number;
   fence: number;
+  /** From when on the ring owes what was due, while it is loaded again. */
+  owedMs: number | null;
   inUse: Generation | null;
   building: Generation | null;
 };
@@ -72,41 +73,45 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
   return {
     list: async () => [...rings.values()].map(stateOf),
 
-    async configure(id, { staggerMs = 0, ...settings }) {
-      const now = nowMs();
+    async configure(id, settings) {
       let ring = rings.get(ringKey(id));
       if (ring === undefined) {
         ring = {
           configId: id.configId,
           taskType: id.taskType,
           ...settings,
-          anchorMs: now,
-          staggerMs,
+          anchorMs: 0,
           cursor: 0,
           fence: 0,
+          owedMs: null,
           inUse: null,
           loaded: false,
           building: null,
+          joinedAfterId: 0,
           skippedRevolutions: 0,
           achievedIntervalMs: null,
           lapStartedAtMs: null,
         };
         rings.set(ringKey(id), ring);
       } else if (ring.intervalMs !== settings.intervalMs || ring.enabled !== settings.enabled) {
-        reanchor(ring, settings, now);
+        reanchor(ring, settings, nowMs());
       }
-      ring.staggerMs = staggerMs;
     },
 
-    async startGeneration(id, buckets, selection = '') {
+    async startGeneration(id, buckets, { selection = '', afterId = 0, owedFromMs = null } = {}) {
       const ring = requireRing(id);
       const last = ring.building ?? ring.inUse;
+      ring.joinedAfterId = afterId;
       const next = new Generation((last?.number ?? 0) + 1, buckets, selection);
       if (last !== null) {
         ring.building = next;
       } else {
         ring.inUse = next;
-        ring.anchorMs = nowMs() + ring.staggerMs;
+        const { taskType, intervalMs } = ring;
+        const now = nowMs();
+        Object.assign(ring, beginningOf(taskType, intervalMs, buckets, now));
+        if (owedFromMs !== null && owedFromMs < now)
+          ring.owedMs = owedFromMs + Math.floor((now - owedFromMs) / intervalMs) * intervalMs;
       }
     },
 
@@ -121,10 +126,16 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
       ring.building = null;
     },
 
-    async add(id, cardIds) {
+    async add(id, cardIds, owed) {
       const ring = requireRing(id);
-      if (cardIds.length > 0 && ring.inUse === null) throw ringNotBuilt(id);
+      const { taskType, inUse, owedMs } = ring;
+      if (cardIds.length > 0 && inUse === null) throw ringNotBuilt(id);
+      const { queue } = work[taskType];
       for (const cardId of cardIds) {
+        if (inUse !== null && owedMs !== null && !ring.loaded && queue.size < (owed?.queueCap ?? 0)) {
+          const due = lastDueOf(ring, inUse, bucketOf(cardId, inUse.steps));
+          if (due >= owedMs) work[taskType].makeDue([cardId], Math.floor(due), owed?.queueCap ?? 0);
+        }
         ring.inUse?.of(cardId).add(cardId);
         ring.building?.of(cardId).add(cardId);
       }
@@ -173,7 +184,7 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
         const { steps } = inUse;
         const stepMs = ring.intervalMs / steps;
         const lateMs = now - dueOf(ring, inUse);
-        if (lateMs < -2 * stepMs - ring.staggerMs) {
+        if (lateMs < -4 * stepMs) {
           ring.anchorMs = now - (ring.cursor - 1) * stepMs;
           ring.achievedIntervalMs = null;
           ring.lapStartedAtMs = null;
@@ -190,23 +201,31 @@ export function embeddedRings(clock: Clock, work: Readonly<Record<TaskType, Work
             ring.lapStartedAtMs = now;
           }
           moved += work[id.taskType].makeDue(inUse.at(ring.cursor), Math.floor(due), limits.queueCap);
+          ring.anchorMs = anchorAfter(ring, stepMs);
           ring.cursor += 1;
         }
       }
-      return { ring: stateOf(ring), moved, queueLength: queue.size };
+      const nextDueInMs = inUse === null ? Number.POSITIVE_INFINITY : dueOf(ring, inUse) - now;
+      return { ring: stateOf(ring), moved, queueLength: queue.size, nextDueInMs };
     },
   };
 }
 
 const NEVER_BUILT = { generation: 0, buckets: 0, split: 0, members: 0, selection: '' };
 
-function stateOf({ staggerMs: _, fence: __, inUse, building, ...state }: Ring): RingState {
+function stateOf({ fence: _, owedMs: __, inUse, building, ...state }: Ring): RingState {
   return { ...state, ...(inUse?.state ?? NEVER_BUILT), building: building?.state ?? null };
 }
 
 /** When the bucket at the cursor is due. */
 function dueOf(ring: Ring, { steps }: Generation): number {
-  return dueAt({ ...ring, buckets: steps, split: 0 }, ring.cursor);
+  return ring.anchorMs + (ring.cursor * ring.intervalMs) / steps;
+}
+
+/** The last time at which a bucket was due and the cursor passed it. */
+function lastDueOf(ring: Ring, { steps }: Generation, bucket: number): number {
+  const passed = ring.cursor - 1;
+  return ring.anchorMs + ((passed - ((passed - bucket + steps) % steps)) * ring.intervalMs) / steps;
 }
 
 /**

@@ -32,6 +32,8 @@ export interface RingState extends RingId, PacedRing, RingGeneration {
   readonly loaded: boolean;
   /** The generation that is being built for another selection; null without one. */
   readonly building: RingGeneration | null;
+  /** The card after which the last build began. */
+  readonly joinedAfterId: number;
 }
 
 interface AdvanceResult {
@@ -39,31 +41,43 @@ interface AdvanceResult {
   /** Number of cards moved into the queue or the retry lane; cards that were already there do not count. */
   readonly moved: number;
   readonly queueLength: number;
+  /** Milliseconds until the next bucket is due; 0 or less while one waits for room in the queue. */
+  readonly nextDueInMs: number;
 }
 
 interface RingSettings {
   readonly intervalMs: number;
   readonly enabled: boolean;
-  /** The first revolution begins this much later, so that rings that are built together stay apart; 0 when absent. */
-  readonly staggerMs?: number;
+}
+
+interface RingBuild {
+  /** The selection of cards that it is built for; '' when absent. */
+  readonly selection: string;
+  /** The card after which the build begins; 0 when absent. */
+  readonly afterId: number;
+  /**
+   * Until when (epoch milliseconds) the ring had handed out what was due, before the store lost it. Null when absent: nothing
+   * is known of an earlier ring.
+   */
+  readonly owedFromMs: number | null;
 }
 
 export interface Rings {
   list(): Promise<RingState[]>;
 
   /**
-   * Creates the ring (generation 0 without buckets, cursor 0, anchored `staggerMs` after it is built), or applies
-   * interval and enabled to an existing one. A changed interval keeps the cursor and re-anchors it, so that the next
-   * bucket is due at its old due time or one new step from now, whichever is earlier. Re-enabling keeps the cursor and
-   * never lets the pause count as lag: the next bucket is due one step from now at the latest.
+   * Creates the ring (generation 0 without buckets, cursor 0), or applies interval and enabled to an existing one. A
+   * changed interval keeps the cursor and re-anchors it, so that the next bucket is due at its old due time or one new
+   * step from now, whichever is earlier. Re-enabling keeps the cursor and never lets the pause count as lag: the next
+   * bucket is due one step from now at the latest. Then the ring comes to its phase, see `advance`.
    */
   configure(ring: RingId, settings: RingSettings): Promise<void>;
 
   /**
    * Begins generation n+1 with `buckets` buckets and discards an unfinished one. The first one is in use at once, while it
-   * fills; `activate` switches to a later one.
+   * fills, and begins at the ring's phase in absolute time (domain/schedule/phase.ts); `activate` switches to a later one.
    */
-  startGeneration(ring: RingId, buckets: number, selection?: string): Promise<void>;
+  startGeneration(ring: RingId, buckets: number, build?: Partial<RingBuild>): Promise<void>;
 
   /**
    * Call when all cards are loaded. Switches to the generation being built (same phase for every card, cursor scaled to
@@ -73,9 +87,10 @@ export interface Rings {
 
   /**
    * Adds any number of cards to the generation in use and to the one being built. In Redis it splits buckets as they
-   * fill, so that none grows far above its planned size.
+   * fill, so that none grows far above its planned size. With `owed`, cards that come too late for a turn that the ring owes
+   * (`owedFromMs`; whole revolutions are skipped) go into the queue at once, unless it holds queueCap entries.
    */
-  add(ring: RingId, cardIds: readonly number[]): Promise<void>;
+  add(ring: RingId, cardIds: readonly number[], owed?: { readonly queueCap: number }): Promise<void>;
 
   /** Removes cards from both generations. */
   remove(ring: RingId, cardIds: readonly number[]): Promise<void>;
@@ -114,7 +129,8 @@ export interface Rings {
    * that is already queued keeps its own. Failing cards go into the retry lane instead, unless they wait there or run,
    * or the lane holds queueCap cards. Moves nothing while the ring is disabled or was never built, or while the queue
    * holds queueCap entries or more. A cursor that is more than one interval late first skips whole revolutions, so a
-   * late ring never owes more than one poll for each card. Refuses (moved 0) a fencing token lower than one seen
+   * late ring never owes more than one poll for each card. A ring that is not at its phase in absolute time comes nearer to it
+   * with each bucket: up to twice as fast, or up to half as fast if it is early by a tenth of the interval or less. Refuses (moved 0) a fencing token lower than one seen
    * before.
    */
   advance(

@@ -111,7 +111,14 @@ export interface Migrations {
   up(onBegin?: (id: string) => void): Promise<string[]>;
 }
 
-/** Polling configs and the configured concurrency limits. */
+/** Until when (epoch milliseconds) the ring of a config had handed out what was due, and workers had taken it. */
+export interface RingMark {
+  readonly configId: number;
+  readonly taskType: TaskType;
+  readonly handedOutMs: number;
+}
+
+/** Polling configs, the configured concurrency limits, and how far the rings came. */
 export interface ConfigRecords {
   list(): Promise<PollingConfig[]>;
   create(config: Omit<PollingConfig, 'id'>): Promise<PollingConfig>;
@@ -122,6 +129,10 @@ export interface ConfigRecords {
   /** @returns the durable concurrency limits; the limits in force are in the live store. */
   concurrency(): Promise<Record<TaskType, number>>;
   setConcurrency(taskType: TaskType, max: number): Promise<void>;
+  /** @returns the marks of all rings that were saved, for a live store that lost its rings. */
+  ringMarks(): Promise<RingMark[]>;
+  /** Saves marks; leaves out configs that are gone. */
+  saveRingMarks(marks: readonly RingMark[]): Promise<void>;
 }
 
 export interface FoldBackRequest {

@@ -45,10 +45,12 @@ export function ringMembers(
     state: RingState,
     { prefix, build }: { prefix: string; build: RingGeneration },
     groups: readonly BucketGroup[],
+    queueCap: number,
   ): Promise<unknown> {
-    const names = [keys.ring(state)];
+    const { taskType } = state;
+    const names = [keys.ring(state), keys.queue(taskType), keys.retry(taskType), keys.failures(taskType)];
     const generations = [state.generation, state.building?.generation ?? 0];
-    const args: RedisArgument[] = [...generations, prefix, command];
+    const args: RedisArgument[] = [...generations, prefix, command, queueCap];
     for (const group of groups) {
       names.push(keys.bucket(state, build.generation, group.number));
       args.push(group.number, group.ids.length);
@@ -65,7 +67,10 @@ export function ringMembers(
     command: MembersCommand,
     seen: RingState,
     cardIds: readonly number[],
-    onReply: (reply: unknown, groups: readonly BucketGroup[]) => void = () => {},
+    {
+      onReply = () => {},
+      queueCap = 0,
+    }: { onReply?: (reply: unknown, groups: readonly BucketGroup[]) => void; queueCap?: number } = {},
   ): Promise<void> {
     let state = seen;
     let ids = cardIds;
@@ -78,7 +83,7 @@ export function ringMembers(
         const calls = splitIntoCalls(groupBy(ids, (id) => bucketNumberOf(id, part.build)));
         const present = state;
         await someAtOnce(calls, async (groups) => {
-          const reply = await call(command, present, part, groups);
+          const reply = await call(command, present, part, groups, queueCap);
           if (reply !== null) return onReply(reply, groups);
           for (const { ids } of groups) for (const id of ids) again.add(id);
         });
@@ -98,11 +103,11 @@ export function ringMembers(
   }
 
   return {
-    async add(ring, cardIds) {
+    async add(ring, cardIds, owed) {
       await inChunks(cardIds, CARDS_PER_GROWTH, async (ids) => {
         const state = await resizer.makeRoom(await reader.require(ring), ids.length);
         if (state.generation === 0) throw ringNotBuilt(ring);
-        await send('SADD', state, ids);
+        await send('SADD', state, ids, owed);
       });
     },
 
@@ -115,9 +120,11 @@ export function ringMembers(
       const found = new Set<number>();
       const state = await reader.read(ring);
       if (state === null) return cardIds.map(() => false);
-      await send('SMISMEMBER', state, cardIds, (reply, groups) => {
-        const ids = groups.flatMap((group) => group.ids);
-        for (const [i, flag] of (reply as number[]).entries()) if (flag === 1) found.add(ids[i] as number);
+      await send('SMISMEMBER', state, cardIds, {
+        onReply: (reply, groups) => {
+          const ids = groups.flatMap((group) => group.ids);
+          for (const [i, flag] of (reply as number[]).entries()) if (flag === 1) found.add(ids[i] as number);
+        },
       });
       return cardIds.map((cardId) => found.has(cardId));
     },

@@ -39,6 +39,7 @@ export function stateOf(ring: RingId, reply: StateReply): RingState {
     ...generationOf(''),
     loaded: field('loaded') === 1,
     building: field('building_generation') === 0 ? null : generationOf('building_'),
+    joinedAfterId: field('joined_after_id'),
     intervalMs: field('interval_ms'),
     anchorMs: field('anchor_ms'),
     cursor: field('cursor'),

@@ -4,7 +4,7 @@
 //
 // A script gets the generation and the numbers of its buckets. If these have changed meanwhile, it does nothing, and
 // the call is repeated with the current state.
-import { bucketAt } from '../../../domain/schedule/phase.ts';
+import { bucketAt, dueAt, phaseShareOf } from '../../../domain/schedule/phase.ts';
 import { askPerTaskType, type TaskType } from '../../../domain/task-type.ts';
 import { type RingState, type Rings, ringUnknown } from '../../ports/live/rings.ts';
 import type { RedisClient } from '../client/client.ts';
@@ -32,13 +32,17 @@ export function redisRings(client: RedisClient, keys: Keys): Rings {
       names.push(keys.bucket(state, generation, bucket.number));
       step += bucket.steps;
     }
-    const args = [generation, cursor, limits.queueCap, limits.fence, keys.workChannel(taskType), ...numbers];
+    const { queueCap, fence } = limits;
+    const channel = keys.workChannel(taskType);
+    const args = [generation, cursor, queueCap, fence, channel, phaseShareOf(taskType), ...numbers];
     const reply = (await client.script('ringAdvance', names, args)) as
-      | [number, number, number, number, StateReply]
+      | [number, number, number, number, StateReply, number]
       | null;
     if (reply === null) throw ringUnknown(state);
-    const [stale, movedBuckets, moved, queueLength, after] = reply;
-    return { stale: stale === 1, movedBuckets, moved, queueLength, ring: stateOf(state, after) };
+    const [stale, movedBuckets, moved, queueLength, after, nowMs] = reply;
+    const ring = stateOf(state, after);
+    const nextDueInMs = ring.generation === 0 ? Number.POSITIVE_INFINITY : dueAt(ring, ring.cursor) - nowMs;
+    return { stale: stale === 1, movedBuckets, moved, queueLength, ring, nextDueInMs };
   }
 
   return {
@@ -55,17 +59,18 @@ export function redisRings(client: RedisClient, keys: Keys): Rings {
         .filter((ring) => ring !== null);
     },
 
-    async configure(ring, { intervalMs, enabled, staggerMs = 0 }) {
+    async configure(ring, { intervalMs, enabled }) {
       const names = [keys.ring(ring), keys.rings(ring.taskType)];
-      const args = [ring.configId, intervalMs, enabled ? 1 : 0, staggerMs];
-      await client.script('ringConfigure', names, args);
+      await client.script('ringConfigure', names, [ring.configId, intervalMs, enabled ? 1 : 0]);
     },
 
-    async startGeneration(ring, buckets, selection = '') {
+    async startGeneration(ring, buckets, { selection = '', afterId = 0, owedFromMs = null } = {}) {
       const { generation, building } = await reader.require(ring);
       const { taskType } = ring;
       const names = [keys.ring(ring), keys.ringGenerations(taskType), keys.ringTrash(taskType)];
-      const args = [ring.configId, buckets, generation, building?.generation ?? 0, selection];
+      const replaced = building?.generation ?? 0;
+      const begin = [phaseShareOf(taskType), afterId, owedFromMs ?? 0];
+      const args = [ring.configId, buckets, generation, replaced, selection, ...begin];
       await client.script('ringStartGeneration', names, args);
       await emptyTrash(client, keys, taskType);
     },
@@ -103,7 +108,7 @@ export function redisRings(client: RedisClient, keys: Keys): Rings {
         // A stale call has moved nothing and returned the current state: repeat it with that state.
         if (step.stale && attempt < MAX_ATTEMPTS) continue;
         if (left <= 0 || step.movedBuckets < count)
-          return { ring: state, moved, queueLength: step.queueLength };
+          return { ring: state, moved, queueLength: step.queueLength, nextDueInMs: step.nextDueInMs };
       }
     },
   };

@@ -37,3 +37,14 @@ SELECT task_type, max_concurrency FROM concurrency_configs
 -- $1 task type, $2 limit.
 INSERT INTO concurrency_configs (task_type, max_concurrency) VALUES ($1, $2::integer)
 ON CONFLICT (task_type) DO UPDATE SET max_concurrency = excluded.max_concurrency
+
+-- name: configs.ringMarks
+SELECT config_id, task_type, (extract(epoch FROM handed_out_at) * 1000)::double precision AS handed_out_ms FROM ring_marks
+
+-- name: configs.saveRingMarks
+-- $1 marks as JSON. A config that was removed meanwhile has none.
+INSERT INTO ring_marks (config_id, task_type, handed_out_at)
+SELECT mark.config_id, mark.task_type, to_timestamp(mark.handed_out_ms / 1000)
+FROM jsonb_to_recordset($1::jsonb) AS mark (config_id integer, task_type text, handed_out_ms double precision)
+JOIN polling_configs c ON c.id = mark.config_id
+ON CONFLICT (config_id, task_type) DO UPDATE SET handed_out_at = excluded.handed_out_at

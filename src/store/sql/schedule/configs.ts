@@ -40,5 +40,8 @@ export function sqlConfigs(client: SqlClient): ConfigRecords {
     },
 
     setConcurrency: (taskType, max) => db.run('setConcurrency', taskType, max),
+
+    ringMarks: () => db.rows('ringMarks'),
+    saveRingMarks: (marks) => db.run('saveRingMarks', jsonOf(marks)),
   };
 }

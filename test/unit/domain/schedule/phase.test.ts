@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import {
   afterMerge,
   afterSplit,
+  anchorAfter,
+  beginningOf,
   bucketAt,
   bucketNumberOf,
   bucketOf,
@@ -10,6 +12,8 @@ import {
   MIN_BUCKETS,
   nextDueAt,
   nextResize,
+  offPhaseMs,
+  type RingClock,
   type RingShape,
   stepAtPhase,
   stepsOf,
@@ -164,10 +168,11 @@ describe('nextDueAt', () => {
     (shape) => {
       const ring = {
         ...shape,
+        taskType: 'realname',
         intervalMs: 64_000,
-        anchorMs: 1_000_000,
+        anchorMs: 16 * 64_000,
         cursor: 2 * Math.floor(stepsOf(shape) * 0.6),
-      };
+      } as const;
       const steps = stepsOf(shape);
       for (let id = 1; id < 2_000; id += 13) {
         const due = nextDueAt(ring, id);
@@ -183,12 +188,106 @@ describe('nextDueAt', () => {
   );
 
   it('moves by less than one bucket when the ring grows', () => {
-    const ring = { intervalMs: 64_000, anchorMs: 0, cursor: 0 };
+    const ring = { taskType: 'realname', intervalMs: 64_000, anchorMs: 0, cursor: 0 } as const;
     for (let id = 1; id < 2_000; id += 13) {
       const shift =
         nextDueAt({ ...ring, buckets: 64, split: 30 }, id) -
         nextDueAt({ ...ring, buckets: 64, split: 0 }, id);
       expect([0, 500]).toContain(shift);
+    }
+  });
+});
+
+describe('the phase in absolute time', () => {
+  const HOUR_MS = 3_600_000;
+  const NOW_MS = Date.parse('2026-11-27T10:20:00Z');
+  const SHAPE = { buckets: 1_024, split: 0 };
+
+  it('of a new ring follows from the clock alone: a card is due when it would have been', () => {
+    const found = [0, 1_234_567, 50 * HOUR_MS + 1].map((laterMs) => {
+      const nowMs = NOW_MS + laterMs;
+      const ring: RingClock = {
+        ...SHAPE,
+        taskType: 'carddata',
+        intervalMs: HOUR_MS,
+        ...beginningOf('carddata', HOUR_MS, 1_024, nowMs),
+      };
+      const due = nextDueAt(ring, 4_711);
+      expect(due).toBeGreaterThanOrEqual(nowMs);
+      expect(due).toBeLessThan(nowMs + HOUR_MS);
+      expect(dueAt(ring, ring.cursor - 1)).toBeLessThan(nowMs);
+      return due % HOUR_MS;
+    });
+    expect(new Set(found).size).toBe(1);
+  });
+
+  it.each([1_000, 40_000, 1_800_000, 2_592_000_000])(
+    'keeps the polls of one card a third of the interval apart: %i ms',
+    (intervalMs) => {
+      const dues = (['realname', 'carddata', 'package'] as const).map(
+        (taskType) =>
+          nextDueAt(
+            { ...SHAPE, taskType, intervalMs, ...beginningOf(taskType, intervalMs, 1_024, NOW_MS) },
+            815,
+          ) % intervalMs,
+      );
+      const gaps = dues.map((due, i) => ((dues[(i + 1) % 3] as number) - due + intervalMs) % intervalMs);
+      for (const gap of gaps) expect(Math.abs(gap - intervalMs / 3)).toBeLessThanOrEqual(1);
+    },
+  );
+
+  /** Turns a ring whose anchor is so late; @returns the times between two polls of each card, in intervals. */
+  function gapsOf(lateMs: number, turns = 4): number[] {
+    const stepMs = HOUR_MS / 1_024;
+    let ring: RingClock = {
+      ...SHAPE,
+      taskType: 'realname',
+      intervalMs: HOUR_MS,
+      anchorMs: 400_000 * HOUR_MS + lateMs,
+      cursor: 300,
+    };
+    const polls = new Map<number, number[]>();
+    for (; ring.cursor < 300 + turns * 1_024; ) {
+      const at = polls.get(ring.cursor % 1_024) ?? [];
+      polls.set(ring.cursor % 1_024, [...at, dueAt(ring, ring.cursor)]);
+      ring = { ...ring, anchorMs: anchorAfter(ring, stepMs), cursor: ring.cursor + 1 };
+    }
+    expect(offPhaseMs(ring)).toBe(0);
+    return [...polls.values()].flatMap((at) =>
+      at.slice(1).map((time, i) => (time - (at[i] as number)) / HOUR_MS),
+    );
+  }
+
+  it.each([0.02, 0.3, 0.5, 0.75, 0.89])(
+    'is reached within one interval, by no more than twice the pace, from %f of an interval late',
+    (share) => {
+      const gaps = gapsOf(share * HOUR_MS);
+      expect(Math.max(...gaps)).toBeLessThanOrEqual(1 + 1e-6);
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(0.5 - 1e-6);
+    },
+  );
+
+  it.each([0.92, 0.999])('is waited for where the ring is early by a tenth or less: %f', (share) => {
+    const gaps = gapsOf(share * HOUR_MS);
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(1.1 + 1e-6);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1 - 1e-6);
+  });
+
+  it('is reached as the due times say in advance', () => {
+    for (const lateMs of [0.3 * HOUR_MS, 0.95 * HOUR_MS]) {
+      const stepMs = HOUR_MS / 1_024;
+      const start: RingClock = {
+        ...SHAPE,
+        taskType: 'realname',
+        intervalMs: HOUR_MS,
+        anchorMs: 400_000 * HOUR_MS + lateMs,
+        cursor: 0,
+      };
+      let ring = start;
+      for (let step = 0; step < 2_048; step += 1) {
+        expect(dueAt(start, step)).toBeCloseTo(dueAt(ring, step), 1);
+        ring = { ...ring, anchorMs: anchorAfter(ring, stepMs), cursor: step + 1 };
+      }
     }
   });
 });

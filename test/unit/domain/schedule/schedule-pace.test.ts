@@ -20,6 +20,7 @@ const ring: RingState = {
   skippedRevolutions: 7,
   achievedIntervalMs: null,
   lapStartedAtMs: null,
+  joinedAfterId: 0,
 };
 
 it.each([
@@ -39,7 +40,7 @@ it.each([
 
 /** 1,000 cards in 100 s; a quarter of them is queued. */
 const RING = {
-  ...{ enabled: true, generation: 1, members: 1_000, intervalMs: 100_000 },
+  ...{ taskType: 'realname', enabled: true, generation: 1, members: 1_000, intervalMs: 100_000 },
   ...{ anchorMs: 0, cursor: 256, buckets: 1_024, split: 0 },
 } as RingState;
 

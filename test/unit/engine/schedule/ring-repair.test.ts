@@ -1,5 +1,5 @@
 // Rings against cards, on the live store of this process and a table of cards in memory.
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { RingRepair } from '../../../../src/engine/schedule/ring-repair.ts';
 import { ringOf } from '../../../../src/engine/schedule/scheduler.ts';
@@ -50,13 +50,18 @@ async function members(): Promise<{ zero: number[]; seven: number[]; usage: numb
 const repairSettled = (ids: readonly number[]) => repair.repair(ids, table.seen(ids), VIEW);
 
 describe('looking at cards', () => {
-  it('finds those that are missing from a ring, in a wrong one, or in two', async () => {
+  it('finds those that are missing from a ring, of each type, and asks each ring only for its own cards', async () => {
     table.put([1, 2, 3, 4]);
     await put(USAGE, [1, 2, 3]);
     await put(ZERO, [1, 3, 4]);
     await put(SEVEN, [2, 3]);
+    const asked = vi.spyOn(live.rings, 'contains');
     const cards = await table.port.page(0, 10);
-    expect((await repair.misplaced(cards, VIEW)).map(({ cardId }) => cardId).sort()).toEqual([2, 3, 4]);
+    expect((await repair.missing(cards, VIEW)).map(({ cardId }) => cardId)).toEqual([2, 4]);
+    expect(asked.mock.calls.map(([ring, ids]) => [ring.configId, ids])).toEqual([
+      [ZERO.id, [1, 2, 3, 4]],
+      [USAGE.id, [1, 2, 3, 4]],
+    ]);
   });
 
   it('finds nothing wrong with a card that is where it belongs, nor with one that no config polls', async () => {
@@ -64,9 +69,7 @@ describe('looking at cards', () => {
     table.put([9], { carrierId: 9 });
     await put(ZERO, [1]);
     await put(USAGE, [1, 9]);
-    expect(await repair.misplaced(await table.port.page(0, 10), VIEW)).toEqual([]);
-    await put(SEVEN, [9]);
-    expect(await repair.misplaced(await table.port.page(0, 10), VIEW)).toMatchObject([{ cardId: 9 }]);
+    expect(await repair.missing(await table.port.page(0, 10), VIEW)).toEqual([]);
   });
 });
 

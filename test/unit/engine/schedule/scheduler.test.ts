@@ -74,7 +74,8 @@ describe('a pass', () => {
   let scheduler: Scheduler;
 
   beforeEach(() => {
-    clock = new FakeClock(1_000_000);
+    // A new ring begins with its first bucket.
+    clock = new FakeClock(BUCKETS * STEP_MS);
     live = openEmbeddedLiveStore({ clock });
     [configs, fence, sent, asked, onAsked] = [[FIRST], 1, [], [], () => {}];
     scheduler = schedulerOf(CAP);
@@ -114,6 +115,7 @@ describe('a pass', () => {
     for (const one of configs) {
       await live.rings.startGeneration(ringOf(one), BUCKETS);
     }
+    clock.advance(STEP_MS);
     await scheduler.runOnce();
     asked.length = 0;
   }
@@ -158,7 +160,7 @@ describe('a pass', () => {
 
   it('sends configs to the rings when they change, and again every half second', async () => {
     await scheduler.runOnce();
-    expect(sent.splice(0)).toEqual([{ id: 1, intervalMs: 1_024_000, enabled: true, staggerMs: 0 }]);
+    expect(sent.splice(0)).toEqual([{ id: 1, intervalMs: 1_024_000, enabled: true }]);
     for (const time of ['first', 'second']) {
       clock.advance(499);
       await scheduler.runOnce();
@@ -169,24 +171,42 @@ describe('a pass', () => {
     }
     configs = [{ ...FIRST, intervalSeconds: 90, status: 0 }];
     await scheduler.runOnce();
-    expect(sent).toEqual([{ id: 1, intervalMs: 90_000, enabled: false, staggerMs: 0 }]);
-  });
-
-  it.each([
-    ['carddata', 1_800, 2_000],
-    ['package', 1_800, 4_000],
-    ['package', 10, 2_000],
-  ] as const)('staggers rings by task type: %s, every %i s', async (taskType, intervalSeconds, staggerMs) => {
-    configs = [{ ...FIRST, taskType, intervalSeconds }];
-    await scheduler.runOnce();
-    expect(sent).toMatchObject([{ staggerMs }]);
+    expect(sent).toEqual([{ id: 1, intervalMs: 90_000, enabled: false }]);
   });
 
   it('asks no ring of a config that is off, and each other one once', async () => {
     configs = [FIRST, configOf(3, { status: 0 }), SECOND];
-    for (let pass = 0; pass < 3; pass += 1) await scheduler.runOnce();
+    for (let pass = 0; pass < 3; pass += 1) {
+      await scheduler.runOnce();
+      clock.advance(1_000);
+    }
     // Another one comes first every time.
     expect(asked).toEqual([1, 2, 2, 1, 1, 2]);
+  });
+
+  it('asks a ring when its next bucket is due, and each second', async () => {
+    configs = [configOf(1, { intervalSeconds: 10 * BUCKETS }), configOf(2, { intervalSeconds: BUCKETS / 2 })];
+    await build();
+    for (let tick = 0; tick < 40; tick += 1) {
+      await scheduler.runOnce();
+      clock.advance(50);
+    }
+    const times = (id: number) => asked.filter((one) => one === id).length;
+    expect([times(1), times(2)]).toEqual([1, 3]);
+  });
+
+  it('sends the configs again at once where the store lost its rings, also where there are many', async () => {
+    configs = Array.from({ length: 300 }, (_, i) => configOf(i + 1));
+    await build();
+    sent.length = 0;
+    clock.advance(1_000);
+    await scheduler.runOnce();
+    expect(sent).toEqual([]);
+    for (const config of configs) await live.rings.drop(ringOf(config));
+    clock.advance(1_000);
+    await scheduler.runOnce();
+    await scheduler.runOnce();
+    expect(sent).toHaveLength(300);
   });
 
   it('moves all buckets that are due, the rings by turns', async () => {

@@ -6,7 +6,8 @@ import { type TaskFacts, taskExplanationOf } from '../../../../src/operations/ex
 import type { RingState } from '../../../../src/store/ports/live/rings.ts';
 import type { CardPlace } from '../../../../src/store/ports/live/work-queue.ts';
 
-const NOW = 1_000_000_000_000;
+/** The ring is at its phase: a whole number of its intervals. */
+const NOW = 976_563 * 1_024_000;
 const CARD = { cardId: 42, carrierId: 1, realNameVerified: false, lastPolledAtMs: NOW - 60_000 };
 
 const config = (id: number, over: Partial<PollingConfig> = {}): PollingConfig => ({
@@ -38,6 +39,7 @@ const ring = (over: Partial<RingState> = {}): RingState => ({
   skippedRevolutions: 0,
   achievedIntervalMs: null,
   lapStartedAtMs: null,
+  joinedAfterId: 0,
   ...over,
 });
 
@@ -128,8 +130,11 @@ function explain(over: Partial<TaskFacts> = {}) {
 
 /** A ring whose cursor is before the card's bucket and should have passed it `ms` ago. */
 function lagging(ms: number, members = 102_400): RingState {
-  const due = nextDueAt(ring(), CARD.cardId);
-  return ring({ members, anchorMs: NOW - ms - (due - NOW) });
+  let late = ring({ members, anchorMs: NOW - 1_024_000 });
+  // Where it is not at its phase, it turns at another pace.
+  for (let turn = 0; turn < 60; turn += 1)
+    late = { ...late, anchorMs: late.anchorMs + (NOW - ms - nextDueAt(late, CARD.cardId)) / 2 };
+  return late;
 }
 
 describe('a card on schedule', () => {

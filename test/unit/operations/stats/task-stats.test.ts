@@ -38,6 +38,7 @@ function ring(changes: Partial<RingState>): RingState {
     skippedRevolutions: 0,
     achievedIntervalMs: null,
     lapStartedAtMs: null,
+    joinedAfterId: 0,
     ...changes,
   };
 }
