@@ -2,6 +2,7 @@
 // (CRI tags them P, and F at the last; Docker leaves out the final newline), and messages as lists of bytes. Stands before
 // line-scanner.ts; what is none of these passes as it is. What a file holds is seen at its beginning: a runtime writes a file
 // of its own.
+import { indexOfBytes } from '../match/find-bytes.ts';
 
 /** Where the lines go: a scanner. */
 interface Lines {
@@ -17,13 +18,17 @@ interface Part {
   readonly isLast: boolean;
 }
 
-/** Finds the part in the line buf[from, to); null: the line is none. */
-type PartReader = (buf: Buffer, from: number, to: number) => Part | null;
+/** How a runtime writes parts. */
+interface Form {
+  /** Where the first part that is not the last of its line may be, at or after `from`; -1: there is none. */
+  next(buf: Buffer, from: number): number;
+  /** The part in the line buf[from, to); null: the line is none. */
+  read(buf: Buffer, from: number, to: number): Part | null;
+}
 
 const NEWLINE = 0x0a;
-const SPACE = 0x20;
-const PARTIAL = 0x50;
-const CRI = /^\d{4}-\d\d-\d\dT\S{8,32} (stdout|stderr) ([PF])(?::\S*)? /;
+const CRI_PARTIAL = Buffer.from(' P ');
+const CRI = /^\d{4}-\d\d-\d\dT\S{8,32} (stdout|stderr) ([PF]) /;
 const CRI_BYTES = 64;
 const CRI_FILE = new RegExp(CRI.source, 'm');
 const DOCKER_START = Buffer.from('{"log":"');
@@ -34,11 +39,6 @@ const BYTE_LIST = /"MESSAGE" ?: ?\[([\d, ]*)\]/;
 const HEAD_BYTES = 65_536;
 /** Longer lines are not joined to the end: each so many bytes of the parts are searched as a line. */
 const MAX_JOINED_BYTES = 1_048_576;
-
-/** Where a line of CRI has its tag: behind the time and the name of the stream. */
-function criTag(buf: Buffer, from: number): number {
-  return buf.indexOf(SPACE, from) + ' stdout '.length;
-}
 
 function criPart(buf: Buffer, from: number, to: number): Part | null {
   const found = CRI.exec(buf.toString('latin1', from, Math.min(to, from + CRI_BYTES)));
@@ -55,6 +55,18 @@ function dockerPart(buf: Buffer, from: number, to: number): Part | null {
   const stream = buf.toString('latin1', end + DOCKER_END.length, Math.min(to, end + DOCKER_END.length + 6));
   return { stream, from: start, to: end, isLast: buf.compare(DOCKER_NEWLINE, 0, 2, end - 2, end) === 0 };
 }
+
+const CRI_FORM: Form = { next: (buf, from) => indexOfBytes(buf, CRI_PARTIAL, from), read: criPart };
+
+const DOCKER_FORM: Form = {
+  next: (buf, from) => {
+    let at = indexOfBytes(buf, DOCKER_END, from);
+    while (at !== -1 && buf[at - 1] === DOCKER_NEWLINE[1] && buf[at - 2] === DOCKER_NEWLINE[0])
+      at = indexOfBytes(buf, DOCKER_END, at + 1);
+    return at;
+  },
+  read: dockerPart,
+};
 
 /** The lines with a message as a list of bytes have it as text. */
 function withText(line: string): string {
@@ -90,7 +102,7 @@ class OpenLine {
 
 export class ContainerLines implements Lines {
   /** Undefined before the first data; null: nothing is put together. */
-  #readPart: PartReader | null | undefined;
+  #form: Form | null | undefined;
   #isJournal = false;
   /** A line without an end passes as it is. */
   #isEndless = false;
@@ -104,8 +116,8 @@ export class ContainerLines implements Lines {
   constructor(private readonly lines: Lines) {}
 
   push(chunk: Buffer): boolean {
-    if (this.#readPart === undefined) this.#recognize(chunk);
-    if (this.#readPart === null && !this.#isJournal) return this.lines.push(chunk);
+    if (this.#form === undefined) this.#recognize(chunk);
+    if (this.#form === null && !this.#isJournal) return this.lines.push(chunk);
     const to = chunk.lastIndexOf(NEWLINE) + 1;
     if (this.#isEndless && to === 0) return this.lines.push(chunk);
     let goOn = true;
@@ -132,8 +144,8 @@ export class ContainerLines implements Lines {
   #recognize(chunk: Buffer): void {
     const head = chunk.subarray(0, HEAD_BYTES);
     this.#isJournal = head.includes(JOURNAL);
-    if (head.indexOf(DOCKER_START) !== -1 && head.includes(DOCKER_END)) this.#readPart = dockerPart;
-    else this.#readPart = CRI_FILE.test(head.toString('latin1')) ? criPart : null;
+    if (head.indexOf(DOCKER_START) !== -1 && head.includes(DOCKER_END)) this.#form = DOCKER_FORM;
+    else this.#form = CRI_FILE.test(head.toString('latin1')) ? CRI_FORM : null;
   }
 
   #takeRest(end: Buffer): Buffer {
@@ -160,7 +172,7 @@ export class ContainerLines implements Lines {
       if (to > passed) goOn = this.lines.push(buf.subarray(passed, to)) && goOn;
       if (line !== undefined) goOn = this.lines.push(line) && goOn;
     };
-    for (let from = 0; from < buf.length; ) {
+    for (let from = this.#nextChange(buf, 0); from < buf.length; from = this.#nextChange(buf, from)) {
       const newline = buf.indexOf(NEWLINE, from);
       const to = newline === -1 ? buf.length : newline;
       const changed = this.#changed(buf, from, to);
@@ -174,12 +186,17 @@ export class ContainerLines implements Lines {
     return goOn;
   }
 
+  /** The first line at or after the line `from` that may have to be changed. */
+  #nextChange(buf: Buffer, from: number): number {
+    if (this.#isJournal || !this.#form || this.#open.size > 0 || from >= buf.length) return from;
+    const at = this.#form.next(buf, from);
+    return at === -1 ? buf.length : Math.max(from, buf.lastIndexOf(NEWLINE, at) + 1);
+  }
+
   /** The line to search instead of buf[from, to); null: a later one; undefined: the line itself. */
   #changed(buf: Buffer, from: number, to: number): Buffer | null | undefined {
     if (this.#isJournal) return this.#decoded(buf, from, to);
-    if (this.#open.size === 0 && this.#readPart === criPart && buf[criTag(buf, from)] !== PARTIAL)
-      return undefined;
-    const part = this.#readPart?.(buf, from, to) ?? null;
+    const part = this.#form?.read(buf, from, to) ?? null;
     if (part === null) return undefined;
     let open = this.#open.get(part.stream);
     if (open === undefined) {

@@ -75,8 +75,8 @@ const RFC_3339 = /^\d{4}-\d\d-(?:0[1-9]|1\d|2[0-8])T\d\d:\d\d:\d\d(?:\.\d{1,9})?
 function timeOfValue(text: string): Written | undefined {
   const ownMs = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
   if (ownMs >= 0) return epoch(ownMs);
-  const number = /^(?:\/Date\()?(\d+(?:\.\d*)?(?:[eE]\+?\d+)?)/.exec(text);
-  if (number !== null && (number[0] === text || text.startsWith('/Date('))) {
+  const number = /^(?:\\?\/Date\()?(\d+(?:\.\d*)?(?:[eE]\+?\d+)?)/.exec(text);
+  if (number !== null && (number[0] === text || /^\\?\/Date\(/.test(text))) {
     const digits = number[1] ?? '';
     return epoch(epochToMs(/e/i.test(digits) ? String(Number(digits)) : digits));
   }
