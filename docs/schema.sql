@@ -150,11 +150,13 @@ CREATE TABLE card_stops (
   due_at timestamp with time zone,
   resumed_at timestamp with time zone,
   stop_again boolean DEFAULT false NOT NULL,
+  reading_mb double precision,
   CONSTRAINT card_stops_pkey PRIMARY KEY (card_id, month),
   CONSTRAINT card_stops_authority_check CHECK ((authority = ANY (ARRAY['released'::text, 'operator'::text]))),
-  CONSTRAINT card_stops_held_by_check CHECK ((held_by = ANY (ARRAY['usage_jump'::text, 'budget_hour'::text, 'budget_day'::text]))),
+  CONSTRAINT card_stops_held_by_check CHECK ((held_by = ANY (ARRAY['usage_jump'::text, 'budget_hour'::text, 'budget_day'::text, 'reading_fell'::text]))) NOT VALID,
   CONSTRAINT card_stops_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'done'::text, 'held'::text, 'observed'::text, 'dismissed'::text, 'resumed'::text]))) NOT VALID
 );
+COMMENT ON COLUMN card_stops.reading_mb IS 'The highest reading when the stop was judged.';
 CREATE INDEX card_stops_at ON public.card_stops USING btree (COALESCE(completed_at, requested_at) DESC, card_id);
 CREATE INDEX card_stops_due ON public.card_stops USING btree (due_at) WHERE ((state = 'requested'::text) AND (authority IS NOT NULL));
 CREATE INDEX card_stops_resumed ON public.card_stops USING btree (resumed_at) WHERE (resumed_at IS NOT NULL);
@@ -410,6 +412,8 @@ CREATE TABLE stop_control (
   jump_baseline double precision,
   jump_recent double precision,
   jump_accepted_at timestamp with time zone,
+  jump_over_at timestamp with time zone,
+  jump_doubtful_until timestamp with time zone,
   CONSTRAINT stop_control_pkey PRIMARY KEY (only_row),
   CONSTRAINT stop_control_mode_check CHECK ((mode = ANY (ARRAY['enforce'::text, 'observe'::text]))),
   CONSTRAINT stop_control_only_row_check CHECK (only_row)
@@ -535,6 +539,22 @@ AS $function$
     ELSE counts[least(slots, cardinality(counts))::integer + 1 : ]
       || array_fill(0, ARRAY[least(slots, cardinality(counts))::integer])
   END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.hold_over_at(stop card_stops)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT CASE stop.held_by
+    WHEN 'budget_hour' THEN stop.requested_at + interval '1 hour'
+    WHEN 'usage_jump' THEN (
+      SELECT CASE
+        WHEN stop.requested_at <= jump_doubtful_until THEN NULL
+        WHEN jump_since IS NOT NULL THEN 'infinity'
+        ELSE greatest(stop.requested_at, jump_over_at) END
+      FROM stop_control)
+    END
 $function$;
 
 CREATE OR REPLACE FUNCTION public.judge_stop(authority text, charged_at timestamp with time zone, mode_setting text, max_per_hour integer, max_per_day integer)
@@ -671,12 +691,14 @@ $function$;
 CREATE OR REPLACE FUNCTION public.stop_spares(stop card_stops, card cards, read_at timestamp with time zone)
  RETURNS boolean
  LANGUAGE sql
- IMMUTABLE
+ STABLE
 AS $function$
   SELECT stop.state <> 'requested' AND NOT coalesce(
-    CASE WHEN stop_is_final(stop, card.iccid, card.allowance_mb)
-      THEN stop.state = 'resumed' AND stop.stop_again AND read_at > stop.resumed_at
-      ELSE read_at > greatest(card.iccid_changed_at, card.allowance_changed_at, stop.resumed_at) END,
+    CASE WHEN NOT stop_is_final(stop, card.iccid, card.allowance_mb)
+        THEN read_at > greatest(card.iccid_changed_at, card.allowance_changed_at, stop.resumed_at)
+      WHEN stop.state = 'held' THEN hold_over_at(stop) < greatest(read_at,
+        (SELECT carddata_at FROM card_polls p WHERE p.card_id = stop.card_id))
+      ELSE stop.state = 'resumed' AND stop.stop_again AND read_at > stop.resumed_at END,
     false)
 $function$;
 

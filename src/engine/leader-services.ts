@@ -81,7 +81,11 @@ export function leaderServices(
     new ResumeFiller({ ...lead('resume-filler'), resumes: records.resumes }),
     new HistorySampler(lead('history-sampler')),
     new PauseLog(lead('pause-log')),
-    new UsageJumpWatch({ ...lead('usage-jump-watch'), records: records.stopControl }),
+    new UsageJumpWatch({
+      ...lead('usage-jump-watch'),
+      records: records.stopControl,
+      jumpFactor: settings.usage.jumpFactor,
+    }),
     new AlertEvaluator({
       ...lead('alert-evaluator'),
       ...settings.alerts,

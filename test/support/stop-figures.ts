@@ -10,6 +10,8 @@ export const CALM_STOPS: StopFigures = {
   budgetHour: 100,
   budgetDay: 500,
   held: 0,
+  heldForOperator: 0,
+  heldUntilMs: null,
   observed: 0,
   unconfirmed: 0,
   resumedDay: 0,

@@ -54,7 +54,12 @@ export function addStops(page: Page, { stops, healthReasons }: Overview): void {
   if (stops.budgetHour !== null) budget.set({ window: 'hour' }, stops.budgetHour);
   if (stops.budgetDay !== null) budget.set({ window: 'day' }, stops.budgetDay);
   resumed.set({ window: 'day' }, stops.resumedDay ?? 0);
-  page.gauge('stops_held', 'Stops that wait for an operator').set(stops.held ?? 0);
+  page
+    .gauge('stops_held', 'Stops that wait for the end of their cause, or for an operator')
+    .set(stops.held ?? 0);
+  page
+    .gauge('stops_held_for_operator', 'Held stops that wait for an operator')
+    .set(stops.heldForOperator ?? 0);
   page.gauge('stops_observed', 'Stops that mode observe did not make').set(stops.observed ?? 0);
   page
     .gauge('stops_unconfirmed', 'Cards that still run although the gateway acknowledged their stop')

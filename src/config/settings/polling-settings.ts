@@ -1,5 +1,6 @@
 // Settings of polling: leases, queues, retries, initialisation, and what counts of a reading. Part of the settings table (settings.ts).
-import { duration, fraction, integer, ON_OFF } from '../kinds.ts';
+import type { JumpFactor } from '../../domain/results/usage-growth.ts';
+import { duration, fraction, integer, type Kind, kindOf, ON_OFF, refuse } from '../kinds.ts';
 import { section, withDefault } from './setting.ts';
 
 export const POLLING = section('polling.', '', {
@@ -55,11 +56,31 @@ export const POLLING = section('polling.', '', {
   }),
 });
 
+const FACTOR = { min: 2, max: 1_000 };
+
+/** `20` or `off`. Below 2 the usual ups and downs of a day would hold stops; above 1000 no wrong unit of KB and MB would. */
+const JUMP_FACTOR: Kind<JumpFactor> = kindOf(`number, ${FACTOR.min} to ${FACTOR.max}, or off`, (raw) => {
+  if (raw === false || raw === 'off' || raw === 'false') return 'off';
+  const factor = fraction({ min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY }).parse(raw);
+  if (factor < FACTOR.min)
+    return refuse(`must be at least ${FACTOR.min}: growth doubles and halves in the course of any day`);
+  if (factor > FACTOR.max)
+    return refuse(
+      `must be at most ${FACTOR.max}, or KB that are taken for MB would pass; off turns the watch off`,
+    );
+  return factor;
+});
+
 /** The readings of usage. */
 export const USAGE = section('usage.', 'USAGE_', {
   maxMbitPerSecond: withDefault({
     kind: fraction({ min: 0.001, max: 1_000_000 }),
     default: 150,
     doc: 'The most a card can transfer. A reading that grew faster counts only when enough time has passed.',
+  }),
+  jumpFactor: withDefault<JumpFactor>({
+    kind: JUMP_FACTOR,
+    default: 20,
+    doc: 'Stops are held while the readings of the whole fleet grow more than so many times as fast as in the hour before, and as at this time of the last seven days. off: never, whatever the readings show.',
   }),
 });

@@ -30,12 +30,12 @@ export const STOPS = section('stops.', 'STOPS_', {
   maxPerHour: optional({
     kind: STOP_LIMIT,
     defaultText: 'the larger of 100 and 1%',
-    doc: 'Stops that the whole fleet may make in one hour. Further stops are held until an operator releases them.',
+    doc: 'Stops that the whole fleet may make in one hour. Further stops are held, and judged again an hour later if a reading is still over; 0 holds all until an operator releases them.',
   }),
   maxPerDay: optional({
     kind: STOP_LIMIT,
     defaultText: 'the larger of 500 and 5%',
-    doc: 'Stops that the whole fleet may make in one day.',
+    doc: 'Stops that the whole fleet may make in one day. Further stops are held until an operator releases them.',
   }),
   resumeAtMonthStart: withDefault<boolean>({
     kind: ON_OFF,

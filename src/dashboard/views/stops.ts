@@ -78,12 +78,24 @@ function budgetSpans(done: number, budget: number | null): Span[] {
   ];
 }
 
-function waitingLines({ held, observed, unconfirmed, resumed_day }: Stops): Line[] {
+function waitingLines({
+  held,
+  held_for_operator: doubtful,
+  observed,
+  unconfirmed,
+  resumed_day,
+}: Stops): Line[] {
   const counted = (number: number | null, most = STOPS_COUNTED) => countedText(number ?? 0, most, count);
-  const wait = held === 1 ? 'waits' : 'wait';
+  const wait = doubtful === 1 ? 'waits' : 'wait';
   const running = `${counted(unconfirmed, UNCONFIRMED_STOPS_COUNTED)} acknowledged, card still running`;
   return [
-    fact('held', span(`${counted(held)} ${wait} until an operator decides`, held ? 'yellow' : undefined)),
+    fact(
+      'held',
+      span(
+        `${counted(held)}, ${counted(doubtful)} ${wait} until an operator decides`,
+        held ? 'yellow' : undefined,
+      ),
+    ),
     fact('observed', span(`${counted(observed)} would have been made`)),
     fact('no effect', span(running, unconfirmed ? 'yellow' : undefined)),
     fact('resumed', span(`${counted(resumed_day)} in 24 h`)),

@@ -2,8 +2,9 @@
 // of a reading is what it shows more than the highest one before, in MB per hour since the last change. Pure.
 //
 // From these counts follows whether the usage of the whole fleet jumps: the median growth of the last minutes against that of
-// the hour before. No customer does that; a gateway that changes its unit does. While a jump is on, what it began from stays
-// the measure, so that an hour of wrong readings does not become normal. Used by engine/results/usage-jump-watch.ts.
+// the hour before and that of this time on the last days, when the devices of a fleet may upload together. No customer does
+// more than that; a gateway that changes its unit does. While a jump is on, what it began from stays the measure, so that an
+// hour of wrong readings does not become normal. Used by engine/results/usage-jump-watch.ts.
 import type { UsageMonth } from '../cards/usage-month.ts';
 import { type Counts, quantileOf, sum, sumOfCounts } from '../numbers.ts';
 
@@ -14,21 +15,28 @@ const SLOWEST_MB_PER_HOUR = 0.001;
 const BUCKETS_A_DOUBLING = 2;
 /** A million GB per hour; faster is counted here too. */
 const LAST_BUCKET = 80;
+/** Readings that are doubtful: they fell far below the highest one, or grew faster than a card can transfer. */
+export const DOUBTFUL_BUCKET = LAST_BUCKET + 1;
 /** Two readings of a card are further apart, but for clocks that are set. */
 const SHORTEST_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
-/** @returns null for a first reading, one that did not grow, and one taken before the last. */
+/**
+ * @returns null for a first reading, one taken before the last, and one that neither grew nor fell far. Negative: it fell below
+ * half of the highest one, as the right readings do that follow wrong ones.
+ */
 export function growthMbPerHour(
   last: Pick<UsageMonth, 'lastReadingMb' | 'readAtMs'> | null,
   { usedMb, atMs }: { readonly usedMb: number; readonly atMs: number },
 ): number | null {
-  if (last === null || usedMb <= last.lastReadingMb || atMs <= last.readAtMs) return null;
+  if (last === null || atMs <= last.readAtMs) return null;
+  if (usedMb <= last.lastReadingMb && usedMb >= last.lastReadingMb / 2) return null;
   const hours = Math.max(SHORTEST_MS, atMs - last.readAtMs) / HOUR_MS;
   return (usedMb - last.lastReadingMb) / hours;
 }
 
 export function growthBucketOf(mbPerHour: number): number {
+  if (mbPerHour < 0) return DOUBTFUL_BUCKET;
   const doublings = Math.log2(mbPerHour / SLOWEST_MB_PER_HOUR);
   return Math.min(LAST_BUCKET, Math.max(0, 1 + Math.floor(BUCKETS_A_DOUBLING * doublings)));
 }
@@ -39,7 +47,7 @@ interface Growth {
   readonly mbPerHour: number;
 }
 
-export function growthOf(counts: GrowthCounts): Growth {
+export function growthOf({ [DOUBTFUL_BUCKET]: _, ...counts }: GrowthCounts): Growth {
   const median = quantileOf(counts, 0.5);
   return { readings: sum(Object.values(counts)), mbPerHour: median === null ? 0 : middleOf(median.bucket) };
 }
@@ -49,7 +57,6 @@ function middleOf(bucket: number): number {
   return SLOWEST_MB_PER_HOUR * 2 ** ((bucket - 0.5) / BUCKETS_A_DOUBLING);
 }
 
-const JUMP_FACTOR = 20;
 /** With fewer readings a median says little about a fleet. */
 const READINGS_TO_BEGIN = 100;
 /** Fewer are enough to see that it is over: a fleet that is polled slowly must not be held back for hours. */
@@ -61,10 +68,21 @@ const BASELINE_MINUTES = 60;
 /** How many minutes of growth a judgement needs, the present one included. */
 export const GROWTH_MINUTES = RECENT_MINUTES.most + BASELINE_MINUTES;
 
-/** Number of a minute since the epoch -> the growth read in it. */
-export type GrowthMinutes = ReadonlyMap<number, GrowthCounts>;
+/** So many days are looked back to, at this hour of the day and the ones next to it: devices do not upload to the minute. */
+const DAYS = 7;
+const NEXT_HOURS = [-1, 0, 1];
+/** How many hours of growth a judgement needs, the present one included. */
+export const GROWTH_HOURS = DAYS * 24 + 2;
+
+export interface GrowthHistory {
+  /** Number of a minute since the epoch -> the growth read in it. */
+  readonly minutes: ReadonlyMap<number, GrowthCounts>;
+  /** Number of an hour since the epoch -> the fastest growth of some minutes in it, MB per hour. */
+  readonly hours: ReadonlyMap<number, number>;
+}
 
 interface JumpInForce {
+  readonly sinceMs: number;
   readonly baselineMbPerHour: number;
   /** What it began with: less than what followed, where only some of the readings were wrong yet. */
   readonly recentMbPerHour: number;
@@ -72,42 +90,84 @@ interface JumpInForce {
   readonly acceptedAtMs: number | null;
 }
 
+/**
+ * How a jump ends. back: growth is what it was before. new_level: an accepted jump has become the hour before. off: jumps are
+ * not looked for any more.
+ */
+export type JumpEnd = 'back' | 'new_level' | 'off';
+
 type JumpVerdict =
   /** Also while one is on: growth is as far beyond the level that was accepted. */
   | { readonly begins: { factor: number; baselineMbPerHour: number; recentMbPerHour: number } }
-  /** back: growth is what it was before. new_level: an accepted jump has become the hour before. */
-  | { readonly ends: 'back' | 'new_level'; readonly recentMbPerHour: number };
+  /** wereWrong: its readings did not hold, and nothing is measured against them. */
+  | { readonly ends: JumpEnd; readonly wereWrong: boolean };
+
+/** Setting `usage.jump_factor`: growth of more than so many times the usual one is a jump. */
+export type JumpFactor = number | 'off';
+
+/** A jump is seen some minutes after its first reading. */
+export const SEEN_WITHIN_MS = 600_000;
+/** A jump was wrong if so many of its readings are doubtful, as a share of those that show that it is over. */
+const WRONG_SHARE = 0.25;
 
 export function minuteOf(atMs: number): number {
   return Math.floor(atMs / 60_000);
 }
 
-/**
- * @param nowMinute the present minute, which has just begun or is nearly over
- * @returns null when nothing changes
- */
+export function hourOf(atMs: number): number {
+  return Math.floor(atMs / HOUR_MS);
+}
+
+/** @returns the growth of the last minutes, MB per hour; null: too few readings. */
+export function recentGrowth({ minutes }: GrowthHistory, nowMs: number): number | null {
+  const { recent } = windowsOf(minutes, minuteOf(nowMs));
+  return isEnough(recent) ? recent.mbPerHour : null;
+}
+
+/** @returns null when nothing changes */
 export function judgeGrowth(
-  minutes: GrowthMinutes,
-  nowMinute: number,
+  history: GrowthHistory,
+  nowMs: number,
   jump: JumpInForce | null,
+  jumpFactor: JumpFactor,
 ): JumpVerdict | null {
-  const { recent, hour } = windowsOf(minutes, nowMinute);
-  const jumped = isEnough(hour) ? jumpFrom(hour.mbPerHour, recent) : null;
+  if (jumpFactor === 'off') return jump && { ends: 'off', wereWrong: false };
+  const { minutes } = history;
+  const { recent, hour } = windowsOf(minutes, minuteOf(nowMs));
+  const usual = usualGrowth(history.hours, hourOf(nowMs));
+  const before = isEnough(hour) ? Math.max(hour.mbPerHour, usual ?? 0) : usual;
+  const jumped = before === null ? null : jumpFrom(before, recent, jumpFactor);
   if (jump === null) return jumped && { begins: jumped };
   const level = acceptedLevel(minutes, jump);
-  const further = level === null ? null : jumpFrom(level, recent);
+  const further = level === null ? null : jumpFrom(level, recent, jumpFactor);
   if (further !== null) return { begins: further };
-  const recentMbPerHour = recent.mbPerHour;
-  if (recent.readings >= READINGS_TO_END && recentMbPerHour <= JUMP_FACTOR * jump.baselineMbPerHour) {
-    return { ends: 'back', recentMbPerHour };
+  if (recent.readings >= READINGS_TO_END && recent.mbPerHour <= jumpFactor * jump.baselineMbPerHour) {
+    const since = minuteOf(jump.sinceMs - SEEN_WITHIN_MS);
+    return { ends: 'back', wereWrong: doubtfulSince(minutes, since) >= WRONG_SHARE * recent.readings };
   }
   const isNormal = jumped === null && isEnough(recent) && isEnough(hour);
-  return jump.acceptedAtMs !== null && isNormal ? { ends: 'new_level', recentMbPerHour } : null;
+  return jump.acceptedAtMs !== null && isNormal ? { ends: 'new_level', wereWrong: false } : null;
+}
+
+/** The fastest growth at this time of the last days; null: not known. */
+function usualGrowth(hours: GrowthHistory['hours'], nowHour: number): number | null {
+  let fastest: number | null = null;
+  for (let day = 1; day <= DAYS; day += 1) {
+    for (const next of NEXT_HOURS) {
+      const growth = hours.get(nowHour - 24 * day + next);
+      if (growth !== undefined) fastest = Math.max(fastest ?? 0, growth);
+    }
+  }
+  return fastest;
+}
+
+function doubtfulSince(minutes: GrowthHistory['minutes'], since: number): number {
+  return sum([...minutes].map(([at, counts]) => (at >= since ? (counts[DOUBTFUL_BUCKET] ?? 0) : 0)));
 }
 
 /** What was read when an operator accepted the jump, as far as that is known; null: nobody did. */
 function acceptedLevel(
-  minutes: GrowthMinutes,
+  minutes: GrowthHistory['minutes'],
   { acceptedAtMs, recentMbPerHour }: JumpInForce,
 ): number | null {
   if (acceptedAtMs === null) return null;
@@ -115,13 +175,13 @@ function acceptedLevel(
   return isEnough(recent) ? Math.max(recentMbPerHour, recent.mbPerHour) : recentMbPerHour;
 }
 
-function jumpFrom(baselineMbPerHour: number, recent: Growth) {
+function jumpFrom(baselineMbPerHour: number, recent: Growth, jumpFactor: number) {
   const { mbPerHour: recentMbPerHour } = recent;
-  if (!isEnough(recent) || recentMbPerHour <= JUMP_FACTOR * baselineMbPerHour) return null;
+  if (!isEnough(recent) || recentMbPerHour <= jumpFactor * baselineMbPerHour) return null;
   return { factor: recentMbPerHour / baselineMbPerHour, baselineMbPerHour, recentMbPerHour };
 }
 
-function windowsOf(minutes: GrowthMinutes, nowMinute: number): { recent: Growth; hour: Growth } {
+function windowsOf(minutes: GrowthHistory['minutes'], nowMinute: number): { recent: Growth; hour: Growth } {
   const growthFrom = (first: number, last: number) =>
     growthOf(
       sumOfCounts([...minutes].filter(([at]) => at >= first && at <= last).map(([, counts]) => counts)),

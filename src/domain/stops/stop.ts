@@ -4,7 +4,7 @@ import { ONE_LINE } from '../one-line.ts';
 
 /**
  * requested: to be called, or called and not shown by the gateway yet. done: the gateway showed the card stopped. held:
- * waits for an operator. observed: would have been called in mode enforce. dismissed: an operator gave it up. resumed: the
+ * waits until its cause is over, or for an operator. observed: would have been called in mode enforce. dismissed: an operator gave it up. resumed: the
  * card was stopped, and runs again by an order of an operator or because a month began.
  */
 export const STOP_STATES = ['requested', 'done', 'held', 'observed', 'dismissed', 'resumed'] as const;
@@ -14,9 +14,17 @@ export type StopState = (typeof STOP_STATES)[number];
 export const STOP_MODES = ['enforce', 'observe'] as const;
 export type StopMode = (typeof STOP_MODES)[number];
 
-/** Why a stop is held. */
-export const HOLD_REASONS = ['usage_jump', 'budget_hour', 'budget_day'] as const;
+/** Why a stop is held. reading_fell: its cause is over, but the card's counter fell meanwhile, so its usage may be wrong. */
+export const HOLD_REASONS = ['usage_jump', 'budget_hour', 'budget_day', 'reading_fell'] as const;
 export type HoldReason = (typeof HOLD_REASONS)[number];
+
+/**
+ * What ends a hold. jump_end: it lasts as long as the jump of the readings. reading: its cause is over at a known time, and a
+ * later reading that is over the allowance lets the stop be judged again. operator: it is doubtful, and stays held until an
+ * operator decides.
+ */
+export const HOLD_ENDS = ['jump_end', 'reading', 'operator'] as const;
+export type HoldEnd = (typeof HOLD_ENDS)[number];
 
 /** Stops in a state are counted up to this number, so that the counts stay cheap in a large fleet. */
 export const STOPS_COUNTED = 100_000;

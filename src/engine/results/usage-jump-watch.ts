@@ -3,7 +3,14 @@
 // it. Runs on the leader.
 
 import { rounded } from '../../domain/numbers.ts';
-import { judgeGrowth, minuteOf } from '../../domain/results/usage-growth.ts';
+import {
+  hourOf,
+  type JumpEnd,
+  type JumpFactor,
+  judgeGrowth,
+  recentGrowth,
+  SEEN_WITHIN_MS,
+} from '../../domain/results/usage-growth.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -11,25 +18,34 @@ import type { StopControlRecords, UsageJump } from '../../store/ports/records/st
 import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 2_000;
-/** A jump is seen some minutes after its first reading. */
-const SEEN_WITHIN_MS = 600_000;
+
+const ENDED: Readonly<Record<JumpEnd, string>> = {
+  back: 'the usage of the fleet grows as before the jump: stops are no longer held',
+  new_level: 'the accepted growth of the usage is the normal one now',
+  off: 'jumps of the usage are not looked for any more: stops are no longer held',
+};
 
 export class UsageJumpWatch extends LoopService<
   LeaderMeans & {
     readonly live: Pick<LiveStore, 'stats' | 'now'>;
     readonly records: Pick<StopControlRecords, 'jump' | 'beginJump' | 'endJump'>;
+    readonly jumpFactor: JumpFactor;
     readonly log: Logger;
   }
 > {
   readonly name = 'usage-jump-watch';
 
   async runOnce(): Promise<number> {
-    const { live, records, fence } = this.deps;
+    const { live, records, fence, jumpFactor } = this.deps;
     if (fence() === null) return LOOK_EVERY_MS;
-    const [minutes, nowMs, jump] = await Promise.all([live.stats.usageGrowth(), live.now(), records.jump()]);
-    const verdict = judgeGrowth(minutes, minuteOf(nowMs), jump);
+    const [history, nowMs, jump] = await Promise.all([live.stats.usageGrowth(), live.now(), records.jump()]);
+    // What is read during a jump is noted, too: if it was true, the same time of the next days is measured against it.
+    const growth = jumpFactor === 'off' ? null : recentGrowth(history, nowMs);
+    if (growth !== null && growth > (history.hours.get(hourOf(nowMs)) ?? 0))
+      await live.stats.noteUsagePeak(hourOf(nowMs), growth);
+    const verdict = judgeGrowth(history, nowMs, jump, jumpFactor);
     if (verdict !== null && 'begins' in verdict) await this.#begin(verdict.begins);
-    else if (verdict !== null && jump !== null) await this.#end(jump, verdict.ends);
+    else if (verdict !== null && jump !== null) await this.#end(jump, verdict);
     return LOOK_EVERY_MS;
   }
 
@@ -45,16 +61,17 @@ export class UsageJumpWatch extends LoopService<
     );
   }
 
-  async #end(jump: UsageJump, ends: 'back' | 'new_level'): Promise<void> {
+  async #end(
+    jump: UsageJump,
+    { ends, wereWrong }: { readonly ends: JumpEnd; readonly wereWrong: boolean },
+  ): Promise<void> {
     const { live, records, log } = this.deps;
     // Wrong readings must not be what the next jump is measured against.
-    if (ends === 'back') await live.stats.forgetUsageGrowth(jump.sinceMs - SEEN_WITHIN_MS);
-    if (!(await records.endJump())) return;
+    if (wereWrong) await live.stats.forgetUsageGrowth(jump.sinceMs - SEEN_WITHIN_MS);
+    if (!(await records.endJump(ends))) return;
     log.info(
       { since: new Date(jump.sinceMs).toISOString(), mb_per_hour_before: rounded(jump.baselineMbPerHour) },
-      ends === 'back'
-        ? 'the usage of the fleet grows as before the jump: stops are no longer held'
-        : 'the accepted growth of the usage is the normal one now',
+      ENDED[ends],
     );
   }
 }

@@ -2,7 +2,7 @@
 // sent again with the same flush number, so it counts exactly once.
 
 import { durationBucketOf } from '../../domain/numbers.ts';
-import { growthBucketOf } from '../../domain/results/usage-growth.ts';
+import { DOUBTFUL_BUCKET, growthBucketOf } from '../../domain/results/usage-growth.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { Meter } from '../../platform/meter.ts';
@@ -73,15 +73,24 @@ export class StatsRecorder extends LoopService<
     this.deps.meter.poll(taskType, 'failed', durationMs);
   }
 
-  /** Counts a reading that grew, whether it is believed or not; its poll is counted too. */
+  /** Counts a reading that grew, whether it is believed or not, or fell far; its poll is counted too. */
   countUsageGrowth(taskType: TaskType, mbPerHour: number): void {
+    this.#addGrowth(taskType, growthBucketOf(mbPerHour));
+  }
+
+  /** Counts a reading that was not believed, in addition to its growth. */
+  countImplausible(taskType: TaskType): void {
+    this.#open[taskType].implausible += 1;
+    this.#addGrowth(taskType, DOUBTFUL_BUCKET);
+  }
+
+  #addGrowth(taskType: TaskType, bucket: number): void {
     const { usageGrowth } = this.#open[taskType];
-    const bucket = growthBucketOf(mbPerHour);
     usageGrowth[bucket] = (usageGrowth[bucket] ?? 0) + 1;
   }
 
-  /** Counts what is asked in addition to the polls: for the effective limit, and readings that were not believed. */
-  note(taskType: TaskType, what: 'backpressure' | 'timeouts' | 'limitReached' | 'implausible'): void {
+  /** Counts what the effective limit asks for, in addition to the polls. */
+  note(taskType: TaskType, what: 'backpressure' | 'timeouts' | 'limitReached'): void {
     this.#open[taskType][what] += 1;
   }
 

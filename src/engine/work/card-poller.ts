@@ -46,7 +46,7 @@ export class CardPoller {
       const durationMs = tookMs();
       stats.countSucceeded(task.taskType, durationMs, card.carrierId);
       if (result.usageMbPerHour !== undefined) stats.countUsageGrowth(task.taskType, result.usageMbPerHour);
-      if (result.implausible) stats.note(task.taskType, 'implausible');
+      if (result.implausible) stats.countImplausible(task.taskType);
       log.info(
         { card_id: card.cardId, iccid: card.iccid, ...result.fields, duration_ms: durationMs },
         TASKS[task.taskType].completed,

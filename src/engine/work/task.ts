@@ -9,7 +9,7 @@ export interface TaskResult {
   readonly outcome: PollOutcome;
   /** Fields of the completion line in the log, in addition to the card's. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** How fast the usage grew; absent when it was not read or did not grow. */
+  /** How fast the usage grew, negative if the reading fell far; absent when it was not read or did neither. */
   readonly usageMbPerHour?: number;
   /** The reading of usage was not believed. */
   readonly implausible?: true;

@@ -124,6 +124,7 @@ const HELD_BECAUSE: Record<HoldReason, string> = {
   usage_jump: 'the readings of the whole fleet jumped',
   budget_hour: 'the stops allowed in an hour were used up',
   budget_day: 'the stops allowed in a day were used up',
+  reading_fell: 'its counter fell while it was held, so its usage may be wrong',
 };
 
 /**
@@ -166,6 +167,7 @@ function wordsOf(stop: CardStop, cardId: number, runs: boolean): Omit<Entry, 'at
         'stop held',
         used,
         `not stopped${why}`,
+        holdEndWords(stop),
         `cardpoll stops release ${cardId} --reason TEXT stops it, cardpoll stops dismiss ${cardId} --reason TEXT gives it up`,
       );
     }
@@ -180,6 +182,12 @@ function wordsOf(stop: CardStop, cardId: number, runs: boolean): Omit<Entry, 'at
     case 'requested':
       return requestedWords(stop, used, order);
   }
+}
+
+function holdEndWords({ heldFor, heldUntilMs }: CardStop): string {
+  if (heldFor === 'operator') return 'waits until an operator decides';
+  const end = heldUntilMs === null ? 'the jump' : new Date(heldUntilMs).toISOString();
+  return `judged again by a reading after ${end} that is over the allowance`;
 }
 
 function requestedWords(stop: CardStop, used: string, order: string): Omit<Entry, 'at'> {

@@ -81,7 +81,8 @@ export const stopNumbers = z.object({
     .nullable()
     .describe('Stops that the settings allow in an hour; null: no limit, or the database does not answer'),
   budgetDay: z.int().nullable().describe('Stops that the settings allow in a day; null as for an hour'),
-  held: count(upTo(STOPS_COUNTED, 'Stops that wait until an operator releases or dismisses them')),
+  held: count(upTo(STOPS_COUNTED, 'Stops that wait for the end of their cause, or for an operator')),
+  heldForOperator: count('Held stops whose cause does not pass: an operator releases or dismisses them'),
   observed: count(upTo(STOPS_COUNTED, 'Stops that mode observe did not make')),
   unconfirmed: count(
     upTo(UNCONFIRMED_STOPS_COUNTED, 'Cards not stopped although the gateway acknowledged it'),

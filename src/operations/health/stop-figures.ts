@@ -1,6 +1,6 @@
 // The stops of the fleet in numbers: the mode in force, the budget, and how many stops were made or wait. Read every few
 // seconds for the overview (stats.ts). Says what they add to the reasons of health-reasons.ts: stops without effect, stops that
-// wait for an operator, and readings that grow too fast to be believed.
+// are held, and readings that grow too fast to be believed.
 import {
   STOPS_COUNTED,
   type StopSettings,
@@ -41,6 +41,7 @@ export function stopNumbersOf(figures: StopFigures | null): StopNumbers {
     budgetHour: figures?.budgetHour ?? null,
     budgetDay: figures?.budgetDay ?? null,
     held: figures?.held ?? null,
+    heldForOperator: figures?.heldForOperator ?? null,
     observed: figures?.observed ?? null,
     unconfirmed: figures?.unconfirmed ?? null,
     resumedDay: figures?.resumedDay ?? null,
@@ -68,13 +69,10 @@ function jumpReasons({ jump, mode }: StopFigures): Cause[] {
 }
 
 function heldReasons(stops: StopFigures): Cause[] {
-  const { held, mode } = stops;
+  const { held } = stops;
   if (held === 0) return [];
-  const [are, them] = held === 1 ? ['stop is', 'it'] : ['stops are', 'them'];
-  // Mode observe refuses a release.
-  const advice =
-    mode === 'observe' ? `dismiss ${them}, or release ${them} in mode enforce` : `release or dismiss ${them}`;
-  const text = `${countedUpTo(STOPS_COUNTED, held)} ${are} held: ${holdWords(stops)}; ${advice}`;
+  const are = held === 1 ? 'stop is' : 'stops are';
+  const text = `${countedUpTo(STOPS_COUNTED, held)} ${are} held: ${holdWords(stops)}; ${endWords(stops)}`;
   return [{ code: 'stops_held', severity: 'warning', text, command: 'cardpoll stops list --state held' }];
 }
 
@@ -88,9 +86,36 @@ function holdWords({ doneHour, budgetHour, doneDay, budgetDay, jump }: StopFigur
       ? [`${figure(doneDay)} of ${figure(budgetDay)} in the last day`]
       : []),
   ];
-  return usedUp.length > 0
-    ? `the stop budget is used up (${usedUp.join(', ')})`
-    : 'the cause is over, but an operator must decide';
+  return usedUp.length > 0 ? `the stop budget is used up (${usedUp.join(', ')})` : 'the cause is over';
+}
+
+/** What ends the holds: a reading of the card after the end of the cause, or an operator. */
+function endWords({
+  held,
+  heldForOperator,
+  heldUntilMs,
+  budgetHour,
+  budgetDay,
+  jump,
+  mode,
+}: StopFigures): string {
+  // A budget of 0 holds every stop again.
+  const doubtful = budgetHour === 0 || budgetDay === 0 ? held : heldForOperator;
+  const passing = held - doubtful;
+  const counted = (count: number) => `${held < STOPS_COUNTED ? '' : 'at least '}${figure(count)}`;
+  const first =
+    heldUntilMs === null ? '' : ` (the first from ${new Date(heldUntilMs).toISOString().slice(0, 16)}Z on)`;
+  const when = jump === null ? 'by its next reading' : 'by a reading after the jump';
+  const [wait, them] = doubtful === 1 ? ['waits', 'it'] : ['wait', 'them'];
+  // Mode observe refuses a release.
+  const advice =
+    mode === 'observe' ? `dismiss ${them}, or release ${them} in mode enforce` : `release or dismiss ${them}`;
+  return [
+    ...(passing > 0
+      ? [`${counted(passing)} ${passing === 1 ? 'is' : 'are'} judged again, each ${when}${first}`]
+      : []),
+    ...(doubtful > 0 ? [`${counted(doubtful)} ${wait} until an operator decides: ${advice}`] : []),
+  ].join('; ');
 }
 
 function unconfirmedReasons({ unconfirmed: cards }: StopFigures): Cause[] {

@@ -1,6 +1,6 @@
 // The reports of stops and of the runs that resume cards. Made by stops.ts and resumes.ts.
 import { z } from 'zod';
-import { HOLD_REASONS, STOP_MODES, STOP_STATES } from '../../domain/stops/stop.ts';
+import { HOLD_ENDS, HOLD_REASONS, STOP_MODES, STOP_STATES } from '../../domain/stops/stop.ts';
 import { type ReportOf, report } from '../report.ts';
 
 export const stopReport = report('Stop', {
@@ -11,7 +11,19 @@ export const stopReport = report('Stop', {
   state: z.enum(STOP_STATES),
   usedMb: z.number(),
   allowanceMb: z.number().nullable().describe('null: unlimited; an operator stops the card'),
-  heldBy: z.enum(HOLD_REASONS).nullable().describe('Why it waits for an operator; null unless held'),
+  heldBy: z.enum(HOLD_REASONS).nullable().describe('Why it is held; null unless it is'),
+  heldFor: z
+    .enum(HOLD_ENDS)
+    .nullable()
+    .describe(
+      'What ends the hold: the end of the jump, the next reading that is over the allowance, or an operator; null unless held',
+    ),
+  heldUntil: z
+    .date()
+    .nullable()
+    .describe(
+      'When its cause is over: a reading after that decides. null: not known, or an operator decides',
+    ),
   orderedBy: z
     .string()
     .nullable()
@@ -39,10 +51,10 @@ export const stopModeReport = report('StopMode', {
   jump: z
     .object({
       since: z.date(),
-      factor: z
+      factor: z.number().describe('Median growth of the last minutes, as a multiple of the usual one'),
+      baselineMbPerHour: z
         .number()
-        .describe('Median growth of the last minutes, as a multiple of that of the hour before'),
-      baselineMbPerHour: z.number(),
+        .describe('The usual growth: of the hour before, or more at this time of the last seven days'),
       recentMbPerHour: z.number(),
       acceptedAt: z
         .date()

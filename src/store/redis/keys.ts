@@ -61,6 +61,8 @@ export function redisKeys(isCluster: boolean) {
     statsFlushes: ofType('polling:stats-flushes'),
     /** Hash: number of a minute since the epoch -> how fast readings of usage grew, as `<bucket>=<how many>`, ... */
     usageGrowth: ofType('polling:usage-growth'),
+    /** Hash: number of an hour since the epoch, modulo those that are kept -> the fastest growth of one (stats.ts). */
+    usagePeaks: ofType('polling:usage-peaks'),
     /** Set of the config ids that have a ring. */
     rings: ofType('polling:rings'),
     /** Hash: config id -> last generation number; never reused, so that emptying the trash cannot remove new buckets. */

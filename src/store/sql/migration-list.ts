@@ -24,3 +24,4 @@ export { default as '0022_resume_calls' } from './migrations/0.3/0022_resume_cal
 export { default as '0023_facts_of_a_sim' } from './migrations/0.3/0023_facts_of_a_sim.sql';
 export { default as '0024_webhook_formats' } from './migrations/0.3/0024_webhook_formats.sql';
 export { default as '0025_ring_marks' } from './migrations/0.3/0025_ring_marks.sql';
+export { default as '0026_holds_end' } from './migrations/0.3/0026_holds_end.sql';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { sumOfCounts } from '../../../src/domain/numbers.ts';
 import type { CarrierPolls } from '../../../src/domain/results/carrier-polls.ts';
-import { minuteOf } from '../../../src/domain/results/usage-growth.ts';
+import { GROWTH_HOURS, hourOf, minuteOf } from '../../../src/domain/results/usage-growth.ts';
 import { statsDelta } from '../../support/stats-delta.ts';
 import { describeLiveStore, REALNAME, range } from './stores.ts';
 
@@ -100,7 +100,7 @@ describeLiveStore('statistics', (live) => {
   it('keep by minute how fast readings of usage grew', async () => {
     const { stats } = live.store;
     const sums = { succeeded: 3, failed: 2, durationMs: 50 };
-    expect(await stats.usageGrowth()).toEqual(new Map());
+    expect((await stats.usageGrowth()).minutes).toEqual(new Map());
     const before = minuteOf(await live.store.now());
     const first = { ...sums, usageGrowth: { 0: 1, 37: 2 } };
     await stats.record('carddata', 'a', 1, statsDelta(first));
@@ -108,7 +108,7 @@ describeLiveStore('statistics', (live) => {
     await stats.record('carddata', 'b', 1, statsDelta({ ...sums, usageGrowth: { 37: 3, 80: 4 } }));
     await stats.record('carddata', 'b', 2, statsDelta({ ...sums, usageGrowth: {} }));
     await stats.record('carddata', 'b', 3, statsDelta(sums));
-    const minutes = await stats.usageGrowth();
+    const { minutes } = await stats.usageGrowth();
     expect(sumOfCounts([...minutes.values()])).toEqual({ 0: 1, 37: 5, 80: 4 });
     for (const minute of minutes.keys()) {
       expect(minute).toBeGreaterThanOrEqual(before);
@@ -124,11 +124,26 @@ describeLiveStore('statistics', (live) => {
     await stats.forgetUsageGrowth(beganMs);
     await stats.record('carddata', 'a', 1, statsDelta(delta));
     await stats.forgetUsageGrowth((await live.store.now()) + 60_000);
-    expect(sumOfCounts([...(await stats.usageGrowth()).values()])).toEqual({ 37: 2 });
+    expect(sumOfCounts([...(await stats.usageGrowth()).minutes.values()])).toEqual({ 37: 2 });
     await stats.forgetUsageGrowth(beganMs);
-    expect(await stats.usageGrowth()).toEqual(new Map());
+    expect((await stats.usageGrowth()).minutes).toEqual(new Map());
     await stats.record('carddata', 'a', 2, statsDelta(delta));
-    expect(sumOfCounts([...(await stats.usageGrowth()).values()])).toEqual({ 37: 2 });
+    expect(sumOfCounts([...(await stats.usageGrowth()).minutes.values()])).toEqual({ 37: 2 });
+  });
+
+  it('keep the fastest growth of the last hours, as many as are looked back to', async () => {
+    const { stats } = live.store;
+    const hour = hourOf(await live.store.now());
+    expect((await stats.usageGrowth()).hours).toEqual(new Map());
+    for (let ago = GROWTH_HOURS + 10; ago >= 0; ago -= 1) await stats.noteUsagePeak(hour - ago, ago / 7);
+    await stats.noteUsagePeak(hour, 0.25);
+    const { hours } = await stats.usageGrowth();
+    expect(hours.size).toBe(GROWTH_HOURS);
+    expect(hours.get(hour)).toBe(0.25);
+    expect(hours.get(hour - 24 * 7 - 1)).toBe((24 * 7 + 1) / 7);
+    expect(hours.has(hour - GROWTH_HOURS)).toBe(false);
+    await stats.forgetUsageGrowth((hour - 2) * 3_600_000 + 1);
+    expect(Math.max(...(await stats.usageGrowth()).hours.keys())).toBe(hour - 3);
   });
 
   it('keep the polls of each carrier', async () => {

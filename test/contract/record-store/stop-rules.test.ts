@@ -163,7 +163,7 @@ describeRecordStore('rules of stops', (db) => {
       false,
     ]);
     expect(await stopControl.jump()).toMatchObject({ ...further, acceptedAtMs: null });
-    expect([await stopControl.endJump(), await stopControl.endJump()]).toEqual([true, false]);
+    expect([await stopControl.endJump('back'), await stopControl.endJump('back')]).toEqual([true, false]);
     expect(await stopControl.jump()).toBeNull();
     expect(await claim(1), 'waits for an operator').toMatchObject({ state: 'held' });
   });

@@ -58,6 +58,8 @@ describe('the list', () => {
         used_mb: 2048,
         allowance_mb: 1024,
         held_by: null,
+        held_for: null,
+        held_until: null,
         ordered_by: null,
         reason: null,
         requested_at: time,

@@ -65,7 +65,7 @@ function makeEngine(live: LiveStore, clock: Clock): Engine {
       stops: defaultsOf(STOPS),
       alerts: defaultsOf(ALERTS),
       webhooks: defaultsOf(WEBHOOKS),
-      usage: { maxMbitPerSecond: 150 },
+      usage: { maxMbitPerSecond: 150, jumpFactor: 20 },
       cleanup: { schedule: 'off', pauseMs: 0 },
     },
     {

@@ -154,7 +154,7 @@ describe('daemon configuration', () => {
         initPauseMs: 1_000,
         drainTimeoutMs: 30_000,
       },
-      usage: { maxMbitPerSecond: 150 },
+      usage: { maxMbitPerSecond: 150, jumpFactor: 20 },
       alerts: { intervalMs: 5_000 },
       webhooks: { allowCidrs: [], secrets: [] },
       stops: { mode: 'enforce', maxPerHour: null, maxPerDay: null, resumeAtMonthStart: false },

@@ -74,7 +74,13 @@ export const TROUBLED: Bodies['overview'] = {
   stops: {
     mode: 'observe',
     ...{ done_hour: 100_000, done_day: 100_000, budget_hour: 100_000, budget_day: 500_000 },
-    ...{ held: 100_000, observed: 100_000, unconfirmed: 10_000, resumed_day: 100_000 },
+    ...{
+      held: 100_000,
+      held_for_operator: 100_000,
+      observed: 100_000,
+      unconfirmed: 10_000,
+      resumed_day: 100_000,
+    },
   },
   pauses: TASK_TYPES.map((task_type) => ({
     task_type,
@@ -211,6 +217,8 @@ export const STOP: Bodies['stops']['items'][number] = {
   used_mb: 1_024.25,
   allowance_mb: 1_000,
   held_by: 'budget_hour',
+  held_for: 'reading',
+  held_until: at(-3_300),
   ordered_by: null,
   reason: null,
   requested_at: at(300),

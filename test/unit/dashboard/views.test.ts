@@ -273,23 +273,26 @@ describe('the view of stops', () => {
     expect(screen).toMatch(/^ +-> cardpoll stops mode observe --reason \.\.\. *$/m);
     expect(screen).toMatch(/^last hour +█+░+ 12 of 100 *$/m);
     expect(screen).toMatch(/^last 24 h +█+░+ 340 of 500 *$/m);
-    expect(screen).toMatch(/^held +0 wait until an operator decides *$/m);
+    expect(screen).toMatch(/^held +0, 0 wait until an operator decides *$/m);
     expect(screen).toContain('No card was stopped yet.');
   });
 
   it('shows what waits and what was observed, and the reasons of health about stops', () => {
-    const screen = viewOf({ mode: 'observe', held: 28, observed: 1_200 }, ['paused', 'stops_held']);
+    const screen = viewOf({ mode: 'observe', held: 28, held_for_operator: 28, observed: 1_200 }, [
+      'paused',
+      'stops_held',
+    ]);
     expect(screen).toContain('▲ warning  about stops_held');
     expect(screen).not.toContain('about paused');
     expect(screen).toMatch(/^mode +▲ observe {2}no card is stopped/m);
     expect(screen).toContain('-> cardpoll stops mode enforce --reason ...');
-    expect(screen).toMatch(/^held +28 wait until an operator decides *$/m);
+    expect(screen).toMatch(/^held +28, 28 wait until an operator decides *$/m);
     expect(screen).toMatch(/^observed +1,200 would have been made *$/m);
   });
 
   it('says that more wait than were counted', () => {
-    const screen = viewOf({ held: 1, observed: 100_000, unconfirmed: 10_000 });
-    expect(screen).toMatch(/^held +1 waits until an operator decides *$/m);
+    const screen = viewOf({ held: 1, held_for_operator: 1, observed: 100_000, unconfirmed: 10_000 });
+    expect(screen).toMatch(/^held +1, 1 waits until an operator decides *$/m);
     expect(screen).toMatch(/^observed +100k\+ would have been made *$/m);
     expect(screen).toMatch(/^no effect +10,000\+ acknowledged/m);
   });

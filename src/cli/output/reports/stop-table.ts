@@ -4,6 +4,8 @@ import type { Colour } from '../style.ts';
 import type { ColumnsOf } from '../table.ts';
 
 const STATES: Partial<Record<StopBody['state'], Colour>> = { held: 'yellow', done: 'red', resumed: 'green' };
+/** Instead of a time, after which the next reading decides. */
+const HOLD_ENDS = { jump_end: 'the jump ends', operator: 'you decide', none: null };
 
 export const stopColumns: ColumnsOf<StopBody> = (style) => [
   { header: 'CARD', cell: (row) => style.id(row.card_id) },
@@ -17,6 +19,12 @@ export const stopColumns: ColumnsOf<StopBody> = (style) => [
   { header: 'STOPPED', cell: (row) => style.time(row.completed_at), drop: 5 },
   { header: 'RESUMED', cell: (row) => style.time(row.resumed_at), drop: 2 },
   { header: 'HELD BY', cell: (row) => style.text(row.held_by), drop: 11 },
+  {
+    header: 'HELD UNTIL',
+    cell: (row) =>
+      row.held_for === 'reading' ? style.time(row.held_until) : style.text(HOLD_ENDS[row.held_for ?? 'none']),
+    drop: 3,
+  },
   { header: 'BY', cell: (row) => style.text(row.ordered_by), least: 8, drop: 6 },
   { header: 'REASON', cell: (row) => style.text(row.reason), least: 10, drop: 7 },
   { header: 'ATTEMPTS', cell: (row) => style.number(row.attempts), drop: 1 },

@@ -1,7 +1,7 @@
 // Statistics in this process's memory, in ten-second slots, and the history of samples and of problems.
 import { sumOfCounts } from '../../../domain/numbers.ts';
 import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
-import { GROWTH_MINUTES, minuteOf } from '../../../domain/results/usage-growth.ts';
+import { GROWTH_HOURS, GROWTH_MINUTES, hourOf, minuteOf } from '../../../domain/results/usage-growth.ts';
 import type { HistorySample, HistoryStep } from '../../../domain/stats/history.ts';
 import { slotOf } from '../../../domain/stats/history.ts';
 import { perTaskType } from '../../../domain/task-type.ts';
@@ -35,6 +35,7 @@ export function embeddedPollStats(clock: Clock): PollStats & { forgetInstance(in
     (): TypeState => ({ totals: { ...NOTHING }, sinceMs: null, flushes: new Map(), slots: new Map() }),
   );
   const growth = new Map<number, GrowthCounts>();
+  const peaks = new Map<number, number>();
 
   function addGrowth(now: number, counts: GrowthCounts): void {
     if (Object.keys(counts).length === 0) return;
@@ -68,10 +69,17 @@ export function embeddedPollStats(clock: Clock): PollStats & { forgetInstance(in
       addGrowth(minuteOf(now), delta.usageGrowth);
     },
 
-    usageGrowth: async () => new Map(growth),
+    usageGrowth: async () => ({ minutes: new Map(growth), hours: new Map(peaks) }),
+
+    async noteUsagePeak(hour, mbPerHour) {
+      // One hour takes the place of the one that is so many hours older, as in Redis.
+      for (const noted of peaks.keys()) if ((noted - hour) % GROWTH_HOURS === 0) peaks.delete(noted);
+      peaks.set(hour, mbPerHour);
+    },
 
     async forgetUsageGrowth(sinceMs) {
       for (const minute of growth.keys()) if (minute >= minuteOf(sinceMs)) growth.delete(minute);
+      for (const hour of peaks.keys()) if (hour >= hourOf(sinceMs)) peaks.delete(hour);
     },
 
     async read(taskType) {

@@ -5,7 +5,7 @@ import type { Counts, Durations } from '../../../domain/numbers.ts';
 import { sumOfCounts } from '../../../domain/numbers.ts';
 import type { PollsByCarrier } from '../../../domain/results/carrier-polls.ts';
 import { sumOfCarriers } from '../../../domain/results/carrier-polls.ts';
-import type { GrowthCounts, GrowthMinutes } from '../../../domain/results/usage-growth.ts';
+import type { GrowthCounts, GrowthHistory } from '../../../domain/results/usage-growth.ts';
 import type { HistorySample, HistoryStep } from '../../../domain/stats/history.ts';
 import type { PollWindow } from '../../../domain/stats/task-metrics.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
@@ -66,9 +66,14 @@ export interface PollStats {
   /** Adds the counts of an instance. `flushNumber` grows by one each flush: a flush that comes twice counts once. */
   record(taskType: TaskType, instanceId: string, flushNumber: number, delta: StatsDelta): Promise<void>;
   read(taskType: TaskType): Promise<StatsReading>;
-  /** The growth of readings of the last GROWTH_MINUTES, by the store's clock; without minutes in which none grew. */
-  usageGrowth(): Promise<GrowthMinutes>;
-  /** Forgets the growth that was recorded at that time (epoch milliseconds) and later. */
+  /**
+   * The growth of readings of the last GROWTH_MINUTES, by the store's clock, without minutes in which none grew, and what was
+   * noted of the last GROWTH_HOURS.
+   */
+  usageGrowth(): Promise<GrowthHistory>;
+  /** Notes the fastest growth of an hour, in place of what was noted of it and of hours that no judgement needs any more. */
+  noteUsagePeak(hour: number, mbPerHour: number): Promise<void>;
+  /** Forgets the growth that was recorded at that time (epoch milliseconds) and later, and what was noted of these hours. */
   forgetUsageGrowth(sinceMs: number): Promise<void>;
 }
 

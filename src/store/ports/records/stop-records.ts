@@ -4,7 +4,8 @@
 import type { AuditEntry } from '../../../domain/audit.ts';
 import type { CardIccid, CardMembership } from '../../../domain/cards/card.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
-import type { HoldReason, StopMode, StopRules, StopState } from '../../../domain/stops/stop.ts';
+import type { JumpEnd } from '../../../domain/results/usage-growth.ts';
+import type { HoldEnd, HoldReason, StopMode, StopRules, StopState } from '../../../domain/stops/stop.ts';
 
 /** A stop that the gateway acknowledged and does not show. */
 interface UnconfirmedStop {
@@ -29,7 +30,7 @@ export type StopClaim =
   | { readonly state: 'not_over' } // unknown card, within its present allowance, or its usage is in doubt
   | { readonly state: 'done' } // stopped once in this month with this SIM and allowance, resumed, or dismissed
   | { readonly state: 'observed'; readonly isNew: boolean } // stops are only observed
-  /** Waits for an operator. `isNew`: this claim made it so. */
+  /** Waits for the end of its cause, or for an operator. `isNew`: this claim made it so. */
   | { readonly state: 'held'; readonly heldBy: HoldReason; readonly isNew: boolean };
 
 /** The current state of a stop; there is at most one for each card and month. */
@@ -50,6 +51,10 @@ export interface CardStop {
   readonly lastError: string | null;
   /** Why it waits; null unless held. */
   readonly heldBy: HoldReason | null;
+  /** What ends that; null unless held. */
+  readonly heldFor: HoldEnd | null;
+  /** When its cause is over; null: not known yet, an operator decides, or it is not held. */
+  readonly heldUntilMs: number | null;
   /** The operator who released, dismissed or ordered it, and why; null: cardpoll's own decision. */
   readonly orderedBy: string | null;
   readonly reason: string | null;
@@ -91,7 +96,8 @@ export interface StopRecords {
   /**
    * Claims the right to stop a card that the gateway shows running, if the current records say that it is over its
    * package, or an operator ordered the stop. A card is stopped at most once a month, unless it has another SIM or a larger
-   * allowance since, or a run resumed it and allowed another stop. The claim lasts for `leaseMs`. The
+   * allowance since, or a run resumed it and allowed another stop. A held stop is judged again when its cause is over and the
+   * card was read after that. The claim lasts for `leaseMs`. The
    * rules are judged and the stop is counted in the same statement, so that all instances together keep the budget.
    * @param card with the SIM that the gateway shows running. @param month YYYY-MM
    */
@@ -175,8 +181,12 @@ export interface StopControl {
   /** Stops called in the last hour and the last day. */
   readonly doneHour: number;
   readonly doneDay: number;
-  /** Stops that wait for an operator, that were only observed, and cards resumed in the last day; up to STOPS_COUNTED. */
+  /** Stops that are held, that were only observed, and cards resumed in the last day; up to STOPS_COUNTED. */
   readonly held: number;
+  /** Held stops that wait for an operator: their cause does not pass by itself. */
+  readonly heldForOperator: number;
+  /** When the cause of the first stop is over that the stops of an hour hold; null: there is none. */
+  readonly heldUntilMs: number | null;
   readonly observed: number;
   readonly resumedDay: number;
 }
@@ -190,6 +200,6 @@ export interface StopControlRecords {
   jump(): Promise<UsageJump | null>;
   /** @returns false when a jump has already begun, unless it was accepted and this one begins from its level. */
   beginJump(jump: Pick<UsageJump, 'factor' | 'baselineMbPerHour' | 'recentMbPerHour'>): Promise<boolean>;
-  /** @returns false when there is none. */
-  endJump(): Promise<boolean>;
+  /** Stops that it held are judged again if it ends as `back`; else they wait for an operator. @returns false when there is none. */
+  endJump(ends: JumpEnd): Promise<boolean>;
 }

@@ -4,9 +4,11 @@
 import type { Counts } from '../../../domain/numbers.ts';
 import type { CarrierPolls, PollsByCarrier } from '../../../domain/results/carrier-polls.ts';
 import {
+  GROWTH_HOURS,
   GROWTH_MINUTES,
   type GrowthCounts,
-  type GrowthMinutes,
+  type GrowthHistory,
+  hourOf,
   minuteOf,
 } from '../../../domain/results/usage-growth.ts';
 import { type HistorySample, SAMPLE_FIELDS, slotOf, type TaskSample } from '../../../domain/stats/history.ts';
@@ -31,9 +33,15 @@ import type { Keys } from '../keys.ts';
 const TOTAL_FIELDS = STATS_TOTALS.map(snakeCase);
 
 export function redisPollStats(client: RedisClient, keys: Keys): PollStats {
-  async function usageGrowth(): Promise<GrowthMinutes> {
-    const minutes = await client.hash(keys.usageGrowth('carddata'));
-    return new Map([...minutes].map(([minute, counts]) => [Number(minute), unpackGrowth(counts)]));
+  const growthKey = keys.usageGrowth('carddata');
+  const peaksKey = keys.usagePeaks('carddata');
+
+  async function usageGrowth(): Promise<GrowthHistory> {
+    const [minutes, peaks] = await Promise.all([client.hash(growthKey), client.hash(peaksKey)]);
+    return {
+      minutes: new Map([...minutes].map(([minute, counts]) => [Number(minute), unpackGrowth(counts)])),
+      hours: new Map([...peaks.values()].map(unpackPeak)),
+    };
   }
 
   return {
@@ -61,9 +69,19 @@ export function redisPollStats(client: RedisClient, keys: Keys): PollStats {
 
     usageGrowth,
 
+    async noteUsagePeak(hour, mbPerHour) {
+      await client.command('HSET', peaksKey, hour % GROWTH_HOURS, `${hour} ${mbPerHour}`);
+      await client.command('PEXPIRE', peaksKey, 3_600_000 * GROWTH_HOURS);
+    },
+
     async forgetUsageGrowth(sinceMs) {
-      const forgotten = [...(await usageGrowth()).keys()].filter((minute) => minute >= minuteOf(sinceMs));
-      if (forgotten.length > 0) await client.command('HDEL', keys.usageGrowth('carddata'), ...forgotten);
+      const { minutes, hours } = await usageGrowth();
+      const forgotten = [...minutes.keys()].filter((minute) => minute >= minuteOf(sinceMs));
+      if (forgotten.length > 0) await client.command('HDEL', growthKey, ...forgotten);
+      const slots = [...hours.keys()]
+        .filter((hour) => hour >= hourOf(sinceMs))
+        .map((hour) => hour % GROWTH_HOURS);
+      if (slots.length > 0) await client.command('HDEL', peaksKey, ...slots);
     },
 
     async read(taskType) {
@@ -90,6 +108,12 @@ export function packCounts(counts: Counts<string>): string {
 /** One minute of the growth of usage: counts by rate. */
 export function unpackGrowth(text: string): GrowthCounts {
   return Object.fromEntries(entriesOf(text).map((entry) => entry.split('=').map(Number)));
+}
+
+/** `<hour> <MB per hour>`, in a field that the hour GROWTH_HOURS later takes. */
+function unpackPeak(text: string): [hour: number, mbPerHour: number] {
+  const [hour = 0, mbPerHour = 0] = text.split(' ').map(Number);
+  return [hour, mbPerHour];
 }
 
 export function packCarriers(carriers: PollsByCarrier): string {

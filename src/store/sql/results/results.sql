@@ -126,10 +126,10 @@ WITH early AS MATERIALIZED (
   -- Or the card would not be stopped when that month comes.
   INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, requested_at, claimed_until, completed_at,
     unresolved, attempts, last_error, unconfirmed, acknowledged_at, authority, ordered_by, reason, held_by, charged_at,
-    due_at, resumed_at)
+    due_at, resumed_at, reading_mb)
   SELECT DISTINCT ON (card_id) card_id, $1::date, iccid, used_mb, allowance_mb, state, requested_at, claimed_until,
     completed_at, unresolved, attempts, last_error, unconfirmed, acknowledged_at, authority, ordered_by, reason, held_by,
-    charged_at, due_at, resumed_at
+    charged_at, due_at, resumed_at, reading_mb
   FROM early_stops
   ORDER BY card_id, month DESC
   ON CONFLICT (card_id, month) DO NOTHING

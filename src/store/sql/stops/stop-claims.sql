@@ -24,7 +24,7 @@ WHERE c.card_id = ANY ($1::bigint[]) AND NOT c.stopped AND c.allowance_mb IS NOT
 -- card, allowance and usage are those of this moment and not those the caller knows from a cache. One statement: nothing can
 -- change between the check and the claim, and two racing callers meet on the row's unique key. judge_stop (migration 0014)
 -- applies the rules and counts the stop; it locks its row before the stop, as every statement that counts does. A stop that
--- does not spare its card any more (migration 0023) begins anew: the former one is counted already.
+-- does not spare its card any more (migration 0026) begins anew: the former one is counted already.
 -- $1 card id, $2 month, $3 lease in ms, $4 mode of the settings, $5 stops an hour, $6 stops a day (NULL: no limit),
 -- $7 actor and $8 role of an audit entry, $9 ICCID of the SIM that the gateway shows running, and that would be called.
 -- Returns the answer as JSON: granted | unresolved | claimed | unconfirmed | other_iccid | not_over | done | held | observed, each
@@ -43,7 +43,10 @@ WITH other_iccid AS MATERIALIZED (
 ), card AS MATERIALIZED (
   SELECT c.iccid, c.allowance_mb, coalesce(u.used_mb, 0) AS used_mb, coalesce(ordered.month, $2::date) AS month,
     s.state, s.claimed_until, s.iccid AS stop_iccid, s.used_mb AS stop_used_mb, s.allowance_mb AS stop_allowance_mb,
-    s.charged_at, coalesce(s.authority, '') AS authority, anew.is_allowed AS is_anew
+    s.held_by AS stop_held_by, s.charged_at, coalesce(s.authority, '') AS authority, anew.is_allowed AS is_anew,
+    u.last_reading_mb,
+    -- A right reading after wrong ones is lower than they were, and what they counted may still be in the usage.
+    coalesce(s.state = 'held' AND s.iccid = c.iccid AND u.last_reading_mb < s.reading_mb, false) AS has_fallen
   FROM cards c
   LEFT JOIN ordered ON true
   LEFT JOIN card_usage u ON u.card_id = c.card_id AND u.month = coalesce(ordered.month, $2::date)
@@ -59,16 +62,17 @@ WITH other_iccid AS MATERIALIZED (
       -- A later month has begun: this one's package is over.
       AND NOT u.closed)
 ), judged AS MATERIALIZED (
-  SELECT card.*, judge_stop(CASE WHEN NOT is_anew THEN nullif(authority, '') END, CASE WHEN NOT is_anew THEN charged_at END,
-    $4::text, $5::integer, $6::integer) AS verdict
+  SELECT card.*, CASE WHEN has_fallen THEN 'reading_fell' ELSE judge_stop(
+    CASE WHEN NOT is_anew THEN nullif(authority, '') END, CASE WHEN NOT is_anew THEN charged_at END,
+    $4::text, $5::integer, $6::integer) END AS verdict
   FROM card
   WHERE state IS NULL
     OR (is_anew OR state = 'observed' OR state = 'requested' AND stop_iccid = iccid)
       AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
 ), claimed AS (
   INSERT INTO card_stops AS s
-    (card_id, month, iccid, used_mb, allowance_mb, state, held_by, claimed_until, charged_at)
-  SELECT $1::bigint, month, iccid, used_mb, allowance_mb,
+    (card_id, month, iccid, used_mb, allowance_mb, reading_mb, state, held_by, claimed_until, charged_at)
+  SELECT $1::bigint, month, iccid, used_mb, allowance_mb, last_reading_mb,
     CASE verdict WHEN 'granted' THEN 'requested' WHEN 'observed' THEN 'observed' ELSE 'held' END,
     CASE WHEN verdict NOT IN ('granted', 'observed') THEN verdict END,
     CASE WHEN verdict = 'granted' THEN clock_timestamp() + $3::float8 * interval '1 millisecond' END,
@@ -80,6 +84,7 @@ WITH other_iccid AS MATERIALIZED (
     iccid = excluded.iccid,
     used_mb = excluded.used_mb,
     allowance_mb = excluded.allowance_mb,
+    reading_mb = excluded.reading_mb,
     state = excluded.state,
     held_by = excluded.held_by,
     claimed_until = excluded.claimed_until,
@@ -94,7 +99,7 @@ WITH other_iccid AS MATERIALIZED (
     completed_at = NULL,
     resumed_at = NULL,
     stop_again = false
-  WHERE s.state = 'observed' OR s.state = 'resumed' AND s.stop_again
+  WHERE s.state IN ('observed', 'held') OR s.state = 'resumed' AND s.stop_again
     OR s.state <> 'requested' AND NOT stop_is_final(s, excluded.iccid, excluded.allowance_mb)
     OR s.state = 'requested' AND (s.claimed_until IS NULL OR s.claimed_until <= clock_timestamp())
   RETURNING month, state, held_by, unresolved, attempts
@@ -128,7 +133,8 @@ WITH other_iccid AS MATERIALIZED (
   WHERE is_anew AND card.state = 'requested' AND charged_at IS NOT NULL AND EXISTS (SELECT FROM claimed)
 )
 SELECT CASE state
-    WHEN 'held' THEN json_build_object('state', 'held', 'heldBy', held_by, 'isNew', true)
+    WHEN 'held' THEN json_build_object('state', 'held', 'heldBy', held_by,
+      'isNew', held_by IS DISTINCT FROM (SELECT stop_held_by FROM judged))
     WHEN 'observed' THEN json_build_object('state', 'observed', 'isNew', true)
     ELSE json_build_object('state', CASE WHEN unresolved THEN 'unresolved' ELSE 'granted' END,
       'month', to_char(month, 'YYYY-MM'), 'attempt', attempts)

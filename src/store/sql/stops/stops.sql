@@ -2,11 +2,15 @@
 
 -- name: stops.ofCard
 -- The newest stops of a card. $1 card id, $2 stops at most.
-SELECT to_char(month, 'YYYY-MM') AS month, state, used_mb, allowance_mb, requested_at, completed_at, resumed_at,
-  attempts, unconfirmed, last_error, held_by, ordered_by, reason, stop_again
-FROM card_stops
-WHERE card_id = $1::bigint
-ORDER BY card_stops.month DESC
+SELECT to_char(s.month, 'YYYY-MM') AS month, s.state, s.used_mb, s.allowance_mb, s.requested_at, s.completed_at, s.resumed_at,
+  s.attempts, s.unconfirmed, s.last_error, s.held_by, s.ordered_by, s.reason, s.stop_again,
+  CASE WHEN s.state <> 'held' THEN NULL WHEN hold.over_at IS NULL THEN 'operator'
+    WHEN hold.over_at = 'infinity' THEN 'jump_end' ELSE 'reading' END AS held_for,
+  nullif(hold.over_at, 'infinity') AS held_until
+FROM card_stops s
+LEFT JOIN LATERAL (SELECT hold_over_at(s) AS over_at) AS hold ON s.state = 'held'
+WHERE s.card_id = $1::bigint
+ORDER BY s.month DESC
 LIMIT $2::integer
 
 -- name: stops.unconfirmed
@@ -32,9 +36,13 @@ FROM (
 -- A page of stops, the latest first. $1 states, $2 since or NULL, $3 carrier or NULL, $4 offset, $5 rows at most.
 SELECT s.card_id, s.iccid, c.carrier_id, to_char(s.month, 'YYYY-MM') AS month, s.state, s.used_mb, s.allowance_mb,
   s.requested_at, s.completed_at, s.resumed_at, s.attempts, s.unconfirmed, s.last_error, s.held_by, s.ordered_by, s.reason,
-  s.stop_again
+  s.stop_again,
+  CASE WHEN s.state <> 'held' THEN NULL WHEN hold.over_at IS NULL THEN 'operator'
+    WHEN hold.over_at = 'infinity' THEN 'jump_end' ELSE 'reading' END AS held_for,
+  nullif(hold.over_at, 'infinity') AS held_until
 FROM card_stops s
 LEFT JOIN cards c ON c.card_id = s.card_id
+LEFT JOIN LATERAL (SELECT hold_over_at(s) AS over_at) AS hold ON s.state = 'held'
 WHERE s.state = ANY ($1::text[])
   AND coalesce(s.completed_at, s.requested_at) >= coalesce(to_timestamp($2::float8 / 1000), '-infinity')
   AND ($3::integer IS NULL OR c.carrier_id = $3::integer)
@@ -187,12 +195,20 @@ SELECT c.mode AS "set_mode.mode", c.mode_since AS "set_mode.since", c.mode_by AS
   c.jump_recent AS "jump.recent_mb_per_hour", c.jump_accepted_at AS "jump.accepted_at",
   (SELECT sum(n) FROM unnest(c.by_minute) n) AS done_hour,
   (SELECT sum(n) FROM unnest(c.by_quarter) n) AS done_day,
-  (SELECT count(*) FROM (SELECT FROM card_stops WHERE state = 'held' LIMIT $1::integer) AS found) AS held,
+  held.held, held.held_for_operator, held.held_until,
   (SELECT count(*) FROM (SELECT FROM card_stops WHERE state = 'observed' LIMIT $1::integer) AS found) AS observed,
   (SELECT count(*) FROM (
     SELECT FROM card_stops WHERE resumed_at > statement_timestamp() - interval '1 day' LIMIT $1::integer
   ) AS found) AS resumed_day
 FROM (SELECT (stop_control_now(stop_control)).* FROM stop_control) AS c
+CROSS JOIN LATERAL (
+  -- As hold_over_at, without a call for each.
+  SELECT count(*) AS held,
+    count(*) FILTER (WHERE held_by IN ('budget_day', 'reading_fell')
+      OR held_by = 'usage_jump' AND requested_at <= c.jump_doubtful_until) AS held_for_operator,
+    min(requested_at) FILTER (WHERE held_by = 'budget_hour') + interval '1 hour' AS held_until
+  FROM (SELECT held_by, requested_at FROM card_stops WHERE state = 'held' LIMIT $1::integer) AS found
+) AS held
 
 -- name: stops.setMode
 -- Mode enforce also accepts a jump that has begun. $1 mode, $2 by whom, $3 reason. Both times are the same, so that they show
@@ -209,14 +225,17 @@ WHERE jump_since IS NOT NULL
 
 -- name: stops.beginJump
 -- $1 factor, $2 baseline, $3 recent growth, MB per hour. Returns a row if there was no jump, or an accepted one that this one
--- goes on from.
+-- goes on from: that one never ended by growth as before it.
 UPDATE stop_control SET jump_since = clock_timestamp(), jump_factor = $1, jump_baseline = $2, jump_recent = $3,
-  jump_accepted_at = NULL
+  jump_accepted_at = NULL,
+  jump_doubtful_until = CASE WHEN jump_since IS NULL THEN jump_doubtful_until ELSE clock_timestamp() END
 WHERE jump_since IS NULL OR jump_accepted_at IS NOT NULL AND jump_recent <= $2
 RETURNING jump_since
 
 -- name: stops.endJump
--- Returns a row if there was a jump.
-UPDATE stop_control SET jump_since = NULL, jump_accepted_at = NULL
+-- $1 whether growth is as before. Otherwise what it held stays doubtful. Returns a row if there was a jump.
+UPDATE stop_control SET jump_since = NULL, jump_accepted_at = NULL,
+  jump_over_at = CASE WHEN $1::boolean THEN clock_timestamp() ELSE jump_over_at END,
+  jump_doubtful_until = CASE WHEN $1::boolean THEN jump_doubtful_until ELSE clock_timestamp() END
 WHERE jump_since IS NOT NULL
 RETURNING only_row

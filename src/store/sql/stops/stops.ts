@@ -60,6 +60,6 @@ export function sqlStopControl(client: SqlClient): StopControlRecords {
     jump: () => db.first('readJump'),
     beginJump: ({ factor, baselineMbPerHour, recentMbPerHour }) =>
       db.hasRow('beginJump', factor, baselineMbPerHour, recentMbPerHour),
-    endJump: () => db.hasRow('endJump'),
+    endJump: (ends) => db.hasRow('endJump', ends === 'back'),
   };
 }

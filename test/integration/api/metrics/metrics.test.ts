@@ -187,6 +187,7 @@ describe('stops', () => {
       'cardpoll_stops_budget{window="day"}': 500,
       'cardpoll_stops_resumed{window="day"}': 0,
       cardpoll_stops_held: 0,
+      cardpoll_stops_held_for_operator: 0,
       cardpoll_stops_observed: 0,
       cardpoll_stops_unconfirmed: 0,
       cardpoll_usage_jump: 1,

@@ -92,7 +92,7 @@ beforeAll(async () => {
       stops: defaultsOf(STOPS),
       alerts: defaultsOf(ALERTS),
       webhooks: defaultsOf(WEBHOOKS),
-      usage: { maxMbitPerSecond: 150 },
+      usage: { maxMbitPerSecond: 150, jumpFactor: 20 },
       cleanup: { schedule: 'off', pauseMs: 0 },
     },
     {

@@ -35,6 +35,7 @@ beforeAll(async () => {
   watch = new UsageJumpWatch({
     live: fleet.live,
     records: records.stopControl,
+    jumpFactor: 20,
     fence: () => 1,
     clock: fleet.time,
     log: pino({ enabled: false }),

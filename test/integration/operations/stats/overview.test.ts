@@ -111,7 +111,7 @@ describe('a fleet', () => {
       stops: {
         mode: 'enforce',
         ...{ doneHour: 0, doneDay: 0, budgetHour: 100, budgetDay: 500 },
-        ...{ held: 0, observed: 0, unconfirmed: 0, resumedDay: 0 },
+        ...{ held: 0, heldForOperator: 0, observed: 0, unconfirmed: 0, resumedDay: 0 },
       },
       init: { status: 'pending', percent: 0 },
       workers: [],

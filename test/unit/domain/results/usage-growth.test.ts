@@ -1,11 +1,15 @@
 // How fast readings grow, the median of many, and when the usage of a fleet jumps and when that is over.
 import { describe, expect, it } from 'vitest';
 import {
+  DOUBTFUL_BUCKET,
   type GrowthCounts,
   growthBucketOf,
   growthMbPerHour,
   growthOf,
+  hourOf,
+  type JumpFactor,
   judgeGrowth,
+  recentGrowth,
 } from '../../../../src/domain/results/usage-growth.ts';
 
 const HOUR_MS = 3_600_000;
@@ -23,6 +27,8 @@ describe('growthMbPerHour', () => {
     ['counts at least a second', 101, 10 + 1 / HOUR_MS, 3_600],
     ['is none for the same reading', 100, 11, null],
     ['is none for a smaller one', 99, 11, null],
+    ['is none for half of it', 50, 11, null],
+    ['is negative for one that fell far', 40, 11, -60],
     ['is none for a late one', 130, 9, null],
   ])('%s', (_, usedMb, hour, mbPerHour) => {
     const rate = growthMbPerHour(LAST, { usedMb, atMs: hour * HOUR_MS });
@@ -53,9 +59,16 @@ describe('growthOf', () => {
     expect(Math.min(...buckets)).toBe(0);
     expect(Math.max(...buckets)).toBe(80);
   });
+
+  it('does not count doubtful readings', () => {
+    expect(growthBucketOf(-1)).toBe(DOUBTFUL_BUCKET);
+    expect(growthOf({ ...counted([2]), [DOUBTFUL_BUCKET]: 500 })).toEqual(growthOf(counted([2])));
+  });
 });
 
 const NOW = 30_000_000;
+const NOW_MS = NOW * 60_000;
+const NOW_HOUR = hourOf(NOW_MS);
 const NORMAL = 2;
 const WRONG = 1_024 * NORMAL;
 
@@ -77,7 +90,21 @@ function minutesOf(...stretches: readonly Stretch[]): Map<number, GrowthCounts> 
   return minutes;
 }
 
-const JUMP = { baselineMbPerHour: NORMAL, recentMbPerHour: WRONG, acceptedAtMs: null };
+/** With the default setting, and no memory of days before unless the test gives one. */
+function judged(
+  minutes: ReadonlyMap<number, GrowthCounts>,
+  jump: Parameters<typeof judgeGrowth>[2],
+  hours: ReadonlyMap<number, number> = new Map(),
+) {
+  return judgeGrowth({ minutes, hours }, NOW_MS, jump, 20);
+}
+
+const JUMP = {
+  sinceMs: NOW_MS - 1_200_000,
+  baselineMbPerHour: NORMAL,
+  recentMbPerHour: WRONG,
+  acceptedAtMs: null,
+};
 const ACCEPTED = { ...JUMP, acceptedAtMs: 1 };
 
 describe('without a jump', () => {
@@ -157,7 +184,7 @@ describe('without a jump', () => {
       false,
     ],
   ])('one begins or not when %s', (_, stretches, begins) => {
-    const verdict = judgeGrowth(minutesOf(...stretches), NOW, null);
+    const verdict = judged(minutesOf(...stretches), null);
     expect(verdict === null ? null : Object.keys(verdict)).toEqual(begins ? ['begins'] : null);
   });
 
@@ -166,7 +193,7 @@ describe('without a jump', () => {
       { from: 69, to: 2, rate: NORMAL, each: 50 },
       { from: 1, to: 0, rate: WRONG, each: 50 },
     );
-    const verdict = judgeGrowth(minutes, NOW, null);
+    const verdict = judged(minutes, null);
     if (verdict === null || !('begins' in verdict)) throw new Error('no jump');
     expect(verdict.begins.factor).toBeCloseTo(1_024, 6);
     expect(verdict.begins.baselineMbPerHour / NORMAL).toBeCloseTo(1, 0);
@@ -179,32 +206,32 @@ describe('during a jump', () => {
 
   it('an hour of wrong readings does not become normal', () => {
     const minutes = minutesOf(hourOfWrong, { from: 1, to: 0, rate: WRONG, each: 50 });
-    expect(judgeGrowth(minutes, NOW, JUMP)).toBeNull();
+    expect(judged(minutes, JUMP)).toBeNull();
   });
 
   it('it ends when growth is back', () => {
     const minutes = minutesOf(hourOfWrong, { from: 1, to: 0, rate: NORMAL, each: 50 });
-    expect(judgeGrowth(minutes, NOW, JUMP)).toMatchObject({ ends: 'back' });
-    expect(judgeGrowth(minutes, NOW, ACCEPTED)).toMatchObject({ ends: 'back' });
+    expect(judged(minutes, JUMP)).toMatchObject({ ends: 'back' });
+    expect(judged(minutes, ACCEPTED)).toMatchObject({ ends: 'back' });
   });
 
   it('ten readings of the last ten minutes are enough to see that', () => {
     const few = (each: number) => minutesOf({ from: 9, to: 5, rate: NORMAL, each });
-    expect(judgeGrowth(few(2), NOW, JUMP)).toMatchObject({ ends: 'back' });
-    expect(judgeGrowth(few(1), NOW, JUMP)).toBeNull();
+    expect(judged(few(2), JUMP)).toMatchObject({ ends: 'back' });
+    expect(judged(few(1), JUMP)).toBeNull();
   });
 
   it('it does not end while nothing is read', () => {
-    expect(judgeGrowth(minutesOf({ from: 69, to: 10, rate: NORMAL, each: 50 }), NOW, JUMP)).toBeNull();
-    expect(judgeGrowth(minutesOf(), NOW, ACCEPTED)).toBeNull();
+    expect(judged(minutesOf({ from: 69, to: 10, rate: NORMAL, each: 50 }), JUMP)).toBeNull();
+    expect(judged(minutesOf(), ACCEPTED)).toBeNull();
   });
 
   it('another one begins when growth jumps beyond what was accepted', () => {
     const minutes = (rate: number) => minutesOf(hourOfWrong, { from: 1, to: 0, rate, each: 50 });
-    const verdict = judgeGrowth(minutes(100 * WRONG), NOW, ACCEPTED);
+    const verdict = judged(minutes(100 * WRONG), ACCEPTED);
     expect(verdict).toMatchObject({ begins: { baselineMbPerHour: WRONG } });
-    expect(judgeGrowth(minutes(16 * WRONG), NOW, ACCEPTED)).toMatchObject({ ends: 'new_level' });
-    expect(judgeGrowth(minutes(100 * WRONG), NOW, JUMP), 'nobody accepted it').toBeNull();
+    expect(judged(minutes(16 * WRONG), ACCEPTED)).toMatchObject({ ends: 'new_level' });
+    expect(judged(minutes(100 * WRONG), JUMP), 'nobody accepted it').toBeNull();
   });
 
   it('what was read when it was accepted is accepted, also where it began with less', () => {
@@ -213,8 +240,8 @@ describe('during a jump', () => {
       { from: 9, to: 0, rate: WRONG, each: 50 },
     );
     const seenEarly = { ...JUMP, recentMbPerHour: 21 * NORMAL };
-    expect(judgeGrowth(minutes, NOW, { ...seenEarly, acceptedAtMs: (NOW - 5) * 60_000 })).toBeNull();
-    expect(judgeGrowth(minutes, NOW, { ...seenEarly, acceptedAtMs: (NOW - 12) * 60_000 })).toMatchObject({
+    expect(judged(minutes, { ...seenEarly, acceptedAtMs: (NOW - 5) * 60_000 })).toBeNull();
+    expect(judged(minutes, { ...seenEarly, acceptedAtMs: (NOW - 12) * 60_000 })).toMatchObject({
       begins: {},
     });
   });
@@ -225,8 +252,93 @@ describe('during a jump', () => {
         { from: 69, to: ago + 1, rate: NORMAL, each: 50 },
         { from: ago, to: 0, rate: WRONG, each: 50 },
       );
-    expect(judgeGrowth(jumpedAgo(20), NOW, ACCEPTED)).toBeNull();
-    expect(judgeGrowth(jumpedAgo(40), NOW, ACCEPTED)).toMatchObject({ ends: 'new_level' });
-    expect(judgeGrowth(jumpedAgo(40), NOW, JUMP)).toBeNull();
+    expect(judged(jumpedAgo(20), ACCEPTED)).toBeNull();
+    expect(judged(jumpedAgo(40), ACCEPTED)).toMatchObject({ ends: 'new_level' });
+    expect(judged(jumpedAgo(40), JUMP)).toBeNull();
   });
+});
+
+describe('what devices do at the same time each day', () => {
+  const BURST = 8_192 * NORMAL;
+  const burst = (rate: number) =>
+    minutesOf({ from: 69, to: 2, rate: NORMAL, each: 50 }, { from: 1, to: 0, rate, each: 50 });
+  const known = (hoursAgo: number) => new Map([[NOW_HOUR - hoursAgo, BURST]]);
+
+  it.each([23, 24, 25, 7 * 24 - 1, 7 * 24, 7 * 24 + 1])(
+    'is no jump when it was so %i hours ago',
+    (hoursAgo) => {
+      expect(judged(burst(BURST), null, known(hoursAgo))).toBeNull();
+    },
+  );
+
+  it.each([0, 1, 12, 22, 26, 7 * 24 + 2])('is one when it was so %i hours ago', (hoursAgo) => {
+    expect(judged(burst(BURST), null, known(hoursAgo))).toMatchObject({ begins: {} });
+  });
+
+  it('hides no wrong unit: its first readings show the whole counter as growth', () => {
+    // 150 MB a month, read every four minutes, in KB instead of MB.
+    expect(judged(burst((1_023 * 150) / (4 / 60)), null, known(24))).toMatchObject({
+      begins: { baselineMbPerHour: BURST },
+    });
+  });
+
+  it('is the measure also where the hour before has too few readings', () => {
+    const minutes = minutesOf({ from: 1, to: 0, rate: 100 * BURST, each: 50 });
+    expect(judged(minutes, null)).toBeNull();
+    expect(judged(minutes, null, known(24))).toMatchObject({ begins: { baselineMbPerHour: BURST } });
+  });
+
+  it('does not lower the measure below the hour before', () => {
+    expect(judged(burst(16 * NORMAL), null, new Map([[NOW_HOUR - 24, 0.001]]))).toBeNull();
+  });
+});
+
+describe('whether the readings of a jump that is over were wrong', () => {
+  const over = (doubtful: Record<number, number>) => {
+    const minutes = minutesOf(
+      { from: 69, to: 8, rate: WRONG, each: 50 },
+      { from: 1, to: 0, rate: NORMAL, each: 50 },
+    );
+    for (const [ago, readings] of Object.entries(doubtful)) {
+      minutes.set(NOW - Number(ago), { ...minutes.get(NOW - Number(ago)), [DOUBTFUL_BUCKET]: readings });
+    }
+    return judged(minutes, JUMP);
+  };
+
+  it.each<[string, Record<number, number>, boolean]>([
+    ['they fell back', { 5: 25 }, true],
+    ['a few cards were reset', { 5: 24 }, false],
+    ['they were impossible from the start', { 29: 25 }, true],
+    ['others fell long before', { 31: 500 }, false],
+    ['nothing fell', {}, false],
+  ])('is seen: %s', (_, doubtful, wereWrong) => {
+    expect(over(doubtful)).toEqual({ ends: 'back', wereWrong });
+  });
+});
+
+describe('the factor', () => {
+  const minutes = minutesOf(
+    { from: 69, to: 2, rate: NORMAL, each: 50 },
+    { from: 1, to: 0, rate: 16 * NORMAL, each: 50 },
+  );
+  const by = (factor: JumpFactor, jump: Parameters<typeof judgeGrowth>[2] = null) =>
+    judgeGrowth({ minutes, hours: new Map() }, NOW_MS, jump, factor);
+
+  it('is the one that is set', () => {
+    expect(by(17)).toBeNull();
+    expect(by(15)).toMatchObject({ begins: {} });
+  });
+
+  it('off sees none, and ends the one that is on', () => {
+    expect(by('off')).toBeNull();
+    expect(by('off', JUMP)).toEqual({ ends: 'off', wereWrong: false });
+    expect(by('off', ACCEPTED)).toEqual({ ends: 'off', wereWrong: false });
+  });
+});
+
+it('the growth of the last minutes is known from a hundred readings on', () => {
+  const of = (each: number) =>
+    recentGrowth({ minutes: minutesOf({ from: 9, to: 0, rate: NORMAL, each }), hours: new Map() }, NOW_MS);
+  expect(of(9)).toBeNull();
+  expect((of(10) ?? 0) / NORMAL).toBeCloseTo(1, 0);
 });

@@ -2,7 +2,7 @@
 // real records and a polled fleet: test/integration/engine/results/usage-jump-watch.test.ts.
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
-import { growthBucketOf } from '../../../../src/domain/results/usage-growth.ts';
+import { DOUBTFUL_BUCKET, growthBucketOf } from '../../../../src/domain/results/usage-growth.ts';
 import { UsageJumpWatch } from '../../../../src/engine/results/usage-jump-watch.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
@@ -40,6 +40,7 @@ beforeEach(() => {
         return ended;
       },
     },
+    jumpFactor: 20,
     fence: () => fence,
     clock,
     log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
@@ -47,11 +48,11 @@ beforeEach(() => {
   });
 });
 
-/** Minutes in which 60 readings grow at this rate; the watch looks once in each. */
-async function read(minutes: number, mbPerHour: number): Promise<void> {
+/** Minutes in which 60 readings grow at this rate, and some are doubtful; the watch looks once in each. */
+async function read(minutes: number, mbPerHour: number, doubtful = 0): Promise<void> {
   for (let minute = 0; minute < minutes; minute += 1) {
     flush += 1;
-    const usageGrowth = { [growthBucketOf(mbPerHour)]: 60 };
+    const usageGrowth = { [growthBucketOf(mbPerHour)]: 60, [DOUBTFUL_BUCKET]: doubtful };
     await live.stats.record(
       'carddata',
       'w',
@@ -94,10 +95,30 @@ it('tells when a jump begins and when it is over, however long it lasts', async 
 it('does not measure the next jump against the readings of the last', async () => {
   await read(30, NORMAL);
   await read(90, WRONG);
-  await read(8, NORMAL);
+  await read(8, NORMAL, 60);
   expect(jump).toBeNull();
   await read(3, WRONG);
   expect(jump).not.toBeNull();
+  await read(8, NORMAL, 60);
+  clock.advance(23 * 3_600_000);
+  await read(10, NORMAL);
+  await read(3, WRONG);
+  expect(jump, 'nor against them on the next day').not.toBeNull();
+});
+
+it('measures a jump that was true against itself on the days after, for a week', async () => {
+  const burst = async (days: number) => {
+    clock.advance(days * 24 * 3_600_000 - 40 * 60_000);
+    await read(30, NORMAL);
+    await read(4, WRONG);
+    const held = jump !== null;
+    await read(6, NORMAL);
+    return held;
+  };
+  expect(await burst(1), 'on the first day').toBe(true);
+  expect(jump).toBeNull();
+  expect([await burst(1), await burst(6), await burst(7)]).toEqual([false, false, false]);
+  expect(await burst(9), 'forgotten').toBe(true);
 });
 
 it('leaves an accepted jump alone until the hour before has its level', async () => {

@@ -2,7 +2,7 @@
 // store is the real one of this process; a wrapper in front of it loses or refuses flushes.
 import { beforeEach, expect, it } from 'vitest';
 import { durationBucketOf } from '../../../../src/domain/numbers.ts';
-import { growthBucketOf, minuteOf } from '../../../../src/domain/results/usage-growth.ts';
+import { DOUBTFUL_BUCKET, growthBucketOf, minuteOf } from '../../../../src/domain/results/usage-growth.ts';
 import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
@@ -111,11 +111,13 @@ it('counts readings that grew by how fast they did, from zero with every flush',
     recorder.countSucceeded('carddata', 100, CARRIER);
     recorder.countUsageGrowth('carddata', mbPerHour);
   }
+  recorder.countUsageGrowth('carddata', -3);
+  recorder.countImplausible('carddata');
   await recorder.runOnce();
   recorder.countSucceeded('carddata', 100, CARRIER);
   await recorder.runOnce();
-  expect([...(await live.stats.usageGrowth())]).toEqual([
-    [minuteOf(clock.now()), { [growthBucketOf(2)]: 2, [growthBucketOf(5_000)]: 1 }],
+  expect([...(await live.stats.usageGrowth()).minutes]).toEqual([
+    [minuteOf(clock.now()), { [growthBucketOf(2)]: 2, [growthBucketOf(5_000)]: 1, [DOUBTFUL_BUCKET]: 2 }],
   ]);
 });
 

@@ -98,7 +98,7 @@ it('counts how fast the usage of a card grew', async () => {
   growth = { usageMbPerHour: 60 };
   await poll(poller);
   await counted();
-  expect([...(await live.stats.usageGrowth()).values()]).toEqual([{ [growthBucketOf(60)]: 1 }]);
+  expect([...(await live.stats.usageGrowth()).minutes.values()]).toEqual([{ [growthBucketOf(60)]: 1 }]);
 });
 
 it('counts a reading that was not believed', async () => {

@@ -6,7 +6,7 @@ const stop = (differing: Partial<CardStop>): CardStop => ({
   ...{ month: '2026-11', state: 'done', usedMb: 120, allowanceMb: 100 },
   ...{ requestedAtMs: 1_000, completedAtMs: 2_000, resumedAtMs: null },
   ...{ attempts: 1, unconfirmed: 0, lastError: null },
-  ...{ heldBy: null, orderedBy: null, reason: null, stopAgain: false },
+  ...{ heldBy: null, heldFor: null, heldUntilMs: null, orderedBy: null, reason: null, stopAgain: false },
   ...differing,
 });
 const USED = '120 of 100 MB used in 2026-11';
@@ -56,16 +56,40 @@ it('says who ordered a stop and why, also of a card without a limit', () => {
   });
 });
 
+const judgedAfter = (end: string) => `judged again by a reading after ${end} that is over the allowance`;
+
 it.each([
-  ['budget_hour', 'the stops allowed in an hour were used up'],
-  ['budget_day', 'the stops allowed in a day were used up'],
-  ['usage_jump', 'the readings of the whole fleet jumped'],
-] as const)('says why a stop is held, and what to type: %s', (heldBy, why) => {
-  expect(entryOf({ state: 'held', heldBy, completedAtMs: null })).toEqual({
-    ...{ at: new Date(1_000), action: 'stop held' },
-    detail: `${USED}; not stopped, because ${why}; cardpoll stops release 42 --reason TEXT stops it, cardpoll stops dismiss 42 --reason TEXT gives it up`,
-  });
-});
+  [
+    'budget_hour',
+    'reading',
+    3_601_000,
+    'the stops allowed in an hour were used up',
+    judgedAfter('1970-01-01T01:00:01.000Z'),
+  ],
+  [
+    'budget_day',
+    'operator',
+    null,
+    'the stops allowed in a day were used up',
+    'waits until an operator decides',
+  ],
+  ['usage_jump', 'jump_end', null, 'the readings of the whole fleet jumped', judgedAfter('the jump')],
+  [
+    'reading_fell',
+    'operator',
+    null,
+    'its counter fell while it was held, so its usage may be wrong',
+    'waits until an operator decides',
+  ],
+] as const)(
+  'says why a stop is held, until when, and what to type: %s',
+  (heldBy, heldFor, heldUntilMs, why, end) => {
+    expect(entryOf({ state: 'held', heldBy, heldFor, heldUntilMs, completedAtMs: null })).toEqual({
+      ...{ at: new Date(1_000), action: 'stop held' },
+      detail: `${USED}; not stopped, because ${why}; ${end}; cardpoll stops release 42 --reason TEXT stops it, cardpoll stops dismiss 42 --reason TEXT gives it up`,
+    });
+  },
+);
 
 it('says that a card is not stopped because stops were only observed, or because an operator dismissed its stop', () => {
   const open = { completedAtMs: null };

@@ -22,43 +22,48 @@ describe('held stops are a warning, with the reason', () => {
   it.each<[string, Partial<StopFigures>, string]>([
     [
       'the budget of the hour',
-      { held: 28, doneHour: 100 },
-      '28 stops are held: the stop budget is used up (100 of 100 in the last hour); release or dismiss them',
+      { held: 28, heldUntilMs: Date.parse('2026-11-27T14:05:31Z'), doneHour: 100 },
+      '28 stops are held: the stop budget is used up (100 of 100 in the last hour); 28 are judged again, each by its next reading (the first from 2026-11-27T14:05Z on)',
     ],
     [
       'both budgets, exceeded by released stops',
-      { held: 1_200, doneHour: 1_000, doneDay: 1_000 },
-      '1,200 stops are held: the stop budget is used up (1,000 of 100 in the last hour, 1,000 of 500 in the last day); release or dismiss them',
+      { held: 1_200, heldForOperator: 1_199, heldUntilMs: 0, doneHour: 1_000, doneDay: 1_000 },
+      '1,200 stops are held: the stop budget is used up (1,000 of 100 in the last hour, 1,000 of 500 in the last day); 1 is judged again, each by its next reading (the first from 1970-01-01T00:00Z on); 1,199 wait until an operator decides: release or dismiss them',
     ],
     [
       'a budget of zero',
-      { held: 1, doneHour: 0, budgetHour: 0 },
-      '1 stop is held: the stop budget is used up (0 of 0 in the last hour); release or dismiss it',
+      { held: 1, heldUntilMs: 1, doneHour: 0, budgetHour: 0 },
+      '1 stop is held: the stop budget is used up (0 of 0 in the last hour); 1 waits until an operator decides: release or dismiss it',
     ],
     [
       'a budget that is free again',
-      { held: 2, doneHour: 99, budgetDay: null },
-      '2 stops are held: the cause is over, but an operator must decide; release or dismiss them',
+      { held: 2, heldForOperator: 2, doneHour: 99, budgetDay: null },
+      '2 stops are held: the cause is over; 2 wait until an operator decides: release or dismiss them',
+    ],
+    [
+      'a jump that is over',
+      { held: 47 },
+      '47 stops are held: the cause is over; 47 are judged again, each by its next reading',
     ],
     [
       'an accepted jump, without a budget',
       { held: 1, budgetHour: null, budgetDay: null, jump: { ...JUMP, acceptedAtMs: 1 } },
-      '1 stop is held: the cause is over, but an operator must decide; release or dismiss it',
+      '1 stop is held: the cause is over; 1 is judged again, each by a reading after the jump',
     ],
     [
       'a jump',
       { held: 2, doneHour: 100, jump: JUMP },
-      '2 stops are held: the readings of the fleet jumped; release or dismiss them',
+      '2 stops are held: the readings of the fleet jumped; 2 are judged again, each by a reading after the jump',
     ],
     [
       'in mode observe, which refuses a release',
-      { held: 2, mode: 'observe' },
-      '2 stops are held: the cause is over, but an operator must decide; dismiss them, or release them in mode enforce',
+      { held: 1, heldForOperator: 1, mode: 'observe' },
+      '1 stop is held: the cause is over; 1 waits until an operator decides: dismiss it, or release it in mode enforce',
     ],
     [
       'as many as are counted',
       { held: 100_000 },
-      'at least 100,000 stops are held: the cause is over, but an operator must decide; release or dismiss them',
+      'at least 100,000 stops are held: the cause is over; at least 100,000 are judged again, each by its next reading',
     ],
   ])('%s', (_, figures, text) => {
     expect(reasons(figures)).toContainEqual({

@@ -25,10 +25,10 @@ it('keeps the growth of the last minutes, also after the clock was set back', as
     await record();
     clock.advance(60_000);
   }
-  expect((await stats.usageGrowth()).size).toBe(GROWTH_MINUTES);
+  expect((await stats.usageGrowth()).minutes.size).toBe(GROWTH_MINUTES);
   clock.set(clock.now() - 30 * 60_000);
   await record();
-  const minutes = await stats.usageGrowth();
+  const { minutes } = await stats.usageGrowth();
   expect(Math.max(...minutes.keys())).toBe(minuteOf(clock.now()));
   expect(minutes.get(minuteOf(clock.now()))).toEqual({ 37: 2 });
 });
