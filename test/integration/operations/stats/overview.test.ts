@@ -245,7 +245,7 @@ describe('a task type', () => {
       INSERT INTO card_usage (card_id, month, used_mb, last_reading_mb, read_at)
         SELECT id, date_trunc('month', now()), 2, 2, now() FROM generate_series(1, 3) id;
       INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, unconfirmed, acknowledged_at)
-        SELECT card_id, month, '', 2, 1, 1, now() FROM card_usage WHERE card_id < 3`);
+        SELECT card_id, month, cards.iccid, 2, 1, 1, now() FROM card_usage JOIN cards USING (card_id) WHERE card_id < 3`);
     expect((await stats.overview()).stops).toMatchObject({ unconfirmed: 2 });
     expect(await codes()).toEqual({ realname: [], carddata: [], package: ['stop_unconfirmed'] });
   });
@@ -262,14 +262,14 @@ describe('a task type', () => {
     expect((await stops.overview()).stops).toEqual({
       mode: 'enforce',
       ...{ doneHour: 1, doneDay: 3, budgetHour: null, budgetDay: 3 },
-      ...{ held: 1, observed: 1, unconfirmed: 0, resumedDay: 1 },
+      ...{ held: 1, heldForOperator: 1, observed: 1, unconfirmed: 0, resumedDay: 1 },
     });
     const [, , { healthReasons }] = (await stops.tasks()) as [unknown, unknown, { healthReasons: object[] }];
     expect(healthReasons).toMatchObject([
       {
         code: 'stops_held',
         severity: 'warning',
-        text: '1 stop is held: the stop budget is used up (3 of 3 in the last day); release or dismiss it',
+        text: '1 stop is held: the stop budget is used up (3 of 3 in the last day); 1 waits until an operator decides: release or dismiss it',
         command: 'cardpoll stops list --state held',
       },
     ]);
@@ -321,7 +321,7 @@ describe('a task type', () => {
       expect((await stats.overview()).stops).toEqual({
         mode: null,
         ...{ doneHour: null, doneDay: null, budgetHour: null, budgetDay: null },
-        ...{ held: null, observed: null, unconfirmed: null, resumedDay: null },
+        ...{ held: null, heldForOperator: null, observed: null, unconfirmed: null, resumedDay: null },
       });
       expect(await codes()).toEqual({ realname: [], carddata: [], package: [] });
     } finally {
