@@ -108,7 +108,6 @@ CREATE TABLE card_resumes (
   run_id uuid NOT NULL,
   card_id bigint NOT NULL,
   state text DEFAULT 'waiting'::text NOT NULL,
-  not_before timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   claimed_until timestamp with time zone,
   unresolved boolean DEFAULT false NOT NULL,
@@ -117,15 +116,16 @@ CREATE TABLE card_resumes (
   refused integer DEFAULT 0 NOT NULL,
   last_error text,
   ended_at timestamp with time zone,
+  counted boolean DEFAULT false NOT NULL,
   CONSTRAINT card_resumes_pkey PRIMARY KEY (run_id, card_id),
   CONSTRAINT card_resumes_run_id_fkey FOREIGN KEY (run_id) REFERENCES resume_runs(id) ON DELETE CASCADE,
   CONSTRAINT card_resumes_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'resumed'::text, 'already_running'::text, 'failed'::text, 'cancelled'::text])))
 );
 CREATE INDEX card_resumes_called ON public.card_resumes USING btree (card_id) WHERE ((state = 'cancelled'::text) AND (claimed_until IS NOT NULL));
 CREATE INDEX card_resumes_due ON public.card_resumes USING btree (due_at) WHERE (state = 'waiting'::text);
-CREATE INDEX card_resumes_failed ON public.card_resumes USING btree (run_id) WHERE (last_error IS NOT NULL);
+CREATE INDEX card_resumes_not_resumed ON public.card_resumes USING btree (run_id, card_id) WHERE ((state = ANY (ARRAY['failed'::text, 'cancelled'::text])) AND (last_error IS NOT NULL));
+CREATE INDEX card_resumes_open ON public.card_resumes USING btree (run_id) WHERE (NOT counted);
 CREATE UNIQUE INDEX card_resumes_waiting ON public.card_resumes USING btree (card_id) WHERE (state = 'waiting'::text);
-CREATE TRIGGER card_resumes_counted AFTER UPDATE ON public.card_resumes REFERENCING OLD TABLE AS cards_before NEW TABLE AS cards_after FOR EACH STATEMENT EXECUTE FUNCTION count_resumes();
 
 CREATE TABLE card_stops (
   card_id bigint NOT NULL,
@@ -151,6 +151,7 @@ CREATE TABLE card_stops (
   resumed_at timestamp with time zone,
   stop_again boolean DEFAULT false NOT NULL,
   reading_mb double precision,
+  resume_run uuid,
   CONSTRAINT card_stops_pkey PRIMARY KEY (card_id, month),
   CONSTRAINT card_stops_authority_check CHECK ((authority = ANY (ARRAY['released'::text, 'operator'::text]))),
   CONSTRAINT card_stops_held_by_check CHECK ((held_by = ANY (ARRAY['usage_jump'::text, 'budget_hour'::text, 'budget_day'::text, 'reading_fell'::text]))) NOT VALID,
@@ -346,16 +347,6 @@ CREATE TABLE polling_configs (
   CONSTRAINT polling_configs_status_check CHECK ((status = ANY (ARRAY[0, 1])))
 );
 
-CREATE TABLE resume_counts (
-  run_id uuid NOT NULL,
-  state text NOT NULL,
-  shard integer NOT NULL,
-  cards integer NOT NULL,
-  last_at timestamp with time zone NOT NULL,
-  CONSTRAINT resume_counts_pkey PRIMARY KEY (run_id, state, shard),
-  CONSTRAINT resume_counts_run_id_fkey FOREIGN KEY (run_id) REFERENCES resume_runs(id) ON DELETE CASCADE
-);
-
 CREATE TABLE resume_runs (
   id uuid DEFAULT gen_random_uuid() NOT NULL,
   reason text NOT NULL,
@@ -370,16 +361,21 @@ CREATE TABLE resume_runs (
   carrier_id integer,
   spread_ms double precision DEFAULT 0 NOT NULL,
   expected integer DEFAULT 0 NOT NULL,
-  filled integer DEFAULT 0 NOT NULL,
+  handed_out integer DEFAULT 0 NOT NULL,
   steps_left boolean DEFAULT false NOT NULL,
   walked_at timestamp with time zone,
   walked_to bigint DEFAULT 0 NOT NULL,
   stop_again boolean DEFAULT false NOT NULL,
+  resumed integer DEFAULT 0 NOT NULL,
+  already_running integer DEFAULT 0 NOT NULL,
+  failed integer DEFAULT 0 NOT NULL,
+  last_ended_at timestamp with time zone,
   CONSTRAINT resume_runs_pkey PRIMARY KEY (id),
   CONSTRAINT resume_runs_month_key UNIQUE (month)
 );
 COMMENT ON COLUMN resume_runs.spread_ms IS 'Its cards are due at random times of so many milliseconds after it was made.';
-COMMENT ON COLUMN resume_runs.walked_to IS 'Place in card_ids, or the card id of the last stop at walked_at; when cancelled, the last card id marked.';
+COMMENT ON COLUMN resume_runs.steps_left IS 'Cards are still to be handed out. The walk goes on from walked_at and walked_to.';
+COMMENT ON COLUMN resume_runs.walked_to IS 'Place in card_ids, or the card id of the last stop at walked_at.';
 CREATE INDEX resume_runs_at ON public.resume_runs USING btree (created_at DESC);
 CREATE INDEX resume_runs_steps ON public.resume_runs USING btree (created_at) WHERE steps_left;
 
@@ -509,27 +505,6 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION public.count_resumes()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  INSERT INTO resume_counts AS counted (run_id, state, shard, cards, last_at)
-  SELECT run_id, state, pg_backend_pid() % 16, sum(cards), clock_timestamp()
-  FROM (
-    SELECT run_id, state, count(*) AS cards FROM cards_after GROUP BY run_id, state
-    UNION ALL
-    SELECT run_id, state, -count(*) FROM cards_before GROUP BY run_id, state
-  ) AS change
-  WHERE state <> 'waiting'
-  GROUP BY run_id, state
-  HAVING sum(cards) <> 0
-  ORDER BY run_id, state
-  ON CONFLICT (run_id, state, shard) DO UPDATE SET cards = counted.cards + excluded.cards, last_at = excluded.last_at;
-  RETURN NULL;
-END
-$function$;
-
 CREATE OR REPLACE FUNCTION public.counts_moved_on(counts integer[], slots bigint)
  RETURNS integer[]
  LANGUAGE sql
@@ -584,6 +559,15 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.may_be_stopped(s card_stops)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT (s.state = 'done' OR s.state = 'requested' AND (s.claimed_until IS NOT NULL OR s.unresolved))
+    AND s.authority IS DISTINCT FROM 'operator'
+$function$;
+
 CREATE OR REPLACE FUNCTION public.reading_is_of_sim(card cards, of_iccid text, read_at timestamp with time zone)
  RETURNS boolean
  LANGUAGE sql
@@ -600,65 +584,66 @@ BEGIN
   RAISE EXCEPTION 'the audit trail is append-only' USING ERRCODE = 'insufficient_privilege';
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.resume_candidates(card_ids bigint[], since timestamp with time zone, carrier integer, stop_month date, from_at timestamp with time zone, from_place bigint, step integer)
- RETURNS TABLE(card_id bigint, walked_at timestamp with time zone, walked_to bigint, is_chosen boolean, freed_at tid)
+CREATE OR REPLACE FUNCTION public.resume_candidates(card_ids bigint[], carrier integer, stop_month date, ordered_at timestamp with time zone, from_at timestamp with time zone, from_place bigint, step integer)
+ RETURNS TABLE(card_id bigint, walked_at timestamp with time zone, walked_to bigint, is_chosen boolean)
  LANGUAGE plpgsql
  STABLE
 AS $function$
 BEGIN
   RETURN QUERY
   SELECT looked.id, looked.at, looked.place,
-    looked.is_stop AND c.card_id IS NOT NULL
-      AND (looked.at IS NULL OR (c.stopped OR looked.is_open) AND c.carrier_id = coalesce(carrier, c.carrier_id))
-      AND (waits.run_id IS NULL OR waits.is_cancelled),
-    CASE WHEN waits.is_cancelled THEN waits.place END
+    looked.is_wanted AND c.card_id IS NOT NULL AND waits.run_id IS NULL
+      AND (looked.at IS NULL OR (c.stopped OR looked.is_open) AND c.iccid = looked.iccid AND c.carrier_id = coalesce(carrier, c.carrier_id))
   FROM (
-    SELECT listed.id, NULL::timestamptz AS at, from_place + listed.n AS place, true AS is_stop, false AS is_open
-    FROM unnest(card_ids[from_place + 1 : from_place + step]) WITH ORDINALITY AS listed (id, n)
+    SELECT listed.id, NULL::timestamptz AS at, from_place + listed.n AS place, false AS is_open, NULL::text AS iccid,
+      -- By order and limit, since a plan that was made for few stops could read all for each card.
+      NOT coalesce((
+        SELECT s.authority = 'operator' AND s.state IN ('requested', 'done') AND s.requested_at >= ordered_at
+        FROM card_stops s
+        WHERE s.card_id = listed.id
+        ORDER BY s.card_id DESC, s.month DESC
+        LIMIT 1), false) AS is_wanted
+    -- Where it is a card id, it may be too large for a place, which a plan may notice.
+    FROM unnest(card_ids[least(from_place, 1000000000) + 1 : least(from_place, 1000000000) + step]) WITH ORDINALITY AS listed (id, n)
     UNION ALL
-    SELECT stop.id, stop.at, stop.id,
-      (stop.state = 'done' OR stop.is_open) AND stop.authority IS DISTINCT FROM 'operator'
-        AND stop.month = coalesce(stop_month, stop.month)
+    SELECT stop.id, stop.at, stop.id, stop.state = 'requested', stop.iccid,
+      stop.may_be_stopped AND stop.requested_at < ordered_at AND stop.month = coalesce(stop_month, stop.month)
         -- A card with stops of several months is taken with the latest.
         AND NOT EXISTS (
           SELECT FROM card_stops later
-          WHERE later.card_id = stop.id AND later.month > stop.month AND later.state = 'done'
-            AND later.authority IS DISTINCT FROM 'operator' AND stop_month IS NULL),
-      stop.is_open
+          WHERE later.card_id = stop.id AND later.month > stop.month AND may_be_stopped(later) AND stop_month IS NULL)
     FROM (
       (
-        SELECT s.card_id AS id, coalesce(s.completed_at, s.requested_at) AS at, s.month, s.state, s.authority,
-          stop_month IS NOT NULL AND s.state = 'requested' AND s.claimed_until IS NOT NULL AS is_open
+        SELECT s.card_id AS id, coalesce(s.completed_at, s.requested_at) AS at, s.month, s.state, s.iccid, s.requested_at, may_be_stopped(s)
         FROM card_stops s
-        WHERE coalesce(s.completed_at, s.requested_at) = from_at AND s.card_id > from_place AND from_at >= since
-        ORDER BY s.card_id
+        WHERE coalesce(s.completed_at, s.requested_at) = from_at AND s.card_id < from_place
+        ORDER BY s.card_id DESC
         LIMIT step
       )
       UNION ALL
       (
-        SELECT s.card_id, coalesce(s.completed_at, s.requested_at), s.month, s.state, s.authority,
-          stop_month IS NOT NULL AND s.state = 'requested' AND s.claimed_until IS NOT NULL
+        SELECT s.card_id, coalesce(s.completed_at, s.requested_at), s.month, s.state, s.iccid, s.requested_at, may_be_stopped(s)
         FROM card_stops s
-        WHERE coalesce(s.completed_at, s.requested_at) < from_at AND coalesce(s.completed_at, s.requested_at) >= since
-        ORDER BY coalesce(s.completed_at, s.requested_at) DESC, s.card_id
+        WHERE coalesce(s.completed_at, s.requested_at) > from_at
+        ORDER BY coalesce(s.completed_at, s.requested_at), s.card_id DESC
         LIMIT step
       )
-      ORDER BY at DESC, id
+      ORDER BY at, id DESC
       LIMIT step
     ) AS stop
   ) AS looked
   -- Limit and order allow one plan only: card by card, by the index on the card id. Another one could read all that wait
   -- for each card; it looks as cheap while the table is empty, and a plan is kept.
   LEFT JOIN LATERAL (
-    SELECT cards.card_id, cards.stopped, cards.carrier_id
+    SELECT cards.card_id, cards.stopped, cards.iccid, cards.carrier_id
     FROM cards
     WHERE cards.card_id BETWEEN looked.id AND looked.id
     ORDER BY cards.card_id
     LIMIT 1
   ) AS c ON true
   LEFT JOIN LATERAL (
-    SELECT r.run_id, r.ctid AS place, run.cancelled_at IS NOT NULL AS is_cancelled
-    FROM card_resumes r JOIN resume_runs run ON run.id = r.run_id
+    SELECT r.run_id
+    FROM card_resumes r
     WHERE r.card_id BETWEEN looked.id AND looked.id AND r.state = 'waiting'
     ORDER BY r.card_id
     LIMIT 1

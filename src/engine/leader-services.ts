@@ -17,7 +17,7 @@ import type { ConfigWatch } from './schedule/config-watch.ts';
 import { Initialiser } from './schedule/initialiser.ts';
 import { Scheduler } from './schedule/scheduler.ts';
 import { HistorySampler } from './stats/history-sampler.ts';
-import { MonthStart, OrderFeeder, ResumeFiller } from './stops/order-feeder.ts';
+import { MonthStart, OrderFeeder } from './stops/order-feeder.ts';
 import { TriggerFeeder } from './trigger-feeder.ts';
 import { Reaper } from './work/reaper.ts';
 
@@ -78,7 +78,6 @@ export function leaderServices(
       ...lead('order-feeder'),
       monthStart: new MonthStart({ ...lead('month-start'), enabled: settings.stops.resumeAtMonthStart }),
     }),
-    new ResumeFiller({ ...lead('resume-filler'), resumes: records.resumes }),
     new HistorySampler(lead('history-sampler')),
     new PauseLog(lead('pause-log')),
     new UsageJumpWatch({

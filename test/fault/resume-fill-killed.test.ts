@@ -1,4 +1,4 @@
-// kill -9 of the leader between the steps in which it fills a run of resumes: another instance goes on, and every card of the
+// kill -9 of the leader between the steps in which it hands the cards of a run of resumes out: another instance goes on, and every card of the
 // run is called once, as the gateway counts.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -48,10 +48,10 @@ beforeAll(async () => {
   await database.query('UPDATE cards SET stopped = true');
   await database.query(
     `INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, requested_at, completed_at)
-     SELECT CASE WHEN is_card THEN n / 100 ELSE 1000000 + n END, date_trunc('month', now()), n, 2, 1,
+     SELECT CASE WHEN is_card THEN n / 100 ELSE 1000000 + n END, date_trunc('month', now()), coalesce(c.iccid, n::text), 2, 1,
        CASE WHEN is_card THEN 'done' ELSE 'dismissed' END, now() - n * interval '1 millisecond',
        CASE WHEN is_card THEN now() - n * interval '1 millisecond' END
-     FROM generate_series(1, $1::integer) n, LATERAL (SELECT n % 100 = 0 AS is_card) one`,
+     FROM generate_series(1, $1::integer) n, LATERAL (SELECT n % 100 = 0 AS is_card) one LEFT JOIN cards c ON is_card AND c.card_id = n / 100`,
     [STOPS],
   );
   records = await openPostgresRecordStore({ url: fleet.databaseUrl, applicationName: 'test' });
@@ -81,28 +81,26 @@ it('goes on with another leader', async () => {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ since: new Date(Date.now() - 3_600_000), reason: 'wrong readings' }),
   }).catch(() => {});
-  const filling = await waitFor(
+  const underWay = await waitFor(
     async () => {
       const [run] = await records.resumes.latest(1);
       return run !== undefined && run.resumed > 0 && (await isSecondStepWaiting()) ? run : null;
     },
     { everyMs: 100, what: 'cards of the first step to be resumed while the second one waits' },
   );
-  expect(filling).toMatchObject({ isFilling: true, filled: A_STEP, total: CARDS });
+  expect(underWay).toMatchObject({ total: CARDS, waiting: CARDS - underWay.resumed, finishedAtMs: null });
   await leader?.process.stop('SIGKILL');
   await other.query('ROLLBACK');
 
   const run = await waitFor(
     async () => {
-      const now = (await records.resumes.find(filling.id)) as ResumeRun;
+      const now = (await records.resumes.find(underWay.id)) as ResumeRun;
       return now.finishedAtMs === null ? null : now;
     },
     { everyMs: 100, what: 'the run to finish' },
   );
   const total = CARDS;
   expect(run).toMatchObject({
-    isFilling: false,
-    filled: total,
     total,
     resumed: total,
     failed: 0,
@@ -115,7 +113,7 @@ it('goes on with another leader', async () => {
 });
 
 async function isSecondStepWaiting(): Promise<boolean> {
-  const waiting = await records.resumes.withStepsLeft();
+  const waiting = await records.resumes.open();
   const { rows } = await database.query(
     `SELECT FROM pg_stat_activity
      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO card_resumes%'`,

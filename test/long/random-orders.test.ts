@@ -271,7 +271,7 @@ async function carriedOut(): Promise<void> {
   const { resumes } = stores.records;
   await waitFor(
     async () => {
-      for (const id of await resumes.withStepsLeft()) await resumes.advance(id);
+      for (const id of await resumes.open()) await resumes.handOut(id);
       await resumes.due(100);
       // A call that was acknowledged without effect is made again after half a minute or more.
       for (const table of ['card_stops', 'card_resumes']) {
@@ -281,10 +281,14 @@ async function carriedOut(): Promise<void> {
           [LEASE_MS],
         );
       }
+      // The effect of a stop is waited for as long.
+      await database.query(
+        `UPDATE card_stops SET charged_at = charged_at - interval '1 minute'
+         WHERE charged_at > clock_timestamp() - interval '1 minute'
+           AND (claimed_until IS NULL OR claimed_until <= clock_timestamp() OR unconfirmed > 0)`,
+      );
       const { rows } = await database.query(
-        `SELECT FROM card_stops WHERE state = 'requested'
-         UNION ALL SELECT FROM card_resumes r JOIN resume_runs run ON run.id = r.run_id
-         WHERE r.state = 'waiting' AND run.cancelled_at IS NULL`,
+        `SELECT FROM card_stops WHERE state = 'requested' UNION ALL SELECT FROM card_resumes WHERE state = 'waiting'`,
       );
       return rows.length === 0;
     },

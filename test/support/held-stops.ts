@@ -52,7 +52,7 @@ export async function startStopsApi(
         headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       }),
     async reset() {
-      await sql('TRUNCATE card_stops, resume_runs, card_resumes, resume_counts');
+      await sql('TRUNCATE card_stops, resume_runs, card_resumes');
       await sql(`UPDATE stop_control SET mode = NULL, mode_since = NULL, mode_by = NULL, mode_reason = NULL,
         jump_since = NULL, jump_accepted_at = NULL`);
       await sql('UPDATE cards SET stopped = false WHERE stopped');

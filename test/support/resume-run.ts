@@ -1,4 +1,4 @@
-// A run that resumes cards, with all its cards placed, as operation and leader make it together.
+// A run that resumes cards, with the cards handed out that may wait, as operation and leader make it together.
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import type { ResumeRun, ResumeSelection } from '../../src/store/ports/records/resume-records.ts';
 
@@ -20,6 +20,22 @@ export async function filledRun(...params: Parameters<typeof emptyRun>): Promise
 }
 
 export async function fill({ resumes }: Pick<RecordStore, 'resumes'>, id: string): Promise<ResumeRun> {
-  while (await resumes.advance(id));
+  while (await resumes.handOut(id));
   return (await resumes.find(id)) as ResumeRun;
+}
+
+/** A card and its SIM, as the tests of records number them. */
+export function simOf(cardId: number) {
+  return { cardId, iccid: `8986${String(cardId).padStart(16, '0')}` };
+}
+
+/** Carries a card of a run out, as a worker does that finds it stopped, or running. */
+export async function carryOut(
+  { resumes }: Pick<RecordStore, 'resumes'>,
+  cardId: number,
+  runId: string,
+  wasStopped = true,
+): Promise<void> {
+  await resumes.claim(simOf(cardId), wasStopped, 60_000);
+  await resumes.complete(simOf(cardId), runId, '2026-11');
 }

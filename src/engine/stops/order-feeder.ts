@@ -3,7 +3,7 @@
 // OrderFeeder makes cards with an order due for task package: a stop that an operator ordered or released, or a resume. The
 // record store gives a card again after a minute until its order is carried out, so an order survives a lost queue. Held stops
 // that are not wanted any more are dropped (the allowance was raised, the usage corrected, the month is over), and a month
-// begins (MonthStart). ResumeFiller places the cards of runs that resume cards.
+// begins (MonthStart). Runs that resume cards hand out the next ones as the former are resumed.
 import { DAEMON } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -12,17 +12,18 @@ import { LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import { earlierTime, type RecordStore } from '../../store/ports/records/record-store.ts';
-import type { ResumeRecords } from '../../store/ports/records/resume-records.ts';
 import type { LeaderMeans } from '../leadership.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /** Of each kind of order, in one turn: a run of resumes fills the queue only as fast as ordinary polling does. */
 const CARDS_A_TURN = 2_000;
+/** Of one run, each over ten thousand stops: those of a year may be looked at before one is found. */
+const STEPS_A_TURN = 10;
 /** All held stops are looked at this often, a bounded number in one turn. */
 const LOOK_AT_HELD_EVERY_MS = 10_000;
 const HELD_A_TURN = 2_000;
 const LOOK_AT_MONTH_EVERY_MS = 60_000;
-/** The cards are resumed at random times of these first hours, so that not all of them register in one moment. */
+/** The cards are resumed over these first hours, so that not all of them register in one moment. */
 const SPREAD_MS = 4 * 3_600_000;
 /** Stops of the month before may still be claimed and called: a poll ends with its lease. */
 const ENDS_WITHIN_MS = 60_000;
@@ -37,7 +38,7 @@ export class OrderFeeder extends LoopService<
     };
     readonly records: {
       readonly stops: Pick<RecordStore['stops'], 'due' | 'dropUnwanted'>;
-      readonly resumes: Pick<RecordStore['resumes'], 'due'>;
+      readonly resumes: Pick<RecordStore['resumes'], 'open' | 'handOut' | 'due'>;
     };
     readonly monthStart: Pick<MonthStart, 'run'>;
     readonly queueCap: number;
@@ -53,10 +54,18 @@ export class OrderFeeder extends LoopService<
   async runOnce(): Promise<number> {
     const { fence, monthStart } = this.deps;
     if (fence() === null) return LOOK_EVERY_MS;
+    await this.#handOut();
     await this.#feed();
     await this.#dropUnwanted();
     await monthStart.run();
     return LOOK_EVERY_MS;
+  }
+
+  async #handOut(): Promise<void> {
+    const { resumes } = this.deps.records;
+    for (const id of await resumes.open()) {
+      for (let step = 0; step < STEPS_A_TURN && (await resumes.handOut(id)); step += 1);
+    }
   }
 
   async #feed(): Promise<void> {
@@ -136,28 +145,5 @@ export class MonthStart {
     });
     if (run !== null)
       log.info({ run_id: run.id, month, cards: run.total }, 'a month began: stopped cards are resumed');
-  }
-}
-
-/**
- * Places the cards of runs that resume cards, and marks those of cancelled runs, in steps. On the leader, so that a run is
- * completed whatever became of the instance that made it. The record store says how far a run is.
- */
-export class ResumeFiller extends LoopService<
-  LeaderMeans & {
-    readonly resumes: Pick<ResumeRecords, 'withStepsLeft' | 'advance'>;
-  }
-> {
-  readonly name = 'resume-filler';
-
-  /** One step of each run, so that a small run does not wait for a large one. */
-  async runOnce(): Promise<number> {
-    const { resumes, fence } = this.deps;
-    if (fence() === null) return LOOK_EVERY_MS;
-    let isStepLeft = false;
-    for (const id of await resumes.withStepsLeft()) {
-      if (await resumes.advance(id)) isStepLeft = true;
-    }
-    return isStepLeft ? 0 : LOOK_EVERY_MS;
   }
 }

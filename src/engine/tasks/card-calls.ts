@@ -24,7 +24,7 @@ import type { FollowUpDeps, FollowUps, Means } from './follow-ups.ts';
 export interface CardCallsDeps extends FollowUpDeps {
   readonly records: {
     readonly stops: Pick<StopRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'>;
-    readonly resumes: Pick<ResumeRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'>;
+    readonly resumes: Pick<ResumeRecords, 'claim' | 'complete' | 'reopen' | 'acknowledge' | 'abandon'>;
   };
   readonly audit: Pick<AuditTrail, 'log'>;
   readonly leaseMs: number;
@@ -66,9 +66,11 @@ export class CardCalls {
     await this.recordStop(card, month);
   }
 
-  /** Records that the gateway shows the card stopped, if a stop of ours was in progress. */
+  /** Records that the gateway shows the card stopped, if a stop of ours was in progress, or takes effect after its resume. */
   async recordStop(card: Card, month: string): Promise<void> {
-    const entry = await this.deps.records.stops.complete(card, month);
+    const { stops, resumes } = this.deps.records;
+    let entry = await stops.complete(card, month);
+    if (entry === null && (await resumes.reopen(card))) entry = await stops.complete(card, month);
     // No stop of ours was in progress: another system stopped the card, or another poll has recorded this stop.
     if (entry === null) return;
     this.deps.audit.log(entry);
@@ -81,7 +83,7 @@ export class CardCalls {
    * Has the card run if it waits in a run. If it runs already, nothing is called.
    * @param month YYYY-MM, of the audit entry. @param isStopped as the gateway shows the card.
    * @returns false when the card waits in no run; `waiting`: the call waits for the rate limits, after the poll.
-   * @throws CardpollError `resume_in_progress`, `resume_unconfirmed`, `stop_in_progress`; GatewayError.
+   * @throws CardpollError `resume_in_progress`, `resume_unconfirmed`, `stop_in_progress`, `other_iccid`; GatewayError.
    */
   async resume(
     card: Card,
@@ -90,14 +92,14 @@ export class CardCalls {
     deadline: Deadline,
   ): Promise<boolean | 'waiting'> {
     const { records, leaseMs } = this.deps;
-    const claim = () => records.resumes.claim(card.cardId, leaseMs);
+    const claim = () => records.resumes.claim(card, isStopped, leaseMs);
     const act = (claimed: ResumeClaim, means: Means | null) =>
       this.#resumeAsClaimed(card, month, claimed, means);
     if (!isStopped) return act(await claim(), null);
     return (await this.followUps.make({ name: 'start', card, deadline, claim, act })) ?? 'waiting';
   }
 
-  /** @param means null: nothing is to be called. */
+  /** @param means null: the card was shown running, and nothing is to be called. */
   async #resumeAsClaimed(
     card: Card,
     month: string,
@@ -108,33 +110,40 @@ export class CardCalls {
     const { cardId } = card;
     if (claim.state === 'none') return false;
     const { state, runId } = claim;
-    if (state === 'stopping') throw stopInProgress(card);
-    if (means === null) {
-      // Without this claim, the call of another one may have done it: late, or with an answer that was lost.
-      await this.#recordResume(card, runId, month, state === 'claimed' || state === 'unconfirmed');
-      return true;
+    switch (state) {
+      case 'settling':
+        return true;
+      case 'running':
+        await this.#recordResume(card, runId, month);
+        return true;
+      case 'stopping':
+        throw stopInProgress(card);
+      case 'claimed':
+        throw new CardpollError('busy', 'resume_in_progress', `another worker is resuming card ${cardId}`);
+      case 'unconfirmed':
+        throw unconfirmedResume(card);
+      case 'other_iccid':
+        await this.deps.reader.forget([cardId]);
+        throw otherIccid(card);
     }
-    if (state === 'claimed') {
-      throw new CardpollError('busy', 'resume_in_progress', `another worker is resuming card ${cardId}`);
-    }
-    if (state === 'unconfirmed') throw unconfirmedResume(card);
     const { attempt } = claim;
     const noteFailed = (gaveUp: boolean) => {
       if (gaveUp) this.deps.log.warn({ ...namesOf(card), run_id: runId }, 'resume given up');
     };
-    await this.#call('start', card, means, {
+    // Granted only for a card that is shown stopped.
+    await this.#call('start', card, means as Means, {
       isUnresolved: state === 'unresolved',
       abandon: async (reason, isCardFault) =>
         noteFailed(await resumes.abandon(cardId, runId, attempt, reason, isCardFault)),
       acknowledge: async () => noteFailed(await resumes.acknowledge(cardId, runId, attempt)),
     });
-    await this.#recordResume(card, runId, month, true);
+    await this.#recordResume(card, runId, month);
     return true;
   }
 
-  async #recordResume(card: Card, runId: string, month: string, called: boolean): Promise<void> {
-    const entry = await this.deps.records.resumes.complete(card.cardId, runId, month, called);
-    // Another poll has recorded it.
+  async #recordResume(card: Card, runId: string, month: string): Promise<void> {
+    const entry = await this.deps.records.resumes.complete(card, runId, month);
+    // Another poll has recorded it, or the card has another SIM by now.
     if (entry === null) return;
     this.deps.audit.log(entry);
     const { outcome } = entry.after as { outcome: string };

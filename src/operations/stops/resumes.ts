@@ -74,7 +74,7 @@ export class ResumeOperations {
     return this.#report(run);
   }
 
-  /** The cards are counted before the turn and placed after it, so that no other change waits for them. */
+  /** The cards are counted before the turn and handed out after it, so that no other change waits for them. */
   async #create(actor: Actor, selection: ResumeSelection, order: ResumeOrder): Promise<ResumeRunReport> {
     requireOffered(this.deps.offers, 'start');
     const { resumes } = this.deps.records;
@@ -89,7 +89,7 @@ export class ResumeOperations {
       return made;
     });
     // The leader makes the other steps.
-    await resumes.advance(id);
+    await resumes.handOut(id);
     return this.show(id);
   }
 
@@ -157,11 +157,11 @@ function isOpen({ cancelledAtMs, finishedAtMs }: ResumeRun): boolean {
 }
 
 function reportOf(run: ResumeRun, waitsFor: string | null): ResumeRunReport {
-  return { ...dated(run), status: statusOf(run), waitsFor: isOpen(run) ? waitsFor : null };
+  const cutOff = run.total - run.resumed - run.alreadyRunning;
+  return { ...dated(run), status: statusOf(run), cutOff, waitsFor: isOpen(run) ? waitsFor : null };
 }
 
 function statusOf(run: ResumeRun): ResumeRunReport['status'] {
   if (run.cancelledAtMs !== null) return 'cancelled';
-  if (run.isFilling) return 'filling';
   return isOpen(run) ? 'running' : 'completed';
 }

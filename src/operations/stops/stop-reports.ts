@@ -85,16 +85,31 @@ export type ResumePreview = ReportOf<typeof resumePreview>;
 export const resumeRunReport = report('ResumeRun', {
   id: z.string(),
   status: z
-    .enum(['filling', 'running', 'completed', 'cancelled'])
-    .describe('filling: cards are still placed in it, and those that are placed are resumed'),
-  total: z.int().describe('Its cards; while it is filling, as they were counted when it was made'),
-  filled: z.int().describe('Cards placed in it so far'),
+    .enum(['running', 'completed', 'cancelled'])
+    .describe('completed: each of its cards was shown running, failed, or was taken out of it'),
+  total: z
+    .int()
+    .describe('Its cards; while some are not handed out yet, as they were counted when it was made'),
+  cutOff: z
+    .int()
+    .describe(
+      'Its cards that the gateway has not shown running since: total without the resumed and running ones',
+    ),
   waiting: z.int(),
   resumed: z.int(),
   alreadyRunning: z.int().describe('The gateway showed the card running before any call of the run'),
   failed: z.int(),
   cancelled: z.int(),
-  skipped: resumePreview.shape.skipped,
+  skipped: z
+    .int()
+    .describe(
+      'Cards that were expected: unknown, waiting in another run, or not stopped any more at their turn',
+    ),
+  notResumed: z
+    .array(z.object({ cardId: z.int(), state: z.enum(['failed', 'cancelled']), error: z.string() }))
+    .describe('The first cards that failed, or that an order to stop them took out of the run'),
+  since: z.date().nullable().describe('What it was made from; null: from a list'),
+  carrierId: z.int().nullable(),
   reason: z.string(),
   stopAgain: z.boolean().describe('Its cards may be stopped again in the month'),
   by: z.string(),

@@ -80,7 +80,7 @@ describeRecordStore('cleanup', (db) => {
         'made_changes', // for a day: the oldest go with the next one
         'manual_trigger_cards', // go with the results
         'polling_configs',
-        'resume_counts', // go with their run
+        'ring_marks', // one row of each config
         'resume_runs', // those without cards go with the next one
         'rule_types',
         'stop_control',

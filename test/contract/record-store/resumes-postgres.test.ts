@@ -1,10 +1,10 @@
-// What only a server has: a run of resumes that is being filled while a stop is ordered, and counters of what is read.
+// What only a server has: a run of resumes that is handed out while a stop is ordered, and counters of what is read.
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
-import { emptyRun } from '../../support/resume-run.ts';
+import { emptyRun, simOf } from '../../support/resume-run.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { addCards } from './stores.ts';
 
@@ -57,15 +57,15 @@ async function endsOrWaits(work: Promise<unknown>): Promise<void> {
 }
 
 it('a step that begins before the order is committed leaves the card out', async () => {
-  let filling: Promise<boolean> = Promise.resolve(false);
+  let step: Promise<boolean> = Promise.resolve(false);
   const answer = await order(() => {
-    filling = store.resumes.advance(runId);
-    return endsOrWaits(filling);
+    step = store.resumes.handOut(runId);
+    return endsOrWaits(step);
   });
-  await filling;
+  await step;
   expect(answer).toBe('ordered');
   expect(await store.resumes.find(runId)).toMatchObject({ total: 1, waiting: 1 });
-  expect(await store.resumes.claim(CARD, 1_000)).toEqual({ state: 'none' });
+  expect(await store.resumes.claim(simOf(CARD), true, 1_000)).toEqual({ state: 'none' });
 });
 
 it('an order that comes before a step is committed takes the card out again', async () => {
@@ -76,7 +76,7 @@ it('an order that comes before a step is committed takes the card out again', as
   await endsOrWaits(ordering);
   await plain.query('COMMIT');
   expect(await ordering).toBe('ordered');
-  expect(await store.resumes.claim(CARD, 1_000)).toEqual({ state: 'none' });
+  expect(await store.resumes.claim(simOf(CARD), true, 1_000)).toEqual({ state: 'none' });
 });
 
 it('the resumed cards of the last day are counted without a look at all stops', async () => {

@@ -1,9 +1,9 @@
 // Runs that resume cards: which cards they have, and one call a card whatever happens.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ResumeSelection } from '../../../src/store/ports/records/resume-records.ts';
-import { emptyRun, fill, filledRun, RUN_BY, RUN_REASON } from '../../support/resume-run.ts';
+import { emptyRun, fill, filledRun, RUN_BY, RUN_REASON, simOf } from '../../support/resume-run.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
-import { addCards, describeRecordStore, reading, sim } from './stores.ts';
+import { addCards, describeRecordStore, reading } from './stores.ts';
 
 const LEASE_MS = 3_600_000;
 const MONTH = '2026-11';
@@ -11,7 +11,9 @@ const T = 1_795_251_272_123;
 
 describeRecordStore('resumes', (db) => {
   const create = (selection: ResumeSelection, stopAgain = false) => filledRun(db.store, selection, stopAgain);
-  const claim = (cardId: number) => db.store.resumes.claim(cardId, LEASE_MS);
+  const claim = (cardId: number, isStopped = true) =>
+    db.store.resumes.claim(simOf(cardId), isStopped, LEASE_MS);
+  const complete = (cardId: number, runId: string) => db.store.resumes.complete(simOf(cardId), runId, MONTH);
   const leaseEnds = () =>
     db.sql('UPDATE card_resumes SET claimed_until = clock_timestamp() WHERE claimed_until IS NOT NULL');
   const stateOf = async (cardId: number) =>
@@ -24,8 +26,8 @@ describeRecordStore('resumes', (db) => {
       [1, 2, 3].map((cardId) => reading(cardId, { month: MONTH, usedMb: 2_000, atMs: T, basedOn: null })),
     );
     for (const cardId of [1, 2, 3]) {
-      await db.store.stops.claim(sim(cardId), MONTH, LEASE_MS, UNLIMITED);
-      await db.store.stops.complete(sim(cardId), MONTH);
+      await db.store.stops.claim(simOf(cardId), MONTH, LEASE_MS, UNLIMITED);
+      await db.store.stops.complete(simOf(cardId), MONTH);
     }
   });
 
@@ -71,11 +73,11 @@ describeRecordStore('resumes', (db) => {
   it('grants one of many racing callers, and records what the gateway shows', async () => {
     const { id } = await create({ cardIds: [1, 4] });
     expect((await db.store.cards.byIds([1]))[0]?.ordered).toBe(true);
-    const claims = await Promise.all([1, 1, 1, 1].map(claim));
+    const claims = await Promise.all([1, 1, 1, 1].map((id) => claim(id)));
     expect(claims.map(({ state }) => state).sort()).toEqual(['claimed', 'claimed', 'claimed', 'granted']);
     expect(claims).toEqual(claims.map(() => expect.objectContaining({ runId: id })));
     expect(await claim(2)).toEqual({ state: 'none' });
-    const entry = await db.store.resumes.complete(1, id, MONTH, true);
+    const entry = await complete(1, id);
     expect(entry).toMatchObject({
       ...RUN_BY,
       action: 'card.resume',
@@ -83,14 +85,14 @@ describeRecordStore('resumes', (db) => {
       before: { stopped: true },
       after: { stopped: false, run_id: id, reason: RUN_REASON, outcome: 'resumed', used_mb: 2_000 },
     });
-    expect(await db.store.resumes.complete(1, id, MONTH, true), 'once').toBeNull();
+    expect(await complete(1, id), 'once').toBeNull();
     expect(await stateOf(1)).toBe('resumed');
     expect((await db.store.cards.byIds([1]))[0]).toMatchObject({ stopped: false, ordered: false });
-    expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'done' });
+    expect(await db.store.stops.claim(simOf(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'done' });
     expect((await db.store.stopControl.read()).resumedDay).toBe(1);
 
-    await claim(4);
-    expect(await db.store.resumes.complete(4, id, MONTH, false)).toMatchObject({
+    expect(await claim(4, false)).toEqual({ state: 'running', runId: id });
+    expect(await complete(4, id)).toMatchObject({
       before: { stopped: false },
       after: { stopped: false, outcome: 'already_running' },
     });
@@ -111,7 +113,7 @@ describeRecordStore('resumes', (db) => {
     expect(await claim(1)).toEqual({ state: 'claimed', runId: id });
     expect(await db.store.resumes.acknowledge(1, id, 1), 'a former holder').toBe(false);
     expect(await claim(1)).toEqual({ state: 'claimed', runId: id });
-    await db.store.resumes.complete(1, id, MONTH, false);
+    await complete(1, id);
     expect(await db.store.resumes.find(id)).toMatchObject({ resumed: 1 });
   });
 
@@ -146,8 +148,8 @@ describeRecordStore('resumes', (db) => {
       cancelledAtMs: expect.any(Number),
     });
     expect(await claim(2)).toEqual({ state: 'none' });
-    expect(await db.store.resumes.complete(2, id, MONTH, false)).toBeNull();
-    expect(await db.store.resumes.complete(1, id, MONTH, true)).not.toBeNull();
+    expect(await complete(2, id)).toBeNull();
+    expect(await complete(1, id)).not.toBeNull();
     expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 1, resumed: 1 });
     expect(await db.store.resumes.cancel('no such id')).toBeNull();
   });
@@ -161,7 +163,7 @@ describeRecordStore('resumes', (db) => {
     await end(earlier.id);
     const { id } = await create({ cardIds: [1] });
     expect(await claim(1)).toEqual({ state: 'claimed', runId: id });
-    await db.store.resumes.complete(1, earlier.id, MONTH, true);
+    await complete(1, earlier.id);
     expect(await claim(1)).toEqual({ state: 'granted', runId: id, attempt: 1 });
   });
 
@@ -193,33 +195,58 @@ describeRecordStore('resumes', (db) => {
     expect(await db.store.resumes.hasRunFor(selection)).toBe(false);
     const { total } = await db.store.resumes.preview(selection);
     const made = await db.store.resumes.createForMonth(selection, total, LEASE_MS);
-    expect(made).toMatchObject({ isFilling: true, total: 2, filled: 0, by: 'daemon' });
+    expect(made).toMatchObject({ total: 2, waiting: 2, by: 'daemon' });
     expect(await db.store.resumes.createForMonth(selection, total, LEASE_MS)).toBeNull();
     expect(await db.store.resumes.hasRunFor(selection)).toBe(true);
-    expect(await fill(db.store, String(made?.id))).toMatchObject({ isFilling: false, total: 2, filled: 2 });
-    await db.sql("UPDATE card_resumes SET not_before = not_before + interval '1 day' WHERE card_id = 2");
-    await db.sql("UPDATE card_resumes SET not_before = not_before - interval '1 day' WHERE card_id = 1");
-    expect([(await claim(1)).state, (await claim(2)).state]).toEqual(['granted', 'none']);
-    const cards = await db.store.cards.byIds([1, 2]);
-    expect(cards.map(({ cardId, ordered }) => [cardId, ordered]).sort()).toEqual([
-      [1, true],
-      [2, false],
-    ]);
+    expect(await fill(db.store, String(made?.id)), 'one in the first half').toMatchObject({
+      total: 2,
+      waiting: 2,
+    });
+    const placed = async () => (await db.sql('SELECT card_id FROM card_resumes ORDER BY 1')).length;
+    expect(await placed()).toBe(1);
+    await db.sql("UPDATE card_stops SET requested_at = requested_at - interval '1 day'");
+    await db.sql("UPDATE resume_runs SET created_at = created_at - interval '31 minutes'");
+    await fill(db.store, String(made?.id));
+    expect(await placed()).toBe(2);
+    await complete(1, String(made?.id));
+    await complete(2, String(made?.id));
+    expect(await db.store.resumes.find(String(made?.id)), 'more may come').toMatchObject({
+      finishedAtMs: null,
+    });
+    await db.sql("UPDATE resume_runs SET created_at = created_at - interval '1 hour'");
+    expect(await fill(db.store, String(made?.id))).toMatchObject({
+      total: 2,
+      alreadyRunning: 2,
+      finishedAtMs: expect.any(Number),
+    });
   });
 
-  it('has in the run of a month the cards whose stop was called and is not confirmed', async () => {
-    await db.sql("UPDATE card_stops SET state = 'requested', completed_at = NULL");
+  it.each([
+    ['since a time', { sinceMs: 0, carrierId: null }],
+    ['of a month', { beginning: '2026-12' }],
+  ])('has the cards whose stop was called and is not confirmed: %s', async (_, selection) => {
+    await addCards(db.store, 5);
+    await db.sql(
+      `INSERT INTO card_stops (card_id, month, iccid, used_mb) VALUES (5, '2026-11-01', '${simOf(5).iccid}', 2)`,
+    );
+    await db.sql("UPDATE card_stops SET state = 'requested', completed_at = NULL, claimed_until = NULL");
     await db.sql('UPDATE cards SET stopped = false');
-    await db.sql('UPDATE card_stops SET claimed_until = clock_timestamp() WHERE card_id IN (1, 2)');
-    await db.sql("UPDATE card_stops SET authority = 'operator' WHERE card_id = 2");
-    const selection = { beginning: '2026-12' };
-    expect(await db.store.resumes.preview(selection)).toMatchObject({ total: 1 });
-    const made = await db.store.resumes.createForMonth(selection, 1, 0);
-    expect(await fill(db.store, String(made?.id))).toMatchObject({ total: 1 });
-    expect((await claim(1)).state).toBe('granted');
-    expect(await db.store.resumes.preview({ sinceMs: 0, carrierId: null }), 'it runs').toMatchObject({
-      total: 0,
-    });
+    await db.sql('UPDATE card_stops SET claimed_until = clock_timestamp() WHERE card_id = 1');
+    await db.sql('UPDATE card_stops SET unresolved = true WHERE card_id = 2');
+    await db.sql(
+      "UPDATE card_stops SET claimed_until = clock_timestamp(), authority = 'operator' WHERE card_id = 3",
+    );
+    expect(await db.store.resumes.preview(selection)).toMatchObject({ total: 2 });
+    const made =
+      'beginning' in selection
+        ? await db.store.resumes.createForMonth(selection, 2, 0)
+        : await create(selection);
+    expect(await fill(db.store, String(made?.id))).toMatchObject({ total: 2 });
+    expect([await claim(1), await claim(2), await claim(5)]).toMatchObject([
+      { state: 'granted' },
+      { state: 'granted' },
+      { state: 'none' },
+    ]);
   });
 
   describe('of more cards than one step takes', () => {
@@ -241,78 +268,123 @@ describeRecordStore('resumes', (db) => {
       );
       await db.sql(
         `INSERT INTO card_stops (card_id, month, iccid, used_mb, state, completed_at)
-         SELECT i, '2026-11-01', 'x', 2, 'done', now() - i % 2 * interval '1 hour'
+         SELECT i, '2026-11-01', '8986' || lpad(i::text, 16, '0'), 2, 'done', now() - i % 2 * interval '1 hour'
          FROM generate_series(1, $1::integer) i`,
         [CARDS],
       );
     });
 
-    it('is filled in steps, and says how far it is', async () => {
-      const run = await emptyRun(db.store, ALL);
-      const { id } = run;
-      expect(run).toMatchObject({
-        isFilling: true,
-        total: CARDS,
-        filled: 0,
-        waiting: CARDS,
-        finishedAtMs: null,
-      });
-      expect(await db.store.resumes.advance(id)).toBe(true);
-      expect(await db.store.resumes.find(id)).toMatchObject({
-        isFilling: true,
-        total: CARDS,
-        filled: 10_000,
-      });
-      expect(await waiting()).toBe(10_000);
-      expect(await db.store.resumes.withStepsLeft()).toEqual([id]);
+    const ended = (id: string, cards: number) =>
+      db.sql(
+        `UPDATE card_resumes SET state = 'resumed', ended_at = now() WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM card_resumes WHERE run_id = $1 AND state = 'waiting' LIMIT $2::integer))`,
+        [id, cards],
+      );
+
+    it('hands out 2,000 that wait at most, each once, and says how far it is', async () => {
+      const { id } = await emptyRun(db.store, ALL);
       const another = await db.another();
       await Promise.all([fill(db.store, id), fill(another, id)]);
+      expect(await waiting()).toBe(2_000);
+      expect(await db.store.resumes.open()).toEqual([id]);
+      await ended(id, 1_500);
+      const underWay = { total: CARDS, resumed: 1_500, waiting: CARDS - 1_500, finishedAtMs: null };
+      expect(await db.store.resumes.find(id), 'before they are counted').toMatchObject(underWay);
+      expect(await fill(db.store, id)).toMatchObject(underWay);
+      expect(await waiting()).toBe(2_000);
+      for (let step = 0; step < 12; step += 1) {
+        await ended(id, 2_000);
+        await fill(db.store, id);
+      }
       expect(await db.store.resumes.find(id)).toMatchObject({
-        isFilling: false,
         total: CARDS,
-        filled: CARDS,
+        resumed: CARDS,
+        waiting: 0,
+        finishedAtMs: expect.any(Number),
       });
-      expect(await waiting()).toBe(CARDS);
-      expect(await db.store.resumes.withStepsLeft()).toEqual([]);
-      expect(await db.store.resumes.advance(id)).toBe(false);
+      expect(await db.sql('SELECT card_id FROM card_resumes')).toHaveLength(CARDS);
+      expect(await db.store.resumes.open()).toEqual([]);
+      expect(await db.store.resumes.handOut(id)).toBe(false);
     });
 
-    it('takes a list in steps', async () => {
+    it('passes over stops of other cards to find its own', async () => {
+      await db.sql('UPDATE cards SET stopped = card_id % 10000 = 0');
+      const run = await filledRun(db.store, ALL);
+      expect(run).toMatchObject({ total: 2, waiting: 2, skipped: 0 });
+      expect(await waiting()).toBe(2);
+    });
+
+    it('takes a list, in its order', async () => {
       const cardIds = Array.from({ length: CARDS }, (_, i) => i + 2);
-      expect(await create({ cardIds })).toMatchObject({ total: CARDS - 1, filled: CARDS - 1, skipped: 1 });
+      const { id, total } = await create({ cardIds });
+      expect([total, await waiting()]).toEqual([CARDS - 1, 2_000]);
+      expect(await db.sql('SELECT max(card_id)::integer AS last FROM card_resumes')).toEqual([
+        { last: 2_001 },
+      ]);
+      for (let step = 0; step < 12; step += 1) {
+        await ended(id, 2_000);
+        await fill(db.store, id);
+      }
+      expect(await db.store.resumes.find(id)).toMatchObject({
+        resumed: CARDS - 1,
+        total: CARDS - 1,
+        skipped: 1,
+      });
     });
 
-    it('is cancelled at once, also while it is filled, and its cards are free for the next', async () => {
-      const { id } = await emptyRun(db.store, ALL);
-      await db.store.resumes.advance(id);
-      await claim(2);
-      const cancelled = { isFilling: false, total: 10_000, cancelled: 10_000, waiting: 0 };
-      expect(await db.store.resumes.cancel(id)).toMatchObject(cancelled);
-      expect(await claim(4)).toEqual({ state: 'none' });
-      const next = await filledRun(db.store, ALL);
-      expect(next).toMatchObject({ total: CARDS, filled: CARDS, waiting: CARDS });
-      expect(await fill(db.store, id)).toMatchObject(cancelled);
-      expect(await waiting()).toBe(CARDS);
-      expect(await db.store.resumes.complete(2, id, MONTH, true), 'its call was being made').not.toBeNull();
-      expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 9_999, resumed: 1 });
-    });
-
-    it('leaves no card of a cancelled run waiting, and none of them becomes due', async () => {
+    it('is cancelled at once, also those that it has not handed out, and its cards are free for the next', async () => {
       const { id } = await filledRun(db.store, ALL);
-      await db.store.resumes.cancel(id);
-      expect(await db.store.resumes.due(100)).toEqual([]);
-      expect(await waiting()).toBe(CARDS - 100);
-      await fill(db.store, id);
-      expect(await waiting()).toBe(0);
-      expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: CARDS, waiting: 0 });
+      const [{ card_id }] = (await db.sql('SELECT card_id FROM card_resumes ORDER BY card_id')) as [
+        { card_id: string },
+      ];
+      const called = Number(card_id);
+      await claim(called);
+      const cancelled = { total: CARDS, cancelled: CARDS, waiting: 0, finishedAtMs: expect.any(Number) };
+      expect(await db.store.resumes.cancel(id)).toMatchObject(cancelled);
+      expect([await waiting(), await claim(called + 2)]).toEqual([0, { state: 'none' }]);
+      const next = await filledRun(db.store, ALL);
+      expect(next).toMatchObject({ total: CARDS, waiting: CARDS });
+      expect(await fill(db.store, id)).toMatchObject(cancelled);
+      expect(await complete(called, id), 'its call was being made').not.toBeNull();
+      expect(await fill(db.store, id)).toMatchObject({ cancelled: CARDS - 1, resumed: 1 });
+      expect(await db.store.resumes.open()).toEqual([next.id]);
+    });
+
+    it('leaves to the latest order what was decided after it', async () => {
+      const { id } = await filledRun(db.store, ALL);
+      // Stopped anew, by a decision that is later than the run.
+      await db.sql(
+        'UPDATE card_stops SET requested_at = clock_timestamp(), completed_at = clock_timestamp() WHERE card_id > 4000',
+      );
+      for (let step = 0; step < 12; step += 1) {
+        await ended(id, 2_000);
+        await fill(db.store, id);
+      }
+      const run = await db.store.resumes.find(id);
+      expect(run).toMatchObject({ waiting: 0, finishedAtMs: expect.any(Number) });
+      expect(run?.total).toBeLessThanOrEqual(4_000 + 2_000);
+      expect(run?.skipped).toBe(CARDS - Number(run?.total));
+    });
+
+    it('has a stop that is confirmed while it is under way', async () => {
+      await db.sql(
+        "UPDATE card_stops SET state = 'requested', claimed_until = now(), completed_at = NULL, requested_at = now() - interval '1 day'",
+      );
+      const { id } = await filledRun(db.store, ALL);
+      await db.sql("UPDATE card_stops SET state = 'done', completed_at = clock_timestamp()");
+      for (let step = 0; step < 24; step += 1) {
+        await ended(id, 2_000);
+        await fill(db.store, id);
+      }
+      expect(await db.store.resumes.find(id)).toMatchObject({ total: CARDS, resumed: CARDS });
     });
   });
 
   it('has a card with stops of two months once', async () => {
     await db.sql(
-      `INSERT INTO card_stops (card_id, month, iccid, used_mb, state) VALUES (1, '2026-10-01', 'x', 2, 'done')`,
+      `INSERT INTO card_stops (card_id, month, iccid, used_mb, state) VALUES (1, '2026-10-01', '${simOf(1).iccid}', 2, 'done')`,
     );
-    expect(await create({ sinceMs: 0, carrierId: null })).toMatchObject({ total: 3, filled: 3 });
+    expect(await create({ sinceMs: 0, carrierId: null })).toMatchObject({ total: 3, waiting: 3 });
   });
 
   describe('a card that was resumed', () => {
@@ -320,13 +392,13 @@ describeRecordStore('resumes', (db) => {
     async function resume(stopAgain: boolean, usedMb?: number): Promise<void> {
       const { id } = await create({ cardIds: [1] }, stopAgain);
       await claim(1);
-      const after = (await db.store.resumes.complete(1, id, MONTH, true))?.after;
+      const after = (await complete(1, id))?.after;
       expect(after).toEqual(expect.objectContaining(stopAgain ? { stop_again: true } : { stopped: false }));
       if (usedMb === undefined) return;
       const atMs = Date.now() + 1_000;
       await db.store.results.write([reading(1, { month: MONTH, usedMb, atMs, basedOn: T })]);
     }
-    const claimStop = (rules = UNLIMITED) => db.store.stops.claim(sim(1), MONTH, LEASE_MS, rules);
+    const claimStop = (rules = UNLIMITED) => db.store.stops.claim(simOf(1), MONTH, LEASE_MS, rules);
     const counted = async () => (await db.store.stopControl.read()).doneHour;
 
     it('is spared for the month, whatever is read later', async () => {
@@ -360,7 +432,7 @@ describeRecordStore('resumes', (db) => {
           unconfirmed: 0,
         },
       ]);
-      await db.store.stops.complete(sim(1), MONTH);
+      await db.store.stops.complete(simOf(1), MONTH);
       expect(await stateOf(1)).toBe('done');
       await resume(false);
       expect(await claimStop(), 'the last run decides').toEqual({ state: 'done' });
@@ -392,7 +464,7 @@ describeRecordStore('resumes', (db) => {
       expect(await order(cardId)).toBe('ordered');
       expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 1, waiting: 0 });
       expect(await claim(cardId)).toEqual({ state: 'none' });
-      expect(await db.store.stops.complete(sim(cardId), MONTH)).toMatchObject({
+      expect(await db.store.stops.complete(simOf(cardId), MONTH)).toMatchObject({
         before: { stopped: wasStopped },
         after: { stopped: true, authority: 'operator' },
       });
@@ -404,27 +476,27 @@ describeRecordStore('resumes', (db) => {
       const { id } = await create({ cardIds: [1] });
       await claim(1);
       expect(await order(1)).toBe('ordered');
-      expect((await db.store.resumes.complete(1, id, MONTH, true))?.after).toMatchObject({
+      expect((await complete(1, id))?.after).toMatchObject({
         outcome: 'resumed',
       });
       expect(await stateOf(1)).toBe('requested');
-      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toMatchObject({
+      expect(await db.store.stops.claim(simOf(1), MONTH, LEASE_MS, UNLIMITED)).toMatchObject({
         state: 'granted',
       });
     });
 
     it.each([
-      ['ends', (id: string) => db.store.resumes.complete(1, id, MONTH, true)],
+      ['ends', (id: string) => complete(1, id)],
       ['is lost', () => db.sql('UPDATE card_stops SET claimed_until = clock_timestamp()')],
     ])('is not done before a call that resumes the card %s', async (_, end) => {
       const { id } = await create({ cardIds: [1] });
       await claim(1);
       await order(1);
-      expect(await db.store.stops.complete(sim(1), MONTH)).toBeNull();
-      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+      expect(await db.store.stops.complete(simOf(1), MONTH)).toBeNull();
+      expect(await db.store.stops.claim(simOf(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
       await end(id);
       expect(await stateOf(1)).toBe('requested');
-      expect(await db.store.stops.complete(sim(1), MONTH)).not.toBeNull();
+      expect(await db.store.stops.complete(simOf(1), MONTH)).not.toBeNull();
     });
 
     it('is due again as soon as a call that resumes the card has ended', async () => {
@@ -432,7 +504,7 @@ describeRecordStore('resumes', (db) => {
       await claim(1);
       await order(1);
       expect(await db.store.stops.due(10)).toHaveLength(1);
-      await db.store.resumes.complete(1, id, MONTH, true);
+      await complete(1, id);
       expect(await db.store.stops.due(10)).toHaveLength(1);
     });
 
@@ -441,7 +513,7 @@ describeRecordStore('resumes', (db) => {
       await claim(1);
       await db.store.resumes.acknowledge(1, id, 1);
       await order(1);
-      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toMatchObject({
+      expect(await db.store.stops.claim(simOf(1), MONTH, LEASE_MS, UNLIMITED)).toMatchObject({
         state: 'granted',
       });
     });
@@ -457,10 +529,10 @@ describeRecordStore('resumes', (db) => {
       expect(await end(id)).toBe(false);
       expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 1, failed: 0 });
       expect(await db.store.stops.due(10)).toHaveLength(1);
-      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toMatchObject({
+      expect(await db.store.stops.claim(simOf(1), MONTH, LEASE_MS, UNLIMITED)).toMatchObject({
         state: 'granted',
       });
-      await db.store.stops.complete(sim(1), MONTH);
+      await db.store.stops.complete(simOf(1), MONTH);
       await create({ cardIds: [1] });
       expect(await claim(1)).toMatchObject({ state: 'granted' });
     });
@@ -473,16 +545,13 @@ describeRecordStore('resumes', (db) => {
       await claim(1);
       await db.store.resumes.cancel(earlier.id);
       const later = await create({ cardIds: [1] });
-      if (!isWaiting) {
-        await db.store.resumes.cancel(later.id);
-        await fill(db.store, later.id);
-      }
+      if (!isWaiting) await db.store.resumes.cancel(later.id);
       expect(await order(1)).toBe('ordered');
-      expect(await db.store.stops.complete(sim(1), MONTH)).toBeNull();
-      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
-      await db.store.resumes.complete(1, earlier.id, MONTH, true);
+      expect(await db.store.stops.complete(simOf(1), MONTH)).toBeNull();
+      expect(await db.store.stops.claim(simOf(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+      await complete(1, earlier.id);
       expect(await stateOf(1)).toBe('requested');
-      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toMatchObject({
+      expect(await db.store.stops.claim(simOf(1), MONTH, LEASE_MS, UNLIMITED)).toMatchObject({
         state: 'granted',
       });
     });
@@ -495,9 +564,9 @@ describeRecordStore('resumes', (db) => {
       await create({ cardIds: [1] });
       expect(await claim(1)).toMatchObject({ state: 'granted' });
       expect(await order(1)).toBe('ordered');
-      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
-      await db.store.resumes.complete(1, earlier.id, MONTH, true);
-      expect(await db.store.stops.claim(sim(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+      expect(await db.store.stops.claim(simOf(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
+      await complete(1, earlier.id);
+      expect(await db.store.stops.claim(simOf(1), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'claimed' });
     });
 
     it('counts also where a stop was requested before the run', async () => {
@@ -507,8 +576,8 @@ describeRecordStore('resumes', (db) => {
       const { id } = await create({ cardIds: [1] });
       await claim(1);
       await order(1);
-      expect(await db.store.stops.complete(sim(1), MONTH)).toBeNull();
-      await db.store.resumes.complete(1, id, MONTH, true);
+      expect(await db.store.stops.complete(simOf(1), MONTH)).toBeNull();
+      await complete(1, id);
       expect(await stateOf(1)).toBe('requested');
       const next = await emptyRun(db.store, { cardIds: [1, 2] });
       await order(1);
@@ -521,10 +590,10 @@ describeRecordStore('resumes', (db) => {
       expect(await order(1)).toBe('already_stopped');
     });
 
-    it('keeps its card out of a run that is being filled', async () => {
+    it('keeps its card out of a run that hands it out later', async () => {
       const { id } = await emptyRun(db.store, { cardIds: [1, 2, 4] });
       expect([await order(1), await order(4)]).toEqual(['ordered', 'ordered']);
-      await db.store.stops.complete(sim(4), MONTH);
+      await db.store.stops.complete(simOf(4), MONTH);
       expect(await fill(db.store, id)).toMatchObject({ total: 1, skipped: 2 });
       expect([await claim(1), await claim(4)]).toEqual([{ state: 'none' }, { state: 'none' }]);
       expect([await stateOf(1), await stateOf(4)]).toEqual(['requested', 'done']);
@@ -534,25 +603,24 @@ describeRecordStore('resumes', (db) => {
       const { id } = await create({ cardIds: [1, 2] });
       await claim(1);
       await db.store.resumes.cancel(id);
-      await fill(db.store, id);
       await db.sql('UPDATE card_resumes SET due_at = clock_timestamp()');
       expect(await db.store.resumes.due(10)).toEqual([]);
       expect([await order(1), await order(2)]).toEqual(['ordered', 'already_stopped']);
-      expect(await db.store.resumes.complete(1, id, MONTH, true)).not.toBeNull();
+      expect(await complete(1, id)).not.toBeNull();
       expect(await stateOf(1)).toBe('requested');
     });
 
     it('is taken at the moment at which its resume ends', async () => {
       const { id } = await create({ cardIds: [1] });
       await claim(1);
-      const ended = db.store.resumes.complete(1, id, MONTH, true);
+      const ended = complete(1, id);
       expect((await Promise.all([order(1), ended]))[0]).toBe('ordered');
     });
   });
 
   it('waits for a call that stops the card, whose effect the gateway may not show yet', async () => {
     await db.store.stops.order(4, MONTH, { by: 'bob', reason: 'fraud' });
-    await db.store.stops.claim(sim(4), MONTH, LEASE_MS, UNLIMITED);
+    await db.store.stops.claim(simOf(4), MONTH, LEASE_MS, UNLIMITED);
     const { id } = await create({ cardIds: [4] });
     expect(await claim(4)).toEqual({ state: 'stopping', runId: id });
     await db.store.stops.acknowledge(4, MONTH, 1);
@@ -561,7 +629,7 @@ describeRecordStore('resumes', (db) => {
 
   it('does not wait for a call that has not stopped the card within its lease', async () => {
     await db.store.stops.order(4, MONTH, { by: 'bob', reason: 'fraud' });
-    await db.store.stops.claim(sim(4), MONTH, LEASE_MS, UNLIMITED);
+    await db.store.stops.claim(simOf(4), MONTH, LEASE_MS, UNLIMITED);
     await db.sql('UPDATE card_stops SET claimed_until = clock_timestamp()');
     await create({ cardIds: [4] });
     expect(await claim(4)).toMatchObject({ state: 'granted' });
@@ -574,15 +642,113 @@ describeRecordStore('resumes', (db) => {
     await db.sql('UPDATE card_stops SET requested_at = clock_timestamp() WHERE card_id = 2');
     for (const cardId of [1, 2, 4]) {
       await claim(cardId);
-      await db.store.resumes.complete(cardId, id, MONTH, true);
+      await complete(cardId, id);
     }
     expect([await stateOf(1), await stateOf(2), await stateOf(4)]).toEqual([
       'resumed',
       'requested',
       'resumed',
     ]);
-    expect(await db.store.stops.claim(sim(4), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'not_over' });
+    expect(await db.store.stops.claim(simOf(4), MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'not_over' });
     expect((await db.store.stops.due(10)).map(({ cardId }) => cardId)).toEqual([]);
+  });
+
+  describe('a card that runs although its stop was called', () => {
+    const charged = (secondsAgo: number) =>
+      db.sql(`UPDATE card_stops SET state = 'requested', completed_at = NULL, unconfirmed = 1, acknowledged_at = charged_at,
+        claimed_until = clock_timestamp(), charged_at = clock_timestamp() - ${secondsAgo} * interval '1 second'`);
+    let id: string;
+    beforeEach(async () => {
+      await charged(10);
+      await db.sql('UPDATE cards SET stopped = false');
+      id = (await create({ sinceMs: 0, carrierId: null })).id;
+    });
+
+    it('waits until the stop has taken effect, or could have, and is looked at again soon', async () => {
+      await db.store.resumes.due(10);
+      expect(await claim(1, false)).toEqual({ state: 'settling', runId: id });
+      const [{ soon }] = (await db.sql(
+        "SELECT due_at < now() + interval '20 seconds' AS soon FROM card_resumes WHERE card_id = 1",
+      )) as [{ soon: boolean }];
+      expect(soon).toBe(true);
+      await charged(61);
+      expect(await claim(1, false)).toEqual({ state: 'running', runId: id });
+      expect((await complete(1, id))?.after).toMatchObject({ outcome: 'already_running' });
+      expect(await stateOf(1)).toBe('resumed');
+    });
+
+    it('is resumed as soon as the stop shows', async () => {
+      await db.store.stops.complete(simOf(1), MONTH);
+      expect(await claim(1)).toMatchObject({ state: 'granted' });
+    });
+
+    it('waits also for a second call whose stop was seen', async () => {
+      await db.sql("UPDATE card_stops SET state = 'done', attempts = 2 WHERE card_id = 1");
+      await db.sql("UPDATE card_stops SET state = 'done', attempts = 1 WHERE card_id = 2");
+      expect([await claim(1, false), await claim(2, false)]).toMatchObject([
+        { state: 'settling' },
+        { state: 'running' },
+      ]);
+    });
+
+    it('is resumed again should the stop take effect after its end', async () => {
+      await charged(61);
+      await complete(1, id);
+      await fill(db.store, id);
+      expect(await db.store.stops.complete(simOf(1), MONTH)).toBeNull();
+      expect(await db.store.resumes.reopen(simOf(1))).toBe(true);
+      expect(await db.store.stops.complete(simOf(1), MONTH)).toMatchObject({ action: 'card.stop' });
+      expect(await db.store.resumes.find(id)).toMatchObject({ total: 3, waiting: 3, alreadyRunning: 0 });
+      expect((await db.store.resumes.due(10)).map(({ cardId }) => cardId)).toContain(1);
+      expect(await claim(1)).toMatchObject({ state: 'granted' });
+      await complete(1, id);
+      expect(await fill(db.store, id)).toMatchObject({ waiting: 2, alreadyRunning: 0, resumed: 1 });
+      expect([await stateOf(1), await db.store.resumes.reopen(simOf(1))], 'once').toEqual(['resumed', false]);
+    });
+
+    it('stays stopped if it is found so a day later, or after its stop was seen', async () => {
+      await charged(61);
+      await complete(1, id);
+      await db.sql("UPDATE card_stops SET resumed_at = resumed_at - interval '1 day'");
+      expect(await db.store.resumes.reopen(simOf(1))).toBe(false);
+      await db.store.stops.complete(simOf(2), MONTH);
+      await claim(2);
+      await complete(2, id);
+      expect(await db.store.resumes.reopen(simOf(2))).toBe(false);
+    });
+  });
+
+  describe('of a card that has another SIM', () => {
+    it('calls nothing, and takes no status of the former one', async () => {
+      const { id } = await create({ cardIds: [1, 2] });
+      await claim(2);
+      await db.sql("UPDATE cards SET iccid = '8986' || lpad((card_id + 500)::text, 16, '0')");
+      expect([await claim(1), await claim(1, false)]).toEqual([
+        { state: 'other_iccid', runId: id },
+        { state: 'other_iccid', runId: id },
+      ]);
+      expect(await complete(2, id)).toBeNull();
+      expect(await db.store.resumes.find(id)).toMatchObject({ waiting: 2 });
+      const sim = { cardId: 1, iccid: simOf(501).iccid };
+      expect(await db.store.resumes.claim(sim, true, LEASE_MS)).toMatchObject({ state: 'granted' });
+    });
+  });
+
+  it('names the cards that were not resumed, and why', async () => {
+    const { id } = await create({ cardIds: [1, 2, 3] });
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      await claim(1);
+      await db.store.resumes.abandon(1, id, attempt, 'no such card', true);
+    }
+    await db.store.stops.order(2, MONTH, { by: 'bob', reason: 'fraud' });
+    await claim(3);
+    await complete(3, id);
+    const run = await fill(db.store, id);
+    expect(run).toMatchObject({ total: 3, resumed: 1, failed: 1, cancelled: 1, lastError: 'no such card' });
+    expect(run.notResumed).toEqual([
+      { cardId: 1, state: 'failed', error: 'no such card' },
+      { cardId: 2, state: 'cancelled', error: 'an operator ordered its stop' },
+    ]);
   });
 
   it('forgets runs whose cards were removed by cleanup, with the next run', async () => {

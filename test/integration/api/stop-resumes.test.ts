@@ -2,13 +2,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type StopsUnderTest, startStopsApi } from '../../support/held-stops.ts';
 import { instanceOf } from '../../support/polled-fleet.ts';
-import { fill } from '../../support/resume-run.ts';
+import { carryOut } from '../../support/resume-run.ts';
 
 const RUNS = '/stops/resume';
 const REASON = 'the readings were wrong';
 const OPERATOR = { name: 'anna', role: 'operator' as const, token: 'a'.repeat(32) };
 const VIEWER = { name: 'vera', role: 'viewer' as const, token: 'v'.repeat(32) };
-const LEASE_MS = 60_000;
 const CARDS = 100_000;
 
 let api: StopsUnderTest;
@@ -40,13 +39,16 @@ describe('a run', () => {
       id: expect.stringMatching(/^[\da-f-]{36}$/),
       status: 'running',
       total: 4,
-      filled: 4,
+      cut_off: 4,
       waiting: 4,
       resumed: 0,
       already_running: 0,
       failed: 0,
       cancelled: 0,
       skipped: 0,
+      not_resumed: [],
+      since: expect.any(String),
+      carrier_id: null,
       reason: REASON,
       stop_again: false,
       by: 'anna',
@@ -65,10 +67,8 @@ describe('a run', () => {
         after: { reason: REASON, total: 4, skipped: 0, since: expect.any(String) },
       },
     ]);
-    await api.records.resumes.claim(1, LEASE_MS);
-    await api.records.resumes.complete(1, body.id, '2026-11', true);
-    await api.records.resumes.claim(2, LEASE_MS);
-    await api.records.resumes.complete(2, body.id, '2026-11', false);
+    await carryOut(api.records, 1, body.id);
+    await carryOut(api.records, 2, body.id, false);
     expect((await get(`${RUNS}/${body.id}`)).body).toMatchObject({
       waiting: 2,
       resumed: 1,
@@ -97,9 +97,8 @@ describe('a run', () => {
   it('takes a list of 100,000', async () => {
     const card_ids = Array.from({ length: CARDS }, (_, index) => index + 1);
     const { body } = await post(RUNS, { card_ids, reason: REASON });
-    expect(body).toMatchObject({ status: 'filling', total: CARDS, filled: 10_000, waiting: CARDS });
-    await fill(api.records, body.id);
-    expect((await get(`${RUNS}/${body.id}`)).body).toMatchObject({ status: 'running', filled: CARDS });
+    expect(body).toMatchObject({ status: 'running', total: CARDS, waiting: CARDS, cut_off: CARDS });
+    expect(await api.sql('SELECT FROM card_resumes'), 'that wait').toHaveLength(2_000);
     expect(await api.trail(), 'one entry, with the number').toMatchObject([{ after: { total: CARDS } }]);
     const tooMany = await post(RUNS, { card_ids: [...card_ids, CARDS + 1], reason: REASON });
     expect(tooMany).toMatchObject({ status: 422, body: { errors: [{ field: 'card_ids' }] } });
@@ -116,7 +115,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('is being placed while the emergency brake is pulled, which does not wait', async () => {
+  it('is being handed out while the emergency brake is pulled, which does not wait', async () => {
     const { body } = await post(RUNS, {
       card_ids: Array.from({ length: 20_000 }, (_, i) => i + 1),
       reason: REASON,
@@ -126,7 +125,7 @@ describe('a run', () => {
       // As a step does that is not over yet.
       await holder.query('BEGIN');
       await holder.query('SELECT FROM resume_runs WHERE id = $1 FOR UPDATE', [body.id]);
-      const step = api.records.resumes.advance(body.id);
+      const step = api.records.resumes.handOut(body.id);
       const brake = await api.admin(
         'PUT',
         '/stops/mode',
@@ -134,14 +133,12 @@ describe('a run', () => {
         OPERATOR.token,
       );
       expect([brake.status, brake.body.mode]).toEqual([200, 'observe']);
-      expect((await get(`${RUNS}/${body.id}`)).body).toMatchObject({ status: 'filling', filled: 10_000 });
+      expect((await get(`${RUNS}/${body.id}`)).body).toMatchObject({ status: 'running', waiting: 20_000 });
       await holder.query('COMMIT');
       await step;
     } finally {
       await holder.end();
     }
-    await fill(api.records, body.id);
-    expect((await get(`${RUNS}/${body.id}`)).body).toMatchObject({ status: 'running', filled: 20_000 });
   });
 
   it('is only counted with dry_run', async () => {
@@ -188,8 +185,7 @@ describe('a run', () => {
 describe('cancel', () => {
   it('leaves what has ended, records who did it, and works once', async () => {
     const { id } = (await post(RUNS, { card_ids: [1, 2, 3], reason: REASON })).body;
-    await api.records.resumes.claim(1, LEASE_MS);
-    await api.records.resumes.complete(1, id, '2026-11', true);
+    await carryOut(api.records, 1, id);
     expect((await post(`${RUNS}/${id}/cancel`, undefined, VIEWER.token)).status).toBe(403);
     const cancelled = await post(`${RUNS}/${id}/cancel`);
     expect(cancelled).toMatchObject({
@@ -210,8 +206,7 @@ describe('cancel', () => {
 
   it('is refused for a run that is over', async () => {
     const { id } = (await post(RUNS, { card_ids: [1], reason: REASON })).body;
-    await api.records.resumes.claim(1, LEASE_MS);
-    await api.records.resumes.complete(1, id, '2026-11', true);
+    await carryOut(api.records, 1, id);
     expect((await post(`${RUNS}/${id}/cancel`)).status).toBe(409);
     expect((await get(`${RUNS}/${id}`)).body).toMatchObject({ status: 'completed', cancelled_at: null });
   });

@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Interruption } from '../../../src/cli/command.ts';
 import { type StopsUnderTest, startStopsApi } from '../../support/held-stops.ts';
+import { carryOut as carryOutOf } from '../../support/resume-run.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type CliOptions, cli } from '../../unit/cli/cli-under-test.ts';
 
 const REASON = 'wrong readings';
-const LEASE_MS = 60_000;
 const iccidOf = (cardId: number) => `8986${String(cardId).padStart(16, '0')}`;
 
 let api: StopsUnderTest;
@@ -38,14 +38,11 @@ async function stopped(): Promise<void> {
   await api.sql('UPDATE cards SET stopped = true WHERE card_id <= 3');
 }
 
-/** Ends the cards of the only run as the workers would, once they are placed in it. */
+/** Ends the cards of the only run as the workers would. */
 async function carryOut(cardIds: readonly number[]): Promise<void> {
-  await waitFor(async () => (await api.records.resumes.latest(1))[0]?.isFilling === false);
-  const [{ id } = { id: '' }] = await api.records.resumes.latest(1);
-  for (const cardId of cardIds) {
-    await api.records.resumes.claim(cardId, LEASE_MS);
-    await api.records.resumes.complete(cardId, id, '2026-11', true);
-  }
+  const { id } = await waitFor(async () => (await api.records.resumes.latest(1))[0] ?? null);
+  await waitFor(async () => (await api.sql('SELECT FROM card_resumes')).length === cardIds.length);
+  for (const cardId of cardIds) await carryOutOf(api.records, cardId, id);
 }
 
 describe('the list', () => {
@@ -287,7 +284,7 @@ describe('runs', () => {
     await stopped();
     await run(['stops', 'resume', '1', '2', '--reason', REASON.repeat(20)]);
     const [{ id } = { id: '' }] = await api.records.resumes.latest(1);
-    expect((await stops('runs')).stdout).toMatch(new RegExp(`^${id}\trunning\t2\t2\t0\t0\tlocal\t`));
+    expect((await stops('runs')).stdout).toMatch(new RegExp(`^${id}\trunning\t2\t2\t2\t0\t0\tlocal\t`));
     expect((await stops('runs', 'list')).stdout).toContain(id);
     const people = await run(['stops', 'runs'], { tty: true });
     for (const line of people.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);

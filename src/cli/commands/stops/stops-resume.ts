@@ -40,7 +40,7 @@ import {
 
 export const RUN_WAIT_OPTION = {
   flags: '--wait',
-  doc: 'wait until the run has ended; exit code 1 if a card failed or the run was cancelled',
+  doc: 'wait until the run has ended; exit code 1 if one of its cards is cut off still',
 } as const satisfies OptionSpec;
 
 const RESUME_OPTIONS = [
@@ -182,9 +182,18 @@ export async function showRun(
 ): Promise<number> {
   const answer = wait === true && isOpen(run.body) ? await untilEnded(context, run.body) : run;
   await printAnswer(context, answer, resumeRunFields);
-  const { status, failed, total } = answer.body;
-  if (total === 0) return EXIT_NEGATIVE;
-  return wait === true && (failed > 0 || status === 'cancelled') ? EXIT_NEGATIVE : EXIT_OK;
+  const { status, cut_off, total } = answer.body;
+  if (status !== 'running' && cut_off > 0) context.io.stderr.write(`cardpoll: ${stillCutOff(answer.body)}\n`);
+  return total === 0 || (wait === true && cut_off > 0) ? EXIT_NEGATIVE : EXIT_OK;
+}
+
+function stillCutOff({ cut_off, not_resumed, since, carrier_id }: ResumeRunBody): string {
+  const carrier = carrier_id === null ? '' : ` --carrier-id ${carrier_id}`;
+  const cards =
+    since === null || not_resumed.length === cut_off
+      ? not_resumed.map(({ card_id }) => card_id).join(' ')
+      : `--since ${since}${carrier}`;
+  return `cut off still: ${cardCount(cut_off)}: cardpoll stops resume ${cards || 'CARD...'} --reason "..."`;
 }
 
 function untilEnded(context: CommandContext, { id, total: expected }: ResumeRunBody) {
@@ -209,7 +218,7 @@ function untilEnded(context: CommandContext, { id, total: expected }: ResumeRunB
 }
 
 function isOpen({ status }: ResumeRunBody): boolean {
-  return status === 'running' || status === 'filling';
+  return status === 'running';
 }
 
 const RUN_STATES: Partial<Record<ResumeRunBody['status'], Colour>> = {
@@ -221,6 +230,7 @@ const resumeRunTable = listTable<ResumeRunBody>((style) => [
   { header: 'RUN', cell: (row) => style.text(row.id), least: 36 },
   { header: 'STATUS', cell: (row) => style.text(row.status, RUN_STATES[row.status]) },
   { header: 'TOTAL', cell: (row) => style.number(row.total), drop: 6 },
+  { header: 'CUT OFF', cell: (row) => style.failures(row.cut_off) },
   { header: 'WAITING', cell: (row) => style.number(row.waiting), drop: 8 },
   { header: 'RESUMED', cell: (row) => style.number(row.resumed), drop: 5 },
   { header: 'FAILED', cell: (row) => style.failures(row.failed), drop: 9 },
@@ -235,7 +245,7 @@ const resumeRunFields = fieldList<ResumeRunBody>((run, style) => [
   ['run', style.text(run.id)],
   ['status', style.text(run.status, RUN_STATES[run.status])],
   ['total', style.number(run.total)],
-  ...(run.status === 'filling' ? [['filled', style.number(run.filled)] as const] : []),
+  ['cut off still', style.failures(run.cut_off)],
   ['waiting', style.number(run.waiting)],
   ['resumed', style.number(run.resumed)],
   ['already running', style.number(run.already_running)],
@@ -247,6 +257,9 @@ const resumeRunFields = fieldList<ResumeRunBody>((run, style) => [
   ['by', style.text(run.by)],
   ['created', style.time(run.created_at)],
   ['finished', style.time(run.finished_at)],
+  ...run.not_resumed.map(
+    ({ card_id, state, error }) => [`card ${card_id}`, style.text(`${state}: ${error}`)] as const,
+  ),
   ['error of a card', style.text(run.last_error)],
   ['waits for', style.text(run.waits_for)],
 ]);

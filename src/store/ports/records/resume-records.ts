@@ -1,14 +1,14 @@
 // Port section of record-store.ts: cards that are resumed again, in runs.
 //
-// A run is a list of cards: those that its selection had when the run was made. They are placed in it in steps, of some ten
-// thousand each, and each is due from then on. The next package poll resumes it, once: the claim of a call is a lease, as that
-// of a stop is.
+// A run has the cards that its selection had when the run was made: what is decided about a card later stays. They are handed
+// out as they are resumed, some thousand at a time, and each is due from then on. The next package poll resumes it, once: the
+// claim of a call is a lease, as that of a stop is.
 import type { Actor, AuditEntry } from '../../../domain/audit.ts';
-import type { CardMembership } from '../../../domain/cards/card.ts';
+import type { CardIccid, CardMembership } from '../../../domain/cards/card.ts';
 
 /**
- * The cards of a run: a list, or what cardpoll stopped since a time and is stopped now. A stop that an operator ordered is
- * not cardpoll's.
+ * The cards of a run: a list, or what cardpoll stopped since a time and is stopped now, or may be: the stop was called and is
+ * not confirmed yet. A stop that an operator ordered is not cardpoll's.
  */
 export type ResumeSelection =
   | { readonly cardIds: readonly number[] }
@@ -34,10 +34,10 @@ export interface ResumeRun {
   readonly reason: string;
   readonly by: string;
   readonly stopAgain: boolean;
-  /** Cards are still placed in it; `filled` are. */
-  readonly isFilling: boolean;
-  readonly filled: number;
-  /** Number of its cards (as expected while it is filling), and of those that wait, by how they ended. */
+  /** What it was made from; null: from a list. */
+  readonly sinceMs: number | null;
+  readonly carrierId: number | null;
+  /** Number of its cards (as expected while they are handed out), and of those that wait, by how they ended. */
   readonly total: number;
   readonly waiting: number;
   readonly resumed: number;
@@ -45,8 +45,10 @@ export interface ResumeRun {
   readonly alreadyRunning: number;
   readonly failed: number;
   readonly cancelled: number;
-  /** Cards of its list that are not in it: unknown, or waiting in another run. */
+  /** Cards that were expected and are not in it: unknown, waiting in another run, or not stopped any more. */
   readonly skipped: number;
+  /** Some of those that failed, or that an order took out of it. */
+  readonly notResumed: readonly NotResumed[];
   readonly createdAtMs: number;
   readonly cancelledAtMs: number | null;
   /** When its last card ended; null while cards wait. */
@@ -55,10 +57,19 @@ export interface ResumeRun {
   readonly lastError: string | null;
 }
 
+interface NotResumed {
+  readonly cardId: number;
+  readonly state: 'failed' | 'cancelled';
+  readonly error: string;
+}
+
 /** The answer to a claim; only `granted` and `unresolved` (an earlier call may have been made) allow the call. */
 export type ResumeClaim =
   | { readonly state: 'granted' | 'unresolved'; readonly runId: string; readonly attempt: number }
   | { readonly state: 'none' } // the card waits in no run
+  | { readonly state: 'other_iccid'; readonly runId: string } // the status is not that of its SIM
+  | { readonly state: 'running'; readonly runId: string } // as shown: nothing is to be called
+  | { readonly state: 'settling'; readonly runId: string } // it runs, and a call that stops it may still take effect
   | { readonly state: 'claimed'; readonly runId: string } // another caller holds the claim
   | { readonly state: 'stopping'; readonly runId: string } // a call that stops the card may be under way
   | { readonly state: 'unconfirmed'; readonly runId: string }; // acknowledged without effect; not again yet
@@ -68,21 +79,21 @@ export interface ResumeRecords {
   preview(
     selection: ResumeSelection | MonthSelection,
   ): Promise<{ readonly total: number; readonly skipped: number }>;
-  /** Makes a run that has no cards yet: `advance` places them. Cards that wait in another run are skipped. */
+  /** Makes a run that has no cards yet: `handOut` hands them out. Cards that wait in another run are skipped. */
   create(request: ResumeRequest): Promise<ResumeRun>;
   /**
-   * Makes the run of a month that begins, once. Its cards are due at random times of the next `spreadMs`.
+   * Makes the run of a month that begins, once. Its cards are handed out over the next `spreadMs`.
    * @returns null when the month has its run.
    */
   createForMonth(selection: MonthSelection, expected: number, spreadMs: number): Promise<ResumeRun | null>;
   hasRunFor(selection: MonthSelection): Promise<boolean>;
   /**
-   * Makes one step: places cards in a run, or marks those of a cancelled one. Any number of callers may do so at once.
-   * @returns whether steps are left.
+   * Makes one step: counts cards that ended, and hands out as many as may wait. Any number of callers may do so at once.
+   * @returns whether a further step would hand out more now.
    */
-  advance(id: string): Promise<boolean>;
-  /** @returns the ids of runs with steps left, oldest first. */
-  withStepsLeft(): Promise<readonly string[]>;
+  handOut(id: string): Promise<boolean>;
+  /** @returns the ids of runs with cards to hand out or to count, oldest first. */
+  open(): Promise<readonly string[]>;
   /** @returns null for an unknown id. */
   find(id: string): Promise<ResumeRun | null>;
   /** @returns the latest runs, latest first. */
@@ -90,15 +101,20 @@ export interface ResumeRecords {
   /** From now on no card that waits is resumed; a call that is being made ends normally. @returns null for an unknown id. */
   cancel(id: string): Promise<ResumeRun | null>;
 
-  /** Claims the right to resume a card that waits in a run. */
-  claim(cardId: number, leaseMs: number): Promise<ResumeClaim>;
+  /** Claims the right to resume a card that waits in a run. @param isStopped as the gateway shows the SIM of `card`. */
+  claim(card: CardIccid, isStopped: boolean, leaseMs: number): Promise<ResumeClaim>;
   /**
    * Call when the gateway shows the card running. The card is no longer stopped, its last stop is `resumed` (also one that
    * was requested before the run and not confirmed), and the audit trail has it, in one transaction.
-   * @param called whether a call of the run may have done it.
-   * @returns the entry; null when the card does not wait in the run any more.
+   * @returns the entry; null when the card does not wait in the run any more, or has another SIM.
    */
-  complete(cardId: number, runId: string, month: string, called: boolean): Promise<AuditEntry | null>;
+  complete(card: CardIccid, runId: string, month: string): Promise<AuditEntry | null>;
+  /**
+   * Call when the gateway shows a card stopped that was not. If that is the late effect of a stop whose card a run ended as
+   * running, the stop is requested again and the card waits in its run again.
+   * @returns whether it is.
+   */
+  reopen(card: CardIccid): Promise<boolean>;
   /**
    * Call when the gateway acknowledged the call and does not show the card running.
    * @returns whether the card ended as failed: it was refused, or acknowledged without effect, too often; false also when

@@ -18,7 +18,7 @@ SELECT {c.*},
     WHERE s.card_id = c.card_id AND s.state = 'requested' AND coalesce(s.authority, '') <> ''
   ) OR EXISTS (
     SELECT FROM card_resumes r
-    WHERE r.card_id = c.card_id AND r.state = 'waiting' AND r.not_before <= clock_timestamp()
+    WHERE r.card_id = c.card_id AND r.state = 'waiting'
   ) AS ordered,
   to_char(u.month, 'YYYY-MM') AS "usage.month", u.used_mb AS "usage.used_mb", u.last_reading_mb AS "usage.last_reading_mb",
   u.suspected_mb AS "usage.suspected_mb", u.read_at AS "usage.read_at", u.jump_from_mb AS "usage.jump.from_mb",

@@ -2,25 +2,26 @@
 import { DAEMON } from '../../../domain/audit.ts';
 import type {
   MonthSelection,
-  ResumeClaim,
   ResumeRecords,
   ResumeRun,
   ResumeSelection,
 } from '../../ports/records/resume-records.ts';
-import { monthStart, withPartitions } from '../cleanup/partitions.ts';
+import { monthStart } from '../cleanup/partitions.ts';
 import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import { walkingIndexes } from '../client/transaction-bounds.ts';
+import { resumeClaims } from './resume-claims.ts';
 import file from './resumes.sql';
-import { DUE_AGAIN_MS, FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './stop-claims.ts';
+import { DUE_AGAIN_MS } from './stop-claims.ts';
 
 const sql = statements(file);
 
 /** Stops, or cards of a list, that one step looks at: a short transaction. */
 const STEP = 10_000;
-/** A card ends as failed after so many calls that were acknowledged without effect, or refused. */
-const UNCONFIRMED_AT_MOST = 5;
-const REFUSED_AT_MOST = 3;
+/** Cards of a run that are handed out and wait, at most: cancelling it is a short transaction too. */
+const WAITING_AT_MOST = 2_000;
+/** Cards that are named with the reason why they were not resumed. */
+const NAMED_AT_MOST = 20;
 const MONTH_REASON = 'a new month began (stops.resume_at_month_start)';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
@@ -40,7 +41,7 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
 
   /** Counts in steps, because one statement over millions of stops would take too long. */
   async function count(source: readonly SqlValue[]): Promise<number> {
-    let [total, at, place] = [0, null as string | null, 0];
+    let [total, at, place] = [0, null as string | null, null as number | null];
     for (;;) {
       const [step] = await walk<CountRow>('count', ...source, at, place, STEP);
       if (step === undefined) return total;
@@ -57,10 +58,12 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
   }
 
   async function find(id: string): Promise<ResumeRun | null> {
-    return UUID.test(id) ? db.first('runs', id, 1) : null;
+    return UUID.test(id) ? db.first('runs', id, 1, NAMED_AT_MOST) : null;
   }
 
   return {
+    ...resumeClaims(client),
+
     async preview(selection) {
       if (!('cardIds' in selection)) return { total: await count(sourceOf(selection)), skipped: 0 };
       const cardIds = [...new Set(selection.cardIds)];
@@ -83,36 +86,27 @@ export function sqlResumes(client: SqlClient): ResumeRecords {
 
     hasRunFor: ({ beginning }) => db.hasRow('ofMonth', monthStart(beginning)),
 
-    advance: (id) =>
+    handOut: (id) =>
       walkingIndexes(client, async (tx) => {
         const inTurn = sql.on(tx);
         await inTurn.run('lock', id);
-        const filled = await inTurn.scalar<boolean>('fill', id, STEP);
-        return filled ?? (await inTurn.scalar<boolean>('markCancelled', id, STEP)) ?? false;
+        return (await inTurn.scalar<boolean>('handOut', id, WAITING_AT_MOST, STEP)) ?? false;
       }),
 
-    withStepsLeft: () => db.column('withStepsLeft'),
+    open: () => db.column('open'),
     find,
-    latest: (limit) => db.rows('runs', null, limit),
+    latest: (limit) => db.rows('runs', null, limit, NAMED_AT_MOST),
 
     async cancel(id) {
-      if (UUID.test(id)) await db.run('cancel', id);
+      if (!UUID.test(id)) return null;
+      await client.transaction(async (tx) => {
+        const inTurn = sql.on(tx);
+        await inTurn.run('lock', id);
+        await inTurn.run('cancel', id);
+        await inTurn.run('cancelCards', id);
+      });
       return find(id);
     },
-
-    claim: async (cardId, leaseMs) =>
-      (await db.scalar<ResumeClaim>('claim', cardId, leaseMs)) ?? { state: 'none' },
-
-    complete: (cardId, runId, month, called) =>
-      withPartitions(client, month, () => db.first('complete', cardId, runId, monthStart(month), called)),
-
-    async acknowledge(cardId, runId, attempt) {
-      const pauses = [FIRST_PAUSE_MS, LONGEST_PAUSE_MS, UNCONFIRMED_AT_MOST];
-      return (await db.scalar<boolean>('acknowledge', cardId, runId, attempt, ...pauses)) ?? false;
-    },
-
-    abandon: async (cardId, runId, attempt, error, refused) =>
-      (await db.scalar<boolean>('abandon', cardId, runId, attempt, error, refused, REFUSED_AT_MOST)) ?? false,
 
     due: (limit) => walk('due', limit, DUE_AGAIN_MS),
   };

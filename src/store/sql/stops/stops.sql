@@ -89,15 +89,15 @@ UPDATE card_stops s SET state = 'dismissed', ordered_by = $2, reason = $3, held_
 WHERE s.ctid = ANY (ARRAY(SELECT place FROM chosen))
 RETURNING s.card_id
 
--- name: stops.lockFilling
--- A step of a run either has placed its cards before the order, or leaves the ordered card out.
-SELECT FROM resume_runs WHERE steps_left AND cancelled_at IS NULL FOR SHARE
+-- name: stops.lockHandOut
+-- A step of a run either has handed out its cards before the order, or leaves the ordered card out.
+SELECT FROM resume_runs WHERE steps_left FOR SHARE
 
 -- name: stops.cancelResume
 -- $1 card id. Returns a row if the card waited to be resumed, or its call may be under way, with the end of the claim in that
 -- case. Such a call keeps its claim, and is recorded when it ends. It may be of an earlier run that the card was taken out of.
 WITH cancelled AS (
-  UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp()
+  UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp(), last_error = 'an operator ordered its stop'
   WHERE card_id = $1::bigint AND state = 'waiting'
   -- After a call without effect the claim is only a pause; the next claim is unresolved.
   RETURNING CASE WHEN unconfirmed = 0 OR unresolved THEN claimed_until END AS claimed_until
@@ -112,7 +112,7 @@ HAVING count(*) > 0
 
 -- name: stops.order
 -- An operator orders the stop of a card that is not known as stopped, that waited to be resumed (the call may have been made),
--- or that a run which is being filled may have: its step leaves the card out then. Until the call of the resume has ended, the
+-- or that a run may hand out later: its step leaves the card out then. Until the call of the resume has ended, the
 -- stop is claimed, and not charged: it is neither called nor done.
 -- $1 card id, $2 month, $3 by whom, $4 reason, $5 whether a resume was cancelled, $6 the end of its claim or NULL.
 -- Returns ordered | already_stopped | unknown_card.
@@ -129,7 +129,7 @@ WITH card AS MATERIALIZED (
   WHERE NOT stopped OR $5::boolean
     OR EXISTS (
       SELECT FROM resume_runs run
-      WHERE run.steps_left AND run.cancelled_at IS NULL
+      WHERE run.steps_left
         AND coalesce(run.carrier_id, card.carrier_id) IS NOT DISTINCT FROM card.carrier_id
         AND (run.card_ids IS NULL OR $1::bigint = ANY (run.card_ids)))
   ON CONFLICT (card_id, month) DO UPDATE SET

@@ -39,7 +39,7 @@ export function sqlStops(client: SqlClient): StopRecords {
     dismiss: (cardIds, decision) => decide('dismiss', cardIds, decision),
 
     async order(cardId, month, { by, reason }) {
-      await db.run('lockFilling');
+      await db.run('lockHandOut');
       // Statements of their own: the last one sees what a resume that ended just now has made of the card.
       const cancelled = await db.first<CancelledResume>('cancelResume', cardId);
       const resume = [cancelled !== null, cancelled?.claimedUntil ?? null];

@@ -477,12 +477,46 @@ describe('a run', () => {
         return claim;
       },
       complete: (...args) => records.resumes.complete(...args),
+      reopen: (...args) => records.resumes.reopen(...args),
       acknowledge: (...args) => records.resumes.acknowledge(...args),
       abandon: (...args) => records.resumes.abandon(...args),
     };
     await expect(poll({}, records.stops, frozen)).rejects.toMatchObject({ failure: 'held' });
     expect(starts()).toBe(1);
     expect(await run()).toMatchObject({ resumed: 1, lastError: null });
+  });
+
+  it('takes back a stop that shows late, also after the run has ended', async () => {
+    const calledAgo = (seconds: number) =>
+      client.query(
+        `UPDATE card_stops SET state = 'requested', completed_at = NULL, claimed_until = clock_timestamp(),
+           charged_at = clock_timestamp() - $2::integer * interval '1 second' WHERE card_id = $1`,
+        [cardId, seconds],
+      );
+    await calledAgo(10);
+    running = true;
+    expect((await poll()).fields).toMatchObject({ stopped: false });
+    expect(await run(), 'its effect may come yet').toMatchObject({ waiting: 1, finishedAtMs: null });
+    await calledAgo(61);
+    await poll();
+    expect(await run()).toMatchObject({ alreadyRunning: 1, finishedAtMs: expect.any(Number) });
+
+    running = false;
+    expect((await poll()).fields, 'it does come').toMatchObject({ stopped: true });
+    expect(await run()).toMatchObject({ alreadyRunning: 0, waiting: 1, finishedAtMs: null });
+    expect((await poll()).outcome.stopped).toBe(false);
+    expect([scripted.calls.stop, starts(), running]).toEqual([1, 1, true]);
+    expect(await run()).toMatchObject({ resumed: 1, waiting: 0, finishedAtMs: expect.any(Number) });
+    expect(entries.map(({ action }) => action)).toEqual(['card.resume', 'card.stop', 'card.resume']);
+  });
+
+  it('calls nothing for a SIM that the card has no more', async () => {
+    const other = `8986${'9'.repeat(16)}`;
+    await client.query('UPDATE cards SET iccid = $2 WHERE card_id = $1', [cardId, other]);
+    await expect(poll({ iccid: demoIccid(cardId) })).rejects.toMatchObject({ code: 'other_iccid' });
+    expect(starts()).toBe(0);
+    expect((await cached()).iccid, 'it is read again').toBe(other);
+    expect(await run()).toMatchObject({ waiting: 1 });
   });
 
   it('resumes a card whose stop was not recorded yet, and that stop does not follow', async () => {

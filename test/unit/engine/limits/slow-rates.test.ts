@@ -99,7 +99,7 @@ class SlowGateway {
         claim: async () => ({ state: 'granted', month: '2026-11', attempt: 1 }),
         complete: async () => null,
       },
-      resumes: { claim: async () => ({ state: 'none' }) },
+      resumes: { claim: async () => ({ state: 'none' }), reopen: async () => false },
     } as unknown as PackageTaskDeps['records'];
     const task = new PackageTask({
       gateway,

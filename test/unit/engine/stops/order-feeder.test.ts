@@ -1,12 +1,12 @@
 // Orders of the records become due work, only on the leader, and held stops are looked at in steps, from the first to the
 // last, and then again; the run of a month is made on its first day in the configured time zone, if the setting is on. Runs
-// are filled in steps, one of each run in turn. The live store is the embedded one.
+// hand out in steps. The live store is the embedded one.
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
-import { MonthStart, OrderFeeder, ResumeFiller } from '../../../../src/engine/stops/order-feeder.ts';
+import { MonthStart, OrderFeeder } from '../../../../src/engine/stops/order-feeder.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
@@ -22,6 +22,9 @@ let clock: FakeClock;
 let lookedAfter: number[];
 let held: Array<{ lastCardId: number | null; dropped: number }>;
 let lines: Array<Record<string, unknown>>;
+/** Steps left of each run, and those that were made. */
+let left: Map<string, number>;
+let steps: string[];
 let feeder: OrderFeeder;
 
 const card = (cardId: number) => ({ cardId, carrierId: 1, realNameVerified: true });
@@ -30,6 +33,8 @@ beforeEach(() => {
   clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
   [fence, asked, monthStarts, lookedAfter, held, lines] = [1, 0, 0, [], [], []];
+  left = new Map();
+  steps = [];
   const due = (cardIds: readonly number[]) => async () => {
     asked += 1;
     return cardIds.map(card);
@@ -44,7 +49,16 @@ beforeEach(() => {
           return held.shift() ?? { lastCardId: null, dropped: 0 };
         },
       },
-      resumes: { due: due([2, 3]) },
+      resumes: {
+        due: due([2, 3]),
+        open: async () => [...left.keys()],
+        handOut: async (id) => {
+          steps.push(id);
+          const n = (left.get(id) ?? 0) - 1;
+          left.set(id, n);
+          return n > 0;
+        },
+      },
     },
     monthStart: {
       run: async () => {
@@ -70,9 +84,24 @@ it('makes cards with an order due for task package, and has them read from the r
   expect([lookedAfter, monthStarts]).toEqual([[0], 1]);
 });
 
+it('has each run hand out as many cards as may wait, in some steps a turn', async () => {
+  left = new Map([
+    ['large', 13],
+    ['small', 1],
+  ]);
+  await feeder.runOnce();
+  expect([steps.filter((id) => id === 'large').length, steps.filter((id) => id === 'small').length]).toEqual([
+    10, 1,
+  ]);
+  await feeder.runOnce();
+  expect(left.get('large')).toBe(0);
+});
+
 it('does nothing while another instance leads', async () => {
   fence = null;
+  left = new Map([['large', 3]]);
   await feeder.runOnce();
+  expect(steps).toEqual([]);
   expect([asked, lookedAfter, monthStarts]).toEqual([0, [], 0]);
 });
 
@@ -174,49 +203,5 @@ describe('the start of a month', () => {
   it('makes none when the setting is off', async () => {
     await monthStart(false).run();
     expect(asked).toEqual([]);
-  });
-});
-
-describe('runs that resume cards', () => {
-  /** Steps left of each run. */
-  let left: Map<string, number>;
-  let steps: string[];
-  let fence: number | null;
-  let filler: ResumeFiller;
-
-  beforeEach(() => {
-    left = new Map([
-      ['large', 3],
-      ['small', 1],
-    ]);
-    [steps, fence] = [[], 1];
-    filler = new ResumeFiller({
-      resumes: {
-        withStepsLeft: async () => [...left].filter(([, n]) => n > 0).map(([id]) => id),
-        advance: async (id) => {
-          steps.push(id);
-          const n = (left.get(id) ?? 0) - 1;
-          left.set(id, n);
-          return n > 0;
-        },
-      },
-      fence: () => fence,
-      clock: new FakeClock(),
-      onError: (error) => expect.unreachable(String(error)),
-    });
-  });
-
-  it('makes one step of each run at a time, and rests when none is left', async () => {
-    expect(await filler.runOnce()).toBe(0);
-    expect(steps).toEqual(['large', 'small']);
-    expect(await filler.runOnce()).toBe(0);
-    expect(await filler.runOnce()).toBe(1_000);
-    expect(steps).toEqual(['large', 'small', 'large', 'large']);
-  });
-
-  it('does nothing while another instance leads', async () => {
-    fence = null;
-    expect(await filler.runOnce()).toBe(1_000);
-    expect(steps).toEqual([]);
   });
 });

@@ -72,6 +72,7 @@ function make(isStopped: boolean, card = CARD): Promise<boolean | 'waiting'> {
           asked.push(['complete', ...question]);
           return outcome === null ? null : ({ after: { outcome } } as unknown as AuditEntry);
         },
+        reopen: async () => false,
         acknowledge: noted('acknowledge'),
         abandon: noted('abandon'),
       },
@@ -95,7 +96,7 @@ function make(isStopped: boolean, card = CARD): Promise<boolean | 'waiting'> {
 it('calls nothing for a card that waits in no run', async () => {
   claim = { state: 'none' };
   expect(await make(true)).toBe(false);
-  expect([called, asked]).toEqual([[], [['claim', 7, LEASE_MS]]]);
+  expect([called, asked]).toEqual([[], [['claim', CARD, true, LEASE_MS]]]);
 });
 
 it.each(['granted', 'unresolved'] as const)(
@@ -104,22 +105,20 @@ it.each(['granted', 'unresolved'] as const)(
     claim = { state, runId: 'r', attempt: 3 };
     expect(await make(true)).toBe(true);
     expect(called).toEqual(['start', 'card_status']);
-    expect(asked.slice(1)).toEqual([['complete', 7, 'r', '2026-11', true]]);
+    expect(asked.slice(1)).toEqual([['complete', CARD, 'r', '2026-11']]);
     expect(entries).toHaveLength(1);
     expect(logged).toEqual([{ level: 30, ...SAME, msg: '复机' }]);
   },
 );
 
-it.each<[ResumeClaim, boolean]>([
-  [{ state: 'granted', runId: 'r', attempt: 3 }, false],
-  [{ state: 'unresolved', runId: 'r', attempt: 3 }, false],
-  [{ state: 'claimed', runId: 'r' }, true],
-  [{ state: 'unconfirmed', runId: 'r' }, true],
-])('records without a call that the card runs already: %o', async (answer, wasCalled) => {
-  claim = answer;
+it.each([
+  ['running', [['complete', CARD, 'r', '2026-11']]],
+  ['settling', []],
+] as const)('calls nothing for a card that runs: %s', async (state, recorded) => {
+  claim = { state, runId: 'r' };
   expect(await make(false)).toBe(true);
   expect(called).toEqual([]);
-  expect(asked.slice(1)).toEqual([['complete', 7, 'r', '2026-11', wasCalled]]);
+  expect(asked).toEqual([['claim', CARD, false, LEASE_MS], ...recorded]);
 });
 
 it.each<[string, typeof outcome, boolean, number]>([
@@ -129,6 +128,7 @@ it.each<[string, typeof outcome, boolean, number]>([
   ['another poll has recorded it', null, true, 0],
 ])('logs that a card was resumed: %s', async (_, recorded, stopped, lines) => {
   outcome = recorded;
+  claim = { state: 'running', runId: 'r' };
   await make(false, { ...CARD, stopped });
   expect(logged).toHaveLength(lines);
 });
@@ -137,16 +137,11 @@ it.each<[ResumeClaim, string]>([
   [{ state: 'claimed', runId: 'r' }, 'resume_in_progress'],
   [{ state: 'unconfirmed', runId: 'r' }, 'resume_unconfirmed'],
   [{ state: 'stopping', runId: 'r' }, 'stop_in_progress'],
+  [{ state: 'other_iccid', runId: 'r' }, 'other_iccid'],
 ])('calls nothing on the answer %o', async (answer, code) => {
   claim = answer;
   await expect(make(true)).rejects.toMatchObject({ kind: 'busy', code });
   expect([called, asked.length]).toEqual([[], 1]);
-});
-
-it('does not take a card for running while a call that stops it may be under way', async () => {
-  claim = { state: 'stopping', runId: 'r' };
-  await expect(make(false)).rejects.toMatchObject({ kind: 'busy', code: 'stop_in_progress' });
-  expect(asked).toHaveLength(1);
 });
 
 it('makes no call when the lease is half over, and gives the claim back', async () => {
@@ -166,7 +161,7 @@ it('takes no acknowledgement for a resume', async () => {
 it('does not take a resume for one without effect when the status question gets no answer', async () => {
   status = new GatewayError('timeout', 'timed out');
   await expect(make(true)).rejects.toBe(status);
-  expect(asked).toEqual([['claim', 7, LEASE_MS]]);
+  expect(asked).toEqual([['claim', CARD, true, LEASE_MS]]);
 });
 
 it.each([
@@ -176,7 +171,7 @@ it.each([
     ['abandon', 7, 'r', 3, 'no such card', true],
   ],
   ['is busy', new GatewayError('backpressure', 'HTTP 429'), ['abandon', 7, 'r', 3, 'HTTP 429', false]],
-  ['does not answer', new GatewayError('timeout', 'timed out'), ['claim', 7, LEASE_MS]],
+  ['does not answer', new GatewayError('timeout', 'timed out'), ['claim', CARD, true, LEASE_MS]],
 ] as const)(
   'gives the claim back only for a call that certainly had no effect: the gateway %s',
   async (_, error, last) => {

@@ -97,14 +97,15 @@ const stops: PackageTaskDeps['records']['stops'] = {
 
 /** The calls of resumes in detail: card-calls.test.ts. */
 const resumes: PackageTaskDeps['records']['resumes'] = {
-  claim: async (...question) => {
-    asked.push(['claim resume', ...question]);
+  claim: async (sim, ...question) => {
+    asked.push(['claim resume', sim.cardId, ...question]);
     return resumeClaim;
   },
   complete: async (...question) => {
     asked.push(['complete resume', ...question]);
     return { action: 'card.resume', after: { outcome: 'resumed' } } as unknown as AuditEntry;
   },
+  reopen: async () => false,
   acknowledge: async () => false,
   abandon: async () => false,
 };
@@ -323,7 +324,7 @@ describe('package', () => {
     claim = { state: 'not_over' };
     await poll('package', { ...within, ordered: true });
     expect(asked.slice(0, 2)).toEqual([
-      ['claim resume', 7, LEASE_MS],
+      ['claim resume', 7, false, LEASE_MS],
       ['claim', 7, CARD.iccid, '2026-11', LEASE_MS, UNLIMITED],
     ]);
   });
