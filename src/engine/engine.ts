@@ -221,8 +221,8 @@ export class Engine implements Service {
     return new ResultWriter({
       ...this.deps,
       ...polling,
-      onWritten: async (outcomes, stale) => {
-        await this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]);
+      onWritten: async (outcomes, outdated) => {
+        await this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...outdated]);
         const over = outcomes.filter((o) => o.overPackage).map((o) => o.cardId);
         await makeOverPackageDue(dueDeps, over);
       },

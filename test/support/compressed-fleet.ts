@@ -1,6 +1,7 @@
 // A fleet in compressed time: the real workers, scheduler, flow control, concurrency controller, result writer and
 // embedded live store, with a gateway in this process that answers as the test says, and records of nothing but usage.
 // Ten minutes take seconds.
+
 import { pino } from 'pino';
 import type { Card } from '../../src/domain/cards/card.ts';
 import { MonthCalendar, type UsageMonth } from '../../src/domain/cards/usage-month.ts';
@@ -23,7 +24,7 @@ import { FlowControlledGateway } from '../../src/gateway/flow-control.ts';
 import { GatewayError, type GatewayFailure, type UpstreamGateway } from '../../src/gateway/gateway.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
-import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
+import type { NotWritten, RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { FakeClock } from './fake-clock.ts';
 import { HEALTHY_VALUES } from './healthy-answers.ts';
 import { ONE_CARD_A_CALL } from './one-card-calls.ts';
@@ -168,9 +169,9 @@ export class CompressedFleet {
     await this.#join(instanceId);
   }
 
-  #write(outcomes: readonly PollOutcome[]): { staleUsage: readonly number[] } {
+  #write(outcomes: readonly PollOutcome[]): NotWritten {
     for (const { cardId, usage } of outcomes) if (usage !== undefined) this.usage.set(cardId, usage.next);
-    return { staleUsage: [] };
+    return { staleUsage: [], otherIccid: [] };
   }
 
   async #addInstance(instanceId: string, taskTypes: readonly TaskType[], matcher: ConfigMatcher) {

@@ -13,6 +13,8 @@
 //     counts nothing. The next one confirms it, and then counts in full as new usage, or disproves it by being back. At
 //     the turn of a month the same holds; the suspicion opens the row of the new month with no usage.
 //   - It arrives late (taken before the last one kept): it is ignored.
+//   - It is the first one of another ICCID: it is the baseline of a new series and adds nothing, because most of what it shows may
+//     be what another card has used. What the card used before stays counted.
 
 /** A stored reading that is this much newer than the present one comes from a clock that was ahead. */
 const CLOCK_AHEAD_MS = 3_600_000;
@@ -42,6 +44,8 @@ export interface UsageMonth {
   readonly jump: ReadingJump | null;
   /** Time of the last reading that changed something, epoch milliseconds. */
   readonly readAtMs: number;
+  /** The readings are of an ICCID that the card has no more, or not again. */
+  readonly ofFormerIccid?: true;
 }
 
 /**
@@ -84,9 +88,23 @@ export function applyReading(
   }
   const wasAhead = last.readAtMs - atMs > CLOCK_AHEAD_MS;
   if (atMs <= last.readAtMs && !wasAhead) return null;
+  if (last.ofFormerIccid) return baselineAfter(last, reading);
   if (isImplausible(last, reading, maxMbitPerSecond)) return null;
   const next = judge(begun(last, reading), reading, maxMbitPerSecond);
   return wasAhead || differs(last, next) ? next : null;
+}
+
+/** The first reading of a SIM that the card did not have before. */
+function baselineAfter(last: UsageMonth, { usedMb: shownMb, atMs, month }: Reading): UsageMonth {
+  const usedMb = month > last.month ? 0 : last.usedMb;
+  return {
+    month: month > last.month ? month : last.month,
+    usedMb,
+    lastReadingMb: shownMb,
+    suspectedMb: null,
+    jump: null,
+    readAtMs: atMs,
+  };
 }
 
 /**
@@ -98,7 +116,7 @@ export function isImplausible(
   { usedMb: shownMb, atMs }: Pick<Reading, 'usedMb' | 'atMs'>,
   maxMbitPerSecond: number,
 ): boolean {
-  if (last === null || atMs <= last.readAtMs) return false;
+  if (last === null || last.ofFormerIccid || atMs <= last.readAtMs) return false;
   return !couldCarry(shownMb - last.lastReadingMb, atMs - last.readAtMs, maxMbitPerSecond);
 }
 

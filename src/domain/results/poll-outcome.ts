@@ -7,6 +7,8 @@ import type { TaskType } from '../task-type.ts';
 /** Fields of the state are present when the poll changes them. */
 export interface PollOutcome extends Partial<CardState> {
   readonly cardId: number;
+  /** The ICCID that was called; absent: the one that the card has when the outcome is written. */
+  readonly iccid?: string;
   readonly taskType: TaskType;
   /** When the gateway's answer arrived, epoch milliseconds of the fleet's clock. */
   readonly polledAtMs: number;
@@ -30,6 +32,7 @@ type OtherField = Exclude<keyof PollOutcome, keyof CardState>;
 /** Which other fields of an outcome say that the card itself changed. The compiler asks for every new field. */
 const CHANGES_CARD: Readonly<Record<OtherField, boolean>> = {
   cardId: false,
+  iccid: false,
   taskType: false,
   polledAtMs: false,
   usage: true,

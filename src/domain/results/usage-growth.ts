@@ -22,14 +22,14 @@ const SHORTEST_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * @returns null for a first reading, one taken before the last, and one that neither grew nor fell far. Negative: it fell below
+ * @returns null for a first reading, also of another ICCID, one taken before the last, and one that neither grew nor fell far. Negative: it fell below
  * half of the highest one, as the right readings do that follow wrong ones.
  */
 export function growthMbPerHour(
-  last: Pick<UsageMonth, 'lastReadingMb' | 'readAtMs'> | null,
+  last: Pick<UsageMonth, 'lastReadingMb' | 'readAtMs' | 'ofFormerIccid'> | null,
   { usedMb, atMs }: { readonly usedMb: number; readonly atMs: number },
 ): number | null {
-  if (last === null || atMs <= last.readAtMs) return null;
+  if (last === null || last.ofFormerIccid || atMs <= last.readAtMs) return null;
   if (usedMb <= last.lastReadingMb && usedMb >= last.lastReadingMb / 2) return null;
   const hours = Math.max(SHORTEST_MS, atMs - last.readAtMs) / HOUR_MS;
   return (usedMb - last.lastReadingMb) / hours;

@@ -52,8 +52,8 @@ interface ResultWriterDeps {
     readonly triggers: Pick<TriggerRecords, 'count' | 'defer'>;
   };
   readonly meter: Pick<Meter, 'settled'>;
-  /** Called with the outcomes of a written batch, and the cards whose usage another writer wrote first. */
-  readonly onWritten: (outcomes: readonly PollOutcome[], staleUsage: readonly number[]) => Promise<void>;
+  /** Called with the outcomes of a written batch, and the cards of which it was not written as a whole. */
+  readonly onWritten: (outcomes: readonly PollOutcome[], outdated: readonly number[]) => Promise<void>;
   readonly onError: (stage: Stage, error: unknown, retryInMs: number) => void;
   readonly clock: Clock;
   readonly random: () => number;
@@ -142,18 +142,25 @@ export class ResultWriter {
     await this.#settle(ended);
   }
 
-  /** @returns the entries that must be polled again: another writer was faster, or the store refused the value. */
+  /**
+   * @returns the entries that must be polled again: another writer was faster, the card has another SIM, or the store refused the
+   * value.
+   */
   async #write(entries: readonly FinishedItem[]): Promise<ReadonlySet<FinishedItem>> {
     const outcomes = entries.flatMap((entry) => entry.outcome ?? []);
     const result = await this.#persist('write', () => this.#writeUnlessRefused(outcomes));
     if (result === null) return new Set();
     if (result instanceof CardpollError) return this.#writeHalves(entries, outcomes, result);
-    await this.#persist('settle', () => this.deps.onWritten(outcomes, result.staleUsage));
-    const stale = new Set(result.staleUsage);
+    const { staleUsage, otherIccid } = result;
+    const outdated = [...staleUsage, ...otherIccid];
+    await this.#persist('settle', () => this.deps.onWritten(outcomes, outdated));
+    const [stale, other] = [new Set(staleUsage), new Set(otherIccid)];
     return new Set(
       entries.filter(
         ({ item, outcome }) =>
-          item.lane !== 'manual' && outcome?.usage !== undefined && stale.has(item.cardId),
+          // Also one polled by hand: nothing is known of the SIM that the card has.
+          other.has(item.cardId) ||
+          (item.lane !== 'manual' && outcome?.usage !== undefined && stale.has(item.cardId)),
       ),
     );
   }

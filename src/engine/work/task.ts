@@ -68,6 +68,6 @@ export class Deadline {
 }
 
 /** What the outcome of every poll says. */
-export function polledNow(taskType: TaskType, { cardId }: Card, deadline: Deadline): PollOutcome {
-  return { cardId, taskType, polledAtMs: deadline.nowMs() };
+export function polledNow(taskType: TaskType, { cardId, iccid }: Card, deadline: Deadline): PollOutcome {
+  return { cardId, iccid, taskType, polledAtMs: deadline.nowMs() };
 }

@@ -62,7 +62,7 @@ describeRecordStore('a clock ahead', (db) => {
     const atMs = Math.floor(await db.store.now());
     const basedOn = usage?.readAtMs as number;
     expect(basedOn).toBeLessThan(atMs);
-    expect(await db.store.results.write([reading(1, { usedMb: 640, atMs, basedOn })])).toEqual({
+    expect(await db.store.results.write([reading(1, { usedMb: 640, atMs, basedOn })])).toMatchObject({
       staleUsage: [],
     });
     expect(await usageOf(1)).toMatchObject({ month: '2026-11', usedMb: 640 });
@@ -127,8 +127,8 @@ describeRecordStore('a clock ahead', (db) => {
     const known = (await usageOf(1))?.readAtMs as number;
     const late = (month: string) => reading(1, { month, usedMb: 110, atMs: T + 120_000, basedOn: known });
     await db.store.results.foldBack(MONTHS);
-    expect(await db.store.results.write([late('2027-01')])).toEqual({ staleUsage: [1] });
-    expect(await db.store.results.write([late('2026-11')])).toEqual({ staleUsage: [1] });
+    expect(await db.store.results.write([late('2027-01')])).toMatchObject({ staleUsage: [1] });
+    expect(await db.store.results.write([late('2026-11')])).toMatchObject({ staleUsage: [1] });
     expect(await usageOf(1)).toMatchObject({ month: '2026-11', usedMb: 600 });
   });
 

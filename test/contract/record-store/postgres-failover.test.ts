@@ -73,7 +73,7 @@ describe('a PostgreSQL failover', () => {
     await expect(write()).rejects.toMatchObject(READ_ONLY);
     await expect(store.migrations.up()).rejects.toMatchObject(READ_ONLY);
     link.leadTo(primary.port);
-    expect(await write()).toEqual({ staleUsage: [] });
+    expect(await write()).toMatchObject({ staleUsage: [] });
   });
 
   it('connections of a server that takes no writes any more are given up, also those that only read', async () => {
@@ -86,7 +86,7 @@ describe('a PostgreSQL failover', () => {
     } finally {
       await setReadOnly(primary, 'off');
     }
-    expect(await write()).toEqual({ staleUsage: [] });
+    expect(await write()).toMatchObject({ staleUsage: [] });
   });
 
   it('a pool that is never idle leaves the old server when the address leads to the new one', async () => {

@@ -144,7 +144,7 @@ describeRecordStore('readings', (db) => {
     const late = await poll(300, { fleet });
     fleet.advance(1_000);
     await read(905, { fleet });
-    expect(await db.store.results.write([late])).toEqual({ staleUsage: [1] });
+    expect(await db.store.results.write([late])).toMatchObject({ staleUsage: [1] });
     fleet.set(fleet.now() - 500);
     await read(300, { fleet });
     expect(await months()).toEqual([{ month: '2026-11', used_mb: 905, suspected_mb: null }]);

@@ -29,7 +29,6 @@ describeRecordStore('stops of a card that changed', (db) => {
   /** A reading of the SIM that the card has, now or at another time. */
   async function uses(usedMb: number, atMs = Date.now() + 1_000): Promise<void> {
     await db.store.results.write([reading(1, { month: MONTH, usedMb, atMs, basedOn: readAtMs })]);
-    await db.sql('UPDATE card_usage u SET iccid = c.iccid FROM cards c WHERE c.card_id = u.card_id');
     readAtMs = atMs;
   }
   async function stopped(): Promise<void> {

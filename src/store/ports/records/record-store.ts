@@ -145,15 +145,23 @@ export interface FoldBackRequest {
 }
 
 /** The results of polls. */
+/** What of a batch of outcomes was not written. */
+export interface NotWritten {
+  /**
+   * Cards whose usage was not written, because a newer state exists (UsageChange.basedOnReadAtMs did not match) or because the
+   * reading is more than an hour ahead of the store's clock. The rest of their outcomes is written.
+   */
+  readonly staleUsage: readonly number[];
+  /** Cards that have another ICCID by now than the one that was called: nothing of such an outcome is written. */
+  readonly otherIccid: readonly number[];
+}
+
 export interface ResultRecords {
   /**
    * Writes a batch of outcomes in one transaction: last-polled times, verification and stopped flags, usage months,
    * usage records (one per changed reading).
-   * @returns ids of cards whose usage was not written, because a newer state exists (UsageChange.basedOnReadAtMs did not
-   * match) or because the reading is more than an hour ahead of the store's clock. The rest of their outcomes is
-   * written.
    */
-  write(outcomes: readonly PollOutcome[]): Promise<{ staleUsage: readonly number[] }>;
+  write(outcomes: readonly PollOutcome[]): Promise<NotWritten>;
 
   /**
    * Adds usage of months that have not begun to the present month, and moves stops of those months there too. Works in

@@ -15,8 +15,9 @@ const PART_SHIFT = 16;
 const VERIFIED = 1;
 const STOPPED = 2;
 const ORDERED = 4;
+const OF_FORMER_ICCID = 8;
 /** Every change of the fields needs another letter. */
-const LAYOUT = 'D';
+const LAYOUT = 'E';
 const SEPARATOR = ';';
 
 export function redisCardCache(client: RedisClient, keys: Keys): CardCache {
@@ -63,7 +64,7 @@ export function redisCardCache(client: RedisClient, keys: Keys): CardCache {
  * listpack. The format is private and may change with any version.
  *
  * A letter names the layout. The fields follow it, split by semicolons: iccid (a 1 in front keeps its leading zeros),
- * carrier, status, flags (1 verified, 2 stopped, 4 ordered), allowance (- for unlimited), then month, used MB, last reading
+ * carrier, status, flags (1 verified, 2 stopped, 4 ordered, 8 usage of a former ICCID), allowance (- for unlimited), then month, used MB, last reading
  * (empty: same as used), read at; these four are missing before the first reading. A tenth is the suspected reading (empty:
  * none), and three more the jump: reading before, used MB before (empty: same, - for an earlier month), and by how many ms
  * it is older than read at. What is empty at the end is left out. Whole numbers are base 36.
@@ -73,7 +74,10 @@ export function redisCardCache(client: RedisClient, keys: Keys): CardCache {
  */
 export function packCard(card: Card): string {
   const flags =
-    (card.realNameVerified ? VERIFIED : 0) + (card.stopped ? STOPPED : 0) + (card.ordered ? ORDERED : 0);
+    (card.realNameVerified ? VERIFIED : 0) +
+    (card.stopped ? STOPPED : 0) +
+    (card.ordered ? ORDERED : 0) +
+    (card.usage?.ofFormerIccid ? OF_FORMER_ICCID : 0);
   const fields = [
     BigInt(`1${card.iccid}`).toString(36),
     card.carrierId.toString(36),
@@ -107,7 +111,7 @@ export function unpackCard(cardId: number, packed: string): Card | null {
     stopped: (Number(flags) & STOPPED) !== 0,
     ordered: (Number(flags) & ORDERED) !== 0,
     allowanceMb: allowance === '-' ? null : Number(allowance),
-    usage: unpackUsage(fields.slice(5)),
+    usage: unpackUsage(fields.slice(5), (Number(flags) & OF_FORMER_ICCID) !== 0),
   };
 }
 
@@ -122,7 +126,10 @@ function unpackJump([from, fromUsed, before]: string[], readAtMs: number): Readi
   return { fromMb: Number(from), fromUsedMb, atMs: readAtMs - Number.parseInt(before, 36) };
 }
 
-function unpackUsage([month, used, reading, readAt, suspected = '', ...jump]: string[]): UsageMonth | null {
+function unpackUsage(
+  [month, used, reading, readAt, suspected = '', ...jump]: string[],
+  ofFormerIccid: boolean,
+): UsageMonth | null {
   if (month === undefined || used === undefined || readAt === undefined) return null;
   const readAtMs = Number.parseInt(readAt, 36);
   return {
@@ -132,6 +139,7 @@ function unpackUsage([month, used, reading, readAt, suspected = '', ...jump]: st
     suspectedMb: suspected === '' ? null : Number(suspected),
     jump: unpackJump(jump, readAtMs),
     readAtMs,
+    ...(ofFormerIccid ? { ofFormerIccid } : {}),
   };
 }
 

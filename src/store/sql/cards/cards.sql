@@ -21,11 +21,12 @@ SELECT {c.*},
     WHERE r.card_id = c.card_id AND r.state = 'waiting'
   ) AS ordered,
   to_char(u.month, 'YYYY-MM') AS "usage.month", u.used_mb AS "usage.used_mb", u.last_reading_mb AS "usage.last_reading_mb",
-  u.suspected_mb AS "usage.suspected_mb", u.read_at AS "usage.read_at", u.jump_from_mb AS "usage.jump.from_mb",
+  u.suspected_mb AS "usage.suspected_mb", u.read_at AS "usage.read_at",
+  CASE WHEN NOT reading_is_of_sim(c, u.iccid, u.read_at) THEN true END AS "usage.of_former_iccid", u.jump_from_mb AS "usage.jump.from_mb",
   u.jump_from_used_mb AS "usage.jump.from_used_mb", u.jump_at AS "usage.jump.at"
 FROM cards c
 LEFT JOIN LATERAL (
-  SELECT month, used_mb, last_reading_mb, suspected_mb, read_at, jump_from_mb, jump_from_used_mb, jump_at
+  SELECT month, used_mb, last_reading_mb, suspected_mb, read_at, iccid, jump_from_mb, jump_from_used_mb, jump_at
   FROM card_usage
   WHERE card_usage.card_id = c.card_id
   ORDER BY month DESC

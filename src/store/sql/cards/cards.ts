@@ -18,6 +18,8 @@ const CARDS_A_PAGE = 70;
 /** Cards that one call of `list` looks at, however few of them match. */
 const LOOKED_AT = 20_000;
 
+type StoredUsage = { ofFormerIccid?: true | null };
+
 /** Without a card: the one row of a stretch in which none matches. */
 type StretchRow = ListedCard & { readonly cardId: number | null; readonly nextAfterId: number | null };
 
@@ -25,7 +27,13 @@ export function sqlCards(client: SqlClient): CardRecords {
   const db = sql.on(client);
 
   async function byIds(cardIds: readonly number[], answerTimeoutMs?: number): Promise<Card[]> {
-    return cardIds.length === 0 ? [] : sql.on(client, answerTimeoutMs).rows('byIds', cardIds);
+    if (cardIds.length === 0) return [];
+    const cards = await sql
+      .on(client, answerTimeoutMs)
+      .rows<Card & { usage: StoredUsage | null }>('byIds', cardIds);
+    // The usual case is told by the absence of the field, as in the cache.
+    for (const { usage } of cards) if (usage?.ofFormerIccid === null) delete usage.ofFormerIccid;
+    return cards as Card[];
   }
 
   return {

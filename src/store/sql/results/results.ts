@@ -7,7 +7,7 @@ import { type CardState, STATE_FIELDS } from '../../../domain/cards/card.ts';
 import type { PollOutcome, UsageChange } from '../../../domain/results/poll-outcome.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
-import type { ResultRecords } from '../../ports/records/record-store.ts';
+import type { NotWritten, ResultRecords } from '../../ports/records/record-store.ts';
 import { ensurePartitions, monthStart, withPartitions } from '../cleanup/partitions.ts';
 import type { SqlClient, SqlRunner, SqlValue } from '../client/sql-client.ts';
 import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE } from '../client/sql-errors.ts';
@@ -24,7 +24,7 @@ export function sqlResults(client: SqlClient): ResultRecords {
     return new Set(states.filter(({ readAtMs }) => readAtMs <= latestMs).map(({ month }) => month));
   }
 
-  function writeAll(rounds: readonly SqlValue[][]): Promise<number[]> {
+  function writeAll(rounds: readonly SqlValue[][]): Promise<NotWritten> {
     // Writers lock in card order, but not all tables at once: two that meet may still deadlock.
     return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE], () =>
       rounds.length === 1 ? writeRounds(client, rounds) : client.transaction((tx) => writeRounds(tx, rounds)),
@@ -33,10 +33,10 @@ export function sqlResults(client: SqlClient): ResultRecords {
 
   return {
     async write(outcomes) {
-      if (outcomes.length === 0) return { staleUsage: [] };
+      if (outcomes.length === 0) return { staleUsage: [], otherIccid: [] };
       const rounds = outcomeRounds(outcomes);
       const months = () => monthsOf(outcomes);
-      return { staleUsage: await withPartitions(client, months, () => writeAll(rounds)) };
+      return withPartitions(client, months, () => writeAll(rounds));
     },
 
     foldBack({ present, latest, afterCardId, limit }) {
@@ -50,17 +50,19 @@ export function sqlResults(client: SqlClient): ResultRecords {
   };
 }
 
-async function writeRounds(runner: SqlRunner, rounds: readonly SqlValue[][]): Promise<number[]> {
+async function writeRounds(runner: SqlRunner, rounds: readonly SqlValue[][]): Promise<NotWritten> {
   const db = sql.on(runner);
-  const stale = new Set<number>();
+  const [staleUsage, otherIccid] = [new Set<number>(), new Set<number>()];
   for (const params of rounds) {
-    for (const cardId of await db.column<number>('write', ...params)) stale.add(cardId);
+    const rows = await db.rows<{ cardId: number; isOther: boolean }>('write', ...params);
+    for (const { cardId, isOther } of rows) (isOther ? otherIccid : staleUsage).add(cardId);
   }
-  return [...stale];
+  return { staleUsage: [...staleUsage], otherIccid: [...otherIccid] };
 }
 
 interface CardRow {
   readonly cardId: number;
+  readonly iccid: string | null;
   readonly polledAtMs: Partial<Record<TaskType, number>>;
   readonly state: Partial<CardState>;
   readonly readings: UsageChange[];
@@ -68,6 +70,7 @@ interface CardRow {
 
 interface Reading extends UsageChange {
   readonly cardId: number;
+  readonly iccid: string | null;
 }
 
 type Cell = string | number | boolean | null;
@@ -76,12 +79,14 @@ type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 // What the statement takes, an array a column, by the names it gives them and in its order.
 const FLAGS: Columns<CardRow> = {
   card_id: ({ cardId }) => cardId,
+  iccid: ({ iccid }) => iccid,
   ...Object.fromEntries(
     STATE_FIELDS.map((field) => [snakeCase(field), ({ state }: CardRow) => state[field] ?? null]),
   ),
 };
 const READINGS: Columns<Reading> = {
   card_id: ({ cardId }) => cardId,
+  iccid: ({ iccid }) => iccid,
   month: ({ next }) => monthStart(next.month),
   used_mb: ({ next }) => next.usedMb,
   reading_mb: ({ next }) => next.lastReadingMb,
@@ -94,6 +99,7 @@ const READINGS: Columns<Reading> = {
 };
 const POLLS: Columns<CardRow> = {
   card_id: ({ cardId }) => cardId,
+  iccid: ({ iccid }) => iccid,
   ...Object.fromEntries(
     TASK_TYPES.map((type) => [`${type}_ms`, ({ polledAtMs }: CardRow) => polledAtMs[type] ?? null]),
   ),
@@ -109,14 +115,16 @@ export function outcomeRounds(outcomes: readonly PollOutcome[]): SqlValue[][] {
   return Array.from({ length: rounds }, (_, round) => toRound(cards, round));
 }
 
-/** One row a card, in card order: concurrent writers that lock rows in the same order cannot deadlock. */
+/** One row a card and ICCID, of which the statement takes the one that the card has; in card order: concurrent writers that lock rows in the same order cannot deadlock. */
 function mergeByCard(outcomes: readonly PollOutcome[]): CardRow[] {
-  const byCard = new Map<number, CardRow>();
+  const byCard = new Map<string, CardRow>();
   for (const outcome of outcomes.toSorted((a, b) => a.polledAtMs - b.polledAtMs)) {
-    let row = byCard.get(outcome.cardId);
+    const { cardId, iccid = null } = outcome;
+    const key = `${cardId} ${iccid}`;
+    let row = byCard.get(key);
     if (row === undefined) {
-      row = { cardId: outcome.cardId, polledAtMs: {}, state: {}, readings: [] };
-      byCard.set(outcome.cardId, row);
+      row = { cardId, iccid, polledAtMs: {}, state: {}, readings: [] };
+      byCard.set(key, row);
     }
     row.polledAtMs[outcome.taskType] = outcome.polledAtMs;
     for (const field of STATE_FIELDS) {
@@ -130,9 +138,9 @@ function mergeByCard(outcomes: readonly PollOutcome[]): CardRow[] {
 function toRound(cards: readonly CardRow[], round: number): SqlValue[] {
   const polls = round === 0 ? cards : [];
   const flags = polls.filter(({ state }) => Object.keys(state).length > 0);
-  const readings = cards.flatMap(({ cardId, readings }) => {
+  const readings = cards.flatMap(({ cardId, iccid, readings }) => {
     const usage = readings[round];
-    return usage === undefined ? [] : [{ cardId, ...usage }];
+    return usage === undefined ? [] : [{ cardId, iccid, ...usage }];
   });
   return [...arrays(FLAGS, flags), ...arrays(READINGS, readings), ...arrays(POLLS, polls)];
 }

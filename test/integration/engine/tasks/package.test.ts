@@ -253,7 +253,11 @@ it('calls nothing for a SIM that moved to another card, and reads the card again
   expect(await stopRow()).toBeUndefined();
   const card = await cached();
   expect(card.iccid).not.toBe(iccid);
-  await client.query('UPDATE card_usage SET read_at = clock_timestamp() WHERE card_id = $1', [cardId]);
+  await client.query(
+    `UPDATE card_usage u SET read_at = clock_timestamp(), iccid = c.iccid
+      FROM cards c WHERE c.card_id = u.card_id AND u.card_id = $1`,
+    [cardId],
+  );
   expect((await poll()).outcome.stopped).toBe(true);
   expect(scripted.calls.stop).toBe(1);
 });

@@ -35,7 +35,7 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
     writer: new ResultWriter({
       live,
       records: {
-        results: { write: async () => ({ staleUsage: [] }) },
+        results: { write: async () => ({ staleUsage: [], otherIccid: [] }) },
         triggers: { count: async () => {}, defer: async () => {} },
       },
       meter,

@@ -1,5 +1,6 @@
 // What the writer does while the record store refuses, or does not answer. The stores are fakes: what is proven here
 // is who waits for whom. With real ones: contract/record-store/refused-results.test.ts.
+
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { PollOutcome } from '../../../../src/domain/results/poll-outcome.ts';
@@ -7,13 +8,14 @@ import { type FinishedItem, ResultWriter } from '../../../../src/engine/results/
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import type { FailureNote } from '../../../../src/store/ports/live/poll-stats.ts';
 import type { Settlement } from '../../../../src/store/ports/live/work-queue.ts';
+import type { NotWritten } from '../../../../src/store/ports/records/record-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const GATHER_MS = 50;
 
 let clock: FakeClock;
 let writer: ResultWriter;
-let write: (outcomes: readonly PollOutcome[]) => Promise<{ staleUsage: readonly number[] }>;
+let write: (outcomes: readonly PollOutcome[]) => Promise<NotWritten>;
 let writes: Array<readonly number[]>;
 let counted: Array<[number, 'succeeded' | 'failed']>;
 let settled: Array<[number, Settlement['verdict']]>;
@@ -30,7 +32,7 @@ let metered: Array<[string, string, number]>;
 beforeEach(() => {
   [writes, counted, settled, refused, noted, events] = [[], [], [], [], [], []];
   [settling, fenced, notes, metered] = [() => {}, 0, 0, []];
-  write = async () => ({ staleUsage: [] });
+  write = async () => ({ staleUsage: [], otherIccid: [] });
   clock = new FakeClock();
   writer = new ResultWriter({
     live: {
@@ -120,7 +122,7 @@ it('settles what needs no write while every batch waits for the record store', a
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  write = () => answered.then(() => ({ staleUsage: [] }));
+  write = () => answered.then(() => ({ staleUsage: [], otherIccid: [] }));
   // Two batches wait for the store, all further ones for them.
   for (const cardId of range(4)) {
     finish(cardId);
@@ -152,7 +154,7 @@ it('fails the card whose value is refused, and writes the rest of its batch', as
     if (outcomes.some(({ cardId }) => bad.has(cardId)))
       throw new CardpollError('invalid', 'value_refused', 'no');
     written.push(...outcomes.map(({ cardId }) => cardId));
-    return { staleUsage: [] };
+    return { staleUsage: [], otherIccid: [] };
   };
   for (const cardId of range(1_000)) finish(cardId);
   await writer.stop();
@@ -175,7 +177,7 @@ it('goes on halving a refused batch after an outage, without writing anything tw
     failures += 1;
     if (failures % 2 === 1) throw new CardpollError('unavailable', 'postgres_unreachable', 'away');
     written.push(...outcomes.map(({ cardId }) => cardId));
-    return { staleUsage: [] };
+    return { staleUsage: [], otherIccid: [] };
   };
   for (const cardId of range(8)) finish(cardId);
   const stopped = writer.stop();
@@ -244,12 +246,26 @@ it('counts a poll for triggers that came too early, too', async () => {
 });
 
 it('leaves a trigger waiting whose card is polled again, since its value is stale', async () => {
-  write = async () => ({ staleUsage: [1] });
+  write = async () => ({ staleUsage: [1], otherIccid: [] });
   const outcome = { cardId: 1, taskType: 'carddata', polledAtMs: 1, usage: {} } as unknown as PollOutcome;
   finish(1, { outcome, alsoFor: ['t8'] });
   await writer.stop();
   expect(settled).toEqual([[1, 'failed']]);
   expect(counted).toEqual([]);
+});
+
+it('polls a card again that has another SIM by now, and counts its poll by hand as failed', async () => {
+  write = async () => ({ staleUsage: [], otherIccid: [1] });
+  finish(1);
+  finish(1, { item: ofTrigger(1) });
+  finish(2);
+  await writer.stop();
+  expect(settled.sort()).toEqual([
+    [1, 'failed'],
+    [1, 'failed'],
+    [2, 'done'],
+  ]);
+  expect(counted).toEqual([[1, 'failed']]);
 });
 
 it('counts as failed a card of a trigger whose value is refused', async () => {
@@ -303,7 +319,7 @@ it('says since when and why the record store takes no results, until it takes on
   expect(writer.outage, 'most restarts of a store are shorter').toBeNull();
   await clock.run(2_000);
   expect(writer.outage).toEqual({ lastsMs: 6_000, reason: 'the disk is full' });
-  write = async () => ({ staleUsage: [] });
+  write = async () => ({ staleUsage: [], otherIccid: [] });
   await clock.run(2_000);
   expect(settled).toEqual([[1, 'done']]);
   expect(writer.outage).toBeNull();
@@ -327,7 +343,7 @@ it('reports at which stage a store is unavailable', async () => {
   };
   write = async () => {
     away();
-    return { staleUsage: [] };
+    return { staleUsage: [], otherIccid: [] };
   };
   settling = away;
   finish(1, { item: ofTrigger(1) });
@@ -362,7 +378,7 @@ it('ends at once when it is abandoned, and sends nothing any more', async () => 
 });
 
 it('has a card polled again whose usage another worker wrote first, unless an operator asked for it', async () => {
-  write = async (outcomes) => ({ staleUsage: outcomes.map(({ cardId }) => cardId) });
+  write = async (outcomes) => ({ staleUsage: outcomes.map(({ cardId }) => cardId), otherIccid: [] });
   const outcome = (cardId: number) =>
     ({ cardId, taskType: 'carddata', polledAtMs: 1, usage: {} }) as unknown as PollOutcome;
   finish(1, { outcome: outcome(1) });

@@ -78,7 +78,7 @@ beforeEach(() => {
       results: {
         write: async (outcomes) => {
           written.push(...outcomes);
-          return { staleUsage: stale };
+          return { staleUsage: stale, otherIccid: [] };
         },
       },
       triggers: {

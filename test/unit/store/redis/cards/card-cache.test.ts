@@ -57,8 +57,10 @@ it('takes a text of another layout for a missing card', () => {
   expect(unpackCard(1, 'efadknsfnl78,1,0,0,-,irc,0.1,,mwm0nkaj')).toBeNull();
   // The one without the jump.
   expect(unpackCard(1, 'Cefadknsfnl78;1;0;0;-;irc;0.1;;mwm0nkaj')).toBeNull();
+  // The one before the flag of a former ICCID.
+  expect(unpackCard(1, 'Defadknsfnl78;1;0;0;-;irc;0.1;;mwm0nkaj')).toBeNull();
   // A later one: a field is added in the middle and the letter is another.
-  expect(unpackCard(1, 'Eefadknsfnl78;1;0;0;7;-;irc;0.1;;mwm0nkaj')).toBeNull();
+  expect(unpackCard(1, 'Fefadknsfnl78;1;0;0;7;-;irc;0.1;;mwm0nkaj')).toBeNull();
 });
 
 it('is no card for releases that split by commas', () => {
@@ -71,5 +73,5 @@ it('has the layout of its letter', () => {
   const jump = { fromMb: 0.01, fromUsedMb: 0.02, atMs: USAGE.readAtMs - 50 };
   const usage = { ...USAGE, lastReadingMb: 0.2, suspectedMb: 0.3, jump };
   const card = { ...CARD, carrierId: 37, status: 5, stopped: true, allowanceMb: 30, usage };
-  expect(packCard(card)).toBe('Defadknsfnl78;11;5;2;30;irc;0.1;0.2;mwm0nkaj;0.3;0.01;0.02;1e');
+  expect(packCard(card)).toBe('Eefadknsfnl78;11;5;2;30;irc;0.1;0.2;mwm0nkaj;0.3;0.01;0.02;1e');
 });

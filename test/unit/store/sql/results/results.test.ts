@@ -24,9 +24,11 @@ describe('outcomeRounds', () => {
     expect(more).toEqual([]);
     expect(round).toEqual([
       [2, 9],
+      [null, null],
       [true, null],
       [null, true],
       [9],
+      [null],
       ['2026-11-01'],
       [1.5],
       [1.5],
@@ -37,6 +39,7 @@ describe('outcomeRounds', () => {
       [30],
       [null],
       [2, 9],
+      [null, null],
       [20, null],
       [null, 30],
       [null, 31],
@@ -50,10 +53,10 @@ describe('outcomeRounds', () => {
       { cardId: 1, taskType: 'carddata', polledAtMs: 10, usage: usage(1, 10, null) },
       { cardId: 2, taskType: 'carddata', polledAtMs: 10, usage: usage(5, 10, null) },
     ]);
-    expect(rounds.map((round) => round[3])).toEqual([[1, 2], [1]]);
-    expect(rounds.map((round) => round[11])).toEqual([[10, 10], [20]]);
-    expect(rounds[1]?.slice(0, 3)).toEqual([[], [], []]);
-    expect(rounds[1]?.slice(13)).toEqual([[], ...TASK_TYPES.map(() => [])]);
+    expect(rounds.map((round) => round[4])).toEqual([[1, 2], [1]]);
+    expect(rounds.map((round) => round[13])).toEqual([[10, 10], [20]]);
+    expect(rounds[1]?.slice(0, 4)).toEqual([[], [], [], []]);
+    expect(rounds[1]?.slice(15)).toEqual([[], [], ...TASK_TYPES.map(() => [])]);
   });
 
   it('makes a round of nothing', () => {
