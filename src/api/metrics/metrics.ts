@@ -126,7 +126,7 @@ const TASK_GAUGES: Record<string, readonly [help: string, read: (task: TaskStats
     (task) => task.concurrency.usagePercent / 100,
   ],
   poll_success_ratio: [
-    'Share of polls of the last five minutes that succeeded',
+    'Share of the polls of the last five minutes, without held ones, that succeeded',
     (task) => scaled(task.successRate, 1 / 100),
   ],
   demand_polled_ratio: [

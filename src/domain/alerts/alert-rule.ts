@@ -81,7 +81,7 @@ const TABLE = {
     usual: { comparison: '<', threshold: SUCCESS_RATE.alertBelow },
     bounds: { min: 0, max: 100 },
     unit: ' %',
-    sample: ({ polls, successRate }) => (polls < LEAST_POLLS ? null : successRate),
+    sample: ({ polls, held, successRate }) => (polls - held < LEAST_POLLS ? null : successRate),
   },
   avg_duration: {
     ...PLAIN,

@@ -1,6 +1,7 @@
 // The numbers of one task type that are judged, sampled or shown: by health, statistics, history and alert rules alike.
 // Nothing here is rounded, so that 89.999 % does not pass as 90 %; code that shows a number rounds it. Computed from
 // what the live store counts, by store/ports/live/fleet-reading.ts.
+import type { Counts } from '../numbers.ts';
 import type { SchedulePace } from '../schedule/schedule-pace.ts';
 
 /** Polls over a length of time, as they were counted. */
@@ -14,7 +15,9 @@ export interface PollWindow {
 }
 
 interface PollRates {
-  /** Percent; null without a poll in the window. */
+  /** Polls that cardpoll itself held back: they failed, but the gateway was not asked. */
+  readonly held: number;
+  /** Percent of the polls without the held ones; null without such a poll in the window. */
   readonly successRate: number | null;
   /** Null without a poll in the window. */
   readonly avgDurationMs: number | null;
@@ -30,10 +33,20 @@ export interface TaskMetrics extends PollRates {
   readonly polledPercent: number | null;
 }
 
-export function pollRatesOf(window: Omit<PollWindow, 'succeededMs'>): PollRates {
-  const polls = window.succeeded + window.failed;
-  if (polls === 0) return { successRate: null, avgDurationMs: null };
-  return { successRate: (100 * window.succeeded) / polls, avgDurationMs: window.durationMs / polls };
+/** @param reasons kind of failure -> number of failed polls. */
+export function pollRatesOf({
+  succeeded,
+  failed,
+  durationMs,
+  reasons,
+}: Omit<PollWindow, 'succeededMs'> & { readonly reasons: Counts<string> }): PollRates {
+  const polls = succeeded + failed;
+  const { held = 0 } = reasons;
+  return {
+    held,
+    successRate: polls === held ? null : (100 * succeeded) / (polls - held),
+    avgDurationMs: polls === 0 ? null : durationMs / polls,
+  };
 }
 
 /**

@@ -69,7 +69,8 @@ export class StatsRecorder extends LoopService<
     counter.failed += 1;
     counter.reasons[reason] = (counter.reasons[reason] ?? 0) + 1;
     addDuration(counter, durationMs);
-    addCarrier(counter, carrierId, 1);
+    // What was never sent says nothing about the carrier.
+    if (reason !== 'held') addCarrier(counter, carrierId, 1);
     this.deps.meter.poll(taskType, 'failed', durationMs);
   }
 

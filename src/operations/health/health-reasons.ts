@@ -49,7 +49,10 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed {
   /** null: not known, or a task type that stops no cards. */
   readonly stops: StopFigures | null;
   readonly readings: ReadingCounts;
-  /** Failed polls of the last five minutes: kind of failure -> count. */
+  /** Polls of the last five minutes, and those of them that cardpoll itself held back. */
+  readonly polls: number;
+  readonly held: number;
+  /** Failed polls of the last five minutes without the held ones: kind of failure -> count. */
   readonly failedBy: Readonly<Record<string, number>>;
   /** Carriers that fail far more than the others, the worst first. */
   readonly outlyingCarriers: readonly FailingCarrier[];
@@ -68,6 +71,8 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed {
 
 /** Rings are often behind for moments. Above these ratios they miss the configured interval. */
 const INTERVAL_RATIO = { warningAbove: 1.5, alertAbove: 3 };
+/** More than this share of the polls may not be held back. */
+const HELD_PERCENT = 5;
 const FAILURES_NAMED = 3;
 const CARRIERS_NAMED = 2;
 /** The same tolerance for short intervals. */
@@ -80,6 +85,7 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
     ...breakerReasons(inputs),
     ...idleReasons(inputs),
     ...metricReasons(inputs),
+    ...heldReasons(inputs),
     ...stopReasons(inputs.stops),
     ...readingReasons(inputs.readings),
     ...intervalReasons(inputs),
@@ -170,6 +176,14 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
     const severity = verdicts[code];
     return severity === 'normal' ? [] : [{ code, severity, text, command }];
   });
+}
+
+/** The success rate leaves these polls out, so they need words of their own. A breaker or a pause explains them already. */
+function heldReasons({ polls, held, pauses, breakers, followUps }: TaskHealthInputs): Cause[] {
+  const percent = (100 * held) / Math.max(1, polls);
+  if (percent <= HELD_PERCENT || pauses.length + breakers.length + followUps.length > 0) return [];
+  const text = `${percentDown(percent, 1)} % of polls could not make their call in time: cardpoll held them back`;
+  return [{ code: 'polls_held', severity: 'warning', text, command: 'cardpoll stats failures' }];
 }
 
 /** Calls that wait for a rate limit hold the limit of calls, too; a higher one does not help them. */

@@ -11,6 +11,7 @@ export const REASON_CODES = [
   'paused',
   'breaker_open',
   'nothing_polled',
+  'polls_held',
   'interval_missed',
   'limit_reduced',
   'overloaded',

@@ -56,7 +56,15 @@ export const taskStats = report('TaskStats', {
   total: z.int().describe('Polls since counting began; so are succeeded and failed'),
   succeeded: z.int(),
   failed: z.int(),
-  successRate: z.number().nullable().describe('Percent over the last five minutes; null without a poll'),
+  held: z
+    .int()
+    .describe(
+      'Polls of the last five minutes that cardpoll itself held back; they count in total and failed',
+    ),
+  successRate: z
+    .number()
+    .nullable()
+    .describe('Percent over the last five minutes, of the polls that were not held; null without one'),
   avgDurationMs: z.number().nullable().describe('Over the last five minutes; null without a poll'),
   p50Ms: z
     .number()

@@ -51,7 +51,8 @@ export function taskStatsOf(
   { offered, stopMode, instances, ...surroundings }: TaskSurroundings,
 ): MeasuredTask {
   const { window, recent } = stats;
-  const { successRate, avgDurationMs } = metrics;
+  const { held, successRate, avgDurationMs } = metrics;
+  const { held: _ours, ...failedBy } = window.reasons;
   const { taskType, effectiveConcurrency, concurrency } = queue;
   // Judged before rounding, so that 89.999 % does not count as 90 %.
   const { demandPerSecond } = metrics.schedule;
@@ -75,8 +76,10 @@ export function taskStatsOf(
     recentPolls: recent.polls,
     maxConcurrency: concurrency.max,
     readings: { total: window.succeeded, implausible: window.implausible, stopMode },
-    failedBy: window.reasons,
-    outlyingCarriers: outlyingCarriersOf(window),
+    polls: metrics.polls,
+    held,
+    failedBy,
+    outlyingCarriers: outlyingCarriersOf({ ...window, failed: window.failed - held }),
     drainSeconds: capacity.drainSeconds,
     remedy: capacity.remedy,
   });
@@ -85,6 +88,7 @@ export function taskStatsOf(
     total: stats.total,
     succeeded: stats.succeeded,
     failed: stats.failed,
+    held,
     successRate: successRate === null ? null : percentDown(successRate),
     avgDurationMs: roundedOrNull(avgDurationMs),
     p50Ms: roundedOrNull(percentileOf(window.durations, 0.5)),

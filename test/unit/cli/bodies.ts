@@ -37,6 +37,7 @@ export function task(taskType: TaskType, over: Partial<TaskBody> = {}): TaskBody
     total: 1_000,
     succeeded: 990,
     failed: 10,
+    held: 0,
     success_rate: 99,
     avg_duration_ms: 120.5,
     p50_ms: 110,

@@ -144,7 +144,7 @@ const IDLE: Metrics = {
   queueLength: 0,
   polls: 0,
   polledPercent: null,
-  ...pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0 }),
+  ...pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0, reasons: {} }),
   schedule: schedulePaceOf([], 0),
   unconfirmedStops: null,
   heldStops: null,
@@ -158,7 +158,12 @@ const samplesOf = (metrics: Partial<Metrics>) =>
 
 describe('metrics', () => {
   it('are the ones statistics show', () => {
-    const rates = pollRatesOf({ succeeded: 8_999_999, failed: 1_000_001, durationMs: 20_000_000 });
+    const rates = pollRatesOf({
+      succeeded: 8_999_999,
+      failed: 1_000_001,
+      durationMs: 20_000_000,
+      reasons: {},
+    });
     const metrics = { queueLength: 7, polls: 10_000_000, ...rates, unconfirmedStops: 3, heldStops: 28 };
     expect(samplesOf(metrics)).toMatchObject({
       queue_backlog: 7,
@@ -173,8 +178,15 @@ describe('metrics', () => {
     [9, null],
     [10, 90],
   ])('have a success rate of %i polls: %s', (polls, successRate) => {
-    const rates = pollRatesOf({ succeeded: polls - 1, failed: 1, durationMs: 0 });
+    const rates = pollRatesOf({ succeeded: polls - 1, failed: 1, durationMs: 0, reasons: {} });
     expect(samplesOf({ polls, ...rates }).success_rate).toBe(successRate);
+    const more = pollRatesOf({
+      succeeded: polls - 1,
+      failed: 8,
+      durationMs: 0,
+      reasons: { held: 7, card: 1 },
+    });
+    expect(samplesOf({ polls: polls + 7, ...more }).success_rate).toBe(successRate);
   });
 
   it('have no rate and no duration without a poll', () => {

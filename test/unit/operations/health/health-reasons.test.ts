@@ -34,6 +34,8 @@ const FINE: TaskHealthInputs = {
   achievedIntervalSeconds: 60,
   stops: CALM_STOPS,
   readings: { total: 100, implausible: 5, stopMode: 'enforce' },
+  polls: 0,
+  held: 0,
   failedBy: {},
   outlyingCarriers: [],
   drainSeconds: 0,
@@ -172,6 +174,15 @@ describe('reasons of a task type', () => {
       { code: 'nothing_polled', severity: 'alert', text: '1 card is due, and it was not polled for 10 s' },
     ],
     ['the queue is long', { queueLength: 10_000 }, { code: 'queue_backlog', severity: 'warning' }],
+    [
+      'polls are held back',
+      { polls: 1_000, held: 60 },
+      {
+        code: 'polls_held',
+        severity: 'warning',
+        text: '6 % of polls could not make their call in time: cardpoll held them back',
+      },
+    ],
     [
       'many fail',
       { successRate: 12.34 },

@@ -49,6 +49,7 @@ function reading(
   durationMs: number,
   carriers: PollsByCarrier = new Map(),
   rings: readonly RingState[] = [],
+  reasons: Record<string, number> = {},
 ) {
   const stats = {
     total: 1_000,
@@ -67,7 +68,7 @@ function reading(
       implausible: 0,
       seconds: 300,
       durations: {},
-      reasons: {},
+      reasons,
       carriers,
     },
     recent: { polls: 30, succeeded: 30, seconds: 15, durations: {} },
@@ -167,6 +168,26 @@ describe('taskStatsOf', () => {
       health: 'warning',
       healthReasons: [{ code: 'success_rate', severity: 'warning' }],
     });
+  });
+
+  it('does not count polls that cardpoll held back against the gateway', () => {
+    const carriers = new Map([[7, { polls: 40, failed: 30 }]]);
+    const stats = taskStatsOf(queue, reading(570, 430, 0, carriers, [], { held: 400, timeout: 30 }), FREE);
+    expect(stats).toMatchObject({ held: 400, successRate: 95 });
+    expect(stats.healthReasons.map(({ severity, text }) => [severity, text])).toEqual([
+      ['warning', '95 % of polls succeed; failures: timeout 30; carrier 7: 75 % fail'],
+      ['warning', '40 % of polls could not make their call in time: cardpoll held them back'],
+    ]);
+    const none = taskStatsOf(queue, reading(0, 300, 0, new Map(), [], { held: 300 }), FREE);
+    expect(none).toMatchObject({
+      successRate: null,
+      health: 'warning',
+      healthReasons: [{ code: 'polls_held' }],
+    });
+    const few = taskStatsOf(queue, reading(95, 5, 0, new Map(), [], { held: 5 }), FREE);
+    expect(few).toMatchObject({ successRate: 100, healthReasons: [] });
+    const { metrics } = reading(1, 999, 0, new Map(), [], { held: 998, timeout: 1 });
+    expect(metrics).toMatchObject({ polls: 1_000, held: 998, successRate: 50 });
   });
 
   it('names the carrier that fails far more than the others', () => {
