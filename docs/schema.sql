@@ -220,6 +220,13 @@ CREATE TRIGGER cards_changed BEFORE UPDATE ON public.cards FOR EACH ROW WHEN (((
 CREATE TRIGGER cards_removed AFTER DELETE ON public.cards REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION cards_record_removals();
 CREATE TRIGGER cards_truncated BEFORE TRUNCATE ON public.cards FOR EACH STATEMENT EXECUTE FUNCTION cards_refuse_truncate();
 
+CREATE TABLE cards_over_running (
+  card_id bigint NOT NULL,
+  month date NOT NULL,
+  seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT cards_over_running_pkey PRIMARY KEY (card_id)
+);
+
 CREATE TABLE cleanup_configs (
   id integer NOT NULL,
   target text NOT NULL,
@@ -410,6 +417,8 @@ CREATE TABLE stop_control (
   jump_accepted_at timestamp with time zone,
   jump_over_at timestamp with time zone,
   jump_doubtful_until timestamp with time zone,
+  over_running_month date,
+  over_running_at timestamp with time zone,
   CONSTRAINT stop_control_pkey PRIMARY KEY (only_row),
   CONSTRAINT stop_control_mode_check CHECK ((mode = ANY (ARRAY['enforce'::text, 'observe'::text]))),
   CONSTRAINT stop_control_only_row_check CHECK (only_row)
@@ -566,6 +575,24 @@ CREATE OR REPLACE FUNCTION public.may_be_stopped(s card_stops)
 AS $function$
   SELECT (s.state = 'done' OR s.state = 'requested' AND (s.claimed_until IS NOT NULL OR s.unresolved))
     AND s.authority IS DISTINCT FROM 'operator'
+$function$;
+
+CREATE OR REPLACE FUNCTION public.over_running(of_month date)
+ RETURNS TABLE(card_id bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT c.card_id
+  FROM cards c JOIN card_usage u ON u.card_id = c.card_id AND u.month = of_month
+  WHERE NOT c.stopped AND u.used_mb > c.allowance_mb AND u.suspected_mb IS NULL AND NOT u.closed
+    AND reading_is_of_sim(c, u.iccid, u.read_at)
+    AND NOT EXISTS (
+      SELECT FROM card_stops s
+      WHERE s.card_id = c.card_id AND s.month = u.month
+        AND (s.state = 'held' AND stop_is_final(s, c.iccid, c.allowance_mb)
+          OR s.state IN ('observed', 'dismissed', 'resumed') AND stop_spares(s, c, u.read_at)
+          OR s.state = 'requested' AND s.acknowledged_at IS NOT NULL AND s.iccid = c.iccid)
+    )
 $function$;
 
 CREATE OR REPLACE FUNCTION public.reading_is_of_sim(card cards, of_iccid text, read_at timestamp with time zone)

@@ -1,5 +1,6 @@
 // A fleet in virtual time whose live store loses everything again and again: the real scheduler and initialiser, cards and marks
 // in memory, and a worker that polls whatever is due.
+import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
 import type { ConfigMatcher } from '../../src/domain/schedule/polling-config.ts';
 import { Initialiser } from '../../src/engine/schedule/initialiser.ts';
 import { Scheduler } from '../../src/engine/schedule/scheduler.ts';
@@ -63,6 +64,7 @@ export class LosingFleet {
       live,
       records: this.#records(),
       offers: () => true,
+      calendar: new MonthCalendar('UTC'),
       initBatch: this.initBatch,
       initPauseMs: 1_000,
       onProgress: (progress) => this.reported.push(progress),
@@ -123,7 +125,7 @@ export class LosingFleet {
           for (const mark of marks) this.#marks.set(mark.configId, mark);
         },
       },
-      stops: { wanted: async () => [] },
+      stops: { wanted: async () => [], sweepOverRunning: async () => {} },
       identity: async () => 'database',
     };
     return records as unknown as RecordStore;

@@ -15,4 +15,5 @@ export const CALM_STOPS: StopFigures = {
   observed: 0,
   unconfirmed: 0,
   resumedDay: 0,
+  overRunning: { count: 0, atMs: 1, cardIds: [] },
 };

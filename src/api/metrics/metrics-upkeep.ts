@@ -45,6 +45,10 @@ export function addStops(page: Page, { stops, healthReasons }: Overview): void {
   const done = page.gauge('stops_done', 'Stops of the last hour and the last day', ['window']);
   const budget = page.gauge('stops_budget', 'Stops allowed in an hour and in a day', ['window']);
   const resumed = page.gauge('stops_resumed', 'Cards resumed in the last day', ['window']);
+  const overRunning = page.gauge(
+    'cards_over_running',
+    'Cards over their package that run and have no stop open',
+  );
   // Nothing of it is known, or all of it.
   if (stops.mode === null) return;
   for (const one of STOP_MODES) mode.set({ mode: one }, one === stops.mode ? 1 : 0);
@@ -64,6 +68,8 @@ export function addStops(page: Page, { stops, healthReasons }: Overview): void {
   page
     .gauge('stops_unconfirmed', 'Cards that still run although the gateway acknowledged their stop')
     .set(stops.unconfirmed ?? 0);
+  // Missing while no walk over all cards has ended.
+  if (stops.overRunning !== null) overRunning.set(stops.overRunning);
   page
     .gauge('usage_jump', '1 while the readings of the fleet grow too fast to be believed')
     .set(healthReasons.some(({ code }) => code === 'usage_jump') ? 1 : 0);

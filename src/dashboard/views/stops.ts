@@ -3,7 +3,12 @@
 import type { OverviewBody } from '../../api/client/client-bodies.ts';
 import { stopColumns } from '../../cli/output/reports/stop-table.ts';
 import { cardCount } from '../../cli/output/style.ts';
-import { countedText, STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../../domain/stops/stop.ts';
+import {
+  countedText,
+  OVER_RUNNING_COUNTED,
+  STOPS_COUNTED,
+  UNCONFIRMED_STOPS_COUNTED,
+} from '../../domain/stops/stop.ts';
 import { gauge } from '../charts.ts';
 import { count, counted } from '../format.ts';
 import { fact, hint, type Line, missing, plain, type Room, type Span, span, stacked } from '../layout.ts';
@@ -84,6 +89,7 @@ function waitingLines({
   observed,
   unconfirmed,
   resumed_day,
+  over_running: over,
 }: Stops): Line[] {
   const counted = (number: number | null, most = STOPS_COUNTED) => countedText(number ?? 0, most, count);
   const wait = doubtful === 1 ? 'waits' : 'wait';
@@ -98,6 +104,13 @@ function waitingLines({
     ),
     fact('observed', span(`${counted(observed)} would have been made`)),
     fact('no effect', span(running, unconfirmed ? 'yellow' : undefined)),
+    fact(
+      'over, runs',
+      span(
+        over === null ? 'not counted yet' : `${counted(over, OVER_RUNNING_COUNTED)} with no stop open`,
+        over ? 'red' : undefined,
+      ),
+    ),
     fact('resumed', span(`${counted(resumed_day)} in 24 h`)),
   ];
 }

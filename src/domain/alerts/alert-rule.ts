@@ -7,7 +7,7 @@
 // nothing changes.
 import { AVG_DURATION_MS, HEALTH_LEVELS, type Health, QUEUE_LENGTH, SUCCESS_RATE } from '../health.ts';
 import type { TaskMetrics } from '../stats/task-metrics.ts';
-import { STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../stops/stop.ts';
+import { OVER_RUNNING_COUNTED, STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../task-type.ts';
 import type { WebhookFormat } from './webhook-format.ts';
 
@@ -38,6 +38,7 @@ interface RuleMetrics extends TaskMetrics {
   /** Each is null unless a rule whose type counts it is evaluated. */
   readonly unconfirmedStops: number | null;
   readonly heldStops: number | null;
+  readonly overRunning: number | null;
   readonly condition: TaskCondition | null;
 }
 
@@ -55,7 +56,7 @@ interface RuleTypeFacts {
   /** The only task type it can watch; null: any. */
   readonly onlyFor: TaskType | null;
   /** What it watches in addition to the polls; reading it costs queries. */
-  readonly reads: 'unconfirmedStops' | 'heldStops' | 'condition' | null;
+  readonly reads: 'unconfirmedStops' | 'heldStops' | 'overRunning' | 'condition' | null;
   /** The rule fires when its condition has held in every pass of this time, milliseconds. */
   readonly holdsForMs: number;
   /** The metric it watches; null without a sample. */
@@ -113,6 +114,17 @@ const TABLE = {
     onlyFor: 'package',
     reads: 'heldStops',
     sample: ({ heldStops }) => heldStops,
+  },
+  // A single card that runs over its package is too many. null: no walk over all cards has ended in this month.
+  over_running: {
+    ...PLAIN,
+    recommended: 'Over package and running',
+    command: 'cardpoll stats',
+    usual: { comparison: '>', threshold: 0 },
+    bounds: { min: 0, max: OVER_RUNNING_COUNTED - 1 },
+    onlyFor: 'package',
+    reads: 'overRunning',
+    sample: ({ overRunning }) => overRunning,
   },
   // Polls that are held back do not fail, so the success rate does not show an outage: these three do, within a minute.
   polling_stalled: {

@@ -31,6 +31,16 @@ export const STOPS_COUNTED = 100_000;
 /** Unconfirmed stops are counted up to this number, so that the count stays cheap when no stop of a fleet takes effect. */
 export const UNCONFIRMED_STOPS_COUNTED = 10_000;
 
+/** Cards over their package that run without a cause are counted up to this number: each is judged anew when it is counted. */
+export const OVER_RUNNING_COUNTED = 10_000;
+/** Their ids that are shown. */
+export const OVER_RUNNING_SHOWN = 10;
+/**
+ * A card that has just gone over is being stopped, which takes seconds; a slow rate limit or a backlog, minutes. The time counts
+ * from when the card was first found so and does not begin anew with a reading or a refused call, so it hides no card for longer.
+ */
+export const OVER_RUNNING_GRACE_MS = 600_000;
+
 /** `100,000+`: there may be more than were counted. */
 export function countedText(count: number, most: number, number: (count: number) => string): string {
   return count < most ? number(count) : `${number(count)}+`;

@@ -24,7 +24,7 @@ export class AlertEvaluator extends LoopService<
   LeaderMeans & {
     readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings' | 'now'>;
     readonly alerts: Pick<AlertRecords, 'toEvaluate' | 'apply'>;
-    readonly stops: Pick<StopRecords, 'unconfirmed'>;
+    readonly stops: Pick<StopRecords, 'unconfirmed' | 'overRunning'>;
     readonly stopControl: Pick<StopControlRecords, 'read'>;
     readonly conditions: () => Promise<TaskConditions>;
     readonly intervalMs: number;
@@ -44,10 +44,11 @@ export class AlertEvaluator extends LoopService<
     const rules = await alerts.toEvaluate();
     if (rules.length === 0) return intervalMs;
     const read = new Set(rules.map(({ rule }) => RULE_TYPE_FACTS[rule.ruleType].reads));
-    const [fleet, unconfirmedStops, control, condition] = await Promise.all([
+    const [fleet, unconfirmedStops, control, over, condition] = await Promise.all([
       readFleet(live),
       read.has('unconfirmedStops') ? stops.unconfirmed() : null,
       read.has('heldStops') ? stopControl.read() : null,
+      read.has('overRunning') ? stops.overRunning() : null,
       read.has('condition') ? conditions() : null,
     ]);
     const heldStops = control?.held ?? null;
@@ -61,6 +62,7 @@ export class AlertEvaluator extends LoopService<
         ...fleet[taskType].metrics,
         unconfirmedStops,
         heldStops,
+        overRunning: over?.count ?? null,
         condition: condition === null ? null : condition[taskType],
       });
       const event = nextEvent(watched, sample);

@@ -15,6 +15,7 @@
 // The live store does not fence what is written here, so every write first checks the lead: a process that was paused
 // in the middle of a pass must not use what it read then to undo what the next leader has done since. A pass ends when
 // its lead ends, even if this instance leads again by then: its configs are outdated.
+import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
 import { MIN_BUCKETS } from '../../domain/schedule/phase.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
@@ -45,6 +46,7 @@ export interface InitialiserDeps extends LeaderMeans {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity' | 'now'>;
   readonly records: Pick<RecordStore, 'cards' | 'configs' | 'identity' | 'stops'>;
   readonly offers: Offers;
+  readonly calendar: MonthCalendar;
   readonly matcher: () => ConfigMatcher;
   /** Cards in one batch; initPauseMs is the pause between two batches (operations interface, section 8). */
   readonly initBatch: number;

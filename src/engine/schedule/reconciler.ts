@@ -7,6 +7,7 @@
 // the suspects again. Only what is wrong in both halves is repaired and counted: the feed handles a card that changed
 // in between.
 import type { CardMembership } from '../../domain/cards/card.ts';
+import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import { sum, sumOfCounts } from '../../domain/numbers.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import type { Reconciliation, ReconciliationReason } from '../../store/ports/live/coordination.ts';
@@ -38,7 +39,10 @@ export interface Suspicion {
 
 interface ReconcilerDeps {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'identity' | 'now'>;
-  readonly records: Pick<RecordStore, 'cards' | 'identity'>;
+  readonly records: Pick<RecordStore, 'cards' | 'identity'> & {
+    readonly stops: Pick<RecordStore['stops'], 'sweepOverRunning'>;
+  };
+  readonly calendar: MonthCalendar;
   /** Throws when this instance no longer leads. */
   readonly requireLead: () => void;
   readonly onBegin: (reason: ReconciliationReason) => void;
@@ -144,12 +148,21 @@ export class Reconciler {
       const wanted = Math.min(CARDS_A_READ, limit - count);
       const cards = await this.deps.records.cards.page(lastId, wanted);
       for (const card of await this.#repair.missing(cards, matcher)) suspects.set(card.cardId, card);
+      const from = lastId;
       lastId = cards.at(-1)?.cardId ?? lastId;
       count += cards.length;
       more = cards.length === wanted;
+      await this.#countOverRunning(from, more ? lastId : null);
     }
     const position = more ? `cards:${lastId}` : ringAfter(matcher, Number.NEGATIVE_INFINITY);
     return { state, next: { ...state, position, checked: state.checked + count }, suspects, matcher };
+  }
+
+  /** The walk passes all cards, so it also counts those that cardpoll should have stopped. @param throughId null: all the rest */
+  async #countOverRunning(afterId: number, throughId: number | null): Promise<void> {
+    const month = this.deps.calendar.monthOf(await this.deps.live.now());
+    const through = throughId ?? Number.MAX_SAFE_INTEGER;
+    await this.deps.records.stops.sweepOverRunning(afterId, through, month, throughId === null);
   }
 
   async #lookAtMembers(

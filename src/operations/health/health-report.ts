@@ -2,7 +2,12 @@
 // stop-figures.ts.
 import { z } from 'zod';
 import { METRICS } from '../../domain/health.ts';
-import { STOP_MODES, STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../../domain/stops/stop.ts';
+import {
+  OVER_RUNNING_COUNTED,
+  STOP_MODES,
+  STOPS_COUNTED,
+  UNCONFIRMED_STOPS_COUNTED,
+} from '../../domain/stops/stop.ts';
 import { type ReportOf, taskType } from '../report.ts';
 
 /** Each has a section in docs/runbook.md. */
@@ -17,6 +22,7 @@ export const REASON_CODES = [
   'overloaded',
   'pace_short',
   'stop_unconfirmed',
+  'over_running',
   'stops_held',
   'usage_jump',
   'implausible_readings',
@@ -89,5 +95,16 @@ export const stopNumbers = z.object({
     upTo(UNCONFIRMED_STOPS_COUNTED, 'Cards not stopped although the gateway acknowledged it'),
   ),
   resumedDay: count(upTo(STOPS_COUNTED, 'Cards resumed in the last day')),
+  overRunning: z
+    .int()
+    .nullable()
+    .describe(
+      `${upTo(OVER_RUNNING_COUNTED, 'Cards over their package that have run for ten minutes with no stop open')}; null while no walk over all cards has ended in this month, or the database does not answer`,
+    ),
+  overRunningAt: z
+    .date()
+    .nullable()
+    .describe('When that walk ended: cards that went over their package since may be missing'),
+  overRunningCards: z.array(z.int()).describe('The first ten of them'),
 });
 export type StopNumbers = ReportOf<typeof stopNumbers>;

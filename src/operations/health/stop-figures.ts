@@ -2,12 +2,14 @@
 // seconds for the overview (stats.ts). Says what they add to the reasons of health-reasons.ts: stops without effect, stops that
 // are held, and readings that grow too fast to be believed.
 import {
+  OVER_RUNNING_COUNTED,
   STOPS_COUNTED,
   type StopSettings,
   stopRulesOf,
   UNCONFIRMED_STOPS_COUNTED,
 } from '../../domain/stops/stop.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import { dateOf } from '../date-of.ts';
 import type { Cause, StopNumbers } from './health-report.ts';
 
 export type StopFigures = Awaited<ReturnType<typeof readStopFigures>>;
@@ -20,6 +22,7 @@ export async function readStopFigures(
   // One after the other: while a table is locked, this holds one connection.
   const control = await stopControl.read();
   const unconfirmed = await stops.unconfirmed();
+  const overRunning = await stops.overRunning();
   const fleet = await cards.estimate();
   const { mode, maxPerHour, maxPerDay } = stopRulesOf(settings, fleet);
   return {
@@ -29,6 +32,8 @@ export async function readStopFigures(
     budgetHour: maxPerHour,
     budgetDay: maxPerDay,
     unconfirmed,
+    // null: no walk of this month has ended.
+    overRunning,
   };
 }
 
@@ -45,12 +50,22 @@ export function stopNumbersOf(figures: StopFigures | null): StopNumbers {
     observed: figures?.observed ?? null,
     unconfirmed: figures?.unconfirmed ?? null,
     resumedDay: figures?.resumedDay ?? null,
+    overRunning: figures?.overRunning?.count ?? null,
+    overRunningAt: dateOf(figures?.overRunning?.atMs ?? null),
+    overRunningCards: [...(figures?.overRunning?.cardIds ?? [])],
   };
 }
 
 /** @param stops null: not known, or the task type stops no cards. */
 export function stopReasons(stops: StopFigures | null): Cause[] {
-  return stops === null ? [] : [...jumpReasons(stops), ...heldReasons(stops), ...unconfirmedReasons(stops)];
+  return stops === null
+    ? []
+    : [
+        ...jumpReasons(stops),
+        ...heldReasons(stops),
+        ...unconfirmedReasons(stops),
+        ...overRunningReasons(stops),
+      ];
 }
 
 /**
@@ -124,6 +139,18 @@ function unconfirmedReasons({ unconfirmed: cards }: StopFigures): Cause[] {
   const count = countedUpTo(UNCONFIRMED_STOPS_COUNTED, cards);
   const text = `the gateway acknowledged the stop of ${count} ${noun} but did not stop ${them}`;
   return [{ code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stats failures' }];
+}
+
+/** An alert: no other figure says that cards over their package run on. */
+function overRunningReasons({ overRunning }: StopFigures): Cause[] {
+  const cardId = overRunning?.cardIds[0];
+  if (overRunning === null || cardId === undefined) return [];
+  const { count } = overRunning;
+  const cards = count === 1 ? 'card is over its package and runs' : 'cards are over their package and run';
+  const text =
+    `${countedUpTo(OVER_RUNNING_COUNTED, count)} ${cards}, and no stop is open: ` +
+    `see why card ${cardId} is not stopped`;
+  return [{ code: 'over_running', severity: 'alert', text, command: `cardpoll explain ${cardId}` }];
 }
 
 function countedUpTo(most: number, count: number): string {

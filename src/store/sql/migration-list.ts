@@ -26,3 +26,4 @@ export { default as '0024_webhook_formats' } from './migrations/0.3/0024_webhook
 export { default as '0025_ring_marks' } from './migrations/0.3/0025_ring_marks.sql';
 export { default as '0026_holds_end' } from './migrations/0.3/0026_holds_end.sql';
 export { default as '0027_resume_hand_out' } from './migrations/0.3/0027_resume_hand_out.sql';
+export { default as '0028_over_running' } from './migrations/0.3/0028_over_running.sql';

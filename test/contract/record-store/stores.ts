@@ -92,6 +92,7 @@ export function describeRecordStore(concern: string, suite: (context: Context) =
         'card_usage',
         'usage_records',
         'card_stops',
+        'cards_over_running',
         'resume_runs',
         'stop_control',
         'manual_trigger_cards',

@@ -78,7 +78,16 @@ export const OVERVIEW: OverviewBody = {
   stops: {
     mode: 'enforce',
     ...{ done_hour: 12, done_day: 340, budget_hour: 100, budget_day: 500 },
-    ...{ held: 0, held_for_operator: 0, observed: 0, unconfirmed: 0, resumed_day: 0 },
+    ...{
+      held: 0,
+      held_for_operator: 0,
+      observed: 0,
+      unconfirmed: 0,
+      resumed_day: 0,
+      over_running: 0,
+      over_running_at: '2026-11-21T09:50:00.000Z',
+      over_running_cards: [],
+    },
   },
   pauses: [],
   tasks: [

@@ -80,6 +80,9 @@ export const TROUBLED: Bodies['overview'] = {
       observed: 100_000,
       unconfirmed: 10_000,
       resumed_day: 100_000,
+      over_running: 0,
+      over_running_at: '2026-11-21T09:50:00.000Z',
+      over_running_cards: [],
     },
   },
   pauses: TASK_TYPES.map((task_type) => ({

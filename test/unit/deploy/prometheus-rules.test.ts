@@ -90,6 +90,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   CardpollStopsHeld: gauge('cardpoll_stops_held', 1, 0),
   CardpollUsageJump: gauge('cardpoll_usage_jump', 1, 0),
+  CardpollOverRunning: gauge('cardpoll_cards_over_running', 1, 0),
   CardpollStopUnconfirmed: gauge('cardpoll_stops_unconfirmed', 1, 0),
   CardpollResultsFenced: { fires: fenced(2), silent: fenced(1) },
   CardpollEventLoopSlow: gauge('cardpoll_nodejs_eventloop_lag_p99_seconds{instance="a"}', 0.51, 0.5),

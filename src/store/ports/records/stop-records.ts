@@ -83,6 +83,16 @@ export interface StopDecision {
   readonly reason: string;
 }
 
+/** Cards that are over their package, run, and have nothing open (migration 0028 has the definition). */
+interface OverRunning {
+  /** Up to OVER_RUNNING_COUNTED. */
+  readonly count: number;
+  /** When the last walk over all cards ended. A card that is stopped since does not count; one that went over since may be missing. */
+  readonly atMs: number;
+  /** The first of them. */
+  readonly cardIds: readonly number[];
+}
+
 export interface StopRecords {
   /** @returns the last `limit` stops of a card, latest first. */
   ofCard(cardId: number, limit: number): Promise<readonly CardStop[]>;
@@ -121,6 +131,14 @@ export interface StopRecords {
   abandon(cardId: number, month: string, attempt: number, error: string, isCardFault: boolean): Promise<void>;
   /** @returns the number of cards that run despite an acknowledged stop, up to UNCONFIRMED_STOPS_COUNTED. */
   unconfirmed(): Promise<number>;
+
+  /**
+   * A step of the walk that counts cards over their package which run and have nothing open: after one card id, through another.
+   * @param month the present one, YYYY-MM @param ends the walk ends with this step
+   */
+  sweepOverRunning(afterCardId: number, throughCardId: number, month: string, ends: boolean): Promise<void>;
+  /** @returns those that run so for longer than OVER_RUNNING_GRACE_MS; null: no walk of this month has ended yet. */
+  overRunning(): Promise<OverRunning | null>;
 
   /**
    * Lets held stops go on: the next package poll judges the card anew, and the budget does not hold it.

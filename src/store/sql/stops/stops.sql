@@ -239,3 +239,47 @@ UPDATE stop_control SET jump_since = NULL, jump_accepted_at = NULL,
   jump_doubtful_until = CASE WHEN $1::boolean THEN jump_doubtful_until ELSE clock_timestamp() END
 WHERE jump_since IS NOT NULL
 RETURNING only_row
+
+-- name: stops.sweepOverRunning
+-- One step of the walk over all cards: which of these are over their package, run, and have nothing open. $1 card id to start
+-- after, $2 last card id, $3 present month, $4 whether the walk ends with it. Walks the keys.
+WITH found AS MATERIALIZED (
+  SELECT o.card_id
+  FROM over_running($3::date) o
+  WHERE o.card_id > $1::bigint AND o.card_id <= $2::bigint
+), gone AS (
+  DELETE FROM cards_over_running o
+  WHERE o.card_id > $1::bigint AND o.card_id <= $2::bigint AND o.card_id NOT IN (SELECT card_id FROM found)
+), walk AS (
+  UPDATE stop_control SET
+    over_running_month = CASE WHEN $1::bigint = 0 OR over_running_month = $3::date THEN $3::date END,
+    over_running_at = CASE
+      WHEN $4::boolean AND ($1::bigint = 0 OR over_running_month = $3::date) THEN clock_timestamp()
+      WHEN over_running_month = $3::date THEN over_running_at END
+  WHERE ($4::boolean OR over_running_month IS DISTINCT FROM $3::date)
+    AND (over_running_month IS NOT NULL OR $1::bigint = 0)
+)
+INSERT INTO cards_over_running AS o (card_id, month)
+SELECT card_id, $3::date FROM found
+ON CONFLICT (card_id) DO UPDATE SET month = excluded.month, seen_at = clock_timestamp()
+WHERE o.month <> excluded.month
+
+-- name: stops.overRunning
+-- How many cards run so for longer than $1 ms, at most $2, when the last walk ended, and up to $3 of their ids. Judged anew by their
+-- keys, so that a card which is stopped meanwhile does not count until the next walk. No row: not known.
+SELECT control.over_running_at AS at, found.count, found.card_ids
+FROM stop_control control CROSS JOIN LATERAL (
+  SELECT count(*) AS count, coalesce(array_to_json((array_agg(card_id ORDER BY card_id))[:$3::integer]), '[]') AS card_ids
+  FROM (
+    SELECT o.card_id
+    FROM cards_over_running o
+    -- The limit allows one plan only: card by card. Another one could read all cards.
+    CROSS JOIN LATERAL (
+      SELECT FROM over_running(control.over_running_month) still WHERE still.card_id = o.card_id LIMIT 1
+    ) AS still_so
+    WHERE o.month = control.over_running_month
+      AND o.seen_at <= clock_timestamp() - $1::float8 * interval '1 millisecond'
+    LIMIT $2::integer
+  ) AS runs
+) AS found
+WHERE control.over_running_at IS NOT NULL

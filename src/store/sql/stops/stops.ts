@@ -1,6 +1,13 @@
 // Stops as operators see them, and what they decide: they release and dismiss those that are held, and order the stop of a
 // card, and what decides about all stops. How cards over their package are stopped is stop-claims.ts.
-import { STOP_STATES, STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../../../domain/stops/stop.ts';
+import {
+  OVER_RUNNING_COUNTED,
+  OVER_RUNNING_GRACE_MS,
+  OVER_RUNNING_SHOWN,
+  STOP_STATES,
+  STOPS_COUNTED,
+  UNCONFIRMED_STOPS_COUNTED,
+} from '../../../domain/stops/stop.ts';
 import type { StopControlRecords, StopDecision, StopRecords } from '../../ports/records/stop-records.ts';
 import { monthStart } from '../cleanup/partitions.ts';
 import type { SqlClient } from '../client/sql-client.ts';
@@ -35,6 +42,12 @@ export function sqlStops(client: SqlClient): StopRecords {
 
     ofCard: (cardId, limit) => db.rows('ofCard', cardId, limit),
     unconfirmed: () => db.count('unconfirmed', UNCONFIRMED_STOPS_COUNTED),
+    sweepOverRunning: (afterCardId, throughCardId, month, ends) =>
+      walkingIndexes(client, (tx) =>
+        sql.on(tx).run('sweepOverRunning', afterCardId, throughCardId, monthStart(month), ends),
+      ),
+    overRunning: () =>
+      db.first('overRunning', OVER_RUNNING_GRACE_MS, OVER_RUNNING_COUNTED, OVER_RUNNING_SHOWN),
     release: (cardIds, decision) => decide('release', cardIds, decision),
     dismiss: (cardIds, decision) => decide('dismiss', cardIds, decision),
 

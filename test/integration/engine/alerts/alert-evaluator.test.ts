@@ -69,7 +69,7 @@ function evaluator({ leads = (): boolean => true, clock = systemClock as Clock }
     clock,
     live,
     alerts: records.alerts,
-    stops: { unconfirmed: async () => unconfirmed },
+    stops: { unconfirmed: async () => unconfirmed, overRunning: async () => null },
     stopControl: records.stopControl,
     conditions: async () => perTaskType(() => condition),
     fence: () => (leads() ? 1 : null),

@@ -2,6 +2,7 @@
 // overtaken by another leader, or when configs come and go.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { Initialiser, type InitialiserDeps } from '../../../../src/engine/schedule/initialiser.ts';
 import type { Repairs } from '../../../../src/engine/schedule/ring-repair.ts';
@@ -85,6 +86,7 @@ function makeInitialiser(
 ): Initialiser {
   return new Initialiser({
     offers: () => true,
+    calendar: new MonthCalendar('UTC'),
     live: overriding(store, { identity: async () => identities.live }),
     records: overriding(records, {
       identity: async () => identities.records,

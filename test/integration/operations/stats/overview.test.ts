@@ -262,7 +262,16 @@ describe('a task type', () => {
     expect((await stops.overview()).stops).toEqual({
       mode: 'enforce',
       ...{ doneHour: 1, doneDay: 3, budgetHour: null, budgetDay: 3 },
-      ...{ held: 1, heldForOperator: 1, observed: 1, unconfirmed: 0, resumedDay: 1 },
+      ...{
+        held: 1,
+        heldForOperator: 1,
+        observed: 1,
+        unconfirmed: 0,
+        resumedDay: 1,
+        overRunning: null,
+        overRunningAt: null,
+        overRunningCards: [],
+      },
     });
     const [, , { healthReasons }] = (await stops.tasks()) as [unknown, unknown, { healthReasons: object[] }];
     expect(healthReasons).toMatchObject([
@@ -321,7 +330,16 @@ describe('a task type', () => {
       expect((await stats.overview()).stops).toEqual({
         mode: null,
         ...{ doneHour: null, doneDay: null, budgetHour: null, budgetDay: null },
-        ...{ held: null, heldForOperator: null, observed: null, unconfirmed: null, resumedDay: null },
+        ...{
+          held: null,
+          heldForOperator: null,
+          observed: null,
+          unconfirmed: null,
+          resumedDay: null,
+          overRunning: null,
+          overRunningAt: null,
+          overRunningCards: [],
+        },
       });
       expect(await codes()).toEqual({ realname: [], carddata: [], package: [] });
     } finally {

@@ -148,6 +148,7 @@ const IDLE: Metrics = {
   schedule: schedulePaceOf([], 0),
   unconfirmedStops: null,
   heldStops: null,
+  overRunning: null,
   condition: null,
 };
 
@@ -222,9 +223,9 @@ describe('metrics', () => {
 });
 
 describe('recommended alerts', () => {
-  it('are six metrics for each task type and held stops, under names of their own', () => {
+  it('are six metrics for each task type, held stops and cards over their package, under names of their own', () => {
     const rules = recommendedAlerts();
-    expect(rules).toHaveLength(6 * TASK_TYPES.length + 1);
+    expect(rules).toHaveLength(6 * TASK_TYPES.length + 2);
     expect(rules.filter(({ ruleType }) => ruleType === 'stops_held')).toEqual([
       {
         name: 'Stops held: package',

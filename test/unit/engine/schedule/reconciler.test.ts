@@ -1,6 +1,7 @@
 // Passes of reconciliation step by step, on the live store of this process and a table of cards in memory. How the
 // initialiser drives them: test/integration/engine/schedule/initialiser.test.ts.
 import { beforeEach, describe, expect, it } from 'vitest';
+import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { Reconciler, type Suspicion } from '../../../../src/engine/schedule/reconciler.ts';
 import type { Repairs } from '../../../../src/engine/schedule/ring-repair.ts';
@@ -32,6 +33,8 @@ let reasons: ReconciliationReason[];
 let repairs: Repairs[];
 /** The rings whose members were counted again, by config id. */
 let recounted: number[];
+/** The steps of the walk that counts cards over their package. */
+let swept: unknown[];
 /** Cards put into a ring before the connection breaks. */
 let addsLeft: number;
 let reconciler: Reconciler;
@@ -42,11 +45,16 @@ beforeEach(() => {
   table = new CardTable();
   identities = { live: 'redis 1', records: 'database 1' };
   lead = new Lead();
-  [reasons, repairs, recounted] = [[], [], []];
+  [reasons, repairs, recounted, swept] = [[], [], [], []];
   addsLeft = Number.POSITIVE_INFINITY;
   reconciler = new Reconciler({
     live: { ...live, rings: observed(live.rings), identity: async () => identities.live },
-    records: { cards: table.port, identity: async () => identities.records },
+    records: {
+      cards: table.port,
+      identity: async () => identities.records,
+      stops: { sweepOverRunning: async (...step) => void swept.push(step) },
+    },
+    calendar: new MonthCalendar('UTC'),
     requireLead: lead.require,
     onBegin: (reason) => reasons.push(reason),
     onRepair: (made) => repairs.push(made),
@@ -225,6 +233,8 @@ describe('looking at cards', () => {
   it('has nothing to look at after the cards where there is no config', async () => {
     table.put([1]);
     expect((await look(standing('cards:0'), viewOf([]))).next.position).toBe('');
+    // The walk over all cards ends with the last of them, whatever id comes later.
+    expect(swept.at(-1)).toEqual([0, Number.MAX_SAFE_INTEGER, expect.stringMatching(/^\d{4}-\d\d$/), true]);
   });
 });
 
