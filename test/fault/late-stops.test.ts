@@ -82,7 +82,6 @@ it('has every card run again with one command', async () => {
   const since = new Date(Date.now() - 3_600_000);
   const ordered = () => admin('POST', '/stops/resume', { since, reason: 'wrong readings' });
   const [first, second] = await Promise.all([ordered(), ordered()]);
-  expect(first.total).toBe(CARDS);
 
   await waitFor(() => (gateway.calls.start ?? 0) > CARDS / 10, {
     timeoutMs: 60_000,
