@@ -81,7 +81,7 @@ export type ImportQuery = Wire<
 
 /** What is undefined is left open. */
 export interface StopQuery {
-  readonly state?: StopBody['state'] | undefined;
+  readonly state?: StopBody['state'] | 'spared' | undefined;
   /** RFC 3339. */
   readonly since?: string | undefined;
   readonly carrier_id?: number | undefined;

@@ -7,8 +7,8 @@ import {
   MAX_ORDERED_CARDS,
   REASON_CHARS,
   REASON_RULE,
+  STOP_FILTERS,
   STOP_MODES,
-  STOP_STATES,
 } from '../../domain/stops/stop.ts';
 import type { ResumeOperations } from '../../operations/stops/resumes.ts';
 import {
@@ -52,7 +52,7 @@ const reason = line(REASON_CHARS, REASON_RULE).describe(
 const cardIds = listOfCards(MAX_ORDERED_CARDS).optional();
 
 const stopQuery = pageQuery.extend({
-  state: oneOf(STOP_STATES).optional(),
+  state: oneOf(STOP_FILTERS).optional(),
   since: instant.optional().describe('Stopped, or requested, at this time or later'),
   carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
 });

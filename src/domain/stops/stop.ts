@@ -10,6 +10,10 @@ import { ONE_LINE } from '../one-line.ts';
 export const STOP_STATES = ['requested', 'done', 'held', 'observed', 'dismissed', 'resumed'] as const;
 export type StopState = (typeof STOP_STATES)[number];
 
+/** What lists of stops filter by. spared: a card is over its package and runs, because an operator dismissed its stop or resumed it. */
+export const STOP_FILTERS = [...STOP_STATES, 'spared'] as const;
+export const SPARING_STATES: readonly StopState[] = ['dismissed', 'resumed'];
+
 /** enforce: cards over their package are stopped. observe: it is only recorded which would have been. */
 export const STOP_MODES = ['enforce', 'observe'] as const;
 export type StopMode = (typeof STOP_MODES)[number];

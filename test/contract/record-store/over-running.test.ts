@@ -24,6 +24,12 @@ describeRecordStore('cards over their package that run', (db) => {
   }
   const claim = (rules = UNLIMITED) =>
     db.store.stops.claim({ cardId: 1, iccid: iccidOf(1) }, MONTH, LEASE_MS, rules);
+  const spared = async () => {
+    const filter = { state: 'spared', sinceMs: null, carrierId: null } as const;
+    const { items, total } = await db.store.stops.list(filter, { offset: 0, limit: 10 });
+    expect(total).toBe(items.length);
+    return items.map(({ cardId }) => cardId);
+  };
   const runs = () => db.sql('UPDATE cards SET stopped = false');
   const uses = async (usedMb: number, atMs: number, basedOn: number | null = null) => {
     await db.store.results.write([reading(1, { month: MONTH, usedMb, atMs, basedOn })]);
@@ -106,11 +112,14 @@ describeRecordStore('cards over their package that run', (db) => {
       await claim();
       await db.store.stops.complete({ cardId: 1, iccid: iccidOf(1) }, MONTH);
       await db.sql(`UPDATE card_stops SET state = 'resumed', resumed_at = clock_timestamp()`);
+      expect(await spared(), 'still stopped').toEqual([]);
       await runs();
       expect(await counted()).toEqual([]);
+      expect(await spared()).toEqual([1]);
       await db.sql('UPDATE cards SET allowance_mb = 3000 WHERE card_id = 1');
       await uses(3_500, Date.now() + 2_000, T);
       expect(await counted()).toEqual([1]);
+      expect(await spared()).toEqual([]);
     });
   });
 

@@ -2,7 +2,7 @@
 // The other subcommands are in the other files of this folder.
 import type { StopModeBody } from '../../../api/client/client-bodies.ts';
 import { oneOf } from '../../../config/kinds.ts';
-import { STOP_MODES, STOP_STATES, type StopMode } from '../../../domain/stops/stop.ts';
+import { STOP_FILTERS, STOP_MODES, type StopMode } from '../../../domain/stops/stop.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
@@ -24,7 +24,7 @@ const list = defineCommand({
     'cardpoll stops list --state observed -o jsonl  # what mode enforce would have stopped',
   ],
   options: [
-    { flags: '--state <state>', doc: STOP_STATES.join(', '), kind: oneOf(STOP_STATES) },
+    { flags: '--state <state>', doc: STOP_FILTERS.join(', '), kind: oneOf(STOP_FILTERS) },
     SINCE_OPTION,
     CARRIER_OPTION,
     ...pageOptions(20),

@@ -5,7 +5,14 @@ import type { AuditEntry } from '../../../domain/audit.ts';
 import type { CardIccid, CardMembership } from '../../../domain/cards/card.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { JumpEnd } from '../../../domain/results/usage-growth.ts';
-import type { HoldEnd, HoldReason, StopMode, StopRules, StopState } from '../../../domain/stops/stop.ts';
+import type {
+  HoldEnd,
+  HoldReason,
+  STOP_FILTERS,
+  StopMode,
+  StopRules,
+  StopState,
+} from '../../../domain/stops/stop.ts';
 
 /** A stop that the gateway acknowledged and does not show. */
 interface UnconfirmedStop {
@@ -71,7 +78,7 @@ interface ListedStop extends CardStop {
 
 /** Which stops to list; an attribute that is null matches all. */
 export interface StopFilter {
-  readonly state: StopState | null;
+  readonly state: (typeof STOP_FILTERS)[number] | null;
   /** Stops that were completed, or requested, at this time or later. */
   readonly sinceMs: number | null;
   readonly carrierId: number | null;

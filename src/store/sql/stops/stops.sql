@@ -33,7 +33,8 @@ FROM (
 ) AS found
 
 -- name: stops.page
--- A page of stops, the latest first. $1 states, $2 since or NULL, $3 carrier or NULL, $4 offset, $5 rows at most.
+-- A page of stops, the latest first. $1 states, $2 since or NULL, $3 carrier or NULL, $4 only those that spare a card which is
+-- over its package and runs, $5 offset, $6 rows at most.
 SELECT s.card_id, s.iccid, c.carrier_id, to_char(s.month, 'YYYY-MM') AS month, s.state, s.used_mb, s.allowance_mb,
   s.requested_at, s.completed_at, s.resumed_at, s.attempts, s.unconfirmed, s.last_error, s.held_by, s.ordered_by, s.reason,
   s.stop_again,
@@ -46,18 +47,30 @@ LEFT JOIN LATERAL (SELECT hold_over_at(s) AS over_at) AS hold ON s.state = 'held
 WHERE s.state = ANY ($1::text[])
   AND coalesce(s.completed_at, s.requested_at) >= coalesce(to_timestamp($2::float8 / 1000), '-infinity')
   AND ($3::integer IS NULL OR c.carrier_id = $3::integer)
+  -- As over_running (migration 0028) has it.
+  AND (NOT $4::boolean OR EXISTS (
+    SELECT FROM cards k JOIN card_usage u ON u.card_id = k.card_id AND u.month = s.month
+    WHERE k.card_id = s.card_id AND NOT k.stopped AND u.used_mb > k.allowance_mb AND NOT u.closed
+      AND stop_spares(s, k, u.read_at)
+  ))
 ORDER BY coalesce(s.completed_at, s.requested_at) DESC, s.card_id
-OFFSET $4::bigint
-LIMIT $5::integer
+OFFSET $5::bigint
+LIMIT $6::integer
 
 -- name: stops.countPage
--- The number of all rows of stops.page. $1 states, $2 since or NULL, $3 carrier or NULL.
+-- The number of all rows of stops.page. $1 to $4 as there.
 SELECT count(*) AS total
 FROM card_stops s
 WHERE s.state = ANY ($1::text[])
   AND coalesce(s.completed_at, s.requested_at) >= coalesce(to_timestamp($2::float8 / 1000), '-infinity')
   AND ($3::integer IS NULL OR EXISTS (
     SELECT FROM cards c WHERE c.card_id = s.card_id AND c.carrier_id = $3::integer
+  ))
+  -- As over_running (migration 0028) has it.
+  AND (NOT $4::boolean OR EXISTS (
+    SELECT FROM cards k JOIN card_usage u ON u.card_id = k.card_id AND u.month = s.month
+    WHERE k.card_id = s.card_id AND NOT k.stopped AND u.used_mb > k.allowance_mb AND NOT u.closed
+      AND stop_spares(s, k, u.read_at)
   ))
 
 -- name: stops.release

@@ -4,6 +4,7 @@ import {
   OVER_RUNNING_COUNTED,
   OVER_RUNNING_GRACE_MS,
   OVER_RUNNING_SHOWN,
+  SPARING_STATES,
   STOP_STATES,
   STOPS_COUNTED,
   UNCONFIRMED_STOPS_COUNTED,
@@ -36,8 +37,9 @@ export function sqlStops(client: SqlClient): StopRecords {
     ...stopClaims(client),
 
     list({ state, sinceMs, carrierId }, slice) {
-      const states = state === null ? STOP_STATES : [state];
-      return db.slice('page', 'countPage', [states, sinceMs, carrierId], slice);
+      const isSpared = state === 'spared';
+      const states = state === null ? STOP_STATES : isSpared ? SPARING_STATES : [state];
+      return db.slice('page', 'countPage', [states, sinceMs, carrierId, isSpared], slice);
     },
 
     ofCard: (cardId, limit) => db.rows('ofCard', cardId, limit),
