@@ -19,7 +19,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
 import { Leadership } from './leadership.ts';
 import { seedCeiling, seedLimits } from './limits/seed-limits.ts';
-import { makeOverPackageDue } from './results/over-package.ts';
+import { makeOverPackageUrgent } from './results/over-package.ts';
 import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';
 import { StatsRecorder } from './stats/stats-recorder.ts';
@@ -224,7 +224,7 @@ export class Engine implements Service {
       onWritten: async (outcomes, outdated) => {
         await this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...outdated]);
         const over = outcomes.filter((o) => o.overPackage).map((o) => o.cardId);
-        await makeOverPackageDue(dueDeps, over);
+        await makeOverPackageUrgent(dueDeps, over);
       },
       onError: (stage, error, retryInMs) => this.#errors.for(`result-writer ${stage}`)(error, retryInMs),
     });
@@ -236,7 +236,7 @@ export class Engine implements Service {
     const means = { ...this.deps, ...polling, ...readings, instanceId, reader: this.#reader };
     const stopRules = () => this.#stopRules.rules;
     const again = (cardIds: readonly number[]) =>
-      this.deps.live.work.makeDue('package', cardIds, polling.queueCap);
+      this.deps.live.work.makeUrgent('package', cardIds, 'urgent', polling.queueCap);
     return TASK_TYPES.map(
       (taskType) =>
         new Worker({

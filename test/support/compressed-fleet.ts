@@ -146,6 +146,7 @@ export class CompressedFleet {
       random: this.#random,
       writeBuffer: 20_000,
       retryBaseMs: 1_000,
+      leaseMs: 15_000,
     });
     const controller = new ConcurrencyController({
       records: { configs: { concurrency: async () => perTaskType(() => DEFAULT_MAX_CONCURRENCY) } },

@@ -1,4 +1,4 @@
-// Makes cards that are over their package due for task package at once, so that they are stopped within seconds instead
+// Makes cards that are over their package urgent for task package, so that they are stopped within seconds instead
 // of at their ring's next turn. Called by the engine for every written reading and by card-sync.ts for every changed
 // card. Stops no card itself: the task checks the card again.
 import type { Offers } from '../../domain/gateway-interface.ts';
@@ -14,8 +14,8 @@ export interface OverPackageDeps {
   readonly queueCap: number;
 }
 
-/** Makes due the given cards that must be stopped, can be, and that an enabled package config polls. */
-export async function makeOverPackageDue(
+/** Makes those of the given cards urgent that must be stopped, can be, and that an enabled package config polls. */
+export async function makeOverPackageUrgent(
   { live, records, offers, matcher, queueCap }: OverPackageDeps,
   cardIds: readonly number[],
 ): Promise<void> {
@@ -23,8 +23,8 @@ export async function makeOverPackageDue(
   const wanted = await records.stops.wanted(cardIds);
   const polled = wanted.filter((card) => matcher().match('package', card)?.status === 1);
   if (polled.length === 0) return;
-  const due = polled.map((card) => card.cardId);
+  const urgent = polled.map((card) => card.cardId);
   // The cache may still hold the card as it was before; the task asks the records only about cards that look over.
-  await live.cards.drop(due);
-  await live.work.makeDue('package', due, queueCap);
+  await live.cards.drop(urgent);
+  await live.work.makeUrgent('package', urgent, 'urgent', queueCap);
 }

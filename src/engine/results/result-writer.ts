@@ -5,7 +5,8 @@
 //
 // Items without an outcome (failed, returned, nothing to do) skip the write and have a lane of their own, so an
 // unavailable record store does not hold them up. But the result of a manual trigger's card is counted in the record
-// store, before the item is settled, so that no crash loses it. A batch that the store refuses is halved until the
+// store, before the item is settled, so that no crash loses it. The leases of items that wait for the record store are prolonged
+// (lease-keeper.ts): a card whose result waits is not polled again. A batch that the store refuses is halved until the
 // refused value is alone: its card fails, and the rest is written. `room` creates backpressure: reserved items that are
 // not settled yet count, so workers stop claiming long before memory runs out. Both stages retry indefinitely with
 // growing pauses. The store fences and counts a settle that comes after its lease has ended.
@@ -22,6 +23,7 @@ import type { Settlement, WorkItem, WorkQueue } from '../../store/ports/live/wor
 import type { ResultRecords } from '../../store/ports/records/record-store.ts';
 import type { TriggerRecords } from '../../store/ports/records/trigger-records.ts';
 import { BatchLane } from './batch-lane.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
 
 export interface FinishedItem {
   readonly taskType: TaskType;
@@ -38,7 +40,7 @@ export interface FinishedItem {
   readonly waitMs: number;
 }
 
-type Stage = 'write' | 'count' | 'settle';
+type Stage = 'write' | 'count' | 'settle' | 'renew';
 
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 2_000;
@@ -46,7 +48,10 @@ const MAX_RETRY_MS = 2_000;
 const OUTAGE_AFTER_MS = 5_000;
 
 interface ResultWriterDeps {
-  readonly live: { readonly work: Pick<WorkQueue, 'settle'>; readonly failures: Pick<FailureLog, 'note'> };
+  readonly live: {
+    readonly work: Pick<WorkQueue, 'settle' | 'renew'>;
+    readonly failures: Pick<FailureLog, 'note'>;
+  };
   readonly records: {
     readonly results: Pick<ResultRecords, 'write'>;
     readonly triggers: Pick<TriggerRecords, 'count' | 'defer'>;
@@ -61,11 +66,13 @@ interface ResultWriterDeps {
   /** Number of results that may wait for the stores before claiming stops. */
   readonly writeBuffer: number;
   readonly retryBaseMs: number;
+  readonly leaseMs: number;
 }
 
 export class ResultWriter {
   readonly #recorded: BatchLane<FinishedItem>;
   readonly #plain: BatchLane<FinishedItem>;
+  readonly #leases: LeaseKeeper;
   #reserved = 0;
   #abandoned = false;
   /** When the first attempt began of those that the record store has refused since it took something, and why. */
@@ -73,6 +80,10 @@ export class ResultWriter {
   #idle: Array<() => void> = [];
 
   constructor(private readonly deps: ResultWriterDeps) {
+    this.#leases = new LeaseKeeper({
+      ...deps,
+      onError: (error, retryInMs) => deps.onError('renew', error, retryInMs),
+    });
     this.#recorded = new BatchLane(deps.clock, (batch) => this.#end(batch, this.#record(batch)));
     this.#plain = new BatchLane(deps.clock, (batch) => this.#end(batch, this.#settle(batch)));
   }
@@ -101,6 +112,7 @@ export class ResultWriter {
 
   finish(finished: FinishedItem): void {
     const isPlain = finished.outcome === null && triggersOf(finished).length === 0;
+    if (!isPlain) this.#leases.hold(finished.taskType, finished.item);
     (isPlain ? this.#plain : this.#recorded).add(finished);
   }
 
@@ -110,6 +122,7 @@ export class ResultWriter {
     this.#plain.flush();
     if (this.#reserved > 0 && !this.#abandoned)
       await new Promise<void>((resolve) => this.#idle.push(resolve));
+    await this.#leases.stop();
   }
 
   /** Gives up unsettled items: their leases end by themselves, and the cards are polled again. */
@@ -117,6 +130,7 @@ export class ResultWriter {
     this.#abandoned = true;
     this.#recorded.close();
     this.#plain.close();
+    void this.#leases.stop();
     this.#resolveIdle();
   }
 
@@ -204,19 +218,22 @@ export class ResultWriter {
 
   async #settleGroup(group: readonly [FinishedItem, ...FinishedItem[]]): Promise<void> {
     const [{ taskType, retryCapMs }] = group;
-    const settlements = group.map(({ item, verdict, waitMs }) => ({
-      item,
-      verdict,
-      random: this.deps.random(),
-      waitMs,
-    }));
+    const claimed = group.map(({ item }) => item);
     const backoff = { baseMs: this.deps.retryBaseMs, capMs: retryCapMs };
     const failures = group.flatMap(({ failure }) => failure ?? []);
     const result = await this.#persist('settle', async () => {
       if (failures.length > 0) await this.deps.live.failures.note(taskType, failures);
+      const items = await this.#leases.end(claimed);
+      const settlements = group.map(({ item, verdict, waitMs }, i) => ({
+        item: items[i] ?? item,
+        verdict,
+        random: this.deps.random(),
+        waitMs,
+      }));
       return this.deps.live.work.settle(taskType, settlements, backoff);
     });
     if (result === null) return;
+    this.#leases.settled(claimed);
     this.deps.meter.settled(taskType, group, result.fenced);
     const fields = { task_type: taskType, count: result.fenced };
     if (result.fenced > 0) this.deps.log.warn(fields, 'late results fenced: lease was over');

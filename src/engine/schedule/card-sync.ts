@@ -8,7 +8,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import { type RingState, ringKey } from '../../store/ports/live/rings.ts';
 import type { CardChanges } from '../../store/ports/records/card-records.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { makeOverPackageDue, type OverPackageDeps } from '../results/over-package.ts';
+import { makeOverPackageUrgent, type OverPackageDeps } from '../results/over-package.ts';
 import { ringOf } from './scheduler.ts';
 
 const PAGE_CARDS = 20_000;
@@ -72,7 +72,7 @@ export class CardSync {
     const changedIds = changed.map((card) => card.cardId);
     await live.cards.drop([...changedIds, ...removed]);
     // The allowance of any of these cards may have been lowered.
-    await makeOverPackageDue(this.deps, changedIds);
+    await makeOverPackageUrgent(this.deps, changedIds);
   }
 
   /** Puts each card into the ring that polls it, and removes it from the other rings of that task type. */

@@ -1,6 +1,6 @@
 // What becomes of orders about stops, and of stops as time passes. Runs on the leader.
 //
-// OrderFeeder makes cards with an order due for task package: a stop that an operator ordered or released, or a resume. The
+// OrderFeeder makes cards with an order urgent for task package: a stop that an operator ordered or released, or a resume. The
 // record store gives a card again after a minute until its order is carried out, so an order survives a lost queue. Held stops
 // that are not wanted any more are dropped (the allowance was raised, the usage corrected, the month is over), and a month
 // begins (MonthStart). Runs that resume cards hand out the next ones as the former are resumed.
@@ -33,7 +33,7 @@ const BEGINS_WITHIN_MS = 24 * 3_600_000;
 export class OrderFeeder extends LoopService<
   LeaderMeans & {
     readonly live: {
-      readonly work: Pick<LiveStore['work'], 'makeDue'>;
+      readonly work: Pick<LiveStore['work'], 'makeUrgent'>;
       readonly cards: LiveStore['cards'];
     };
     readonly records: {
@@ -72,11 +72,17 @@ export class OrderFeeder extends LoopService<
     const { live, records, queueCap } = this.deps;
     const stops = await records.stops.due(CARDS_A_TURN);
     const resumes = await records.resumes.due(CARDS_A_TURN);
-    const due = [...new Set([...stops, ...resumes].map(({ cardId }) => cardId))];
-    if (due.length === 0) return;
-    // The cache does not know of the order yet.
-    await live.cards.drop(due);
-    await live.work.makeDue('package', due, queueCap);
+    // A run may resume a million cards: a stop that is ordered meanwhile comes before them.
+    for (const [cards, urgency] of [
+      [stops, 'first'],
+      [resumes, 'urgent'],
+    ] as const) {
+      const due = cards.map(({ cardId }) => cardId);
+      if (due.length === 0) continue;
+      // The cache does not know of the order yet.
+      await live.cards.drop(due);
+      await live.work.makeUrgent('package', due, urgency, queueCap);
+    }
   }
 
   /** Looks every ten seconds, and with every call until it has seen all held stops. */

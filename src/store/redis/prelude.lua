@@ -103,6 +103,39 @@ local function take_back_expired(slots_key, retry_slots_key, leases_key, manual_
   return slots
 end
 
+-- A card runs while its score in the queue is a token (only tokens have a fraction) whose lease has not ended.
+local function runs(score, now)
+  return score and score > now and score % 1 > 0
+end
+
+-- Urgent cards have scores below 0: the time at which they became urgent, less one band, or less two bands for those at the
+-- front (src/store/ports/live/work-queue.ts has the same numbers). The time is the score modulo a band.
+local BAND, FRONT = 2 ^ 42, 2
+
+-- Makes cards urgent; one that is urgent already keeps the better place. A card that runs is polled again once that poll is
+-- settled, and a card whose retry has a time to come, after that: `again` notes the token or the time until which it waits.
+-- Takes at most `room` cards that neither wait nor run. Returns the number of cards that are urgent now.
+local function make_urgent(queue_key, retry_key, again_key, cards, score, now, room)
+  local urgent, retries = 0, scores_of(retry_key, cards)
+  for i, queued in ipairs(scores_of(queue_key, cards)) do
+    local card, retry_at = cards[i], retries[i]
+    if runs(queued, now) then
+      redis.call('ZADD', again_key, queued, card)
+    elseif not queued and retry_at and retry_at > now then
+      redis.call('ZADD', again_key, retry_at, card)
+    elseif queued or retry_at or room > 0 then
+      if retry_at then
+        redis.call('ZREM', retry_key, card)
+      elseif not queued then
+        room = room - 1
+      end
+      redis.call('ZADD', queue_key, 'LT', score, card)
+      urgent = urgent + 1
+    end
+  end
+  return urgent
+end
+
 -- Wakes resting workers. Without the right to publish they find the work up to a second later.
 local function signal_work(channel)
   redis.pcall('PUBLISH', channel, '')

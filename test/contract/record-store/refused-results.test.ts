@@ -24,6 +24,7 @@ describeRecordStore('refused results', (db) => {
             settlements.forEach(note);
             return { fenced: 0 };
           },
+          renew: async (_, items) => items,
         },
         failures: { note: async () => {} },
       },
@@ -37,6 +38,7 @@ describeRecordStore('refused results', (db) => {
       random: () => 0,
       writeBuffer: 10_000,
       retryBaseMs: 1_000,
+      leaseMs: 15_000,
     });
     writer.reserve(outcomes.length);
     for (const outcome of outcomes) {

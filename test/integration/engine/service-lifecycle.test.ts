@@ -14,6 +14,7 @@ import { Heartbeat } from '../../../src/engine/heartbeat.ts';
 import { leaderServices } from '../../../src/engine/leader-services.ts';
 import type { Leadership } from '../../../src/engine/leadership.ts';
 import { callPaceOf } from '../../../src/engine/limits/call-pace.ts';
+import { LeaseKeeper } from '../../../src/engine/results/lease-keeper.ts';
 import { ConfigWatch } from '../../../src/engine/schedule/config-watch.ts';
 import { StatsRecorder } from '../../../src/engine/stats/stats-recorder.ts';
 import { StopRulesWatch } from '../../../src/engine/tasks/package.ts';
@@ -115,6 +116,7 @@ async function make(name: string): Promise<LoopService> {
     log,
     ...means,
   });
+  const keeper = new LeaseKeeper({ live: stores.live, leaseMs: STEP_MS, ...means });
   const services = [
     ...(led as LoopService[]),
     configs,
@@ -123,6 +125,7 @@ async function make(name: string): Promise<LoopService> {
     digest,
     stats,
     worker,
+    keeper,
     new Heartbeat({
       live: stores.live,
       describe: () => ({ instanceId: 'w', roles: [], clockAheadMs: null }) as unknown as InstanceInfo,
@@ -144,6 +147,7 @@ async function make(name: string): Promise<LoopService> {
   const found = services.find((service) => service.constructor.name === name);
   if (found === undefined) throw new Error(`${name}: a new service? Let it be made here, too`);
   stir = () => {
+    if (found === keeper) keeper.hold('realname', { cardId: 1, lane: 'schedule', member: '1', token: '1.5' });
     stats.countFailed('realname', 1, 'timeout', 7);
     digest.note({ action: 'limit.adapt', object: `call ${gate.calls}`, before: null, after: null } as never);
   };

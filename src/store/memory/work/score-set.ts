@@ -62,9 +62,14 @@ export class ScoreSet<K> {
     return this.#inOrder.map(({ member }) => member);
   }
 
-  /** Removes and returns the members with a score up to `limit`, at most `count` of them, lowest first. */
-  takeUpTo(limit: number, count = Number.POSITIVE_INFINITY): readonly Entry<K>[] {
-    return this.#take(0, Math.min(count, this.countUpTo(limit)));
+  /** Removes and returns the members with a score from `least` up to `limit`, at most `count` of them, lowest first. */
+  takeUpTo(
+    limit: number,
+    count = Number.POSITIVE_INFINITY,
+    least = Number.NEGATIVE_INFINITY,
+  ): readonly Entry<K>[] {
+    const from = this.countBelow(least);
+    return this.#take(from, Math.min(count, this.countUpTo(limit) - from));
   }
 
   /** Removes and returns the members with a higher score, lowest first. */

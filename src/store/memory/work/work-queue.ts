@@ -8,7 +8,11 @@ import type { Clock } from '../../../platform/clock.ts';
 import {
   MAX_RETRIES_WAITING,
   type ManualList,
+  renewed,
   type Settlement,
+  URGENT_BAND_MS,
+  URGENT_BANDS,
+  urgentRoom,
   type WorkItem,
   type WorkQueue,
 } from '../../ports/live/work-queue.ts';
@@ -51,6 +55,11 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
       for (const item of items) types[taskType].releaseSlot(item);
     },
 
+    async renew(taskType, items, byMs) {
+      for (const item of items) types[taskType].renew(item, byMs);
+      return items.map((item) => renewed(item, byMs));
+    },
+
     async settle(taskType, settlements, backoff) {
       const type = types[taskType];
       const now = nowMs();
@@ -66,26 +75,20 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
           if (verdict === 'returned') returned.push(item.member);
         } else {
           settleCard(type, settlement, backoff, now);
+          if (type.again.scoreOf(item.cardId) !== Number(item.token)) continue;
+          type.again.delete(item.cardId);
+          type.makeUrgent([item.cardId], URGENT_BANDS.first, now, 1);
         }
       }
       type.returnManual(returned);
       return { fenced };
     },
 
-    async makeDue(taskType, cardIds, cap) {
+    async makeUrgent(taskType, cardIds, urgency, queueCap) {
       const type = types[taskType];
-      const now = nowMs();
-      const waiting: number[] = [];
-      for (const cardId of cardIds) {
-        const score = type.queue.scoreOf(cardId);
-        const runs = score !== undefined && score > now && score % 1 > 0;
-        if (score === undefined && type.queue.size + waiting.length < cap) waiting.push(cardId);
-        else if ((runs || score === undefined) && type.retry.size < cap) {
-          if (runs) type.retry.delete(cardId);
-          type.retry.addNew(cardId, Math.ceil(score ?? now));
-        }
-      }
-      type.makeDue(waiting, now, cap);
+      const bands = URGENT_BANDS[urgency];
+      const room = urgentRoom(queueCap) - type.queue.countBelow((1 - bands) * URGENT_BAND_MS);
+      type.makeUrgent(cardIds, bands, nowMs(), room);
     },
 
     async forgetCards(cardIds) {
@@ -93,6 +96,7 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
         for (const cardId of cardIds) {
           type.failures.delete(cardId);
           type.retry.delete(cardId);
+          type.again.delete(cardId);
         }
       }
     },
@@ -171,6 +175,7 @@ export function embeddedWorkQueue(clock: Clock, types: Readonly<Record<TaskType,
 
     /** The running count is always the number of slots held, so it never needs a correction. */
     async reap(taskType) {
+      types[taskType].endWaits(nowMs());
       return { expiredSlots: types[taskType].takeBackExpired(nowMs()), healedFrom: null };
     },
 
@@ -201,8 +206,8 @@ function settleCard(
   nowMs: number,
 ): void {
   const { cardId, lane } = item;
-  if (verdict === 'returned' && lane === 'schedule') {
-    type.queue.set(cardId, nowMs);
+  if (verdict === 'returned' && lane !== 'retry') {
+    type.queue.set(cardId, lane === 'urgent' ? nowMs - URGENT_BANDS.first * URGENT_BAND_MS : nowMs);
     return;
   }
   type.queue.delete(cardId);

@@ -5,17 +5,22 @@ import { DEFAULT_MAX_CONCURRENCY, type PauseSource } from '../../../domain/limit
 import {
   type CardPlace,
   CLOCK_STEP_MS,
+  dueTimeOf,
   type LimitRecord,
   type Pause,
+  URGENT_BAND_MS,
+  URGENT_BANDS,
   type WorkItem,
 } from '../../ports/live/work-queue.ts';
 import { ScoreSet } from './score-set.ts';
 
 export class WorkState {
-  /** Card id -> when it is due (whole ms), or the token of a running claim (never whole). */
+  /** Card id -> when it is due (whole ms; below 0 if it is urgent), or the token of a running claim (never whole). */
   readonly queue = new ScoreSet<number>();
   /** Failing card id -> when it is due for a retry (whole ms). */
   readonly retry = new ScoreSet<number>();
+  /** Card id -> the token of the poll, or the time of the retry, that a card waits for which became urgent meanwhile. */
+  readonly again = new ScoreSet<number>();
   /** The manual list, from its head to its tail. */
   manual: string[] = [];
   readonly manualLeases = new ScoreSet<string>();
@@ -60,6 +65,16 @@ export class WorkState {
     this.retrySlots.delete(slot);
   }
 
+  /** Prolongs the lease of the item, and what waits for the end of its poll, if it still has the item's token. */
+  renew(item: WorkItem, byMs: number): void {
+    const token = Number(item.token);
+    if (this.leaseOf(item) !== token) return;
+    if (item.lane === 'manual') this.manualLeases.set(item.member, token + byMs);
+    else this.queue.set(item.cardId, token + byMs);
+    if (item.lane !== 'manual' && this.again.scoreOf(item.cardId) === token)
+      this.again.set(item.cardId, token + byMs);
+  }
+
   /** Takes back expired slots and manual entries. @returns the number of slots. */
   takeBackExpired(nowMs: number): number {
     this.retrySlots.takeUpTo(nowMs);
@@ -93,17 +108,47 @@ export class WorkState {
     return moved;
   }
 
+  /** Makes cards urgent, by the rules of make_urgent in src/store/redis/prelude.lua, which explains them. */
+  makeUrgent(cardIds: readonly number[], bands: number, nowMs: number, room: number): void {
+    const score = nowMs - bands * URGENT_BAND_MS;
+    let left = room;
+    let urgent = 0;
+    for (const cardId of cardIds) {
+      const queued = this.queue.scoreOf(cardId);
+      const retryMs = this.retry.scoreOf(cardId);
+      const waits = queued !== undefined || retryMs !== undefined;
+      if (queued !== undefined && isLeased(queued, nowMs)) {
+        this.again.set(cardId, queued);
+      } else if (queued === undefined && retryMs !== undefined && retryMs > nowMs) {
+        this.again.set(cardId, retryMs);
+      } else if (waits || left > 0) {
+        if (!waits) left -= 1;
+        this.retry.delete(cardId);
+        this.queue.set(cardId, Math.min(score, queued ?? score));
+        urgent += 1;
+      }
+    }
+    if (urgent > 0) this.wakeListeners();
+  }
+
+  /** Makes the cards urgent that waited for the end of a lease or of a pause, by the rules of work-reap.lua. */
+  endWaits(nowMs: number): void {
+    const ended = this.again.takeUpTo(nowMs).map(({ member }) => member);
+    const waiting = ended.filter((cardId) => !isLeased(this.queue.scoreOf(cardId) ?? 0, nowMs));
+    this.makeUrgent(waiting, URGENT_BANDS.first, nowMs, 0);
+  }
+
   /** Finds one card, by the rules of src/store/redis/work/work-place.lua. */
   placeOf(cardId: number, manualEntries: readonly string[], nowMs: number): CardPlace {
     const score = this.queue.scoreOf(cardId);
-    const leased = score !== undefined && !Number.isInteger(score) && score > nowMs;
+    const leased = score !== undefined && isLeased(score, nowMs);
     const retryAtMs = this.retry.scoreOf(cardId);
     const waiting = this.manual.findIndex((entry) => manualEntries.includes(entry));
     return {
       queued:
         score === undefined || leased
           ? null
-          : { dueAtMs: Math.floor(score), before: this.queue.countBelow(score) },
+          : { dueAtMs: dueTimeOf(score), before: this.queue.countBelow(score) },
       running: leased
         ? { leaseEndsAtMs: Math.floor(score), calling: this.slots.scoreOf(String(cardId)) === score }
         : null,
@@ -152,6 +197,11 @@ export class WorkState {
   wakeListeners(): void {
     for (const listener of this.listeners) setImmediate(listener);
   }
+}
+
+/** Only tokens have a fraction. */
+function isLeased(score: number, nowMs: number): boolean {
+  return !Number.isInteger(score) && score > nowMs;
 }
 
 /** Changes the times of cards that are not due yet, but no tokens, which have a fraction. */

@@ -10,6 +10,7 @@ export const CLAIM_REPLY = {
   token: '',
   manualCount: 0,
   retryCount: 0,
+  urgentCount: 0,
   members: [] as string[],
   late: [] as number[],
 };
@@ -30,22 +31,22 @@ export function namedReply<Shape extends object>(shape: Shape, reply: unknown): 
   return Object.fromEntries(Object.keys(shape).map((name, i) => [name, values[i]])) as Shape;
 }
 
-/** @returns the settlements in the six groups that work-settle.lua reads. */
+/** @returns the settlements in the seven groups that work-settle.lua reads. */
 export function settleGroups(settlements: readonly Settlement[]): RedisArgument[] {
-  const groups: RedisArgument[][] = [[0], [0], [0], [0], [0], [0]];
+  const groups: RedisArgument[][] = [[0], [0], [0], [0], [0], [0], [0]];
   for (const { item, verdict, random, waitMs = 0 } of settlements) {
     const group = groups[groupOf(item.lane, verdict)] as [number, ...RedisArgument[]];
     group[0] += 1;
     group.push(item.member, item.token);
     if (group === groups[1]) group.push(waitMs, random);
-    if (group === groups[3]) group.push(waitMs);
+    if (group === groups[4]) group.push(waitMs);
   }
   return groups.flat();
 }
 
 function groupOf(lane: Lane, verdict: Settlement['verdict']): number {
-  if (lane === 'manual') return verdict === 'returned' ? 5 : 4;
-  if (verdict === 'returned') return lane === 'retry' ? 3 : 2;
-  if (verdict === 'early') return 3;
+  if (lane === 'manual') return verdict === 'returned' ? 6 : 5;
+  if (verdict === 'returned') return { schedule: 2, urgent: 3, retry: 4 }[lane];
+  if (verdict === 'early') return 4;
   return verdict === 'done' ? 0 : 1;
 }

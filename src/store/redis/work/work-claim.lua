@@ -4,9 +4,9 @@
 -- ARGV: 1 instance id, 2 claim number, 3 most items wanted, 4 lease (ms), 5 limit where none is configured,
 --       6 `1` when this is the trickle to a dead interface: nothing is claimed when another instance claimed for it within
 --       the last second, unless others claim as usual; failing cards only where nothing else is due
--- Returns (script-values.ts): free_slots, paused_ms (what is left of a pause), token, manual_count, retry_count, members (manual
---           entries, retries and other cards), late (how late other cards are (ms), how many of them, for the next of
---           them ...; empty when the same claim is sent again)
+-- Returns (script-values.ts): free_slots, paused_ms (what is left of a pause), token, manual_count, retry_count, urgent_count,
+--           members (manual entries, retries, urgent cards and other cards), late (how late the last two are (ms), how many of
+--           them, for the next of them ...; empty when the same claim is sent again)
 -- Atomic because limit, slots, queue, retry lane and manual list must be judged and changed together: two workers
 -- claiming at once must neither exceed the limit nor get the same card.
 --
@@ -21,36 +21,38 @@ local paused_ms = pause_left(KEYS[8], now)
 local known = redis.call('HMGET', KEYS[7], ARGV[1], '#other_at', '#retry_credit', '#trickle_at')
 local trickle = ARGV[6] == '1'
 
-local function answer(token, entries, retries, cards, late)
+local function answer(token, entries, retries, urgent, cards, late)
   local members = cards
-  if #entries + #retries > 0 then
+  if #entries + #retries + #urgent > 0 then
     members = {}
-    for _, part in ipairs({ entries, retries, cards }) do
+    for _, part in ipairs({ entries, retries, urgent, cards }) do
       for _, member in ipairs(part) do
         members[#members + 1] = member
       end
     end
   end
   local free_slots = math.max(0, limit - write_running(KEYS[4], slots, now))
-  local manual_count, retry_count = #entries, #retries
+  local manual_count, retry_count, urgent_count = #entries, #retries, #urgent
   late = late or {}
-  return { free_slots, paused_ms, token, manual_count, retry_count, members, late }
+  return { free_slots, paused_ms, token, manual_count, retry_count, urgent_count, members, late }
 end
 
 -- The same claim was sent again: return the entries that still have its token.
 if known[1] then
-  local number, token = string.match(known[1], '^(%S+) (%S+)$')
+  local number, token, urgent_ids = string.match(known[1], '^(%S+) (%S+)(.*)$')
   if number == ARGV[2] and tonumber(token) > now then
-    local retries, is_retry, cards = redis.call('ZRANGEBYSCORE', retry_slots, token, token), {}, {}
+    local retries, urgent, cards, lane_of = redis.call('ZRANGEBYSCORE', retry_slots, token, token), {}, {}, {}
+    for card in string.gmatch(urgent_ids, '%S+') do
+      lane_of[card] = urgent
+    end
     for _, card in ipairs(retries) do
-      is_retry[card] = true
+      lane_of[card] = {}
     end
     for _, card in ipairs(redis.call('ZRANGEBYSCORE', queue, token, token)) do
-      if not is_retry[card] then
-        cards[#cards + 1] = card
-      end
+      local lane = lane_of[card] or cards
+      lane[#lane + 1] = card
     end
-    return answer(token, redis.call('ZRANGEBYSCORE', leases, token, token), retries, cards)
+    return answer(token, redis.call('ZRANGEBYSCORE', leases, token, token), retries, urgent, cards)
   end
 end
 
@@ -58,7 +60,7 @@ local take = math.min(tonumber(ARGV[3]), limit - redis.call('ZCARD', slots))
 -- Either way round, so that a clock that was set back holds up no trickle.
 local trickled = trickle and math.abs(now - tonumber(known[4] or 0)) < 1000 and now - tonumber(known[2] or 0) >= 1000
 if take <= 0 or paused_ms > 0 or trickled then
-  return answer('', {}, {}, {})
+  return answer('', {}, {}, {}, {})
 end
 
 local waiting = redis.call('LLEN', manual)
@@ -97,7 +99,7 @@ end
 
 if waiting == 0 and due == 0 and retry_take == 0 then
   note_credit(held)
-  return answer('', {}, {}, {})
+  return answer('', {}, {}, {}, {})
 end
 
 local sequence = redis.call('HINCRBY', KEYS[7], '#', 1)
@@ -148,34 +150,50 @@ if manual_take > 0 then
   call_chunked('RPUSH', manual, repeated)
 end
 
-local cards = redis.call('ZRANGEBYSCORE', queue, '-inf', now, 'LIMIT', 0, take - #taken_entries)
-local queue_pairs = {}
-for _, card in ipairs(cards) do
-  queue_pairs[#queue_pairs + 1] = token
-  queue_pairs[#queue_pairs + 1] = card
-  slot_pairs[#slot_pairs + 1] = token
-  slot_pairs[#slot_pairs + 1] = card
+take = take - #taken_entries
+local cards, urgent = redis.call('ZRANGEBYSCORE', queue, '-inf', now, 'LIMIT', 0, take), {}
+local first_due = cards[1] and redis.call('ZSCORE', queue, cards[1])
+-- Urgent cards have the lowest scores. They get half while other cards are due, and take turns with them for the odd item; the
+-- manual list has its turns in the claims between.
+if first_due and tonumber(first_due) < 0 then
+  local waiting_urgent, half = redis.call('ZCOUNT', queue, '-inf', '(0'), math.floor((take + math.floor(sequence / 2) % 2) / 2)
+  local share = math.min(waiting_urgent, math.max(half, take - (due - waiting_urgent)))
+  urgent = redis.call('ZRANGEBYSCORE', queue, '-inf', '(0', 'LIMIT', 0, share)
+  cards = redis.call('ZRANGEBYSCORE', queue, 0, now, 'LIMIT', 0, take - #urgent)
+  first_due = false
 end
 
 -- Called before the token replaces the due times. The due times are in order, and a bucket has one: each is read once,
 -- because WITHSCORES writes a number as text for every card, which is more expensive than moving the card.
-local late, first = {}, 1
-while first <= #cards do
-  local due_at = redis.call('ZSCORE', queue, cards[first])
-  local alike = math.min(redis.call('ZCOUNT', queue, due_at, due_at), #cards - first + 1)
-  late[#late + 1] = now - tonumber(due_at)
-  late[#late + 1] = alike
-  first = first + alike
+local late, queue_pairs = {}, {}
+local function note(claimed, due_at)
+  local first = 1
+  while first <= #claimed do
+    due_at = due_at or redis.call('ZSCORE', queue, claimed[first])
+    local alike = math.min(redis.call('ZCOUNT', queue, due_at, due_at), #claimed - first + 1)
+    late[#late + 1] = math.max(0, now - tonumber(due_at) % BAND)
+    late[#late + 1] = alike
+    first, due_at = first + alike, nil
+  end
+  for _, card in ipairs(claimed) do
+    queue_pairs[#queue_pairs + 1] = token
+    queue_pairs[#queue_pairs + 1] = card
+    slot_pairs[#slot_pairs + 1] = token
+    slot_pairs[#slot_pairs + 1] = card
+  end
 end
+note(urgent)
+note(cards, first_due)
 call_chunked('ZADD', queue, queue_pairs)
 call_chunked('ZADD', queue, retry_pairs)
 call_chunked('ZADD', slots, slot_pairs)
+local claimed = ARGV[2] .. ' ' .. token .. (#urgent > 0 and ' ' .. table.concat(urgent, ' ') or '')
 if trickle then
-  redis.call('HSET', KEYS[7], ARGV[1], ARGV[2] .. ' ' .. token, '#trickle_at', exact(now))
+  redis.call('HSET', KEYS[7], ARGV[1], claimed, '#trickle_at', exact(now))
 elseif #slot_pairs > 0 then
-  redis.call('HSET', KEYS[7], ARGV[1], ARGV[2] .. ' ' .. token, '#other_at', exact(now))
+  redis.call('HSET', KEYS[7], ARGV[1], claimed, '#other_at', exact(now))
 else
-  redis.call('HSET', KEYS[7], ARGV[1], ARGV[2] .. ' ' .. token)
+  redis.call('HSET', KEYS[7], ARGV[1], claimed)
 end
 note_credit(held + #retries)
-return answer(token, taken_entries, retries, cards, late)
+return answer(token, taken_entries, retries, urgent, cards, late)

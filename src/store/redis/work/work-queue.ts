@@ -10,9 +10,13 @@ import { askPerTaskType, TASK_TYPES, type TaskType } from '../../../domain/task-
 import { camelKeys, snakeKeys } from '../../../platform/snake-keys.ts';
 import {
   CLOCK_STEP_MS,
+  dueTimeOf,
   type Lane,
   MAX_RETRIES_WAITING,
   type Pause,
+  renewed,
+  URGENT_BANDS,
+  urgentRoom,
   type WorkItem,
   type WorkQueue,
 } from '../../ports/live/work-queue.ts';
@@ -52,9 +56,11 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     async claim(taskType, { instanceId, claimNumber, max, leaseMs, trickle = false }) {
       const args = [instanceId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, trickle ? 1 : 0];
       const claimed = namedReply(CLAIM_REPLY, await run('workClaim', taskType, args));
-      const { freeSlots, pausedMs, token, manualCount, retryCount, members, late } = claimed;
+      const { freeSlots, pausedMs, token, manualCount, retryCount, urgentCount, members, late } = claimed;
+      const retryEnd = manualCount + retryCount;
       const items = members.map((member, i): WorkItem => {
-        const lane: Lane = i < manualCount ? 'manual' : i < manualCount + retryCount ? 'retry' : 'schedule';
+        const later = i < retryEnd + urgentCount ? 'urgent' : 'schedule';
+        const lane: Lane = i < manualCount ? 'manual' : i < retryEnd ? 'retry' : later;
         const cardId = lane === 'manual' ? cardIdOf(member) : Number(member);
         return { cardId, lane, member, token };
       });
@@ -74,18 +80,28 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
       });
     },
 
+    async renew(taskType, items, byMs) {
+      await inChunks(items, ITEMS_PER_CALL, async (chunk) => {
+        const args = chunk.flatMap(({ lane, member, token }) => [lane, member, token]);
+        await run('workRenew', taskType, [byMs, ...args]);
+      });
+      return items.map((item) => renewed(item, byMs));
+    },
+
     async settle(taskType, settlements, { baseMs, capMs }) {
       let fenced = 0;
       await inChunks(settlements, ITEMS_PER_CALL, async (chunk) => {
-        const args = [baseMs, capMs, MAX_RETRIES_WAITING, ...settleGroups(chunk)];
+        const args = [baseMs, capMs, MAX_RETRIES_WAITING, keys.workChannel(taskType), ...settleGroups(chunk)];
         fenced += (await run('workSettle', taskType, args)) as number;
       });
       return { fenced };
     },
 
-    async makeDue(taskType, cardIds, cap) {
+    async makeUrgent(taskType, cardIds, urgency, queueCap) {
       await inChunks(cardIds, ITEMS_PER_CALL, async (chunk) => {
-        await run('workMakeDue', taskType, [cap, keys.workChannel(taskType), ...chunk]);
+        const bands = URGENT_BANDS[urgency];
+        const args = [urgentRoom(queueCap), keys.workChannel(taskType), bands, ...chunk];
+        await run('workMakeUrgent', taskType, args);
       });
     },
 
@@ -95,6 +111,7 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
           TASK_TYPES.flatMap((taskType) => [
             client.command('HDEL', keys.failures(taskType), ...chunk),
             client.command('ZREM', keys.retry(taskType), ...chunk),
+            client.command('ZREM', keys.again(taskType), ...chunk),
           ]),
         );
       });
@@ -126,7 +143,7 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
       // Only tokens have a fraction, and a card whose token has ended is due again.
       const leased = score !== null && !Number.isInteger(score) && score > Number(now);
       return {
-        queued: score === null || leased ? null : { dueAtMs: Math.floor(score), before: queueRank },
+        queued: score === null || leased ? null : { dueAtMs: dueTimeOf(score), before: queueRank },
         running: leased ? { leaseEndsAtMs: Math.floor(score), calling: slot === queueScore } : null,
         retry: retryScore === null ? null : { atMs: Number(retryScore), before: retryRank },
         failuresInARow: Number(failures ?? 0),
@@ -192,7 +209,10 @@ export function redisWorkQueue(client: RedisClient, keys: Keys): WorkQueue & { c
     },
 
     async reap(taskType) {
-      const [expiredSlots, foreign] = (await run('workReap', taskType)) as [number, string | null];
+      const [expiredSlots, foreign] = (await run('workReap', taskType, [keys.workChannel(taskType)])) as [
+        number,
+        string | null,
+      ];
       return { expiredSlots, healedFrom: foreign === null ? null : Number(foreign) };
     },
 

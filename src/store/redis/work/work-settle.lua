@@ -1,15 +1,15 @@
 -- Ends claimed work that has a durable result, that failed, or that was never started.
--- KEYS: 1 queue, 2 manual, 3 manualLeases, 4 runningCount, 5 slots, 6 failures, 7 retry, 8 retrySlots
--- ARGV: 1 backoff base (ms), 2 backoff cap (ms), 3 most entries of the retry lane, then six groups, each a number of
---       items and per item member and token: cards done, cards failed (per item also how long the card must wait at
---       least, ms, and the random number), schedule returned, retry returned and early (per item also the wait, ms),
---       manual ended, manual returned
+-- KEYS: 1 queue, 2 manual, 3 manualLeases, 4 runningCount, 5 slots, 6 failures, 7 retry, 8 retrySlots, 9 again
+-- ARGV: 1 backoff base (ms), 2 backoff cap (ms), 3 most entries of the retry lane, 4 channel of the type's work, then seven
+--       groups, each a number of items and per item member and token: cards done, cards failed (per item also how long the
+--       card must wait at least, ms, and the random number), schedule returned, urgent returned, retry returned and early
+--       (per item also the wait, ms), manual ended, manual returned
 -- Returns: the number of items left alone because they no longer owned their lease.
 -- Atomic because only the holder of the token may end the work, together with its slot and the running count.
 local queue, manual, leases, slots, failures, retry = KEYS[1], KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[7]
 local now, base, cap = now_ms(), tonumber(ARGV[1]), tonumber(ARGV[2])
-local at, fenced = 4, 0
-local slot_members, slot_tokens = {}, {}
+local at, fenced, front = 5, 0, now - FRONT * BAND
+local slot_members, slot_tokens, own_cards, own_tokens = {}, {}, {}, {}
 
 -- Reads the next group. Returns the members that still own their lease in `key`, with the wait and random number of
 -- each.
@@ -26,6 +26,9 @@ local function read_group(key, slot_prefix, fields)
   for i, is_own in ipairs(holds(key, members, tokens)) do
     if is_own then
       own[#own + 1] = members[i]
+      if key == queue then
+        own_cards[#own_cards + 1], own_tokens[#own_tokens + 1] = members[i], tokens[i]
+      end
       if fields > 2 then
         waits[#own] = tonumber(ARGV[at + (i - 1) * fields + 2])
         randoms[#own] = tonumber(ARGV[at + (i - 1) * fields + 3])
@@ -57,8 +60,10 @@ for i, card in ipairs(failed) do
   end
 end
 
-for _, card in ipairs((read_group(queue, '', 2))) do
-  redis.call('ZADD', queue, 'XX', now, card)
+for _, score in ipairs({ now, front }) do
+  for _, card in ipairs((read_group(queue, '', 2))) do
+    redis.call('ZADD', queue, 'XX', score, card)
+  end
 end
 
 local laned, lane_waits = read_group(queue, '', 3)
@@ -67,6 +72,20 @@ room = #laned > 0 and tonumber(ARGV[3]) - redis.call('ZCARD', retry) or 0
 for i, card in ipairs(laned) do
   if i <= room or lane_waits[i] == 0 then
     redis.call('ZADD', retry, math.floor(now + lane_waits[i]), card)
+  end
+end
+
+-- Cards that became urgent during this poll: it may have judged them by older data.
+if #own_cards > 0 and redis.call('EXISTS', KEYS[9]) == 1 then
+  local again = {}
+  for i, is_noted in ipairs(holds(KEYS[9], own_cards, own_tokens)) do
+    if is_noted then
+      again[#again + 1] = own_cards[i]
+    end
+  end
+  call_chunked('ZREM', KEYS[9], again)
+  if make_urgent(queue, retry, KEYS[9], again, front, now, #again) > 0 then
+    signal_work(ARGV[4])
   end
 end
 

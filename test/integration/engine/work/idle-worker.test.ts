@@ -46,6 +46,7 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
       random: Math.random,
       writeBuffer: 100,
       retryBaseMs: 1_000,
+      leaseMs: 15_000,
     }),
     stats: new StatsRecorder({
       live,

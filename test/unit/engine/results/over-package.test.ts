@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
-import { makeOverPackageDue } from '../../../../src/engine/results/over-package.ts';
+import { makeOverPackageUrgent } from '../../../../src/engine/results/over-package.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
@@ -38,7 +38,7 @@ async function dueAfter(cardIds: readonly number[], ...configs: PollingConfig[])
     matcher: () => new ConfigMatcher(configs),
     queueCap: 10,
   };
-  await makeOverPackageDue(deps, cardIds);
+  await makeOverPackageUrgent(deps, cardIds);
   return (await live.work.counts('package')).due;
 }
 
@@ -77,5 +77,5 @@ it('asks nothing about no card', async () => {
     matcher: () => new ConfigMatcher([CONFIG]),
     queueCap: 10,
   };
-  await makeOverPackageDue(deps, []);
+  await makeOverPackageUrgent(deps, []);
 });

@@ -7,11 +7,12 @@ import type { PollOutcome } from '../../../../src/domain/results/poll-outcome.ts
 import { type FinishedItem, ResultWriter } from '../../../../src/engine/results/result-writer.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import type { FailureNote } from '../../../../src/store/ports/live/poll-stats.ts';
-import type { Settlement } from '../../../../src/store/ports/live/work-queue.ts';
+import { renewed, type Settlement, type WorkItem } from '../../../../src/store/ports/live/work-queue.ts';
 import type { NotWritten } from '../../../../src/store/ports/records/record-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const GATHER_MS = 50;
+const LEASE_MS = 15_000;
 
 let clock: FakeClock;
 let writer: ResultWriter;
@@ -26,12 +27,16 @@ let events: string[];
 /** What happens when a written batch is handed on, its triggers are counted, or it is settled. */
 let settling: () => void;
 let fenced: number;
+let settledTokens: string[];
+let renew: (items: readonly WorkItem[], byMs: number) => readonly WorkItem[];
 /** Task type, verdicts and the number of fenced results of each settlement. */
 let metered: Array<[string, string, number]>;
 
 beforeEach(() => {
   [writes, counted, settled, refused, noted, events] = [[], [], [], [], [], []];
   [settling, fenced, notes, metered] = [() => {}, 0, 0, []];
+  settledTokens = [];
+  renew = (items, byMs) => items.map((item) => renewed(item, byMs));
   write = async () => ({ staleUsage: [], otherIccid: [] });
   clock = new FakeClock();
   writer = new ResultWriter({
@@ -41,8 +46,10 @@ beforeEach(() => {
           settling();
           events.push(`settle ${settlements.length} under ${capMs}`);
           for (const { item, verdict } of settlements) settled.push([item.cardId, verdict]);
+          settledTokens.push(...settlements.map(({ item }) => item.token));
           return { fenced };
         },
+        renew: async (_, items, byMs) => renew(items, byMs),
       },
       failures: {
         note: async (_, failures) => {
@@ -86,6 +93,7 @@ beforeEach(() => {
     random: () => 0,
     writeBuffer: 10_000,
     retryBaseMs: 1_000,
+    leaseMs: LEASE_MS,
   });
 });
 afterEach(() => writer.abandon());
@@ -405,4 +413,61 @@ it('settles each card with the backoff of its own config, and reports fenced car
     'settle 2 under 60000',
   ]);
   expect(metered.map((one) => one.join()).sort()).toEqual(['realname,failed failed,1', 'realname,failed,1']);
+});
+
+it('prolongs the leases of results that wait for the record store, before they end, and settles with the new token', async () => {
+  const prolonged: Array<readonly [number, number]> = [];
+  renew = (items, byMs) => {
+    for (const { cardId } of items) prolonged.push([cardId, clock.monotonic()]);
+    return items.map((item) => renewed(item, byMs));
+  };
+  let isAway = true;
+  write = async () => {
+    if (isAway) throw new Error('connection refused');
+    return { staleUsage: [], otherIccid: [] };
+  };
+  // The call ends when half of the lease is over.
+  await clock.run(LEASE_MS / 2);
+  finish(1);
+  await clock.run(4 * LEASE_MS);
+  finish(2, { verdict: 'failed', outcome: null });
+  expect(prolonged.length).toBeGreaterThanOrEqual(3);
+  for (const [i, [cardId, at]] of prolonged.entries()) {
+    expect(cardId).toBe(1);
+    const endsAt = (i + 1) * LEASE_MS;
+    expect(at).toBeLessThan(endsAt);
+    // A worker that dies keeps its cards for less than two leases.
+    expect(at).toBeGreaterThan(endsAt - LEASE_MS);
+  }
+  isAway = false;
+  await clock.run(4_000);
+  expect(settled).toEqual([
+    [2, 'failed'],
+    [1, 'done'],
+  ]);
+  expect(settledTokens).toEqual(['1', String(1 + prolonged.length * LEASE_MS)]);
+  const before = prolonged.length;
+  await clock.run(4 * LEASE_MS);
+  expect(prolonged).toHaveLength(before);
+});
+
+it('settles with the token that is in force when the answer to the last prolongation was lost', async () => {
+  let isAway = true;
+  write = async () => {
+    if (isAway) throw new Error('connection refused');
+    return { staleUsage: [], otherIccid: [] };
+  };
+  let lost = 0;
+  renew = (items, byMs) => {
+    lost += 1;
+    if (lost < 100 && isAway) throw new Error('no answer');
+    return items.map((item) => renewed(item, byMs));
+  };
+  finish(1);
+  await clock.run(LEASE_MS / 2);
+  expect(lost).toBeGreaterThan(0);
+  expect(events.some((event) => event.startsWith('renew again in'))).toBe(true);
+  isAway = false;
+  await clock.run(4_000);
+  expect(settledTokens).toEqual([String(1 + LEASE_MS)]);
 });

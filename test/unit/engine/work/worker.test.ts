@@ -71,6 +71,7 @@ beforeEach(() => {
           }
           return { fenced: 0 };
         },
+        renew: async (_, items) => items,
       },
       failures: { note: async (_, failures) => void noted.push(...failures) },
     },
@@ -95,6 +96,7 @@ beforeEach(() => {
     random: () => 0.5,
     writeBuffer: 100,
     retryBaseMs: 1_000,
+    leaseMs: 15_000,
   });
 });
 
@@ -673,8 +675,8 @@ it('replaces calls that end together with one claim, two milliseconds later, whi
   for (const answer of waiting.splice(0)) answer();
   await clock.run(1);
   expect(polls).toHaveLength(5);
-  // One rest gathers the slots, one the results.
-  expect(clock.sleepers).toBe(sleepers + 2);
+  // One rest gathers the slots, one the results, and one keeps their leases.
+  expect(clock.sleepers).toBe(sleepers + 3);
   await clock.run(1);
   expect(polls).toHaveLength(10);
   expect(claims).toBe(claimsBefore + 1);
