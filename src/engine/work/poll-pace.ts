@@ -78,7 +78,7 @@ export class PollPace {
 
   /** Waits until the call of this item may be sent: at once. @returns false when it is to be returned instead. */
   async turn(item: WorkItem, deadline: Deadline): Promise<boolean> {
-    const isUrgent = (item.lane as string) === 'urgent';
+    const isUrgent = item.lane === 'urgent';
     const withinMs = Math.min(MAX_WAIT_MS, WAIT_SHARE * deadline.remainingMs());
     const until = this.deps.clock.monotonic() + withinMs;
     const mayCall = new Promise<boolean>((end) => {

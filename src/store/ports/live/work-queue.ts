@@ -162,7 +162,8 @@ export interface WorkQueue {
   /**
    * Claims up to `max` items, never more than there are free slots. Takes back expired leases first (frees their slots,
    * returns manual entries to the head of their list). While both manual and queued work is due, each gets half of the
-   * items; of the latter, urgent cards get half while others are due. While other work is due, or was claimed within the last second, retries hold at most a tenth of the
+   * items; of the latter, urgent cards get half while others are due. While other work is due, or was claimed within the last
+   * second, retries hold at most a tenth of the
    * slots (on average over time, if that is not a whole number); otherwise they may hold all of them. A claim for the
    * trickle takes retries only if nothing else is due. It takes nothing within a second of another such claim, unless a
    * claim that is not for the trickle got work within that second. A claim that is sent twice with the same instanceId
