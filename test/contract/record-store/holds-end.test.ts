@@ -59,6 +59,7 @@ describeRecordStore('the end of holds', (db) => {
     await polled(1, 2);
     expect(await wanted(), 'the jump is on').toEqual([3]);
     expect(await ends(1)).toEqual(['jump_end', null]);
+    await passes(1);
     await db.store.stopControl.endJump('back');
     expect(await claim(1), 'read before its end').toEqual(held('usage_jump', false));
     expect(await ends(1)).toEqual(['reading', expect.any(Number)]);
