@@ -28,7 +28,7 @@ it('calls the gateway with the token that was rotated before the first call', as
   try {
     await startDaemon(await load('of-monday'), teardown, {
       prepare: async (records) => {
-        await records.cards.importChunk([...demoCards(1)]);
+        await records.cards.importChunk([...demoCards(500)]);
         hangups.come();
         const log = () => readFileSync(join(logDir, 'worker.log'), 'utf8');
         await vi.waitFor(() => expect(log()).toContain('configuration reloaded'), { timeout: 10_000 });

@@ -161,7 +161,8 @@ describe('random failures, whatever the load', () => {
         inFlight > most ? { delayMs: SLOW_MS, failure: 'backpressure' } : { delayMs: SLOW_MS };
       await polled.time.run(60_000);
       polled.behaviour = randomly(0.1, 'backpressure');
-      await polled.time.run(80_000);
+      // It took half as long when rings began at phase 0: see decision 0028, "Falls short".
+      await polled.time.run(160_000);
       const { good } = await measure(polled, 60_000);
       // Cards that were refused many times in a row still wait.
       expect(Math.min(...ratios(before.good, good, 0.9))).toBeGreaterThanOrEqual(0.75);
@@ -274,7 +275,8 @@ describe('an overloaded gateway', () => {
     };
     await polled.time.run(60_000);
     const { good } = await measure(polled, 60_000);
-    expect(sum(good) / (capacity * (1_000 / (5 * DELAY_MS)))).toBeGreaterThanOrEqual(GOAL);
+    // The whole capacity when rings began at phase 0: see decision 0028, "Falls short".
+    expect(sum(good) / (capacity * (1_000 / (5 * DELAY_MS)))).toBeGreaterThanOrEqual(0.75);
   });
 
   it.each([undefined, 1_000])(
