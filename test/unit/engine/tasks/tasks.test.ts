@@ -128,7 +128,12 @@ function poll(taskType: TaskType, differing: Partial<Card> = {}): Promise<TaskRe
   return task.poll({ ...CARD, ...differing }, new Deadline(clock, clock.monotonic(), LEASE_MS, NOW_MS));
 }
 
-const polled = (taskType: TaskType) => ({ cardId: 7, iccid: '89860000000000000007', taskType, polledAtMs: NOW_MS });
+const polled = (taskType: TaskType) => ({
+  cardId: 7,
+  iccid: '89860000000000000007',
+  taskType,
+  polledAtMs: NOW_MS,
+});
 
 it.each(TASK_TYPES)('%s calls within half the lease', async (taskType) => {
   answers = { realname: true, flow: 5, card_status: 'stopped' };
