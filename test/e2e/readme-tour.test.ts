@@ -68,7 +68,7 @@ async function typed(line: string): Promise<Terminal> {
   if (line.includes('--watch')) {
     await terminal.waitFor(new RegExp(`${ESC}\\[\\d+A\\r`)); // drawn over itself once
     terminal.press('\x03');
-  } else if (/^cardpoll (configs disable|init rebuild|stops mode enforce)/.test(line)) {
+  } else if (/^cardpoll (configs disable|init rebuild|pause --|stops mode enforce)/.test(line)) {
     await terminal.waitFor(/Go ahead\? \[y\/N\] /);
     terminal.press('y\r');
   }
