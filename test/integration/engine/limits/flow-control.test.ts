@@ -161,7 +161,7 @@ describe('random failures, whatever the load', () => {
         inFlight > most ? { delayMs: SLOW_MS, failure: 'backpressure' } : { delayMs: SLOW_MS };
       await polled.time.run(60_000);
       polled.behaviour = randomly(0.1, 'backpressure');
-      // It took half as long when rings began at phase 0: docs/decisions/0028-flow-control.md has both figures.
+      // It took half as long before: docs/decisions/0028-flow-control.md has both figures.
       await polled.time.run(160_000);
       const { good } = await measure(polled, 60_000);
       // Cards that were refused many times in a row still wait.
