@@ -45,7 +45,7 @@ export function alertText(
 function endText({ ruleType, value, resolvedValue, resolution }: ToldAlert): string {
   const was = `was ${valueText(ruleType, value)}`;
   if (resolution !== null && resolution !== 'recovered') return `${was}; ${RULE_ENDS[resolution]}`;
-  return resolvedValue === null ? `${was}` : `is ${valueText(ruleType, resolvedValue)}, ${was}`;
+  return resolvedValue === null ? was : `is ${valueText(ruleType, resolvedValue)}, ${was}`;
 }
 
 const RULE_ENDS: Readonly<Record<Exclude<Resolution, 'recovered'>, string>> = {

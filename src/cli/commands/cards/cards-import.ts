@@ -1,7 +1,7 @@
 // `cardpoll cards import`: imports cards from a file or standard input. A file is tried first: the cards that it changes are
-// kept as they are, and it asks before it puts running cards over their package or writes ICCIDs that may be wrong. Standard input can be read only once, so
-// neither happens, and the daemon ends such an import instead. Ctrl-C ends the file after the row that is being sent, so
-// that the daemon can still report what it has kept.
+// kept as they are, and it asks before it puts running cards over their package or writes ICCIDs that may be wrong. Standard
+// input can be read only once, so neither happens, and the daemon ends such an import instead. Ctrl-C ends the file after the row
+// that is being sent, so that the daemon can still report what it has kept.
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';

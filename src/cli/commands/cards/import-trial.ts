@@ -1,5 +1,6 @@
 // The trial of a file before it is imported: the cards that it changes are kept as they were, and it asks before it puts
-// running cards over their package, or writes ICCIDs that may be wrong. Used by cards-import.ts. The trial reads the whole file, as the import does after it.
+// running cards over their package, or writes ICCIDs that may be wrong. Used by cards-import.ts. The trial reads the whole file, as
+// the import does after it.
 import { randomBytes } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
