@@ -66,6 +66,21 @@ describeRecordStore('import session', (db) => {
     expect(await db.store.cards.importChunk(shorter, { dryRun: true })).toMatchObject({ twins: [8] });
   });
 
+  it('looks cards up by their keys also where the table was analysed while it was small', async () => {
+    await db.store.cards.importChunk([row(1)]);
+    await db.sql('VACUUM ANALYZE cards');
+    const rows = range(20_000).map((cardId) => row(cardId));
+    const chunks = [rows.slice(0, 10_000), rows.slice(10_000)];
+    // With a look at all cards for each row, the second one takes longer than a statement may.
+    for (const chunk of chunks) await db.store.cards.importChunk(chunk);
+    expect(await db.store.cards.importChunk(rows.slice(5_000, 15_000))).toMatchObject({ unchanged: 10_000 });
+    const dry = await db.store.cards.importChunk(
+      range(10_000, 30_000).map((id) => row(id)),
+      { dryRun: true },
+    );
+    expect(dry).toMatchObject({ inserted: 10_000, twins: [] });
+  });
+
   it('keeps what polling found out when the import does not say', async () => {
     await db.store.cards.importChunk([row(1, { realNameVerified: true }), row(2), row(3)]);
     await db.store.results.write([

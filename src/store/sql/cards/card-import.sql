@@ -17,6 +17,15 @@ INSERT INTO import_rows SELECT * FROM json_populate_recordset(NULL::import_rows,
 -- Forces look-ups by key: for ten thousand keys the planner would otherwise read all cards for every chunk.
 SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
 
+-- name: card_import.plannedForFewer
+-- Whether the planner takes the table for smaller than a chunk of $1 rows: a fleet that has just been created, before PostgreSQL
+-- analysed it of itself. A chunk that is planned for ten cards reads all of them for each row.
+SELECT reltuples < $1::integer AS planned_for_fewer FROM pg_class WHERE oid = 'cards'::regclass
+
+-- name: card_import.analyze
+-- Without effect, and a warning, for a role that does not own the table; it waits for no other analysis.
+ANALYZE (SKIP_LOCKED) cards
+
 -- name: card_import.chunk
 -- Updates the cards to match import_rows, and writes only rows that differ. $1 whether to count only, $2 whether a row may
 -- take back that a card was found to be verified, $3 the present month (NULL: no card counts as over its package), $4 nothing

@@ -44,6 +44,8 @@ async function writeChunk(
   await db.run('createRows');
   await fill(tx, rows);
   await db.run('planByKeys');
+  const { plannedForFewer } = await db.one<{ plannedForFewer: boolean }>('plannedForFewer', rows.length);
+  if (plannedForFewer) await db.run('analyze');
   const since = month === undefined ? null : `${month}-01`;
   const params = [dryRun, overwriteVerified, since, mostOverPackage ?? null, keepFormer];
   const chunk = await db.one<ChunkRow>('chunk', ...params);
