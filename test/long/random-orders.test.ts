@@ -181,6 +181,7 @@ async function poll(cardId: number): Promise<void> {
     stopRules: () => UNLIMITED,
     again: async () => {},
     leaseMs: LEASE_MS,
+    clock: systemClock,
     log,
   });
   const card = (await reader.read([cardId])).get(cardId);

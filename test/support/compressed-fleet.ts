@@ -231,6 +231,7 @@ export class CompressedFleet {
       calendar,
       stopRules,
       again: async () => {},
+      clock: time,
       ...means,
     };
     return taskTypes.map(

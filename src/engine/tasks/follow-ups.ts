@@ -2,9 +2,12 @@
 // control), then claim the card, then send. So a claim is never older than its call, and a card is stopped at any rate above
 // zero: where the rate is so slow that the poll is over first, the wait goes on without it. Used by package.ts and card-calls.ts.
 //
-// A wait that goes on is lost with the process: the next poll of the card begins a new one.
+// A wait that goes on is lost with the process: the next poll of the card begins a new one. A poll that would wait for long in its
+// own time does not: its slot is for the next card. Otherwise a few hundred cards that wait for a slow rate would hold all slots.
+import pLimit from 'p-limit';
 import type { Card } from '../../domain/cards/card.ts';
 import { type Gateway, GatewayError, type Pass } from '../../gateway/gateway.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { CardReader } from '../work/card-reader.ts';
@@ -15,8 +18,14 @@ export interface FollowUpDeps {
   readonly reader: Pick<CardReader, 'forget'>;
   /** Has the card polled again at once. */
   readonly again: (cardIds: readonly number[]) => Promise<void>;
+  readonly clock: Clock;
   readonly log: Logger;
 }
+
+/** A poll waits for its call in its own time if this is about as long as it takes. */
+const QUICK_MS = 100;
+/** Calls that wait although their polls are over; beyond that the next poll of the card asks again. */
+const MOST_LATE = 10_000;
 
 /** A call with an effect that follows from what a poll has found. @typeParam C the answer to its claim. */
 interface FollowUp<C, R> {
@@ -24,8 +33,6 @@ interface FollowUp<C, R> {
   readonly card: Card;
   /** Of the poll. */
   readonly deadline: Deadline;
-  /** Claims in turn, gathering included, where many claims would wait for each other. */
-  readonly turns?: <T>(run: () => Promise<T>) => Promise<T>;
   readonly claim: () => Promise<C>;
   /** Acts on the claim. The pass is given back unless it is used. */
   readonly act: (claim: C, means: Means) => Promise<R>;
@@ -41,18 +48,52 @@ export interface Means {
   readonly gatherStatus: () => Promise<{ readonly pass: Pass; readonly timeoutMs: number }>;
 }
 
+/** The calls of one interface that wait for the rate limits or a connection: one after the other. */
+class Line {
+  readonly turn = pLimit(1);
+  waiting = 0;
+  #tookMs = 0;
+  #askedAt: number | null = null;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** About how long the next one will wait. */
+  get waitMs(): number {
+    const asksMs = this.#askedAt === null ? 0 : this.clock.monotonic() - this.#askedAt;
+    return this.waiting * Math.max(this.#tookMs, asksMs);
+  }
+
+  async gather<T>(ask: () => Promise<T>): Promise<T> {
+    const askedAt = this.clock.monotonic();
+    this.#askedAt = askedAt;
+    try {
+      return await ask();
+    } finally {
+      this.#tookMs = this.clock.monotonic() - askedAt;
+      this.#askedAt = null;
+      this.waiting -= 1;
+    }
+  }
+}
+
 export class FollowUps {
+  readonly #lines: Readonly<Record<FollowUp<never, never>['name'], Line>>;
   /** Cards whose calls wait although their polls are over. */
   readonly #late = new Map<number, Promise<void>>();
   #ending = new AbortController();
 
-  constructor(private readonly deps: FollowUpDeps) {}
+  constructor(private readonly deps: FollowUpDeps) {
+    this.#lines = { stop: new Line(deps.clock), start: new Line(deps.clock) };
+  }
 
-  /** @returns what `act` returns; null: the time of the poll is over, and the call waits on. */
-  async make<C, R>({ name, card, deadline, turns = at, claim, act }: FollowUp<C, R>): Promise<R | null> {
+  /** @returns what `act` returns; null: the time of the poll is over, or would be, and the call waits on. */
+  async make<C, R>({ name, card, deadline, claim, act }: FollowUp<C, R>): Promise<R | null> {
     if (this.#late.has(card.cardId)) return null;
     if (deadline.remainingMs() <= 0)
       throw new GatewayError('held', 'the lease was over before the claim', { interfaceName: name });
+    const line = this.#lines[name];
+    const isLong = line.waitMs > QUICK_MS;
+    if (isLong && this.#late.size >= MOST_LATE) return null;
     const { gateway } = this.deps;
     const { signal } = this.#ending;
     let hasPass = false;
@@ -60,17 +101,27 @@ export class FollowUps {
     const gathering = new Promise<void>((resolve) => {
       gathered = resolve;
     });
-    const claimed = turns(async () => {
-      const pass = await gateway.gather(name, Number.POSITIVE_INFINITY, signal);
+    const gather = async () => {
+      const pass = await line.gather(() => gateway.gather(name, Number.POSITIVE_INFINITY, signal));
       hasPass = true;
       gathered();
+      return pass;
+    };
+    const claimWith = async (pass: Pass) => {
       try {
         return { pass, answer: await claim() };
       } catch (error) {
         pass.giveBack();
         throw error;
       }
-    });
+    };
+    line.waiting += 1;
+    // Claims of stops of the whole fleet take turns in the database. One of this instance at a time waits there, so that the
+    // others hold no connection meanwhile: after a large release hundreds of cards are claimed at once.
+    const claimed =
+      name === 'stop'
+        ? line.turn(async () => claimWith(await gather()))
+        : line.turn(gather).then(claimWith);
     const carryOut = async (isLate: boolean) => {
       const { pass, answer } = await claimed;
       const until = isLate ? deadline.again() : deadline;
@@ -82,7 +133,8 @@ export class FollowUps {
       };
       return act(answer, { pass, deadline: until, isLate, gatherStatus }).finally(() => pass.giveBack());
     };
-    if ((await deadline.allows(Promise.race([gathering, claimed]))) || hasPass) return carryOut(false);
+    const isInTime = !isLong && (await deadline.allows(Promise.race([gathering, claimed])));
+    if (isInTime || hasPass) return carryOut(false);
     this.#keep(card, carryOut(true));
     return null;
   }
@@ -110,5 +162,3 @@ export class FollowUps {
     this.#late.set(cardId, ended);
   }
 }
-
-const at = <T>(run: () => Promise<T>): Promise<T> => run();

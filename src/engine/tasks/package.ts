@@ -3,9 +3,9 @@
 //
 // The task always asks the gateway for the card's status first. If the card runs, the claim of the stop decides from
 // the records of that moment whether it is over its package, and whether the rules of stops allow the call
-// (docs/decisions/0032-safeguards-of-stops.md); the cached card only says whether to ask. card-calls.ts makes the calls. That of
+// (docs/decisions/0032-safeguards-of-stops.md); the cached card only says whether to ask. A look at the records comes before the
+// claim: only a stop that would be granted waits for its turn. card-calls.ts makes the calls. That of
 // a resume comes first: a card that was just resumed is not stopped by the same poll.
-import pLimit from 'p-limit';
 import type { Card } from '../../domain/cards/card.ts';
 import { type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
 import type { Offers } from '../../domain/gateway-interface.ts';
@@ -13,15 +13,17 @@ import { CARD_RESUMED } from '../../domain/log-phrases.ts';
 import { type StopRules, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
-import type { StopClaim } from '../../store/ports/records/stop-records.ts';
+import type { StopClaim, StopLook, StopRecords } from '../../store/ports/records/stop-records.ts';
 import { type Deadline, polledNow, type Task, type TaskResult } from '../work/task.ts';
 import { CardCalls, type CardCallsDeps, otherIccid, stopInProgress, unconfirmedStop } from './card-calls.ts';
 import { FollowUps, type Means } from './follow-ups.ts';
+import { StopLooks } from './stop-looks.ts';
 
 /** How often the fleet is counted. */
 const COUNT_EVERY_MS = 60_000;
 
 export interface PackageTaskDeps extends CardCallsDeps {
+  readonly records: CardCallsDeps['records'] & { readonly stops: Pick<StopRecords, 'look'> };
   readonly offers: Offers;
   readonly calendar: MonthCalendar;
   readonly stopRules: () => StopRules;
@@ -48,14 +50,11 @@ interface Findings {
 export class PackageTask implements Task {
   readonly taskType = 'package';
   readonly #calls: CardCalls;
-  /**
-   * Claims of the whole fleet take turns in the database. One of this instance at a time waits there, so that the others
-   * hold no connection meanwhile: after a large release hundreds of cards are claimed at once.
-   */
-  readonly #claims = pLimit(1);
+  readonly #looks: StopLooks;
   readonly #followUps: FollowUps;
 
   constructor(private readonly deps: PackageTaskDeps) {
+    this.#looks = new StopLooks(deps.records.stops, deps.stopRules);
     this.#followUps = new FollowUps(deps);
     this.#calls = new CardCalls(deps, this.#followUps);
   }
@@ -123,11 +122,12 @@ export class PackageTask implements Task {
       return { over: true, stopped: false };
     if (!this.deps.offers('stop')) return { over: isOver, stopped: false };
     const { records, leaseMs, stopRules } = this.deps;
+    const look = await this.#looks.look(card, month);
+    if (look.state !== 'open') return this.#withoutCall(card, isOver, look);
     const verdict = await this.#followUps.make({
       name: 'stop',
       card,
       deadline,
-      turns: this.#claims,
       claim: () => records.stops.claim(card, month, leaseMs, stopRules()),
       act: (claim, means) => this.#stopAsClaimed(card, isOver, claim, means),
     });
@@ -135,7 +135,17 @@ export class PackageTask implements Task {
   }
 
   async #stopAsClaimed(card: Card, isOver: boolean, claim: StopClaim, means: Means): Promise<Verdict> {
-    switch (claim.state) {
+    if (!('attempt' in claim)) return this.#withoutCall(card, isOver, claim);
+    await this.#calls.stop(card, claim, means);
+    return { over: isOver, stopped: true };
+  }
+
+  async #withoutCall(
+    card: Card,
+    isOver: boolean,
+    answer: Exclude<StopLook, { state: 'open' }>,
+  ): Promise<Verdict> {
+    switch (answer.state) {
       case 'other_iccid':
         await this.deps.reader.forget([card.cardId]);
         throw otherIccid(card);
@@ -146,15 +156,12 @@ export class PackageTask implements Task {
         return { over: isOver, stopped: false };
       case 'held':
       case 'observed':
-        this.#noteHeld(card, claim);
-        return { over: isOver, stopped: false, stop: claim.state };
+        this.#noteHeld(card, answer);
+        return { over: isOver, stopped: false, stop: answer.state };
       case 'claimed':
         throw stopInProgress(card);
       case 'unconfirmed':
         throw unconfirmedStop(card);
-      default:
-        await this.#calls.stop(card, claim, means);
-        return { over: isOver, stopped: true };
     }
   }
 

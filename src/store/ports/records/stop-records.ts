@@ -40,6 +40,9 @@ export type StopClaim =
   /** Waits for the end of its cause, or for an operator. `isNew`: this claim made it so. */
   | { readonly state: 'held'; readonly heldBy: HoldReason; readonly isNew: boolean };
 
+/** What a claim would answer. `open`: it would be granted, if nothing changed until then. */
+export type StopLook = Exclude<StopClaim, { attempt: number }> | { readonly state: 'open' };
+
 /** The current state of a stop; there is at most one for each card and month. */
 export interface CardStop {
   /** Month of the usage, YYYY-MM. */
@@ -110,6 +113,11 @@ export interface StopRecords {
    * is no stop of that month that spares them.
    */
   wanted(cardIds: readonly number[]): Promise<CardMembership[]>;
+  /**
+   * Judges cards that the gateway shows running as `claim` does, and writes which stops are held or observed, but claims and
+   * counts nothing: the looks of a fleet do not wait for each other. @param cards each once. @param month YYYY-MM
+   */
+  look(cards: readonly CardIccid[], month: string, rules: StopRules): Promise<ReadonlyMap<number, StopLook>>;
   /**
    * Claims the right to stop a card that the gateway shows running, if the current records say that it is over its
    * package, or an operator ordered the stop. A card is stopped at most once a month, unless it has another SIM or a larger

@@ -20,51 +20,55 @@ WHERE c.card_id = ANY ($1::bigint[]) AND NOT c.stopped AND c.allowance_mb IS NOT
   )
 
 -- name: stop_claims.claim
--- Claims the right to stop a card that the gateway shows running, if it is over its package or an operator ordered the stop:
--- card, allowance and usage are those of this moment and not those the caller knows from a cache. One statement: nothing can
--- change between the check and the claim, and two racing callers meet on the row's unique key. judge_stop (migration 0014)
+-- Claims the right to stop cards that the gateway shows running, those that are over their package or whose stop an operator
+-- ordered: card, allowance and usage are those of this moment and not those the caller knows from a cache. One statement: nothing
+-- can change between the check and the claim, and two racing callers meet on the row's unique key. judge_stop (migration 0029)
 -- applies the rules and counts the stop; it locks its row before the stop, as every statement that counts does. A stop that
 -- does not spare its card any more (migration 0026) begins anew: the former one is counted already.
--- $1 card id, $2 month, $3 lease in ms, $4 mode of the settings, $5 stops an hour, $6 stops a day (NULL: no limit),
--- $7 actor and $8 role of an audit entry, $9 ICCID of the SIM that the gateway shows running, and that would be called.
--- Returns the answer as JSON: granted | unresolved | claimed | unconfirmed | other_iccid | not_over | done | held | observed, each
--- with its fields (StopClaim of the port).
-WITH other_iccid AS MATERIALIZED (
-  SELECT FROM cards WHERE card_id = $1::bigint AND iccid <> $9::text
-), ordered AS MATERIALIZED (
-  -- An order may be older than the month. With coalesce() the index of all orders does not serve: a plan that was made while
-  -- there were few would read all of them for each card.
-  SELECT s.month
-  FROM card_stops s
-  JOIN cards c ON c.card_id = s.card_id AND c.iccid = s.iccid
-  WHERE s.card_id = $1::bigint AND s.state = 'requested' AND coalesce(s.authority, '') = 'operator'
-  ORDER BY s.month DESC
-  LIMIT 1
+-- The same statement looks at many cards: it takes nothing then, and answers `open` where a claim would be granted.
+-- $1 card ids, each once: one, if $10, $2 month, $3 lease in ms, $4 mode of the settings, $5 stops an hour, $6 stops a day (NULL: no
+-- limit), $7 actor and $8 role of an audit entry, $9 ICCIDs of the SIMs that the gateway shows running, and that would be called,
+-- $10 whether it takes the stop.
+-- Returns for each card the answer as JSON: granted | unresolved | open | claimed | unconfirmed | other_iccid | not_over | done |
+-- held | observed, each with its fields (StopClaim and StopLook of the port).
+WITH asked AS MATERIALIZED (
+  SELECT asked.card_id, asked.iccid, coalesce(ordered.month, $2::date) AS month, ordered.month IS NOT NULL AS is_ordered,
+    EXISTS (SELECT FROM cards c WHERE c.card_id = asked.card_id AND c.iccid <> asked.iccid) AS has_other_iccid
+  FROM unnest($1::bigint[], $9::text[]) AS asked (card_id, iccid)
+  LEFT JOIN LATERAL (
+    -- An order may be older than the month. With coalesce() the index of all orders does not serve: a plan that was made while
+    -- there were few would read all of them for each card.
+    SELECT s.month
+    FROM card_stops s
+    JOIN cards c ON c.card_id = s.card_id AND c.iccid = s.iccid
+    WHERE s.card_id = asked.card_id AND s.state = 'requested' AND coalesce(s.authority, '') = 'operator'
+    ORDER BY s.month DESC
+    LIMIT 1
+  ) AS ordered ON true
 ), card AS MATERIALIZED (
-  SELECT c.iccid, c.allowance_mb, coalesce(u.used_mb, 0) AS used_mb, coalesce(ordered.month, $2::date) AS month,
+  SELECT asked.card_id, c.iccid, c.allowance_mb, coalesce(u.used_mb, 0) AS used_mb, asked.month,
     s.state, s.claimed_until, s.iccid AS stop_iccid, s.used_mb AS stop_used_mb, s.allowance_mb AS stop_allowance_mb,
     s.held_by AS stop_held_by, s.charged_at, coalesce(s.authority, '') AS authority, anew.is_allowed AS is_anew,
     u.last_reading_mb,
     -- A right reading after wrong ones is lower than they were, and what they counted may still be in the usage.
     coalesce(s.state = 'held' AND s.iccid = c.iccid AND u.last_reading_mb < s.reading_mb, false) AS has_fallen
-  FROM cards c
-  LEFT JOIN ordered ON true
-  LEFT JOIN card_usage u ON u.card_id = c.card_id AND u.month = coalesce(ordered.month, $2::date)
-  LEFT JOIN card_stops s ON s.card_id = c.card_id AND s.month = coalesce(ordered.month, $2::date)
+  FROM asked
+  JOIN cards c ON c.card_id = asked.card_id AND c.iccid = asked.iccid
+  LEFT JOIN card_usage u ON u.card_id = asked.card_id AND u.month = asked.month
+  LEFT JOIN card_stops s ON s.card_id = asked.card_id AND s.month = asked.month
   CROSS JOIN LATERAL (
     SELECT coalesce(CASE
       WHEN s.state = 'requested' THEN s.iccid <> c.iccid AND s.authority IS NULL
       ELSE NOT stop_spares(s, c, u.read_at) END, false) AS is_allowed
   ) anew
-  WHERE c.card_id = $1::bigint AND c.iccid = $9::text AND (
-    ordered.month IS NOT NULL
+  WHERE asked.is_ordered
     OR u.used_mb > c.allowance_mb AND u.suspected_mb IS NULL AND reading_is_of_sim(c, u.iccid, u.read_at)
       -- A later month has begun: this one's package is over.
-      AND NOT u.closed)
+      AND NOT u.closed
 ), judged AS MATERIALIZED (
   SELECT card.*, CASE WHEN has_fallen THEN 'reading_fell' ELSE judge_stop(
     CASE WHEN NOT is_anew THEN nullif(authority, '') END, CASE WHEN NOT is_anew THEN charged_at END,
-    $4::text, $5::integer, $6::integer) END AS verdict
+    $4::text, $5::integer, $6::integer, $10::boolean) END AS verdict
   FROM card
   WHERE state IS NULL
     OR (is_anew OR state = 'observed' OR state = 'requested' AND stop_iccid = iccid)
@@ -72,14 +76,17 @@ WITH other_iccid AS MATERIALIZED (
 ), claimed AS (
   INSERT INTO card_stops AS s
     (card_id, month, iccid, used_mb, allowance_mb, reading_mb, state, held_by, claimed_until, charged_at)
-  SELECT $1::bigint, month, iccid, used_mb, allowance_mb, last_reading_mb,
+  SELECT card_id, month, iccid, used_mb, allowance_mb, last_reading_mb,
     CASE verdict WHEN 'granted' THEN 'requested' WHEN 'observed' THEN 'observed' ELSE 'held' END,
     CASE WHEN verdict NOT IN ('granted', 'observed') THEN verdict END,
     CASE WHEN verdict = 'granted' THEN clock_timestamp() + $3::float8 * interval '1 millisecond' END,
     CASE WHEN verdict = 'granted' THEN clock_timestamp() END
   FROM judged
-  -- In mode observe, what was requested before stays so and waits.
-  WHERE verdict <> 'observed' OR state IS NULL OR is_anew
+  WHERE verdict <> 'open'
+    -- In mode observe, what was requested before stays so and waits.
+    AND (verdict <> 'observed' OR state IS NULL OR is_anew)
+  -- In one order: instances that look at the same cards cannot deadlock.
+  ORDER BY card_id
   ON CONFLICT (card_id, month) DO UPDATE SET
     iccid = excluded.iccid,
     used_mb = excluded.used_mb,
@@ -102,60 +109,65 @@ WITH other_iccid AS MATERIALIZED (
   WHERE s.state IN ('observed', 'held') OR s.state = 'resumed' AND s.stop_again
     OR s.state <> 'requested' AND NOT stop_is_final(s, excluded.iccid, excluded.allowance_mb)
     OR s.state = 'requested' AND (s.claimed_until IS NULL OR s.claimed_until <= clock_timestamp())
-  RETURNING month, state, held_by, unresolved, attempts
+  RETURNING card_id, month, state, held_by, unresolved, attempts
 ), running AS (
   -- From here on, a card found stopped is the result of this stop.
   UPDATE cards SET stopped = false
-  WHERE card_id = $1::bigint AND stopped AND EXISTS (SELECT FROM claimed WHERE state = 'requested')
+  WHERE card_id = ANY ($1::bigint[]) AND stopped
+    AND EXISTS (SELECT FROM claimed WHERE claimed.card_id = cards.card_id AND state = 'requested')
 ), ended AS (
   -- What an operator decided about the SIM that the card had is not for the one it has.
   UPDATE card_stops s SET state = 'dismissed', last_error = 'the card has another SIM now', claimed_until = NULL
   FROM cards c
-  WHERE s.card_id = $1::bigint AND c.card_id = s.card_id AND s.iccid <> c.iccid
+  WHERE s.card_id = ANY ($1::bigint[]) AND c.card_id = s.card_id AND s.iccid <> c.iccid
     AND s.state = 'requested' AND coalesce(s.authority, '') <> ''
     AND (s.claimed_until IS NULL OR s.claimed_until <= clock_timestamp())
-  RETURNING s.month
+  RETURNING s.card_id
 ), dropped AS (
   -- A released stop of a card that is not over any more, or whose month is.
-  DELETE FROM card_stops
-  WHERE card_id = $1::bigint AND state = 'requested' AND coalesce(authority, '') = 'released'
-    AND (month < $2::date OR month = $2::date AND NOT EXISTS (SELECT FROM card))
+  DELETE FROM card_stops s
+  WHERE s.card_id = ANY ($1::bigint[]) AND state = 'requested' AND coalesce(authority, '') = 'released'
+    AND (month < $2::date OR month = $2::date AND NOT EXISTS (SELECT FROM card WHERE card.card_id = s.card_id))
     AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
-    AND NOT EXISTS (SELECT FROM ended) AND NOT EXISTS (SELECT FROM other_iccid)
+    AND NOT EXISTS (SELECT FROM ended WHERE ended.card_id = s.card_id)
+    AND NOT EXISTS (SELECT FROM asked WHERE asked.card_id = s.card_id AND has_other_iccid)
 ), audited AS (
   -- The call for the former SIM of the card may have been made, and nothing asks what became of it any more.
   INSERT INTO audit (month, at, actor, role, action, object, before, after)
-  SELECT $2::date, clock_timestamp(), $7::text, $8::text, 'card.stop', 'card ' || $1::bigint,
+  SELECT $2::date, clock_timestamp(), $7::text, $8::text, 'card.stop', 'card ' || card_id,
     jsonb_build_object('stopped', false),
     jsonb_build_object('outcome', 'unknown', 'iccid', stop_iccid, 'used_mb', stop_used_mb, 'allowance_mb', stop_allowance_mb,
       'authority', 'over_package')
   FROM card
-  WHERE is_anew AND card.state = 'requested' AND charged_at IS NOT NULL AND EXISTS (SELECT FROM claimed)
+  WHERE is_anew AND state = 'requested' AND charged_at IS NOT NULL
+    AND EXISTS (SELECT FROM claimed WHERE claimed.card_id = card.card_id)
 )
-SELECT CASE state
-    WHEN 'held' THEN json_build_object('state', 'held', 'heldBy', held_by,
-      'isNew', held_by IS DISTINCT FROM (SELECT stop_held_by FROM judged))
+SELECT claimed.card_id, CASE claimed.state
+    WHEN 'held' THEN json_build_object('state', 'held', 'heldBy', held_by, 'isNew', held_by IS DISTINCT FROM stop_held_by)
     WHEN 'observed' THEN json_build_object('state', 'observed', 'isNew', true)
     ELSE json_build_object('state', CASE WHEN unresolved THEN 'unresolved' ELSE 'granted' END,
-      'month', to_char(month, 'YYYY-MM'), 'attempt', attempts)
+      'month', to_char(claimed.month, 'YYYY-MM'), 'attempt', attempts)
     END AS claim, NULL::void AS uncounted
-FROM claimed
+FROM claimed JOIN judged ON judged.card_id = claimed.card_id
 UNION ALL
-SELECT CASE
-    WHEN EXISTS (SELECT FROM other_iccid) THEN json_build_object('state', 'other_iccid')
-    WHEN NOT EXISTS (SELECT FROM card) OR EXISTS (SELECT FROM ended) THEN json_build_object('state', 'not_over')
+SELECT asked.card_id, CASE
+    WHEN has_other_iccid THEN json_build_object('state', 'other_iccid')
+    WHEN card.card_id IS NULL OR EXISTS (SELECT FROM ended WHERE ended.card_id = asked.card_id)
+      THEN json_build_object('state', 'not_over')
+    WHEN verdict = 'open' THEN json_build_object('state', 'open')
     WHEN s.state IN ('done', 'dismissed', 'resumed') THEN json_build_object('state', 'done')
     WHEN s.state = 'held' THEN json_build_object('state', 'held', 'heldBy', s.held_by, 'isNew', false)
-    WHEN s.state = 'observed' OR EXISTS (SELECT FROM judged WHERE verdict = 'observed')
-      THEN json_build_object('state', 'observed', 'isNew', false)
+    WHEN s.state = 'observed' OR verdict = 'observed' THEN json_build_object('state', 'observed', 'isNew', false)
     WHEN s.acknowledged_at IS NOT NULL THEN json_build_object('state', 'unconfirmed')
     -- Also a row that a racing caller has just inserted, which is not visible here yet.
     ELSE json_build_object('state', 'claimed') END,
   -- The racing caller's stop is counted already.
-  (SELECT uncount_stop(clock_timestamp()) FROM judged WHERE verdict = 'granted')
-FROM (VALUES (1)) one
-LEFT JOIN card_stops s ON s.card_id = $1::bigint AND s.month = coalesce((SELECT month FROM card), $2::date)
-WHERE NOT EXISTS (SELECT FROM claimed)
+  (SELECT uncount_stop(clock_timestamp()) WHERE verdict = 'granted')
+FROM asked
+LEFT JOIN card ON card.card_id = asked.card_id
+LEFT JOIN judged ON judged.card_id = asked.card_id
+LEFT JOIN card_stops s ON s.card_id = asked.card_id AND s.month = asked.month
+WHERE NOT EXISTS (SELECT FROM claimed WHERE claimed.card_id = asked.card_id)
 
 -- name: stop_claims.complete
 -- The gateway shows the card stopped: the stop is done, the card is stopped and the audit trail has it, together. Writes
@@ -164,7 +176,7 @@ WHERE NOT EXISTS (SELECT FROM claimed)
 -- $1 card id, $2 month, $3 actor, $4 role, $5 ICCID of the SIM that the gateway shows.
 WITH refused AS MATERIALIZED (
   -- The call had an effect, although it was refused, and is not counted.
-  SELECT judge_stop('released', NULL, 'enforce', NULL, NULL)
+  SELECT judge_stop('released', NULL, 'enforce', NULL, NULL, true)
   FROM card_stops
   WHERE card_id = $1::bigint AND iccid = $5::text AND month = $2::date AND state = 'requested' AND unresolved
     AND charged_at IS NULL AND claimed_until IS NULL

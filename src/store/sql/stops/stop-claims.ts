@@ -1,9 +1,12 @@
-// Stop claims (see StopClaim in the port): each method is one statement. Part of the record store's stops.
+// Stop claims (see StopClaim in the port): each method is one statement, and a look is the claim that takes nothing. Part of the
+// record store's stops.
 //
 // The number of the attempt is the fence: a caller that was frozen past its lease must not give up, on waking, the claim
 // of another caller.
 import { DAEMON } from '../../../domain/audit.ts';
-import type { StopClaim, StopRecords } from '../../ports/records/stop-records.ts';
+import type { CardIccid } from '../../../domain/cards/card.ts';
+import type { StopRules } from '../../../domain/stops/stop.ts';
+import type { StopClaim, StopLook, StopRecords } from '../../ports/records/stop-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
@@ -20,17 +23,34 @@ export const DUE_AGAIN_MS = 60_000;
 
 export function stopClaims(
   client: SqlClient,
-): Pick<StopRecords, 'wanted' | 'claim' | 'complete' | 'acknowledge' | 'abandon'> {
+): Pick<StopRecords, 'wanted' | 'look' | 'claim' | 'complete' | 'acknowledge' | 'abandon'> {
   const db = sql.on(client);
+  function judge<Answer>(
+    cards: readonly CardIccid[],
+    month: string,
+    { mode, maxPerHour, maxPerDay }: StopRules,
+    leaseMs: number,
+    takes: boolean,
+  ): Promise<Array<{ cardId: number; claim: Answer }>> {
+    const ids = cards.map(({ cardId }) => cardId);
+    const iccids = cards.map(({ iccid }) => iccid);
+    const { name, role } = DAEMON;
+    const rules = [mode, maxPerHour, maxPerDay];
+    const params = [ids, monthStart(month), leaseMs, ...rules, name, role, iccids, takes];
+    return withPartitions(client, month, () => db.rows('claim', ...params));
+  }
   return {
     wanted: (cardIds) => db.rows('wanted', cardIds),
 
-    async claim({ cardId, iccid }, month, leaseMs, { mode, maxPerHour, maxPerDay }) {
-      const { name, role } = DAEMON;
-      const params = [cardId, monthStart(month), leaseMs, mode, maxPerHour, maxPerDay, name, role, iccid];
-      const claim = await withPartitions(client, month, () => db.scalar<StopClaim>('claim', ...params));
+    async look(cards, month, rules) {
+      const rows = await judge<StopLook>(cards, month, rules, 0, false);
+      return new Map(rows.map(({ cardId, claim }) => [cardId, claim]));
+    },
+
+    async claim(card, month, leaseMs, rules) {
+      const [row] = await judge<StopClaim>([card], month, rules, leaseMs, true);
       // A racing caller has just claimed it where there is no row.
-      return claim ?? { state: 'claimed' };
+      return row?.claim ?? { state: 'claimed' };
     },
 
     complete({ cardId, iccid }, month) {

@@ -135,6 +135,7 @@ function taskWith(stops: Records['stops'], resumes: Records['resumes']): Package
     stopRules: () => stopRules,
     again: async () => {},
     leaseMs: LEASE_MS,
+    clock,
     log,
   });
 }
@@ -184,6 +185,7 @@ it('stops a card over its package once, and logs when it is resumed', async () =
 
 it('does not call after a pause that outlasted its lease, and leaves the stop to the next poll', async () => {
   const answersLate: Records['stops'] = {
+    look: (...args) => records.stops.look(...args),
     claim: async (...args) => {
       const claim = await records.stops.claim(...args);
       pausedMs = LEASE_MS;

@@ -96,6 +96,7 @@ class SlowGateway {
     });
     const records = {
       stops: {
+        look: async () => new Map([[CARD.cardId, { state: 'open' }]]),
         claim: async () => ({ state: 'granted', month: '2026-11', attempt: 1 }),
         complete: async () => null,
       },
@@ -111,6 +112,7 @@ class SlowGateway {
       reader: { forget: async () => {} },
       again: async () => {},
       leaseMs: LEASE_MS,
+      clock: this.clock,
       log: this.#log,
     });
     const item = { cardId: 7, lane: 'urgent', member: '7', token: 't' } as unknown as WorkItem;

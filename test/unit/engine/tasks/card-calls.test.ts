@@ -82,6 +82,7 @@ function make(isStopped: boolean, card = CARD): Promise<boolean | 'waiting'> {
     again: async (cardIds) => void asked.push(['again', cardIds]),
     audit: { log: (entry) => void entries.push(entry) },
     leaseMs: LEASE_MS,
+    clock,
     log: pino({ base: null, timestamp: false }, { write: (line: string) => logged.push(JSON.parse(line)) }),
   };
   const call = new CardCalls(deps, new FollowUps(deps));

@@ -12,7 +12,7 @@ import { makeTask } from '../../../../src/engine/tasks/tasks.ts';
 import { Deadline, type TaskResult } from '../../../../src/engine/work/task.ts';
 import { type Gateway, GatewayError } from '../../../../src/gateway/gateway.ts';
 import type { ResumeClaim } from '../../../../src/store/ports/records/resume-records.ts';
-import type { StopClaim } from '../../../../src/store/ports/records/stop-records.ts';
+import type { StopClaim, StopLook } from '../../../../src/store/ports/records/stop-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { ONE_CARD_A_CALL } from '../../../support/one-card-calls.ts';
 import { UNLIMITED } from '../../../support/stop-rules.ts';
@@ -45,6 +45,8 @@ const SAME = { card_id: 7, iccid: CARD.iccid };
 let clock: FakeClock;
 let answers: Partial<Record<InterfaceName, unknown>>;
 let claim: StopClaim;
+/** What a look says; null: as the claim will. */
+let look: StopLook | null;
 let claimTakesMs: number;
 let resumeClaim: ResumeClaim;
 /** The entry of the trail that the records make of a stop; null: none was under way. */
@@ -59,6 +61,7 @@ beforeEach(() => {
   clock = new FakeClock(NOW_MS);
   answers = { card_status: 'active', stop: null };
   claim = { state: 'granted', month: '2026-11', attempt: 3 };
+  look = null;
   entry = { action: 'card.stop', after: { used_mb: 12, allowance_mb: 9 } } as unknown as AuditEntry;
   [called, entries, asked, logged] = [[], [], [], []];
   claimTakesMs = 0;
@@ -79,6 +82,11 @@ const gateway: Gateway = {
 let offersStop = true;
 
 const stops: PackageTaskDeps['records']['stops'] = {
+  look: async (cards, ...question) => {
+    asked.push(['look', ...cards.map(({ cardId, iccid }) => [cardId, iccid]), ...question]);
+    const answer: StopLook = 'attempt' in claim ? { state: 'open' } : claim;
+    return new Map(cards.map(({ cardId }) => [cardId, look ?? answer]));
+  },
   claim: async ({ cardId, iccid }, ...question) => {
     asked.push(['claim', cardId, iccid, ...question]);
     clock.advance(claimTakesMs);
@@ -121,6 +129,7 @@ function poll(taskType: TaskType, differing: Partial<Card> = {}): Promise<TaskRe
     stopRules: () => UNLIMITED,
     again: async () => {},
     leaseMs: LEASE_MS,
+    clock,
     maxMbitPerSecond: 150,
     meter: { implausibleReading: () => void asked.push(['implausible']) },
     log: pino({ base: null, timestamp: false }, { write: (line: string) => logged.push(JSON.parse(line)) }),
@@ -258,7 +267,7 @@ describe('package', () => {
     };
     const { outcome, fields } = await poll('package');
     expect(called.map(([name]) => name)).toEqual(['card_status', 'stop', 'card_status']);
-    expect(asked).toEqual([
+    expect(asked.slice(1)).toEqual([
       ['claim', 7, CARD.iccid, '2026-11', LEASE_MS, UNLIMITED],
       ['complete', 7, CARD.iccid, '2026-11'],
     ]);
@@ -322,6 +331,21 @@ describe('package', () => {
     expect(logged).toEqual(lines);
   });
 
+  it.each<[StopClaim, object | string]>([
+    [{ state: 'observed', isNew: true }, { over_package: true, stopped: false, stop: 'observed' }],
+    [{ state: 'held', heldBy: 'budget_hour', isNew: true }, { over_package: true, stopped: false, stop: 'held' }],
+    [{ state: 'not_over' }, { over_package: false, stopped: false }],
+    [{ state: 'done' }, { over_package: true, stopped: false }],
+    [{ state: 'other_iccid' }, 'other_iccid'],
+    [{ state: 'claimed' }, 'stop_in_progress'],
+  ])('believes the claim where it says %o after a look that said open', async (answer, expected) => {
+    [look, claim] = [{ state: 'open' }, answer];
+    if (typeof expected === 'string') await expect(poll('package')).rejects.toMatchObject({ code: expected });
+    else expect((await poll('package')).fields).toMatchObject(expected);
+    expect(asked.slice(0, 2).map(([what]) => what)).toEqual(['look', 'claim']);
+    expect(called).toHaveLength(1);
+  });
+
   it('claims the stop of a card within its package only if an operator ordered it', async () => {
     const within = { usage: { ...USAGE, usedMb: 1 } };
     await poll('package', within);
@@ -330,7 +354,7 @@ describe('package', () => {
     await poll('package', { ...within, ordered: true });
     expect(asked.slice(0, 2)).toEqual([
       ['claim resume', 7, false, LEASE_MS],
-      ['claim', 7, CARD.iccid, '2026-11', LEASE_MS, UNLIMITED],
+      ['look', [7, CARD.iccid], '2026-11', UNLIMITED],
     ]);
   });
 
@@ -391,7 +415,7 @@ describe('package', () => {
 
   it('says how often a stop was acknowledged without effect, and when it is called for again', async () => {
     await expect(poll('package', { stopped: true })).rejects.toMatchObject(UNCONFIRMED);
-    expect(asked.slice(1)).toEqual([
+    expect(asked.slice(2)).toEqual([
       ['forget', [7]],
       ['acknowledge', 7, '2026-11', 3],
     ]);
@@ -415,7 +439,7 @@ describe('package', () => {
       return null;
     };
     await expect(poll('package')).rejects.toBe(lost);
-    expect(asked.map(([what]) => what)).toEqual(['claim']);
+    expect(asked.map(([what]) => what)).toEqual(['look', 'claim']);
     expect(logged).toEqual([]);
   });
 
@@ -428,7 +452,7 @@ describe('package', () => {
       failure: 'held',
       message: 'the lease was over before the claim',
     });
-    expect(asked).toEqual([]);
+    expect(asked.map(([what]) => what)).toEqual(['look']);
     expect(called).toHaveLength(1);
   });
 
