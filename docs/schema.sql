@@ -541,7 +541,7 @@ AS $function$
     END
 $function$;
 
-CREATE OR REPLACE FUNCTION public.judge_stop(authority text, charged_at timestamp with time zone, mode_setting text, max_per_hour integer, max_per_day integer)
+CREATE OR REPLACE FUNCTION public.judge_stop(authority text, charged_at timestamp with time zone, mode_setting text, max_per_hour integer, max_per_day integer, takes boolean)
  RETURNS text
  LANGUAGE plpgsql
 AS $function$
@@ -549,7 +549,7 @@ DECLARE
   control stop_control;
 BEGIN
   -- The first look takes no lock: stops that are held do not wait for each other.
-  FOR look IN 1..2 LOOP
+  FOR look IN 1..CASE WHEN takes THEN 2 ELSE 1 END LOOP
     IF look = 1 THEN SELECT * INTO STRICT control FROM stop_control;
     ELSE SELECT * INTO STRICT control FROM stop_control FOR UPDATE;
     END IF;
@@ -561,6 +561,7 @@ BEGIN
     IF (SELECT sum(n) FROM unnest(control.by_minute) n) >= max_per_hour THEN RETURN 'budget_hour'; END IF;
     IF (SELECT sum(n) FROM unnest(control.by_quarter) n) >= max_per_day THEN RETURN 'budget_day'; END IF;
   END LOOP;
+  IF NOT takes THEN RETURN 'open'; END IF;
   control.by_minute[61] := control.by_minute[61] + 1;
   control.by_quarter[97] := control.by_quarter[97] + 1;
   UPDATE stop_control SET minute = control.minute, by_minute = control.by_minute, by_quarter = control.by_quarter;

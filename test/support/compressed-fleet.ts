@@ -52,6 +52,10 @@ export interface CompressedFleetOptions {
   /** Instances that poll; 1 when absent. */
   readonly instances?: number;
   readonly rateLimits?: readonly RateLimit[];
+  /** What task package asks; none when absent. */
+  readonly records?: Pick<RecordStore, 'stops' | 'resumes'>;
+  /** Of every card; unlimited when absent. */
+  readonly allowanceMb?: number;
 }
 
 export const HEALTHY: Behaviour = () => ({});
@@ -66,6 +70,8 @@ export class CompressedFleet {
   /** What the gateway shows of a card's usage. */
   usedMb: (cardId: number) => number = () => 0;
   readonly usage = new Map<number, UsageMonth>();
+  /** Cards that the gateway has stopped. */
+  readonly stopped = new Set<number>();
   /** Called with the interface and the card of every call, and of every call that the gateway answered well. */
   onCall: (interfaceName: InterfaceName, cardId: number) => void = () => {};
   onSuccess: (interfaceName: InterfaceName, cardId: number) => void = () => {};
@@ -79,6 +85,8 @@ export class CompressedFleet {
   };
   #writer: ResultWriter | null = null;
   #rateLimits: readonly RateLimit[] = [];
+  #records = {} as Pick<RecordStore, 'stops' | 'resumes'>;
+  #allowanceMb: number | null = null;
   #join: (instanceId: string) => Promise<void> = async () => {};
 
   static async start(options: CompressedFleetOptions): Promise<CompressedFleet> {
@@ -99,6 +107,8 @@ export class CompressedFleet {
     const { taskTypes, cards, intervalSeconds, limit, queueCap = 200_000, buckets = 64 } = options;
     const { live, time } = this;
     this.#rateLimits = options.rateLimits ?? [];
+    this.#records = options.records ?? this.#records;
+    this.#allowanceMb = options.allowanceMb ?? null;
     const configs = taskTypes.map(
       (taskType, i): PollingConfig => ({
         id: i + 1,
@@ -213,9 +223,9 @@ export class CompressedFleet {
       onChange: (name, state) => this.breakerChanges.push(`${name} ${state}`),
     });
     const calendar = new MonthCalendar('Asia/Shanghai');
-    const records = {} as RecordStore;
+    const records = this.#records;
     const reader = {
-      read: async (ids: readonly number[]) => cardsOf(ids, this.usage),
+      read: async (ids: readonly number[]) => cardsOf(ids, this.usage, this.#allowanceMb),
       forget: async () => {},
     } as unknown as CardReader;
     const audit = { log: () => {} };
@@ -262,7 +272,7 @@ export class CompressedFleet {
     const calls = new Set<{ name: InterfaceName; startedAt: number; end: () => void }>();
     return {
       ...ONE_CARD_A_CALL,
-      isStoppedStatus: () => false,
+      isStoppedStatus: (status) => status === 'stopped',
       call: async (name, card, timeoutMs) => {
         this.onCall(name, card.cardId);
         const startedAt = this.time.monotonic();
@@ -279,6 +289,8 @@ export class CompressedFleet {
         if (outcome === 'early') throw new GatewayError('timeout', 'ended to make room');
         if (failure !== undefined) throw new GatewayError(failure, 'as the test says', details);
         this.onSuccess(name, card.cardId);
+        if (name === 'stop') this.stopped.add(card.cardId);
+        if (name === 'card_status' && this.stopped.has(card.cardId)) return { value: 'stopped', durationMs };
         const value = name === 'flow' ? this.usedMb(card.cardId) : HEALTHY_VALUES[name];
         return { value, durationMs };
       },
@@ -291,7 +303,11 @@ export class CompressedFleet {
   }
 }
 
-function cardsOf(ids: readonly number[], usage: ReadonlyMap<number, UsageMonth>): Map<number, Card> {
+function cardsOf(
+  ids: readonly number[],
+  usage: ReadonlyMap<number, UsageMonth>,
+  allowanceMb: number | null,
+): Map<number, Card> {
   return new Map(
     ids.map((cardId) => [
       cardId,
@@ -303,7 +319,7 @@ function cardsOf(ids: readonly number[], usage: ReadonlyMap<number, UsageMonth>)
         realNameVerified: true,
         stopped: false,
         ordered: false,
-        allowanceMb: null,
+        allowanceMb,
         usage: usage.get(cardId) ?? null,
       },
     ]),

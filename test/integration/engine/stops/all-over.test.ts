@@ -1,0 +1,125 @@
+// A fleet whose cards are all over their package, in compressed time: package polls keep their pace where stops are only observed,
+// are held, or are made at the pace of a rate limit. The database takes the time that it takes: a claim waits for those before
+// it, and a look for none.
+import { expect, it } from 'vitest';
+import type { RateLimit } from '../../../../src/domain/limits/rate-limit.ts';
+import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
+import type { StopClaim, StopLook, StopRecords } from '../../../../src/store/ports/records/stop-records.ts';
+import { CompressedFleet } from '../../../support/compressed-fleet.ts';
+
+const CARDS = 6_000;
+const INTERVAL_SECONDS = 2;
+const LIMIT = 100;
+const SECONDS = 8;
+const STATEMENT_MS = 3;
+const CARD_MS = 0.05;
+const STOPS_A_SECOND = 10;
+
+type Mode = 'within' | 'observe' | 'spent' | 'granted';
+
+/** What the records say of a card that is over, in a mode. */
+class Judge {
+  readonly waiting = new Set<number>();
+  readonly called = new Set<number>();
+  readonly done = new Set<number>();
+  fleet: CompressedFleet | null = null;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly mode: Mode) {}
+
+  get records(): Pick<RecordStore, 'stops' | 'resumes'> {
+    const stops: Partial<StopRecords> = {
+      look: async (cards) => {
+        await this.#takes(STATEMENT_MS + CARD_MS * cards.length);
+        return new Map(cards.map(({ cardId }) => [cardId, this.#look(cardId)]));
+      },
+      claim: async ({ cardId }) => {
+        const claimed = this.#turn.then(async (): Promise<StopClaim> => {
+          await this.#takes(STATEMENT_MS);
+          const answer = this.#look(cardId);
+          if (answer.state !== 'open') return answer;
+          this.called.add(cardId);
+          return { state: 'granted', month: '2026-11', attempt: 1 };
+        });
+        this.#turn = claimed;
+        return claimed;
+      },
+      complete: async ({ cardId }) => {
+        this.done.add(cardId);
+        return null;
+      },
+    };
+    const resumes = { claim: async () => ({ state: 'none' }), reopen: async () => false };
+    return { stops, resumes } as unknown as Pick<RecordStore, 'stops' | 'resumes'>;
+  }
+
+  #look(cardId: number): StopLook {
+    if (this.mode === 'granted') return this.called.has(cardId) ? { state: 'claimed' } : { state: 'open' };
+    const isNew = !this.waiting.has(cardId);
+    this.waiting.add(cardId);
+    return this.mode === 'observe'
+      ? { state: 'observed', isNew }
+      : { state: 'held', heldBy: 'budget_hour', isNew };
+  }
+
+  async #takes(ms: number): Promise<void> {
+    await this.fleet?.time.sleep(ms);
+  }
+}
+
+/** @returns the polls that began in some seconds, and the judge of the stops. */
+async function polls(mode: Mode, rateLimits: readonly RateLimit[] = []) {
+  const judge = new Judge(mode);
+  const fleet = await CompressedFleet.start({
+    taskTypes: ['package'],
+    cards: CARDS,
+    intervalSeconds: INTERVAL_SECONDS,
+    limit: LIMIT,
+    allowanceMb: 10,
+    records: judge.records,
+    rateLimits,
+  });
+  judge.fleet = fleet;
+  const readAtMs = fleet.time.now();
+  const usedMb = mode === 'within' ? 9 : 11;
+  for (let cardId = 1; cardId <= CARDS; cardId += 1)
+    fleet.usage.set(cardId, {
+      month: '2026-11',
+      usedMb,
+      lastReadingMb: usedMb,
+      suspectedMb: null,
+      jump: null,
+      readAtMs,
+    });
+  // The status that confirms a stop is no poll.
+  let count = 0;
+  fleet.onCall = (name, cardId) => {
+    if (name === 'card_status' && !fleet.stopped.has(cardId)) count += 1;
+  };
+  // The rings begin.
+  await fleet.time.run(1_000);
+  count = 0;
+  await fleet.time.run(SECONDS * 1_000);
+  const result = { count, judge, stops: fleet.stopped.size };
+  await fleet.stop();
+  return result;
+}
+
+it('keeps the pace of package polls, whatever becomes of the stops', async () => {
+  const limit = { kind: 'calls', interfaces: ['stop'], unit: 'second' } as const;
+  const calm = await polls('within');
+  const observe = await polls('observe');
+  const spent = await polls('spent');
+  const granted = await polls('granted', [{ ...limit, calls: STOPS_A_SECOND, burst: STOPS_A_SECOND }]);
+  expect(calm.count).toBeGreaterThan(CARDS);
+  // All slots are in use all the time: a poll that looks takes some milliseconds longer.
+  const share = ({ count }: { count: number }) => count / calm.count;
+  expect(share(observe), 'stops are observed').toBeGreaterThanOrEqual(0.8);
+  expect(share(spent), 'stops are held').toBeGreaterThanOrEqual(0.8);
+  expect(share(granted), 'stops wait for the rate limit').toBeGreaterThanOrEqual(0.8);
+  expect([observe.stops, spent.stops]).toEqual([0, 0]);
+  expect([observe.judge.waiting.size, spent.judge.waiting.size]).toEqual([CARDS, CARDS]);
+  // And the stops use what the rate allows: its tokens by time, and never more than that and the burst.
+  expect(granted.stops).toBeGreaterThanOrEqual(0.9 * SECONDS * STOPS_A_SECOND);
+  expect(granted.stops).toBeLessThanOrEqual((SECONDS + 2) * STOPS_A_SECOND);
+});
