@@ -119,9 +119,7 @@ export class FollowUps {
     // Claims of stops of the whole fleet take turns in the database. One of this instance at a time waits there, so that the
     // others hold no connection meanwhile: after a large release hundreds of cards are claimed at once.
     const claimed =
-      name === 'stop'
-        ? line.turn(async () => claimWith(await gather()))
-        : line.turn(gather).then(claimWith);
+      name === 'stop' ? line.turn(async () => claimWith(await gather())) : line.turn(gather).then(claimWith);
     const carryOut = async (isLate: boolean) => {
       const { pass, answer } = await claimed;
       const until = isLate ? deadline.again() : deadline;

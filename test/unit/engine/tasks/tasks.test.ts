@@ -332,8 +332,14 @@ describe('package', () => {
   });
 
   it.each<[StopClaim, object | string]>([
-    [{ state: 'observed', isNew: true }, { over_package: true, stopped: false, stop: 'observed' }],
-    [{ state: 'held', heldBy: 'budget_hour', isNew: true }, { over_package: true, stopped: false, stop: 'held' }],
+    [
+      { state: 'observed', isNew: true },
+      { over_package: true, stopped: false, stop: 'observed' },
+    ],
+    [
+      { state: 'held', heldBy: 'budget_hour', isNew: true },
+      { over_package: true, stopped: false, stop: 'held' },
+    ],
     [{ state: 'not_over' }, { over_package: false, stopped: false }],
     [{ state: 'done' }, { over_package: true, stopped: false }],
     [{ state: 'other_iccid' }, 'other_iccid'],
