@@ -32,7 +32,7 @@ export class CardOperations {
     { usage, lastPolledAtMs, ordered: _, ...attributes }: CardRecord,
     schedules: Readonly<Record<TaskType, CardSchedule>>,
   ): CardReport {
-    const usageMonth = this.#month();
+    const usageMonth = this.month();
     return {
       ...attributes,
       usedMbMonth: usedInMonth(usage, usageMonth),
@@ -48,7 +48,7 @@ export class CardOperations {
    */
   async import(actor: Actor, input: Readable, how: Omit<ImportOptions, 'month'>): Promise<ImportReport> {
     const { cards } = this.deps.records;
-    const options = { ...how, month: this.#month() };
+    const options = { ...how, month: this.month() };
     if (options.dryRun === true) return importCards(cards, input, options);
     // One entry before the first card is written, and one with the result. An import that writes nothing leaves no entry.
     const record = (verb: string, after: object) =>
@@ -91,7 +91,7 @@ export class CardOperations {
       if (result.former.length > 0) await onFormer(result.former.map(jsonLine).join(''));
       return result;
     };
-    return importCards({ importChunk }, input, { ...how, dryRun: true, month: this.#month() });
+    return importCards({ importChunk }, input, { ...how, dryRun: true, month: this.month() });
   }
 
   /** @returns the next matching cards in id order; there may be none although more follow. */
@@ -105,7 +105,7 @@ export class CardOperations {
     return exportCards(this.deps.records.cards, filter, format);
   }
 
-  #month(): string {
+  month(): string {
     const { calendar, clock } = this.deps;
     return calendar.monthOf(clock.now());
   }

@@ -10,6 +10,7 @@ import {
   type GatewayFacts,
   type RateLimit,
   rateLimitWords,
+  stopWithinSeconds,
 } from '../../domain/limits/rate-limit.ts';
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { perTaskType, TASK_TYPES, TASKS } from '../../domain/task-type.ts';
@@ -137,7 +138,15 @@ export async function rateLimitFindings(
     ...frequentFindings(enabled, limits),
     ...shortFindings(enabled, cards, limits, cardsPerCall),
   ];
-  return findings.length > 0 ? findings : [ok(RATE_CHECK, limits.map(rateLimitWords).join('; '))];
+  const met = findings.length > 0 ? findings : [ok(RATE_CHECK, limits.map(rateLimitWords).join('; '))];
+  return [...met, ...stopTimeFindings(limits, offers)];
+}
+
+/** As the start logs it (`stop_within_s`). Below a second it is no matter of the rate limits. */
+function stopTimeFindings(limits: readonly RateLimit[], offers: GatewayFacts['offers']): Finding[] {
+  const seconds = stopWithinSeconds(callLimitsOf(limits));
+  if (seconds < 1 || !offers('stop')) return [];
+  return [ok('time of a stop', `the rate limits allow a stop within ${spanWords(seconds)} of its reading`)];
 }
 
 function frequentFindings(configs: readonly PollingConfig[], limits: readonly RateLimit[]): Finding[] {

@@ -3,11 +3,11 @@
 import { leastIntervalSeconds } from '../../domain/limits/rate-limit.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
 import { roundedMb } from '../../domain/numbers.ts';
-import type { HoldReason } from '../../domain/stops/stop.ts';
+import type { HoldReason, StopState } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { CardRecord } from '../../store/ports/records/card-records.ts';
-import type { CardStop } from '../../store/ports/records/stop-records.ts';
+import type { CardStop, RunsOver } from '../../store/ports/records/stop-records.ts';
 import { cardSchedulesOf } from '../cards/card-schedule.ts';
 import type { CardOperations } from '../cards/cards.ts';
 import { dated } from '../date-of.ts';
@@ -39,15 +39,19 @@ export class Explainer {
     const { records, cards } = this.deps;
     const card = await findCard(records.cards, cardIdOrIccid);
     const { cardId, iccid } = card;
-    const [surroundings, usage, stops] = await Promise.all([
+    const month = cards.month();
+    const [surroundings, usage, stops, runsOver] = await Promise.all([
       surroundingsOf(card, this.deps),
       records.cards.monthlyUsage(cardId, MONTHS_SHOWN),
       records.stops.ofCard(cardId, MONTHS_SHOWN),
+      records.stops.runsOver(cardId, month),
     ]);
     return {
       generatedAt: new Date(surroundings.nowMs),
       card: cards.reportOf(card, surroundings.schedules),
-      tasks: await Promise.all(TASK_TYPES.map((taskType) => this.#task(taskType, card, surroundings))),
+      tasks: await Promise.all(
+        TASK_TYPES.map((taskType) => this.#task(taskType, card, { ...surroundings, runsOver })),
+      ),
       usage,
       stops: stopEntries(stops, card),
       openTriggers: surroundings.openTriggers,
@@ -55,7 +59,11 @@ export class Explainer {
     };
   }
 
-  async #task(taskType: TaskType, card: CardRecord, surroundings: Surroundings): Promise<TaskExplanation> {
+  async #task(
+    taskType: TaskType,
+    card: CardRecord,
+    surroundings: Surroundings & { readonly runsOver: RunsOver | null },
+  ): Promise<TaskExplanation> {
     const { live, offers, rateLimits } = this.deps;
     const { nowMs, init, schedules, openTriggers, pauses, paces, instances } = surroundings;
     const [counts, reading, noted] = await Promise.all([
@@ -73,6 +81,7 @@ export class Explainer {
       offered: offers(name),
       card: { ...card, lastPolledAtMs: card.lastPolledAtMs[taskType] ?? null },
       usage: taskType === 'carddata' ? card.usage : null,
+      stopWords: taskType === 'package' ? runsOverWords(surroundings.runsOver) : [],
       nowMs,
       counts,
       reading,
@@ -208,4 +217,22 @@ function entry(action: string, ...parts: readonly string[]): Omit<Entry, 'at'> {
 
 function usedWords({ usedMb, allowanceMb, month }: CardStop): string {
   return `${roundedMb(usedMb)}${allowanceMb === null ? '' : ` of ${allowanceMb}`} MB used in ${month}`;
+}
+
+/** Why a card that is over its package runs, where no stop of the history says so, or an operator decided it. */
+export function runsOverWords(runs: RunsOver | null): string[] {
+  if (runs === null) return [];
+  const { why, stop } = runs;
+  if (why === 'spared') {
+    const decided = stop === 'dismissed' ? 'its stop was dismissed' : 'it was resumed after its stop';
+    return [`it is over its package and runs: ${decided}, so it is spared for the rest of the month`];
+  }
+  const because: Partial<Record<StopState, string>> = {
+    done: 'it was stopped in the month and runs again by somebody else, so only an operator stops it again',
+    requested: 'its stop was claimed and is not acknowledged, and its next poll tries again',
+  };
+  const next = stop === null ? undefined : because[stop];
+  return [
+    `it is over its package and runs, and no stop is open (over_running): ${next ?? 'its next poll decides about it'}`,
+  ];
 }

@@ -1,5 +1,5 @@
 // Why one card is or is not polled for one task type, from the facts looked up about it. Used by explainer.ts. Pure. All
-// sentences of an explanation are in this file, but those about readings (health/reading-reasons.ts).
+// sentences of an explanation are in this file, but those about readings (health/reading-reasons.ts) and stops (explainer.ts).
 
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
@@ -29,6 +29,8 @@ export interface TaskFacts extends CardSchedule {
   readonly card: CardMembership & { readonly lastPolledAtMs: number | null };
   /** null: no reading yet, or a task type that reads no usage. */
   readonly usage: UsageMonth | null;
+  /** Why it runs although it is over its package, if it does; none for a task type that stops no card. */
+  readonly stopWords: readonly string[];
   readonly nowMs: number;
   readonly counts: QueueCounts;
   readonly reading: StatsReading;
@@ -69,7 +71,9 @@ export function taskExplanationOf(facts: TaskFacts): TaskExplanation {
   return {
     taskType,
     state,
-    text: [text, ...manualWords(facts), ...doubtWords(facts.usage, facts.reading)].join('; '),
+    text: [text, ...manualWords(facts), ...facts.stopWords, ...doubtWords(facts.usage, facts.reading)].join(
+      '; ',
+    ),
     command,
     config:
       taking === null ? null : { id: taking.id, name: taking.name, intervalSeconds: taking.intervalSeconds },

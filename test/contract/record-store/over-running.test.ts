@@ -20,6 +20,11 @@ describeRecordStore('cards over their package that run', (db) => {
   async function counted(): Promise<readonly number[]> {
     await walk();
     await later();
+    const { overRunning, runsOver } = db.store.stops;
+    const why = (await runsOver(1, MONTH))?.why;
+    expect(why === 'over_running', 'as explain says of the card').toBe(
+      ((await overRunning())?.count ?? 0) > 0,
+    );
     return (await db.store.stops.overRunning())?.cardIds ?? expect.unreachable('a walk has ended');
   }
   const claim = (rules = UNLIMITED) =>
@@ -72,6 +77,7 @@ describeRecordStore('cards over their package that run', (db) => {
     expect(await counted()).toEqual([]);
     await runs();
     expect(await counted(), 'it runs again, and no operator of cardpoll resumed it').toEqual([1]);
+    expect(await db.store.stops.runsOver(1, MONTH)).toEqual({ why: 'over_running', stop: 'done' });
   });
 
   describe('but not', () => {
@@ -116,6 +122,7 @@ describeRecordStore('cards over their package that run', (db) => {
       await runs();
       expect(await counted()).toEqual([]);
       expect(await spared()).toEqual([1]);
+      expect(await db.store.stops.runsOver(1, MONTH)).toEqual({ why: 'spared', stop: 'resumed' });
       await db.sql('UPDATE cards SET allowance_mb = 3000 WHERE card_id = 1');
       await uses(3_500, Date.now() + 2_000, T);
       expect(await counted()).toEqual([1]);

@@ -103,11 +103,19 @@ interface OverRunning {
   readonly cardIds: readonly number[];
 }
 
+/** Why a card that is over its package runs: no stop is open, or an operator spared it. And what became of its stop, if any. */
+export interface RunsOver {
+  readonly why: 'over_running' | 'spared';
+  readonly stop: StopState | null;
+}
+
 export interface StopRecords {
   /** @returns the last `limit` stops of a card, latest first. */
   ofCard(cardId: number, limit: number): Promise<readonly CardStop[]>;
   /** @returns one page of the matching stops, latest first, and their number. */
   list(filter: StopFilter, slice: Slice): Promise<SliceOf<ListedStop>>;
+  /** @param month the present one, YYYY-MM @returns null: the card is not over, does not run, or a stop is open. */
+  runsOver(cardId: number, month: string): Promise<RunsOver | null>;
   /**
    * @returns the given cards that must be stopped: they are certainly over their package, not known as stopped, and there
    * is no stop of that month that spares them.

@@ -19,6 +19,20 @@ WHERE c.card_id = ANY ($1::bigint[]) AND NOT c.stopped AND c.allowance_mb IS NOT
     WHERE s.card_id = c.card_id AND s.month = u.month AND stop_spares(s, c, u.read_at)
   )
 
+-- name: stop_claims.runsOver
+-- Why a card that is over its package in a month runs, and the state of its stop. $1 card id, $2 month. No row: it does not, or a
+-- stop is open. Both as over_running (migration 0028) has it.
+SELECT 'over_running' AS why, (SELECT s.state FROM card_stops s WHERE s.card_id = $1::bigint AND s.month = $2::date) AS stop
+FROM over_running($2::date) o
+WHERE o.card_id = $1::bigint
+UNION ALL
+SELECT 'spared', s.state
+FROM card_stops s
+JOIN cards c ON c.card_id = s.card_id
+JOIN card_usage u ON u.card_id = s.card_id AND u.month = s.month
+WHERE s.card_id = $1::bigint AND s.month = $2::date AND s.state IN ('dismissed', 'resumed')
+  AND NOT c.stopped AND u.used_mb > c.allowance_mb AND NOT u.closed AND stop_spares(s, c, u.read_at)
+
 -- name: stop_claims.claim
 -- Claims the right to stop cards that the gateway shows running, those that are over their package or whose stop an operator
 -- ordered: card, allowance and usage are those of this moment and not those the caller knows from a cache. One statement: nothing

@@ -23,7 +23,7 @@ export const DUE_AGAIN_MS = 60_000;
 
 export function stopClaims(
   client: SqlClient,
-): Pick<StopRecords, 'wanted' | 'look' | 'claim' | 'complete' | 'acknowledge' | 'abandon'> {
+): Pick<StopRecords, 'wanted' | 'runsOver' | 'look' | 'claim' | 'complete' | 'acknowledge' | 'abandon'> {
   const db = sql.on(client);
   function judge<Answer>(
     cards: readonly CardIccid[],
@@ -41,6 +41,8 @@ export function stopClaims(
   }
   return {
     wanted: (cardIds) => db.rows('wanted', cardIds),
+
+    runsOver: (cardId, month) => db.first('runsOver', cardId, monthStart(month)),
 
     async look(cards, month, rules) {
       const rows = await judge<StopLook>(cards, month, rules, 0, false);

@@ -128,6 +128,21 @@ describe('a card', () => {
     await database.sql('DELETE FROM card_usage WHERE card_id = 42');
   });
 
+  it('that is over its package and runs with no stop open says so, and a spared one', async () => {
+    await database.sql(`UPDATE cards SET allowance_mb = 100 WHERE card_id = 42;
+      INSERT INTO card_usage (card_id, month, used_mb, last_reading_mb, read_at)
+        VALUES (42, '2026-11-01', 900, 900, '2026-11-24T10:05:00Z')`);
+    clock.set('2026-11-24T10:06:00Z');
+    const { package: runs, carddata } = await explain();
+    expect(runs.text).toContain('it is over its package and runs, and no stop is open (over_running)');
+    expect(carddata.text).not.toContain('over its package');
+    await database.sql(`INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state)
+      SELECT 42, '2026-11-01', iccid, 900, 100, 'dismissed' FROM cards WHERE card_id = 42`);
+    expect((await explain()).package.text).toContain('its stop was dismissed, so it is spared');
+    await database.sql(`DELETE FROM card_stops; DELETE FROM card_usage WHERE card_id = 42;
+      UPDATE cards SET allowance_mb = NULL WHERE card_id = 42`);
+  });
+
   it('was polled last by each task type when its records say so', async () => {
     await database.sql(`INSERT INTO card_polls (card_id, realname_at) VALUES (42, '2026-10-31T12:00:00Z')`);
     const told = await explain();

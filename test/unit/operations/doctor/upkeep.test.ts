@@ -77,6 +77,16 @@ describe('rate limits', () => {
     ]);
   });
 
+  it.each([
+    [30, 'minute', 'the rate limits allow a stop within 6 s of its reading'],
+    [1, 'hour', 'the rate limits allow a stop within 3 h of its reading'],
+  ] as const)('says how long a stop may take at %i calls a %s', async (calls, unit, detail) => {
+    const slow: RateLimit = { kind: 'calls', interfaces: null, calls, unit, burst: 1 };
+    expect(await find([slow], 1, config(1, 'realname', 86_400))).toContainEqual(
+      expect.objectContaining({ check: 'time of a stop', status: 'ok', detail }),
+    );
+  });
+
   it('says what the limits allow where the configs need more', async () => {
     const configs = [config(1, 'realname', 1_800), config(2, 'carddata', 1, 0)];
     expect(await find([LIMIT], 10_000_000, ...configs)).toMatchObject([

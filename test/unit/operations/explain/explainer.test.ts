@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { stopEntries } from '../../../../src/operations/explain/explainer.ts';
-import type { CardStop } from '../../../../src/store/ports/records/stop-records.ts';
+import { runsOverWords, stopEntries } from '../../../../src/operations/explain/explainer.ts';
+import type { CardStop, RunsOver } from '../../../../src/store/ports/records/stop-records.ts';
 
 const stop = (differing: Partial<CardStop>): CardStop => ({
   ...{ month: '2026-11', state: 'done', usedMb: 120, allowanceMb: 100 },
@@ -121,4 +121,18 @@ it('says that a stop was asked for, how often in vain, and what went wrong last'
     action: 'stop unconfirmed',
     detail: `${USED}; acknowledged 3 times without effect; last error: HTTP 500`,
   });
+});
+
+it.each<[RunsOver, RegExp]>([
+  [{ why: 'over_running', stop: null }, /no stop is open \(over_running\): its next poll decides about it$/],
+  [
+    { why: 'over_running', stop: 'requested' },
+    /\(over_running\): its stop was claimed and is not acknowledged/,
+  ],
+  [{ why: 'over_running', stop: 'done' }, /\(over_running\): it was stopped in the month and runs again/],
+  [{ why: 'spared', stop: 'dismissed' }, /runs: its stop was dismissed, so it is spared/],
+  [{ why: 'spared', stop: 'resumed' }, /runs: it was resumed after its stop, so it is spared/],
+])('says why a card over its package runs: %o', (runs, words) => {
+  expect(runsOverWords(runs)).toEqual([expect.stringMatching(words)]);
+  expect(runsOverWords(null)).toEqual([]);
 });

@@ -108,6 +108,7 @@ function explain(over: Partial<TaskFacts> = {}) {
     taskType: 'realname',
     card: CARD,
     usage: null,
+    stopWords: [],
     nowMs: NOW,
     configs,
     taking: configs[0] ?? null,
