@@ -146,7 +146,7 @@ export async function rateLimitFindings(
 function stopTimeFindings(limits: readonly RateLimit[], offers: GatewayFacts['offers']): Finding[] {
   const seconds = stopWithinSeconds(callLimitsOf(limits));
   if (seconds < 1 || !offers('stop')) return [];
-  return [ok('time of a stop', `the rate limits allow a stop within ${spanWords(seconds)} of its reading`)];
+  return [ok(RATE_CHECK, `the rate limits allow a stop within ${spanWords(seconds)} of its reading`)];
 }
 
 function frequentFindings(configs: readonly PollingConfig[], limits: readonly RateLimit[]): Finding[] {

@@ -83,7 +83,7 @@ describe('rate limits', () => {
   ] as const)('says how long a stop may take at %i calls a %s', async (calls, unit, detail) => {
     const slow: RateLimit = { kind: 'calls', interfaces: null, calls, unit, burst: 1 };
     expect(await find([slow], 1, config(1, 'realname', 86_400))).toContainEqual(
-      expect.objectContaining({ check: 'time of a stop', status: 'ok', detail }),
+      expect.objectContaining({ check: 'rate limits', status: 'ok', detail }),
     );
   });
 
