@@ -1,6 +1,5 @@
 // Why one card is or is not polled for one task type, from the facts looked up about it. Used by explainer.ts. Pure. All
 // sentences of an explanation are in this file, but those about readings (health/reading-reasons.ts) and stops (explainer.ts).
-
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import { notOfferedWords } from '../../domain/gateway-interface.ts';
@@ -63,7 +62,7 @@ interface Wait {
 }
 
 export function taskExplanationOf(facts: TaskFacts): TaskExplanation {
-  const { taskType, card, nowMs, taking, member, place } = facts;
+  const { taskType, card, nowMs, taking, member, place, reading } = facts;
   const ring = ringOf(facts);
   const dueMs = dueMsOf(facts, facts.card.cardId);
   const { state, text, command, wait } = verdictOf(facts);
@@ -71,9 +70,7 @@ export function taskExplanationOf(facts: TaskFacts): TaskExplanation {
   return {
     taskType,
     state,
-    text: [text, ...manualWords(facts), ...facts.stopWords, ...doubtWords(facts.usage, facts.reading)].join(
-      '; ',
-    ),
+    text: [text, ...manualWords(facts), ...facts.stopWords, ...doubtWords(facts.usage, reading)].join('; '),
     command,
     config:
       taking === null ? null : { id: taking.id, name: taking.name, intervalSeconds: taking.intervalSeconds },
