@@ -72,7 +72,7 @@ const WARY_SHARE = 0.9;
 const UNUSED_MS = 60_000;
 /** Counts arrive half a second late; after this time every counted call began after the change. */
 const SETTLE_MS = 1_000;
-const FRESH_MS = 3_000;
+const FRESH_MS = 10_000; // Slow calls at a small limit need seconds for a window.
 
 export class EffectiveLimit {
   #limit: number | null;

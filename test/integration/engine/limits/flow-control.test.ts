@@ -275,7 +275,7 @@ describe('an overloaded gateway', () => {
     };
     await polled.time.run(60_000);
     const { good } = await measure(polled, 60_000);
-    // The whole capacity when rings began at phase 0: docs/decisions/0028-flow-control.md has both figures.
+    // Why it is not the whole capacity: docs/decisions/0028-flow-control.md.
     expect(sum(good) / (capacity * (1_000 / (5 * DELAY_MS)))).toBeGreaterThanOrEqual(0.75);
   });
 
