@@ -18,7 +18,7 @@ export interface LiveSettings extends Pick<DaemonConfig, (typeof TOP_LEVEL)[numb
 }
 
 const TOP_LEVEL = ['logLevel', 'adminTokens', 'rateLimitPerMinute', 'refusalLimitPerMinute', 'tls'] as const;
-const CREDENTIALS = Object.keys(SETTINGS.credentials) as ReadonlyArray<keyof GatewayCredentials>;
+const CREDENTIALS = [...Object.keys(SETTINGS.credentials), 'tls'] as ReadonlyArray<keyof GatewayCredentials>;
 /** Secrets have no key in the config file, but such a name. */
 const KEYS = ALL_SETTINGS.map(({ yaml, file }) => yaml ?? file?.credential).filter(
   (key) => key !== undefined,
@@ -131,7 +131,8 @@ function changedPaths(before: object, after: object, path = ''): string[] {
 /** The setting that a path of the configuration is from or below; undefined: the value only follows from others. */
 function keyOf(path: string): string | undefined {
   const key = path
-    .replace(/^stores\.(redis_tls\.(pair\.)?)?/, (_, tls) => (tls === undefined ? '' : 'redis_tls_'))
+    .replace(/^stores\./, '')
+    .replace(/^(redis_|gateway\.)tls\.(pair\.)?/, '$1tls_')
     .replace('.reading.', '.')
     .replace('webhooks.secrets', 'webhooks.secret');
   return KEYS.find((one) => `${key}.`.startsWith(`${one}.`));

@@ -4,7 +4,7 @@ import type { DataUnit } from '../domain/gateway/profile-syntax.ts';
 import type { GatewayMethod, InterfaceName } from '../domain/gateway-interface.ts';
 import type { GatewayFacts, RateLimit } from '../domain/limits/rate-limit.ts';
 import type { LoadedModule } from './gateway/load-module.ts';
-import type { BatchRule, Code, JsonTemplate, SuccessRule } from './gateway/profile-kinds.ts';
+import type { BatchRule, Code, FindRule, JsonTemplate, SuccessRule } from './gateway/profile-kinds.ts';
 import type { Values } from './settings/setting.ts';
 import type { SETTINGS } from './settings/settings.ts';
 import type { ClientTlsFiles, TlsFiles } from './tls-files.ts';
@@ -36,7 +36,10 @@ export interface ExternalStoresConfig extends StoreValues {
   readonly databaseUrl: string;
 }
 
-export type GatewayCredentials = Section<'credentials'>;
+export interface GatewayCredentials extends Section<'credentials'> {
+  /** Of the client, and whom it trusts. */
+  readonly tls: ClientTlsFiles;
+}
 
 export interface GatewayConfig extends Section<'gateway'>, GatewayCredentials {
   readonly url: string;
@@ -79,24 +82,36 @@ export interface GatewayInterface {
   readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonTemplate | null;
+  /** A body that is neither JSON nor a form. */
+  readonly bodyText: string | null;
   readonly form: Readonly<Record<string, string>> | null;
   /** null: gateway.timeout_ms. */
   readonly timeoutMs: number | null;
   /** What is read from the answer; null for calls that only succeed or fail. */
   readonly reading: Reading | null;
   readonly batch: BatchRule | null;
+  /** The answer has a list, and one of its items is the card's. */
+  readonly find: FindRule | null;
+  /** Where the answer has the number of its card; null: in a field `iccid` near the value, if there is one. */
+  readonly iccidValue: string | null;
 }
 
-export type Reading =
+export type Reading = {
+  /** What it means that there is no value; absent or null: the answer is malformed. */
+  readonly missing?: Code | null;
+} & (
   | { readonly kind: 'verified'; readonly value: string; readonly trueValues: readonly Code[] }
   | { readonly kind: 'status'; readonly value: string }
-  | { readonly kind: 'megabytes'; readonly value: string; readonly unit: DataUnit }
-  | {
-      readonly kind: 'remainder';
-      readonly remaining: string;
-      readonly total: string;
-      readonly unit: DataUnit;
-    };
+  | ({ readonly kind: 'megabytes'; readonly value: string } & Unit)
+  | ({ readonly kind: 'remainder'; readonly remaining: string; readonly total: string } & Unit)
+);
+
+interface Unit {
+  /** null: what is behind the number, or MB. */
+  readonly unit: DataUnit | null;
+  /** Where the answer has the unit. */
+  readonly unitValue?: string | null;
+}
 
 /** For `cardpoll init adopt`; the time zone decides the month of its audit entry. */
 export interface AdoptConfig extends Pick<DaemonConfig, 'timeZone'> {

@@ -35,25 +35,40 @@ function checkStores(reader: SettingReader): void {
 /** A TLS file or a sentinel password without a URL that uses it would go unnoticed. */
 function checkRedisUrl(reader: SettingReader): void {
   const { redisUrl, redisTlsCa, redisTlsCert, redisTlsKey, redisSentinelPassword } = SETTINGS.stores;
-  const url = reader.read(redisUrl);
-  if (url === null) return;
-  const needs = [
+  needScheme(reader, redisUrl, [
     [redisTlsCa, /^rediss/, 'rediss://, rediss-sentinel:// or rediss-cluster://'],
     [redisTlsCert, /^rediss/, 'rediss://, rediss-sentinel:// or rediss-cluster://'],
     [redisTlsKey, /^rediss/, 'rediss://, rediss-sentinel:// or rediss-cluster://'],
     [redisSentinelPassword, /^rediss?-sentinel:/, 'redis-sentinel:// or rediss-sentinel://'],
-  ] as const;
-  for (const [setting, scheme, schemes] of needs) {
+  ]);
+}
+
+type SchemeRule = readonly [setting: Setting<unknown>, scheme: RegExp, schemes: string];
+
+function needScheme(
+  reader: SettingReader,
+  urlSetting: Setting<string | null>,
+  rules: readonly SchemeRule[],
+): void {
+  const url = reader.read(urlSetting);
+  if (url === null) return;
+  for (const [setting, scheme, schemes] of rules) {
     if (!reader.isSet(setting) || scheme.test(url)) continue;
     reader.report(
       setting,
-      `${nameOf(setting)} is set, but ${nameOf(redisUrl)} does not begin with ${schemes}`,
+      `${nameOf(setting)} is set, but ${nameOf(urlSetting)} does not begin with ${schemes}`,
     );
   }
 }
 
 export function checkGatewayUrl(reader: SettingReader): void {
   const { url } = SETTINGS.gateway;
+  const ofTls = Object.values(SETTINGS.gatewayTls);
+  needScheme(
+    reader,
+    url,
+    ofTls.map((setting) => [setting, /^https:/, 'https://']),
+  );
   if (!reader.isMissing(url)) return;
   const ways = `give ${waysToSet(url)} (to try cardpoll without a gateway, run cardpoll demo)`;
   reader.report(url, `the gateway URL is missing: ${ways}`);

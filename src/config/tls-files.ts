@@ -1,4 +1,4 @@
-// Reads certificates and keys, of the HTTP server and of the connections to Redis, and checks that they belong together.
+// Reads certificates and keys, of the HTTP server and of the connections to Redis and to the gateway, and checks that they belong together.
 // Used by load-config.ts, also for SIGHUP: files that cannot work never reach the server.
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
@@ -30,6 +30,12 @@ export function readTlsFiles(reader: SettingReader): TlsFiles | null {
 export function readRedisTlsFiles(reader: SettingReader): ClientTlsFiles {
   const { redisTlsCa, redisTlsCert, redisTlsKey } = SETTINGS.stores;
   return { ca: readAuthorities(reader, redisTlsCa), pair: readPair(reader, redisTlsCert, redisTlsKey) };
+}
+
+/** Files of the connections to the gateway, likewise. */
+export function readGatewayTlsFiles(reader: SettingReader): ClientTlsFiles {
+  const { ca, cert, key } = SETTINGS.gatewayTls;
+  return { ca: readAuthorities(reader, ca), pair: readPair(reader, cert, key) };
 }
 
 type PathSetting = Setting<string | null>;

@@ -1,7 +1,7 @@
 // THE table of the gateway's interfaces (contract, "Gateway profile"): the calls cardpoll makes upstream. How they are made is
 // said by the profile of the gateway. Settings, client, simulator, statistics and log search derive their data from it.
 
-export const GATEWAY_METHODS = ['GET', 'POST', 'PUT', 'PATCH'] as const;
+export const GATEWAY_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type GatewayMethod = (typeof GATEWAY_METHODS)[number];
 
 /** Signs that a log line belongs to an interface, besides the field of its answer (operations interface, section 1.2). */

@@ -1,33 +1,35 @@
 // Reads the body of a gateway's answer: success, error code and value, as the profile describes them, become a value or a
 // GatewayError. Used by the client, one for each interface. Pure: no I/O, no clock; exchange.ts judges the HTTP status.
 
-import type { ErrorRules, GatewayConfig, Reading } from '../config/daemon-config.ts';
-import type { BatchRule } from '../config/gateway/profile-kinds.ts';
-import { megabytes, parseValuePath, type ValuePath, valueAt } from '../domain/gateway/profile-syntax.ts';
-import type { AnswerKind } from '../domain/gateway-interface.ts';
-import { groupBy } from '../domain/group-by.ts';
+import type { ErrorRules, GatewayConfig, GatewayInterface } from '../config/daemon-config.ts';
+import { type ValuePath, valueAt } from '../domain/gateway/profile-syntax.ts';
 import { jsonIn } from '../platform/json.ts';
+import { type CardCheck, cardCheck, itemsByCard } from './answered-card.ts';
 import { GatewayError, type GatewayFailure } from './gateway.ts';
+import {
+  type Absence,
+  type AnswerValue,
+  type Place,
+  placeOf,
+  type ReadValue,
+  valuePlaces,
+  valueReader,
+} from './reading.ts';
 
-const MAX_STATUS_CHARS = 64;
-/** A million terabytes: a larger reading is garbage, and it would spoil the month's usage permanently. */
-const MAX_USED_MB = 1e12;
-/** Some gateways send numbers as text; "12.5" is read as 12.5. Signs, exponents and blanks are not. */
-const DECIMAL = /^\d{1,19}(\.\d{1,9})?$/;
-const SIGNED_DECIMAL = /^-?\d{1,19}(\.\d{1,9})?$/;
+/** Without a reading the call only succeeds or fails. */
+export type AnswerRules = Pick<GatewayConfig, 'success' | 'errors' | 'stoppedStatuses'> &
+  Pick<GatewayInterface, 'reading' | 'batch' | 'find' | 'iccidValue'> & {
+    /** Why there is no reading although the interface has a value; null: all is well. */
+    readonly unread?: string | null;
+  };
 
-export type AnswerValue = boolean | number | string;
-
-interface AnswerRules extends Pick<GatewayConfig, 'success' | 'errors' | 'stoppedStatuses'> {
-  /** null: nothing is read, the call only succeeds or fails. */
-  readonly reading: Reading | null;
-  readonly batch: Pick<BatchRule, 'items' | 'iccid'> | null;
-}
-
-/** A place in the answer, and how messages name it. */
-interface Place {
-  readonly name: string;
-  readonly path: ValuePath;
+/** A list of which an item is for the card. */
+interface ListRules {
+  /** null: the answer is the list. */
+  readonly items: Place | null;
+  readonly iccid: Place;
+  /** How messages name it. */
+  readonly what: string;
 }
 
 export interface ErrorSaid {
@@ -41,66 +43,80 @@ export class AnswerReader {
   readonly #code: Place | null;
   readonly #message: ValuePath | null;
   readonly #meanings: ReadonlyMap<string, GatewayFailure>;
-  readonly #value: ((body: unknown) => AnswerValue) | null;
-  readonly #batch: { readonly items: Place | null; readonly iccid: Place } | null;
+  readonly #value: ReadValue | null;
+  readonly #list: ListRules | null;
+  readonly #isCard: CardCheck;
+  readonly #unread: string | null;
+  /** The body decides nothing, so it may be anything. */
+  readonly #isOptional: boolean;
 
-  constructor({ success, errors, reading, stoppedStatuses, batch }: AnswerRules) {
+  constructor(rules: AnswerRules) {
+    const { success, errors, reading, stoppedStatuses, batch, find, iccidValue, unread = null } = rules;
     this.#success = success && { ...placeOf(success.path), values: new Set(success.values) };
     this.#code = errors.path === null ? null : placeOf(errors.path);
     this.#message = errors.message === null ? null : placeOf(errors.message).path;
     this.#meanings = meaningsOf(errors);
-    this.#value = reading === null ? null : readerOf(reading, stoppedStatuses);
-    this.#batch = batch && {
-      items: batch.items === null ? null : placeOf(batch.items),
-      iccid: placeOf(batch.iccid),
+    this.#value = reading === null ? null : valueReader(reading, stoppedStatuses);
+    const list = batch ?? find;
+    this.#list = list && {
+      items: list.items === null ? null : placeOf(list.items),
+      iccid: placeOf(list.iccid),
+      what: batch === null ? 'the list of the answer' : 'the answer to the batch',
     };
+    const [place] = reading === null ? [] : valuePlaces(reading);
+    this.#isCard = cardCheck(iccidValue === null ? null : placeOf(iccidValue), place?.path ?? []);
+    this.#unread = unread;
+    const decides = [this.#success, this.#code, this.#value, this.#list, iccidValue, unread];
+    this.#isOptional = decides.every((rule) => rule === null);
   }
 
   /**
-   * Reads the body of a 2xx answer.
-   * @returns the value; null when there is nothing to read.
-   * @throws GatewayError `malformed`; by the code of the answer `backpressure`, `auth`, `card`, or `business`.
+   * Reads the body of a 2xx answer. Cards that were not asked for are no concern of it.
+   * @returns the value of a card, by its ICCID; null when there is nothing to read. That function throws GatewayError `card` for
+   * a card that the list of the answer lacks, and `malformed` for one without a value or there twice, or if the answer is about
+   * another card.
+   * @throws GatewayError when the call as a whole failed: `malformed`; by the code of the answer `backpressure`, `auth`, `card`,
+   * or `business`.
    */
-  read(text: string): AnswerValue | null {
-    if (this.#success === null && this.#code === null && this.#value === null) return null;
+  read(text: string): (iccid: string) => AnswerValue | null {
     const body = this.#succeeded(text);
-    return this.#value === null ? null : this.#value(body);
-  }
-
-  /**
-   * Reads the body of a 2xx answer to a call for many cards. Cards that were not asked for are no concern of it.
-   * @returns the value of a card, by its iccid. That function throws GatewayError `card` for a card that the answer lacks,
-   * and `malformed` for one without a value or with two.
-   * @throws GatewayError when the call as a whole failed.
-   */
-  readBatch(text: string): (iccid: string) => AnswerValue | null {
-    const body = this.#succeeded(text);
-    const items = this.#items(body);
-    const isInexact = [...items.keys()].some((key) => typeof key === 'number');
-    const missing = isInexact
-      ? 'has card numbers as JSON numbers, which are not exact: only a module can read them'
-      : 'does not have this card';
-    return (iccid) => {
-      const [item, second] = items.get(iccid) ?? [];
-      if (item === undefined) throw new GatewayError('card', `the answer to the batch ${missing}`);
-      if (second !== undefined)
-        throw new GatewayError('malformed', 'the answer to the batch has this card twice');
-      return this.#value === null ? null : this.#value(item);
-    };
-  }
-
-  #items(body: unknown): ReadonlyMap<unknown, readonly unknown[]> {
-    const { items, iccid } = this.#batch ?? { items: null, iccid: placeOf('iccid') };
-    const list = items === null ? body : valueAt(body, items.path);
-    if (!Array.isArray(list)) {
-      const name = items?.name ?? 'the answer';
-      throw new GatewayError('malformed', `${name} is ${list === undefined ? 'missing' : 'not a list'}`);
+    if (this.#unread !== null) throw new GatewayError('malformed', this.#unread);
+    if (this.#list === null) {
+      return (iccid) => {
+        const isNamed = this.#isCard(body, iccid);
+        return this.#value === null ? null : this.#value(body, this.#absence(body, isNamed));
+      };
     }
-    return groupBy(list, (item) => {
-      // A card number of 19 digits is not exact as a JSON number.
-      const raw = valueAt(item, iccid.path);
-      return Number.isSafeInteger(raw) ? String(raw) : raw;
-    });
+    const { what } = this.#list;
+    const itemsOf = this.#items(body, this.#list);
+    return (iccid) => {
+      const [item, second] = itemsOf(iccid) ?? [];
+      if (item === undefined)
+        throw new GatewayError('card', `${what} does not have this card`, { isUnknownCard: true });
+      if (second !== undefined) throw new GatewayError('malformed', `${what} has this card twice`);
+      return this.#value === null ? null : this.#value(item, this.#absence(body, true));
+    };
+  }
+
+  /** For an answer that a module read. @throws GatewayError `malformed`: it names another card. */
+  requireCard(text: string, iccid: string): void {
+    const body = this.#list === null ? jsonIn(exact(text)) : undefined;
+    if (body !== undefined) this.#isCard(body, iccid);
+  }
+
+  #items(body: unknown, { items, iccid }: ListRules) {
+    const list = items === null ? body : valueAt(body, items.path);
+    if (Array.isArray(list)) return itemsByCard(list, iccid);
+    const name = items?.name ?? 'the answer';
+    throw new GatewayError('malformed', `${name} is ${list === undefined ? 'missing' : 'not a list'}`);
+  }
+
+  /** A code without an entry, where success has no code, may be that of an error. */
+  #absence(body: unknown, isNamed: boolean): Absence {
+    if (this.#success !== null) return 'anywhere';
+    const code = this.#code === null ? null : (valueAt(body, this.#code.path) ?? null);
+    if (code !== null && !NO_CODES.includes(code)) return 'never';
+    return isNamed ? 'anywhere' : 'inside';
   }
 
   #succeeded(text: string): unknown {
@@ -122,9 +138,10 @@ export class AnswerReader {
 
   /** A call that only succeeds or fails may be answered without a body, unless the body is what says so. */
   #parsed(text: string): unknown {
+    if (this.#isOptional) return jsonIn(exact(text)) ?? null;
     if (text === '' && this.#success === null && this.#value === null) return null;
     try {
-      return JSON.parse(text);
+      return JSON.parse(exact(text));
     } catch (cause) {
       throw new GatewayError('malformed', `the body is ${kindOf(text)}`, { cause });
     }
@@ -135,7 +152,8 @@ export class AnswerReader {
     const { name, path } = this.#code;
     const code = valueAt(body, path);
     const failure = this.#meanings.get(String(code));
-    if (failure !== undefined) throw new GatewayError(failure, this.#reason(name, code, body));
+    if (failure === undefined) return;
+    throw new GatewayError(failure, this.#reason(name, code, body), { isUnknownCard: failure === 'card' });
   }
 
   #requireSuccess(body: unknown): void {
@@ -160,15 +178,23 @@ export class AnswerReader {
   }
 }
 
+/** Codes that are written where there is no error. */
+const NO_CODES: readonly unknown[] = [0, '0', '', false];
+
+const LONG_NUMBER = /(?<!["\w.])\d{16}/;
+const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/** The number of a card may be a JSON number, which JSON.parse would round: it becomes text. */
+function exact(text: string): string {
+  if (!LONG_NUMBER.test(text)) return text;
+  return text.replace(TOKENS, (token) => (/^\d{16,}$/.test(token) ? `"${token}"` : token));
+}
+
 /** What there is instead of JSON: a page of a proxy or to sign in, say. */
 function kindOf(text: string): string {
   if (text === '') return 'empty';
   if (/^\s*<(!doctype html|html)\b/i.test(text)) return 'a page of HTML, not JSON';
   return text.startsWith('\u001f') ? 'compressed (gzip), which was not asked for' : 'not JSON';
-}
-
-function placeOf(text: string): Place {
-  return { name: text, path: parseValuePath(text) ?? [] };
 }
 
 function meaningsOf({ throttled, unknownCard, auth }: ErrorRules): Map<string, GatewayFailure> {
@@ -177,99 +203,4 @@ function meaningsOf({ throttled, unknownCard, auth }: ErrorRules): Map<string, G
     ...unknownCard.map((code) => [code, 'card'] as const),
     ...auth.map((code) => [code, 'auth'] as const),
   ]);
-}
-
-function readerOf(reading: Reading, stoppedStatuses: readonly string[]): (body: unknown) => AnswerValue {
-  switch (reading.kind) {
-    case 'verified': {
-      const { trueValues } = reading;
-      const kinds = [...new Set(trueValues.map((value) => typeof value))];
-      const expected = `a ${kinds.join(' or ')}`;
-      return checked(reading.value, expected, (raw) =>
-        kinds.some((kind) => kind === typeof raw) ? trueValues.some((value) => value === raw) : null,
-      );
-    }
-    case 'status': {
-      // A gateway that has numbers, true and false for statuses shows it by those that mean stopped.
-      const isOther = (raw: unknown) =>
-        (Number.isSafeInteger(raw) && stoppedStatuses.some((status) => /^\d+$/.test(status))) ||
-        (typeof raw === 'boolean' && stoppedStatuses.some((status) => /^(true|false)$/.test(status)));
-      return checked(reading.value, STATUS, (raw) => statusOf(isOther(raw) ? String(raw) : raw));
-    }
-    case 'megabytes': {
-      const { value, unit } = reading;
-      return checked(value, VOLUME(unit), (raw) => plausible(megabytes(numberIn(raw, DECIMAL), unit)));
-    }
-    case 'remainder': {
-      const { unit } = reading;
-      const total = checked(reading.total, VOLUME(unit), (raw) => {
-        const volume = numberIn(raw, DECIMAL);
-        return plausible(megabytes(volume, unit)) === null ? null : volume;
-      });
-      // A card that used more than its total has less than nothing left.
-      const remaining = checked(reading.remaining, `a number of ${unit}`, (raw) => {
-        const volume = numberIn(raw, SIGNED_DECIMAL);
-        return plausible(Math.abs(megabytes(volume, unit))) === null ? null : volume;
-      });
-      return (body) => {
-        const used = plausible(megabytes(total(body) - remaining(body), unit));
-        if (used !== null) return used;
-        throw new GatewayError('malformed', `${reading.remaining} is more than ${reading.total}`);
-      };
-    }
-  }
-}
-
-const STATUS = `a text of 1 to ${MAX_STATUS_CHARS} characters`;
-const VOLUME = (unit: string) => `a number of ${unit}, 0 or more`;
-
-/** @param read null: the value is not what is expected. */
-function checked<V extends AnswerValue>(
-  text: string,
-  expected: string,
-  read: (raw: unknown) => V | null,
-): (body: unknown) => V {
-  const { name, path } = placeOf(text);
-  return (body) => {
-    const raw = valueAt(body, path);
-    const value = read(raw);
-    if (value !== null) return value;
-    const problem = raw === undefined ? 'missing' : `not ${expected}: ${shown(raw)}`;
-    throw new GatewayError('malformed', `${name} is ${problem}`);
-  };
-}
-
-/** Neither cut nor escaped: a secret in it is masked where the message is used, and what is too long is cut after that. */
-function shown(raw: unknown): string {
-  if (typeof raw === 'object' && raw !== null) return Array.isArray(raw) ? 'a list' : 'an object';
-  return typeof raw === 'string' ? `"${raw}"` : String(raw);
-}
-
-/** @returns NaN for what is no number. */
-function numberIn(raw: unknown, form: RegExp): number {
-  if (typeof raw === 'number') return raw;
-  return typeof raw === 'string' && form.test(raw) ? Number(raw) : Number.NaN;
-}
-
-/** @returns null for a volume that no card can have used. */
-function plausible(usedMb: number): number | null {
-  return usedMb >= 0 && usedMb <= MAX_USED_MB ? usedMb : null;
-}
-
-/** A value that was read by other means. @throws Error that says what was expected. */
-export function checkedValue(kind: AnswerKind | undefined, value: unknown): AnswerValue | null {
-  const [isGood, expected] =
-    kind === 'verified'
-      ? [typeof value === 'boolean', 'true or false']
-      : kind === 'megabytes'
-        ? [typeof value === 'number' && plausible(value) !== null, VOLUME('megabytes')]
-        : kind === 'status'
-          ? [statusOf(value) !== null, STATUS]
-          : [value === null, 'null'];
-  if (isGood) return value as AnswerValue | null;
-  throw new Error(`the value is not ${expected}`);
-}
-
-function statusOf(raw: unknown): string | null {
-  return typeof raw === 'string' && raw.trim() !== '' && raw.length <= MAX_STATUS_CHARS ? raw : null;
 }

@@ -1,7 +1,7 @@
 // The gateway client: one HTTP call for one card or for a batch of cards, bounded in time and size, and logged. Opened by
 // wiring, used by the engine's tasks. It never retries (retries go through the queue) and never follows redirects.
 import { isDeepStrictEqual } from 'node:util';
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
 import type { GatewayConfig, GatewayCredentials } from '../config/daemon-config.ts';
 import {
   INTERFACES,
@@ -12,7 +12,7 @@ import {
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { cleanText } from './clean-text.ts';
-import { PoolConnections, Seat } from './connections.ts';
+import { PoolConnections, poolOf, Seat } from './connections.ts';
 import {
   DeadlineSweep,
   Exchange,
@@ -54,6 +54,8 @@ type Cards = readonly [CalledCard, ...CalledCard[]];
 interface Ended {
   /** Of its token; null: there was none. */
   readonly proof: Proof | null;
+  /** null: none was made. */
+  readonly request: GatewayRequest | null;
   /** 0: no answer. */
   readonly status: number;
   /** null: no answer. */
@@ -65,7 +67,7 @@ interface Ended {
 }
 
 export class GatewayClient implements UpstreamGateway {
-  readonly #pool: Pool;
+  #pool: Pool;
   readonly #connections: PoolConnections<Exchange>;
   readonly #sweep: DeadlineSweep;
   #profile: GatewayConfig;
@@ -81,15 +83,7 @@ export class GatewayClient implements UpstreamGateway {
     private readonly deps: GatewayClientDeps,
     private readonly onCall?: (trace: CallTrace) => void,
   ) {
-    const { origin } = new URL(profile.url);
-    // The sweep ends late calls; undici's own timeouts would only add a timer per connection.
-    this.#pool = new Pool(origin, {
-      connections: profile.maxConnections,
-      pipelining: 1,
-      connectTimeout: profile.timeoutMs,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
+    this.#pool = poolOf(profile);
     this.#connections = new PoolConnections(profile.maxConnections, deps.clock, this.#pool);
     this.#sweep = new DeadlineSweep(this.#monotonic);
     this.#profile = { ...profile, module: watchedModule(profile.module, deps) };
@@ -156,6 +150,10 @@ export class GatewayClient implements UpstreamGateway {
   replaceCredentials(credentials: GatewayCredentials): void {
     const profile = { ...this.#profile, ...credentials };
     if (isDeepStrictEqual(profile, this.#profile)) return;
+    if (!isDeepStrictEqual(profile.tls, this.#profile.tls)) {
+      void this.#pool.close();
+      this.#pool = this.#connections.replacePool(poolOf(profile));
+    }
     const tokens = tokensOf(profile, this.deps);
     void this.#tokens?.close(tokens);
     this.#profile = profile;
@@ -183,6 +181,7 @@ export class GatewayClient implements UpstreamGateway {
     const startedAt = clock.monotonic();
     const deadlineAt = startedAt + Math.min(timeoutMs, route.timeoutMs);
     let proof: Proof | null = null;
+    let request: GatewayRequest | null = null;
     let status = 0;
     let retryAfter: RetryAfter | null = null;
     let body = '';
@@ -192,7 +191,7 @@ export class GatewayClient implements UpstreamGateway {
       const now = clock.now();
       // The signing key may have been replaced, together with the token that was waited for.
       const { finish } = this.#routes[route.name] ?? route;
-      const request = finish(route.request(cards, now), proof, now);
+      request = finish(route.request(cards, now), proof, now);
       const exchange = await this.#exchange(route, request, startedAt, deadlineAt, pass);
       status = exchange.status;
       retryAfter = exchange.retryAfter;
@@ -206,14 +205,18 @@ export class GatewayClient implements UpstreamGateway {
     }
     pass?.giveBack();
     const durationMs = Math.round((clock.monotonic() - startedAt) * 10) / 10;
-    return { proof, status, retryAfter, body, error, durationMs };
+    return { proof, request, status, retryAfter, body, error, durationMs };
   }
 
   /** Reads the answer as a whole. @returns what reads the value of a card from it. */
   #reader({ name, answers, isBatch }: Route, cards: Cards, { status, body }: Ended) {
     const byModule = readByModule(this.#profile, name, { status, body }, cards);
-    if (byModule !== null) return byModule;
-    return isBatch ? answers.readBatch(body) : () => answers.read(body);
+    if (byModule === null) return answers.read(body);
+    return (iccid: string) => {
+      const value = byModule(iccid);
+      if (!isBatch) answers.requireCard(body, iccid);
+      return value;
+    };
   }
 
   /** @returns the exchange when it has ended, however it did. */
@@ -290,8 +293,8 @@ export class GatewayClient implements UpstreamGateway {
   }
 
   /** The whole text is masked, since what is cut off may be the end of a secret: a text of the gateway may be long. */
-  #reasonOf({ proof }: Ended, cause: unknown): string {
-    return cleanText(maskFor(this.#profile, proof?.headers ?? [])(messageOf(cause)));
+  #reasonOf({ request }: Ended, cause: unknown): string {
+    return cleanText(maskFor(this.#profile, request)(messageOf(cause)));
   }
 }
 

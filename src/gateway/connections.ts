@@ -1,12 +1,31 @@
 // The connections of the gateway client: no more requests are handed to the pool than it has connections, so the others wait here
 // and not there. A call with an effect gets its connection before its card is claimed, and before all others that wait: it is
 // sent within the second, or not at all. Used by client.ts.
-import type { Dispatcher } from 'undici';
+import { rootCertificates } from 'node:tls';
+import { type Dispatcher, Pool } from 'undici';
+import type { GatewayConfig } from '../config/daemon-config.ts';
+import type { ClientTlsFiles } from '../config/tls-files.ts';
 import type { Clock } from '../platform/clock.ts';
 import { GatewayError, PASS_GOOD_FOR_MS, type Pass } from './gateway.ts';
 
 /** A call that waits for a connection looks so often whether it is still wanted. */
 const LOOK_AGAIN_MS = 1_000;
+
+/** @param isGateway false: a server of tokens elsewhere, which may be of a public authority. */
+export function tlsOptions({ ca, pair }: ClientTlsFiles, isGateway = true) {
+  return { ...pair, ...(ca === null ? {} : { ca: isGateway ? [ca] : [...rootCertificates, ca] }) };
+}
+
+export function poolOf({ url, maxConnections, timeoutMs, tls }: GatewayConfig): Pool {
+  // The sweep ends late calls; undici's own timeouts would only add a timer per connection.
+  return new Pool(new URL(url).origin, {
+    connections: maxConnections,
+    pipelining: 1,
+    connect: { timeout: timeoutMs, ...tlsOptions(tls) },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}
 
 export class PoolConnections<Handler extends Dispatcher.DispatchHandler> {
   #free: number;
@@ -17,9 +36,15 @@ export class PoolConnections<Handler extends Dispatcher.DispatchHandler> {
   constructor(
     connections: number,
     private readonly clock: Clock,
-    private readonly pool: Pick<Dispatcher, 'dispatch'>,
+    private pool: Pick<Dispatcher, 'dispatch'>,
   ) {
     this.#free = connections;
+  }
+
+  /** Requests from now on, and those that wait, go through this pool: the old one has connections of the old certificate. */
+  replacePool<P extends Pick<Dispatcher, 'dispatch'>>(pool: P): P {
+    this.pool = pool;
+    return pool;
   }
 
   /** Requests that wait. */

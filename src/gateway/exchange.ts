@@ -260,5 +260,7 @@ export function statusError({ status, location }: Pick<Exchange, 'status' | 'loc
 export function withCode(byStatus: GatewayError, said: ErrorSaid | null): GatewayError {
   if (said === null) return byStatus;
   const failure = said.failure ?? byStatus.failure;
-  return new GatewayError(failure, `${byStatus.message}: ${said.reason}`);
+  return new GatewayError(failure, `${byStatus.message}: ${said.reason}`, {
+    isUnknownCard: said.failure === 'card',
+  });
 }

@@ -37,6 +37,8 @@ export class GatewayError extends Error {
     message: string,
     readonly details: {
       readonly interfaceName?: InterfaceName;
+      /** Failure `card`: the gateway said that it does not know the card. */
+      readonly isUnknownCard?: boolean;
       readonly retryAfterMs?: number;
       readonly durationMs?: number;
       readonly cause?: unknown;

@@ -2,23 +2,25 @@
 // module does wrong is an error of the call that names the module. Used by the client; without a module it is not in the way.
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { LoadedModule } from '../config/gateway/load-module.ts';
+import { HEADER } from '../config/gateway/profile-kinds.ts';
+import { iccidDigits } from '../domain/cards/iccid.ts';
 import type { GatewayResponse } from '../domain/gateway/gateway-module.ts';
 import { INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { isObject } from '../platform/json.ts';
 import type { Logger } from '../platform/logger.ts';
-import { type AnswerValue, checkedValue } from './answer.ts';
+import { isAmong } from './answered-card.ts';
 import { type CalledCard, GatewayError, type GatewayFailure } from './gateway.ts';
+import { type AnswerValue, checkedValue } from './reading.ts';
 import {
   fixedProof,
   type GatewayRequest,
-  MASK,
+  maskFor,
   type Proof,
   pairs,
-  without,
   withProof,
-  withQuery,
+  withSecrets,
   withSignature,
 } from './request.ts';
 
@@ -32,8 +34,6 @@ const FAILURES: Readonly<Record<string, GatewayFailure>> = {
 const SLOW_MS = 100;
 /** It is logged once in this time. */
 const TOLD_EVERY_MS = 60_000;
-/** Headers that follow from the connection or the body. */
-const NOT_ADDED = /^(host|connection|content-length|transfer-encoding|expect|upgrade)$/i;
 
 /** @returns the module, with its functions timed. */
 export function watchedModule(
@@ -70,17 +70,17 @@ export function finisherOf(profile: GatewayConfig, name: InterfaceName): Finish 
   const { hmacKey, module } = profile;
   const fixed = fixedProof(profile);
   if (module !== null && module.sign !== null)
-    return (request, proof, now) => withProof(signed(module, name, request, hmacKey, now), proof ?? fixed);
+    return (request, proof, now) => withProof(signed(profile, module, name, request, now), proof ?? fixed);
   return hmacKey === null
     ? (request, proof) => withProof(request, proof ?? fixed)
     : (request, proof, now) => withSignature(withProof(request, proof ?? fixed), hmacKey, now);
 }
 
 function signed(
+  profile: GatewayConfig,
   module: LoadedModule,
   name: InterfaceName,
   request: GatewayRequest,
-  key: string | null,
   now: number,
 ): GatewayRequest {
   const [path = ''] = request.path.split('?', 1);
@@ -92,10 +92,10 @@ function signed(
     query: Object.fromEntries(new URLSearchParams(query)),
     headers: Object.fromEntries(pairs(request.headers)),
     body: request.body,
-    key,
+    key: profile.hmacKey,
     now,
   };
-  return ask(module.name, 'sign', 'connect', key, () => {
+  return ask(profile, module.name, 'sign', 'connect', () => {
     const answer = mapOf(atOnce(module.sign?.(unsigned)), 'its answer');
     const { query: added, headers, body = request.body } = answer;
     if (typeof body !== 'string' && body !== null) throw new Error('body is not a text');
@@ -103,33 +103,24 @@ function signed(
     const parameters = texts(added, 'query').map(
       ([parameter, value]) => `${encodeURIComponent(parameter)}=${encodeURIComponent(value)}`,
     );
-    const own = texts(headers, 'headers').map(headerOf);
-    const kept = without(
-      own.map(([header]) => header),
-      request.headers,
-    );
-    return {
-      ...request,
-      path: withQuery(request.path, parameters.join('&')),
-      headers: [...kept, ...own.flat()],
-      body,
-    };
+    return withSecrets(request, texts(headers, 'headers').map(headerOf), parameters.join('&'), body);
   });
 }
 
 function headerOf([name, value]: readonly [string, string]): [string, string] {
-  if (!/^[a-z0-9-]{1,100}$/i.test(name) || NOT_ADDED.test(name) || !/^[\x20-\x7e]*$/.test(value))
+  if (!HEADER.test(name) || !/^[\x20-\x7e]*$/.test(value))
     throw new Error(`the header ${JSON.stringify(name)} cannot be added`);
   return [name.toLowerCase(), value];
 }
 
 /** @returns a function that reads the value of a card; null: there is no module, or it leaves the answer to the profile. */
 export function readByModule(
-  { module, hmacKey: key, interfaces }: GatewayConfig,
+  profile: GatewayConfig,
   name: InterfaceName,
   response: GatewayResponse,
   cards: readonly CalledCard[],
 ): ((iccid: string) => AnswerValue | null) | null {
+  const { module } = profile;
   if (module === null || module.read === null) return null;
   const kind = INTERFACES[name].answer?.kind;
   const asked = cards.map(({ iccid, cardId, carrierId }) => ({
@@ -137,12 +128,9 @@ export function readByModule(
     card_id: cardId,
     carrier_id: carrierId,
   }));
-  const readings = ask(module.name, 'read', 'malformed', key, () => {
+  const readings = ask(profile, module.name, 'read', 'malformed', () => {
     const answer = atOnce(module.read?.(name, response, asked));
-    if (answer === undefined) {
-      if (kind === undefined || interfaces[name]?.reading != null) return null;
-      throw new Error('it left the answer to the profile, which does not say where the value is');
-    }
+    if (answer === undefined) return null;
     if (!Array.isArray(answer) || answer.length !== cards.length)
       throw new Error(`it has to answer a list with one reading for each of ${cards.length} cards`);
     return cards.map(({ iccid }, i) => [iccid, mapOf(answer[i], 'a reading')] as const);
@@ -152,9 +140,10 @@ export function readByModule(
     if (error === 'throttled' || error === 'auth') throw told(module.name, error, reason);
   const byIccid = new Map(readings);
   return (iccid) => {
-    const { error, reason, value = null } = byIccid.get(iccid) ?? {};
+    const { error, reason, value = null, iccid: own } = byIccid.get(iccid) ?? {};
     if (error !== undefined) throw told(module.name, error, reason);
-    return ask(module.name, 'read', 'malformed', key, () => checkedValue(kind, value));
+    if (own !== undefined) isAmong([iccidDigits(own) ?? String(own)], iccid);
+    return ask(profile, module.name, 'read', 'malformed', () => checkedValue(kind, value));
   };
 }
 
@@ -163,22 +152,21 @@ function told(module: string, error: unknown, reason: unknown): GatewayError {
   if (failure === undefined)
     return new GatewayError('malformed', `module ${module}: read answered an error that does not exist`);
   const why = typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
-  return new GatewayError(failure, `${error}${why}`);
+  return new GatewayError(failure, `${error}${why}`, { isUnknownCard: failure === 'card' });
 }
 
-/** @param key is not shown, wherever the module puts it. */
+/** The key is not shown, wherever the module puts it. */
 function ask<T>(
+  profile: GatewayConfig,
   module: string,
   what: 'sign' | 'read',
   failure: GatewayFailure,
-  key: string | null,
   run: () => T,
 ): T {
   try {
     return run();
   } catch (error) {
-    const text = reasonOf(error);
-    const reason = key === null ? text : text.replaceAll(key, MASK);
+    const reason = maskFor(profile, null)(reasonOf(error));
     throw new GatewayError(failure, `module ${module}: ${what} failed: ${reason}`);
   }
 }

@@ -8,6 +8,7 @@ import { type Clock, withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { jsonIn, objectIn } from '../platform/json.ts';
 import type { Logger } from '../platform/logger.ts';
+import { tlsOptions } from './connections.ts';
 import { GatewayError } from './gateway.ts';
 import { basicAuthorization, type Proof } from './request.ts';
 
@@ -50,7 +51,7 @@ interface Token {
 
 type TokenSettings = Pick<
   GatewayConfig,
-  'url' | 'auth' | 'clientId' | 'clientSecret' | 'timeoutMs' | 'rateLimits'
+  'url' | 'auth' | 'clientId' | 'clientSecret' | 'timeoutMs' | 'rateLimits' | 'tls'
 >;
 
 export class OAuthTokens {
@@ -74,7 +75,13 @@ export class OAuthTokens {
   ) {
     const { tokenUrl } = config.auth;
     this.#url = new URL(tokenUrl?.startsWith('/') === true ? `${config.url}${tokenUrl}` : (tokenUrl ?? ''));
-    this.#pool = new Pool(this.#url.origin, { connections: 1, connectTimeout: config.timeoutMs });
+    this.#pool = new Pool(this.#url.origin, {
+      connections: 1,
+      connect: {
+        timeout: config.timeoutMs,
+        ...tlsOptions(config.tls, this.#url.origin === new URL(config.url).origin),
+      },
+    });
   }
 
   /** @returns null when a token is needed first: `prove` gets it. */

@@ -3,10 +3,9 @@
 // no credentials.
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import { type Finding, failed, ok, unknown, warning } from '../domain/finding.ts';
-import { megabytes, parseValuePath, valueAt } from '../domain/gateway/profile-syntax.ts';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { tlsFaultOf } from '../platform/errors.ts';
-import { jsonIn } from '../platform/json.ts';
+import { AnswerReader } from './answer.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type GatewayFailure } from './gateway.ts';
 import { adviceFor, byHand, offeredReadings, type TrialDeps } from './trial.ts';
 
@@ -60,24 +59,25 @@ async function totalFindings(
   cards: readonly ProbedCard[],
   deps: TrialDeps,
 ): Promise<Finding[]> {
-  const { reading = null, batch = null } = profile.interfaces.flow ?? {};
-  if (reading?.kind !== 'remainder' || typeof profile.module?.read === 'function') return [];
+  const { flow } = profile.interfaces;
+  if (flow?.reading?.kind !== 'remainder' || typeof profile.module?.read === 'function') return [];
+  const { total, unit, unitValue = null } = flow.reading;
+  const reading = { kind: 'megabytes', value: total, unit, unitValue } as const;
+  const answers = new AnswerReader({ ...profile, ...flow, reading });
   const check = 'gateway totals';
   for (const card of cards) {
-    let body: unknown;
-    await byHand(
+    let body = '';
+    const outcome = await byHand(
       profile,
       deps,
       (call) => call('flow', card),
       (trace) => {
-        body = jsonIn(trace.body);
+        body = trace.body;
       },
     );
-    const list = batch?.items == null ? body : valueAt(body, parseValuePath(batch.items) ?? []);
-    const answered = batch === null ? body : Array.isArray(list) ? list[0] : undefined;
-    const total = Number(valueAt(answered, parseValuePath(reading.total) ?? []) ?? Number.NaN);
-    const totalMb = megabytes(total, reading.unit);
-    if (card.allowanceMb === null || !(totalMb >= 0)) continue;
+    if (card.allowanceMb === null || outcome instanceof GatewayError) continue;
+    const totalMb = totalIn(answers, body, card.iccid);
+    if (totalMb === null) continue;
     const words = `card ${card.cardId} has an allowance of ${card.allowanceMb} MB and a total of ${totalMb} MB at the gateway`;
     if (card.allowanceMb < totalMb) return [ok(check, words)];
     const detail = `${words}: its usage never exceeds the total, so it is never over its package and never stopped`;
@@ -85,6 +85,15 @@ async function totalFindings(
     return [warning(check, detail, { hint, command: 'cardpoll cards import FILE' })];
   }
   return [];
+}
+
+/** @returns null: the card has none, which may be what missing_value is for. */
+function totalIn(answers: AnswerReader, body: string, iccid: string): number | null {
+  try {
+    return Number(answers.read(body)(iccid));
+  } catch {
+    return null;
+  }
 }
 
 /** One call is enough if it succeeds. After a failure the calls go on until most of them agree. */

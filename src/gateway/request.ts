@@ -3,6 +3,7 @@
 // the client, and by trials. Tokens of OAuth are from oauth-tokens.ts.
 import { createHmac } from 'node:crypto';
 import type { GatewayConfig, GatewayInterface } from '../config/daemon-config.ts';
+import type { JsonTemplate } from '../config/gateway/profile-kinds.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { type Placeholder, partsOf } from '../domain/gateway/profile-syntax.ts';
 import type { GatewayMethod } from '../domain/gateway-interface.ts';
@@ -16,7 +17,18 @@ export interface GatewayRequest {
   readonly headers: string[];
   /** null without one. */
   readonly body: string | null;
+  /** The parts that show who makes the call; nobody is shown what they hold. */
+  readonly secret: SecretParts;
 }
+
+/** Parts of a request, by the names of headers and parameters. */
+interface SecretParts {
+  readonly headers: readonly string[];
+  readonly query: readonly string[];
+  readonly body: boolean;
+}
+
+const NO_SECRET: SecretParts = { headers: [], query: [], body: false };
 
 /** What the placeholders stand for in one call. */
 type Values = Readonly<Record<Exclude<Placeholder, 'iccids'>, string>> & {
@@ -27,8 +39,6 @@ type Fill = (values: Values) => string;
 
 export const SIGNATURE_HEADER = 'x-cardpoll-signature';
 export const MASK = '***';
-/** Headers whose value is a credential, besides that of gateway.auth.name. */
-export const SECRET_HEADERS = ['authorization', SIGNATURE_HEADER];
 /** A secret of fewer characters is found in places that have nothing to do with it. */
 const LEAST_SECRET_CHARS = 6;
 const FIXED_HEADERS = ['accept', 'application/json', 'user-agent', 'cardpoll'];
@@ -38,14 +48,15 @@ const FIXED_HEADERS = ['accept', 'application/json', 'user-agent', 'cardpoll'];
  * @returns a function that makes the request for some cards; the time decides {month} and {date}.
  */
 export function requestMaker(call: GatewayInterface, basePath: string, calendar: MonthCalendar) {
-  const { method, path, query, body, form } = call;
+  const { method, path, query, body, bodyText, form } = call;
   const join = call.batch?.join ?? ',';
   const fillPath = filled(withQuery(basePath + path, formText(query)), join, encodeURIComponent);
   const fillHeaders = Object.entries(call.headers).map(
     ([name, text]) => [name.toLowerCase(), filled(text, join, encodeURIComponent)] as const,
   );
   const fillForm = form && filled(formText(form), join, encodeURIComponent);
-  const fillBody = body === null ? fillForm : jsonBody(body, join);
+  const fillText = bodyText === null ? fillForm : filled(bodyText, join, textCodec(bodyText));
+  const fillBody = body === null ? fillText : jsonBody(body, join);
   const fixedHeaders = without(
     fillHeaders.map(([name]) => name),
     [...FIXED_HEADERS, ...contentTypeOf(call)],
@@ -66,7 +77,7 @@ export function requestMaker(call: GatewayInterface, basePath: string, calendar:
     };
     const headers = [...fixedHeaders];
     for (const [name, fill] of fillHeaders) headers.push(name, fill(values));
-    return { method, path: fillPath(values), headers, body: fillBody?.(values) ?? null };
+    return { method, path: fillPath(values), headers, body: fillBody?.(values) ?? null, secret: NO_SECRET };
   };
 }
 
@@ -75,9 +86,21 @@ export function withQuery(path: string, query: string): string {
   return query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
 }
 
-function contentTypeOf({ method, body, form }: GatewayInterface): readonly string[] {
+function contentTypeOf({ method, body, bodyText, form }: GatewayInterface): readonly string[] {
   if (form !== null) return ['content-type', 'application/x-www-form-urlencoded'];
-  return body !== null || method !== 'GET' ? ['content-type', 'application/json'] : [];
+  if (bodyText !== null) return ['content-type', isXml(bodyText) ? 'application/xml' : 'text/plain'];
+  const isBare = method === 'GET' || method === 'DELETE';
+  return body !== null || !isBare ? ['content-type', 'application/json'] : [];
+}
+
+function isXml(text: string): boolean {
+  return text.trimStart().startsWith('<');
+}
+
+/** How a value is written in a text of this form. */
+function textCodec(text: string): (value: string) => string {
+  if (!isXml(text)) return (value) => value;
+  return (value) => value.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
 /** Names and texts as in a query, with placeholders left as they are. */
@@ -109,10 +132,10 @@ function filled(template: string, join: string, encode: (value: string) => strin
   };
 }
 
-/** A text that is exactly {iccids} becomes the list. */
-function jsonBody(body: Readonly<Record<string, unknown>>, join: string): Fill {
+/** A text that is exactly {iccids} becomes the list, and so does a list of this text alone. */
+function jsonBody(body: JsonTemplate, join: string): Fill {
   const lists = JSON.stringify(body)
-    .split('"{iccids}"')
+    .split(/\["\{iccids\}"\]|"\{iccids\}"/)
     .map((part) => filled(part, join, quoted));
   return (values) => lists.map((fill) => fill(values)).join(JSON.stringify(values.iccids));
 }
@@ -136,6 +159,7 @@ const NOTHING: Proof = { headers: [], query: '' };
 export function fixedProof(config: Pick<GatewayConfig, 'auth' | 'token' | 'username' | 'password'>): Proof {
   const { auth, token, username, password } = config;
   const given = token ?? '';
+  const { scheme } = auth;
   const name = auth.name ?? '';
   switch (auth.kind ?? (token === null ? 'none' : 'bearer')) {
     case 'bearer':
@@ -143,7 +167,7 @@ export function fixedProof(config: Pick<GatewayConfig, 'auth' | 'token' | 'usern
     case 'basic':
       return { ...NOTHING, headers: ['authorization', basicAuthorization(username ?? '', password ?? '')] };
     case 'header':
-      return { ...NOTHING, headers: [name.toLowerCase(), given] };
+      return { ...NOTHING, headers: [name.toLowerCase(), scheme === null ? given : `${scheme} ${given}`] };
     case 'query':
       return { ...NOTHING, query: `${encodeURIComponent(name)}=${encodeURIComponent(given)}` };
     case 'oauth2':
@@ -154,16 +178,41 @@ export function fixedProof(config: Pick<GatewayConfig, 'auth' | 'token' | 'usern
 }
 
 export function basicAuthorization(username: string, password: string): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  return `Basic ${base64Of(username, password)}`;
 }
 
-type Signed = Pick<GatewayRequest, 'path' | 'headers' | 'body'> & { readonly method: string };
+function base64Of(username: string, password: string): string {
+  return Buffer.from(`${username}:${password}`).toString('base64');
+}
+
+type Signed = Pick<GatewayRequest, 'path' | 'headers' | 'body' | 'secret'> & { readonly method: string };
 
 export function withProof(request: GatewayRequest, { headers, query }: Proof): GatewayRequest {
+  return withSecrets(request, pairs(headers), query);
+}
+
+/** They say in which form a body is, not who sends it. */
+const PUBLIC_HEADERS = ['accept', 'content-type'];
+
+/** @param headers names in lower case; each replaces one of the same name. @param body replaces that of the request. */
+export function withSecrets<R extends Signed>(
+  request: R,
+  headers: ReadonlyArray<readonly [name: string, value: string]>,
+  query: string,
+  body = request.body,
+): R {
+  const names = headers.map(([name]) => name);
+  const { secret } = request;
   return {
     ...request,
     path: withQuery(request.path, query),
-    headers: headers.length === 0 ? request.headers : [...request.headers, ...headers],
+    headers: [...without(names, request.headers), ...headers.flat()],
+    body,
+    secret: {
+      headers: [...secret.headers, ...names.filter((name) => !PUBLIC_HEADERS.includes(name))],
+      query: [...secret.query, ...new URLSearchParams(query).keys()],
+      body: secret.body || body !== request.body,
+    },
   };
 }
 
@@ -173,27 +222,54 @@ export function withProof(request: GatewayRequest, { headers, query }: Proof): G
  * own clock, so that a recorded call cannot be replayed.
  */
 export function withSignature<R extends Signed>(request: R, key: string, atMs: number): R {
+  return withSecrets(request, [[SIGNATURE_HEADER, signatureOf(request, key, atMs)]], '');
+}
+
+/** The value of the signature header. */
+export function signatureOf(
+  request: Pick<GatewayRequest, 'path' | 'body'> & { readonly method: string },
+  key: string,
+  atMs: number,
+): string {
   const t = Math.floor(atMs / 1000);
   const text = `${t}.${request.method}.${request.path}.${request.body ?? ''}`;
-  const signature = `t=${t},v1=${createHmac('sha256', key).update(text).digest('hex')}`;
-  return { ...request, headers: [...request.headers, SIGNATURE_HEADER, signature] };
+  return `t=${t},v1=${createHmac('sha256', key).update(text).digest('hex')}`;
 }
 
 type Secrets = Pick<GatewayConfig, 'token' | 'username' | 'password' | 'clientSecret' | 'hmacKey'>;
 
 /**
- * Replaces the gateway's credentials in text that comes from it: a vendor may quote the token that it refuses.
- * @param headers that a call carried: name, value, name, value.
- * @returns a function that replaces every secret of the profile, and the token that the call carried, wherever they are.
+ * Replaces credentials in text that comes from the gateway or a module: a vendor may quote the token that it refuses.
+ * @param request null: none was made.
+ * @returns a function that replaces every secret of the profile, and what the request was signed with, wherever they are.
  */
-export function maskFor(profile: Secrets, headers: readonly string[]): (text: string) => string {
-  const { token, username, password, clientSecret, hmacKey } = profile;
-  const basic = username === null || password === null ? [] : [basicAuthorization(username, password)];
-  const carried = pairs(headers).flatMap(([name, value]) => (SECRET_HEADERS.includes(name) ? [value] : []));
-  const secrets = [token, password, clientSecret, hmacKey, ...[...basic, ...carried].map(withoutScheme)]
-    .filter((secret) => secret !== null && secret.length >= LEAST_SECRET_CHARS)
-    .flatMap((secret) => [secret as string, encodeURIComponent(secret as string)]);
+export function maskFor(profile: Secrets, request: GatewayRequest | null): (text: string) => string {
+  const { token, username, password, clientSecret } = profile;
+  const basic = username === null || password === null ? [] : [base64Of(username, password)];
+  const carried = request === null ? [] : secretValues(request);
+  const secrets = [token, password, clientSecret, ...keyParts(profile), ...basic, ...carried]
+    .filter((secret) => secret !== null)
+    .filter((secret) => secret.length >= LEAST_SECRET_CHARS)
+    .flatMap((secret) => [secret, encodeURIComponent(secret)])
+    // One that is part of another would leave the rest of it.
+    .sort((a, b) => b.length - a.length);
   return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+}
+
+/** Where a vendor gives several secrets, they are in one key, and a module takes it apart. */
+function keyParts({ hmacKey }: Pick<Secrets, 'hmacKey'>): string[] {
+  return hmacKey === null ? [] : [hmacKey, ...hmacKey.split(/[\s"'{}|,;:]+/)];
+}
+
+function secretValues({ path, headers, secret }: GatewayRequest): string[] {
+  const query = new URLSearchParams(path.slice(path.split('?', 1)[0]?.length));
+  return [
+    // Without its scheme: the token may be quoted alone.
+    ...pairs(headers).flatMap(([name, value]) =>
+      secret.headers.includes(name) ? [value, value.replace(/^\S+ /, '')] : [],
+    ),
+    ...secret.query.flatMap((name) => query.getAll(name)),
+  ];
 }
 
 export function pairs(headers: readonly string[]): Array<[name: string, value: string]> {
@@ -206,5 +282,3 @@ export function pairs(headers: readonly string[]): Array<[name: string, value: s
 export function without(replaced: readonly string[], headers: readonly string[]): string[] {
   return pairs(headers).flatMap((header) => (replaced.includes(header[0]) ? [] : header));
 }
-
-const withoutScheme = (value: string): string => value.replace(/^\w+ /, '');

@@ -1,7 +1,7 @@
 // What is the same for every call of an interface, compiled once from the profile. Used by the client.
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
-import type { InterfaceName } from '../domain/gateway-interface.ts';
+import { INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Logger } from '../platform/logger.ts';
 import { AnswerReader } from './answer.ts';
 import { finisherOf } from './module-calls.ts';
@@ -29,7 +29,7 @@ export function routeOf(profile: GatewayConfig, name: InterfaceName, { log, cale
     request: requestMaker(call, base, calendar),
     /** Adds credentials and signature. */
     finish: finisherOf(profile, name),
-    answers: new AnswerReader({ ...profile, ...call }),
+    answers: new AnswerReader({ ...profile, ...call, unread: unreadWords(profile, name) }),
     isBatch: call.batch !== null,
     /** Of an answer. */
     maxBytes: Math.max(profile.maxResponseBytes, (call.batch?.size ?? 0) * BYTES_PER_ITEM),
@@ -37,4 +37,10 @@ export function routeOf(profile: GatewayConfig, name: InterfaceName, { log, cale
     /** Carries `path` and `interface`, so that they are serialised once. `path` is the profile's, without the base. */
     log: log.child({ interface: name, path: call.path }),
   };
+}
+
+/** What is wrong when a module leaves an answer to a profile that cannot read it; null: the profile can. */
+function unreadWords({ module, interfaces }: GatewayConfig, name: InterfaceName): string | null {
+  if (INTERFACES[name].answer === null || interfaces[name]?.reading !== null) return null;
+  return `module ${module?.name}: read left the answer to the profile, which does not say where the value is`;
 }

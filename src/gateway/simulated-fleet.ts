@@ -3,6 +3,7 @@
 // the same calls give the same answers. Used by simulator.ts; no HTTP here.
 
 import { CARD_DEFAULTS, type CardImport } from '../domain/cards/card.ts';
+import { luhnDigit } from '../domain/cards/iccid.ts';
 import { mix32 } from '../domain/schedule/phase.ts';
 
 const FNV_OFFSET = 0x811c9dc5;
@@ -92,17 +93,6 @@ export class SimulatedFleet {
   #readsLike(hash: number): Map<number, number> {
     return this.#reads[hash % MAPS] as Map<number, number>;
   }
-}
-
-/** Luhn check digit of a string of digits (ISO/IEC 7812-1), as ICCIDs carry it. */
-function luhnDigit(digits: string): number {
-  let sum = 0;
-  for (let i = digits.length - 1, double = true; i >= 0; i -= 1, double = !double) {
-    const digit = digits.charCodeAt(i) - 48;
-    const value = double ? digit * 2 : digit;
-    sum += value > 9 ? value - 9 : value;
-  }
-  return (10 - (sum % 10)) % 10;
 }
 
 /** The ICCID of a demo card: 20 digits, 8986 + the id in 15 digits + check digit. */

@@ -1,6 +1,7 @@
 // Tries a gateway's profile with one card: makes each call, and shows what was sent, what came back and what was read from it,
 // or what to change when a call does not fit the profile. Used by `cardpoll gateway try`. Shows no secret.
 import type { GatewayConfig, Reading } from '../config/daemon-config.ts';
+import { iccidDigits, spellingsOf } from '../domain/cards/iccid.ts';
 import type { CallTrial } from '../domain/gateway/call-trial.ts';
 import { parseValuePath } from '../domain/gateway/profile-syntax.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
@@ -9,7 +10,7 @@ import { jsonIn } from '../platform/json.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { type CallTrace, GatewayClient, type GatewayClientDeps } from './client.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError } from './gateway.ts';
-import { type GatewayRequest, MASK, maskFor, pairs, SECRET_HEADERS } from './request.ts';
+import { type GatewayRequest, MASK, maskFor, pairs } from './request.ts';
 
 /** Longest answer that is shown. */
 const MAX_ANSWER_CHARS = 4_000;
@@ -62,7 +63,7 @@ export async function tryInterfaces(
   const tryAll = async (call: CallByHand) => {
     for (const name of names) {
       trace = null;
-      trials.push(trialOf(profile, name, await call(name, card), trace));
+      trials.push(trialOf(profile, name, card, await call(name, card), trace));
     }
   };
   await byHand(profile, deps, tryAll, (made) => {
@@ -74,10 +75,11 @@ export async function tryInterfaces(
 function trialOf(
   profile: GatewayConfig,
   name: InterfaceName,
+  card: CalledCard,
   outcome: GatewayAnswer | GatewayError,
   trace: CallTrace | null,
 ): CallTrial {
-  const mask = maskFor(profile, trace?.request.headers ?? []);
+  const mask = maskFor(profile, trace?.request ?? null);
   const called = {
     interface: name,
     request: trace && shownRequest(profile, trace.request, mask),
@@ -86,11 +88,13 @@ function trialOf(
     read_from: readFrom(profile, name),
   };
   if (!(outcome instanceof GatewayError)) {
-    const { value, durationMs } = outcome;
-    return { ...called, duration_ms: durationMs, ok: true, value, error: null, reason: null, hint: null };
+    const { value, durationMs: duration_ms } = outcome;
+    const warning = strangerWarning(profile, name, card, trace?.body ?? '');
+    return { ...called, duration_ms, ok: true, value, error: null, reason: null, hint: null, warning };
   }
   return {
     ...called,
+    warning: null,
     duration_ms: outcome.details.durationMs ?? null,
     ok: false,
     value: null,
@@ -98,6 +102,25 @@ function trialOf(
     reason: mask(outcome.message),
     hint: adviceFor(name, outcome, trace),
   };
+}
+
+const LONG_NUMBER = /(?<![\w.])\d{18,22}F*(?![\w.])/gi;
+
+/** A value that is read by its position may be another card's at the next call. */
+function strangerWarning(
+  { interfaces }: GatewayConfig,
+  name: InterfaceName,
+  { iccid }: CalledCard,
+  body: string,
+): string | null {
+  const call = interfaces[name];
+  if ((call?.find ?? call?.batch ?? call?.iccidValue ?? null) !== null) return null;
+  const own = spellingsOf(iccid);
+  const stranger = [...body.matchAll(LONG_NUMBER)].find(
+    ([number]) => !own.includes(iccidDigits(number) ?? ''),
+  );
+  if (stranger === undefined) return null;
+  return `the answer also has the number ${stranger[0]}: if it is another card's, let gateway.interfaces.${name}.find pick the item of the card, or name the place of the card's number in iccid_value`;
 }
 
 /** A module may leave an answer to the profile. */
@@ -122,37 +145,37 @@ function placeOf(reading: Reading | null): string | null {
   }
 }
 
-/** Masks the places where credentials go, however short they are. */
+/** Masks the places where credentials go, and what a module signs with, however short they are. */
 function shownRequest(
-  profile: GatewayConfig,
-  { method, path, headers, body }: GatewayRequest,
+  { url }: GatewayConfig,
+  { method, path, headers, body, secret }: GatewayRequest,
   mask: (text: string) => string,
 ): CallTrial['request'] {
-  const { kind, name } = profile.auth;
-  const url = new URL(profile.url).origin + path;
-  const inQuery = kind === 'query' && name !== null ? `${encodeURIComponent(name)}=` : null;
-  const cut = inQuery === null ? -1 : url.lastIndexOf(inQuery);
-  const secretHeaders =
-    kind === 'header' && name !== null ? [...SECRET_HEADERS, name.toLowerCase()] : SECRET_HEADERS;
+  const [bare = ''] = path.split('?', 1);
+  const parameters = path.slice(bare.length).split('&');
+  const shown = parameters.map((parameter) => {
+    const [name = ''] = new URLSearchParams(parameter).keys();
+    return secret.query.includes(name) ? parameter.replace(/=.*/s, `=${MASK}`) : mask(parameter);
+  });
   return {
     method,
-    url: mask(cut === -1 || inQuery === null ? url : `${url.slice(0, cut)}${inQuery}${MASK}`),
+    url: new URL(url).origin + mask(bare) + shown.join('&'),
     headers: pairs(headers).map(
-      ([header, value]) => `${header}: ${secretHeaders.includes(header) ? MASK : mask(value)}`,
+      ([name, value]) => `${name}: ${secret.headers.includes(name) ? MASK : mask(value)}`,
     ),
-    body: body === null ? null : mask(body),
+    body: body !== null && secret.body ? MASK : body && mask(body),
   };
 }
 
 /** What to change when a call of a trial did not fit the profile. */
 export function adviceFor(
   name: InterfaceName,
-  { failure, message, cause }: Pick<GatewayError, 'failure' | 'message' | 'cause'>,
+  { failure, message, cause, details }: Pick<GatewayError, 'failure' | 'message' | 'cause' | 'details'>,
   trace: CallTrace | null,
 ): string {
   const tlsFault = tlsFaultOf(cause);
   if (tlsFault !== null)
-    return `${tlsFault}: ask the operator of the gateway; the file of an authority of your own is named in NODE_EXTRA_CA_CERTS`;
+    return `${tlsFault}: ask the operator of the gateway; gateway.tls_ca names the file of an authority of your own, gateway.tls_cert and gateway.tls_key those of a client certificate`;
   const where = `gateway.interfaces.${name}`;
   if (message.startsWith('module '))
     return 'correct the module of gateway.module; it is loaded anew for every trial';
@@ -172,6 +195,8 @@ export function adviceFor(
     case 'backpressure':
       return 'the gateway refuses calls for now: wait, and set gateway.rate_limits to what it allows';
     case 'card':
+      if (details.isUnknownCard === true)
+        return 'the gateway says that it does not know this card: compare its number with the one that the vendor shows';
       return trace?.status === 404
         ? `the gateway does not know this card, or ${where}.path is wrong`
         : `the gateway refuses this request: compare ${where} with what it asks for`;
@@ -187,8 +212,19 @@ export function adviceFor(
     case 'aborted':
       return 'the call was not made: try again';
     case 'malformed':
-      return placesAdvice(where, trace?.body ?? '');
+      return malformedAdvice(where, message, trace?.body ?? '');
   }
+}
+
+function malformedAdvice(where: string, message: string, body: string): string {
+  if (message.startsWith('the answer is about another card'))
+    return `the filter of this call matches other cards: if the answer is a list, let ${where}.find pick the item of the card`;
+  if (message.endsWith('separate thousands or decimals'))
+    return 'only a module can read a volume that may mean two numbers';
+  const ifNothing = /: (null|"[\s–—-]*")$/.test(message)
+    ? `; if that means no usage yet, set ${where}.missing_value: 0`
+    : '';
+  return placesAdvice(where, body) + ifNothing;
 }
 
 function placesAdvice(where: string, body: string): string {
@@ -198,7 +234,7 @@ function placesAdvice(where: string, body: string): string {
   const all = places.slice(0, MAX_PLACES).join(', ');
   if (places.length === 0) return 'the answer has no values';
   const ifEmpty = all.includes(EMPTY)
-    ? '; if the list is empty because the gateway does not know the card, say so in gateway.errors (docs/gateways.md, step 4)'
+    ? '; if the list is empty because the gateway does not know the card, say so in gateway.errors; if because there is no usage yet, set missing_value: 0 (docs/gateways.md, steps 3 and 4)'
     : '';
   return `name the place and the unit of the value under ${where}; the answer has ${all}${places.length > MAX_PLACES ? ', ...' : ''}${ifEmpty}`;
 }

@@ -71,7 +71,7 @@ function trialText(trials: readonly CallTrial[], style: Style): string {
 }
 
 function linesOf(trial: CallTrial, style: Style): string[] {
-  const { interface: name, ok, request, status, answer, duration_ms: ms, hint } = trial;
+  const { interface: name, ok, request, status, answer, duration_ms: ms, hint, warning } = trial;
   const mark = ok ? style.paint('● ok', 'green') : style.paint('✖ failed', 'red');
   const took = ms === null ? '' : `, ${ms} ms`;
   const sent = request === null ? [] : [`${request.method} ${request.url}`, ...request.headers, request.body];
@@ -81,6 +81,7 @@ function linesOf(trial: CallTrial, style: Style): string[] {
     ...(answer === null ? [] : [entry('answer', `${status ?? 'none'} ${answer}`.trimEnd(), style)]),
     ...sentenceLines(conclusionOf(trial), style, INDENT),
     ...(hint === null ? [] : sentenceLines(hint, style, INDENT)),
+    ...(warning === null ? [] : sentenceLines(`warning: ${warning}`, style, INDENT)),
   ];
 }
 

@@ -2,6 +2,7 @@
 // reports its problem to the reader; none throws. Used by load-gateway.ts.
 
 import { namesInBraces } from '../../domain/gateway/profile-syntax.ts';
+import { volumeIn } from '../../domain/gateway/volume.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import type { GatewayConfig } from '../daemon-config.ts';
 import type { SettingReader } from '../reader.ts';
@@ -48,9 +49,11 @@ export function checkCredentials(
 
 function checkName(
   reader: SettingReader,
-  { auth: { name } }: Pick<GatewayConfig, 'auth'>,
+  { auth: { name, scheme } }: Pick<GatewayConfig, 'auth'>,
   kind: AuthKind,
 ): void {
+  if (scheme !== null && kind !== 'header')
+    reader.report(auth.scheme, `gateway.auth.scheme is for kind header, not for ${kind}`);
   if (name === null || (kind !== 'header' && kind !== 'query')) return;
   const allowed = kind === 'header' ? TOKEN_HEADER : /^[\w.~-]{1,100}$/;
   if (allowed.test(name)) return;
@@ -80,17 +83,21 @@ export function checkInterface(
   return problems.length === 0;
 }
 
-function requestProblems({ path, method, query, headers, body, form, batch }: InterfaceValues): string[] {
-  const used = [
-    path ?? '',
-    ...[query, headers, form, body].map((part) => JSON.stringify(part ?? {})),
-  ].flatMap(namesInBraces);
+function requestProblems(given: InterfaceValues): string[] {
+  const { path, method, query, headers, body, bodyText, form, batch } = given;
+  const bodies = [body, bodyText, form].filter((each) => each !== null);
+  const used = [path ?? '', ...[query, headers, ...bodies].map((part) => JSON.stringify(part ?? {}))].flatMap(
+    namesInBraces,
+  );
   const namesOne = used.includes('iccid') || used.includes('card_id');
   const namesMany = used.includes('iccids');
   return [
     path === null && 'path is missing (or write enabled: off if the gateway does not offer this)',
-    body !== null && form !== null && 'has both body and form: keep one',
-    method === 'GET' && (body ?? form) !== null && 'GET has no body: put it in query, or use another method',
+    bodies.length > 1 && 'has more than one of body, body_text and form: keep one',
+    bodies.length === 0 &&
+      Object.keys(headers ?? {}).some((name) => /^content-type$/i.test(name)) &&
+      'has a content-type, but no body that it is for',
+    method === 'GET' && bodies.length > 0 && 'GET has no body: put it in query, or use another method',
     batch === null && namesMany && '{iccids} needs batch: {size, items, iccid}',
     batch !== null && !namesMany && 'batch needs {iccids} in path, query, body or form',
     batch !== null && namesOne && 'a batch names its cards by {iccids} only: remove {iccid} and {card_id}',
@@ -102,11 +109,8 @@ function requestProblems({ path, method, query, headers, body, form, batch }: In
   ].filter((problem) => problem !== false);
 }
 
-function readingProblems(
-  name: InterfaceName,
-  { value, field, remaining, total }: InterfaceValues,
-  moduleReads: boolean,
-): string[] {
+function readingProblems(name: InterfaceName, given: InterfaceValues, moduleReads: boolean): string[] {
+  const { value, field, remaining, total, unit, unitValue, missingValue, batch, find, iccidValue } = given;
   const { answer } = INTERFACES[name];
   if (answer === null) return [];
   const hasValue = (value ?? field) !== null;
@@ -122,6 +126,13 @@ function readingProblems(
     hasRemainder &&
       (remaining === null || total === null) &&
       'remaining and total belong together: give both',
+    unit !== null && unitValue !== null && 'has both unit and unit_value: keep one',
+    answer.kind === 'megabytes' &&
+      missingValue !== null &&
+      !(Number(volumeIn(missingValue, unit)) >= 0) &&
+      'missing_value is no volume, 0 or more',
+    batch !== null && find !== null && 'has both batch and find: keep batch',
+    (batch ?? find) !== null && iccidValue !== null && 'iccid_value is not needed: the list has the number',
   ].filter((problem) => problem !== false);
 }
 

@@ -5,6 +5,7 @@ import type { ErrorRules, GatewayConfig, GatewayInterface, Reading } from '../da
 import type { SettingReader } from '../reader.ts';
 import { INTERFACE_SETTINGS, type InterfaceValues, NOTHING_SAID } from '../settings/profile-settings.ts';
 import { SETTINGS } from '../settings/settings.ts';
+import { readGatewayTlsFiles } from '../tls-files.ts';
 import { checkCredentials, checkInterface, checkProfile } from './gateway-rules.ts';
 import type { LoadedModule } from './load-module.ts';
 import type { Code } from './profile-kinds.ts';
@@ -24,6 +25,7 @@ export function readGateway(
     ...reader.readAll(SETTINGS.credentials),
     // The rules refuse a missing URL before this value is used.
     url: values.url ?? '',
+    tls: readGatewayTlsFiles(reader),
     auth: reader.readAll(SETTINGS.auth),
     success: codeRule,
     module,
@@ -90,34 +92,37 @@ function inFull(name: InterfaceName, short: InterfaceValues): InterfaceValues {
 }
 
 function complete(name: InterfaceName, given: InterfaceValues): GatewayInterface {
-  const { method, path, query, headers, body, form, timeoutMs, batch } = given;
+  const { method, path, query, headers, body, bodyText, form, timeoutMs, batch, find, iccidValue } = given;
   return {
-    method: method ?? (body === null && form === null ? 'GET' : 'POST'),
+    method: method ?? ((body ?? bodyText ?? form) === null ? 'GET' : 'POST'),
     path: path ?? '',
     query: query ?? {},
     headers: headers ?? {},
     body,
+    bodyText,
     form,
     timeoutMs,
     reading: readingOf(name, given),
     batch,
+    find,
+    iccidValue,
   };
 }
 
 function readingOf(name: InterfaceName, given: InterfaceValues): Reading | null {
-  const { field, remaining, total, trueValues } = given;
+  const { field, remaining, total, trueValues, unit, unitValue, missingValue: missing } = given;
   const { answer } = INTERFACES[name];
-  const unit = given.unit ?? 'MB';
   if (answer === null) return null;
-  if (remaining !== null && total !== null) return { kind: 'remainder', remaining, total, unit };
+  if (remaining !== null && total !== null)
+    return { kind: 'remainder', remaining, total, unit, unitValue, missing };
   const value = field === null ? given.value : `data.${field}`;
   if (value === null) return null;
   switch (answer.kind) {
     case 'verified':
-      return { kind: 'verified', value, trueValues: trueValues ?? [true] };
+      return { kind: 'verified', value, trueValues: trueValues ?? [true], missing };
     case 'megabytes':
-      return { kind: 'megabytes', value, unit };
+      return { kind: 'megabytes', value, unit, unitValue, missing };
     case 'status':
-      return { kind: 'status', value };
+      return { kind: 'status', value, missing };
   }
 }

@@ -12,20 +12,23 @@ const MAX_CODES = 100;
 /** A value of JSON that is neither a list nor a map. */
 export type Code = string | number | boolean;
 
-export type JsonTemplate = Readonly<Record<string, unknown>>;
+export type JsonTemplate = Readonly<Record<string, unknown>> | readonly unknown[];
 
 export interface SuccessRule {
   readonly path: string;
   readonly values: readonly Code[];
 }
 
-export interface BatchRule {
-  /** Most cards of one call. */
-  readonly size: number;
+export interface FindRule {
   /** Where the list is in the answer; null: the answer is the list. */
   readonly items: string | null;
   /** Where an item has its card number. */
   readonly iccid: string;
+}
+
+export interface BatchRule extends FindRule {
+  /** Most cards of one call. */
+  readonly size: number;
   /** What is between the card numbers where they are one text. */
   readonly join: string;
 }
@@ -76,26 +79,48 @@ export function templates(accepts: string, allowsName = /^[^\s=&]{1,100}$/): Kin
   };
 }
 
-/** These are cardpoll's own: they follow from the connection or the body. */
-const OWN_HEADERS = 'host|connection|content-length|content-type|transfer-encoding|expect|upgrade';
-const headerExcept = (names: string) => new RegExp(`^(?!(${names})$)[a-z0-9-]{1,100}$`, 'i');
+const TOKEN = "[\\w!#$%&'*+.^`|~-]{1,100}";
+/** A token of RFC 9110, 5.6.2. The names that are left out follow from the connection: cardpoll sets them itself. */
+const headerExcept = (names = '') =>
+  new RegExp(`^(?!(host|connection|content-length|transfer-encoding|expect|upgrade${names})$)${TOKEN}$`, 'i');
+
+/** The name of a header that may be added to a request. */
+export const HEADER = headerExcept();
 
 /** The name of a header that may have a token. */
-export const TOKEN_HEADER = headerExcept(OWN_HEADERS);
+export const TOKEN_HEADER = headerExcept('|content-type');
 
-export const HEADERS = templates('headers', headerExcept(`${OWN_HEADERS}|authorization`));
+export const HEADERS = templates('headers', headerExcept('|authorization'));
 
-/** A JSON body: any map, whose texts may have placeholders. */
+/** What stands before the token in its header. */
+export const SCHEME: Kind<string> = kindOf(
+  'one word, such as Token',
+  (raw) => (typeof raw === 'string' && new RegExp(`^${TOKEN}$`).test(raw) ? raw : null),
+  'is no word that can stand before a token',
+);
+
+/** A JSON body: any map or list, whose texts may have placeholders. */
 export const JSON_TEMPLATE: Kind<JsonTemplate> = {
-  accepts: 'JSON object, with placeholders in its texts',
+  accepts: 'JSON object or list, with placeholders in its texts',
   parse: (raw) => {
-    if (!isObject(raw)) refuse(`${shown(raw)} must hold keys and values`);
+    if (!isObject(raw) && !Array.isArray(raw)) refuse(`${shown(raw)} must hold keys and values, or a list`);
     const text = JSON.stringify(raw);
     if (text.length > MAX_TEMPLATE_CHARS) refuse(`is longer than ${MAX_TEMPLATE_CHARS} characters`);
     checkPlaceholders(text);
     return raw;
   },
 };
+
+/** A body that is neither JSON nor a form. */
+export const TEXT_TEMPLATE: Kind<string> = kindOf(
+  'text, with placeholders',
+  (raw) => {
+    if (typeof raw !== 'string' || raw === '' || raw.length > MAX_TEMPLATE_CHARS) return null;
+    checkPlaceholders(raw);
+    return raw;
+  },
+  `is not a text of 1 to ${MAX_TEMPLATE_CHARS} characters`,
+);
 
 /** A place in an answer. */
 export const VALUE_PATH: Kind<string> = kindOf(
@@ -104,6 +129,8 @@ export const VALUE_PATH: Kind<string> = kindOf(
     typeof raw === 'string' && raw.length <= MAX_TEXT_CHARS && parseValuePath(raw) !== null ? raw : null,
   'is no place in an answer (write data.used or list[0].used)',
 );
+
+export const CODE: Kind<Code> = kindOf('text, number, true or false', (raw) => (isCode(raw) ? raw : null));
 
 /** A list of values that an answer may have. A number and its text are two values: list both if both occur. */
 export const CODES: Kind<readonly Code[]> = {
@@ -138,19 +165,32 @@ export const BATCH_RULE: Kind<BatchRule> = {
   parse: (raw) => {
     if (!isObject(raw)) refuse(`${shown(raw)} must be {size, items, iccid}`);
     checkKeys(raw, ['size', 'items', 'iccid', 'join']);
-    const { size, items, iccid, join = ',' } = raw;
+    const { size, join = ',' } = raw;
     if (!Number.isInteger(size) || Number(size) < 2 || Number(size) > 1_000)
       refuse('size must be a whole number from 2 to 1000');
-    if (iccid === undefined) refuse('iccid is missing: where an item of the list has its card number');
+    const list = listOf(raw);
     if (typeof join !== 'string' || !/^[,;|_.+-]$/.test(join)) refuse('join must be one of , ; | _ . + -');
-    return {
-      size: Number(size),
-      items: items === undefined ? null : within('items:', () => VALUE_PATH.parse(items)),
-      iccid: within('iccid:', () => VALUE_PATH.parse(iccid)),
-      join,
-    };
+    return { size: Number(size), ...list, join };
   },
 };
+
+/** `{items, iccid}`. */
+export const FIND_RULE: Kind<FindRule> = {
+  accepts: '{items, iccid}',
+  parse: (raw) => {
+    if (!isObject(raw)) refuse(`${shown(raw)} must be {items, iccid}`);
+    checkKeys(raw, ['items', 'iccid']);
+    return listOf(raw);
+  },
+};
+
+function listOf({ items, iccid }: Record<string, unknown>): FindRule {
+  if (iccid === undefined) refuse('iccid is missing: where an item of the list has its card number');
+  return {
+    items: items === undefined ? null : within('items:', () => VALUE_PATH.parse(items)),
+    iccid: within('iccid:', () => VALUE_PATH.parse(iccid)),
+  };
+}
 
 function checkKeys(raw: Record<string, unknown>, known: readonly string[]): void {
   const unknown = Object.keys(raw).find((key) => !known.includes(key));

@@ -48,6 +48,25 @@ export const GATEWAY = section('gateway.', 'GATEWAY_', {
   }),
 });
 
+/** Paths of files that tls-files.ts reads; they change while the daemon runs. */
+export const GATEWAY_TLS = section('gateway.tls_', 'GATEWAY_TLS_', {
+  cert: optional({
+    kind: text('path'),
+    defaultText: 'no client certificate',
+    doc: 'PEM file with the client certificate and its chain, for a gateway that asks for one. Needs the key too; SIGHUP reloads both.',
+  }),
+  key: optional({
+    kind: text('path'),
+    defaultText: 'no client certificate',
+    doc: 'PEM file with the private key of the client certificate; must not be world-readable.',
+  }),
+  ca: optional({
+    kind: text('path'),
+    defaultText: 'what Node trusts',
+    doc: 'PEM file with the certificate authorities to trust for the gateway; SIGHUP reloads it.',
+  }),
+});
+
 /** Change while the daemon runs: tokens and passwords are rotated. */
 export const CREDENTIALS = section('gateway.', 'GATEWAY_', {
   token: secret(SECRET_TEXT, 'Token of gateway.auth.kind bearer, header and query.'),

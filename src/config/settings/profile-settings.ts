@@ -10,13 +10,17 @@ import {
 } from '../../domain/gateway-interface.ts';
 import {
   BATCH_RULE,
+  CODE,
   CODES,
   type Code,
+  FIND_RULE,
   HEADERS,
   JSON_TEMPLATE,
   PATH_TEMPLATE,
+  SCHEME,
   SUCCESS_RULE,
   type SuccessRule,
+  TEXT_TEMPLATE,
   templates,
   VALUE_PATH,
 } from '../gateway/profile-kinds.ts';
@@ -36,6 +40,10 @@ export const AUTH = section('gateway.auth.', null, {
   name: optional({
     kind: text('name of a header or query parameter'),
     doc: 'For kind header or query: where the token goes.',
+  }),
+  scheme: optional({
+    kind: SCHEME,
+    doc: 'For kind header: a word before the token, as in `Authorization: Token ...`.',
   }),
   tokenUrl: optional({
     kind: text('URL, or path below gateway.url'),
@@ -120,8 +128,12 @@ const INTERFACE_FIELDS = {
     doc: 'Path below gateway.url. In the config file it replaces the interface of the profile as a whole.',
   },
   query: { kind: templates('query parameters'), doc: 'Query parameters.' },
-  headers: { kind: HEADERS, doc: 'Additional headers.' },
+  headers: { kind: HEADERS, doc: 'Additional headers; content-type too, for a call with a body.' },
   body: { kind: JSON_TEMPLATE, doc: 'JSON body.' },
+  bodyText: {
+    kind: TEXT_TEMPLATE,
+    doc: 'Body as text, such as XML, instead of JSON; headers.content-type says what it is.',
+  },
   form: { kind: templates('form fields'), doc: 'Body as form fields, instead of JSON.' },
   timeoutMs: {
     kind: duration('ms', { min: 50, max: 120_000 }),
@@ -139,7 +151,12 @@ const INTERFACE_FIELDS = {
   },
   unit: {
     kind: oneOf(DATA_UNITS),
-    doc: 'Unit of the volume: KB is 1,000 bytes, KiB 1,024; MB by default.',
+    doc: 'Unit of the volume: KB is 1,000 bytes, KiB 1,024; MB by default. A unit behind the number must agree with it.',
+    answers: ['megabytes'],
+  },
+  unitValue: {
+    kind: VALUE_PATH,
+    doc: 'Where the answer has the unit, instead of unit; another word than those of unit is an error.',
     answers: ['megabytes'],
   },
   remaining: {
@@ -156,6 +173,20 @@ const INTERFACE_FIELDS = {
     kind: CODES,
     doc: 'Values that mean verified; true by default.',
     answers: ['verified'],
+  },
+  missingValue: {
+    kind: CODE,
+    doc: 'What it means that the value is absent, null, blank or `-`, such as 0 for no usage yet. By default it is an error.',
+    answers: ANY_ANSWER,
+  },
+  iccidValue: {
+    kind: VALUE_PATH,
+    doc: 'Where the answer has the ICCID of its card: an answer about another card is an error. By default a field named iccid near the value.',
+  },
+  find: {
+    kind: FIND_RULE,
+    doc: 'The answer has a list, and the item with the ICCID of the card is read: value and the like are in it. items: where the list is; iccid: where an item has its ICCID.',
+    answers: ANY_ANSWER,
   },
   batch: {
     kind: BATCH_RULE,

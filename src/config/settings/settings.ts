@@ -7,7 +7,7 @@ import { ALERTS, WEBHOOKS } from './alert-settings.ts';
 import { ACCESS, API, TLS } from './api-settings.ts';
 import { CLEANUP } from './cleanup-settings.ts';
 import { CLIENT, LOG_SEARCH } from './command-settings.ts';
-import { CREDENTIALS, GATEWAY, RATE_LIMITS } from './gateway-settings.ts';
+import { CREDENTIALS, GATEWAY, GATEWAY_TLS, RATE_LIMITS } from './gateway-settings.ts';
 import { INSTANCE } from './instance-settings.ts';
 import { POLLING, USAGE } from './polling-settings.ts';
 import { ALL_INTERFACE_SETTINGS, ANSWERS, ANY_INTERFACE, AUTH, ERRORS } from './profile-settings.ts';
@@ -32,6 +32,7 @@ export const SETTINGS = {
   instance: INSTANCE,
   stores: STORES,
   gateway: GATEWAY,
+  gatewayTls: GATEWAY_TLS,
   credentials: CREDENTIALS,
   auth: AUTH,
   answers: ANSWERS,
@@ -53,10 +54,11 @@ const inSections = (...sections: readonly Section[]) => sections.flatMap((sectio
 
 /** @param interfaces the settings of the interfaces of the gateway. */
 const all = (interfaces: readonly Setting<unknown>[]): readonly Setting<unknown>[] => {
-  const { instance, stores, gateway, credentials, auth, answers, errors, client, ...others } = SETTINGS;
+  const { instance, stores, gateway, gatewayTls, credentials, auth, answers, errors, client, ...others } =
+    SETTINGS;
   return [
     CONFIG_FILE,
-    ...inSections(instance, stores, gateway, credentials, auth, answers, errors),
+    ...inSections(instance, stores, gateway, gatewayTls, credentials, auth, answers, errors),
     ...interfaces,
     ...inSections(...Object.values(others)),
     ...Object.values(LOG_SEARCH).flatMap(({ paths, fields, phrases }) => [paths, fields, phrases]),

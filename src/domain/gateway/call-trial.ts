@@ -26,4 +26,6 @@ export interface CallTrial {
   readonly reason: string | null;
   /** What to change; null when the profile fits. */
   readonly hint: string | null;
+  /** Why a value that was read may be wrong for other cards; null: nothing points to it. */
+  readonly warning: string | null;
 }

@@ -4,7 +4,7 @@
 export interface GatewayModule {
   /** Called for every request. @returns what to add to it. */
   sign?(request: UnsignedRequest): Signature;
-  /** Called for every answer with a 2xx status. @returns one reading for each card, in their order; undefined: the profile reads it. */
+  /** Called for every answer with a 2xx status. @returns one reading for each card, in their order; undefined: the profile reads it, errors too. */
   read?(
     interfaceName: ModuleInterface,
     response: GatewayResponse,
@@ -52,6 +52,10 @@ interface AskedCard {
 
 type CardReading =
   /** realname: true or false; flow: megabytes of 1,000,000 bytes; card_status: the status; stop and start: null. */
-  | { readonly value: boolean | number | string | null }
+  | {
+      readonly value: boolean | number | string | null;
+      /** The card's number as the answer has it. A reading of another card is refused. */
+      readonly iccid?: string;
+    }
   /** `throttled` and `auth` concern the whole call, the others this card. */
   | { readonly error: 'unknown_card' | 'throttled' | 'auth' | 'failed'; readonly reason?: string };

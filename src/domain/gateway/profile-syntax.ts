@@ -58,6 +58,29 @@ export function parseValuePath(text: string): ValuePath | null {
   return steps.length === 0 ? null : steps;
 }
 
+const BLANK = /^\s*[-–—]?\s*$/;
+
+/** Null, and text that gateways write where there is nothing. */
+function isBlank(value: unknown): boolean {
+  return value === null || (typeof value === 'string' && BLANK.test(value));
+}
+
+/**
+ * Whether there is nothing at the path: the value is blank or absent, or something that holds it is. A list or a map of another
+ * shape is not nothing, unless it is empty: some languages write an empty map as a list.
+ */
+export function isNothingAt(body: unknown, path: ValuePath): boolean {
+  let value = body;
+  for (const step of path) {
+    if (isBlank(value)) return true;
+    if (typeof value !== 'object' || value === null) return false;
+    if (Array.isArray(value) !== (typeof step === 'number') && Object.keys(value).length > 0) return false;
+    if (!Object.hasOwn(value, step)) return true;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return isBlank(value);
+}
+
 /** @returns the value at the path; undefined when there is none. Only own properties count. */
 export function valueAt(body: unknown, path: ValuePath): unknown {
   let value = body;
@@ -88,14 +111,29 @@ export type DataUnit = keyof typeof MB_PER_UNIT;
 
 export const DATA_UNITS = Object.keys(MB_PER_UNIT) as readonly DataUnit[];
 
-/** Thousandths of a byte: a sum of readings shows no digits that floating point made up. */
+const UNIT_OF_WORD = new Map<string, DataUnit>([
+  ...DATA_UNITS.map((unit) => [unit.toLowerCase(), unit] as const),
+  ['b', 'bytes'],
+  ['byte', 'bytes'],
+]);
+
+/** @returns the unit that an answer names, in whatever case; null: none that is known. */
+export function dataUnitIn(raw: unknown): DataUnit | null {
+  return typeof raw === 'string' ? (UNIT_OF_WORD.get(raw.trim().toLowerCase()) ?? null) : null;
+}
+
 const DIGITS = 1e9;
+
+/** To thousandths of a byte: a sum of readings shows no digits that floating point made up. */
+export function roundedMb(value: number): number {
+  return Math.round(value * DIGITS) / DIGITS;
+}
 
 /** The inverse, for a simulated gateway. */
 export function fromMegabytes(value: number, unit: DataUnit): number {
-  return unit === 'MB' ? value : Math.round((value / MB_PER_UNIT[unit]) * DIGITS) / DIGITS;
+  return unit === 'MB' ? value : roundedMb(value / MB_PER_UNIT[unit]);
 }
 
 export function megabytes(value: number, unit: DataUnit): number {
-  return unit === 'MB' ? value : Math.round(value * MB_PER_UNIT[unit] * DIGITS) / DIGITS;
+  return unit === 'MB' ? value : roundedMb(value * MB_PER_UNIT[unit]);
 }

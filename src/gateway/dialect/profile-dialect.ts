@@ -60,19 +60,21 @@ export class ProfileDialect implements Dialect {
   answer({ name, cards }: Asked, fleet: SimulatedFleet): Reply {
     const asked = this.#sameCallAs(name);
     const readings = asked.flatMap(({ call: { reading } }) => reading ?? []);
-    const batch = asked[0]?.call.batch ?? null;
-    if (batch !== null) {
+    const list = asked[0]?.call.batch ?? asked[0]?.call.find ?? null;
+    if (list !== null) {
       const known = cards.filter((card) => fleet.knows(card));
-      const list = known.map((card) =>
-        this.#withValues(placed({}, batch.iccid, card), readings, card, fleet),
+      const items = known.map((card) =>
+        this.#withValues(placed({}, list.iccid, card), readings, card, fleet),
       );
-      return this.#success(batch.items === null ? list : placed({}, batch.items, list));
+      return this.#success(list.items === null ? items : placed({}, list.items, items));
     }
     const [card] = cards;
     if (!fleet.knows(card)) return this.#refusal('unknownCard', 404, 'unknown card');
     if (name === 'stop') fleet.stop(card);
     if (name === 'start') fleet.start(card);
-    return this.#success(this.#withValues({}, readings, card, fleet));
+    const places = asked.flatMap(({ call: { iccidValue } }) => iccidValue ?? []);
+    const named = places.reduce((body: unknown, place) => placed(body, place, card), {});
+    return this.#success(this.#withValues(named, readings, card, fleet));
   }
 
   answerOther(call: ReceivedCall): Reply {
@@ -116,13 +118,14 @@ export class ProfileDialect implements Dialect {
       case 'status':
         return [[reading.value, this.#status(fleet.cardStatus(card) === 'stopped')]];
       case 'megabytes':
-        return [[reading.value, fromMegabytes(fleet.readUsed(card), reading.unit)]];
+        return [[reading.value, inUnit(fleet.readUsed(card), reading)], ...unitPlaces(reading)];
       case 'remainder': {
-        const { remaining, total, unit } = reading;
+        const { remaining, total } = reading;
         const left = TOTAL_MB - fleet.readUsed(card);
         return [
-          [total, fromMegabytes(TOTAL_MB, unit)],
-          [remaining, fromMegabytes(left, unit)],
+          [total, inUnit(TOTAL_MB, reading)],
+          [remaining, inUnit(left, reading)],
+          ...unitPlaces(reading),
         ];
       }
     }
@@ -141,8 +144,18 @@ export class ProfileDialect implements Dialect {
   }
 }
 
+type VolumeReading = Extract<Reading, { readonly unit: unknown }>;
+
+function inUnit(mb: number, { unit }: VolumeReading): number {
+  return fromMegabytes(mb, unit ?? 'MB');
+}
+
+function unitPlaces({ unitValue = null }: VolumeReading): ReadonlyArray<[path: string, value: Code]> {
+  return unitValue === null ? [] : [[unitValue, 'MB']];
+}
+
 /** How it is called, without what is read from its answer. */
-function shapeOf({ reading: _, timeoutMs: _1, ...call }: GatewayInterface): string {
+function shapeOf({ reading: _, timeoutMs: _1, iccidValue: _2, ...call }: GatewayInterface): string {
   return JSON.stringify(call);
 }
 

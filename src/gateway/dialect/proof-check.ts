@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { GatewayConfig } from '../../config/daemon-config.ts';
 import { objectIn } from '../../platform/json.ts';
-import { SIGNATURE_HEADER, withSignature } from '../request.ts';
+import { SIGNATURE_HEADER, signatureOf } from '../request.ts';
 import type { ReceivedCall, Reply } from './dialect.ts';
 import { queryOf } from './template-match.ts';
 
@@ -67,7 +67,7 @@ export class ProofCheck {
         return isSame(user, username) && isSame(secret, password);
       }
       case 'header':
-        return isSame(headers[name.toLowerCase()]?.toString(), token);
+        return isSame(schemeless(headers[name.toLowerCase()]?.toString(), auth.scheme), token);
       case 'query':
         return isSame(queryOf(url).get(name) ?? undefined, token);
       case 'hmac':
@@ -84,8 +84,12 @@ function isSigned({ method, url, headers, body }: ReceivedCall, key: string): bo
   const given = headers[SIGNATURE_HEADER]?.toString() ?? '';
   const seconds = SIGNATURE.exec(given)?.[1];
   if (seconds === undefined) return false;
-  const signed = withSignature({ method, path: url, headers: [], body }, key, Number(seconds) * 1_000);
-  return isSame(given, signed.headers.at(-1) ?? '');
+  return isSame(given, signatureOf({ method, path: url, body }, key, Number(seconds) * 1_000));
+}
+
+function schemeless(value = '', scheme: string | null): string {
+  if (scheme === null) return value;
+  return value.startsWith(`${scheme} `) ? value.slice(scheme.length + 1) : '';
 }
 
 /** @param expected null: any text will do. */

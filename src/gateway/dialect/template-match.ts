@@ -13,7 +13,7 @@ export interface CallTemplate {
 
 /** @param credential query parameter that is no part of the template; null: none */
 export function callTemplate(call: GatewayInterface, credential: string | null): CallTemplate {
-  const { method, path, query, body, form, batch } = call;
+  const { method, path, query, body, bodyText, form, batch } = call;
   const templateUrl = new URLSearchParams([...queryOf(path), ...Object.entries(query)]);
   const headers = Object.entries(call.headers).map(([name, text]) => [name.toLowerCase(), text] as const);
   const head = patternOf(headText(method, path));
@@ -22,7 +22,7 @@ export function callTemplate(call: GatewayInterface, credential: string | null):
       headText(method, path),
       listed(templateUrl),
       headers.map(([, text]) => `: ${text}`),
-      form === null ? (body ?? '') : listed(new URLSearchParams(form)),
+      form === null ? (body ?? bodyText ?? '') : listed(new URLSearchParams(form)),
     ),
   );
   const received = (text: string) =>
@@ -79,7 +79,7 @@ function shallowJson(text: string): unknown {
   return value === undefined || jsonFault(text) !== null ? undefined : value;
 }
 
-const PLACED = new RegExp(`("\\{iccids\\}"|\\{(?:${PLACEHOLDERS.join('|')})\\})`);
+const PLACED = new RegExp(`(\\["\\{iccids\\}"\\]|"\\{iccids\\}"|\\{(?:${PLACEHOLDERS.join('|')})\\})`);
 /** What a placeholder may stand for: no number and no date has these. */
 const VALUE = '[^"\\\\/]+';
 const LIST = `\\["${VALUE}"(?:,"${VALUE}")*\\]`;
@@ -92,7 +92,7 @@ function patternOf(template: string): RegExp {
     const [name = ''] = /\w+/.exec(part) ?? [];
     if (seen.has(name)) return `\\k<${name}>`;
     seen.add(name);
-    return `(?<${name}>${part.startsWith('"') ? LIST : VALUE})`;
+    return `(?<${name}>${/^[["]/.test(part) ? LIST : VALUE})`;
   });
   return new RegExp(`^${parts.join('')}$`);
 }

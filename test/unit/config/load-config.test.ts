@@ -33,15 +33,24 @@ const interfaceOf = (path: string, reading: object | null = null) => ({
   query: {},
   headers: {},
   body: CARD,
+  bodyText: null,
   form: null,
   timeoutMs: null,
   reading,
   batch: null,
+  find: null,
+  iccidValue: null,
 });
+const SAID_NO_MORE = { unit: null, unitValue: null, missing: null };
 const INTERFACES = {
-  realname: interfaceOf('/card/realname', { kind: 'verified', value: 'data.realStatus', trueValues: [true] }),
-  flow: interfaceOf('/card/flow', { kind: 'megabytes', value: 'data.used', unit: 'MB' }),
-  card_status: interfaceOf('/card/status', { kind: 'status', value: 'data.cardStatus' }),
+  realname: interfaceOf('/card/realname', {
+    kind: 'verified',
+    value: 'data.realStatus',
+    trueValues: [true],
+    missing: null,
+  }),
+  flow: interfaceOf('/card/flow', { kind: 'megabytes', value: 'data.used', ...SAID_NO_MORE }),
+  card_status: interfaceOf('/card/status', { kind: 'status', value: 'data.cardStatus', missing: null }),
   stop: interfaceOf('/card/stop'),
   start: interfaceOf('/card/start'),
 };
@@ -129,9 +138,11 @@ describe('daemon configuration', () => {
         password: null,
         clientId: null,
         clientSecret: null,
+        tls: { ca: null, pair: null },
         auth: {
           kind: null,
           name: null,
+          scheme: null,
           tokenUrl: null,
           scope: null,
           clientAuth: 'basic',
@@ -195,7 +206,7 @@ polling: { lease_ms: 5000, card_cache_ttl_seconds: 10m }
           path: '/v2/usage',
           query: CARD,
           body: null,
-          reading: { kind: 'megabytes', value: 'data.mb', unit: 'MB' },
+          reading: { kind: 'megabytes', value: 'data.mb', ...SAID_NO_MORE },
         },
         stop: interfaceOf('/v2/stop'),
       },
@@ -282,7 +293,7 @@ describe('rules', () => {
     ['gateway: { timeout_ms: 0 }', 'gateway.timeout_ms'],
     ['gateway: { interfaces: { flow: { path: card/flow } } }', 'gateway.interfaces.flow.path'],
     ['gateway: { interfaces: { flow: { path: "/card flow" } } }', 'gateway.interfaces.flow.path'],
-    ['gateway: { interfaces: { flow: { method: DELETE } } }', 'gateway.interfaces.flow.method'],
+    ['gateway: { interfaces: { flow: { method: TRACE } } }', 'gateway.interfaces.flow.method'],
     ['gateway: { interfaces: { stop: { field: x } } }', 'gateway.interfaces.stop.field'],
     ['gateway: { interfaces: { trafic: { path: /x } } }', 'gateway.interfaces.trafic'],
   ])('refuses %s, and names %s', async (yaml, field) => {

@@ -202,7 +202,7 @@ describe('a call that fails', () => {
     ['an absurd number', 200, '{"code":200,"data":{"used":1e300}}', 'malformed', true],
     ['an infinite number', 200, '{"code":200,"data":{"used":1e999}}', 'malformed', true],
     ['text that is no number', 200, '{"code":200,"data":{"used":"12,5"}}', 'malformed', true],
-    ['an exponent as text', 200, '{"code":200,"data":{"used":"1e3"}}', 'malformed', true],
+    ['a negative volume as text', 200, '{"code":200,"data":{"used":"-1e3"}}', 'malformed', true],
     ['a boolean number', 200, '{"code":200,"data":{"used":true}}', 'malformed', true],
   ];
   it.each(answers)('%s: HTTP %i %s is %s', async (_, status, body, failure, gatewayFault) => {

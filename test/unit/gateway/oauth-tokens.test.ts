@@ -2,10 +2,11 @@
 // sides, so no pause of the machine ends a token early.
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SETTINGS } from '../../../src/config/settings/settings.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import type { GatewayAnswer, GatewayError } from '../../../src/gateway/gateway.ts';
-import { SIGNATURE_HEADER, withSignature } from '../../../src/gateway/request.ts';
+import { SIGNATURE_HEADER, signatureOf } from '../../../src/gateway/request.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import {
   answer,
@@ -19,7 +20,7 @@ import {
   trickle,
 } from '../../support/bad-gateway.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
+import { defaultsOf, type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
 
 const CARD = { cardId: 7, iccid: '89860000000000000071', carrierId: 3 };
 /** The gateway answers 403 for this card, whatever the token. */
@@ -101,12 +102,9 @@ function open(
     clientSecret: SECRET,
     ...changes,
     auth: {
+      ...defaultsOf(SETTINGS.auth),
       kind: 'oauth2',
-      name: null,
       tokenUrl: '/oauth/token',
-      scope: null,
-      clientAuth: 'basic',
-      tokenRequest: 'form',
       ...auth,
     },
   });
@@ -401,7 +399,8 @@ describe('a token server that fails', () => {
     const server = await startServer(hang);
     const client = open(server, { hmacKey: 'key of first' });
     const outcomes = [call(client), call(client)];
-    const none = { token: null, username: null, password: null, clientId: 'fleet' };
+    const tls = { ca: null, pair: null };
+    const none = { token: null, username: null, password: null, clientId: 'fleet', tls };
     for (const [i, clientSecret] of ['second', 'third'].entries()) {
       await expect.poll(() => server.tokenRequests().length).toBe(i + 1);
       if (clientSecret === 'third') server.issue = issue(3_600);
@@ -412,8 +411,8 @@ describe('a token server that fails', () => {
     expect(server.tokenRequests().map(({ headers }) => headers.authorization)[2]).toBe(authorization);
     expect(server.tokenRequests()).toHaveLength(3);
     for (const { method, path, headers, body } of server.calls()) {
-      const signed = withSignature({ method, path, headers: [], body }, 'key of third', clock.now());
-      expect(headers[SIGNATURE_HEADER]).toBe(signed.headers[1]);
+      const signature = signatureOf({ method, path, body }, 'key of third', clock.now());
+      expect(headers[SIGNATURE_HEADER]).toBe(signature);
     }
     expect(lines.filter((line) => line.includes('not issued'))).toEqual([]);
   });

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayConfig } from '../../../src/config/daemon-config.ts';
 import { SHIPPED_PROFILES } from '../../../src/config/gateway/profile.ts';
 import { loadSimulatedGateway } from '../../../src/config/load-config.ts';
+import { SETTINGS } from '../../../src/config/settings/settings.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { INTERFACE_NAMES, type InterfaceName } from '../../../src/domain/gateway-interface.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
@@ -14,7 +15,7 @@ import { type Simulator, type SimulatorOptions, startSimulator } from '../../../
 import { tryInterfaces } from '../../../src/gateway/trial.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { silentLogger } from '../../../src/platform/logger.ts';
-import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
+import { defaultsOf, type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
 
 const CREDENTIALS = {
   token: 'a token?',
@@ -23,14 +24,7 @@ const CREDENTIALS = {
   clientId: 'id ü',
   clientSecret: 'sec&ret',
 };
-const AUTH = {
-  kind: null,
-  name: null,
-  tokenUrl: null,
-  scope: null,
-  clientAuth: 'basic',
-  tokenRequest: 'form',
-} as const;
+const AUTH = defaultsOf(SETTINGS.auth);
 const CARDS = [1, 2, 3].map((cardId) => ({
   cardId,
   iccid: demoIccid(cardId),

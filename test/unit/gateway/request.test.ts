@@ -4,12 +4,13 @@ import { createHmac } from 'node:crypto';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayInterface } from '../../../src/config/daemon-config.ts';
+import { SETTINGS } from '../../../src/config/settings/settings.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
-import { maskFor, requestMaker } from '../../../src/gateway/request.ts';
+import { maskFor, requestMaker, withProof } from '../../../src/gateway/request.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { answer, type ReceivedRequest, startBadGateway } from '../../support/bad-gateway.ts';
-import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
+import { defaultsOf, type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
 
 const NEW_YEAR_IN_SHANGHAI = Date.UTC(2026, 11, 31, 16, 30);
 const CARD = { cardId: 42, iccid: '89860000000000000042', carrierId: 7 };
@@ -21,10 +22,13 @@ function make(call: Partial<GatewayInterface>, cards: [typeof CARD, ...(typeof C
     query: {},
     headers: {},
     body: null,
+    bodyText: null,
     form: null,
     timeoutMs: null,
     reading: null,
     batch: null,
+    find: null,
+    iccidValue: null,
     ...call,
   };
   const calendar = new MonthCalendar('Asia/Shanghai');
@@ -90,14 +94,7 @@ it.each(['../../admin', '1/stop?x=', 'a b', '1"2', '1\\', '卡', '1\r\nx: y', '%
 
 describe('credentials that do not change', () => {
   const card = { cardId: 7, iccid: '89860000000000000071', carrierId: 3 };
-  const AUTH = {
-    kind: null,
-    name: null,
-    tokenUrl: null,
-    scope: null,
-    clientAuth: 'basic',
-    tokenRequest: 'form',
-  } as const;
+  const AUTH = defaultsOf(SETTINGS.auth);
   const ODD = 'pä:ss wörd&x=1%#?';
 
   const opened: Array<() => Promise<void>> = [];
@@ -242,14 +239,13 @@ describe('a mask', () => {
     ['a token that the call carried', 'granted-token is old', '*** is old'],
     ['nothing else', 'fleet is not known', 'fleet is not known'],
   ])('masks %s', (_what, said, shown) => {
-    expect(
-      maskFor(config, ['authorization', 'Bearer granted-token', 'accept', 'application/json'])(said),
-    ).toBe(shown);
+    const granted = { headers: ['authorization', 'Bearer granted-token'], query: '' };
+    expect(maskFor(config, withProof(make({}), granted))(said)).toBe(shown);
   });
 
   it('leaves text alone that happens to have a short secret in it', () => {
     expect(
-      maskFor(gatewayConfig({ url: 'http://gateway', token: 'card' }), [])('this card is not known'),
+      maskFor(gatewayConfig({ url: 'http://gateway', token: 'card' }), null)('this card is not known'),
     ).toBe('this card is not known');
   });
 });

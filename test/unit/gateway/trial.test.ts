@@ -5,25 +5,19 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayConfig } from '../../../src/config/daemon-config.ts';
 import { loadGatewayConfig } from '../../../src/config/load-config.ts';
+import { SETTINGS } from '../../../src/config/settings/settings.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import type { InterfaceName } from '../../../src/domain/gateway-interface.ts';
 import { adviceFor, tryInterfaces } from '../../../src/gateway/trial.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { answer, type Behaviour, garbage, hang, reset, startBadGateway } from '../../support/bad-gateway.ts';
-import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
+import { defaultsOf, type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
 import { ONCE_CREDENTIALS, startOnce } from '../../support/gateways/1nce.ts';
 import { tlsPair } from '../../support/tls-pair.ts';
 
 const CARD = { cardId: 7, iccid: '89860000000000000071', carrierId: 3 };
 const SECRET = 'the secret of the fleet?';
-const AUTH = {
-  kind: null,
-  name: null,
-  tokenUrl: null,
-  scope: null,
-  clientAuth: 'basic',
-  tokenRequest: 'form',
-} as const;
+const AUTH = defaultsOf(SETTINGS.auth);
 
 const opened: Array<() => Promise<void>> = [];
 afterEach(async () => {
@@ -166,7 +160,7 @@ describe('a failure says what to change', () => {
     opened.push(async () => void server.close());
     const { port } = server.address() as AddressInfo;
     const [trial] = await tried(gatewayConfig({ url: `https://127.0.0.1:${port}` }), 'flow');
-    expect(trial).toMatchObject({ error: 'connect', hint: expect.stringMatching(/NODE_EXTRA_CA_CERTS/) });
+    expect(trial).toMatchObject({ error: 'connect', hint: expect.stringMatching(/gateway\.tls_ca/) });
   });
 
   it('nobody listens', async () => {
@@ -223,12 +217,18 @@ it('gives an interface the time that it has of its own, also when that is more t
 
 it('asks for no other place when a call was not made or was cut', () => {
   const trace = {
-    request: { method: 'GET' as const, path: '/', headers: [], body: null },
+    request: {
+      method: 'GET' as const,
+      path: '/',
+      headers: [],
+      body: null,
+      secret: { headers: [], query: [], body: false },
+    },
     status: 200,
     body: '{"a":1}',
   };
   const hints = (['held', 'aborted'] as const).map((failure) =>
-    adviceFor('flow', { failure, message: '' }, trace),
+    adviceFor('flow', { failure, message: '', details: {} }, trace),
   );
   expect(hints.filter((hint) => /place|unit|JSON/.test(hint))).toEqual([]);
 });

@@ -237,7 +237,7 @@ describe('a profile that cannot work is refused, with the place', () => {
     [
       'body and form',
       flow('method: POST, path: "/{iccid}", value: a, body: { a: 1 }, form: { b: 1 }'),
-      /both body and form/,
+      /more than one of body, body_text and form/,
     ],
     ['a value that is no path', flow('path: "/{iccid}", value: "a..b"'), /"a\.\.b" is no place in an answer/],
     ['an unknown unit', flow('path: "/{iccid}", value: a, unit: kb'), /"kb" is none of bytes, KB/],

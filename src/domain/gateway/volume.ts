@@ -1,0 +1,48 @@
+// A data volume as gateways write it: a JSON number, or text with a sign, decimals behind a dot, an exponent, separators of
+// thousands, a unit behind it. What can be read in two ways is not read.
+import { type DataUnit, dataUnitIn, megabytes } from './profile-syntax.ts';
+
+/** A million terabytes: a larger reading is garbage, and it would spoil the month's usage permanently. */
+const MAX_MB = 1e12;
+const MAX_CHARS = 100;
+const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,5})?$/i;
+const GROUPED = /^[+-]?[1-9]\d{0,2}(?<by>[,'’_ \u00a0\u2009\u202f])\d{3}(?:\k<by>\d{3})*(?:\.\d*)?$/;
+/** A thousand and more, or a number below a thousand with a decimal comma. */
+const EITHER = /^[+-]?\d{1,3},\d{3}$/;
+const WITH_UNIT = /^(.*[\d.])\s*([a-z]+)$/i;
+
+/** What is wrong with a volume; it continues "the value is ". */
+export interface BadVolume {
+  readonly problem: string;
+}
+
+/**
+ * @param unit as the profile or another field of the answer says; null: megabytes, unless the text has a unit.
+ * @returns megabytes; NaN if the value is no volume.
+ */
+export function volumeIn(raw: unknown, unit: DataUnit | null): number | BadVolume {
+  if (typeof raw === 'number') return bounded(megabytes(raw, unit ?? 'MB'));
+  if (typeof raw !== 'string' || raw.length > MAX_CHARS) return Number.NaN;
+  const [, amount = raw.trim(), word] = WITH_UNIT.exec(raw.trim()) ?? [];
+  const own = word === undefined ? null : dataUnitIn(word);
+  if (word !== undefined && own === null) return { problem: `in the unit ${word}, which is not known` };
+  if (own !== null && unit !== null && !agree(own, unit))
+    return { problem: `in ${own}, although its unit is ${unit}` };
+  const inUnit = unit ?? own ?? 'MB';
+  // A number of bytes has no decimals.
+  if (EITHER.test(amount) && inUnit !== 'bytes')
+    return { problem: `${amount}, of which the comma may separate thousands or decimals` };
+  if (PLAIN.test(amount)) return bounded(megabytes(Number(amount), inUnit));
+  return GROUPED.test(amount)
+    ? bounded(megabytes(Number(amount.replaceAll(/[^\d.+-]/g, '')), inUnit))
+    : Number.NaN;
+}
+
+/** Many gateways write MB for MiB, so the profile says which one it is. */
+function agree(own: DataUnit, unit: DataUnit): boolean {
+  return own === unit || own === unit.replace('i', '');
+}
+
+function bounded(mb: number): number {
+  return Math.abs(mb) <= MAX_MB ? mb : Number.NaN;
+}
