@@ -49,7 +49,7 @@ const INTERFACES = {
     trueValues: [true],
     missing: null,
   }),
-  flow: interfaceOf('/card/flow', { kind: 'megabytes', value: 'data.used', ...SAID_NO_MORE }),
+  flow: interfaceOf('/card/flow', { kind: 'megabytes', value: 'data.used', ...SAID_NO_MORE, unit: 'MB' }),
   card_status: interfaceOf('/card/status', { kind: 'status', value: 'data.cardStatus', missing: null }),
   stop: interfaceOf('/card/stop'),
   start: interfaceOf('/card/start'),
