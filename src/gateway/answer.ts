@@ -17,7 +17,7 @@ import {
 } from './reading.ts';
 
 /** Without a reading the call only succeeds or fails. */
-export type AnswerRules = Pick<GatewayConfig, 'success' | 'errors' | 'stoppedStatuses'> &
+type AnswerRules = Pick<GatewayConfig, 'success' | 'errors' | 'stoppedStatuses'> &
   Pick<GatewayInterface, 'reading' | 'batch' | 'find' | 'iccidValue'> & {
     /** Why there is no reading although the interface has a value; null: all is well. */
     readonly unread?: string | null;

@@ -34,20 +34,12 @@ import { type GatewayRequest, maskFor, type Proof } from './request.ts';
 import { type Route, type RouteDeps, routeOf } from './route.ts';
 
 const GATEWAY_CALL = '网关调用';
-
 export interface GatewayClientDeps extends RouteDeps {
   readonly clock: Clock;
 }
-
 /** A call as it was made, for `cardpoll gateway try`. */
-export interface CallTrace {
-  readonly request: GatewayRequest;
-  /** 0: no answer. */
-  readonly status: number;
-  readonly body: string;
-}
+export type CallTrace = Pick<Ended, 'status' | 'body'> & { readonly request: GatewayRequest };
 
-type LogFields = Record<string, unknown>;
 type Cards = readonly [CalledCard, ...CalledCard[]];
 
 /** A call that has ended. */
@@ -212,9 +204,10 @@ export class GatewayClient implements UpstreamGateway {
   #reader({ name, answers, isBatch }: Route, cards: Cards, { status, body }: Ended) {
     const byModule = readByModule(this.#profile, name, { status, body }, cards);
     if (byModule === null) return answers.read(body);
+    if (isBatch) return byModule;
     return (iccid: string) => {
       const value = byModule(iccid);
-      if (!isBatch) answers.requireCard(body, iccid);
+      answers.requireCard(body, iccid);
       return value;
     };
   }
@@ -249,7 +242,12 @@ export class GatewayClient implements UpstreamGateway {
     value: GatewayAnswer['value'],
   ): GatewayAnswer {
     if (proof !== null) this.#tokens?.accepted(proof);
-    const fields: LogFields = { iccid: card.iccid, card_id: card.cardId, duration_ms: durationMs, status };
+    const fields: Record<string, unknown> = {
+      iccid: card.iccid,
+      card_id: card.cardId,
+      duration_ms: durationMs,
+      status,
+    };
     const { answer } = INTERFACES[route.name];
     if (answer !== null) fields[answer.field] = value;
     route.log.info(fields, GATEWAY_CALL);

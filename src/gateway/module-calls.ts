@@ -2,9 +2,9 @@
 // module does wrong is an error of the call that names the module. Used by the client; without a module it is not in the way.
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { LoadedModule } from '../config/gateway/load-module.ts';
-import { HEADER } from '../config/gateway/profile-kinds.ts';
 import { iccidDigits } from '../domain/cards/iccid.ts';
 import type { GatewayResponse } from '../domain/gateway/gateway-module.ts';
+import { headerName } from '../domain/gateway/header-name.ts';
 import { INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -32,6 +32,7 @@ const FAILURES: Readonly<Record<string, GatewayFailure>> = {
 };
 /** A function of a module that takes longer is logged: all calls of the process wait for it. */
 const SLOW_MS = 100;
+const ADDED_HEADER = headerName();
 /** It is logged once in this time. */
 const TOLD_EVERY_MS = 60_000;
 
@@ -108,7 +109,7 @@ function signed(
 }
 
 function headerOf([name, value]: readonly [string, string]): [string, string] {
-  if (!HEADER.test(name) || !/^[\x20-\x7e]*$/.test(value))
+  if (!ADDED_HEADER.test(name) || !/^[\x20-\x7e]*$/.test(value))
     throw new Error(`the header ${JSON.stringify(name)} cannot be added`);
   return [name.toLowerCase(), value];
 }

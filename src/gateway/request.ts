@@ -82,7 +82,7 @@ export function requestMaker(call: GatewayInterface, basePath: string, calendar:
 }
 
 /** @param query `name=value`, several with `&` between them, or empty. */
-export function withQuery(path: string, query: string): string {
+function withQuery(path: string, query: string): string {
   return query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
 }
 

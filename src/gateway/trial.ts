@@ -191,7 +191,7 @@ export function adviceFor(
     case 'timeout':
       return `the gateway is slow or hangs: try again, or raise ${where}.timeout_ms`;
     case 'network':
-      return 'the connection broke: check gateway.url (http or https), and try again';
+      return 'the connection broke: check gateway.url (http or https), and try again; some gateways end it without a word for want of a client certificate (gateway.tls_cert)';
     case 'backpressure':
       return 'the gateway refuses calls for now: wait, and set gateway.rate_limits to what it allows';
     case 'card':

@@ -1,5 +1,6 @@
 // The kinds of value that only the profile of a gateway has: request templates, places in an answer, lists of codes. Used by
 // the table of a profile's settings. What a request needs as a whole is checked in gateway-rules.ts.
+import { headerName, TOKEN } from '../../domain/gateway/header-name.ts';
 import { namesInBraces, PLACEHOLDERS, parseValuePath } from '../../domain/gateway/profile-syntax.ts';
 import { isObject } from '../../platform/json.ts';
 import { type Kind, kindOf, refuse, shown, within } from '../kinds.ts';
@@ -79,23 +80,15 @@ export function templates(accepts: string, allowsName = /^[^\s=&]{1,100}$/): Kin
   };
 }
 
-const TOKEN = "[\\w!#$%&'*+.^`|~-]{1,100}";
-/** A token of RFC 9110, 5.6.2. The names that are left out follow from the connection: cardpoll sets them itself. */
-const headerExcept = (names = '') =>
-  new RegExp(`^(?!(host|connection|content-length|transfer-encoding|expect|upgrade${names})$)${TOKEN}$`, 'i');
-
-/** The name of a header that may be added to a request. */
-export const HEADER = headerExcept();
-
 /** The name of a header that may have a token. */
-export const TOKEN_HEADER = headerExcept('|content-type');
+export const TOKEN_HEADER = headerName('|content-type');
 
-export const HEADERS = templates('headers', headerExcept('|authorization'));
+export const HEADERS = templates('headers', headerName('|authorization'));
 
 /** What stands before the token in its header. */
 export const SCHEME: Kind<string> = kindOf(
   'one word, such as Token',
-  (raw) => (typeof raw === 'string' && new RegExp(`^${TOKEN}$`).test(raw) ? raw : null),
+  (raw) => (typeof raw === 'string' && TOKEN.test(raw) ? raw : null),
   'is no word that can stand before a token',
 );
 

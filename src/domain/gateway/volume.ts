@@ -12,7 +12,7 @@ const EITHER = /^[+-]?\d{1,3},\d{3}$/;
 const WITH_UNIT = /^(.*[\d.])\s*([a-z]+)$/i;
 
 /** What is wrong with a volume; it continues "the value is ". */
-export interface BadVolume {
+interface BadVolume {
   readonly problem: string;
 }
 
