@@ -41,7 +41,6 @@ export interface GatewayClientDeps extends RouteDeps {
 export type CallTrace = Pick<Ended, 'status' | 'body'> & { readonly request: GatewayRequest };
 
 type Cards = readonly [CalledCard, ...CalledCard[]];
-
 /** A call that has ended. */
 interface Ended {
   /** Of its token; null: there was none. */
