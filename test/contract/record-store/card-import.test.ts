@@ -66,11 +66,13 @@ describeRecordStore('import session', (db) => {
     expect(await db.store.cards.importChunk(shorter, { dryRun: true })).toMatchObject({ twins: [8] });
   });
 
-  it('looks cards up by their keys also where the table was analysed while it was small', async () => {
-    await db.store.cards.importChunk([row(1)]);
-    await db.sql('VACUUM ANALYZE cards');
+  it('looks cards up by their keys also where the table was analysed while few cards were left in it', async () => {
     const rows = range(20_000).map((cardId) => row(cardId));
     const chunks = [rows.slice(0, 10_000), rows.slice(10_000)];
+    for (const chunk of chunks) await db.store.cards.importChunk(chunk);
+    // The last card keeps the pages, so that the planner expects no more cards than there were.
+    await db.sql('DELETE FROM cards WHERE card_id < 20000');
+    await db.sql('VACUUM ANALYZE cards');
     // With a look at all cards for each row, the second one takes longer than a statement may.
     for (const chunk of chunks) await db.store.cards.importChunk(chunk);
     expect(await db.store.cards.importChunk(rows.slice(5_000, 15_000))).toMatchObject({ unchanged: 10_000 });
