@@ -1,0 +1,51 @@
+// What happens to a world: faults and the doings of operators. Each is a file of faults/. What it does is drawn from the seed and its number
+// in the night, so that it does the same when others are left out.
+import { CardpollError } from '../../src/platform/errors.ts';
+import type { Instance } from './instance.ts';
+import type { Random } from './virtual/random.ts';
+import type { World } from './world.ts';
+
+export interface Fault {
+  readonly name: string;
+  /** How often it is drawn, against others; 1 when absent. */
+  readonly weight?: number;
+  /** @returns what it does, for the story, or null: there is nothing to do it to. What lasts, `lasting` ends. */
+  begin(world: World, draw: Random): string | null;
+}
+
+/** Undoes something after a time, or when all faults end. */
+export function lasting(world: World, ms: number, end: () => void): void {
+  const once = () => {
+    if (world.unfinished.delete(once)) end();
+  };
+  world.unfinished.add(once);
+  world.time.after(ms, once);
+}
+
+/** One instance, or all of them. */
+export function someInstances(world: World, draw: Random): Instance[] {
+  return draw.chance(0.4) ? [...world.alive] : world.alive.length === 0 ? [] : [draw.oneOf(world.alive)];
+}
+
+export function namesOf(instances: readonly Instance[]): string {
+  return instances.map(({ id }) => id).join(', ');
+}
+
+/** What an operator asks of an instance; it may be refused, or have no answer. @returns the answer; null: none is known. */
+export async function ask<T>(
+  world: World,
+  draw: Random,
+  what: string,
+  work: (operations: Instance['operations']) => Promise<T>,
+): Promise<T | null> {
+  if (world.up.length === 0) return null;
+  const instance = draw.oneOf(world.up);
+  try {
+    return await work(instance.operations);
+  } catch (error) {
+    if (!(error instanceof CardpollError))
+      world.fail('nothing unhandled', `${what}: ${String((error as Error).stack)}`);
+    else world.tell('operator', `${what}: ${error.message}`);
+    return null;
+  }
+}

@@ -1,0 +1,30 @@
+// The list of what may happen. A new fault is a file of faults/ and a line here.
+import type { Fault } from './fault.ts';
+import { clockOfInstance } from './faults/fleet/clock.ts';
+import { freeze } from './faults/fleet/freeze.ts';
+import { kill } from './faults/fleet/kill.ts';
+import { dead } from './faults/gateway/dead.ts';
+import { loses } from './faults/gateway/loses.ts';
+import { receiverFails } from './faults/gateway/receiver-fails.ts';
+import { refuses } from './faults/gateway/refuses.ts';
+import { slow } from './faults/gateway/slow.ts';
+import { stale } from './faults/gateway/stale.ts';
+import { throttles } from './faults/gateway/throttles.ts';
+import { imports } from './faults/operators/imports.ts';
+import { modes } from './faults/operators/modes.ts';
+import { orders } from './faults/operators/orders.ts';
+import { pauses } from './faults/operators/pauses.ts';
+import { triggers } from './faults/operators/triggers.ts';
+import { clockOfStore } from './faults/stores/clock.ts';
+import { cut } from './faults/stores/cut.ts';
+import { dataLost } from './faults/stores/data-lost.ts';
+import { lossy } from './faults/stores/lossy.ts';
+import { silent } from './faults/stores/silent.ts';
+import { slowWay } from './faults/stores/slow-way.ts';
+
+export const FAULTS: readonly Fault[] = [
+  ...[cut, silent, lossy, slowWay, dataLost, clockOfStore],
+  ...[kill, freeze, clockOfInstance],
+  ...[slow, throttles, dead, loses, stale, refuses, receiverFails],
+  ...[imports, triggers, orders, modes, pauses],
+];

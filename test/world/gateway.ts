@@ -1,0 +1,222 @@
+// The gateway of a world: what it knows of every SIM is the truth that invariants compare with. It answers as the weather says, which
+// faults change: late, with refusals, with broken connections, with answers of before or for another card.
+import type { Dispatcher } from 'undici';
+import type { InterfaceName } from '../../src/domain/gateway-interface.ts';
+import type { Instance } from './instance.ts';
+import type { Random } from './virtual/random.ts';
+import type { VirtualTime } from './virtual/time.ts';
+
+const HOUR_MS = 3_600_000;
+/** An effect comes within the deadline of its call (5 s), or a lost call could change a card a day later. */
+const LATEST_EFFECT_MS = 4_500;
+/** The gateway ends a connection that it did not answer on. */
+const GIVES_UP_MS = 6_500;
+const MB_PER_HOUR_MOST = 60;
+
+const INTERFACE_OF: Readonly<Record<string, InterfaceName>> = {
+  '/card/realname': 'realname',
+  '/card/flow': 'flow',
+  '/card/status': 'card_status',
+  '/card/stop': 'stop',
+  '/card/start': 'start',
+};
+
+export interface Sim {
+  readonly iccid: string;
+  readonly mbPerHour: number;
+  usedMb: number;
+  /** Since when `usedMb` grew no more: it is brought up when it is asked for. */
+  at: number;
+  month: string;
+  stopped: boolean;
+  verified: boolean;
+  /** As the gateway answered last, by interface: what a stale answer shows. */
+  readonly shown: Map<InterfaceName, unknown>;
+  /** The most that was shown of each month, MB. */
+  readonly peaks: Map<string, number>;
+}
+
+export interface Call {
+  readonly id: number;
+  readonly instance: string;
+  readonly name: InterfaceName;
+  readonly iccid: string;
+  readonly at: number;
+  /** Leases were lost with the live store's data, so this call is not counted by any. */
+  forgiven: boolean;
+}
+
+/** How the gateway is at present; shares are of calls, 0 to 1. */
+export interface Weather {
+  latencyMs: readonly [number, number];
+  slowShare: number;
+  slowMs: number;
+  /** Connections break before, or after, the effect of a call. */
+  lostBefore: number;
+  lostAfter: number;
+  /** Answers with another code than success. */
+  refused: number;
+  throttled: number;
+  retryAfterSeconds: number | null;
+  silent: number;
+  /** Answers of an earlier moment. */
+  stale: number;
+  /** Interfaces that are dead. */
+  readonly dead: Set<InterfaceName>;
+  /** Usage is shown in another unit. */
+  unit: number;
+}
+
+export const FAIR: Omit<Weather, 'dead'> = {
+  latencyMs: [20, 80],
+  slowShare: 0,
+  slowMs: 0,
+  lostBefore: 0,
+  lostAfter: 0,
+  refused: 0,
+  throttled: 0,
+  retryAfterSeconds: null,
+  silent: 0,
+  stale: 0,
+  unit: 1,
+};
+
+export interface GatewayWatcher {
+  /** A request reached the gateway. */
+  called?(call: Call): void;
+  /** It has its answer, or its connection has ended. */
+  ended?(call: Call, answered: boolean): void;
+  /** What a call was to change is changed. */
+  tookEffect?(call: Call, sim: Sim): void;
+}
+
+export class WorldGateway {
+  readonly sims = new Map<string, Sim>();
+  readonly weather: Weather = { ...FAIR, dead: new Set() };
+  readonly inFlight = new Set<Call>();
+  readonly watchers: GatewayWatcher[] = [];
+  calls = 0;
+
+  constructor(
+    private readonly time: VirtualTime,
+    private readonly random: Random,
+    private readonly monthOf: (atMs: number) => string,
+  ) {}
+
+  addSim(iccid: string): Sim {
+    const month = this.monthOf(this.time.wall);
+    const mbPerHour = this.random.below(MB_PER_HOUR_MOST);
+    const sim: Sim = {
+      ...{ iccid, mbPerHour, month, usedMb: this.random.below(200), at: this.time.wall },
+      ...{ stopped: false, verified: this.random.chance(0.8), shown: new Map(), peaks: new Map() },
+    };
+    this.sims.set(iccid, sim);
+    return sim;
+  }
+
+  /** What a SIM has used this month, as the gateway counts it. */
+  usedMb(sim: Sim): number {
+    const now = this.time.wall;
+    const month = this.monthOf(now);
+    if (month !== sim.month) Object.assign(sim, { month, usedMb: 0 });
+    else if (!sim.stopped) sim.usedMb += (sim.mbPerHour * Math.max(0, now - sim.at)) / HOUR_MS;
+    sim.at = now;
+    return sim.usedMb;
+  }
+
+  /** Everything is well again. */
+  clear(): void {
+    Object.assign(this.weather, FAIR);
+    this.weather.dead.clear();
+  }
+
+  /** Receives the requests of one instance. */
+  receive(from: Instance, request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    const name = INTERFACE_OF[request.path] as InterfaceName;
+    const { iccid } = JSON.parse(String(request.body)) as { iccid: string };
+    this.calls += 1;
+    const call: Call = { id: this.calls, instance: from.id, name, iccid, at: this.time.now, forgiven: false };
+    let isOpen = true;
+    const end = (answered: boolean) => {
+      if (!isOpen) return;
+      isOpen = false;
+      this.inFlight.delete(call);
+      from.connections.delete(end);
+      for (const watcher of this.watchers) watcher.ended?.(call, answered);
+    };
+    from.connections.add(end);
+    const controller = { abort: () => end(false) } as unknown as Dispatcher.DispatchController;
+    /** An instance that stands still reads what came when it goes on; one that is dead, never. */
+    const deliver = (tell: () => void) => {
+      if (!isOpen) return;
+      end(true);
+      void from.awake().then(tell);
+    };
+    const brokenBy = (code: string) =>
+      deliver(() => handler.onResponseError?.(controller, Object.assign(new Error(code), { code })));
+    try {
+      handler.onRequestStart?.(controller, {});
+    } catch {
+      end(false);
+      return;
+    }
+    this.inFlight.add(call);
+    for (const watcher of this.watchers) watcher.called?.(call);
+    const { weather, random } = this;
+    const [least, most] = weather.latencyMs;
+    const wantsMs =
+      random.between(least, most) + (random.chance(weather.slowShare) ? random.below(weather.slowMs) : 0);
+    const fate = random.next();
+    const answerMs = Math.min(wantsMs, GIVES_UP_MS);
+    if (weather.dead.has(name) || random.chance(weather.lostBefore)) {
+      this.time.after(Math.min(answerMs, 1_000), () => brokenBy('ECONNRESET'));
+      return;
+    }
+    const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+      deliver(() => {
+        handler.onResponseStart?.(controller, status, headers, '');
+        handler.onResponseData?.(controller, Buffer.from(JSON.stringify(body)));
+        handler.onResponseEnd?.(controller, {});
+      });
+    if (fate < weather.throttled) {
+      const { retryAfterSeconds: s } = weather;
+      this.time.after(5, () => answer(429, {}, s === null ? {} : { 'retry-after': String(s) }));
+      return;
+    }
+    const sim = this.sims.get(iccid);
+    if (sim === undefined || random.chance(weather.refused)) {
+      this.time.after(answerMs, () => answer(200, { code: sim === undefined ? 404 : 5001, msg: 'refused' }));
+      return;
+    }
+    const isSilent = random.chance(weather.silent);
+    const isLost = random.chance(weather.lostAfter);
+    const isStale = random.chance(weather.stale);
+    const effectMs = Math.min(answerMs, random.below(LATEST_EFFECT_MS));
+    this.time.after(effectMs, () => {
+      const data = this.#effect(call, sim, isStale);
+      this.time.after(Math.max(1, answerMs - effectMs), () => {
+        if (isSilent) this.time.after(GIVES_UP_MS - answerMs, () => brokenBy('ECONNRESET'));
+        else if (isLost) brokenBy('ECONNRESET');
+        else answer(200, { code: 200, msg: 'ok', data });
+      });
+    });
+  }
+
+  #effect(call: Call, sim: Sim, isStale: boolean): unknown {
+    const { name } = call;
+    const usedMb = this.usedMb(sim);
+    if (name === 'stop') sim.stopped = true;
+    if (name === 'start') sim.stopped = false;
+    for (const watcher of this.watchers) watcher.tookEffect?.(call, sim);
+    const fresh =
+      name === 'flow'
+        ? { used: Math.round(usedMb * 1_000 * this.weather.unit) / 1_000 }
+        : name === 'realname'
+          ? { realStatus: sim.verified }
+          : { cardStatus: sim.stopped ? 'stopped' : 'active' };
+    const before = sim.shown.get(name);
+    sim.shown.set(name, fresh);
+    if ('used' in fresh) sim.peaks.set(sim.month, Math.max(fresh.used ?? 0, sim.peaks.get(sim.month) ?? 0));
+    return isStale && before !== undefined && name !== 'card_status' ? before : fresh;
+  }
+}

@@ -1,0 +1,291 @@
+// One instance of the fleet: the real engine with all its services, its operations and its gateway client, on ports that reach the
+// shared stores through this file. At every call of a port and at every rest the instance may be dead or frozen, and the way to a store
+// may be slow, cut, or lose a call before or after its effect.
+
+import { gatewayFactsOf } from '../../src/config/daemon-config.ts';
+import { ALERTS, WEBHOOKS } from '../../src/config/settings/alert-settings.ts';
+import { POLLING } from '../../src/config/settings/polling-settings.ts';
+import { STOPS } from '../../src/config/settings/stop-settings.ts';
+import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import { WebhookTester } from '../../src/engine/alerts/webhook-attempt.ts';
+import { AuditDigest } from '../../src/engine/audit-digest.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { callPaceOf } from '../../src/engine/limits/call-pace.ts';
+import { GatewayClient } from '../../src/gateway/client.ts';
+import { FlowControlledGateway } from '../../src/gateway/flow-control.ts';
+import { type Operations, openOperations } from '../../src/operations/operations.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { CardpollError } from '../../src/platform/errors.ts';
+import type { Logger } from '../../src/platform/logger.ts';
+import { ErrorReporter } from '../../src/platform/loop.ts';
+import type { Meter } from '../../src/platform/meter.ts';
+import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';
+import { defaultsOf, gatewayConfig } from '../support/gateway-config.ts';
+import { serve } from './virtual/undici.ts';
+import type { World } from './world.ts';
+
+export const TIME_ZONE = 'Asia/Shanghai';
+/** Of ports: they answer at once and have no effect. */
+const AT_ONCE = new Set(['onWork']);
+const COMMAND_TIMEOUT_MS = 3_000;
+const DOWN_ANSWERS_MS = 5;
+
+/** The way of one instance to one store. */
+export interface Way {
+  /** The store refuses connections. */
+  isCut: boolean;
+  /** The store answers nothing, until the driver's deadline. */
+  isSilent: boolean;
+  /** Shares of calls that fail before, or after, their effect. */
+  lostBefore: number;
+  lostAfter: number;
+  delayMs: number;
+}
+
+export const OPEN_WAY: Way = { isCut: false, isSilent: false, lostBefore: 0, lostAfter: 0, delayMs: 0 };
+
+export class Instance {
+  state: 'up' | 'frozen' | 'dead' = 'up';
+  /** Its clock is ahead by so much. */
+  skewMs = 0;
+  readonly ways = { live: { ...OPEN_WAY }, records: { ...OPEN_WAY } };
+  /** Each ends a connection to the gateway. */
+  readonly connections = new Set<(answered: boolean) => void>();
+  readonly clock: Clock;
+  readonly engine: Engine;
+  readonly operations: Operations;
+  readonly #digest: AuditDigest;
+  readonly #client: GatewayClient;
+  #thaw: Array<() => void> = [];
+  /** It dies at this call of a port, counted from now; null: it does not. */
+  dies: { calls: number; afterEffect: boolean } | null = null;
+
+  constructor(
+    readonly id: string,
+    private readonly world: World,
+  ) {
+    const { time } = world;
+    this.clock = {
+      now: () => Math.round(time.wall + this.skewMs),
+      monotonic: () => time.now,
+      sleep: (ms, signal) => this.#sleep(ms, signal),
+    };
+    const { clock } = this;
+    const live = this.#port(
+      'live',
+      () => world.live as unknown as Record<string, unknown>,
+    ) as unknown as World['live'];
+    const records = this.#port(
+      'records',
+      () => world.store.records as unknown as Record<string, unknown>,
+    ) as unknown as World['store']['records'];
+    const log = world.logOf(id);
+    const random = world.random.stream(`instance ${id}`).next;
+    const stops = { ...defaultsOf(STOPS), ...world.settings.stops };
+    const url = `http://${id}.gateway.example`;
+    serve(url, (request, handler) => world.gateway.receive(this, request, handler));
+    const config = gatewayConfig({ url, ...world.settings.gateway });
+    const facts = gatewayFactsOf(config);
+    const calendar = new MonthCalendar(TIME_ZONE);
+    const guard = new SsrfGuard([]);
+    const errors = new ErrorReporter(log, clock);
+    this.operations = openOperations({
+      ...{ live, records, clock, timeZone: TIME_ZONE, version: '0', stops, guard },
+      ...facts,
+      tester: new WebhookTester({ guard, secrets: [], timeZone: TIME_ZONE, clock }),
+      auditLog: { info: (entry) => world.tell(id, `${entry.action} ${String(Object(entry).object)}`) },
+      silence: () => this.engine.silence,
+    });
+    const { audit, stats } = this.operations;
+    this.#digest = new AuditDigest({ audit, clock, onError: errors.for('audit-digest') });
+    this.#client = new GatewayClient(config, { log, clock, calendar });
+    const pace = callPaceOf(facts.rateLimits, {
+      pace: live.pace,
+      clock,
+      log,
+      onError: errors.for('call-pace'),
+    });
+    void pace?.start();
+    const gateway = new FlowControlledGateway({
+      ...{ ...facts, gateway: this.#client, pace, meter: SILENT_METER, clock, random },
+      onChange: (name, state, reason) => log.warn({ interface: name, state, reason }, 'gateway breaker'),
+    });
+    this.engine = new Engine(
+      {
+        ...{
+          instanceId: id,
+          hostname: id,
+          pid: 1,
+          version: '0',
+          roles: ['worker', 'scheduler'],
+          timeZone: TIME_ZONE,
+        },
+        gateway: { maxConcurrency: null },
+        polling: { ...defaultsOf(POLLING), ...world.settings.polling },
+        stops,
+        alerts: defaultsOf(ALERTS),
+        webhooks: defaultsOf(WEBHOOKS),
+        usage: { maxMbitPerSecond: 150, jumpFactor: 20 },
+        cleanup: { schedule: '0 3 * * *', pauseMs: 100 },
+      },
+      {
+        ...{ live, records, log, clock, random, gateway, pace, guard, ...facts, meter: SILENT_METER },
+        ...{ probeAddress: () => null, reloadFailure: () => null, logTrouble: () => null },
+        audit,
+        conditions: () => stats.conditions(),
+        digest: this.#digest,
+      },
+    );
+  }
+
+  /** As a daemon does, which a supervisor starts again until its start succeeds. */
+  async start(): Promise<void> {
+    await this.#digest.start();
+    for (;;) {
+      try {
+        await this.engine.start();
+        return;
+      } catch (error) {
+        this.world.tell(this.id, `cannot start: ${String(error)}`);
+        await this.clock.sleep(1_000);
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.engine.stop();
+    await this.#digest.stop();
+    await this.#client.close();
+  }
+
+  kill(): void {
+    this.state = 'dead';
+    this.#thaw = [];
+    for (const end of [...this.connections]) end(false);
+  }
+
+  freeze(): void {
+    if (this.state === 'up') this.state = 'frozen';
+  }
+
+  thaw(): void {
+    if (this.state !== 'frozen') return;
+    this.state = 'up';
+    for (const goOn of this.#thaw.splice(0)) goOn();
+  }
+
+  /** Resolves when the instance runs; never, once it is dead. */
+  async awake(): Promise<void> {
+    while (this.state !== 'up') {
+      await new Promise<void>((resolve) => {
+        if (this.state === 'frozen') this.#thaw.push(resolve);
+      });
+    }
+  }
+
+  #sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (Number.isNaN(ms)) return reject(new RangeError('cannot sleep for NaN ms'));
+      if (signal?.aborted === true) return resolve();
+      const end = () => {
+        cancel();
+        signal?.removeEventListener('abort', end);
+        this.world.time.active(`${this.id} rest`);
+        if (this.state === 'up') resolve();
+        else void this.awake().then(resolve);
+      };
+      const cancel = this.world.time.after(ms, end);
+      signal?.addEventListener('abort', end);
+    });
+  }
+
+  /** @param target asked anew for each call: a store that lost its data is another one. */
+  #port(
+    store: 'live' | 'records',
+    target: () => Record<string, unknown>,
+    path: string = store,
+  ): Record<string, unknown> {
+    const known = new Map<PropertyKey, unknown>();
+    return new Proxy({} as Record<string, unknown>, {
+      get: (_, key) => {
+        if (known.has(key)) return known.get(key);
+        const member = target()[key as string];
+        const name = `${path}.${String(key)}`;
+        const led = this.#member(store, target, key as string, name, member);
+        known.set(key, led);
+        return led;
+      },
+    });
+  }
+
+  #member(
+    store: 'live' | 'records',
+    target: () => Record<string, unknown>,
+    key: string,
+    name: string,
+    member: unknown,
+  ) {
+    const call = (...args: unknown[]) =>
+      (target()[key] as (...all: unknown[]) => unknown).apply(target(), args);
+    if (typeof member === 'function' && AT_ONCE.has(key)) return call;
+    if (key === 'bounded') return () => this.#port(store, target, store);
+    if (typeof member === 'function')
+      return (...args: unknown[]) => this.#call(store, name, () => call(...args));
+    if (typeof member !== 'object' || member === null) return member;
+    return this.#port(store, () => target()[key] as Record<string, unknown>, name);
+  }
+
+  async #call(store: 'live' | 'records', name: string, call: () => unknown): Promise<unknown> {
+    const { world } = this;
+    const { time } = world;
+    const way = this.ways[store];
+    time.active(`${this.id} ${name}`);
+    world.trace(`${this.id} ${name}`);
+    if (this.state !== 'up') await this.awake();
+    if (this.dies !== null) this.dies.calls -= 1;
+    const dies = this.dies !== null && this.dies.calls <= 0 ? this.dies : null;
+    if (dies !== null && !dies.afterEffect) {
+      this.dies = null;
+      world.tell(this.id, `dies before ${name}`);
+      world.died(this);
+      await this.awake();
+    }
+    if (way.isCut) await this.#fails(store, DOWN_ANSWERS_MS);
+    if (way.isSilent) await this.#fails(store, COMMAND_TIMEOUT_MS);
+    if (way.delayMs > 0) await time.sleep(world.ways.below(way.delayMs));
+    if (way.lostBefore > 0 && world.ways.chance(way.lostBefore)) await this.#fails(store, DOWN_ANSWERS_MS);
+    const result = await call();
+    if (dies?.afterEffect === true) {
+      this.dies = null;
+      world.tell(this.id, `dies after ${name}`);
+      world.died(this);
+    }
+    if (this.state !== 'up') await this.awake();
+    if (way.lostAfter > 0 && world.ways.chance(way.lostAfter)) await this.#fails(store, DOWN_ANSWERS_MS);
+    return result;
+  }
+
+  async #fails(store: 'live' | 'records', afterMs: number): Promise<never> {
+    await this.world.time.sleep(afterMs);
+    await this.awake();
+    const code = store === 'live' ? 'redis_unreachable' : 'postgres_unreachable';
+    throw new CardpollError('unavailable', code, `the ${store} store does not answer`);
+  }
+}
+
+/** What the world counts, it counts at the gateway and in the stores. */
+const SILENT_METER: Meter = {
+  claimed: () => {},
+  settled: () => {},
+  poll: () => {},
+  gatewayCall: () => {},
+  webhookAttempt: () => {},
+  implausibleReading: () => {},
+};
+
+export function worldLogger(write: (level: string, fields: object, message: string) => void): Logger {
+  const log: Record<string, unknown> = { child: () => log };
+  for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
+    log[level] = (fields: object, message: string) => write(level, fields, message);
+  return log as unknown as Logger;
+}

@@ -1,0 +1,20 @@
+// What holds in every world, at all times, and what holds once the faults have ended. Each invariant is a file of invariants/.
+import type { GatewayWatcher } from './gateway.ts';
+import type { World } from './world.ts';
+
+export interface Checks {
+  /** Looks at calls as the gateway sees them. */
+  readonly gateway?: GatewayWatcher;
+  /** Every few seconds. */
+  readonly now?: () => Promise<void>;
+  /** At the end, when the fleet had time to recover. */
+  readonly atRest?: () => Promise<void>;
+}
+
+export interface Invariant {
+  readonly name: string;
+  /** A sentence. */
+  readonly says: string;
+  /** @param check counts a check, and fails the world where it does not hold. */
+  watch(world: World, check: (holds: boolean, what: () => string) => void): Checks;
+}

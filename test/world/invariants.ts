@@ -1,0 +1,24 @@
+// The list of invariants. A new one is a file of invariants/ and a line here.
+import type { Invariant } from './invariant.ts';
+import { alerts } from './invariants/alerts.ts';
+import { budget } from './invariants/budget.ts';
+import { counters } from './invariants/counters.ts';
+import { leader } from './invariants/leader.ts';
+import { limit } from './invariants/limit.ts';
+import { liveness } from './invariants/liveness.ts';
+import { memory } from './invariants/memory.ts';
+import { modes } from './invariants/modes.ts';
+import { oneCall } from './invariants/one-call.ts';
+import { onlyOver } from './invariants/only-over.ts';
+import { overStopped } from './invariants/over-stopped.ts';
+import { resumes } from './invariants/resumes.ts';
+import { stopOnce } from './invariants/stop-once.ts';
+import { triggers } from './invariants/triggers.ts';
+import { unhandled } from './invariants/unhandled.ts';
+import { usage } from './invariants/usage.ts';
+
+export const INVARIANTS: readonly Invariant[] = [
+  ...[limit, oneCall, liveness, leader, counters],
+  ...[onlyOver, stopOnce, budget, modes, overStopped, resumes],
+  ...[usage, triggers, alerts, memory, unhandled],
+];

@@ -1,0 +1,30 @@
+import type { Call } from '../gateway.ts';
+import type { Invariant } from '../invariant.ts';
+
+export const oneCall: Invariant = {
+  name: 'one call at a time',
+  says: 'A card has no two stops or resumes under way at once, and no two polls of a task type.',
+  watch: ({ gateway }, check) => {
+    const changes = (call: Call) => call.name === 'stop' || call.name === 'start';
+    return {
+      gateway: {
+        called: (call) => {
+          // A status is asked by polls and after stops.
+          if (call.name === 'card_status') return;
+          const other = [...gateway.inFlight].find(
+            (one) =>
+              one.id !== call.id &&
+              !one.forgiven &&
+              one.iccid === call.iccid &&
+              (one.name === call.name || (changes(one) && changes(call))),
+          );
+          check(
+            other === undefined,
+            () =>
+              `${call.instance} calls ${call.name} of ${call.iccid} while ${other?.name} by ${other?.instance} is under way`,
+          );
+        },
+      },
+    };
+  },
+};

@@ -1,0 +1,41 @@
+import type { Invariant } from '../invariant.ts';
+
+/** Two polls of the package after the reading, and the retries of a stop. */
+const WITHIN_MS = 300_000;
+
+export const overStopped: Invariant = {
+  name: 'over is stopped',
+  says: 'Every card over its package is stopped in bounded time, or waits where an operator sees it.',
+  watch: (world, check) => ({
+    atRest: async () => {
+      if (world.time.now - (world.calmSince ?? 0) < WITHIN_MS || world.mode.mode !== 'enforce') return;
+      const month = world.calendar.monthOf(world.time.wall);
+      const rows = await world.store.sql<{
+        cardId: number;
+        usedMb: number;
+        allowanceMb: number;
+        state: string | null;
+        seen: boolean;
+        overMs: number;
+      }>(
+        `select c.card_id, u.used_mb, c.allowance_mb, s.state, o.card_id is not null as seen,
+                extract(epoch from clock_timestamp() - greatest(u.read_at, c.allowance_changed_at)) * 1000 as over_ms
+         from cards c
+         join card_usage u on u.card_id = c.card_id and u.month = '${month}-01' and u.iccid = c.iccid
+         left join card_stops s on s.card_id = c.card_id and s.month = u.month
+         left join cards_over_running o on o.card_id = c.card_id
+         where u.used_mb > c.allowance_mb and u.suspected_mb is null`,
+      );
+      for (const { cardId, usedMb, allowanceMb, state, seen } of rows) {
+        const card = world.cards.get(cardId);
+        const isSeen = seen || ['held', 'dismissed', 'resumed', 'observed'].includes(state ?? '');
+        // It may have gone over with its last reading.
+        const isNew = usedMb - allowanceMb < ((card?.sim.mbPerHour ?? 0) * WITHIN_MS) / 3_600_000;
+        check(
+          card?.sim.stopped === true || isSeen || isNew,
+          () => `card ${cardId} runs with ${usedMb} of ${allowanceMb} MB, its stop is ${state}`,
+        );
+      }
+    },
+  }),
+};

@@ -1,0 +1,31 @@
+import type { Invariant } from '../invariant.ts';
+
+/** A resume is called five times at most, with growing pauses. */
+const WITHIN_MS = 300_000;
+
+export const resumes: Invariant = {
+  name: 'resumes',
+  says: 'A resume that is recorded as done has its card run, and each run of resumes counts each of its cards once.',
+  watch: (world, check) => ({
+    atRest: async () => {
+      if (world.time.now - (world.calmSince ?? 0) < WITHIN_MS) return;
+      const runs = await world.store.sql<{ runId: string; state: string; cards: number }>(
+        `select run_id, state, count(*) as cards from card_resumes where ended_at is null and due_at < clock_timestamp() - interval '4 minutes'
+         group by run_id, state`,
+      );
+      for (const { runId, state, cards } of runs)
+        check(false, () => `${cards} cards of run ${runId} are ${state} for minutes`);
+      const ended = await world.store.sql<{ cardId: number; state: string }>(
+        `select distinct on (card_id) card_id, state from card_resumes order by card_id, ended_at desc nulls first`,
+      );
+      for (const { cardId, state } of ended) {
+        const card = world.cards.get(cardId);
+        const later = await world.store.sql<{ state: string }>(
+          `select state from card_stops where card_id = ${cardId} and state in ('done', 'requested')`,
+        );
+        if (state === 'resumed' && later.length === 0)
+          check(card?.sim.stopped === false, () => `card ${cardId} was resumed, and is stopped`);
+      }
+    },
+  }),
+};

@@ -1,0 +1,41 @@
+import type { Invariant } from '../invariant.ts';
+
+export const usage: Invariant = {
+  name: 'usage',
+  says: 'The usage of a month is what the gateway has shown of it: growth is neither lost nor counted twice.',
+  watch: (world, check) => ({
+    atRest: async () => {
+      if (world.calmSince === null) return;
+      const month = world.calendar.monthOf(world.time.wall);
+      const rows = await world.store.sql<{
+        cardId: number;
+        usedMb: number;
+        lastReadingMb: number;
+        iccid: string;
+      }>(
+        `select u.card_id, u.used_mb, u.last_reading_mb, u.iccid from card_usage u join cards c on c.card_id = u.card_id and c.iccid = u.iccid
+         where u.month = '${month}-01' and u.suspected_mb is null`,
+      );
+      for (const { cardId, usedMb, lastReadingMb, iccid } of rows) {
+        const peak = world.gateway.sims.get(iccid)?.peaks.get(month) ?? 0;
+        const isFirstSim = world.cardOf.get(iccid)?.cardId === cardId && !world.exchanged.has(cardId);
+        check(
+          lastReadingMb <= peak + 0.001,
+          () =>
+            `card ${cardId} is recorded with a reading of ${lastReadingMb} MB, the gateway showed ${peak}`,
+        );
+        if (isFirstSim)
+          check(
+            usedMb <= peak + 0.001,
+            () => `card ${cardId} is recorded with ${usedMb} MB, the gateway showed ${peak}`,
+          );
+        const card = world.gateway.sims.get(iccid);
+        const unreadMb = ((card?.mbPerHour ?? 0) * 240_000) / 3_600_000 + 0.01;
+        check(
+          usedMb >= peak - unreadMb,
+          () => `card ${cardId} is recorded with ${usedMb} MB, the gateway showed ${peak} minutes ago`,
+        );
+      }
+    },
+  }),
+};

@@ -1,0 +1,115 @@
+// One seed: a world that begins, lives with its faults, gets time to recover, and is judged. What happens when is drawn first, so that a
+// night can be lived again without some of it.
+import { FAULTS } from './faults.ts';
+import type { Checks } from './invariant.ts';
+import { INVARIANTS } from './invariants.ts';
+import { reality } from './virtual/globals.ts';
+import { Random } from './virtual/random.ts';
+import { World, type WorldSize } from './world.ts';
+
+export interface Night extends WorldSize {
+  /** Numbers of the faults that happen; null: all that were drawn. */
+  readonly faults: readonly number[] | null;
+}
+
+export interface Verdict {
+  readonly night: Night;
+  readonly hash: string;
+  readonly failures: readonly string[];
+  readonly story: readonly string[];
+  readonly calls: number;
+  readonly virtualMs: number;
+  readonly realMs: number;
+  /** By invariant, and by kind of fault. */
+  readonly checks: Readonly<Record<string, number>>;
+  readonly happened: Readonly<Record<string, number>>;
+}
+
+interface Event {
+  readonly number: number;
+  readonly at: number;
+  readonly fault: (typeof FAULTS)[number];
+}
+
+const CHECK_EVERY_MS = 5_000;
+const FIRST_FAULT_MS = 20_000;
+/** To recover in. */
+const CALM_MS = 480_000;
+const FAULTS_A_MINUTE = 1.2;
+
+/** @returns when the faults of a night end. */
+export function disorderMs({ minutes }: Pick<Night, 'minutes'>): number {
+  return Math.max((minutes * 60_000) / 2, minutes * 60_000 - CALM_MS);
+}
+
+export function drawn(night: Pick<Night, 'seed' | 'minutes'>): Event[] {
+  const draw = new Random(night.seed, 'plan');
+  // Some nights are quieter than others, and some know one kind of fault only.
+  const often = FAULTS_A_MINUTE * draw.oneOf([0.3, 1, 2]);
+  const kinds = draw.chance(0.3) ? FAULTS.filter(() => draw.chance(0.3)) : FAULTS;
+  const weighed = (kinds.length > 0 ? kinds : FAULTS).flatMap((fault) =>
+    Array.from({ length: Math.round(2 * (fault.weight ?? 1)) }, () => fault),
+  );
+  const end = disorderMs(night);
+  const count = Math.round((often * end) / 60_000);
+  const instants = Array.from(
+    { length: count },
+    () => FIRST_FAULT_MS + draw.below(Math.max(1, end - FIRST_FAULT_MS)),
+  );
+  return instants.sort((a, b) => a - b).map((at, i) => ({ number: i + 1, at, fault: draw.oneOf(weighed) }));
+}
+
+export async function live(night: Night, database: Blob): Promise<Verdict> {
+  const began = reality.now();
+  const world = await World.begin(night, database);
+  const { time } = world;
+  const watches = INVARIANTS.map((invariant) => {
+    const checks = { made: 0 };
+    const watch: Checks = invariant.watch(world, (holds, what) => {
+      checks.made += 1;
+      if (!holds) world.fail(invariant.name, what());
+    });
+    if (watch.gateway !== undefined) world.gateway.watchers.push(watch.gateway);
+    return { name: invariant.name, watch, checks };
+  });
+  const happened: Record<string, number> = {};
+  const begin = ({ number, fault }: Event) => {
+    const what = fault.begin(world, new Random(night.seed, `fault ${number}`));
+    if (what === null) return;
+    happened[fault.name] = (happened[fault.name] ?? 0) + 1;
+    world.tell(`fault ${number}`, `${fault.name}: ${what}`);
+  };
+  const events = drawn(night).filter(({ number }) => night.faults?.includes(number) ?? true);
+  const end = night.minutes * 60_000;
+  const calmAt = disorderMs(night);
+  try {
+    for (let i = 0; i < night.instances; i += 1) void world.addInstance();
+    while (time.now < end && world.failures.length === 0) {
+      const next = Math.min(
+        end,
+        time.now + CHECK_EVERY_MS,
+        events[0]?.at ?? end,
+        world.calmSince === null ? calmAt : end,
+      );
+      await time.runTo(next);
+      while (events[0] !== undefined && events[0].at <= time.now) begin(events.shift() as Event);
+      if (world.calmSince === null && time.now >= calmAt) world.endFaults();
+      for (const { watch } of watches) if (watch.now) await time.runWhile(watch.now(), 1_000);
+    }
+    if (world.failures.length === 0) {
+      for (const { watch } of watches) if (watch.atRest) await time.runWhile(watch.atRest(), 60_000);
+      await time.runWhile(Promise.all(world.instances.map((instance) => instance.stop())), 120_000);
+    }
+  } catch (error) {
+    world.fail('the world goes on', String((error as Error).stack ?? error));
+  }
+  const { hash, failures, story } = world;
+  await world.close();
+  return {
+    ...{ night, hash, failures, story, happened },
+    calls: world.gateway.calls,
+    virtualMs: time.now,
+    realMs: reality.now() - began,
+    checks: Object.fromEntries(watches.map(({ name, checks }) => [name, checks.made])),
+  };
+}

@@ -1,0 +1,51 @@
+// The arguments of `npm run prove`.
+import { parseArgs } from 'node:util';
+
+export interface ProveOptions {
+  readonly seeds: number;
+  readonly minutes: number;
+  readonly instances: number;
+  readonly cards: number;
+  readonly from: number;
+  readonly faults: readonly number[] | null;
+}
+
+const BOUNDS = {
+  seeds: { default: 100, min: 1, max: 100_000, is: 'how many seeds' },
+  minutes: { default: 30, min: 1, max: 1_440, is: 'virtual minutes of each seed' },
+  instances: { default: 3, min: 1, max: 10, is: 'instances of each world' },
+  cards: { default: 300, min: 1, max: 2_000, is: 'cards of each world' },
+  from: { default: 1, min: 1, max: 2 ** 31, is: 'the first seed' },
+} as const;
+
+/** @returns a sentence where they cannot be read. */
+export function readOptions(args: readonly string[]): ProveOptions | string {
+  const options = {
+    ...Object.fromEntries(Object.keys(BOUNDS).map((name) => [name, { type: 'string' as const }])),
+    faults: { type: 'string' as const },
+  };
+  let given: Record<string, string | undefined>;
+  try {
+    given = parseArgs({ args: [...args], options, strict: true }).values as Record<
+      string,
+      string | undefined
+    >;
+  } catch (error) {
+    return `${(error as Error).message.split('\n')[0]}; options: ${Object.entries(BOUNDS)
+      .map(([name, { is }]) => `--${name} (${is})`)
+      .join(', ')}`;
+  }
+  const numbers: Record<string, number> = {};
+  for (const [name, { default: usual, min, max }] of Object.entries(BOUNDS)) {
+    const text = given[name];
+    const value = text === undefined ? usual : /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= min && value <= max))
+      return `--${name} takes a whole number from ${min} to ${max}, not "${text}"`;
+    numbers[name] = value;
+  }
+  const { faults } = given;
+  if (faults !== undefined && !/^(none|\d+(,\d+)*)$/.test(faults))
+    return '--faults takes numbers of faults, with commas, or none';
+  const chosen = faults === undefined ? null : faults === 'none' ? [] : faults.split(',').map(Number);
+  return { ...(numbers as unknown as Omit<ProveOptions, 'faults'>), faults: chosen };
+}

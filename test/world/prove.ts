@@ -1,0 +1,120 @@
+// `npm run prove`: lives through seeds, on all cores, and prints a line for each, the story of each failure, and a table. Ends with 1 if
+// anything failed, 64 for arguments it does not take.
+import { type ChildProcess, fork } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { live, type Night, type Verdict } from './night.ts';
+import { type ProveOptions, readOptions } from './options.ts';
+import { makeDatabase } from './records.ts';
+import { invariantOf, shrink } from './shrink.ts';
+import { storyOf } from './story.ts';
+import { tableOf } from './table.ts';
+import { reality, takeGlobals } from './virtual/globals.ts';
+
+interface Means {
+  readonly root: string;
+  readonly outfile: string;
+}
+
+/** A database of WebAssembly gives no memory back: a process lives through so many nights. */
+const NIGHTS_OF_A_PROCESS = 10;
+const SHRINK_MS = 240_000;
+
+export async function run(args: string[], means: Means): Promise<number> {
+  if (process.send !== undefined && args[0] === 'nights') return liveNights(means);
+  const options = readOptions(args);
+  if (typeof options === 'string') {
+    process.stderr.write(`prove: ${options}\n`);
+    return 64;
+  }
+  const verdicts: Verdict[] = [];
+  const stopped = new AbortController();
+  process.once('SIGINT', () => stopped.abort());
+  await proveAll(options, means, stopped.signal, (verdict) => {
+    verdicts.push(verdict);
+    const broken = invariantOf(verdict);
+    const speed = Math.round(verdict.virtualMs / verdict.realMs);
+    print([
+      `seed ${verdict.night.seed}  ${verdict.hash}  ${speed} times real  ${broken === null ? 'ok' : `FAILED ${broken}`}`,
+    ]);
+    if (broken !== null) print(storyOf(verdict));
+  });
+  print(tableOf(verdicts));
+  const isWhole = verdicts.length === options.seeds;
+  if (!isWhole)
+    print([
+      stopped.signal.aborted ? 'stopped before the end' : 'a process ended early: not all seeds were lived',
+    ]);
+  return isWhole && verdicts.every(({ failures }) => failures.length === 0)
+    ? 0
+    : stopped.signal.aborted
+      ? 130
+      : 1;
+}
+
+function print(lines: readonly string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+async function proveAll(
+  { seeds, from, ...size }: ProveOptions,
+  means: Means,
+  stopped: AbortSignal,
+  tell: (verdict: Verdict) => void,
+): Promise<void> {
+  const waiting: Night[] = Array.from({ length: seeds }, (_, i) => ({ seed: from + i, ...size }));
+  const lane = async () => {
+    while (waiting.length > 0 && !stopped.aborted) {
+      const child = fork(`${means.root}test/world/run.js`, ['prove', 'nights'], {
+        env: { ...process.env, CARDPOLL_WORLD: means.outfile },
+      });
+      const end = () => child.kill();
+      stopped.addEventListener('abort', end);
+      for (let left = NIGHTS_OF_A_PROCESS; left > 0 && !stopped.aborted; left -= 1) {
+        const night = waiting.shift();
+        const verdict = night && (await ask(child, night));
+        if (!verdict) break;
+        tell(verdict);
+      }
+      stopped.removeEventListener('abort', end);
+      end();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(seeds, availableParallelism()) }, lane));
+}
+
+/** @returns null when the process ended without an answer. */
+function ask(child: ChildProcess, night: Night): Promise<Verdict | null> {
+  return new Promise((resolve) => {
+    const ended = () => resolve(null);
+    child.once('exit', ended);
+    child.once('message', (verdict) => {
+      child.off('exit', ended);
+      resolve(verdict as Verdict);
+    });
+    child.send(night);
+  });
+}
+
+/** In a process of its own: its clock and its chance are the worlds'. */
+async function liveNights({ root }: Means): Promise<number> {
+  const database = await makeDatabase(root);
+  takeGlobals();
+  process.on('message', (night: Night) => {
+    void (async () => {
+      const verdict = await live(night, database);
+      const until = reality.now() + SHRINK_MS;
+      const isWanted = verdict.failures.length > 0 && night.faults === null;
+      const told = isWanted
+        ? (
+            await shrink(
+              verdict,
+              (smaller) => live(smaller, database),
+              () => reality.now() > until,
+            )
+          ).verdict
+        : verdict;
+      process.send?.(told);
+    })();
+  });
+  return new Promise(() => {});
+}

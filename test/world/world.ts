@@ -1,0 +1,279 @@
+// A world: one live store, one record store, one gateway, instances, and one clock for all of them. It begins from a seed, and the same
+// seed is the same world: its trace (every call of a port and of the gateway, in order, with its time) has the same hash.
+import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import type { TaskType } from '../../src/domain/task-type.ts';
+import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
+import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
+import type { GatewayChanges } from '../support/gateway-config.ts';
+import { type Sim, WorldGateway } from './gateway.ts';
+import { Instance, OPEN_WAY, TIME_ZONE, worldLogger } from './instance.ts';
+import { Receiver, WEBHOOK_URL } from './receiver.ts';
+import { openRecords, type WorldRecords } from './records.ts';
+import { enter } from './virtual/globals.ts';
+import { Random } from './virtual/random.ts';
+import { VirtualTime } from './virtual/time.ts';
+
+export interface WorldSize {
+  readonly seed: number;
+  readonly instances: number;
+  readonly cards: number;
+  /** From the first instance's start to the last one's end. */
+  readonly minutes: number;
+}
+
+/** A card as operators want it; the record store follows, sooner or later. */
+export interface WorldCard {
+  readonly cardId: number;
+  readonly carrierId: number;
+  sim: Sim;
+  allowanceMb: number | null;
+  /** Allowances that were in force, with the instant of their end. */
+  readonly earlier: Array<{ readonly mb: number | null; readonly until: number }>;
+  /** An operator has ordered its stop, or let it go on, so that it may be stopped within its package. */
+  ordered: boolean;
+  /** It was over its package once. */
+  wasOver: boolean;
+}
+
+const ACTOR = { name: 'operator', role: 'operator', address: '127.0.0.1', requestId: 'world' } as const;
+
+export { ACTOR };
+export const INTERVAL_SECONDS = 120;
+export const LIMIT = 20;
+const STORY_LINES = 20_000;
+/** The evening before December, in Shanghai, up to an hour before it. */
+const EPOCH = Date.parse('2026-11-30T14:00:00Z');
+const EPOCHS_MS = 7_200_000;
+const RESTART_AFTER_MS = 5_000;
+
+export class World {
+  readonly random: Random;
+  readonly time: VirtualTime;
+  readonly gateway: WorldGateway;
+  readonly receiver: Receiver;
+  readonly instances: Instance[] = [];
+  /** What is drawn for calls on their way to a store. */
+  readonly ways: Random;
+  readonly calendar = new MonthCalendar(TIME_ZONE);
+  readonly settings: {
+    readonly stops: { readonly maxPerHour: { readonly unit: 'cards'; readonly cards: number } };
+    readonly gateway: Omit<GatewayChanges, 'url'>;
+    readonly polling: { readonly cardCacheTtlSeconds: number };
+  };
+  live: LiveStore;
+  store!: WorldRecords;
+  /** Clocks of the stores are ahead by so much. */
+  readonly skewMs = { live: 0, records: 0 };
+  readonly story: string[] = [];
+  readonly failures: string[] = [];
+  readonly cards = new Map<number, WorldCard>();
+  readonly cardOf = new Map<string, WorldCard>();
+  exchanges = 0;
+  /** Cards that have had another SIM. */
+  readonly exchanged = new Set<number>();
+  /** What an instance logs as an error. */
+  onError: (who: string, line: string) => void = () => {};
+  /** What ends the faults that last. */
+  readonly unfinished = new Set<() => void>();
+  /** As the last answer to an operator says. */
+  mode: { readonly mode: 'enforce' | 'observe' | 'unknown'; readonly since: number } = {
+    mode: 'enforce',
+    since: 0,
+  };
+  /** When the live store lost its data, and a clock of a store was set; invariants leave a moment after them out. */
+  lastLoss = Number.NEGATIVE_INFINITY;
+  lastStep = Number.NEGATIVE_INFINITY;
+  /** When all faults have ended. */
+  calmSince: number | null = null;
+  portCalls = 0;
+  #hash = 0x811c9dc5;
+  #hash2 = 0x01000193;
+  #born = 0;
+  #epoch = 0;
+
+  private constructor(readonly size: WorldSize) {
+    this.random = new Random(size.seed, 'world');
+    this.ways = this.random.stream('ways');
+    this.time = new VirtualTime(EPOCH + this.random.below(EPOCHS_MS));
+    const { time } = this;
+    this.gateway = new WorldGateway(time, this.random.stream('gateway'), (at) => this.calendar.monthOf(at));
+    this.receiver = new Receiver(time, this.random.stream('receiver'));
+    this.live = this.#newLive();
+    this.settings = {
+      stops: { maxPerHour: { unit: 'cards', cards: this.random.oneOf([5, 20, 100]) } },
+      gateway: { timeoutMs: 5_000 },
+      polling: { cardCacheTtlSeconds: this.random.oneOf([10, 300]) },
+    };
+    this.gateway.watchers.push({
+      called: ({ instance, name, iccid }) => {
+        this.trace(`${instance} ${name} ${iccid}`);
+        if (name === 'stop' || name === 'start') this.tell(instance, `calls ${name} of ${iccid}`);
+      },
+    });
+  }
+
+  static async begin(size: WorldSize, database: Blob): Promise<World> {
+    const world = new World(size);
+    const { time } = world;
+    // Before its clock is the process' own: unpacking a database takes turns of the event loop that are not the world's.
+    world.store = await openRecords(database, time);
+    enter({
+      time,
+      random: world.random.stream('entropy'),
+      storeNow: () => Math.round(time.wall + world.skewMs.records),
+      request: world.receiver.request,
+    });
+    await time.runWhile(world.#settle(), 60_000);
+    return world;
+  }
+
+  /** The fleet and its configuration, as an operator makes them. */
+  async #settle(): Promise<void> {
+    const { records } = this.store;
+    const draw = this.random.stream('cards');
+    const rows = Array.from({ length: this.size.cards }, (_, i) => {
+      const sim = this.gateway.addSim(demoIccid(i + 1));
+      // One in ten has little left, or is over from the start.
+      const allowanceMb = draw.chance(0.1)
+        ? Math.max(0, Math.round(sim.usedMb + draw.between(-5, 20)))
+        : draw.chance(0.2)
+          ? null
+          : 10_000;
+      const carrierId = 1 + (i % 3);
+      const card = {
+        cardId: i + 1,
+        carrierId,
+        sim,
+        allowanceMb,
+        earlier: [],
+        ordered: false,
+        wasOver: false,
+      };
+      this.cards.set(card.cardId, card);
+      this.cardOf.set(sim.iccid, card);
+      return { cardId: i + 1, iccid: sim.iccid, carrierId, status: 1, realNameVerified: null, allowanceMb };
+    });
+    await records.results.ensurePartitions(this.calendar.monthOf(this.time.wall));
+    await records.cards.importChunk(rows);
+    for (const { id } of await records.configs.list())
+      await records.configs.update(id, { intervalSeconds: INTERVAL_SECONDS });
+    for (const type of ['realname', 'carddata', 'package'] satisfies TaskType[])
+      await records.configs.setConcurrency(type, LIMIT);
+    await this.store.sql(
+      `insert into alert_rules (name, rule_type, task_type, threshold, comparison, is_enabled, notify_channels, webhook_url, cooldown_seconds)
+       values ('backlog', 'queue_backlog', 'carddata', 60, '>', true, '{webhook}', '${WEBHOOK_URL}', 10),
+              ('success', 'success_rate', 'package', 90, '<', true, '{webhook}', '${WEBHOOK_URL}', 10)`,
+    );
+  }
+
+  /** Starts one more instance, which is new to the others. */
+  async addInstance(): Promise<Instance> {
+    this.#born += 1;
+    const instance = new Instance(`i${this.#born}`, this);
+    this.instances.push(instance);
+    this.tell(instance.id, 'starts');
+    await instance.start();
+    return instance;
+  }
+
+  get alive(): Instance[] {
+    return this.instances.filter(({ state }) => state !== 'dead');
+  }
+
+  get up(): Instance[] {
+    return this.instances.filter(({ state }) => state === 'up');
+  }
+
+  /** The supervisor starts another one in its place. */
+  died(instance: Instance): void {
+    instance.kill();
+    this.instances.splice(this.instances.indexOf(instance), 1);
+    this.time.after(RESTART_AFTER_MS, () => void this.addInstance());
+  }
+
+  /** The live store is empty, as after FLUSHALL or a failover without persistence. */
+  loseLiveData(): void {
+    this.lastLoss = this.time.now;
+    this.live = this.#newLive();
+    for (const call of this.gateway.inFlight) call.forgiven = true;
+  }
+
+  setAllowance(card: WorldCard, mb: number | null): void {
+    card.earlier.push({ mb: card.allowanceMb, until: this.time.now });
+    card.allowanceMb = mb;
+  }
+
+  setSim(card: WorldCard, sim: Sim): void {
+    card.sim = sim;
+    this.exchanged.add(card.cardId);
+    this.cardOf.set(sim.iccid, card);
+  }
+
+  /** All ways are open, everyone runs, clocks are right. */
+  endFaults(): void {
+    for (const end of [...this.unfinished]) end();
+    this.gateway.clear();
+    this.receiver.fails = 0;
+    this.calmSince = this.time.now;
+    this.tell('world', 'all faults have ended');
+    for (const instance of this.instances) {
+      Object.assign(instance.ways.live, OPEN_WAY);
+      Object.assign(instance.ways.records, OPEN_WAY);
+      instance.skewMs = 0;
+      instance.dies = null;
+      instance.thaw();
+    }
+  }
+
+  trace(what: string): void {
+    this.portCalls += 1;
+    let h = this.#hash;
+    const text = `${this.time.now} ${what}`;
+    for (let i = 0; i < text.length; i += 1) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+    this.#hash = h;
+    this.#hash2 = Math.imul(this.#hash2 ^ h, 0x85ebca6b) ^ (h >>> 13);
+  }
+
+  /** Of everything so far. */
+  get hash(): string {
+    return [this.#hash, this.#hash2].map((h) => (h >>> 0).toString(16).padStart(8, '0')).join('');
+  }
+
+  /** A line of the story. */
+  tell(who: string, what: string): void {
+    const at = new Date(this.time.wall).toISOString().slice(11, 23);
+    if (this.story.length < STORY_LINES) this.story.push(`${at}  ${who.padEnd(9)} ${what}`);
+  }
+
+  fail(invariant: string, what: string): void {
+    this.tell('BROKEN', `${invariant}: ${what}`);
+    this.failures.push(`${invariant}: ${what}`);
+  }
+
+  logOf(id: string) {
+    return worldLogger((level, fields, message) => {
+      this.time.active(`${id} log`);
+      if (level === 'error') this.onError(id, `${message} ${JSON.stringify(fields)}`);
+      if (level === 'error' || message.includes('leads'))
+        this.tell(id, `${message} ${JSON.stringify(fields)}`);
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const instance of this.instances) instance.kill();
+    enter(null);
+    await this.store.close();
+  }
+
+  #newLive(): LiveStore {
+    this.#epoch += 1;
+    const identity = `live ${this.#epoch}`;
+    const clock = {
+      now: () => Math.round(this.time.wall + this.skewMs.live),
+      monotonic: () => this.time.now,
+      sleep: (ms: number) => this.time.sleep(ms),
+    };
+    return { ...openEmbeddedLiveStore({ clock }), identity: async () => identity };
+  }
+}
