@@ -8,6 +8,8 @@ export interface ProveOptions {
   readonly cards: number;
   readonly from: number;
   readonly faults: readonly number[] | null;
+  /** Ends with the first failure, as it is: nothing is left out of it. */
+  readonly first: boolean;
 }
 
 const BOUNDS = {
@@ -23,8 +25,9 @@ export function readOptions(args: readonly string[]): ProveOptions | string {
   const options = {
     ...Object.fromEntries(Object.keys(BOUNDS).map((name) => [name, { type: 'string' as const }])),
     faults: { type: 'string' as const },
+    first: { type: 'boolean' as const },
   };
-  let given: Record<string, string | undefined>;
+  let given: Record<string, string | boolean | undefined>;
   try {
     given = parseArgs({ args: [...args], options, strict: true }).values as Record<
       string,
@@ -37,15 +40,19 @@ export function readOptions(args: readonly string[]): ProveOptions | string {
   }
   const numbers: Record<string, number> = {};
   for (const [name, { default: usual, min, max }] of Object.entries(BOUNDS)) {
-    const text = given[name];
+    const text = given[name] as string | undefined;
     const value = text === undefined ? usual : /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= min && value <= max))
       return `--${name} takes a whole number from ${min} to ${max}, not "${text}"`;
     numbers[name] = value;
   }
-  const { faults } = given;
+  const faults = given.faults as string | undefined;
   if (faults !== undefined && !/^(none|\d+(,\d+)*)$/.test(faults))
     return '--faults takes numbers of faults, with commas, or none';
   const chosen = faults === undefined ? null : faults === 'none' ? [] : faults.split(',').map(Number);
-  return { ...(numbers as unknown as Omit<ProveOptions, 'faults'>), faults: chosen };
+  return {
+    ...(numbers as unknown as Omit<ProveOptions, 'faults' | 'first'>),
+    faults: chosen,
+    first: given.first === true,
+  };
 }

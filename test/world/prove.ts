@@ -17,7 +17,7 @@ interface Means {
 
 /** A database of WebAssembly gives no memory back: a process lives through so many nights. */
 const NIGHTS_OF_A_PROCESS = 10;
-const SHRINK_MS = 240_000;
+const SHRINK_MS = 60_000;
 
 export async function run(args: string[], means: Means): Promise<number> {
   if (process.send !== undefined && args[0] === 'nights') return liveNights(means);
@@ -29,6 +29,8 @@ export async function run(args: string[], means: Means): Promise<number> {
   const verdicts: Verdict[] = [];
   const stopped = new AbortController();
   process.once('SIGINT', () => stopped.abort());
+  process.once('SIGTERM', () => stopped.abort());
+  const { first } = options;
   await proveAll(options, means, stopped.signal, (verdict) => {
     verdicts.push(verdict);
     const broken = invariantOf(verdict);
@@ -37,6 +39,7 @@ export async function run(args: string[], means: Means): Promise<number> {
       `seed ${verdict.night.seed}  ${verdict.hash}  ${speed} times real  ${broken === null ? 'ok' : `FAILED ${broken}`}`,
     ]);
     if (broken !== null) print(storyOf(verdict));
+    if (broken !== null && first) stopped.abort();
   });
   print(tableOf(verdicts));
   const isWhole = verdicts.length === options.seeds;
@@ -56,7 +59,7 @@ function print(lines: readonly string[]): void {
 }
 
 async function proveAll(
-  { seeds, from, ...size }: ProveOptions,
+  { seeds, from, first, ...size }: ProveOptions,
   means: Means,
   stopped: AbortSignal,
   tell: (verdict: Verdict) => void,
@@ -71,7 +74,7 @@ async function proveAll(
       stopped.addEventListener('abort', end);
       for (let left = NIGHTS_OF_A_PROCESS; left > 0 && !stopped.aborted; left -= 1) {
         const night = waiting.shift();
-        const verdict = night && (await ask(child, night));
+        const verdict = night && (await ask(child, night, first));
         if (!verdict) break;
         tell(verdict);
       }
@@ -83,7 +86,7 @@ async function proveAll(
 }
 
 /** @returns null when the process ended without an answer. */
-function ask(child: ChildProcess, night: Night): Promise<Verdict | null> {
+function ask(child: ChildProcess, night: Night, first: boolean): Promise<Verdict | null> {
   return new Promise((resolve) => {
     const ended = () => resolve(null);
     child.once('exit', ended);
@@ -91,7 +94,7 @@ function ask(child: ChildProcess, night: Night): Promise<Verdict | null> {
       child.off('exit', ended);
       resolve(verdict as Verdict);
     });
-    child.send(night);
+    child.send({ night, first });
   });
 }
 
@@ -99,11 +102,14 @@ function ask(child: ChildProcess, night: Night): Promise<Verdict | null> {
 async function liveNights({ root }: Means): Promise<number> {
   const database = await makeDatabase(root);
   takeGlobals();
-  process.on('message', (night: Night) => {
+  // Ctrl-C reaches the children too; the parent ends them.
+  process.on('SIGINT', () => {});
+  process.on('disconnect', () => process.kill(process.pid));
+  process.on('message', ({ night, first }: { night: Night; first: boolean }) => {
     void (async () => {
       const verdict = await live(night, database);
       const until = reality.now() + SHRINK_MS;
-      const isWanted = verdict.failures.length > 0 && night.faults === null;
+      const isWanted = verdict.failures.length > 0 && night.faults === null && !first;
       const told = isWanted
         ? (
             await shrink(

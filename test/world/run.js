@@ -1,5 +1,6 @@
 // Bundles test/world/<name>.ts on the fly, as the product, with the world's transport in the place of undici, and calls its
 // `run(arguments)`: `node test/world/run.js prove --seeds 5`.
+import { rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { BUNDLED } from '../../scripts/bundled.js';
@@ -24,8 +25,8 @@ if (!isChild)
     entryPoints: [`${root}test/world/${name}.ts`],
     outfile,
     ...BUNDLED,
-    sourcemap: 'inline',
     plugins: [transport, ...(BUNDLED.plugins ?? [])],
   });
 const entry = await import(pathToFileURL(outfile).href);
 process.exitCode = await entry.run(args, { root, outfile });
+if (!isChild) rmSync(outfile);

@@ -15,7 +15,8 @@ export const orders: Fault = {
       const verb = draw.oneOf(['stop', 'resume', 'release', 'dismiss'] as const);
       said.push(`${verb} ${id}`);
       if (verb === 'stop') card.ordered = true;
-      if (verb === 'release') for (const other of world.cards.values()) other.ordered ||= other.wasOver;
+      if (verb === 'release')
+        for (const other of world.cards.values()) other.ordered ||= other.allowanceMb !== null;
       void ask(world, draw, `${verb} ${id}`, async ({ stops, resumes }) => {
         if (verb === 'stop') await stops.order(ACTOR, id, reason);
         if (verb === 'resume')
