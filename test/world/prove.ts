@@ -28,8 +28,8 @@ export async function run(args: string[], means: Means): Promise<number> {
   }
   const verdicts: Verdict[] = [];
   const stopped = new AbortController();
-  process.once('SIGINT', () => stopped.abort());
-  process.once('SIGTERM', () => stopped.abort());
+  process.on('SIGINT', () => stopped.abort());
+  process.on('SIGTERM', () => stopped.abort());
   const { first } = options;
   await proveAll(options, means, stopped.signal, (verdict) => {
     verdicts.push(verdict);
