@@ -1,6 +1,7 @@
 // One seed: a world that begins, lives with its faults, gets time to recover, and is judged. What happens when is drawn first, so that a
 // night can be lived again without some of it.
 import { FAULTS } from './faults.ts';
+import type { GatewayWatcher } from './gateway.ts';
 import type { Checks } from './invariant.ts';
 import { INVARIANTS } from './invariants.ts';
 import { reality } from './virtual/globals.ts';
@@ -69,7 +70,7 @@ export async function live(night: Night, database: Blob): Promise<Verdict> {
       checks.made += 1;
       if (!holds) world.fail(invariant.name, what());
     });
-    if (watch.gateway !== undefined) world.gateway.watchers.push(watch.gateway);
+    if (watch.gateway !== undefined) world.gateway.watchers.push(guarded(world, watch.gateway));
     return { name: invariant.name, watch, checks };
   });
   const happened: Record<string, number> = {};
@@ -82,6 +83,8 @@ export async function live(night: Night, database: Blob): Promise<Verdict> {
   const events = drawn(night).filter(({ number }) => night.faults?.includes(number) ?? true);
   const end = night.minutes * 60_000;
   const calmAt = disorderMs(night);
+  const unhandled = (error: unknown) => world.fail('nothing unhandled', stackOf(error));
+  process.on('unhandledRejection', unhandled).on('uncaughtException', unhandled);
   try {
     for (let i = 0; i < night.instances; i += 1) void world.addInstance();
     while (time.now < end && world.failures.length === 0) {
@@ -101,15 +104,45 @@ export async function live(night: Night, database: Blob): Promise<Verdict> {
       await time.runWhile(Promise.all(world.instances.map((instance) => instance.stop())), 120_000);
     }
   } catch (error) {
-    world.fail('the world goes on', String((error as Error).stack ?? error));
+    world.fail('the world goes on', stackOf(error));
   }
   const { hash, failures, story } = world;
   await world.close();
+  process.off('unhandledRejection', unhandled).off('uncaughtException', unhandled);
   return {
     ...{ night, hash, failures, story, happened },
     calls: world.gateway.calls,
     virtualMs: time.now,
     realMs: reality.now() - began,
     checks: Object.fromEntries(watches.map(({ name, checks }) => [name, checks.made])),
+  };
+}
+
+/** A check that throws fails the night: the client of an instance would take it for a broken connection. */
+function guarded(world: World, watcher: GatewayWatcher): GatewayWatcher {
+  const run = (look: () => void) => {
+    try {
+      look();
+    } catch (error) {
+      world.fail('the world goes on', stackOf(error));
+    }
+  };
+  return {
+    called: (call) => run(() => watcher.called?.(call)),
+    ended: (call, answered) => run(() => watcher.ended?.(call, answered)),
+    tookEffect: (call, sim) => run(() => watcher.tookEffect?.(call, sim)),
+  };
+}
+
+function stackOf(error: unknown): string {
+  return String((error as Error).stack ?? error);
+}
+
+/** @param how the process that lived this night ended before it had a verdict */
+export function nightThatEnded(night: Night, how: string): Verdict {
+  const failures = [`the world goes on: the process ended (${how})`];
+  return {
+    ...{ night, failures, hash: '-'.repeat(16), story: [], calls: 0, virtualMs: 0, realMs: 1 },
+    ...{ checks: {}, happened: {} },
   };
 }

@@ -1,8 +1,9 @@
 // `npm run prove`: lives through seeds, on all cores, and prints a line for each, the story of each failure, and a table. Ends with 1 if
 // anything failed, 64 for arguments it does not take.
 import { type ChildProcess, fork } from 'node:child_process';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { live, type Night, type Verdict } from './night.ts';
+import { live, type Night, nightThatEnded, type Verdict } from './night.ts';
 import { type ProveOptions, readOptions } from './options.ts';
 import { makeDatabase } from './records.ts';
 import { invariantOf, shrink } from './shrink.ts';
@@ -31,7 +32,10 @@ export async function run(args: string[], means: Means): Promise<number> {
   process.on('SIGINT', () => stopped.abort());
   process.on('SIGTERM', () => stopped.abort());
   const { first } = options;
-  await proveAll(options, means, stopped.signal, (verdict) => {
+  const hashes = new Map<number, string>();
+  await writeFile(databaseOf(means), Buffer.from(await (await makeDatabase(means.root)).arrayBuffer()));
+  await proveAll(options, means, stopped.signal, (told) => {
+    const verdict = asBefore(told, hashes);
     verdicts.push(verdict);
     const broken = invariantOf(verdict);
     const speed = Math.round(verdict.virtualMs / verdict.realMs);
@@ -41,17 +45,27 @@ export async function run(args: string[], means: Means): Promise<number> {
     if (broken !== null) print(storyOf(verdict));
     if (broken !== null && first) stopped.abort();
   });
+  await rm(databaseOf(means));
   print(tableOf(verdicts));
-  const isWhole = verdicts.length === options.seeds;
-  if (!isWhole)
-    print([
-      stopped.signal.aborted ? 'stopped before the end' : 'a process ended early: not all seeds were lived',
-    ]);
-  return isWhole && verdicts.every(({ failures }) => failures.length === 0)
-    ? 0
-    : stopped.signal.aborted
-      ? 130
-      : 1;
+  if (verdicts.some(({ failures }) => failures.length > 0)) return 1;
+  if (hashes.size === options.seeds) return 0;
+  print(['stopped before the end']);
+  return 130;
+}
+
+/** @returns the verdict, which is a failure where the same seed was another night before. */
+function asBefore(verdict: Verdict, hashes: Map<number, string>): Verdict {
+  const { night, hash, failures } = verdict;
+  const before = hashes.get(night.seed) ?? hash;
+  hashes.set(night.seed, hash);
+  return before === hash || failures.length > 0
+    ? verdict
+    : { ...verdict, failures: [`the same seed is the same night: it was ${before}, and is ${hash}`] };
+}
+
+/** The migrated database that every world begins with. */
+function databaseOf({ outfile }: Means): string {
+  return `${outfile}.tar`;
 }
 
 function print(lines: readonly string[]): void {
@@ -65,6 +79,8 @@ async function proveAll(
   tell: (verdict: Verdict) => void,
 ): Promise<void> {
   const waiting: Night[] = Array.from({ length: seeds }, (_, i) => ({ seed: from + i, ...size }));
+  // The first one is lived twice, by another process where there are two.
+  if (size.faults === null && !first) waiting.unshift({ seed: from, ...size });
   const lane = async () => {
     while (waiting.length > 0 && !stopped.aborted) {
       const child = fork(`${means.root}test/world/run.js`, ['prove', 'nights'], {
@@ -74,21 +90,23 @@ async function proveAll(
       stopped.addEventListener('abort', end);
       for (let left = NIGHTS_OF_A_PROCESS; left > 0 && !stopped.aborted; left -= 1) {
         const night = waiting.shift();
-        const verdict = night && (await ask(child, night, first));
-        if (!verdict) break;
-        tell(verdict);
+        if (night === undefined) break;
+        const answer = await ask(child, night, first);
+        if (typeof answer !== 'string') tell(answer);
+        else if (!stopped.aborted) tell(nightThatEnded(night, answer));
+        if (typeof answer === 'string') break;
       }
       stopped.removeEventListener('abort', end);
       end();
     }
   };
-  await Promise.all(Array.from({ length: Math.min(seeds, availableParallelism()) }, lane));
+  await Promise.all(Array.from({ length: Math.min(waiting.length, availableParallelism()) }, lane));
 }
 
-/** @returns null when the process ended without an answer. */
-function ask(child: ChildProcess, night: Night, first: boolean): Promise<Verdict | null> {
+/** @returns how the process ended, where it ended without a verdict. */
+function ask(child: ChildProcess, night: Night, first: boolean): Promise<Verdict | string> {
   return new Promise((resolve) => {
-    const ended = () => resolve(null);
+    const ended = (code: number | null, signal: string | null) => resolve(`${signal ?? `code ${code}`}`);
     child.once('exit', ended);
     child.once('message', (verdict) => {
       child.off('exit', ended);
@@ -99,8 +117,8 @@ function ask(child: ChildProcess, night: Night, first: boolean): Promise<Verdict
 }
 
 /** In a process of its own: its clock and its chance are the worlds'. */
-async function liveNights({ root }: Means): Promise<number> {
-  const database = await makeDatabase(root);
+async function liveNights(means: Means): Promise<number> {
+  const database = new Blob([await readFile(databaseOf(means))]);
   takeGlobals();
   // Ctrl-C reaches the children too; the parent ends them.
   process.on('SIGINT', () => {});

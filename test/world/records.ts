@@ -1,4 +1,4 @@
-// The record store of a world: PGlite in this process. A migrated database is made once for a process; every world begins with a copy.
+// The record store of a world: PGlite in this process. A migrated database is made once for a run; every world begins with a copy.
 import { readFile } from 'node:fs/promises';
 import { PGlite, protocol } from '@electric-sql/pglite';
 import pLimit from 'p-limit';
@@ -17,7 +17,6 @@ import { sqlRecordStore } from '../../src/store/sql/sql-record-store.ts';
 import type { VirtualTime } from './virtual/time.ts';
 
 const parsers = { [TIMESTAMPTZ_OID]: epochMs };
-let migrated: Promise<Blob> | null = null;
 
 export interface WorldRecords {
   readonly records: RecordStore;
@@ -29,16 +28,13 @@ export interface WorldRecords {
 }
 
 /** Before any world: it takes real time. @param root of the repository */
-export function makeDatabase(root: string): Promise<Blob> {
-  migrated ??= (async () => {
-    const empty = new Blob([await readFile(`${root}dist/pglite.tar.gz`)], { type: 'application/x-gzip' });
-    const db = await PGlite.create({ dataDir: 'memory://', loadDataDir: empty, parsers });
-    await sqlRecordStore('embedded', clientOf(db, null)).migrations.up();
-    const blob = await db.dumpDataDir('none');
-    await db.close();
-    return blob as Blob;
-  })();
-  return migrated;
+export async function makeDatabase(root: string): Promise<Blob> {
+  const empty = new Blob([await readFile(`${root}dist/pglite.tar.gz`)], { type: 'application/x-gzip' });
+  const db = await PGlite.create({ dataDir: 'memory://', loadDataDir: empty, parsers });
+  await sqlRecordStore('embedded', clientOf(db, null)).migrations.up();
+  const blob = await db.dumpDataDir('none');
+  await db.close();
+  return blob as Blob;
 }
 
 export async function openRecords(from: Blob, time: VirtualTime): Promise<WorldRecords> {
