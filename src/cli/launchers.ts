@@ -56,7 +56,7 @@ export interface Launchers {
   /** Calls the interfaces for one card, one after the other; null: those that read something. */
   tryGateway(
     config: Pick<DaemonConfig, 'gateway' | 'timeZone'>,
-    card: Pick<Card, 'iccid' | 'cardId' | 'carrierId'>,
+    card: Pick<Card, 'iccid' | 'cardId' | 'carrierId' | 'vendorId'>,
     only: InterfaceName | null,
   ): Promise<readonly CallTrial[]>;
   simulate(options: SimulateOptions, listening: Listening): Promise<number>;

@@ -85,6 +85,7 @@ export class GatewayClient implements UpstreamGateway {
 
   async call(name: InterfaceName, card: CalledCard, timeoutMs: number, pass?: Pass): Promise<GatewayAnswer> {
     const route = this.#offered(name);
+    route.requireNamed(card);
     const ended = await this.#perform(route, [card], timeoutMs, pass);
     try {
       if (ended.error !== null) throw ended.error;
@@ -295,6 +296,5 @@ export class GatewayClient implements UpstreamGateway {
   }
 }
 
-function tokensOf(profile: GatewayConfig, deps: GatewayClientDeps): OAuthTokens | null {
-  return profile.auth.kind === 'oauth2' ? new OAuthTokens(profile, deps) : null;
-}
+const tokensOf = (profile: GatewayConfig, deps: GatewayClientDeps) =>
+  profile.auth.kind === 'oauth2' ? new OAuthTokens(profile, deps) : null;

@@ -144,11 +144,11 @@ export class FlowControlledGateway implements Gateway, FlowControl {
       meter.gatewayCall(interfaceName, 'succeeded', calls.succeededAt - startedAt);
       return answer;
     } catch (error) {
-      const failure = error instanceof GatewayError ? error.failure : null;
-      if (error instanceof GatewayError) calls.throttle.record(error);
+      const known = error instanceof GatewayError ? error : null;
+      if (known !== null) calls.throttle.record(known);
       const tookMs = clock.monotonic() - startedAt;
-      if (failure !== 'held') meter.gatewayCall(interfaceName, 'failed', tookMs);
-      if (failure === 'backpressure') await this.#hold(calls, tookMs);
+      if (known?.isUntried !== true) meter.gatewayCall(interfaceName, 'failed', tookMs);
+      if (known?.failure === 'backpressure') await this.#hold(calls, tookMs);
       throw error;
     } finally {
       pass?.seat.giveBack();

@@ -27,6 +27,7 @@ export type GatewayFailure =
   | 'card' // 4xx, or a code for an unknown card: this card's problem
   | 'business' // another code than that of success: this card's problem
   | 'held' // not sent: the interface is dead and only a trickle passes, or no call or connection was free in time
+  | 'no_vendor_id' // not sent: the profile names a card by its vendor id, and this one has none
   | 'not_offered' // not sent: the profile says that the gateway does not offer the interface
   | 'aborted'; // the client was closed
 
@@ -49,12 +50,17 @@ export class GatewayError extends Error {
 
   /** True when the gateway works and this card is the problem. */
   get isCardFault(): boolean {
-    return this.failure === 'card' || this.failure === 'business';
+    return ['card', 'business', 'no_vendor_id'].includes(this.failure);
   }
 
   /** True when the gateway is the problem. */
   get isGatewayFault(): boolean {
-    return !this.isCardFault && !['aborted', 'held', 'not_offered'].includes(this.failure);
+    return !this.isCardFault && !this.isUntried && this.failure !== 'aborted';
+  }
+
+  /** True when no call was tried: it says nothing about the gateway. */
+  get isUntried(): boolean {
+    return ['held', 'no_vendor_id', 'not_offered'].includes(this.failure);
   }
 
   /** True when all interfaces are likely to fail in the same way. */
@@ -64,9 +70,7 @@ export class GatewayError extends Error {
 
   /** True when the gateway certainly did not execute the call. */
   get isRefusal(): boolean {
-    return (
-      this.isCardFault || ['backpressure', 'auth', 'held', 'not_offered', 'connect'].includes(this.failure)
-    );
+    return this.isCardFault || this.isUntried || ['backpressure', 'auth', 'connect'].includes(this.failure);
   }
 }
 
@@ -75,6 +79,8 @@ export interface CalledCard {
   readonly cardId: number;
   readonly iccid: string;
   readonly carrierId: number;
+  /** Absent or null: none is known. */
+  readonly vendorId?: string | null;
 }
 
 /** What a call that follows a poll needs, so that it can be sent at once. It is used for one call, or given back. */

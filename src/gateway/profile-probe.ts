@@ -10,7 +10,13 @@ import { type CalledCard, type GatewayAnswer, GatewayError, type GatewayFailure 
 import { adviceFor, byHand, offeredReadings, type TrialDeps } from './trial.ts';
 
 /** Used when the fleet has no cards; the answer for it proves little. */
-const UNKNOWN_CARD: ProbedCard = { cardId: 0, iccid: '8986000000000000000', carrierId: 0, allowanceMb: null };
+const UNKNOWN_CARD: ProbedCard = {
+  cardId: 0,
+  iccid: '8986000000000000000',
+  carrierId: 0,
+  vendorId: '0',
+  allowanceMb: null,
+};
 
 /** Calls of one kind decide: a fleet of which some polls fail has a gateway that works. */
 const DECIDING = 3;
@@ -141,6 +147,7 @@ const HINTS: Partial<Record<GatewayFailure, string>> = {
   backpressure: OVERLOADED,
   auth: "the gateway does not accept the credentials: compare them with the gateway operator's",
   http: 'the gateway reports an error of its own: ask its operator',
+  no_vendor_id: 'import the ids by which the vendor knows the cards, in the column vendor_id',
   business: 'the gateway answers, but not for these cards: compare their iccids with what the gateway knows',
 };
 const OTHER = 'compare gateway.url and gateway.interfaces with what the gateway offers';

@@ -63,12 +63,13 @@ export function requestMaker(call: GatewayInterface, basePath: string, calendar:
   );
   const usesDate = /\{(month|date|yyyymm|yyyymmdd)\}/.test(JSON.stringify(call));
   return (cards: readonly [CalledCard, ...CalledCard[]], nowMs: number): GatewayRequest => {
-    const [{ iccid, cardId, carrierId }] = cards;
+    const [{ iccid, cardId, carrierId, vendorId }] = cards;
     const date = usesDate ? calendar.dateOf(nowMs) : '';
     const values = {
       iccid,
       card_id: String(cardId),
       carrier_id: String(carrierId),
+      vendor_id: vendorId ?? '',
       date,
       month: date.slice(0, 7),
       yyyymmdd: date.replaceAll('-', ''),

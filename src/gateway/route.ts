@@ -1,9 +1,11 @@
 // What is the same for every call of an interface, compiled once from the profile. Used by the client.
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
+import { namesInBraces } from '../domain/gateway/profile-syntax.ts';
 import { INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Logger } from '../platform/logger.ts';
 import { AnswerReader } from './answer.ts';
+import { type CalledCard, GatewayError } from './gateway.ts';
 import { finisherOf } from './module-calls.ts';
 import { requestMaker } from './request.ts';
 
@@ -24,6 +26,7 @@ export function routeOf(profile: GatewayConfig, name: InterfaceName, { log, cale
   const call = profile.interfaces[name];
   if (call === null) return null;
   const base = new URL(profile.url).pathname.replace(/\/+$/, '');
+  const byVendorId = namesInBraces(JSON.stringify(call)).includes('vendor_id');
   return {
     name,
     request: requestMaker(call, base, calendar),
@@ -31,6 +34,10 @@ export function routeOf(profile: GatewayConfig, name: InterfaceName, { log, cale
     finish: finisherOf(profile, name),
     answers: new AnswerReader({ ...profile, ...call, unread: unreadWords(profile, name) }),
     isBatch: call.batch !== null,
+    /** Before any call, also one for a token. @throws GatewayError `no_vendor_id`. */
+    requireNamed: ({ cardId, vendorId = null }: CalledCard) => {
+      if (vendorId === null && byVendorId) throw noVendorId(name, cardId);
+    },
     /** Of an answer. */
     maxBytes: Math.max(profile.maxResponseBytes, (call.batch?.size ?? 0) * BYTES_PER_ITEM),
     timeoutMs: call.timeoutMs ?? profile.timeoutMs,
@@ -43,4 +50,9 @@ export function routeOf(profile: GatewayConfig, name: InterfaceName, { log, cale
 function unreadWords({ module, interfaces }: GatewayConfig, name: InterfaceName): string | null {
   if (INTERFACES[name].answer === null || interfaces[name]?.reading !== null) return null;
   return `module ${module?.name}: read left the answer to the profile, which does not say where the value is`;
+}
+
+function noVendorId(interfaceName: InterfaceName, cardId: number): GatewayError {
+  const what = `card ${cardId} has no vendor_id, and the profile calls ${interfaceName} by it`;
+  return new GatewayError('no_vendor_id', what, { interfaceName });
 }

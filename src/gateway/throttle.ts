@@ -95,8 +95,9 @@ export class Throttle {
   /** @param error null: the call succeeded */
   record(error: GatewayError | null): void {
     const now = this.deps.clock.monotonic();
+    if (error?.isUntried) return;
     if (error !== null && !error.isCardFault) {
-      // A call that was not sent says nothing about the gateway.
+      // The client was closed.
       if (!error.isGatewayFault) return;
       this.#failuresInARow += 1;
       this.#refusalsInARow = error.failure === 'backpressure' ? this.#refusalsInARow + 1 : 0;

@@ -202,6 +202,8 @@ export function adviceFor(
         : `the gateway refuses this request: compare ${where} with what it asks for`;
     case 'business':
       return 'if this code means success, add it to gateway.success.values; if it means throttling or an unknown card, name it in gateway.errors';
+    case 'no_vendor_id':
+      return 'give --vendor-id; for the daemon, import the column vendor_id';
     case 'not_offered':
       return `the profile does not offer it: give ${where}.path`;
     case 'http':

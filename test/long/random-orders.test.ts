@@ -108,6 +108,7 @@ beforeAll(async () => {
       status: 1,
       realNameVerified: true,
       allowanceMb: OVER.includes(cardId) ? 10 : null,
+      vendorId: null,
     })),
   );
   const readAtMs = Date.now();

@@ -320,6 +320,7 @@ function cardsOf(
         stopped: false,
         ordered: false,
         allowanceMb,
+        vendorId: null,
         usage: usage.get(cardId) ?? null,
       },
     ]),

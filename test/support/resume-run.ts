@@ -26,7 +26,7 @@ export async function fill({ resumes }: Pick<RecordStore, 'resumes'>, id: string
 
 /** A card and its SIM, as the tests of records number them. */
 export function simOf(cardId: number) {
-  return { cardId, iccid: `8986${String(cardId).padStart(16, '0')}` };
+  return { cardId, iccid: `8986${String(cardId).padStart(16, '0')}`, vendorId: null };
 }
 
 /** Carries a card of a run out, as a worker does that finds it stopped, or running. */

@@ -2,16 +2,17 @@
 // polled; cards/export: all of them.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { MAX_VENDOR_ID } from '../../domain/cards/card.ts';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { LIST_LIMIT_BOUNDS } from '../../domain/page.ts';
 import { cardListReport, cardReport } from '../../operations/cards/card-report.ts';
-import type { CardOperations } from '../../operations/cards/cards.ts';
+import type { CardFilter, CardOperations } from '../../operations/cards/cards.ts';
 import { cardExplanation } from '../../operations/explain/explain.ts';
 import type { Explainer } from '../../operations/explain/explainer.ts';
 import type { Bulkhead } from '../../platform/bulkhead.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { answersOf, type Routes, textOf } from '../schemas/answers.ts';
-import { queryNumber, queryYesOrNo } from '../schemas/fields.ts';
+import { line, queryNumber, queryYesOrNo } from '../schemas/fields.ts';
 
 const answers = answersOf('cards');
 
@@ -22,12 +23,24 @@ const cardFilter = z.object({
   carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
   status: queryNumber(SELECTION_BOUNDS).optional(),
   stopped: queryYesOrNo.optional(),
+  vendor_id: line({ min: 1, max: MAX_VENDOR_ID }, `must have 1 to ${MAX_VENDOR_ID} characters`).optional(),
 });
 
 const cardListQuery = cardFilter.extend({
   after_id: queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }).default(0),
   limit: queryNumber(LIST_LIMIT_BOUNDS).default(100),
 });
+
+type GivenFilter = { readonly [Field in keyof CardFilter]?: CardFilter[Field] | undefined };
+
+function filterOf({
+  carrierId = null,
+  status = null,
+  stopped = null,
+  vendorId = null,
+}: GivenFilter): CardFilter {
+  return { carrierId, status, stopped, vendorId };
+}
 
 export function cardRoutes(
   app: Routes,
@@ -42,8 +55,7 @@ export function cardRoutes(
       cardListReport,
       { querystring: cardListQuery },
     ),
-    ({ query: { carrierId = null, status = null, stopped = null, afterId, limit } }) =>
-      cards.list({ carrierId, status, stopped }, afterId, limit),
+    ({ query: { afterId, limit, ...query } }) => cards.list(filterOf(query), afterId, limit),
   );
 
   app.get('/cards/:card', answers('Show a card by card_id or iccid', cardReport, { params }), (request) =>
@@ -68,9 +80,9 @@ export function cardRoutes(
       },
       { takesLong: true },
     ),
-    async ({ method, query: { carrierId = null, status = null, stopped = null, format } }, reply) => {
+    async ({ method, query: { format, ...query } }, reply) => {
       const leave = await expensive.exports.enter();
-      const pieces = cards.export({ carrierId, status, stopped }, format);
+      const pieces = cards.export(filterOf(query), format);
       // For HEAD the framework reads a stream to its end.
       const sent = method === 'HEAD' ? [] : paced(pieces, expensive.stretches);
       const text = Readable.from(sent, { objectMode: false });

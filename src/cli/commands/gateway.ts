@@ -45,12 +45,13 @@ const tryProfile = defineCommand({
     },
     { flags: '--card-id <n>', doc: 'value of {card_id}', kind: id, default: 0 },
     { flags: '--carrier-id <n>', doc: 'value of {carrier_id}', kind: id, default: 0 },
+    { flags: '--vendor-id <text>', doc: 'value of {vendor_id}', kind: text('vendor id') },
     ...CONFIRM_OPTIONS,
   ],
   settings: [SETTINGS.gateway.url],
   run: async (context, { options }) => {
     const { configInputs, launchers } = context;
-    const { iccid, cardId, carrierId, profile, interface: only = null } = options;
+    const { iccid, cardId, carrierId, vendorId = null, profile, interface: only = null } = options;
     const flags = {
       ...configInputs.flags,
       ...(profile === undefined ? {} : { '--gateway-profile': profile }),
@@ -60,7 +61,7 @@ const tryProfile = defineCommand({
       const plan = [`${only === 'stop' ? 'Stops' : 'Resumes'} card ${iccid} at ${config.gateway.url}.`];
       await confirm(context, plan, options, 'gateway');
     }
-    const items = await launchers.tryGateway(config, { iccid, cardId, carrierId }, only);
+    const items = await launchers.tryGateway(config, { iccid, cardId, carrierId, vendorId }, only);
     await printAnswer(context, ownAnswer({ items }), ofItems(trialText));
     return items.length > 0 && items.every(({ ok }) => ok) ? EXIT_OK : EXIT_NEGATIVE;
   },

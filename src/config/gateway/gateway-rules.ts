@@ -89,7 +89,7 @@ function requestProblems(given: InterfaceValues): string[] {
   const used = [path ?? '', ...[query, headers, ...bodies].map((part) => JSON.stringify(part ?? {}))].flatMap(
     namesInBraces,
   );
-  const namesOne = used.includes('iccid') || used.includes('card_id');
+  const namesOne = ['iccid', 'card_id', 'vendor_id'].some((name) => used.includes(name));
   const namesMany = used.includes('iccids');
   return [
     path === null && 'path is missing (or write enabled: off if the gateway does not offer this)',
@@ -100,7 +100,9 @@ function requestProblems(given: InterfaceValues): string[] {
     method === 'GET' && bodies.length > 0 && 'GET has no body: put it in query, or use another method',
     batch === null && namesMany && '{iccids} needs batch: {size, items, iccid}',
     batch !== null && !namesMany && 'batch needs {iccids} in path, query, body or form',
-    batch !== null && namesOne && 'a batch names its cards by {iccids} only: remove {iccid} and {card_id}',
+    batch !== null &&
+      namesOne &&
+      'a batch names its cards by {iccids} only: remove {iccid}, {card_id} and {vendor_id}',
     path !== null &&
       batch === null &&
       !namesOne &&

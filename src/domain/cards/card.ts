@@ -14,6 +14,8 @@ export interface CardAttributes {
   readonly status: number;
   /** Package allowance per calendar month in MB; null means unlimited. */
   readonly allowanceMb: number | null;
+  /** By what the vendor knows the SIM, if not by its ICCID; 1 to 64 printable characters; null: nothing is known. */
+  readonly vendorId: string | null;
 }
 
 /** What polls find out, besides the usage. */
@@ -36,11 +38,16 @@ export interface Card extends CardAttributes, CardState {
 /** A card and the SIM that a call of the gateway is for, or that an answer of it is of. */
 export type CardIccid = Pick<CardAttributes, 'cardId' | 'iccid'>;
 
+/** A card as a call with an effect names it: the row that grants the call must say the same. */
+export type NamedCard = Pick<CardAttributes, 'cardId' | 'iccid' | 'vendorId'>;
+
 /** The attributes that decide in which rings a card is. */
 export type CardMembership = Pick<Card, 'cardId' | 'carrierId' | 'realNameVerified'>;
 
 /** One row of an import file. It replaces the whole card. */
 export interface CardImport extends CardAttributes {
+  /** null keeps the stored one, unless the card gets another ICCID: it belongs to the SIM. `-` takes it away. */
+  readonly vendorId: string | null;
   /** null keeps the stored value (false for a new card), since polling finds it out. */
   readonly realNameVerified: boolean | null;
 }
@@ -50,6 +57,7 @@ export const CARD_DEFAULTS: Omit<CardImport, 'cardId' | 'iccid'> = {
   carrierId: 0,
   status: 1,
   allowanceMb: null,
+  vendorId: null,
   realNameVerified: null,
 };
 
@@ -76,6 +84,7 @@ export const CARD_READERS: { readonly [Field in keyof CardImport]: Reader<CardIm
   carrierId: integer(...INT32),
   status: integer(...INT32),
   allowanceMb: megabytes,
+  vendorId,
   realNameVerified: boolean,
 };
 export const IMPORT_FIELDS = Object.keys(CARD_READERS) as ReadonlyArray<keyof CardImport>;
@@ -104,6 +113,22 @@ function megabytes(value: unknown, column: string): number {
   const number = typeof value === 'string' && NUMBER.test(value) ? Number(value) : value;
   if (typeof number === 'number' && Number.isFinite(number) && number >= 0) return number;
   throw new RowProblem(`${column} ${show(value)} is not a number of megabytes (0 or more)`);
+}
+
+export const MAX_VENDOR_ID = 64;
+/** Printable, without a blank at an end, and no step of a path. */
+const VENDOR_ID = /^(?!\.{1,2}$)(?!\p{Z})[^\p{C}\p{Zl}\p{Zp}]{1,64}(?<!\p{Z})$/u;
+/** A number of twelve digits, as a spreadsheet shows it. */
+const SHORTENED = /^\d([.,]\d+)?e\+\d+$/i;
+
+function vendorId(value: unknown): string {
+  const text = Number.isSafeInteger(value) ? String(value) : value;
+  if (typeof text === 'number')
+    throw new RowProblem('vendor_id must be a string: a JSON number loses its last digits');
+  if (typeof text === 'string' && SHORTENED.test(text))
+    throw new RowProblem(`vendor_id ${show(text)} was shortened by a spreadsheet: format the column as text`);
+  if (typeof text === 'string' && VENDOR_ID.test(text)) return text;
+  throw new RowProblem(`vendor_id ${show(value)} is not 1 to 64 printable characters`);
 }
 
 function boolean(value: unknown, column: string): boolean {

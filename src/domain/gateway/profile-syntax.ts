@@ -7,6 +7,7 @@ export const PLACEHOLDERS = [
   'iccid',
   'card_id',
   'carrier_id',
+  'vendor_id',
   'month',
   'date',
   'yyyymm',

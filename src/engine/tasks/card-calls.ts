@@ -203,7 +203,7 @@ function namesOf({ cardId, iccid }: Card) {
   return { card_id: cardId, iccid };
 }
 
-/** The status that was asked is of a SIM that moved: the next poll reads the card again. */
+/** The status that was asked is of a SIM that moved, or that the vendor knows by another id: the next poll reads the card again. */
 export function otherIccid({ cardId, iccid }: CardIccid): CardpollError {
   return new CardpollError('busy', 'other_iccid', `card ${cardId} has another SIM than ${iccid} by now`);
 }

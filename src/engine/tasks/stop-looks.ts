@@ -3,7 +3,7 @@
 //
 // One statement at a time: cards that come meanwhile share the next one. So it waits for nothing when few come, and is for
 // hundreds of cards when the database is slow.
-import type { CardIccid } from '../../domain/cards/card.ts';
+import type { NamedCard } from '../../domain/cards/card.ts';
 import type { StopRules } from '../../domain/stops/stop.ts';
 import type { StopLook, StopRecords } from '../../store/ports/records/stop-records.ts';
 
@@ -12,7 +12,7 @@ const MOST_CARDS = 1_000;
 
 interface Batch {
   readonly month: string;
-  readonly cards: Map<number, CardIccid>;
+  readonly cards: Map<number, NamedCard>;
   readonly answers: Promise<ReadonlyMap<number, StopLook>>;
 }
 
@@ -28,7 +28,7 @@ export class StopLooks {
   ) {}
 
   /** @param month YYYY-MM */
-  async look(card: CardIccid, month: string): Promise<StopLook> {
+  async look(card: NamedCard, month: string): Promise<StopLook> {
     let batch = this.#open;
     if (batch === null || batch.month !== month || batch.cards.size >= MOST_CARDS) batch = this.#begin(month);
     batch.cards.set(card.cardId, card);
@@ -37,7 +37,7 @@ export class StopLooks {
   }
 
   #begin(month: string): Batch {
-    const cards = new Map<number, CardIccid>();
+    const cards = new Map<number, NamedCard>();
     const answers = this.#last.then(() => {
       if (this.#open === batch) this.#open = null;
       return this.stops.look([...cards.values()], month, this.rules());

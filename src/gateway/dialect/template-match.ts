@@ -38,8 +38,9 @@ export function callTemplate(call: GatewayInterface, credential: string | null):
         headers.map(([name]) => `: ${call.headers[name] ?? ''}`),
         received(call.body),
       );
-      const { iccids, iccid, card_id: cardId = '' } = whole.exec(text)?.groups ?? {};
-      const cards = iccids === undefined ? [iccid ?? cardId] : cardsIn(iccids, batch?.join ?? ',');
+      const { iccids, iccid, card_id: cardId, vendor_id: vendorId = '' } = whole.exec(text)?.groups ?? {};
+      const cards =
+        iccids === undefined ? [iccid ?? cardId ?? vendorId] : cardsIn(iccids, batch?.join ?? ',');
       return cards.every((card) => card !== '') ? cards : null;
     },
   };

@@ -16,6 +16,7 @@ export const cardReport = report('Card', {
   allowanceMb: z.number().nullable().describe('MB a calendar month; null: unlimited'),
   usedMbMonth: z.number().describe('MB used in usage_month'),
   usageMonth: z.string().describe('The present month (YYYY-MM) of the configured time zone'),
+  vendorId: z.string().nullable().describe('By what the vendor knows the SIM; null: nothing is known'),
   lastPolledAt: perTaskTypeOf(z.date().nullable()).describe('null: never polled'),
   nextDueAt: perTaskTypeOf(z.date().nullable()).describe(
     'In the past while the card waits in the queue, or its schedule lags; null: its config is disabled or it is not loaded yet',

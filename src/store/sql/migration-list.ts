@@ -28,3 +28,4 @@ export { default as '0026_holds_end' } from './migrations/0.3/0026_holds_end.sql
 export { default as '0027_resume_hand_out' } from './migrations/0.3/0027_resume_hand_out.sql';
 export { default as '0028_over_running' } from './migrations/0.3/0028_over_running.sql';
 export { default as '0029_look_at_stops' } from './migrations/0.3/0029_look_at_stops.sql';
+export { default as '0030_vendor_ids' } from './migrations/0.3/0030_vendor_ids.sql';

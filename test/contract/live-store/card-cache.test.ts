@@ -14,6 +14,7 @@ function card(cardId: number, over: Partial<Card> = {}): Card {
     stopped: false,
     ordered: false,
     allowanceMb: 1_024,
+    vendorId: null,
     usage: null,
     ...over,
   };
@@ -32,7 +33,7 @@ describeLiveStore('card cache', (live) => {
     const cards = [
       card(1, { usage, stopped: true }),
       card(2, { allowanceMb: null }),
-      card(50_000, { allowanceMb: 0.5 }),
+      card(50_000, { allowanceMb: 0.5, vendorId: null }),
     ];
     await live.store.cards.put(cards, 60_000);
     const found = await live.store.cards.get([1, 2, 3, 50_000]);

@@ -205,6 +205,7 @@ describe('Redis as operators see it', () => {
       stopped: true,
       ordered: false,
       allowanceMb: 102_400,
+      vendorId: null,
       usage,
     };
     await store.cards.put([card], 60_000);

@@ -39,6 +39,7 @@ describeRecordStore('card changes', (db) => {
       carrierId: 'carrier_id = 7',
       status: 'status = 3',
       allowanceMb: 'allowance_mb = NULL',
+      vendorId: "vendor_id = 'v-1'",
       realNameVerified: 'real_name_verified = true',
       stopped: 'stopped = true',
     };

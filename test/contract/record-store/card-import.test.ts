@@ -218,9 +218,44 @@ describeRecordStore('import session', (db) => {
     expect(await claim(8)).toMatchObject({ state: 'not_over' });
   });
 
+  it('keeps a vendor id with its SIM, and takes it away where the row says so', async () => {
+    const idOf = async () => (await db.store.cards.byIds([1]))[0]?.vendorId;
+    const given = (fields: Parameters<typeof row>[1]) => db.store.cards.importChunk([row(1, fields)]);
+    await given({ vendorId: 'a\\b; "c", ü' });
+    expect(await idOf()).toBe('a\\b; "c", ü');
+    expect(await given({}), 'a file without the column').toMatchObject({ unchanged: 1 });
+    await given({ allowanceMb: 5 });
+    expect(await idOf(), 'the SIM is the same').toBe('a\\b; "c", ü');
+    await given({ allowanceMb: 5, iccid: iccidOf(77) });
+    expect(await idOf(), 'the former SIM had it').toBeNull();
+    await given({ iccid: iccidOf(78), vendorId: 'v-78' });
+    expect(await idOf()).toBe('v-78');
+    await given({ iccid: iccidOf(79), vendorId: 'v-78' });
+    expect(await idOf(), 'the row says that it moved').toBe('v-78');
+    await given({ iccid: iccidOf(79), vendorId: '-' });
+    expect(await idOf()).toBeNull();
+    expect(await given({ iccid: iccidOf(79), vendorId: '-' })).toMatchObject({ unchanged: 1 });
+  });
+
+  it.each<[string, Parameters<typeof row>[1], Parameters<typeof row>[1]]>([
+    ['is given', {}, { vendorId: 'new' }],
+    ['is another', { vendorId: 'old' }, { vendorId: 'new' }],
+    ['goes with the SIM', { vendorId: 'old' }, { iccid: iccidOf(99) }],
+    ['moves to another SIM', { vendorId: 'old' }, { vendorId: 'old', iccid: iccidOf(99) }],
+    ['is taken away', { vendorId: 'old' }, { vendorId: '-' }],
+  ])('takes back that a vendor id %s', async (_, before, change) => {
+    await db.store.cards.importChunk([row(1, before)]);
+    const known = await db.store.cards.byIds([1]);
+    const { former } = await db.store.cards.importChunk([row(1, change)], { keepFormer: true });
+    expect(await db.store.cards.byIds([1])).not.toEqual(known);
+    await db.store.cards.importChunk(former);
+    expect(await db.store.cards.byIds([1])).toEqual(known);
+  });
+
   it('returns the cards before their update, as rows that take it back', async () => {
     await addCards(db.store, 1, 2, 3, 4);
-    const cards = () => db.store.cards.list({ carrierId: null, status: null, stopped: null }, 0, 10);
+    const cards = () =>
+      db.store.cards.list({ carrierId: null, status: null, stopped: null, vendorId: null }, 0, 10);
     const before = await cards();
     const change = [
       row(1, { allowanceMb: null, status: 9 }),

@@ -1,5 +1,6 @@
 // Reading cards: pages, by id, by iccid.
 import { expect, it } from 'vitest';
+import type { CardFilter } from '../../../src/store/ports/records/card-records.ts';
 import { addCards, ascending, describeRecordStore, iccidOf, range, reading, row } from './stores.ts';
 
 describeRecordStore('cards', (db) => {
@@ -36,6 +37,7 @@ describeRecordStore('cards', (db) => {
       stopped: false,
       ordered: false,
       allowanceMb: 1024,
+      vendorId: null,
       usage: {
         month: '2026-11',
         usedMb: 12.5,
@@ -110,8 +112,8 @@ describeRecordStore('cards', (db) => {
     await db.store.cards.importChunk(
       range(30).map((cardId) => ({ ...row(cardId), carrierId: cardId % 3, status: cardId % 2 })),
     );
-    const open = { carrierId: null, status: null, stopped: null };
-    const listed = async (filter: typeof open | { carrierId: number }, limit: number) => {
+    const open = { carrierId: null, status: null, stopped: null, vendorId: null };
+    const listed = async (filter: Partial<CardFilter>, limit: number) => {
       const seen: number[] = [];
       for (let after: number | null = 0; after !== null; ) {
         const stretch = await db.store.cards.list({ ...open, ...filter }, after, limit);
@@ -124,6 +126,9 @@ describeRecordStore('cards', (db) => {
     for (const limit of [1, 7, 30, 100]) expect(await listed(open, limit)).toEqual(range(30));
     expect(await listed({ carrierId: 1 }, 4)).toEqual(range(30).filter((cardId) => cardId % 3 === 1));
     expect(await listed({ carrierId: 99 }, 4)).toEqual([]);
+    await db.store.cards.importChunk([row(21, { vendorId: 'v-21' })]);
+    expect(await listed({ vendorId: 'v-21' }, 4)).toEqual([21]);
+    expect(await listed({ vendorId: 'v-2' }, 4)).toEqual([]);
     const { cards } = await db.store.cards.list({ ...open, carrierId: 2, status: 1, stopped: false }, 5, 2);
     expect(cards).toMatchObject([
       { cardId: 11, iccid: iccidOf(11), carrierId: 2, status: 1, stopped: false },

@@ -32,7 +32,7 @@ const HOLDER_SOURCE = `
     const store = await openEmbeddedRecordStore({ dataDir, workerUrl: new URL(worker) });
     await store.migrations.up();
     await store.cards.importChunk([
-      { cardId: 1, iccid: '898600000000000001', carrierId: 1, status: 1, allowanceMb: 1, realNameVerified: null },
+      { cardId: 1, iccid: '898600000000000001', carrierId: 1, status: 1, allowanceMb: 1, vendorId: null, realNameVerified: null },
     ]);
     console.log('open');
   } catch (error) {

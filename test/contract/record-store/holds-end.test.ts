@@ -4,7 +4,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { JumpEnd } from '../../../src/domain/results/usage-growth.ts';
 import type { StopRules } from '../../../src/domain/stops/stop.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
-import { addCards, describeRecordStore, iccidOf, range, reading } from './stores.ts';
+import { addCards, describeRecordStore, range, reading, sim } from './stores.ts';
 
 const MONTH = '2026-11';
 const OVER_MB = 1_025.5;
@@ -12,7 +12,7 @@ const JUMP = { factor: 900, baselineMbPerHour: 2, recentMbPerHour: 1_800 };
 
 describeRecordStore('the end of holds', (db) => {
   const claim = (cardId: number, differing: Partial<StopRules> = {}) =>
-    db.store.stops.claim({ cardId, iccid: iccidOf(cardId) }, MONTH, 3_600_000, {
+    db.store.stops.claim(sim(cardId), MONTH, 3_600_000, {
       ...UNLIMITED,
       ...differing,
     });
@@ -154,7 +154,7 @@ describeRecordStore('the end of holds', (db) => {
     await polled(1);
     const stores = await Promise.all(range(3).map(() => db.another()));
     const claims = await Promise.all(
-      stores.map((store) => store.stops.claim({ cardId: 1, iccid: iccidOf(1) }, MONTH, 3_600_000, UNLIMITED)),
+      stores.map((store) => store.stops.claim(sim(1), MONTH, 3_600_000, UNLIMITED)),
     );
     expect(claims.filter(({ state }) => state === 'granted')).toHaveLength(1);
     expect((await db.store.stopControl.read()).doneHour).toBe(1);

@@ -188,6 +188,7 @@ describe('migrations: PostgreSQL only', () => {
       carrierId: 0,
       status: 1,
       allowanceMb: null,
+      vendorId: null,
       stopped: false,
     });
   });

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { StopRules } from '../../../src/domain/stops/stop.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
-import { addCards, describeRecordStore, iccidOf, reading } from './stores.ts';
+import { addCards, describeRecordStore, iccidOf, reading, sim } from './stores.ts';
 
 const LEASE_MS = 3_600_000;
 const MONTH = '2026-11';
@@ -27,8 +27,7 @@ describeRecordStore('cards over their package that run', (db) => {
     );
     return (await db.store.stops.overRunning())?.cardIds ?? expect.unreachable('a walk has ended');
   }
-  const claim = (rules = UNLIMITED) =>
-    db.store.stops.claim({ cardId: 1, iccid: iccidOf(1) }, MONTH, LEASE_MS, rules);
+  const claim = (rules = UNLIMITED) => db.store.stops.claim(sim(1), MONTH, LEASE_MS, rules);
   const spared = async () => {
     const filter = { state: 'spared', sinceMs: null, carrierId: null } as const;
     const { items, total } = await db.store.stops.list(filter, { offset: 0, limit: 10 });

@@ -719,6 +719,15 @@ describeRecordStore('resumes', (db) => {
   });
 
   describe('of a card that has another SIM', () => {
+    it('calls nothing by a vendor id that the card has no more', async () => {
+      const { id } = await create({ cardIds: [1] });
+      await db.sql("UPDATE cards SET vendor_id = 'v-2' WHERE card_id = 1");
+      const asked = (vendorId: string | null) =>
+        db.store.resumes.claim({ ...simOf(1), vendorId }, true, LEASE_MS);
+      expect(await asked(null)).toEqual({ state: 'other_iccid', runId: id });
+      expect(await asked('v-2')).toMatchObject({ state: 'granted' });
+    });
+
     it('calls nothing, and takes no status of the former one', async () => {
       const { id } = await create({ cardIds: [1, 2] });
       await claim(2);
@@ -729,7 +738,7 @@ describeRecordStore('resumes', (db) => {
       ]);
       expect(await complete(2, id)).toBeNull();
       expect(await db.store.resumes.find(id)).toMatchObject({ waiting: 2 });
-      const sim = { cardId: 1, iccid: simOf(501).iccid };
+      const sim = { ...simOf(501), cardId: 1 };
       expect(await db.store.resumes.claim(sim, true, LEASE_MS)).toMatchObject({ state: 'granted' });
     });
   });

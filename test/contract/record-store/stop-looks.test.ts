@@ -19,7 +19,11 @@ describeRecordStore('looks at stops', (db) => {
   const claim = (cardId: number, differing: Partial<StopRules> = {}) =>
     db.store.stops.claim(sim(cardId), MONTH, LEASE_MS, rules(differing));
   const look = (cardIds: readonly number[], differing: Partial<StopRules> = {}, store = db.store) =>
-    store.stops.look(cardIds.map(sim), MONTH, rules(differing));
+    store.stops.look(
+      cardIds.map((cardId) => sim(cardId)),
+      MONTH,
+      rules(differing),
+    );
   const one = async (cardId: number, differing: Partial<StopRules> = {}) =>
     (await look([cardId], differing)).get(cardId);
   const rows = () => db.sql('SELECT card_id, state, held_by, attempts FROM card_stops ORDER BY card_id');
@@ -60,7 +64,7 @@ describeRecordStore('looks at stops', (db) => {
   });
 
   it('asks for the SIM that the gateway shows', async () => {
-    const other = { cardId: 1, iccid: iccidOf(777) };
+    const other = sim(1, iccidOf(777));
     expect(await db.store.stops.look([other, sim(2)], MONTH, UNLIMITED)).toEqual(
       new Map<number, StopLook>([
         [1, { state: 'other_iccid' }],

@@ -2,7 +2,7 @@
 // they were; otherwise the card is judged anew, by a reading taken after the change.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UNLIMITED } from '../../support/stop-rules.ts';
-import { addCards, describeRecordStore, iccidOf, reading } from './stores.ts';
+import { addCards, describeRecordStore, iccidOf, reading, sim } from './stores.ts';
 
 const LEASE_MS = 3_600_000;
 const MONTH = '2026-11';
@@ -12,7 +12,7 @@ const NEW_SIM = iccidOf(777);
 describeRecordStore('stops of a card that changed', (db) => {
   /** The SIM that the card has, and that is called. */
   let iccid = iccidOf(1);
-  const claim = (rules = UNLIMITED) => db.store.stops.claim({ cardId: 1, iccid }, MONTH, LEASE_MS, rules);
+  const claim = (rules = UNLIMITED) => db.store.stops.claim(sim(1, iccid), MONTH, LEASE_MS, rules);
   const complete = () => db.store.stops.complete({ cardId: 1, iccid }, MONTH);
   const isWanted = async () => (await db.store.stops.wanted([1])).length === 1;
   const stop = async () => (await db.store.stops.ofCard(1, 1))[0];
@@ -225,6 +225,14 @@ describeRecordStore('stops of a card that changed', (db) => {
 
   describe('while its stop is in flight', () => {
     const known = async () => (await db.sql('SELECT stopped FROM cards'))[0]?.stopped;
+
+    it('claims nothing for a SIM that the vendor knows by another id now', async () => {
+      await db.sql("UPDATE cards SET vendor_id = 'v-2'");
+      const asked = (vendorId: string | null) =>
+        db.store.stops.claim({ ...sim(1), vendorId }, MONTH, LEASE_MS, UNLIMITED);
+      for (const former of ['v-1', null]) expect(await asked(former)).toEqual({ state: 'other_iccid' });
+      expect(await asked('v-2')).toMatchObject({ state: 'granted' });
+    });
 
     it('claims nothing for a SIM that the card does not have', async () => {
       await setSim(NEW_SIM);

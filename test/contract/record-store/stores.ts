@@ -2,7 +2,7 @@
 // gets migrated, empty tables. Also the few moves many suites share.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
-import { CARD_DEFAULTS, type CardIccid, type CardImport } from '../../../src/domain/cards/card.ts';
+import { CARD_DEFAULTS, type CardImport, type NamedCard } from '../../../src/domain/cards/card.ts';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { snakeKeys } from '../../../src/platform/snake-keys.ts';
 import { openPglite } from '../../../src/store/pglite/client.ts';
@@ -115,8 +115,8 @@ export function iccidOf(cardId: number): string {
 }
 
 /** The card and its first SIM. */
-export function sim(cardId: number): CardIccid {
-  return { cardId, iccid: iccidOf(cardId) };
+export function sim(cardId: number, iccid = iccidOf(cardId)): NamedCard {
+  return { cardId, iccid, vendorId: null };
 }
 
 export function row(cardId: number, fields: Partial<CardImport> = {}): CardImport {
@@ -126,6 +126,7 @@ export function row(cardId: number, fields: Partial<CardImport> = {}): CardImpor
     iccid: iccidOf(cardId),
     carrierId: 1,
     allowanceMb: 1024,
+    vendorId: null,
     ...fields,
   };
 }

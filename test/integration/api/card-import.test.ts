@@ -96,6 +96,7 @@ it('previews an import: every card that it would update as it is, then the repor
     carrier_id: 1,
     status: 1,
     allowance_mb: 500,
+    vendor_id: null,
     real_name_verified: null,
   });
   expect(await allowanceOf(2)).toBe(500);

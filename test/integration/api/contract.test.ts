@@ -51,7 +51,7 @@ beforeAll(async () => {
   const stores = { redisUrl: (await freshRedis()).url, databaseUrl: await freshDatabase() };
   api = await startApi(stores);
   closed = await startApi({ ...stores, tokens: TOKENS });
-  const row = { carrierId: 1, status: 1, allowanceMb: 500, realNameVerified: false };
+  const row = { carrierId: 1, status: 1, allowanceMb: 500, vendorId: null, realNameVerified: false };
   await api.records.cards.importChunk([{ ...row, cardId: 1, iccid: '89860000000000000001' }]);
   document = (await api.call('GET', '/openapi.json')).body;
   operations = Object.entries(resolved(document).paths as Record<string, Record<string, object>>).flatMap(

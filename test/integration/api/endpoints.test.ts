@@ -25,7 +25,7 @@ const CARDS = 3;
 const iccidOf = (cardId: number) => `8986000000000000${String(cardId).padStart(4, '0')}`;
 
 async function importCards(cardIds: readonly number[]): Promise<void> {
-  const row = { carrierId: 7, status: 1, allowanceMb: 500, realNameVerified: false };
+  const row = { carrierId: 7, status: 1, allowanceMb: 500, vendorId: null, realNameVerified: false };
   await api.records.cards.importChunk(cardIds.map((cardId) => ({ ...row, cardId, iccid: iccidOf(cardId) })));
 }
 
@@ -484,6 +484,7 @@ describe('cards', () => {
       real_name_verified: false,
       stopped: false,
       allowance_mb: 500,
+      vendor_id: null,
       used_mb_month: 12.5,
       usage_month: new MonthCalendar('Asia/Shanghai').monthOf(Date.now()),
       last_polled_at: { realname: null, carddata: new Date(POLLED_AT_MS).toISOString(), package: null },

@@ -15,10 +15,10 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type CliOptions, cli } from '../../unit/cli/cli-under-test.ts';
 
-const HEADER = 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified';
+const HEADER = 'card_id,iccid,carrier_id,status,allowance_mb,vendor_id,real_name_verified';
 const iccidOf = (cardId: number) => `8986${String(cardId).padStart(16, '0')}`;
 const lineOf = (cardId: number, { carrier = 1, status = 1 } = {}) =>
-  `${cardId},${iccidOf(cardId)},${carrier},${status},500,false\n`;
+  `${cardId},${iccidOf(cardId)},${carrier},${status},500,,false\n`;
 const fileOf = (lines: readonly string[]) => `${HEADER}\n${lines.join('')}`;
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
 
@@ -56,7 +56,7 @@ describe('import and export', () => {
       some.stdout
         .split('\n')
         .slice(1, -1)
-        .every((line) => line.includes(',2,1,500,false')),
+        .every((line) => line.includes(',2,1,500,,false')),
     ).toBe(true);
     expect(some.stdout.split('\n')).toHaveLength(500 + 2);
   });
@@ -73,7 +73,7 @@ describe('import and export', () => {
       lineOf(1, { carrier: 1, status: 1 }), // as it is
       lineOf(2, { carrier: 9 }), // another carrier
       lineOf(5_001), // new
-      `5002,${iccidOf(3)},1,1,500,false\n`, // somebody else's iccid
+      `5002,${iccidOf(3)},1,1,500,,false\n`, // somebody else's iccid
       'x,y\n',
     ];
     const outcome = await cards(['import', '--dry-run', '-'], { input: fileOf(lines) });
@@ -139,10 +139,10 @@ describe('an import that lowers allowances', () => {
   const directory = temporaryDirectory('imports');
   const path = join(directory, 'cards.csv');
   const fleet = (allowanceMb: number) =>
-    fileOf(numbers(100).map((i) => `${ID + i},${iccidOf(ID + i)},1,1,${allowanceMb},\n`));
+    fileOf(numbers(100).map((i) => `${ID + i},${iccidOf(ID + i)},1,1,${allowanceMb},,\n`));
   const allowances = async () => {
     const { cards: found } = await api.records.cards.list(
-      { carrierId: null, status: null, stopped: null },
+      { carrierId: null, status: null, stopped: null, vendorId: null },
       ID,
       100,
     );
@@ -195,7 +195,7 @@ describe('an import that lowers allowances', () => {
     );
     expect(readFileSync(file, 'utf8').split('\n').slice(0, 2)).toEqual([
       HEADER,
-      `${ID + 1},${iccidOf(ID + 1)},1,1,1000,`,
+      `${ID + 1},${iccidOf(ID + 1)},1,1,1000,,`,
     ]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const again = await imports(['--undo-file', file, '--yes']);
@@ -277,10 +277,10 @@ describe('an import of a file', () => {
     const path = join(directory, 'cards.csv');
     const ID = 8_000_000;
     const fleet = (carrier: number) =>
-      fileOf(numbers(3).map((i) => `${ID + i},${iccidOf(ID + i)},${carrier},1,,\n`));
-    const other = fileOf([`${ID + 1},${iccidOf(ID + 1)},9,1,,\n`, `${ID + 2},${iccidOf(ID + 2)},9,1,,\n`]);
+      fileOf(numbers(3).map((i) => `${ID + i},${iccidOf(ID + i)},${carrier},1,,,\n`));
+    const other = fileOf([`${ID + 1},${iccidOf(ID + 1)},9,1,,,\n`, `${ID + 2},${iccidOf(ID + 2)},9,1,,,\n`]);
     expect(await cards(['import', '-'], { input: fleet(1) })).toMatchObject({ code: 0 });
-    writeFileSync(path, fleet(1).replace(`,1,1,,`, `,5,1,,`));
+    writeFileSync(path, fleet(1).replace(`,1,1,,,`, `,5,1,,,`));
     const restore = importsOfOthers(other);
     const { code, stderr } = await cards(['import', path], { env: options.env() });
     restore();
@@ -367,7 +367,7 @@ describe('Ctrl-C in an import', () => {
       yield `${HEADER}\n`;
       for (let i = 1; ; i += 1) {
         // Every piece ends in the middle of a row.
-        yield `${i === 1 ? '' : '0,false\n'}${lineOf(FIRST + i).slice(0, -'0,false\n'.length)}`;
+        yield `${i === 1 ? '' : ',false\n'}${lineOf(FIRST + i).slice(0, -',false\n'.length)}`;
         if (i % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
       }
     }

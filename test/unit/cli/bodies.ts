@@ -119,6 +119,7 @@ export const CARD: CardBody = {
   real_name_verified: true,
   stopped: true,
   allowance_mb: null,
+  vendor_id: null,
   used_mb_month: 12.5,
   usage_month: '2026-11',
   last_polled_at: { ...perTaskType(() => null), realname: '2026-11-21T09:58:00.000Z' },

@@ -34,6 +34,7 @@ const BODY: ExplanationBody = {
     real_name_verified: false,
     stopped: true,
     allowance_mb: 500,
+    vendor_id: null,
     used_mb_month: 501.50000000000006,
     usage_month: '2026-11',
     last_polled_at: { ...perTaskType(() => null), carddata: AT },

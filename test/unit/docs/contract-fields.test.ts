@@ -49,7 +49,7 @@ const SECTIONS: ReadonlyArray<readonly [title: string, reports: readonly z.ZodTy
   [
     'Import columns',
     [importReport],
-    'card_id iccid carrier_id status allowance_mb real_name_verified dry_run true false ignore_columns overwrite_verified',
+    'card_id iccid carrier_id status allowance_mb vendor_id real_name_verified dry_run true false ignore_columns overwrite_verified',
   ],
 ];
 

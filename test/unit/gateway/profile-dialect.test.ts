@@ -30,6 +30,7 @@ const CARDS = [1, 2, 3].map((cardId) => ({
   iccid: demoIccid(cardId),
   carrierId: 1,
   allowanceMb: null,
+  vendorId: null,
 }));
 const [CARD] = CARDS as [(typeof CARDS)[0]];
 const calendar = new MonthCalendar('Asia/Shanghai');

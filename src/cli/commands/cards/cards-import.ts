@@ -20,7 +20,7 @@ export const importCards = defineCommand({
   name: 'import',
   summary: 'Import cards from a CSV or NDJSON file; keep good rows and list bad ones (exit code 65)',
   examples: [
-    'cardpoll cards import cards.csv  # card_id,iccid,carrier_id,status,allowance_mb,real_name_verified',
+    'cardpoll cards import cards.csv  # card_id, iccid, carrier_id, status, allowance_mb, vendor_id, real_name_verified',
     'cardpoll cards import cards.ndjson --dry-run  # one JSON object per line, same names; checks only',
     'cardpoll cards import export.csv --ignore-columns  # a file with further columns',
     'cardpoll cards import - < cards.csv  # from standard input: nothing is kept to undo it',

@@ -2,7 +2,7 @@
 // cards-import.ts imports cards.
 import type { ApiClient } from '../../../api/client/client.ts';
 import type { CardListBody, CardQuery, OrderedStopBody } from '../../../api/client/client-bodies.ts';
-import { integer, oneOf } from '../../../config/kinds.ts';
+import { integer, oneOf, text } from '../../../config/kinds.ts';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { LIST_LIMIT_BOUNDS } from '../../../domain/page.ts';
 import { ask, showAnswer } from '../../ask.ts';
@@ -94,13 +94,15 @@ const FILTER_OPTIONS = [
     doc: 'only cards that are stopped, or only those that are not',
     kind: oneOf(['yes', 'no']),
   },
+  { flags: '--vendor-id <text>', doc: 'only cards that the vendor knows by this', kind: text('vendor id') },
 ] as const satisfies readonly OptionSpec[];
 
-function queryOf({ carrierId, status, stopped }: OptionsOf<typeof FILTER_OPTIONS>): CardQuery {
+function queryOf({ carrierId, status, stopped, vendorId }: OptionsOf<typeof FILTER_OPTIONS>): CardQuery {
   return {
     carrier_id: carrierId ?? null,
     status: status ?? null,
     stopped: stopped === undefined ? null : stopped === 'yes',
+    vendor_id: vendorId ?? null,
   };
 }
 

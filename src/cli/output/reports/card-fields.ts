@@ -20,6 +20,7 @@ export function cardFields(
     [
       ['card id', style.text(card.card_id)],
       ['iccid', style.text(card.iccid)],
+      ['vendor id', style.text(card.vendor_id ?? 'none')],
       ['carrier', style.text(card.carrier_id)],
       ['status', style.text(card.status)],
       verifiedField(card, style, offersRealname(tasks)),
@@ -36,6 +37,7 @@ export function cardFields(
 export const cardTable = listTable<CardListBody['items'][number]>((style) => [
   { header: 'CARD', cell: (card) => style.id(card.card_id) },
   { header: 'ICCID', cell: (card) => style.text(card.iccid), least: 22 },
+  { header: 'VENDOR ID', cell: (card) => style.text(card.vendor_id ?? ''), drop: 5 },
   { header: 'CARRIER', cell: (card) => style.id(card.carrier_id), drop: 2 },
   { header: 'STATUS', cell: (card) => style.id(card.status), drop: 3 },
   { header: 'ALLOWANCE MB', cell: (card) => style.number(card.allowance_mb), drop: 1 },

@@ -61,6 +61,7 @@ export interface ImportChunkOptions {
 /** Which cards to list; an attribute that is null matches all. */
 export interface CardFilter extends CardSelection {
   readonly stopped: boolean | null;
+  readonly vendorId: string | null;
 }
 
 export type ListedCard = CardAttributes & CardState;

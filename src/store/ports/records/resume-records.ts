@@ -4,7 +4,7 @@
 // out as they are resumed, some thousand at a time, and each is due from then on. The next package poll resumes it, once: the
 // claim of a call is a lease, as that of a stop is.
 import type { Actor, AuditEntry } from '../../../domain/audit.ts';
-import type { CardIccid, CardMembership } from '../../../domain/cards/card.ts';
+import type { CardIccid, CardMembership, NamedCard } from '../../../domain/cards/card.ts';
 
 /**
  * The cards of a run: a list, or what cardpoll stopped since a time and is stopped now, or may be: the stop was called and is
@@ -102,7 +102,7 @@ export interface ResumeRecords {
   cancel(id: string): Promise<ResumeRun | null>;
 
   /** Claims the right to resume a card that waits in a run. @param isStopped as the gateway shows the SIM of `card`. */
-  claim(card: CardIccid, isStopped: boolean, leaseMs: number): Promise<ResumeClaim>;
+  claim(card: NamedCard, isStopped: boolean, leaseMs: number): Promise<ResumeClaim>;
   /**
    * Call when the gateway shows the card running. The card is no longer stopped, its last stop is `resumed` (also one that
    * was requested before the run and not confirmed), and the audit trail has it, in one transaction.

@@ -2,7 +2,7 @@
 // mode, the number of recent stops, and a jump of the fleet's readings.
 
 import type { AuditEntry } from '../../../domain/audit.ts';
-import type { CardIccid, CardMembership } from '../../../domain/cards/card.ts';
+import type { CardIccid, CardMembership, NamedCard } from '../../../domain/cards/card.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { JumpEnd } from '../../../domain/results/usage-growth.ts';
 import type {
@@ -125,7 +125,7 @@ export interface StopRecords {
    * Judges cards that the gateway shows running as `claim` does, and writes which stops are held or observed, but claims and
    * counts nothing: the looks of a fleet do not wait for each other. @param cards each once. @param month YYYY-MM
    */
-  look(cards: readonly CardIccid[], month: string, rules: StopRules): Promise<ReadonlyMap<number, StopLook>>;
+  look(cards: readonly NamedCard[], month: string, rules: StopRules): Promise<ReadonlyMap<number, StopLook>>;
   /**
    * Claims the right to stop a card that the gateway shows running, if the current records say that it is over its
    * package, or an operator ordered the stop. A card is stopped at most once a month, unless it has another SIM or a larger
@@ -134,7 +134,7 @@ export interface StopRecords {
    * rules are judged and the stop is counted in the same statement, so that all instances together keep the budget.
    * @param card with the SIM that the gateway shows running. @param month YYYY-MM
    */
-  claim(card: CardIccid, month: string, leaseMs: number, rules: StopRules): Promise<StopClaim>;
+  claim(card: NamedCard, month: string, leaseMs: number, rules: StopRules): Promise<StopClaim>;
   /**
    * Call when the gateway shows the card stopped. Marks the stop as done and the card as stopped, and writes an audit
    * entry, in one transaction. @returns the entry; null when no stop of this SIM was in progress.

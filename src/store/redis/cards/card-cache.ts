@@ -17,7 +17,7 @@ const STOPPED = 2;
 const ORDERED = 4;
 const OF_FORMER_ICCID = 8;
 /** Every change of the fields needs another letter. */
-const LAYOUT = 'E';
+const LAYOUT = 'F';
 const SEPARATOR = ';';
 
 export function redisCardCache(client: RedisClient, keys: Keys): CardCache {
@@ -64,8 +64,9 @@ export function redisCardCache(client: RedisClient, keys: Keys): CardCache {
  * listpack. The format is private and may change with any version.
  *
  * A letter names the layout. The fields follow it, split by semicolons: iccid (a 1 in front keeps its leading zeros),
- * carrier, status, flags (1 verified, 2 stopped, 4 ordered, 8 usage of a former ICCID), allowance (- for unlimited), then month, used MB, last reading
- * (empty: same as used), read at; these four are missing before the first reading. A tenth is the suspected reading (empty:
+ * carrier, status, flags (1 verified, 2 stopped, 4 ordered, 8 usage of a former ICCID), allowance (- for unlimited),
+ * vendor id (empty: none), then month, used MB, last reading
+ * (empty: same as used), read at; these four are missing before the first reading. The next is the suspected reading (empty:
  * none), and three more the jump: reading before, used MB before (empty: same, - for an earlier month), and by how many ms
  * it is older than read at. What is empty at the end is left out. Whole numbers are base 36.
  *
@@ -85,6 +86,7 @@ export function packCard(card: Card): string {
     flags,
     card.allowanceMb ?? '-',
   ];
+  if (card.vendorId !== null || card.usage !== null) fields.push(encodeURIComponent(card.vendorId ?? ''));
   const { usage } = card;
   if (usage !== null) {
     const reading = usage.lastReadingMb === usage.usedMb ? '' : usage.lastReadingMb;
@@ -99,7 +101,7 @@ export function packCard(card: Card): string {
 export function unpackCard(cardId: number, packed: string): Card | null {
   if (!packed.startsWith(LAYOUT)) return null;
   const fields = packed.slice(LAYOUT.length).split(SEPARATOR);
-  const [iccid, carrier, status, flags, allowance] = fields;
+  const [iccid, carrier, status, flags, allowance, vendorId = ''] = fields;
   if (iccid === undefined || carrier === undefined || status === undefined || allowance === undefined)
     return null;
   return {
@@ -111,7 +113,8 @@ export function unpackCard(cardId: number, packed: string): Card | null {
     stopped: (Number(flags) & STOPPED) !== 0,
     ordered: (Number(flags) & ORDERED) !== 0,
     allowanceMb: allowance === '-' ? null : Number(allowance),
-    usage: unpackUsage(fields.slice(5), (Number(flags) & OF_FORMER_ICCID) !== 0),
+    vendorId: vendorId === '' ? null : decodeURIComponent(vendorId),
+    usage: unpackUsage(fields.slice(6), (Number(flags) & OF_FORMER_ICCID) !== 0),
   };
 }
 

@@ -1,21 +1,14 @@
 // The columns of a card, as lists in the statements of this folder: {*} are all of them, {attributes} those that an import
-// sets without real_name_verified, which has a rule of its own; {c.*} and {c.attributes} are those of c. Unlike c.* they are
+// sets as given; vendor_id and real_name_verified have rules of their own. {c.*} and {c.attributes} are those of c. Unlike c.* they are
 // the columns that this version knows, so a migration that adds one does not change a statement of the version before.
-import {
-  type CardAttributes,
-  type CardImport,
-  IMPORT_FIELDS,
-  STATE_FIELDS,
-} from '../../../domain/cards/card.ts';
+import { type CardImport, IMPORT_FIELDS, STATE_FIELDS } from '../../../domain/cards/card.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
 
-export const ATTRIBUTES = IMPORT_FIELDS.filter(
-  (field): field is keyof CardAttributes => field !== 'realNameVerified',
-);
+const OF_A_RULE: ReadonlyArray<keyof CardImport> = ['vendorId', 'realNameVerified'];
 
 const LISTS: Readonly<Record<string, readonly string[]>> = {
-  attributes: ATTRIBUTES.map(snakeCase),
-  '*': [...ATTRIBUTES, ...STATE_FIELDS].map(snakeCase),
+  attributes: IMPORT_FIELDS.filter((field) => !OF_A_RULE.includes(field)).map(snakeCase),
+  '*': [...new Set([...IMPORT_FIELDS, ...STATE_FIELDS])].map(snakeCase),
 };
 
 export function withColumns(file: string): string {

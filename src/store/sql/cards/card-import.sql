@@ -1,10 +1,10 @@
 -- One chunk of a card import: its rows go into a temporary table, then one statement updates the cards to match them.
--- {attributes} are the columns that an import sets, without real_name_verified (card-columns.ts).
+-- {attributes} are the columns that an import sets as given (card-columns.ts).
 
 -- name: card_import.createRows
 -- Created once per connection, and empty at the start of every transaction.
 CREATE TEMPORARY TABLE IF NOT EXISTS import_rows ON COMMIT DELETE ROWS AS
-SELECT 0 AS position, {attributes}, real_name_verified FROM cards WITH NO DATA
+SELECT 0 AS position, {attributes}, vendor_id, real_name_verified FROM cards WITH NO DATA
 
 -- name: card_import.copyRows
 COPY import_rows FROM STDIN
@@ -37,14 +37,14 @@ ANALYZE (SKIP_LOCKED) cards
 -- wrong, as JSON, of so many that get one (new_iccids): rounded (it ends in four zeros) and, where nothing is written, twins (another card has it with or without
 -- the last digit). Elsewhere the look-ups for twins would take longer than the import.
 WITH given AS (
-  SELECT position, {attributes},
+  SELECT position, {attributes}, vendor_id,
     CASE WHEN real_name_verified OR $2::boolean THEN real_name_verified END AS real_name_verified
   FROM import_rows
 ), candidate AS MATERIALIZED (
-  SELECT r.*, own, own.card_id IS NOT NULL AS known,
+  SELECT r.position, {r.attributes}, gets.vendor_id, r.real_name_verified, own, own.card_id IS NOT NULL AS known,
     own.iccid IS DISTINCT FROM r.iccid AS gets_iccid,
-    own.card_id IS NOT NULL AND ({own.attributes}, own.real_name_verified)
-      IS DISTINCT FROM ({r.attributes}, coalesce(r.real_name_verified, own.real_name_verified)) AS differs,
+    own.card_id IS NOT NULL AND ({own.attributes}, own.vendor_id, own.real_name_verified)
+      IS DISTINCT FROM ({r.attributes}, gets.vendor_id, coalesce(r.real_name_verified, own.real_name_verified)) AS differs,
     -- The iccid belongs to another card, or an earlier row of this chunk has claimed it.
     holder.card_id IS DISTINCT FROM r.card_id AND (holder.card_id IS NOT NULL
       OR row_number() OVER (PARTITION BY r.iccid ORDER BY r.position) > 1) AS conflicts,
@@ -61,6 +61,10 @@ WITH given AS (
   FROM given r
   LEFT JOIN cards own ON own.card_id = r.card_id
   LEFT JOIN cards holder ON holder.iccid = r.iccid
+  -- A vendor id belongs to the SIM: one that is not given stays with the ICCID, and - takes it away.
+  CROSS JOIN LATERAL (
+    SELECT nullif(coalesce(r.vendor_id, CASE WHEN own.iccid = r.iccid THEN own.vendor_id END), '-') AS vendor_id
+  ) gets
 ), verdict AS MATERIALIZED (
   SELECT count(*) FILTER (WHERE over_package AND NOT conflicts) AS over_package,
     NOT $1::boolean AND coalesce(count(*) FILTER (WHERE over_package AND NOT conflicts) > $4::bigint, false) AS refused
@@ -68,14 +72,15 @@ WITH given AS (
 ), updated AS (
   UPDATE cards c SET
     ({attributes}) = ROW({r.attributes}),
+    vendor_id = r.vendor_id,
     real_name_verified = coalesce(r.real_name_verified, c.real_name_verified)
   FROM candidate r
   WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict)
     AND c.card_id = r.card_id AND r.differs AND NOT r.conflicts
   RETURNING 1
 ), inserted AS (
-  INSERT INTO cards ({attributes}, real_name_verified)
-  SELECT {attributes}, coalesce(real_name_verified, false)
+  INSERT INTO cards ({attributes}, vendor_id, real_name_verified)
+  SELECT {attributes}, vendor_id, coalesce(real_name_verified, false)
   FROM candidate
   WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict) AND NOT known AND NOT conflicts
   ORDER BY card_id
@@ -103,6 +108,7 @@ SELECT
     )
   ), '[]') AS twins,
   CASE WHEN $5::boolean THEN json_agg(to_jsonb(own) || jsonb_build_object(
+    'vendor_id', coalesce((own).vendor_id, CASE WHEN vendor_id IS NOT NULL THEN '-' END),
     'real_name_verified', CASE WHEN real_name_verified <> (own).real_name_verified THEN (own).real_name_verified END
   ) ORDER BY position) FILTER (WHERE differs AND NOT conflicts) END AS former
 FROM candidate

@@ -1,18 +1,15 @@
 // Writes the chunks of a card import: into a temporary table (COPY where the driver has it), then one statement that
 // touches only the cards that differ. Used by cards.ts; parsing and validation are operations/cards/card-import.ts.
-import type { CardImport } from '../../../domain/cards/card.ts';
+import { type CardImport, IMPORT_FIELDS } from '../../../domain/cards/card.ts';
 import { snakeKeys } from '../../../platform/snake-keys.ts';
 import type { ImportChunkOptions, ImportedChunk } from '../../ports/records/card-records.ts';
 import type { SqlClient, SqlTransaction } from '../client/sql-client.ts';
 import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE, UNIQUE_VIOLATION } from '../client/sql-errors.ts';
 import { statements } from '../client/statements.ts';
-import { ATTRIBUTES, toImport, withColumns } from './card-columns.ts';
+import { toImport, withColumns } from './card-columns.ts';
 import file from './card-import.sql';
 
 const sql = statements(withColumns(file));
-
-/** In the order of the temporary table. */
-const IMPORTED = [...ATTRIBUTES, 'realNameVerified'] as const;
 
 type ChunkRow = Omit<ImportedChunk, 'unchanged' | 'former'> & {
   readonly former: ReadonlyArray<Parameters<typeof toImport>[0]> | null;
@@ -66,8 +63,13 @@ async function fill(tx: SqlTransaction, rows: readonly CardImport[]): Promise<vo
   await sql.on(tx).run('insertRows', JSON.stringify(named));
 }
 
-/** In COPY's text format. Numbers, digits, true and false need no escapes. */
+/** In COPY's text format, in the order of the temporary table. */
 function toCopyLine(row: CardImport, position: number): string {
-  const values = IMPORTED.map((field) => row[field] ?? '\\N');
+  const values = IMPORT_FIELDS.map((field) => copyText(row[field]));
   return `${position}\t${values.join('\t')}\n`;
+}
+
+/** Only a text may have a character that COPY would read; no text has a control character. */
+function copyText(value: CardImport[keyof CardImport]): string | number | boolean {
+  return typeof value === 'string' ? value.replaceAll('\\', '\\\\') : (value ?? '\\N');
 }

@@ -76,7 +76,7 @@ SELECT max(card_id) AS last FROM cards
 
 -- name: cards.stretch
 -- A range of the cards in id order, filtered. $1 card id to start after, $2 cards to scan, $3 cards to return at most,
--- $4 carrier, $5 status, $6 stopped (NULL: any).
+-- $4 carrier, $5 status, $6 stopped, $7 vendor id (NULL: any).
 -- Returns the matching cards, each with the id to start after next (NULL: there are no more cards); one row without a card for
 -- none. A full range may have left matching cards behind its last one; else everything up to the last id was scanned.
 -- Scanning a bounded range in id order needs no index on the filtered columns.
@@ -89,7 +89,7 @@ WITH looked AS MATERIALIZED (
 ), matching AS (
   SELECT * FROM looked
   WHERE ($4::integer IS NULL OR carrier_id = $4::integer) AND ($5::integer IS NULL OR status = $5::integer)
-    AND ($6::boolean IS NULL OR stopped = $6::boolean)
+    AND ($6::boolean IS NULL OR stopped = $6::boolean) AND ($7::text IS NULL OR vendor_id = $7::text)
   ORDER BY card_id
   LIMIT $3::integer
 )

@@ -58,10 +58,11 @@ export function sqlCards(client: SqlClient): CardRecords {
     count: () => db.count('count'),
     estimate: () => db.count('estimate', PAGES_COUNTED_EXACTLY, CARDS_A_PAGE),
 
-    async list({ carrierId, status, stopped }, afterId, limit) {
-      const isOpen = carrierId === null && status === null && stopped === null;
+    async list({ carrierId, status, stopped, vendorId }, afterId, limit) {
+      const filter = [carrierId, status, stopped, vendorId];
+      const isOpen = filter.every((value) => value === null);
       const window = isOpen ? limit : Math.max(limit, LOOKED_AT);
-      const rows = await db.rows<StretchRow>('stretch', afterId, window, limit, carrierId, status, stopped);
+      const rows = await db.rows<StretchRow>('stretch', afterId, window, limit, ...filter);
       const found = rows.filter(({ cardId }) => cardId !== null);
       return {
         cards: found.map(({ nextAfterId: _, ...card }) => card),

@@ -2,7 +2,7 @@
 
 -- name: resume_claims.claim
 -- $1 card id, $2 iccid whose status was read, $3 whether it is shown stopped, $4 lease in ms, $5 ms in which a call that stops
--- the card shows its effect, $6 pause in ms until a card that runs is looked at again. Returns the answer as JSON (ResumeClaim
+-- the card shows its effect, $6 pause in ms until a card that runs is looked at again, $7 its vendor id. Returns the answer as JSON (ResumeClaim
 -- of the port); no row when the card waits in no run. claimed also while a call of an earlier run may be under way that the
 -- card was taken out of. settling: a call of a stop may still take effect. That it was seen once proves the last call only if
 -- there was no other.
@@ -16,7 +16,8 @@ WITH stop AS MATERIALIZED (
   WHERE card_id = $1::bigint AND iccid = $2 AND state IN ('requested', 'done')
 ), waiting AS MATERIALIZED (
   SELECT r.run_id, CASE
-    WHEN NOT EXISTS (SELECT FROM cards c WHERE c.card_id = $1::bigint AND c.iccid = $2) THEN 'other_iccid'
+    WHEN NOT EXISTS (SELECT FROM cards c WHERE c.card_id = $1::bigint AND c.iccid = $2
+      AND c.vendor_id IS NOT DISTINCT FROM $7::text) THEN 'other_iccid'
     WHEN NOT $3::boolean AND (stop.is_called OR stop.may_follow) THEN 'settling'
     WHEN NOT $3::boolean THEN 'running'
     WHEN stop.is_called THEN 'stopping'

@@ -22,8 +22,8 @@ export function resumeClaims(
 ): Pick<ResumeRecords, 'claim' | 'complete' | 'reopen' | 'acknowledge' | 'abandon'> {
   const db = sql.on(client);
   return {
-    async claim({ cardId, iccid }, isStopped, leaseMs) {
-      const params = [cardId, iccid, isStopped, leaseMs, SETTLED_AFTER_MS, SETTLING_AGAIN_MS];
+    async claim({ cardId, iccid, vendorId }, isStopped, leaseMs) {
+      const params = [cardId, iccid, isStopped, leaseMs, SETTLED_AFTER_MS, SETTLING_AGAIN_MS, vendorId];
       return (await db.scalar<ResumeClaim>('claim', ...params)) ?? { state: 'none' };
     },
 

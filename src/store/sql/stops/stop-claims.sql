@@ -42,13 +42,16 @@ WHERE s.card_id = $1::bigint AND s.month = $2::date AND s.state IN ('dismissed',
 -- The same statement looks at many cards: it takes nothing then, and answers `open` where a claim would be granted.
 -- $1 card ids, each once: one, if $10, $2 month, $3 lease in ms, $4 mode of the settings, $5 stops an hour, $6 stops a day (NULL: no
 -- limit), $7 actor and $8 role of an audit entry, $9 ICCIDs of the SIMs that the gateway shows running, and that would be called,
--- $10 whether it takes the stop.
+-- $10 whether it takes the stop, $11 vendor ids of the SIMs.
 -- Returns for each card the answer as JSON: granted | unresolved | open | claimed | unconfirmed | other_iccid | not_over | done |
 -- held | observed, each with its fields (StopClaim and StopLook of the port).
 WITH asked AS MATERIALIZED (
-  SELECT asked.card_id, asked.iccid, coalesce(ordered.month, $2::date) AS month, ordered.month IS NOT NULL AS is_ordered,
-    EXISTS (SELECT FROM cards c WHERE c.card_id = asked.card_id AND c.iccid <> asked.iccid) AS has_other_iccid
-  FROM unnest($1::bigint[], $9::text[]) AS asked (card_id, iccid)
+  SELECT asked.card_id, asked.iccid, asked.vendor_id, coalesce(ordered.month, $2::date) AS month, ordered.month IS NOT NULL AS is_ordered,
+    EXISTS (
+      SELECT FROM cards c
+      WHERE c.card_id = asked.card_id AND (c.iccid <> asked.iccid OR c.vendor_id IS DISTINCT FROM asked.vendor_id)
+    ) AS has_other_iccid
+  FROM unnest($1::bigint[], $9::text[], $11::text[]) AS asked (card_id, iccid, vendor_id)
   LEFT JOIN LATERAL (
     -- An order may be older than the month. With coalesce() the index of all orders does not serve: a plan that was made while
     -- there were few would read all of them for each card.
@@ -67,7 +70,7 @@ WITH asked AS MATERIALIZED (
     -- A right reading after wrong ones is lower than they were, and what they counted may still be in the usage.
     coalesce(s.state = 'held' AND s.iccid = c.iccid AND u.last_reading_mb < s.reading_mb, false) AS has_fallen
   FROM asked
-  JOIN cards c ON c.card_id = asked.card_id AND c.iccid = asked.iccid
+  JOIN cards c ON c.card_id = asked.card_id AND c.iccid = asked.iccid AND c.vendor_id IS NOT DISTINCT FROM asked.vendor_id
   LEFT JOIN card_usage u ON u.card_id = asked.card_id AND u.month = asked.month
   LEFT JOIN card_stops s ON s.card_id = asked.card_id AND s.month = asked.month
   CROSS JOIN LATERAL (

@@ -4,7 +4,7 @@
 // The number of the attempt is the fence: a caller that was frozen past its lease must not give up, on waking, the claim
 // of another caller.
 import { DAEMON } from '../../../domain/audit.ts';
-import type { CardIccid } from '../../../domain/cards/card.ts';
+import type { NamedCard } from '../../../domain/cards/card.ts';
 import type { StopRules } from '../../../domain/stops/stop.ts';
 import type { StopClaim, StopLook, StopRecords } from '../../ports/records/stop-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
@@ -26,7 +26,7 @@ export function stopClaims(
 ): Pick<StopRecords, 'wanted' | 'runsOver' | 'look' | 'claim' | 'complete' | 'acknowledge' | 'abandon'> {
   const db = sql.on(client);
   function judge<Answer>(
-    cards: readonly CardIccid[],
+    cards: readonly NamedCard[],
     month: string,
     { mode, maxPerHour, maxPerDay }: StopRules,
     leaseMs: number,
@@ -34,9 +34,10 @@ export function stopClaims(
   ): Promise<Array<{ cardId: number; claim: Answer }>> {
     const ids = cards.map(({ cardId }) => cardId);
     const iccids = cards.map(({ iccid }) => iccid);
+    const vendorIds = cards.map(({ vendorId }) => vendorId);
     const { name, role } = DAEMON;
     const rules = [mode, maxPerHour, maxPerDay];
-    const params = [ids, monthStart(month), leaseMs, ...rules, name, role, iccids, takes];
+    const params = [ids, monthStart(month), leaseMs, ...rules, name, role, iccids, takes, vendorIds];
     return withPartitions(client, month, () => db.rows('claim', ...params));
   }
   return {

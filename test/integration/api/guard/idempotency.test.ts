@@ -75,7 +75,7 @@ describe('a request whose answer was lost with its instance', () => {
   });
 
   it('of a trigger, too: it is made once, and gets its cards', async () => {
-    const row = { carrierId: 1, status: 1, allowanceMb: 500, realNameVerified: false };
+    const row = { carrierId: 1, status: 1, allowanceMb: 500, vendorId: null, realNameVerified: false };
     await api.records.cards.importChunk([{ ...row, cardId: 77, iccid: '89860000000000000077' }]);
     const trigger = () =>
       api.call('POST', '/api/admin/polling-manual-trigger/single', {
@@ -98,7 +98,7 @@ it('an answer about the present state is not repeated', async () => {
       headers: headers('state-1'),
     });
   expect((await trigger()).status).toBe(404);
-  const row = { carrierId: 1, status: 1, allowanceMb: 500, realNameVerified: false };
+  const row = { carrierId: 1, status: 1, allowanceMb: 500, vendorId: null, realNameVerified: false };
   await api.records.cards.importChunk([{ ...row, cardId: 4711, iccid: '89860000000000004711' }]);
   const reply = await trigger();
   expect([reply.status, reply.headers['idempotent-replayed']]).toEqual([202, undefined]);

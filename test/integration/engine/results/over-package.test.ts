@@ -55,6 +55,7 @@ beforeAll(async () => {
     CARDS.map((cardId) => ({
       ...{ cardId, iccid: demoIccid(cardId), carrierId: 1, status: 1, realNameVerified: true },
       allowanceMb: OVER.includes(cardId) ? 1_000 : null,
+      vendorId: null,
     })),
   );
   const scripted = await startScriptedGateway(({ interfaceName, iccid }) => {

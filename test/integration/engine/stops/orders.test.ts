@@ -53,7 +53,7 @@ beforeAll(async () => {
   teardown.add(() => records.close());
   await records.migrations.up();
   await client.query('UPDATE polling_configs SET status = 0', []);
-  const card = { carrierId: 1, status: 1, realNameVerified: true, allowanceMb: 10 };
+  const card = { carrierId: 1, status: 1, realNameVerified: true, allowanceMb: 10, vendorId: null };
   await records.cards.importChunk(
     [ORDERED, RELEASED, ...RUN].map((cardId) => ({ cardId, iccid: demoIccid(cardId), ...card })),
   );
@@ -136,7 +136,7 @@ it('carries out a held stop when it is released, waits while the task type is pa
   await records.results.write([RELEASED, FIRST].map(overPackage));
   const none = { mode: 'enforce', maxPerHour: 0, maxPerDay: 0 } as const;
   for (const cardId of [RELEASED, FIRST])
-    await records.stops.claim({ cardId, iccid: demoIccid(cardId) }, MONTH, 15_000, none);
+    await records.stops.claim({ cardId, iccid: demoIccid(cardId), vendorId: null }, MONTH, 15_000, none);
   const pause = { source: 'operator', ms: 600_000, reason: 'a test', by: 'alice' } as const;
   await live.work.pause('package', pause);
   await client.query('UPDATE cards SET allowance_mb = 5000 WHERE card_id = $1', [FIRST]);

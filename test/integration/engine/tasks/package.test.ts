@@ -97,7 +97,7 @@ beforeEach(async () => {
   scripted.forget();
   scripted.follow(script);
   await records.cards.importChunk([
-    { cardId, iccid, carrierId: 1, status: 1, realNameVerified: true, allowanceMb: 10 },
+    { cardId, iccid, carrierId: 1, status: 1, realNameVerified: true, allowanceMb: 10, vendorId: null },
   ]);
   const readAtMs = Date.now();
   const next = {

@@ -8,7 +8,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 
 const NOBODY = { realname: null, carddata: null, package: null };
-const ANY = { carrierId: null, status: null, stopped: null };
+const ANY = { carrierId: null, status: null, stopped: null, vendorId: null };
 const EVERY_MS = 1_024_000;
 /** In Shanghai it is November. */
 const START = '2026-10-31T20:00:00Z';
@@ -68,6 +68,7 @@ describe('a card', () => {
       realNameVerified: true,
       stopped: false,
       allowanceMb: null,
+      vendorId: null,
       usedMbMonth: 0,
       usageMonth: '2026-11',
       lastPolledAt: NOBODY,
@@ -167,7 +168,7 @@ describe('the cards', () => {
     [ANY, [1, 2, 3, 4, 5], 5],
     [{ ...ANY, carrierId: 1 }, [1, 5, 9], null],
     [{ ...ANY, status: 0 }, [3, 6, 9, 12], null],
-    [{ carrierId: 3, status: 0, stopped: true }, [3], null],
+    [{ ...ANY, carrierId: 3, status: 0, stopped: true }, [3], null],
     [{ ...ANY, stopped: true, carrierId: 0 }, [], null],
   ])('that match %j are listed by id', async (filter, ids, nextAfterId) => {
     const listed = await cards.list(filter, 0, 5);
@@ -181,7 +182,7 @@ describe('the cards', () => {
       expect.objectContaining({ cardId: 11 }),
       {
         ...{ cardId: 12, iccid: iccidOf(12), carrierId: 0, status: 0 },
-        ...{ allowanceMb: 18, realNameVerified: false, stopped: false },
+        ...{ allowanceMb: 18, vendorId: null, realNameVerified: false, stopped: false },
       },
     ]);
     expect(nextAfterId).toBeNull();
@@ -189,23 +190,23 @@ describe('the cards', () => {
 });
 
 describe('an export', () => {
-  const HEADER = 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified\n';
+  const HEADER = 'card_id,iccid,carrier_id,status,allowance_mb,vendor_id,real_name_verified\n';
   const LOW = { ...ANY, status: 2 };
 
   it('is a file an import takes', async () => {
     expect(await piecesOf(cards.export(LOW, 'csv'))).toEqual([
       HEADER,
       [
-        `2,${iccidOf(2)},2,2,,true\n`,
-        `5,${iccidOf(5)},1,2,7.5,false\n`,
-        `8,${iccidOf(8)},0,2,12,false\n`,
-        `11,${iccidOf(11)},3,2,16.5,false\n`,
+        `2,${iccidOf(2)},2,2,,,true\n`,
+        `5,${iccidOf(5)},1,2,7.5,,false\n`,
+        `8,${iccidOf(8)},0,2,12,,false\n`,
+        `11,${iccidOf(11)},3,2,16.5,,false\n`,
       ].join(''),
     ]);
     const [text = ''] = await piecesOf(cards.export(LOW, 'ndjson'));
     expect(text.split('\n').slice(0, 2)).toEqual([
-      `{"card_id":2,"iccid":"${iccidOf(2)}","carrier_id":2,"status":2,"allowance_mb":null,"real_name_verified":true}`,
-      `{"card_id":5,"iccid":"${iccidOf(5)}","carrier_id":1,"status":2,"allowance_mb":7.5,"real_name_verified":false}`,
+      `{"card_id":2,"iccid":"${iccidOf(2)}","carrier_id":2,"status":2,"allowance_mb":null,"vendor_id":null,"real_name_verified":true}`,
+      `{"card_id":5,"iccid":"${iccidOf(5)}","carrier_id":1,"status":2,"allowance_mb":7.5,"vendor_id":null,"real_name_verified":false}`,
     ]);
     expect(text.endsWith('}\n')).toBe(true);
   });

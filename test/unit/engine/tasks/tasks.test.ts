@@ -38,6 +38,7 @@ const CARD: Card = {
   stopped: false,
   ordered: false,
   allowanceMb: 10,
+  vendorId: null,
   usage: USAGE,
 };
 const SAME = { card_id: 7, iccid: CARD.iccid };

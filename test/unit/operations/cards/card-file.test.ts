@@ -150,7 +150,7 @@ describe('CSV rows', () => {
         code: 'bad_import_header',
         message: "the header line is wrong: column 'card_id' is missing",
         hint:
-          'The columns are card_id, iccid, carrier_id, status, allowance_mb, real_name_verified; ' +
+          'The columns are card_id, iccid, carrier_id, status, allowance_mb, vendor_id, real_name_verified; ' +
           'card_id and iccid are required. --ignore-columns ignores all others.',
       }),
     );
@@ -188,6 +188,7 @@ describe('toCardImport', () => {
       carrierId: 0,
       status: 1,
       allowanceMb: null,
+      vendorId: null,
       realNameVerified: null,
     };
     expect(card()).toEqual(expected);
@@ -276,6 +277,11 @@ describe('the fields of a row', () => {
     [{ allowance_mb: '.25' }, { allowanceMb: 0.25 }],
     [{ allowance_mb: '25E-1' }, { allowanceMb: 2.5 }],
     [{ allowance_mb: '1e+003' }, { allowanceMb: 1_000 }],
+    [{ vendor_id: 'SIM 7/ü\\' }, { vendorId: 'SIM 7/ü\\' }],
+    [{ vendor_id: 4711 }, { vendorId: '4711' }],
+    [{ vendor_id: '' }, { vendorId: null }],
+    [{ vendor_id: '-' }, { vendorId: '-' }],
+    [{ vendor_id: '😀'.repeat(64) }, { vendorId: '😀'.repeat(64) }],
   ])('takes %j', (fields, read) => {
     expect(card(fields)).toMatchObject(read);
   });
@@ -285,9 +291,20 @@ describe('the fields of a row', () => {
     const noNumber = 'is not an integer from -2147483648 to 2147483647';
     const noIccid = 'is not 18 to 22 digits';
     const noMegabytes = 'is not a number of megabytes (0 or more)';
+    const noVendorId = 'is not 1 to 64 printable characters';
     const noBoolean = 'is not true, false, yes, no, 1 or 0';
 
     it.each<[RawRow, string]>([
+      [{ vendor_id: 'x'.repeat(65) }, `vendor_id '${'x'.repeat(40)}...' ${noVendorId}`],
+      [{ vendor_id: ' a' }, `vendor_id ' a' ${noVendorId}`],
+      [{ vendor_id: 'a\u202eb' }, `vendor_id 'a?b' ${noVendorId}`],
+      [{ vendor_id: '..' }, `vendor_id '..' ${noVendorId}`],
+      [{ vendor_id: true }, `vendor_id 'true' ${noVendorId}`],
+      [{ vendor_id: 2 ** 53 }, 'vendor_id must be a string: a JSON number loses its last digits'],
+      [
+        { vendor_id: '1.23457E+11' },
+        "vendor_id '1.23457E+11' was shortened by a spreadsheet: format the column as text",
+      ],
       [{ card_id: '' }, 'card_id is missing'],
       [{ card_id: undefined }, 'card_id is missing'],
       [{ card_id: 'x1' }, `card_id 'x1' ${noCardId}`],
@@ -327,7 +344,7 @@ describe('the fields of a row', () => {
 
 // An export is the text of an import: what a field holds survives both.
 describe('an export', () => {
-  const FILTER = { carrierId: null, status: null, stopped: null };
+  const FILTER = { carrierId: null, status: null, stopped: null, vendorId: null };
   const ICCID = '89860000000000000001';
 
   async function exported(iccid: string, format: 'csv' | 'ndjson'): Promise<string[]> {
@@ -336,6 +353,7 @@ describe('an export', () => {
       cardId: 1,
       iccid,
       allowanceMb: 0.5,
+      vendorId: null,
       realNameVerified: true,
       stopped: false,
     };

@@ -11,6 +11,7 @@ const CARD: Card = {
   stopped: false,
   ordered: false,
   allowanceMb: null,
+  vendorId: null,
   usage: null,
 };
 const USAGE = {
@@ -28,6 +29,8 @@ it.each<[string, Partial<Card>]>([
   ['an iccid with leading zeros', { iccid: '00000000000000000000' }],
   ['flags', { realNameVerified: true, stopped: true }],
   ['an allowance of nothing', { allowanceMb: 0 }],
+  ['a vendor id', { vendorId: 'sim; 7,é😀' }],
+  ['a vendor id and a usage', { vendorId: '4711', usage: USAGE }],
   ['a fraction', { allowanceMb: 0.3 }],
   ['a usage', { usage: USAGE }],
   [
@@ -59,8 +62,10 @@ it('takes a text of another layout for a missing card', () => {
   expect(unpackCard(1, 'Cefadknsfnl78;1;0;0;-;irc;0.1;;mwm0nkaj')).toBeNull();
   // The one before the flag of a former ICCID.
   expect(unpackCard(1, 'Defadknsfnl78;1;0;0;-;irc;0.1;;mwm0nkaj')).toBeNull();
+  // The one before the vendor id.
+  expect(unpackCard(1, 'Eefadknsfnl78;1;0;0;-;irc;0.1;;mwm0nkaj')).toBeNull();
   // A later one: a field is added in the middle and the letter is another.
-  expect(unpackCard(1, 'Fefadknsfnl78;1;0;0;7;-;irc;0.1;;mwm0nkaj')).toBeNull();
+  expect(unpackCard(1, 'Gefadknsfnl78;1;0;0;7;-;irc;0.1;;mwm0nkaj')).toBeNull();
 });
 
 it('is no card for releases that split by commas', () => {
@@ -73,5 +78,5 @@ it('has the layout of its letter', () => {
   const jump = { fromMb: 0.01, fromUsedMb: 0.02, atMs: USAGE.readAtMs - 50 };
   const usage = { ...USAGE, lastReadingMb: 0.2, suspectedMb: 0.3, jump };
   const card = { ...CARD, carrierId: 37, status: 5, stopped: true, allowanceMb: 30, usage };
-  expect(packCard(card)).toBe('Eefadknsfnl78;11;5;2;30;irc;0.1;0.2;mwm0nkaj;0.3;0.01;0.02;1e');
+  expect(packCard(card)).toBe('Fefadknsfnl78;11;5;2;30;;irc;0.1;0.2;mwm0nkaj;0.3;0.01;0.02;1e');
 });
