@@ -218,6 +218,7 @@ CREATE TABLE cards (
 COMMENT ON COLUMN cards.allowance_mb IS 'Package allowance per calendar month in MB; NULL is unlimited.';
 COMMENT ON COLUMN cards.vendor_id IS 'Of the SIM that the card has; NULL: none is known.';
 CREATE INDEX cards_changed ON public.cards USING btree (changed_xid, card_id);
+CREATE UNIQUE INDEX cards_vendor_id ON public.cards USING btree (vendor_id) WHERE (vendor_id IS NOT NULL);
 CREATE TRIGGER cards_changed BEFORE UPDATE ON public.cards FOR EACH ROW WHEN (((old.card_id IS DISTINCT FROM new.card_id) OR (old.iccid IS DISTINCT FROM new.iccid) OR (old.carrier_id IS DISTINCT FROM new.carrier_id) OR (old.status IS DISTINCT FROM new.status) OR (old.allowance_mb IS DISTINCT FROM new.allowance_mb) OR (old.vendor_id IS DISTINCT FROM new.vendor_id) OR (old.real_name_verified IS DISTINCT FROM new.real_name_verified) OR (old.stopped IS DISTINCT FROM new.stopped))) EXECUTE FUNCTION cards_mark_changed();
 CREATE TRIGGER cards_removed AFTER DELETE ON public.cards REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION cards_record_removals();
 CREATE TRIGGER cards_truncated BEFORE TRUNCATE ON public.cards FOR EACH STATEMENT EXECUTE FUNCTION cards_refuse_truncate();
@@ -486,7 +487,9 @@ AS $function$
 BEGIN
   NEW.updated_at := clock_timestamp();
   NEW.changed_xid := pg_current_xact_id();
-  IF NEW.iccid <> OLD.iccid THEN NEW.iccid_changed_at := clock_timestamp(); END IF;
+  IF NEW.iccid <> OLD.iccid OR OLD.vendor_id IS NOT NULL AND NEW.vendor_id IS DISTINCT FROM OLD.vendor_id THEN
+    NEW.iccid_changed_at := clock_timestamp();
+  END IF;
   IF NEW.allowance_mb IS DISTINCT FROM OLD.allowance_mb THEN NEW.allowance_changed_at := clock_timestamp(); END IF;
   IF NEW.card_id <> OLD.card_id THEN
     INSERT INTO card_removals (card_id) VALUES (OLD.card_id) ON CONFLICT DO NOTHING;

@@ -35,10 +35,10 @@ export interface Card extends CardAttributes, CardState {
   readonly usage: UsageMonth | null;
 }
 
-/** A card and the SIM that a call of the gateway is for, or that an answer of it is of. */
-export type CardIccid = Pick<CardAttributes, 'cardId' | 'iccid'>;
-
-/** A card as a call with an effect names it: the row that grants the call must say the same. */
+/**
+ * A card as calls of the gateway name it. The row that grants a call with an effect, or that takes what the gateway shows of it,
+ * must say the same.
+ */
 export type NamedCard = Pick<CardAttributes, 'cardId' | 'iccid' | 'vendorId'>;
 
 /** The attributes that decide in which rings a card is. */
@@ -46,7 +46,7 @@ export type CardMembership = Pick<Card, 'cardId' | 'carrierId' | 'realNameVerifi
 
 /** One row of an import file. It replaces the whole card. */
 export interface CardImport extends CardAttributes {
-  /** null keeps the stored one, unless the card gets another ICCID: it belongs to the SIM. `-` takes it away. */
+  /** null keeps the stored one, unless the card gets another ICCID: it belongs to the SIM. NO_VENDOR_ID takes it away. */
   readonly vendorId: string | null;
   /** null keeps the stored value (false for a new card), since polling finds it out. */
   readonly realNameVerified: boolean | null;
@@ -116,6 +116,8 @@ function megabytes(value: unknown, column: string): number {
 }
 
 export const MAX_VENDOR_ID = 64;
+/** In a row of an import. */
+export const NO_VENDOR_ID = '-';
 /** Printable, without a blank at an end, and no step of a path. */
 const VENDOR_ID = /^(?!\.{1,2}$)(?!\p{Z})[^\p{C}\p{Zl}\p{Zp}]{1,64}(?<!\p{Z})$/u;
 /** A number of twelve digits, as a spreadsheet shows it. */

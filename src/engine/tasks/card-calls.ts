@@ -6,7 +6,7 @@
 // status that is newer than the lost call (its own deadline is half a lease, the lost call ended at least half a lease ago), so it
 // knows whether that call took effect: if it did, this is only recorded; if not, the call is made again. A call that was
 // acknowledged without effect is repeated too, with growing pauses.
-import type { Card, CardIccid } from '../../domain/cards/card.ts';
+import type { Card, NamedCard } from '../../domain/cards/card.ts';
 import {
   CARD_RESUMED,
   CARD_STOPPED,
@@ -204,7 +204,7 @@ function namesOf({ cardId, iccid }: Card) {
 }
 
 /** The status that was asked is of a SIM that moved, or that the vendor knows by another id: the next poll reads the card again. */
-export function otherIccid({ cardId, iccid }: CardIccid): CardpollError {
+export function otherIccid({ cardId, iccid }: NamedCard): CardpollError {
   return new CardpollError('busy', 'other_iccid', `card ${cardId} has another SIM than ${iccid} by now`);
 }
 

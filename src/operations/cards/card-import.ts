@@ -8,6 +8,7 @@ import {
   areDoubtful,
   type CardImport,
   DOUBTFUL_ICCIDS,
+  NO_VENDOR_ID,
   RowProblem,
   TOO_MANY_OVER_PACKAGE,
 } from '../../domain/cards/card.ts';
@@ -16,6 +17,7 @@ import type {
   CardRecords,
   ImportChunkOptions,
   ImportedChunk,
+  TakenNumber,
 } from '../../store/ports/records/card-records.ts';
 import { type ImportFormat, rowReader, toCardImport } from './card-file.ts';
 import type { ImportReport } from './card-report.ts';
@@ -84,6 +86,7 @@ class CardImporter {
   readonly #iccids = new SeenNumbers();
   /** The same numbers without their last digit. */
   readonly #stems = new SeenNumbers();
+  readonly #vendorIds = new SeenNumbers();
   readonly #ignored = new Set<string>();
   #anyLine = false;
   #writing: Promise<void> = Promise.resolve();
@@ -158,6 +161,8 @@ class CardImporter {
     const iccidTwice = this.#iccids.add(row.iccid);
     if (idTwice) this.#reject(line, `card_id ${row.cardId} appears in an earlier line, too`);
     else if (iccidTwice) this.#reject(line, `iccid ${row.iccid} appears in an earlier line, too`);
+    else if (row.vendorId !== null && row.vendorId !== NO_VENDOR_ID && this.#vendorIds.add(row.vendorId))
+      this.#reject(line, `vendor_id ${row.vendorId} appears in an earlier line, too`);
     else this.#chunk.set(row.cardId, { row, line, isTwin });
   }
 
@@ -184,9 +189,10 @@ class CardImporter {
     this.#counts.inserted += result.inserted;
     this.#counts.updated += result.updated;
     this.#counts.unchanged += result.unchanged;
-    const conflicts = new Set(result.conflicts.map(({ cardId }) => cardId));
+    const conflicts = new Map(result.conflicts.map((conflict) => [conflict.cardId, conflict]));
     for (const { row, line } of conflicts.size === 0 ? [] : rows) {
-      if (conflicts.has(row.cardId)) this.#reject(line, `iccid ${row.iccid} belongs to another card`);
+      const conflict = conflicts.get(row.cardId);
+      if (conflict !== undefined) this.#reject(line, belongsTo(conflict));
     }
   }
 
@@ -220,6 +226,10 @@ class CardImporter {
     this.#counts.rejected += 1;
     if (this.#errors.length < MAX_ERRORS) this.#errors.push({ line, message });
   }
+}
+
+function belongsTo({ taken, value, holder }: TakenNumber): string {
+  return `${taken} ${value} belongs to ${holder === null ? 'the card of an earlier line' : `card ${holder}`}`;
 }
 
 /** @param line the first one that was not written. */

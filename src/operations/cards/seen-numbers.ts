@@ -1,8 +1,9 @@
-// Which card ids or iccids a file has named so far, in bounded memory for a file of any size: numbers that lie close together,
-// as those of a fleet do, take little more than a bit each. Used by card-import.ts to find rows that come twice.
+// Which card ids, iccids or vendor ids a file has named so far, in bounded memory for a file of any size: numbers that lie close
+// together, as those of a fleet do, take little more than a bit each. Used by card-import.ts to find rows that come twice.
 
 /** Numbers with the same leading digits share a page of this many. */
 const PAGE_DIGITS = 5;
+const DIGITS = /^\d+$/;
 const PAGE_BYTES = 10 ** PAGE_DIGITS / 8;
 /** A page with more numbers becomes a bitmap. */
 const MOST_LOOSE_IN_A_PAGE = 256;
@@ -24,7 +25,7 @@ export class SeenNumbers {
 
   constructor(private readonly bounds = USUAL_BOUNDS) {}
 
-  /** @returns whether the number, in digits, has come before. */
+  /** @returns whether the number, in digits, or the text has come before. */
   has(digits: string): boolean {
     const { key, rest } = placeOf(digits);
     const page = this.#pages.get(key);
@@ -32,7 +33,7 @@ export class SeenNumbers {
     return page?.has(rest) === true;
   }
 
-  /** @returns whether the number, in digits, has come before. */
+  /** @returns whether the number, in digits, or the text has come before. */
   add(digits: string): boolean {
     const { key, rest } = placeOf(digits);
     const page = this.#pages.get(key);
@@ -59,7 +60,10 @@ export class SeenNumbers {
 }
 
 function placeOf(digits: string): { readonly key: string; readonly rest: number } {
-  const rest = Number(digits.slice(-PAGE_DIGITS));
+  const end = digits.slice(-PAGE_DIGITS);
+  // Of a text that does not end in a number the page has nothing else.
+  if (!DIGITS.test(end)) return { key: `text ${digits}`, rest: 0 };
+  const rest = Number(end);
   return { key: `${digits.length} ${digits.slice(0, -PAGE_DIGITS)}`, rest };
 }
 

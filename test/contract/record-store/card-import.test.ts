@@ -1,5 +1,5 @@
 // Import chunks: what they insert, update and leave alone, and whom an iccid belongs to.
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UNLIMITED } from '../../support/stop-rules.ts';
 import {
   addCards,
@@ -112,9 +112,9 @@ describeRecordStore('import session', (db) => {
     ]);
     expect(result).toMatchObject({ inserted: 2, updated: 0, unchanged: 0 });
     expect(result.conflicts.toSorted((a, b) => a.cardId - b.cardId)).toEqual([
-      { cardId: 2, iccid: iccidOf(1) },
-      { cardId: 4, iccid: iccidOf(1) },
-      { cardId: 6, iccid: iccidOf(50) },
+      { cardId: 2, taken: 'iccid', value: iccidOf(1), holder: 1 },
+      { cardId: 4, taken: 'iccid', value: iccidOf(1), holder: 1 },
+      { cardId: 6, taken: 'iccid', value: iccidOf(50), holder: null },
     ]);
     expect((await db.store.cards.page(0, 10)).map((card) => card.cardId)).toEqual([1, 2, 3, 5]);
     expect(await db.store.cards.find(iccidOf(1))).toMatchObject({ cardId: 1 });
@@ -123,7 +123,7 @@ describeRecordStore('import session', (db) => {
   it('lets the owner of an iccid keep it when another row wants it too', async () => {
     await addCards(db.store, 9);
     const result = await db.store.cards.importChunk([row(8, { iccid: iccidOf(9) }), row(9, { status: 4 })]);
-    expect(result).toMatchObject({ updated: 1, conflicts: [{ cardId: 8, iccid: iccidOf(9) }] });
+    expect(result).toMatchObject({ updated: 1, conflicts: [{ cardId: 8, value: iccidOf(9), holder: 9 }] });
   });
 
   it('only reports what it would do in a dry run', async () => {
@@ -136,7 +136,7 @@ describeRecordStore('import session', (db) => {
       newIccids: 1,
       updated: 1,
       unchanged: 1,
-      conflicts: [{ cardId: 4, iccid: iccidOf(1) }],
+      conflicts: [{ cardId: 4, taken: 'iccid', value: iccidOf(1), holder: 1 }],
     });
     expect((await followChanges(db.store, mark)).changed).toEqual([]);
     expect(await db.store.cards.count()).toBe(2);
@@ -235,6 +235,87 @@ describeRecordStore('import session', (db) => {
     await given({ iccid: iccidOf(79), vendorId: '-' });
     expect(await idOf()).toBeNull();
     expect(await given({ iccid: iccidOf(79), vendorId: '-' })).toMatchObject({ unchanged: 1 });
+  });
+
+  describe('a vendor id that another card has', () => {
+    const idsOf = async () =>
+      Object.fromEntries((await db.store.cards.byIds(range(9))).map((card) => [card.cardId, card.vendorId]));
+    const given = (...cards: Array<[cardId: number, vendorId: string | null]>) =>
+      db.store.cards.importChunk(cards.map(([cardId, vendorId]) => row(cardId, { vendorId })));
+    const taken = (cardId: number, value: string, holder: number | null) =>
+      ({ cardId, taken: 'vendor_id', value, holder }) as const;
+
+    it('is refused with the card named, also for a new card and in a dry run', async () => {
+      await given([1, 'a'], [2, 'b'], [3, null]);
+      const rows = [row(3, { vendorId: 'a' }), row(4, { vendorId: 'b' }), row(5, { vendorId: 'c' })];
+      const conflicts = [taken(3, 'a', 1), taken(4, 'b', 2)];
+      expect(await db.store.cards.importChunk(rows, { dryRun: true })).toMatchObject({
+        inserted: 1,
+        conflicts,
+      });
+      expect(await db.store.cards.importChunk(rows)).toMatchObject({ inserted: 1, updated: 0, conflicts });
+      expect(await idsOf()).toEqual({ 1: 'a', 2: 'b', 3: null, 5: 'c' });
+    });
+
+    it('is not exchanged within one import, and is after it was taken away', async () => {
+      await given([1, 'a'], [2, 'b']);
+      const conflicts = [taken(1, 'b', 2), taken(2, 'a', 1)];
+      expect(await given([1, 'b'], [2, 'a'])).toMatchObject({ updated: 0, conflicts });
+      expect(await given([1, '-'], [2, '-'])).toMatchObject({ updated: 2 });
+      expect(await given([1, 'b'], [2, 'a'])).toMatchObject({ updated: 2, conflicts: [] });
+    });
+
+    it('is not taken from a card whose row of the same import leaves it as it is, or gives it up', async () => {
+      await given([1, 'a'], [2, 'b']);
+      const rows = await given([3, 'a'], [1, null], [4, 'b'], [2, 'c']);
+      expect(rows).toMatchObject({
+        inserted: 0,
+        updated: 1,
+        conflicts: [taken(3, 'a', 1), taken(4, 'b', 2)],
+      });
+      expect(await given([4, 'b']), 'it is free now').toMatchObject({ inserted: 1, conflicts: [] });
+    });
+
+    it('is the first one of two rows that claim it', async () => {
+      expect(await given([7, 'x'], [6, 'x'])).toMatchObject({
+        inserted: 1,
+        conflicts: [taken(6, 'x', null)],
+      });
+      expect(await idsOf()).toEqual({ 7: 'x' });
+    });
+
+    it('belongs to one card whatever imports at the same time', async () => {
+      await addCards(db.store, ...range(40));
+      const stores = await Promise.all(range(4).map(() => db.another()));
+      const results = await Promise.all(
+        stores.map((store, i) =>
+          store.cards.importChunk(range(10).map((n) => row(10 * i + n, { vendorId: `v-${n}` }))),
+        ),
+      );
+      expect(results.reduce((sum, { updated }) => sum + updated, 0)).toBe(10);
+      expect(results.flatMap(({ conflicts }) => conflicts)).toHaveLength(30);
+      const held = await db.sql('SELECT count(*)::int AS ids FROM cards WHERE vendor_id IS NOT NULL');
+      expect(held).toEqual([{ ids: 10 }]);
+    });
+
+    it('is refused by the database itself', async () => {
+      await given([1, 'a'], [2, 'b']);
+      await expect(db.sql("UPDATE cards SET vendor_id = 'a' WHERE card_id = 2")).rejects.toThrow(
+        'cards_vendor_id',
+      );
+    });
+
+    it('is found among ten thousand rows', async () => {
+      const ids = range(10_000);
+      const rows = ids.map((cardId) => row(cardId, { vendorId: `v-${cardId}` }));
+      expect(await db.store.cards.importChunk(rows)).toMatchObject({ inserted: 10_000, conflicts: [] });
+      const shifted = ids.map((cardId) => row(cardId, { vendorId: `v-${(cardId % 10_000) + 1}` }));
+      const refused = await db.store.cards.importChunk(shifted);
+      expect(refused).toMatchObject({ updated: 0, unchanged: 0 });
+      expect(refused.conflicts).toEqual(
+        ids.map((id) => taken(id, `v-${(id % 10_000) + 1}`, (id % 10_000) + 1)),
+      );
+    });
   });
 
   it.each<[string, Parameters<typeof row>[1], Parameters<typeof row>[1]]>([

@@ -71,7 +71,7 @@ describeRecordStore('cards over their package that run', (db) => {
   it('a card that is stopped since the walk does not count', async () => {
     expect(await counted()).toEqual([1]);
     await claim();
-    await db.store.stops.complete({ cardId: 1, iccid: iccidOf(1) }, MONTH);
+    await db.store.stops.complete(sim(1), MONTH);
     expect((await db.store.stops.overRunning())?.count, 'without another walk').toBe(0);
     expect(await counted()).toEqual([]);
     await runs();
@@ -115,7 +115,7 @@ describeRecordStore('cards over their package that run', (db) => {
 
     it('resumed by an operator, until the allowance is raised and exceeded again', async () => {
       await claim();
-      await db.store.stops.complete({ cardId: 1, iccid: iccidOf(1) }, MONTH);
+      await db.store.stops.complete(sim(1), MONTH);
       await db.sql(`UPDATE card_stops SET state = 'resumed', resumed_at = clock_timestamp()`);
       expect(await spared(), 'still stopped').toEqual([]);
       await runs();

@@ -696,6 +696,7 @@ describeRecordStore('resumes', (db) => {
       await complete(1, id);
       await fill(db.store, id);
       expect(await db.store.stops.complete(simOf(1), MONTH)).toBeNull();
+      expect(await db.store.resumes.reopen({ ...simOf(1), vendorId: 'of another SIM' })).toBe(false);
       expect(await db.store.resumes.reopen(simOf(1))).toBe(true);
       expect(await db.store.stops.complete(simOf(1), MONTH)).toMatchObject({ action: 'card.stop' });
       expect(await db.store.resumes.find(id)).toMatchObject({ total: 3, waiting: 3, alreadyRunning: 0 });
@@ -726,6 +727,10 @@ describeRecordStore('resumes', (db) => {
         db.store.resumes.claim({ ...simOf(1), vendorId }, true, LEASE_MS);
       expect(await asked(null)).toEqual({ state: 'other_iccid', runId: id });
       expect(await asked('v-2')).toMatchObject({ state: 'granted' });
+      const shownRunning = (vendorId: string | null) =>
+        db.store.resumes.complete({ ...simOf(1), vendorId }, id, MONTH);
+      expect(await shownRunning(null), 'it may be the state of another SIM').toBeNull();
+      expect(await shownRunning('v-2')).toMatchObject({ action: 'card.resume' });
     });
 
     it('calls nothing, and takes no status of the former one', async () => {

@@ -13,7 +13,7 @@ describeRecordStore('stops of a card that changed', (db) => {
   /** The SIM that the card has, and that is called. */
   let iccid = iccidOf(1);
   const claim = (rules = UNLIMITED) => db.store.stops.claim(sim(1, iccid), MONTH, LEASE_MS, rules);
-  const complete = () => db.store.stops.complete({ cardId: 1, iccid }, MONTH);
+  const complete = () => db.store.stops.complete(sim(1, iccid), MONTH);
   const isWanted = async () => (await db.store.stops.wanted([1])).length === 1;
   const stop = async () => (await db.store.stops.ofCard(1, 1))[0];
   const raise = (mb: number | null) => db.sql(`UPDATE cards SET allowance_mb = ${mb === null ? 'NULL' : mb}`);
@@ -227,11 +227,36 @@ describeRecordStore('stops of a card that changed', (db) => {
     const known = async () => (await db.sql('SELECT stopped FROM cards'))[0]?.stopped;
 
     it('claims nothing for a SIM that the vendor knows by another id now', async () => {
+      await db.sql("UPDATE cards SET vendor_id = 'v-1'");
+      expect(await isWanted(), 'its first id takes nothing back').toBe(true);
       await db.sql("UPDATE cards SET vendor_id = 'v-2'");
       const asked = (vendorId: string | null) =>
         db.store.stops.claim({ ...sim(1), vendorId }, MONTH, LEASE_MS, UNLIMITED);
       for (const former of ['v-1', null]) expect(await asked(former)).toEqual({ state: 'other_iccid' });
-      expect(await asked('v-2')).toMatchObject({ state: 'granted' });
+      expect(await asked('v-2')).toEqual({ state: 'not_over' });
+      await uses(1_600);
+      expect(await asked('v-2'), 'read by the new id').toMatchObject({ state: 'granted' });
+    });
+
+    it('completes nothing by a status that was asked by a former vendor id', async () => {
+      const shown = (vendorId: string | null) => db.store.stops.complete({ ...sim(1), vendorId }, MONTH);
+      await db.sql("UPDATE cards SET vendor_id = 'v-1'");
+      await db.store.stops.claim({ ...sim(1), vendorId: 'v-1' }, MONTH, LEASE_MS, UNLIMITED);
+      await db.sql("UPDATE cards SET vendor_id = 'v-2'");
+      for (const former of ['v-1', null]) expect(await shown(former)).toBeNull();
+      expect(await stop()).toMatchObject({ state: 'requested' });
+      expect(await known()).toBe(false);
+      expect(await shown('v-2')).toMatchObject({ action: 'card.stop' });
+      expect(await known()).toBe(true);
+    });
+
+    it('completes the stop of the SIM that the card had, whatever id that had', async () => {
+      await db.sql("UPDATE cards SET vendor_id = 'v-1'");
+      const former = { ...sim(1), vendorId: 'v-1' };
+      await db.store.stops.claim(former, MONTH, LEASE_MS, UNLIMITED);
+      await db.sql(`UPDATE cards SET iccid = '${NEW_SIM}', vendor_id = 'v-2'`);
+      expect(await db.store.stops.complete(former, MONTH)).toMatchObject({ action: 'card.stop' });
+      expect(await known()).toBe(false);
     });
 
     it('claims nothing for a SIM that the card does not have', async () => {

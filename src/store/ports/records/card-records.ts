@@ -24,13 +24,23 @@ export interface CardChanges {
   readonly caughtUp: boolean;
 }
 
+/** What another card has already. */
+export interface TakenNumber {
+  /** Of the row. */
+  readonly cardId: number;
+  readonly taken: 'iccid' | 'vendor_id';
+  readonly value: string;
+  /** The card that has it; null: an earlier row of the chunk gives it to its card. */
+  readonly holder: number | null;
+}
+
 /** What became of a chunk of an import. */
 export interface ImportedChunk {
   readonly inserted: number;
   readonly updated: number;
   readonly unchanged: number;
-  /** Rows that were skipped because their iccid already belongs to another card. */
-  readonly conflicts: ReadonlyArray<Pick<CardImport, 'cardId' | 'iccid'>>;
+  /** Rows that were skipped. */
+  readonly conflicts: readonly TakenNumber[];
   /** Cards that get an ICCID: new ones, and known ones that had another. */
   readonly newIccids: number;
   /** Cards that get an ICCID that ends in four zeros: a spreadsheet may have rounded it. */

@@ -4,7 +4,7 @@
 // out as they are resumed, some thousand at a time, and each is due from then on. The next package poll resumes it, once: the
 // claim of a call is a lease, as that of a stop is.
 import type { Actor, AuditEntry } from '../../../domain/audit.ts';
-import type { CardIccid, CardMembership, NamedCard } from '../../../domain/cards/card.ts';
+import type { CardMembership, NamedCard } from '../../../domain/cards/card.ts';
 
 /**
  * The cards of a run: a list, or what cardpoll stopped since a time and is stopped now, or may be: the stop was called and is
@@ -108,13 +108,13 @@ export interface ResumeRecords {
    * was requested before the run and not confirmed), and the audit trail has it, in one transaction.
    * @returns the entry; null when the card does not wait in the run any more, or has another SIM.
    */
-  complete(card: CardIccid, runId: string, month: string): Promise<AuditEntry | null>;
+  complete(card: NamedCard, runId: string, month: string): Promise<AuditEntry | null>;
   /**
    * Call when the gateway shows a card stopped that was not. If that is the late effect of a stop whose card a run ended as
    * running, the stop is requested again and the card waits in its run again.
    * @returns whether it is.
    */
-  reopen(card: CardIccid): Promise<boolean>;
+  reopen(card: NamedCard): Promise<boolean>;
   /**
    * Call when the gateway acknowledged the call and does not show the card running.
    * @returns whether the card ended as failed: it was refused, or acknowledged without effect, too often; false also when

@@ -2,7 +2,7 @@
 // mode, the number of recent stops, and a jump of the fleet's readings.
 
 import type { AuditEntry } from '../../../domain/audit.ts';
-import type { CardIccid, CardMembership, NamedCard } from '../../../domain/cards/card.ts';
+import type { CardMembership, NamedCard } from '../../../domain/cards/card.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { JumpEnd } from '../../../domain/results/usage-growth.ts';
 import type {
@@ -139,7 +139,7 @@ export interface StopRecords {
    * Call when the gateway shows the card stopped. Marks the stop as done and the card as stopped, and writes an audit
    * entry, in one transaction. @returns the entry; null when no stop of this SIM was in progress.
    */
-  complete(card: CardIccid, month: string): Promise<AuditEntry | null>;
+  complete(card: NamedCard, month: string): Promise<AuditEntry | null>;
   /**
    * Call when the gateway acknowledged the claimed call but does not show the card stopped. Allows no further claim
    * before a pause of 30 s, which doubles each time up to an hour. @returns null when this caller no longer holds the

@@ -32,7 +32,7 @@ ANALYZE (SKIP_LOCKED) cards
 -- is written if the chunk puts more cards over their package (NULL: no limit), $5 whether to return former rows.
 -- Returns one row: inserted, updated, over_package (running cards that a lowered allowance puts over their package, so that
 -- they would be stopped by the rules of stops.wanted), refused (nothing was written, because of $4), the rows left out because
--- their iccid belongs to another card (conflicts, as JSON), and former: the records of the cards before an update (JSON; their
+-- another card has their iccid or vendor_id (conflicts, as JSON, with that card), and former: the records of the cards before an update (JSON; their
 -- verification only if it changes, as a row of an import that undoes this). And the ids of cards that get an ICCID which may be
 -- wrong, as JSON, of so many that get one (new_iccids): rounded (it ends in four zeros) and, where nothing is written, twins (another card has it with or without
 -- the last digit). Elsewhere the look-ups for twins would take longer than the import.
@@ -45,9 +45,13 @@ WITH given AS (
     own.iccid IS DISTINCT FROM r.iccid AS gets_iccid,
     own.card_id IS NOT NULL AND ({own.attributes}, own.vendor_id, own.real_name_verified)
       IS DISTINCT FROM ({r.attributes}, gets.vendor_id, coalesce(r.real_name_verified, own.real_name_verified)) AS differs,
-    -- The iccid belongs to another card, or an earlier row of this chunk has claimed it.
-    holder.card_id IS DISTINCT FROM r.card_id AND (holder.card_id IS NOT NULL
-      OR row_number() OVER (PARTITION BY r.iccid ORDER BY r.position) > 1) AS conflicts,
+    -- What another card has, or an earlier row of this chunk has claimed.
+    CASE
+      WHEN holder.card_id <> r.card_id OR holder.card_id IS NULL
+        AND row_number() OVER (PARTITION BY r.iccid ORDER BY r.position) > 1 THEN 'iccid'
+      WHEN vendor_holder.card_id <> r.card_id OR vendor_holder.card_id IS NULL AND gets.vendor_id IS NOT NULL
+        AND row_number() OVER (PARTITION BY gets.vendor_id ORDER BY r.position) > 1 THEN 'vendor_id'
+    END AS taken, holder.card_id AS holder, vendor_holder.card_id AS vendor_holder,
     own.card_id IS NOT NULL AND NOT own.stopped AND r.allowance_mb IS NOT NULL
       AND coalesce(own.allowance_mb > r.allowance_mb, true) AND EXISTS (
         SELECT FROM card_usage u
@@ -65,9 +69,10 @@ WITH given AS (
   CROSS JOIN LATERAL (
     SELECT nullif(coalesce(r.vendor_id, CASE WHEN own.iccid = r.iccid THEN own.vendor_id END), '-') AS vendor_id
   ) gets
+  LEFT JOIN cards vendor_holder ON vendor_holder.vendor_id = gets.vendor_id
 ), verdict AS MATERIALIZED (
-  SELECT count(*) FILTER (WHERE over_package AND NOT conflicts) AS over_package,
-    NOT $1::boolean AND coalesce(count(*) FILTER (WHERE over_package AND NOT conflicts) > $4::bigint, false) AS refused
+  SELECT count(*) FILTER (WHERE over_package AND taken IS NULL) AS over_package,
+    NOT $1::boolean AND coalesce(count(*) FILTER (WHERE over_package AND taken IS NULL) > $4::bigint, false) AS refused
   FROM candidate
 ), updated AS (
   UPDATE cards c SET
@@ -76,31 +81,33 @@ WITH given AS (
     real_name_verified = coalesce(r.real_name_verified, c.real_name_verified)
   FROM candidate r
   WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict)
-    AND c.card_id = r.card_id AND r.differs AND NOT r.conflicts
+    AND c.card_id = r.card_id AND r.differs AND r.taken IS NULL
   RETURNING 1
 ), inserted AS (
   INSERT INTO cards ({attributes}, vendor_id, real_name_verified)
   SELECT {attributes}, vendor_id, coalesce(real_name_verified, false)
   FROM candidate
-  WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict) AND NOT known AND NOT conflicts
+  WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict) AND NOT known AND taken IS NULL
   ORDER BY card_id
   RETURNING 1
 )
 SELECT
-  CASE WHEN $1::boolean THEN count(*) FILTER (WHERE NOT known AND NOT conflicts)
+  CASE WHEN $1::boolean THEN count(*) FILTER (WHERE NOT known AND taken IS NULL)
     ELSE (SELECT count(*) FROM inserted) END AS inserted,
-  CASE WHEN $1::boolean THEN count(*) FILTER (WHERE differs AND NOT conflicts)
+  CASE WHEN $1::boolean THEN count(*) FILTER (WHERE differs AND taken IS NULL)
     ELSE (SELECT count(*) FROM updated) END AS updated,
   (SELECT over_package FROM verdict) AS over_package,
   (SELECT refused FROM verdict) AS refused,
-  coalesce(json_agg(json_build_object('cardId', card_id, 'iccid', iccid) ORDER BY position) FILTER (WHERE conflicts),
-    '[]') AS conflicts,
-  count(*) FILTER (WHERE gets_iccid AND NOT conflicts) AS new_iccids,
-  coalesce(json_agg(card_id) FILTER (WHERE gets_iccid AND NOT conflicts AND iccid LIKE '%0000'), '[]') AS rounded,
+  coalesce(json_agg(json_build_object('cardId', card_id, 'taken', taken,
+      'value', CASE taken WHEN 'iccid' THEN iccid ELSE vendor_id END,
+      'holder', CASE taken WHEN 'iccid' THEN holder ELSE vendor_holder END) ORDER BY position)
+    FILTER (WHERE taken IS NOT NULL), '[]') AS conflicts,
+  count(*) FILTER (WHERE gets_iccid AND taken IS NULL) AS new_iccids,
+  coalesce(json_agg(card_id) FILTER (WHERE gets_iccid AND taken IS NULL AND iccid LIKE '%0000'), '[]') AS rounded,
   coalesce((
     SELECT json_agg(r.card_id)
     FROM candidate r
-    WHERE $1::boolean AND r.gets_iccid AND NOT r.conflicts AND EXISTS (
+    WHERE $1::boolean AND r.gets_iccid AND r.taken IS NULL AND EXISTS (
       SELECT FROM cards twin
       WHERE twin.card_id <> r.card_id AND twin.iccid = ANY (
         ARRAY(SELECT r.iccid || digit FROM generate_series(0, 9) digit) || left(r.iccid, -1)
@@ -110,5 +117,5 @@ SELECT
   CASE WHEN $5::boolean THEN json_agg(to_jsonb(own) || jsonb_build_object(
     'vendor_id', coalesce((own).vendor_id, CASE WHEN vendor_id IS NOT NULL THEN '-' END),
     'real_name_verified', CASE WHEN real_name_verified <> (own).real_name_verified THEN (own).real_name_verified END
-  ) ORDER BY position) FILTER (WHERE differs AND NOT conflicts) END AS former
+  ) ORDER BY position) FILTER (WHERE differs AND taken IS NULL) END AS former
 FROM candidate

@@ -56,7 +56,7 @@ WHERE NOT EXISTS (SELECT FROM claimed)
 -- The gateway shows the card running: the card ended, is not stopped any more, and the audit trail has it, together. Its stop
 -- is resumed; whether it may be stopped again is for the latest run to say.
 -- The entry says whether the card was stopped before, at the gateway or as recorded.
--- $1 card id, $2 iccid that is shown running, $3 run, $4 month of the audit entry.
+-- $1 card id, $2 iccid that is shown running, $3 run, $4 month of the audit entry, $5 its vendor id.
 WITH ended AS (
   UPDATE card_resumes r SET
     -- A claim that was not given back is a call that may have done it.
@@ -65,7 +65,8 @@ WITH ended AS (
   FROM resume_runs run
   WHERE card_id = $1::bigint AND run_id = $3::uuid AND run.id = r.run_id
     AND (state = 'waiting' OR state = 'cancelled' AND claimed_until IS NOT NULL)
-    AND EXISTS (SELECT FROM cards c WHERE c.card_id = $1::bigint AND c.iccid = $2)
+    AND EXISTS (SELECT FROM cards c WHERE c.card_id = $1::bigint AND c.iccid = $2
+      AND c.vendor_id IS NOT DISTINCT FROM $5::text)
   RETURNING run.*, r.state
 ), stop AS (
   UPDATE card_stops s SET state = 'resumed', resumed_at = clock_timestamp(), claimed_until = NULL,
@@ -106,12 +107,13 @@ RETURNING at, actor AS name, role, address, request_id, action, object, before, 
 -- name: resume_claims.reopen
 -- The gateway shows a card stopped that a run ended as running, and whose stop was never seen before: its late effect. The card
 -- waits in that run again, unless it waits in another one, and the stop is requested again, for stop_claims.complete.
--- $1 card id, $2 iccid, $3 ms after the resume in which it is taken for that. Returns a row if so.
+-- $1 card id, $2 iccid, $3 ms after the resume in which it is taken for that, $4 vendor id. Returns a row if so.
 WITH late AS (
   UPDATE card_stops SET state = 'requested', resumed_at = NULL, claimed_until = clock_timestamp()
   WHERE card_id = $1::bigint AND iccid = $2 AND state = 'resumed' AND completed_at IS NULL
     AND resumed_at > clock_timestamp() - $3::float8 * interval '1 millisecond'
     AND month = (SELECT max(month) FROM card_stops WHERE card_id = $1::bigint)
+    AND NOT EXISTS (SELECT FROM cards c WHERE c.card_id = $1::bigint AND c.iccid = $2 AND c.vendor_id IS DISTINCT FROM $4::text)
   RETURNING card_id, resume_run
 ), ended AS MATERIALIZED (
   SELECT r.run_id, r.state, r.counted

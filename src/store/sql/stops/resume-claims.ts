@@ -27,10 +27,12 @@ export function resumeClaims(
       return (await db.scalar<ResumeClaim>('claim', ...params)) ?? { state: 'none' };
     },
 
-    complete: ({ cardId, iccid }, runId, month) =>
-      withPartitions(client, month, () => db.first('complete', cardId, iccid, runId, monthStart(month))),
+    complete: ({ cardId, iccid, vendorId }, runId, month) =>
+      withPartitions(client, month, () =>
+        db.first('complete', cardId, iccid, runId, monthStart(month), vendorId),
+      ),
 
-    reopen: ({ cardId, iccid }) => db.hasRow('reopen', cardId, iccid, LATE_AT_MOST_MS),
+    reopen: ({ cardId, iccid, vendorId }) => db.hasRow('reopen', cardId, iccid, LATE_AT_MOST_MS, vendorId),
 
     async acknowledge(cardId, runId, attempt) {
       const pauses = [FIRST_PAUSE_MS, LONGEST_PAUSE_MS, UNCONFIRMED_AT_MOST];

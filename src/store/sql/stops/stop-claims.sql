@@ -189,14 +189,17 @@ WHERE NOT EXISTS (SELECT FROM claimed WHERE claimed.card_id = asked.card_id)
 -- name: stop_claims.complete
 -- The gateway shows the card stopped: the stop is done, the card is stopped and the audit trail has it, together. Writes
 -- nothing if no stop of this SIM was in progress, or while a call that resumes the card is (stops.order): the card may run
--- again. A card that has another SIM by now is not stopped: only the call for the former one is done.
--- $1 card id, $2 month, $3 actor, $4 role, $5 ICCID of the SIM that the gateway shows.
-WITH refused AS MATERIALIZED (
+-- again. A card that has another SIM by now is not stopped: only the call for the former one is done. One that the vendor knows by
+-- another id by now was not the one that was shown.
+-- $1 card id, $2 month, $3 actor, $4 role, $5 ICCID and $6 vendor id of the SIM that the gateway shows.
+WITH other AS MATERIALIZED (
+  SELECT FROM cards WHERE card_id = $1::bigint AND iccid = $5::text AND vendor_id IS DISTINCT FROM $6::text
+), refused AS MATERIALIZED (
   -- The call had an effect, although it was refused, and is not counted.
   SELECT judge_stop('released', NULL, 'enforce', NULL, NULL, true)
   FROM card_stops
   WHERE card_id = $1::bigint AND iccid = $5::text AND month = $2::date AND state = 'requested' AND unresolved
-    AND charged_at IS NULL AND claimed_until IS NULL
+    AND charged_at IS NULL AND claimed_until IS NULL AND NOT EXISTS (SELECT FROM other)
 ), done AS (
   UPDATE card_stops SET state = 'done', claimed_until = NULL, completed_at = clock_timestamp()
   -- The count keeps the order of locks, as in abandon.
@@ -205,7 +208,7 @@ WITH refused AS MATERIALIZED (
     SELECT max(month) FROM card_stops
     WHERE card_id = $1::bigint AND iccid = $5::text AND state = 'requested' AND (month = $2::date OR authority IS NOT NULL
       OR claimed_until IS NOT NULL AND month >= $2::date - interval '1 month'))
-    AND (claimed_until IS NULL OR charged_at IS NOT NULL OR claimed_until <= clock_timestamp())
+    AND (claimed_until IS NULL OR charged_at IS NOT NULL OR claimed_until <= clock_timestamp()) AND NOT EXISTS (SELECT FROM other)
   RETURNING card_id, iccid, used_mb, allowance_mb, authority, ordered_by, reason
 ), stopped AS (
   UPDATE cards SET stopped = true

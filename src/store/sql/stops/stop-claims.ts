@@ -56,9 +56,9 @@ export function stopClaims(
       return row?.claim ?? { state: 'claimed' };
     },
 
-    complete({ cardId, iccid }, month) {
+    complete({ cardId, iccid, vendorId }, month) {
       const { name, role } = DAEMON;
-      const params = [cardId, monthStart(month), name, role, iccid];
+      const params = [cardId, monthStart(month), name, role, iccid, vendorId];
       return withPartitions(client, month, () => db.first('complete', ...params));
     },
 

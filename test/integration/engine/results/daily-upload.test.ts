@@ -93,17 +93,10 @@ async function day(hours: ReadonlyMap<number, number>) {
         });
         await records.results.write(read);
         for (const { cardId } of await records.stops.wanted(read.map(({ cardId }) => cardId))) {
-          const claim = await records.stops.claim(
-            { cardId, iccid: iccidOf(cardId), vendorId: null },
-            '2026-11',
-            15_000,
-            {
-              ...UNLIMITED,
-              maxPerHour: 100,
-            },
-          );
-          if (claim.state === 'granted')
-            await records.stops.complete({ cardId, iccid: iccidOf(cardId) }, '2026-11');
+          const card = { cardId, iccid: iccidOf(cardId), vendorId: null };
+          const rules = { ...UNLIMITED, maxPerHour: 100 };
+          const claim = await records.stops.claim(card, '2026-11', 15_000, rules);
+          if (claim.state === 'granted') await records.stops.complete(card, '2026-11');
         }
       }
     };

@@ -82,6 +82,28 @@ describe('importCards', () => {
     expect(again).toMatchObject({ received: 50_000, inserted: 0, updated: 0, unchanged: 50_000, ...none });
   });
 
+  it('refuses a vendor id that another card has, by line, with the card named', async () => {
+    const file = (...rows: string[]) => csv('card_id,iccid,vendor_id', ...rows);
+    await importCards(store.cards, file(`1,${iccidOf(1)},sim-a`, `2,${iccidOf(2)},sim-b`), { format: 'csv' });
+    const rows = [
+      `1,${iccidOf(1)},sim-b`, // exchanged with the next one
+      `2,${iccidOf(2)},sim-a`,
+      `3,${iccidOf(3)},sim-a`,
+      `4,${iccidOf(4)},sim-d`,
+      `5,${iccidOf(5)},-`,
+      `6,${iccidOf(6)},-`,
+    ];
+    const errors = [
+      { line: 2, message: 'vendor_id sim-b belongs to card 2' },
+      { line: 3, message: 'vendor_id sim-a belongs to card 1' },
+      { line: 4, message: 'vendor_id sim-a appears in an earlier line, too' },
+    ];
+    for (const dryRun of [true, false]) {
+      const report = await importCards(store.cards, file(...rows), { format: 'csv', dryRun });
+      expect(report).toMatchObject({ inserted: 3, updated: 0, rejected: 3, errors });
+    }
+  });
+
   it('keeps the good rows and reports the bad ones by line', async () => {
     const report = await importCards(
       store.cards,

@@ -28,3 +28,10 @@ it('forgets what is beyond its bounds, and never says that a new number came bef
   expect(numbers.filter((digits) => seen.add(digits))).toEqual([]);
   expect(numbers.slice(0, 1_000).filter((digits) => !seen.add(digits))).toEqual([]);
 });
+
+it('knows texts, too', () => {
+  const seen = new SeenNumbers();
+  const texts = ['HS-00042', 'HS-00043', 'HSx', 'hsx', '8 abc', 'abc00000', '9f2c', 'HS-0004é'];
+  expect(texts.filter((text) => seen.add(text))).toEqual([]);
+  expect(texts.filter((text) => !seen.add(text))).toEqual([]);
+});
