@@ -1,5 +1,6 @@
 // A world: one live store, one record store, one gateway, instances, and one clock for all of them. It begins from a seed, and the same
 // seed is the same world: its trace (every call of a port and of the gateway, in order, with its time) has the same hash.
+import { CARD_DEFAULTS } from '../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
 import type { TaskType } from '../../src/domain/task-type.ts';
 import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
@@ -152,7 +153,7 @@ export class World {
       };
       this.cards.set(card.cardId, card);
       this.cardOf.set(sim.iccid, card);
-      return { cardId: i + 1, iccid: sim.iccid, carrierId, status: 1, realNameVerified: null, allowanceMb };
+      return { ...CARD_DEFAULTS, cardId: i + 1, iccid: sim.iccid, carrierId, allowanceMb };
     });
     await records.results.ensurePartitions(this.calendar.monthOf(this.time.wall));
     await records.cards.importChunk(rows);
