@@ -46,6 +46,14 @@ export function percentileOf(durations: Durations, share: number): number | null
   return at === null ? null : within(at.bucket, at.part);
 }
 
+/** @returns the share (0 to 1) of the polls that took at least that long; 0 without a poll. */
+export function shareFrom(durations: Durations, ms: number): number {
+  const all = Object.entries(durations);
+  const slow = all.filter(([bucket]) => Number(bucket) >= durationBucketOf(ms));
+  const count = (counts: typeof all) => sum(counts.map(([, polls]) => polls));
+  return count(slow) / Math.max(1, count(all));
+}
+
 /** The bucket in which a share (0 to 1) of all that was counted is reached, and in which part of it; null without a count. */
 export function quantileOf(counts: Counts<number>, share: number): { bucket: number; part: number } | null {
   let left = share * sum(Object.values(counts));

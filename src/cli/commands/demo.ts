@@ -133,7 +133,8 @@ function initFact({ status, percent }: OverviewBody['init']): string {
   return `init ${status === 'stuck' ? 'stuck at ' : ''}${Math.floor(percent)}%`;
 }
 
-function taskFacts({ task_type, rate_per_second, queue_length, success_rate }: TaskBody, layout: Layout) {
+function taskFacts({ task_type, queue_length, ...task }: TaskBody, layout: Layout) {
+  const { rate_per_second_10s: rate_per_second, success_rate_10s: success_rate } = task;
   const digits = digitsOf(rate_per_second);
   const rate = digits === 0 ? short(rate_per_second) : rate_per_second.toFixed(digits);
   const queue = layout.queue ? ` q${short(queue_length)}` : '';

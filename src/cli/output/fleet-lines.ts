@@ -51,6 +51,16 @@ function backlogFact({ drain_seconds, held_by, advice }: Measured['capacity'], {
   return advice === null ? 'backlog: not known yet' : `backlog gone: never${then}`;
 }
 
+/** `up, 24 ms, 100 % ok`; for a gateway none of whose interfaces is throttled. */
+export function gatewayWords(
+  { avg_duration_ms_10s: ms, success_rate_10s: success, slow }: OverviewBody['gateway'],
+  number: (value: number) => string,
+): string {
+  if (ms === null) return 'no call in the last minutes';
+  const ok = success === null ? '' : `, ${Math.floor(success)} % ok`;
+  return `${slow ? 'slow' : 'up'}, ${number(Math.round(ms))} ms${ok}`;
+}
+
 /**
  * `enforce, 12 of 100 in 1 h, 340 of 500 in 24 h, 28 held`
  * @param number how a count is shown. @returns isUrgent: an operator should look at it, as stops wait or none is made.

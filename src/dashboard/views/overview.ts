@@ -1,7 +1,7 @@
 // The first view: health with its reason and the command that helps, the task types, and one line for everything else.
 // Shows the API's values and computes none.
 import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts';
-import { capacityLine, stopsLine } from '../../cli/output/fleet-lines.ts';
+import { capacityLine, gatewayWords, stopsLine } from '../../cli/output/fleet-lines.ts';
 import { cardCount } from '../../cli/output/style.ts';
 import { gauge } from '../charts.ts';
 import { count, counted, grouped, measure, relative, seconds, since } from '../format.ts';
@@ -101,8 +101,11 @@ function capacityFact(overview: OverviewBody): Fact {
 
 function gatewayFacts({ gateway }: OverviewBody, nowMs: number): Fact[] {
   const held = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
-  if (held.length === 0)
-    return [calm('gateway', span('● closed', 'green'), span('  no interface is throttled'))];
+  if (held.length === 0) {
+    const text = gatewayWords(gateway, count);
+    if (gateway.slow) return [urgent('gateway', span(`▲ ${text}`, 'yellow'))];
+    return [calm('gateway', span('● ', 'green'), span(text))];
+  }
   return held.map(({ interface: name, breaker, since: from, reason, next_probe_at, instances }) => {
     const state = breaker === 'open' ? span(`✖ ${name} open`, 'red') : span(`▲ ${name} half open`, 'yellow');
     const how = [

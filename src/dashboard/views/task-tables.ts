@@ -28,7 +28,7 @@ export function paceTable({ tasks, history, nowMs, picked, columns }: TaskTables
         span(sparkline(seriesOf(history, task_type, 'rate_per_second', nowMs), sparkColumns), 'accent'),
       drop: 3,
     },
-    { header: 'OK %', cell: ({ success_rate }) => span(percent(success_rate)), align: 'right' },
+    { header: 'OK %', cell: ({ success_rate_10s }) => span(percent(success_rate_10s)), align: 'right' },
     { header: 'P50/P95 MS', cell: (task) => span(durations(task)), align: 'right', drop: 2 },
     { header: 'RUNNING OF LIMIT', cell: (task) => limitCells(task, gaugeColumns) },
     ...(short ? [dueColumn, lagColumn] : []),
@@ -80,10 +80,9 @@ function taskCell({ task_type, offered, health }: TaskBody): Line {
   return [{ text: `${text.slice(0, 1)} `, tone }, span(task_type, 'bold')];
 }
 
-/** Median and 95th percentile of the last five minutes, in milliseconds. */
-export function durations(task: TaskBody): string {
-  const { p50_ms, p95_ms } = task;
-  return p50_ms === null && p95_ms === null ? '-' : `${measure(p50_ms)}/${measure(p95_ms)}`;
+/** Median and 95th percentile of the last seconds, in milliseconds. */
+export function durations({ p50_ms_10s: half, p95_ms_10s: nearly }: TaskBody): string {
+  return half === null && nearly === null ? '-' : `${measure(half)}/${measure(nearly)}`;
 }
 
 /** `████░░ 60/100`, and `60/40 of 100` where less than the limit is in force. */
@@ -101,7 +100,8 @@ export function limitCells(
 
 function intervalCell({ interval_seconds: wanted, achieved_interval_seconds: achieved }: TaskBody): Span {
   if (wanted === null) return span('off', 'dim');
-  if (achieved === null || Math.round(achieved) <= Math.round(wanted * 1.05)) return span(seconds(wanted));
+  if (achieved === null) return span(`not now, ${seconds(wanted)} wanted`, 'yellow');
+  if (Math.round(achieved) <= Math.round(wanted * 1.05)) return span(seconds(wanted));
   return span(`${seconds(achieved)}, not ${seconds(wanted)}`, 'yellow');
 }
 

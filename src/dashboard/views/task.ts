@@ -52,13 +52,14 @@ function fittingCharts(charts: Line[], rows: number, needed: number): Line[] {
 
 function numberLines(task: TaskBody, columns: number): Line[] {
   const { interval_seconds: wanted, achieved_interval_seconds: achieved } = task;
-  const every = wanted === null ? 'off' : `every ${seconds(achieved ?? wanted)} (wanted ${seconds(wanted)})`;
+  const now = achieved === null ? 'not polled now' : `every ${seconds(achieved)}`;
+  const every = wanted === null ? 'off' : `${now} (wanted ${seconds(wanted)})`;
   const skipped = task.skipped_revolutions === 0 ? '' : `  ${count(task.skipped_revolutions)} rounds skipped`;
   return [
     [
       ...limitCells(task, GAUGE_COLUMNS),
       span(`  ${measure(task.rate_per_second_10s)}/s now, ${measure(task.rate_per_second)}/s in 5 min`),
-      span(`  ok ${percent(task.success_rate)} %  p50/p95 ${durations(task)} ms`),
+      span(`  ok ${percent(task.success_rate_10s)} %  p50/p95 ${durations(task)} ms`),
     ],
     plain(
       `due ${count(task.due)}  backoff ${count(task.backoff)}  manual ${count(task.manual_length)}` +

@@ -1,6 +1,5 @@
-// The effective limit of one task type: how much of the configured concurrency the gateway can take now. Used by
-// fleet-limits.ts, which passes it one tick a second, and by the leader (engine/limits/concurrency-controller.ts), which keeps
-// what it knows. Pure: time is passed in. Why the rules are these: docs/decisions/0028-flow-control.md.
+// The effective limit of one task type: how much of the configured concurrency the gateway can take now. Gets one tick a
+// second; the leader keeps what it knows. Pure: time is passed in. Why the rules are these: docs/decisions/0028-flow-control.md.
 //
 // Lowered for calls that are refused (strain-trials.ts finds out whether load is the reason), for latency, and by half
 // while nothing succeeds. Per window (one tick, or several until enough calls were seen):
@@ -22,6 +21,7 @@ export interface LimitMemory {
   readonly limit: number | null;
   /** Latency of a gateway that is not overloaded; null while unknown. */
   readonly normalMs: number | null;
+  readonly trying?: boolean; // A trial runs; the next leader begins without it.
 }
 
 /** What a type at its limit saw. */
@@ -102,7 +102,7 @@ export class EffectiveLimit {
   }
 
   get memory(): LimitMemory {
-    return { limit: this.#limit, normalMs: this.#normalMs };
+    return { limit: this.#limit, normalMs: this.#normalMs, ...(this.#trial && { trying: true }) };
   }
 
   /** The limit, at most the configured one. */
@@ -197,8 +197,8 @@ export class EffectiveLimit {
     if (this.#slowWindows > 0) return null;
     const isSlow = latencyMs > GROW_BAND * normalMs;
     const shared = isSlow || strained ? this.#share(latencyMs, situation) : null;
-    const waits = isSlow || (strained && nowMs - this.#calmAtMs < WARY_MS);
-    return shared ?? (waits ? null : this.#grow(latencyMs, situation));
+    if (shared !== null || isSlow || (strained && nowMs - this.#calmAtMs < WARY_MS)) return shared;
+    return this.#grow(latencyMs, situation);
   }
 
   /** Halves the limit: an overloaded gateway may answer no call in time. If load is not the reason, the limit soon recovers. */

@@ -19,15 +19,19 @@ export interface PacedRing extends RingClock {
 
 export type SchedulePace = ReturnType<typeof schedulePaceOf>;
 
-/** @param rings of one task type. */
-export function schedulePaceOf(rings: readonly PacedRing[], nowMs: number) {
+/**
+ * @param rings of one task type.
+ * @param waitMs how long a card waits that comes due now; null: not known
+ */
+export function schedulePaceOf(rings: readonly PacedRing[], nowMs: number, waitMs: number | null = 0) {
   const running = rings.filter((ring) => ring.enabled && ring.generation > 0);
   const paces = running
-    .map((ring) => ({
-      intervalMs: ring.intervalMs,
-      achievedMs: achievedIntervalMsOf(ring, nowMs) ?? ring.intervalMs,
-    }))
-    .sort((a, b) => b.achievedMs / b.intervalMs - a.achievedMs / a.intervalMs);
+    .map((ring) => {
+      const { intervalMs, members } = ring;
+      const achievedMs = achievedIntervalMsOf(ring, nowMs, waitMs ?? 0) ?? intervalMs;
+      return { intervalMs, members, achievedMs, ratio: achievedMs / intervalMs };
+    })
+    .sort((a, b) => b.ratio - a.ratio || b.members - a.members);
   const [worst] = paces;
   return {
     scheduledCards: sum(rings.map((ring) => ring.members)),
@@ -37,21 +41,22 @@ export function schedulePaceOf(rings: readonly PacedRing[], nowMs: number) {
     overdueCards: Math.round(
       sum(running.map((ring) => (ring.members * lagMsOf(ring, nowMs)) / ring.intervalMs)),
     ),
-    // Of the ring that is furthest behind its interval.
+    // Of the ring that is furthest behind its interval; of several that keep up, the one with the most cards.
     intervalSeconds: worst === undefined ? null : worst.intervalMs / 1000,
-    achievedIntervalSeconds: worst === undefined ? null : rounded(worst.achievedMs / 1000),
+    achievedIntervalSeconds: worst === undefined || waitMs === null ? null : rounded(worst.achievedMs / 1000),
     skippedRevolutions: sum(rings.map((ring) => ring.skippedRevolutions)),
   };
 }
 
 /**
- * Milliseconds between two polls of a card: the configured interval while the ring keeps up, else as long as the last
- * whole revolution took, or as the present one has lasted. null: the ring is disabled or was never built.
+ * Milliseconds between two polls of a card: the configured interval while the ring and the polls of its cards keep up, else as
+ * long as the last whole revolution took, or as the present one has lasted, or as a card waits that is due. null: the ring is
+ * disabled or was never built.
  */
-export function achievedIntervalMsOf(ring: PacedRing, nowMs: number): number | null {
+export function achievedIntervalMsOf(ring: PacedRing, nowMs: number, waitMs = 0): number | null {
   if (!ring.enabled || ring.generation === 0) return null;
   const present = ring.lapStartedAtMs === null ? 0 : nowMs - ring.lapStartedAtMs;
-  return Math.max(ring.intervalMs, ring.achievedIntervalMs ?? 0, present);
+  return Math.max(ring.intervalMs, ring.achievedIntervalMs ?? 0, present, waitMs);
 }
 
 /** Milliseconds since the bucket under the cursor was due, capped at one revolution: a ring never owes more than all its cards. */

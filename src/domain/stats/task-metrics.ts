@@ -1,7 +1,8 @@
 // The numbers of one task type that are judged, sampled or shown: by health, statistics, history and alert rules alike.
 // Nothing here is rounded, so that 89.999 % does not pass as 90 %; code that shows a number rounds it. Computed from
 // what the live store counts, by store/ports/live/fleet-reading.ts.
-import type { Counts } from '../numbers.ts';
+import type { Counts, Durations } from '../numbers.ts';
+import { percentileOf } from '../numbers.ts';
 import type { SchedulePace } from '../schedule/schedule-pace.ts';
 
 /** Polls over a length of time, as they were counted. */
@@ -23,6 +24,17 @@ interface PollRates {
   readonly avgDurationMs: number | null;
 }
 
+/** What is so now: polls of the last seconds, as StatsReading has them. */
+export interface PresentMetrics extends PollRates {
+  readonly polls: number;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  /** What a poll takes, see callMsOf. */
+  readonly callMs: number | null;
+  /** Mean duration of the polls that succeeded; null without one. */
+  readonly succeededMs: number | null;
+}
+
 export interface TaskMetrics extends PollRates {
   readonly schedule: SchedulePace;
   /** Due and running. */
@@ -31,6 +43,7 @@ export interface TaskMetrics extends PollRates {
   readonly polls: number;
   /** Share of the due polls that succeeded in the last seconds, see polledPercentOf. */
   readonly polledPercent: number | null;
+  readonly now: PresentMetrics;
 }
 
 /** @param reasons kind of failure -> number of failed polls. */
@@ -55,6 +68,21 @@ export function pollRatesOf({
  */
 export function callMsOf({ succeeded, failed, durationMs, succeededMs }: PollWindow): number | null {
   return succeeded === 0 ? null : Math.max(durationMs / (succeeded + failed), succeededMs / succeeded);
+}
+
+/** @param polls of the last seconds. */
+export function presentMetricsOf(
+  polls: PollWindow & { readonly reasons: Counts<string>; readonly durations: Durations },
+): PresentMetrics {
+  const { succeeded, failed, succeededMs, durations } = polls;
+  return {
+    ...pollRatesOf(polls),
+    polls: succeeded + failed,
+    p50Ms: percentileOf(durations, 0.5),
+    p95Ms: percentileOf(durations, 0.95),
+    callMs: callMsOf(polls),
+    succeededMs: succeeded === 0 ? null : succeededMs / succeeded,
+  };
 }
 
 /** With less to poll than this there is no share: one card that fails must not count as a standstill. */

@@ -9,6 +9,8 @@ import { divideCeiling, grantWithin, judgeLimits, type PerType } from '../../dom
 import { type FleetTick, tickBetween } from '../../domain/limits/fleet-tick.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/operator-limits.ts';
 import { StrainTrials } from '../../domain/limits/strain-trials.ts';
+import { presentMetricsOf } from '../../domain/stats/task-metrics.ts';
+import { learned, storedUsual, type UsualLatency } from '../../domain/stats/usual-latency.ts';
 import { askPerTaskType, perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
@@ -39,6 +41,7 @@ interface ConcurrencyControllerDeps extends LeaderMeans {
 class Watched {
   readonly limit: EffectiveLimit;
   curve: readonly CurvePoint[];
+  usual: UsualLatency | null;
   /** Why the limit has its value; null without a reason. */
   reason: string | null;
   totals: StatsReading | null = null;
@@ -56,6 +59,7 @@ class Watched {
     const memory = isAdaptive && record !== null ? record : { limit: null, normalMs: null };
     this.limit = new EffectiveLimit(memory, atMs);
     this.curve = record?.curve ?? [];
+    this.usual = record?.usual ?? null;
     // A ceiling may be gone meanwhile.
     this.reason = memory.limit === null ? null : (record?.reason ?? null);
   }
@@ -111,6 +115,7 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
     this.#watched.set(taskType, watched);
     const tick = watched.totals === null ? null : tickBetween(watched.totals, totals, nowMs - watched.atMs);
     watched.totals = totals;
+    watched.usual = learned(watched.usual, presentMetricsOf(totals.now));
     watched.atMs = nowMs;
     const { maxConcurrency, effectiveConcurrency: inForce } = counts;
     const configured = maxConcurrency ?? DEFAULT_MAX_CONCURRENCY;
@@ -181,7 +186,8 @@ export class ConcurrencyController extends LoopService<ConcurrencyControllerDeps
     }
     watched.inForce = to;
     const { curve, limit } = watched;
-    const record = { ...limit.memory, reason: to < configured ? reason : null, curve };
+    const usual = watched.usual === null ? null : storedUsual(watched.usual);
+    const record = { ...limit.memory, reason: to < configured ? reason : null, curve, usual };
     const text = JSON.stringify(record);
     if (text === watched.saved) return;
     await live.work.saveLimitRecord(taskType, record);

@@ -2,12 +2,15 @@
 // back with its heartbeat; this file combines them, and says in a few words what holds a task type back. Used by stats.ts,
 // explainer.ts, health-reasons.ts and the capacity, which cannot be computed meanwhile. Pure.
 import { FOLLOW_UP_INTERFACES, INTERFACE_NAMES, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import { percentDown, roundedOrNull, sum } from '../../domain/numbers.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { dateOf } from '../date-of.ts';
 import type { GatewayReport, InterfaceReport } from './health-report.ts';
 
-export function gatewayReportOf(instances: readonly Pick<InstanceInfo, 'breakers'>[]): GatewayReport {
+type Breakers = Pick<GatewayReport, 'interfaces'>;
+
+export function gatewayReportOf(instances: readonly Pick<InstanceInfo, 'breakers'>[]): Breakers {
   const all = instances.flatMap((instance) => instance.breakers);
   const names = [WHOLE_GATEWAY, ...INTERFACE_NAMES] as const;
   return { interfaces: names.map((name) => interfaceReportOf(name, all)) };
@@ -29,14 +32,38 @@ function interfaceReportOf(
   };
 }
 
+interface TaskNow {
+  readonly ratePerSecond_10s: number;
+  readonly avgDurationMs_10s: number | null;
+  readonly successRate_10s: number | null;
+  readonly healthReasons: ReadonlyArray<{ readonly code: string }>;
+}
+
+/** How fast the gateway answers now, and how often well: the polls of all task types. */
+export function gatewayNowOf(tasks: readonly TaskNow[]): Omit<GatewayReport, 'interfaces'> {
+  const meanOf = (field: 'avgDurationMs_10s' | 'successRate_10s') => {
+    const known = tasks.flatMap(({ ratePerSecond_10s: polls, [field]: value }) =>
+      value === null || polls === 0 ? [] : { polls, value },
+    );
+    if (known.length === 0) return null;
+    return sum(known.map(({ polls, value }) => polls * value)) / sum(known.map(({ polls }) => polls));
+  };
+  const successRate = meanOf('successRate_10s');
+  return {
+    avgDurationMs_10s: roundedOrNull(meanOf('avgDurationMs_10s')),
+    successRate_10s: successRate === null ? null : percentDown(successRate),
+    slow: tasks.some(({ healthReasons }) => healthReasons.some(({ code }) => code === 'gateway_slow')),
+  };
+}
+
 /** The interfaces whose breakers hold this task type back. */
-export function heldInterfacesOf(taskType: TaskType, { interfaces }: GatewayReport): InterfaceReport[] {
+export function heldInterfacesOf(taskType: TaskType, { interfaces }: Breakers): InterfaceReport[] {
   const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];
   return interfaces.filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface));
 }
 
 /** The interfaces that are held back and that only some polls of a task type call. */
-export function heldFollowUpsOf(taskType: TaskType, { interfaces }: GatewayReport): InterfaceReport[] {
+export function heldFollowUpsOf(taskType: TaskType, { interfaces }: Breakers): InterfaceReport[] {
   const concerned = taskType === 'package' ? FOLLOW_UP_INTERFACES : [];
   return interfaces.filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface));
 }

@@ -16,12 +16,13 @@ import { percentDown } from '../../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../../domain/results/carrier-polls.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { dateOf } from '../date-of.ts';
-import { adviceOf, type PaceNeed, paceShortText, type Remedy } from '../limits/capacity.ts';
-import type { PauseReport } from '../limits/limits-report.ts';
+import { type PaceNeed, paceShortText } from '../limits/capacity.ts';
+import type { LimitAdvice, PauseReport } from '../limits/limits-report.ts';
 import { countWords, spanWords } from '../span-words.ts';
 import { type FleetState, fleetFaults } from './fleet-faults.ts';
 import { breakerWords } from './gateway-report.ts';
 import type { Cause, HealthReason, InterfaceReport } from './health-report.ts';
+import { type LatencyInputs, latencyReasons, mergedLatency } from './latency-reasons.ts';
 import { type ReadingCounts, readingReasons } from './reading-reasons.ts';
 import { type StopFigures, stopReasons } from './stop-figures.ts';
 
@@ -35,31 +36,29 @@ type ReasonsSince = ReadonlyMap<string, number>;
 
 type HeldInterface = Pick<InterfaceReport, 'interface' | 'breaker' | 'reason' | 'instances'>;
 
-export interface TaskHealthInputs extends HealthInputs, PaceNeed {
+export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyInputs, 'grows'> {
   readonly taskType: TaskType;
   readonly due: number;
   readonly inFlight: number;
   /** Polls that ended in the last ten to twenty seconds. */
   readonly recentPolls: number;
-  readonly maxConcurrency: number;
-  readonly effectiveConcurrency: number;
-  /** Why the limit in force is below the configured one, with figures; null: it is not, or the reason is unknown. */
-  readonly limitReason: string | null;
+  /** `reason`: why the limit in force is below the configured one, with figures; null: it is not, or that is unknown. */
+  readonly limit: (LatencyInputs['limit'] & { readonly reason: string | null }) | null;
   readonly achievedIntervalSeconds: number | null;
   /** null: not known, or a task type that stops no cards. */
   readonly stops: StopFigures | null;
   readonly readings: ReadingCounts;
-  /** Polls of the last five minutes, and those of them that cardpoll itself held back. */
+  /** Polls of the last seconds, or of five minutes where these are few, and those of them that cardpoll itself held back. */
   readonly polls: number;
   readonly held: number;
-  /** Failed polls of the last five minutes without the held ones: kind of failure -> count. */
+  /** The failed ones of these without the held ones: kind of failure -> count. */
   readonly failedBy: Readonly<Record<string, number>>;
   /** Carriers that fail far more than the others, the worst first. */
   readonly outlyingCarriers: readonly FailingCarrier[];
   /** Seconds until the backlog is gone; null: never, or not known yet. */
   readonly drainSeconds: number | null;
-  /** The advice of capacity.ts; null while the limit meets the demand. */
-  readonly remedy: Remedy | null;
+  /** Of advisor.ts; its remedy is null while the limit meets the demand. */
+  readonly advice: LimitAdvice;
   readonly pauses: ReadonlyArray<Pick<PauseReport, 'source' | 'by' | 'reason' | 'until'>>;
   readonly nowMs: number;
   /** Of the interfaces this task type calls and of the whole gateway. */
@@ -84,6 +83,7 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
     ...pauseReasons(inputs),
     ...breakerReasons(inputs),
     ...idleReasons(inputs),
+    ...latencyReasons({ ...inputs, grows: grows(inputs) }),
     ...metricReasons(inputs),
     ...heldReasons(inputs),
     ...stopReasons(inputs.stops),
@@ -115,7 +115,13 @@ export function fleetReasons({ tasks, since, ...state }: FleetHealthInputs): Hea
   const own = tasks.flatMap(({ taskType, reasons }) =>
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );
-  return bySeverity([...faults, ...own]);
+  const slowSinceMs = since.get(reasonName({ taskType: null, code: 'gateway_slow' }));
+  return bySeverity([...faults, ...mergedLatency(own, slowSinceMs)]);
+}
+
+/** More comes due than is polled, so the backlog grows until something changes. */
+function grows({ advice }: Pick<TaskHealthInputs, 'advice'>): boolean {
+  return advice.remedy !== null;
 }
 
 export function healthOfReasons(reasons: readonly HealthReason[]): Health {
@@ -168,13 +174,18 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
             'cardpoll stats failures',
           ],
     avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms on average`, 'cardpoll concurrency advise'],
-    concurrency_usage: [`${tenths(concurrencyPercent)} % of the limit is in use`, adviceCommand(inputs)],
+    concurrency_usage: [
+      `${tenths(concurrencyPercent)} % of the limit is in use, and the queue grows`,
+      adviceCommand(inputs),
+    ],
   };
   const verdicts = judgeMetrics(inputs);
   return METRICS.flatMap((code) => {
     const [text, command] = said[code];
     const severity = verdicts[code];
-    return severity === 'normal' ? [] : [{ code, severity, text, command }];
+    // A limit that is used up and enough is a fact.
+    const isFact = code === 'concurrency_usage' && !grows(inputs);
+    return severity === 'normal' || isFact ? [] : [{ code, severity, text, command }];
   });
 }
 
@@ -191,8 +202,8 @@ function adviceCommand(inputs: TaskHealthInputs): string {
   return paceShortText(inputs) === null ? 'cardpoll concurrency advise' : 'cardpoll configs';
 }
 
-function drainWords({ drainSeconds, remedy }: TaskHealthInputs): string {
-  if (remedy !== null) return ', which never drains at this rate';
+function drainWords({ drainSeconds, advice }: TaskHealthInputs): string {
+  if (grows({ advice })) return ', which never drains at this rate';
   return drainSeconds === null ? '' : `, drained in about ${spanWords(drainSeconds)}`;
 }
 
@@ -221,30 +232,37 @@ function intervalReasons(inputs: TaskHealthInputs): Cause[] {
   ];
 }
 
+/** A limit that is reduced and enough is a fact, such as a trial of some seconds. */
 function limitReasons(inputs: TaskHealthInputs): Cause[] {
-  const { taskType, effectiveConcurrency, maxConcurrency, limitReason, remedy } = inputs;
+  const { taskType, effectiveConcurrency, maxConcurrency, limit, advice, slowness } = inputs;
+  const { remedy, verdict, maxConcurrency: advised } = advice;
+  if (remedy === null) return paceReasons(inputs);
   const reasons: Cause[] = [];
   if (effectiveConcurrency < maxConcurrency) {
     reasons.push({
       code: 'limit_reduced',
       severity: 'warning',
-      text: `the limit is reduced to ${effectiveConcurrency} of ${maxConcurrency}: ${limitReason ?? 'the reason is not known yet'}`,
+      text: `the limit is reduced to ${effectiveConcurrency} of ${maxConcurrency}: ${limit?.reason ?? 'the reason is not known yet'}`,
       command: 'cardpoll concurrency advise',
     });
   }
-  const text = paceShortText(inputs);
-  if (text !== null) {
-    reasons.push({ code: 'pace_short', severity: 'warning', text, command: 'cardpoll configs' });
-  } else if (remedy !== null) {
-    const { raiseTo } = remedy;
-    reasons.push({
-      code: 'overloaded',
-      severity: 'warning',
-      text: `demand exceeds the limit: ${adviceOf(remedy)}`,
-      command: raiseTo === null ? 'cardpoll configs' : `cardpoll concurrency set ${taskType} ${raiseTo}`,
-    });
-  }
+  const short = paceReasons(inputs);
+  if (short.length > 0) return [...reasons, ...short];
+  const other = slowness === null ? 'cardpoll configs' : 'cardpoll doctor';
+  reasons.push({
+    code: 'overloaded',
+    severity: 'warning',
+    text: `demand exceeds what can be polled: ${remedy}`,
+    command: verdict === 'raise' ? `cardpoll concurrency set ${taskType} ${advised}` : other,
+  });
   return reasons;
+}
+
+function paceReasons(inputs: TaskHealthInputs): Cause[] {
+  const text = paceShortText(inputs);
+  return text === null
+    ? []
+    : [{ code: 'pace_short', severity: 'warning', text, command: 'cardpoll configs' }];
 }
 
 function bySeverity(reasons: readonly HealthReason[]): HealthReason[] {

@@ -16,6 +16,7 @@ export const REASON_CODES = [
   'paused',
   'breaker_open',
   'nothing_polled',
+  'gateway_slow',
   'polls_held',
   'interval_missed',
   'limit_reduced',
@@ -66,7 +67,15 @@ const interfaceReport = z.object({
 });
 export type InterfaceReport = ReportOf<typeof interfaceReport>;
 
-export const gatewayReport = z.object({ interfaces: z.array(interfaceReport) });
+export const gatewayReport = z.object({
+  interfaces: z.array(interfaceReport),
+  avgDurationMs_10s: z
+    .number()
+    .nullable()
+    .describe('Of the polls of all task types in the last seconds; null without one'),
+  successRate_10s: z.number().nullable().describe('Percent, of the same polls'),
+  slow: z.boolean().describe('A reason gateway_slow exists'),
+});
 export type GatewayReport = ReportOf<typeof gatewayReport>;
 
 const count = (meaning: string) =>

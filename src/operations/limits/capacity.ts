@@ -1,12 +1,11 @@
 // Demand of the schedule, capacity of the limits, headroom, and when a backlog is gone. The only definition of these
-// numbers for API, command line and doctor. Used by stats.ts and health-reasons.ts. Pure.
+// numbers for API, command line and doctor; what helps is in advisor.ts. Used by stats.ts and health-reasons.ts. Pure.
 //
 // Capacity follows Little's law: a limit of n calls of d seconds each allows n / d polls a second. It is computed from
 // the limit in force, so it falls when the fleet lowers that limit for a gateway that cannot take more. The rate limits of
 // the gateway can allow less: the second half of this file says what they leave to a task type. Types that want less than
 // their equal share leave the rest to the others, as the live store grants calls.
 import type { CardsPerCall } from '../../domain/gateway-interface.ts';
-import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/operator-limits.ts';
 import { callsIn, countsCalls, eachWords, rateWords, unitOf } from '../../domain/limits/rate-limit.ts';
 import { percentDown, rounded, sum } from '../../domain/numbers.ts';
 import type { TaskType } from '../../domain/task-type.ts';
@@ -16,13 +15,11 @@ import { countWords, spanWords } from '../span-words.ts';
 import type { CapacityReport } from './limits-report.ts';
 
 export interface CapacityInputs {
-  readonly taskType: TaskType;
   /** Polls a second that the enabled configs need. */
   readonly demandPerSecond: number;
   /** Number of due cards: in the queue, or delayed by a late schedule. */
   readonly owedCards: number;
-  /** The configured limit; `effectiveConcurrency` is lower when the gateway cannot take more. */
-  readonly maxConcurrency: number;
+  /** The limit in force. */
   readonly effectiveConcurrency: number;
   /** What a poll takes, see callMsOf; null: not known. */
   readonly callMs: number | null;
@@ -32,21 +29,8 @@ export interface CapacityInputs {
   readonly allowedPerSecond: number | null;
 }
 
-export interface Capacity extends CapacityReport {
-  /** What would help when the demand exceeds the capacity, so that a backlog never drains; null otherwise. */
-  readonly remedy: Remedy | null;
-}
+export type Capacity = CapacityReport;
 
-export interface Remedy {
-  readonly taskType: TaskType;
-  /** The smallest sufficient limit; null when no limit is sufficient, because the gateway cannot take more. */
-  readonly raiseTo: number | null;
-  /** The smallest factor by which the intervals would have to grow instead. */
-  readonly intervalFactor: number;
-}
-
-/** Advice leaves this share of the capacity free: a limit that just meets the demand never drains a backlog. */
-const SPARE_PERCENT = 10;
 /** A running schedule always owes the cards that have just become due: no backlog up to this many seconds of demand. */
 const ALWAYS_OWED_SECONDS = 1;
 
@@ -64,7 +48,6 @@ export function capacityOf(inputs: CapacityInputs): Capacity {
     headroomPercent: (100 * (capacity - demand)) / capacity,
     drainSeconds: drains ? drainSecondsOf(owedCards, demand, capacity) : null,
     heldBy: null,
-    remedy: capacity > demand ? null : remedyFor(inputs, callMs, capacity),
   };
 }
 
@@ -77,14 +60,7 @@ function unknownCapacity({ demandPerSecond, owedCards, heldBy }: CapacityInputs)
     // Cards that wait to be retried are not owed, so none owed says nothing while polling is held back.
     drainSeconds: owedCards === 0 && heldBy === null ? 0 : null,
     heldBy,
-    remedy: null,
   };
-}
-
-/** The remedy in words: `raise realname to 177, or poll realname 1.8 times less often`. */
-export function adviceOf({ taskType, raiseTo, intervalFactor }: Remedy): string {
-  const lessOften = `poll ${taskType} ${intervalFactor} times less often`;
-  return raiseTo === null ? lessOften : `raise ${taskType} to ${raiseTo}, or ${lessOften}`;
 }
 
 interface TypeCapacity {
@@ -177,19 +153,6 @@ export function roundedCapacity<Some extends CapacityReport>(capacity: Some): So
 function drainSecondsOf(owedCards: number, demand: number, capacity: number): number {
   if (owedCards <= demand * ALWAYS_OWED_SECONDS) return 0;
   return owedCards / (capacity - demand);
-}
-
-function remedyFor(inputs: CapacityInputs, callMs: number, capacity: number): Remedy {
-  const { taskType, demandPerSecond, maxConcurrency, effectiveConcurrency, allowedPerSecond } = inputs;
-  const wanted = demandPerSecond + (demandPerSecond * SPARE_PERCENT) / 100;
-  const needed = Math.ceil((wanted * callMs) / 1000);
-  const isPaced = allowedPerSecond !== null && wanted > allowedPerSecond;
-  const allowed = !isPaced && effectiveConcurrency === maxConcurrency && needed <= MAX_CONCURRENCY_BOUNDS.max;
-  return {
-    taskType,
-    raiseTo: allowed ? needed : null,
-    intervalFactor: Math.ceil((10 * wanted) / capacity) / 10,
-  };
 }
 
 function perSecond(concurrency: number, durationMs: number): number {

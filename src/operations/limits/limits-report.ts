@@ -38,7 +38,7 @@ export const capacity = z.object({
   capacityPerSecond: z
     .number()
     .nullable()
-    .describe('null while no poll of the last five minutes succeeded, and while polling is held back'),
+    .describe('null while no poll of the last seconds succeeded, and while polling is held back'),
   boundBy: z
     .enum(['concurrency', 'rate_limits'])
     .nullable()
@@ -61,6 +61,24 @@ export const capacity = z.object({
     ),
 });
 export type CapacityReport = ReportOf<typeof capacity>;
+
+/** Made by advisor.ts. */
+export const limitAdvice = z.object({
+  verdict: z
+    .enum(['raise', 'lower', 'keep', 'unknown'])
+    .describe('keep: also where a higher limit does not help, as the gateway is the cause'),
+  maxConcurrency: z.int().describe('The limit that is advised: the present one for keep and unknown'),
+  recommended: z
+    .object({ min: z.int(), max: z.int() })
+    .nullable()
+    .describe('Section 8 of the operations interface, for the response time; null: not known'),
+  remedy: z
+    .string()
+    .nullable()
+    .describe('What ends a backlog that never drains; null while the capacity is enough, or not known'),
+  why: z.string(),
+});
+export type LimitAdvice = ReportOf<typeof limitAdvice>;
 
 export const pauseReport = report('Pause', {
   taskType,

@@ -13,8 +13,9 @@ import {
   type PollingConfig,
 } from '../../domain/schedule/polling-config.ts';
 import { achievedIntervalMsOf } from '../../domain/schedule/schedule-pace.ts';
-import { TASKS, type TaskType } from '../../domain/task-type.ts';
+import { askPerTaskType, TASKS, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError, nullIfUnavailable } from '../../platform/errors.ts';
+import { waitMsOf } from '../../store/ports/live/fleet-reading.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { OperationMeans } from '../means.ts';
 import {
@@ -35,6 +36,8 @@ interface Schedule {
   readonly rings: readonly RingState[];
   /** By the live store's clock, which dates the rings. */
   readonly nowMs: number;
+  /** How long a card waits that comes due; null: none is polled. */
+  readonly waitMs: Readonly<Record<TaskType, number | null>>;
 }
 
 export class ConfigOperations {
@@ -120,8 +123,11 @@ export class ConfigOperations {
       (one) => one.configId === config.id && one.taskType === config.taskType,
     );
     const members = schedule === null ? null : (ring?.members ?? 0);
+    const waitMs = schedule?.waitMs[config.taskType] ?? null;
     const achievedMs =
-      schedule === null || ring === undefined ? null : achievedIntervalMsOf(ring, schedule.nowMs);
+      schedule === null || ring === undefined || waitMs === null
+        ? null
+        : achievedIntervalMsOf(ring, schedule.nowMs, waitMs);
     const isLoaded = ring?.loaded === true && ring.building === null;
     return {
       ...config,
@@ -140,8 +146,11 @@ export class ConfigOperations {
   /** @returns null while the live store is unavailable: configs stay readable and changeable then. */
   #schedule(): Promise<Schedule | null> {
     const { live } = this.deps;
-    return nullIfUnavailable(Promise.all([live.rings.list(), live.now()])).then(
-      (read) => read && { rings: read[0], nowMs: read[1] },
+    const waits = askPerTaskType(async (taskType) =>
+      waitMsOf(...(await Promise.all([live.work.counts(taskType), live.stats.read(taskType)]))),
+    );
+    return nullIfUnavailable(Promise.all([live.rings.list(), live.now(), waits])).then(
+      (read) => read && { rings: read[0], nowMs: read[1], waitMs: read[2] },
     );
   }
 }

@@ -2,7 +2,7 @@
 // and history.ts.
 import { z } from 'zod';
 import { gatewayReport, healthReason, stopNumbers } from '../health/health-report.ts';
-import { capacity, pauseReport } from '../limits/limits-report.ts';
+import { capacity, limitAdvice, pauseReport } from '../limits/limits-report.ts';
 import { type ReportOf, report, taskType } from '../report.ts';
 import { initReport } from '../schedule/schedule-report.ts';
 
@@ -82,7 +82,21 @@ export const taskStats = report('TaskStats', {
     ),
   ratePerSecond: z.number().describe('Polls a second over the last five minutes'),
   ratePerSecond_10s: z.number().describe('Polls a second over the last ten to twenty seconds'),
+  successRate_10s: z
+    .number()
+    .nullable()
+    .describe(
+      'As success_rate, of the last five to fifteen seconds, or as far back as ten polls; so are the three below',
+    ),
+  avgDurationMs_10s: z.number().nullable(),
+  p50Ms_10s: z.number().nullable(),
+  p95Ms_10s: z.number().nullable(),
+  usualDurationMs: z
+    .number()
+    .nullable()
+    .describe('What a successful poll took on average over the last day with polls; null: not known yet'),
   capacity,
+  advice: limitAdvice,
   offered: z
     .boolean()
     .describe('false: the gateway does not offer what the type calls, so nothing is polled'),

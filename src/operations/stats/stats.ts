@@ -11,17 +11,22 @@ import type { PaceLimit } from '../../store/ports/live/pace.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
 import type { ClockGap } from '../health/fleet-faults.ts';
-import { gatewayReportOf, heldFollowUpsOf, heldInterfacesOf } from '../health/gateway-report.ts';
+import {
+  gatewayNowOf,
+  gatewayReportOf,
+  heldFollowUpsOf,
+  heldInterfacesOf,
+} from '../health/gateway-report.ts';
 import { fleetReasons, healthOfReasons } from '../health/health-reasons.ts';
 import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
-import { adviceOf, fleetCapacityOf, paceShareOf, roundedCapacity } from '../limits/capacity.ts';
+import { fleetCapacityOf, paceShareOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import type { OperationMeans } from '../means.ts';
 import type { PatientReading } from '../patient-reading.ts';
 import type { InitOperations } from '../schedule/init.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
-import { type MeasuredTask, queueStatsOf, taskStatsOf } from './task-stats.ts';
+import { queueStatsOf, taskStatsOf } from './task-stats.ts';
 
 interface StatsMeans extends Pick<OperationMeans, 'live' | 'offers' | 'cardsPerCall'> {
   readonly pauses: PauseOperations;
@@ -62,7 +67,7 @@ export class StatsOperations {
       cardsTotal: await cardTotal.read(progress.total),
       tasks,
       capacity: fleetCapacity(tasks, surroundings.rateLimits, this.deps.cardsPerCall),
-      gateway: surroundings.gateway,
+      gateway: { ...surroundings.gateway, ...gatewayNowOf(tasks) },
       pauses: surroundings.pauses,
       stops: stopNumbersOf(surroundings.stops),
       init,
@@ -82,15 +87,14 @@ export class StatsOperations {
     return this.#tasks(await surroundingsOf(this.deps));
   }
 
-  async #tasks(surroundings: Surroundings): Promise<MeasuredTask[]> {
+  async #tasks(surroundings: Surroundings): Promise<TaskStats[]> {
     const { nowMs, instances, gateway, pauses, stops, since, rateLimits } = surroundings;
     const { live, cardsPerCall, offers } = this.deps;
     const readings = await this.#read();
     const demand = perTaskType((taskType) => readings[taskType].reading.metrics.schedule.demandPerSecond);
     const tasks = await askPerTaskType(async (taskType) => {
       const { queue, reading } = readings[taskType];
-      const isReduced = queue.effectiveConcurrency < queue.concurrency.max;
-      const limit = isReduced ? await live.work.limitRecord(taskType) : null;
+      const limit = await live.work.limitRecord(taskType);
       return taskStatsOf(queue, reading, {
         instances,
         pauses: pauses.filter((pause) => pause.taskType === taskType),
@@ -99,7 +103,7 @@ export class StatsOperations {
         followUps: heldFollowUpsOf(taskType, gateway),
         stops: taskType === 'package' ? stops : null,
         stopMode: stops?.mode ?? null,
-        limitReason: limit?.reason ?? null,
+        limit,
         paceShare: paceShareOf(taskType, rateLimits, demand, cardsPerCall),
         offered: offers(TASKS[taskType].interface),
         since,
@@ -145,11 +149,11 @@ async function surroundingsOf({ live, ...deps }: StatsMeans) {
 }
 
 function fleetCapacity(
-  tasks: readonly MeasuredTask[],
+  tasks: readonly TaskStats[],
   rateLimits: readonly PaceLimit[],
   cardsPerCall: CardsPerCall,
 ): FleetCapacity {
-  const advice = tasks.flatMap(({ capacity: { remedy } }) => (remedy === null ? [] : adviceOf(remedy)));
+  const advice = tasks.flatMap(({ advice: { remedy } }) => remedy ?? []);
   return {
     ...roundedCapacity(fleetCapacityOf(tasks, rateLimits, cardsPerCall)),
     advice: advice.length === 0 ? null : advice.join('; '),

@@ -5,28 +5,31 @@
 import { percentDown, percentileOf, rounded, roundedOrNull } from '../../domain/numbers.ts';
 import { outlyingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import type { SchedulePace } from '../../domain/schedule/schedule-pace.ts';
-import { callMsOf } from '../../domain/stats/task-metrics.ts';
+import { pollRatesOf } from '../../domain/stats/task-metrics.ts';
+import { slownessOf } from '../../domain/stats/usual-latency.ts';
 import type { TaskReading } from '../../store/ports/live/fleet-reading.ts';
+import type { LimitRecord } from '../../store/ports/live/work-queue.ts';
 import { heldBackBy } from '../health/gateway-report.ts';
 import { healthOfReasons, type TaskHealthInputs, taskReasons } from '../health/health-reasons.ts';
-import { type Capacity, capacityOf, roundedCapacity } from '../limits/capacity.ts';
+import { adviceOn } from '../limits/advisor.ts';
+import { capacityOf, roundedCapacity } from '../limits/capacity.ts';
 import type { LimitedCounts } from '../limits/concurrency.ts';
 import type { QueueStats, TaskStats } from './stats-report.ts';
-
-/** Its capacity has the remedy too, which the fleet's advice is made of. */
-export interface MeasuredTask extends TaskStats {
-  readonly capacity: Capacity;
-}
 
 /** Facts about a task type in addition to its own numbers. */
 type TaskSurroundings = Pick<
   TaskHealthInputs,
-  'pauses' | 'nowMs' | 'breakers' | 'followUps' | 'stops' | 'limitReason' | 'paceShare' | 'since'
+  'pauses' | 'nowMs' | 'breakers' | 'followUps' | 'stops' | 'paceShare' | 'since'
 > &
   Pick<TaskStats, 'offered'> &
   Pick<TaskHealthInputs['readings'], 'stopMode'> & {
     readonly instances: Parameters<typeof heldBackBy>[0];
+    /** What the leader knows about its limit; null: nothing yet. */
+    readonly limit: LimitRecord | null;
   };
+
+/** With fewer polls in the last seconds, health is judged by those of five minutes. */
+const JUDGED_POLLS = 25;
 
 export function queueStatsOf(
   { maxConcurrency: max, retryDue, ...counts }: LimitedCounts,
@@ -48,40 +51,53 @@ export function queueStatsOf(
 export function taskStatsOf(
   queue: QueueStats,
   { stats, metrics }: Pick<TaskReading, 'stats' | 'metrics'>,
-  { offered, stopMode, instances, ...surroundings }: TaskSurroundings,
-): MeasuredTask {
+  { offered, stopMode, instances, limit, ...surroundings }: TaskSurroundings,
+): TaskStats {
   const { window, recent } = stats;
-  const { held, successRate, avgDurationMs } = metrics;
-  const { held: _ours, ...failedBy } = window.reasons;
+  const { now, held, successRate, avgDurationMs } = metrics;
+  const judged = now.polls < JUDGED_POLLS ? window : stats.now;
+  const rates = pollRatesOf(judged);
+  const { held: _ours, ...failedBy } = judged.reasons;
   const { taskType, effectiveConcurrency, concurrency } = queue;
   // Judged before rounding, so that 89.999 % does not count as 90 %.
   const { demandPerSecond } = metrics.schedule;
   const capacity = capacityOf({
-    taskType,
     demandPerSecond,
     owedCards: queue.due + queue.manualLength + queue.overdueCards,
-    maxConcurrency: concurrency.max,
     effectiveConcurrency,
-    callMs: callMsOf(window),
+    callMs: now.callMs,
     heldBy: heldBackBy(instances, surroundings.breakers, surroundings.pauses),
     allowedPerSecond: surroundings.paceShare?.perSecond ?? null,
+  });
+  const usual = limit?.usual ?? null;
+  const slowness = slownessOf(now, usual);
+  const advice = adviceOn({
+    taskType,
+    capacity,
+    callMs: now.callMs,
+    maxConcurrency: concurrency.max,
+    effectiveConcurrency,
+    limitReason: limit?.reason ?? null,
+    slowness,
+    curve: limit?.curve ?? [],
   });
   const healthReasons = taskReasons({
     ...queue,
     ...surroundings,
     demandPerSecond,
-    successRate,
-    avgDurationMs,
+    ...rates,
     concurrencyPercent: (100 * concurrency.current) / concurrency.max,
     recentPolls: recent.polls,
     maxConcurrency: concurrency.max,
     readings: { total: window.succeeded, implausible: window.implausible, stopMode },
-    polls: metrics.polls,
-    held,
+    polls: judged.succeeded + judged.failed,
     failedBy,
     outlyingCarriers: outlyingCarriersOf({ ...window, failed: window.failed - held }),
     drainSeconds: capacity.drainSeconds,
-    remedy: capacity.remedy,
+    advice,
+    limit,
+    slowness,
+    durations: stats.now.durations,
   });
   return {
     ...queue,
@@ -96,7 +112,13 @@ export function taskStatsOf(
     polledPercent: metrics.polledPercent === null ? null : percentDown(metrics.polledPercent),
     ratePerSecond: rounded(metrics.polls / window.seconds),
     ratePerSecond_10s: rounded(recent.polls / recent.seconds),
+    successRate_10s: now.successRate === null ? null : percentDown(now.successRate),
+    avgDurationMs_10s: roundedOrNull(now.avgDurationMs),
+    p50Ms_10s: roundedOrNull(now.p50Ms),
+    p95Ms_10s: roundedOrNull(now.p95Ms),
+    usualDurationMs: roundedOrNull(usual?.meanMs ?? null),
     capacity: roundedCapacity(capacity),
+    advice,
     offered,
     health: healthOfReasons(healthReasons),
     healthReasons,

@@ -45,7 +45,19 @@ export function task(taskType: TaskType, over: Partial<TaskBody> = {}): TaskBody
     polled_percent: 100,
     rate_per_second: 55.25,
     rate_per_second_10s: 50,
+    success_rate_10s: 99,
+    avg_duration_ms_10s: 120.5,
+    p50_ms_10s: 110,
+    p95_ms_10s: 250.5,
+    usual_duration_ms: 118,
     capacity: CAPACITY,
+    advice: {
+      verdict: 'keep',
+      max_concurrency: 100,
+      recommended: { min: 50, max: 100 },
+      remedy: null,
+      why: '50 to 100 are recommended at 0.12 s a call',
+    },
     offered: true,
     health: 'normal',
     health_reasons: [],
@@ -74,7 +86,7 @@ export const OVERVIEW: OverviewBody = {
     advice: 'raise realname to 180',
     headroom_task_type: 'realname',
   },
-  gateway: { interfaces: [] },
+  gateway: { interfaces: [], avg_duration_ms_10s: 24, success_rate_10s: 100, slow: false },
   stops: {
     mode: 'enforce',
     ...{ done_hour: 12, done_day: 340, budget_hour: 100, budget_day: 500 },
@@ -93,7 +105,7 @@ export const OVERVIEW: OverviewBody = {
   tasks: [
     task('realname'),
     task('carddata', { health: 'warning', avg_duration_ms: 50 }),
-    task('package', { health: 'alert', success_rate: null, avg_duration_ms: null }),
+    task('package', { health: 'alert', success_rate: null, avg_duration_ms: null, success_rate_10s: null }),
   ],
   init: {
     status: 'running',

@@ -222,7 +222,7 @@ describe('asking first', () => {
         capacity_per_second: 50,
         bound_by: 'rate_limits' as const,
       };
-      return daemon({ demand_per_second, avg_duration_ms: 100, capacity });
+      return daemon({ demand_per_second, avg_duration_ms_10s: 100, capacity });
     };
 
     it.each([

@@ -30,9 +30,9 @@ function lineOf({
   const tasks = (['realname', 'carddata', 'package'] as const).map((task_type) => ({
     ...task,
     task_type,
-    rate_per_second: rate,
+    rate_per_second_10s: rate,
     queue_length: queue,
-    success_rate: success,
+    success_rate_10s: success,
   }));
   const overview = {
     ...OVERVIEW,

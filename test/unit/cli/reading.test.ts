@@ -38,9 +38,9 @@ describe('tables', () => {
     const { env } = await daemonThatSays(json(OVERVIEW));
     const { stdout } = await cli(['stats', '-o', 'tsv'], { env });
     expect(stdout.split('\n')).toEqual([
-      'realname\tnormal\t12345\t60\t100\t55.25\t99\t120.5\t990\t10\t90\t50\t5\t7\t110\t250.5',
-      'carddata\twarning\t12345\t60\t100\t55.25\t99\t50\t990\t10\t90\t50\t5\t7\t110\t250.5',
-      'package\talert\t12345\t60\t100\t55.25\t-\t-\t990\t10\t90\t50\t5\t7\t110\t250.5',
+      'realname\tnormal\t12345\t60\t100\t55.25\t99\t120.5\t990\t10\t90\t50\t5\t7\t110\t250.5\t99\t120.5\t110\t250.5\t118',
+      'carddata\twarning\t12345\t60\t100\t55.25\t99\t50\t990\t10\t90\t50\t5\t7\t110\t250.5\t99\t120.5\t110\t250.5\t118',
+      'package\talert\t12345\t60\t100\t55.25\t-\t-\t990\t10\t90\t50\t5\t7\t110\t250.5\t99\t120.5\t110\t250.5\t118',
       '',
     ]);
   });
@@ -85,6 +85,7 @@ describe('tables', () => {
       `✖ alert: package: paused for 60 s more by gateway: HTTP 429 (since ${clock(PAUSED_SINCE)})`,
       '  cardpoll resume package',
       '1,000,000 cards   0 instances   initialisation running, 25 %, 1h 5m left',
+      'gateway up, 24 ms, 100 % ok',
       'realname 278/s of 833/s (66 % free)   carddata 278/s of 833/s (66 % free)',
       'package 278/s of 833/s (66 % free)   backlog gone: never, raise realname to 180',
       'stops: enforce, 12 of 100 in 1 h, 340 of 500 in 24 h',
@@ -114,7 +115,7 @@ describe('tables', () => {
     [99.96, /^realname .* 99\.9$/m],
     [0.04, /^realname .* 0\.04$/m],
   ])('never show a share of %f as all or none', async (percent, row) => {
-    const tasks = OVERVIEW.tasks.map((one) => ({ ...one, success_rate: percent }));
+    const tasks = OVERVIEW.tasks.map((one) => ({ ...one, success_rate: percent, success_rate_10s: percent }));
     const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks }));
     const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
     expect(stdout).toMatch(row);
@@ -364,22 +365,47 @@ const LIMITS = {
   ],
 };
 
-it('concurrency advise applies the recommended limits and explains it with what was measured', async () => {
+it('concurrency advise shows the advice of the daemon, and why', async () => {
+  const advice = { remedy: null, recommended: { min: 100, max: 200 } } as const;
+  const raise = {
+    ...advice,
+    verdict: 'raise',
+    max_concurrency: 187,
+    why: '224 polls a second need 187',
+  } as const;
+  const unknown = {
+    ...advice,
+    verdict: 'unknown',
+    max_concurrency: 51,
+    recommended: null,
+    why: 'paused',
+  } as const;
   const tasks = [
-    task('realname', { avg_duration_ms: 99, concurrency: { current: 0, max: 50, usage_percent: 0 } }),
-    task('carddata', { avg_duration_ms: 500, concurrency: { current: 0, max: 100, usage_percent: 0 } }),
-    task('package', { avg_duration_ms: 501, concurrency: { current: 0, max: 51, usage_percent: 0 } }),
+    task('realname', { avg_duration_ms_10s: 99, advice: raise }),
+    task('package', { avg_duration_ms_10s: null, advice: unknown }),
   ];
-  const { env } = await daemonThatSays((request, response) =>
-    json(request.line.endsWith('/polling-concurrency') ? LIMITS : { ...OVERVIEW, tasks })(request, response),
-  );
+  const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks }));
   const { stdout } = await cli(['concurrency', 'advise', '-o', 'tsv'], { env });
   expect(stdout.trimEnd().split('\n')).toEqual([
-    'realname\t99\t50\t100-200\traise\tno curve yet: the limit was never reached',
-    'carddata\t500\t100\t50-100\tkeep\tmore than 60 gains nothing: 1180/s in 50 ms at 60, ' +
-      '1190/s in 81 ms at 96, 0.4 % refused; reduced to 84: 12 % of 340 calls were refused (429 or 503)',
-    'package\t501\t51\t20-50\tlower\tmeasured at one level: 1180/s in 50 ms at 60',
+    'realname\t99\t100\t100-200\traise\t224 polls a second need 187\t187',
+    'package\t-\t100\t-\tunknown\tpaused\t51',
   ]);
+  const people = await cli(['concurrency', 'advise'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+  expect(people.stdout).toMatch(/^realname +99 +100 +100-200 +raise +187$/m);
+  expect(people.stdout).toContain('\nrealname: 224 polls a second need 187\n');
+});
+
+it.each([
+  [{ success_rate: 96.1, success_rate_10s: 40 }, /40\.0 \(5 min 96\.1\)/],
+  [{ avg_duration_ms: 886, avg_duration_ms_10s: 3_010 }, /3,010 \(5 min 886\)/],
+])('stats shows what is so now, and the figure of five minutes where it differs: %j', async (over, cell) => {
+  const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks: [task('realname', over)] }));
+  const shown = await cli(['stats', '-o', 'wide'], {
+    env: { ...env, NO_COLOR: '1' },
+    tty: true,
+    columns: 200,
+  });
+  expect(shown.stdout).toMatch(cell);
 });
 
 it('concurrency list shows the effective limit next to the configured one, and why', async () => {

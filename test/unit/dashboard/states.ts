@@ -25,7 +25,10 @@ export const CALM: Bodies['overview'] = {
   health: 'normal',
   health_reasons: [],
   capacity: { ...OVERVIEW.capacity, drain_seconds: 0, advice: null },
-  gateway: { interfaces: [closed('gateway'), closed('realname'), closed('flow')] },
+  gateway: {
+    ...OVERVIEW.gateway,
+    interfaces: [closed('gateway'), closed('realname'), closed('flow')],
+  },
   tasks: TASK_TYPES.map((taskType) => task(taskType)),
   init: { ...OVERVIEW.init, status: 'completed', percent: 100, finished_at: at(60), eta_seconds: null },
   workers: [instance('worker-1', 1)],
@@ -52,6 +55,7 @@ export const TROUBLED: Bodies['overview'] = {
     advice: 'raise realname to 100000, or poll realname 12.3 times less often; raise carddata to 99999',
   },
   gateway: {
+    ...OVERVIEW.gateway,
     interfaces: [
       {
         interface: 'gateway',
@@ -108,8 +112,9 @@ export const TROUBLED: Bodies['overview'] = {
       effective_concurrency: 99_999,
       success_rate: 12.345,
       avg_duration_ms: 123_456.7,
-      p50_ms: 98_765.4,
-      p95_ms: 123_456.7,
+      success_rate_10s: 12.345,
+      p50_ms_10s: 98_765.4,
+      p95_ms_10s: 123_456.7,
       rate_per_second: 123_456.7,
       rate_per_second_10s: 123_456.7,
     }),

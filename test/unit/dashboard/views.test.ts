@@ -200,7 +200,7 @@ describe('the overview', () => {
     ['a task type with what waits', /realname +12,000 +60 +7 +5 +1M +1m 30s +1h/],
     ['rate, bars, success, durations, gauge', /realname +normal +50 +[▁-█ ]+ +99\.0 +\S+ +[█░]+ 60\/100/],
     ['capacity', /capacity +realname 278\/s of 833\/s \(66 % free\), no backlog/],
-    ['breakers', /gateway +● closed/],
+    ['breakers', /gateway +● up, 24 ms, 100 % ok/],
     ['pauses', /pauses +none/],
     ['stops', /stops +enforce, 12 of 100 in 1 h, 340 of 500 in 24 h *$/m],
     ['the initialisation', /init +completed 1m ago, 1,000,000 cards/],

@@ -86,14 +86,7 @@ const advise = defineCommand({
   summary: 'Recommend limits for the measured response times, and show what was measured',
   run: async (context) => {
     const { body } = await ask(context, 'reading statistics', (client) => client.overview());
-    const limits = await ask(context, 'reading limits', (client) => client.concurrency());
-    const items = body.tasks.map((task) =>
-      adviceFor(
-        task,
-        limits.body.items.find((item) => item.task_type === task.task_type),
-      ),
-    );
-    return printAnswer(context, ownAnswer({ items }), ofItems(adviceText));
+    return printAnswer(context, ownAnswer({ items: body.tasks.map(adviceFor) }), ofItems(adviceText));
   },
 });
 

@@ -48,7 +48,7 @@ export function confirmLimit(
   return confirmIf(starves || floods, context, lines, options);
 }
 
-type Measured = Pick<TaskBody, 'capacity' | 'effective_concurrency' | 'avg_duration_ms'>;
+type Measured = Pick<TaskBody, 'capacity' | 'effective_concurrency' | 'avg_duration_ms_10s'>;
 
 /** Assumed duration of a poll before one was measured. */
 const ASSUMED_MS = 100;
@@ -63,11 +63,14 @@ function roomOf(task: Measured, limit: number): number {
 }
 
 /** @returns polls a second that the limit allows, without rate limits. */
-function perSecondAt({ capacity, effective_concurrency, avg_duration_ms }: Measured, limit: number): number {
+function perSecondAt(
+  { capacity, effective_concurrency, avg_duration_ms_10s }: Measured,
+  limit: number,
+): number {
   const { capacity_per_second: measured, bound_by } = capacity;
   if (measured === null) return (limit * 1000) / ASSUMED_MS;
   // What the rate limits allow does not show how long a poll takes.
-  if (bound_by === 'rate_limits') return (limit * 1000) / (avg_duration_ms ?? ASSUMED_MS);
+  if (bound_by === 'rate_limits') return (limit * 1000) / (avg_duration_ms_10s ?? ASSUMED_MS);
   return (limit * measured) / Math.max(1, effective_concurrency);
 }
 

@@ -10,7 +10,7 @@ import type {
 } from '../../../api/client/client-bodies.ts';
 import { FOLLOW_UP_INTERFACES } from '../../../domain/gateway-interface.ts';
 import { HEALTH_LEVELS } from '../../../domain/health.ts';
-import { capacityFacts, stopsLine } from '../fleet-lines.ts';
+import { capacityFacts, gatewayWords, stopsLine } from '../fleet-lines.ts';
 import { flow } from '../line.ts';
 import {
   type Cell,
@@ -99,13 +99,17 @@ function linesOf(cause: Cause, style: Style): string[] {
   ];
 }
 
-function factsOf({ cards_total, init, workers }: OverviewBody, style: Style): string[] {
+function factsOf({ cards_total, init, workers, gateway }: OverviewBody, style: Style): string[] {
   const eta = init.eta_seconds === null ? '' : `, ${style.seconds(init.eta_seconds).text} left`;
   const loaded = init.status === 'completed' ? 'completed' : `${init.status}, ${init.percent} %${eta}`;
   return [
     cardCount(cards_total),
     `${style.number(workers.length).text} ${workers.length === 1 ? 'instance' : 'instances'}`,
     `initialisation ${loaded}`,
+    // A throttled interface is a reason already.
+    ...(gateway.interfaces.some(({ breaker }) => breaker !== 'closed')
+      ? []
+      : [`gateway ${gatewayWords(gateway, (value) => style.number(value).text)}`]),
   ];
 }
 
@@ -179,9 +183,9 @@ function readableTaskColumns(style: Style): Column<TaskBody>[] {
     { header: 'RUNNING', cell: (task) => runningCell(task, style), drop: 9 },
     { header: '/S 10S', cell: (task) => rateCell(task.rate_per_second_10s, style), drop: 10 },
     { header: '/S 5MIN', cell: (task) => rateCell(task.rate_per_second, style), drop: 6 },
-    { header: 'OK %', cell: (task) => style.percent(task.success_rate), drop: 11 },
+    { header: 'OK %', cell: (task) => successCell(task, style), drop: 11 },
     { header: 'P50/P95 MS', cell: (task) => percentilesCell(task, style), drop: 5 },
-    { header: 'AVG MS', cell: (task) => style.number(task.avg_duration_ms), drop: 4 },
+    { header: 'AVG MS', cell: (task) => averageCell(task, style), drop: 4 },
     { header: 'LAG', cell: (task) => style.seconds(task.schedule_lag_seconds), drop: 3 },
     { header: 'SUCCEEDED', cell: (task) => style.number(task.succeeded), drop: 1 },
     { header: 'FAILED', cell: (task) => style.number(task.failed), drop: 2 },
@@ -207,6 +211,11 @@ function recordTaskColumns(style: Style): Column<TaskBody>[] {
     { header: 'BACKOFF', cell: (task) => style.number(task.backoff) },
     { header: 'P50_MS', cell: (task) => style.number(task.p50_ms) },
     { header: 'P95_MS', cell: (task) => style.number(task.p95_ms) },
+    { header: 'SUCCESS_PERCENT_10S', cell: (task) => style.number(task.success_rate_10s) },
+    { header: 'AVG_MS_10S', cell: (task) => style.number(task.avg_duration_ms_10s) },
+    { header: 'P50_MS_10S', cell: (task) => style.number(task.p50_ms_10s) },
+    { header: 'P95_MS_10S', cell: (task) => style.number(task.p95_ms_10s) },
+    { header: 'USUAL_MS', cell: (task) => style.number(task.usual_duration_ms) },
   ];
 }
 
@@ -215,7 +224,27 @@ function rateCell(perSecond: number, style: Style): Cell {
   return style.number(perSecond, Math.max(1, digitsOf(perSecond)));
 }
 
-function percentilesCell({ p50_ms: half, p95_ms: nearly }: TaskBody, style: Style): Cell {
+/** Differences up to these are no news: the figure of five minutes is not shown then. */
+const SAME_POINTS = 2;
+const SAME_FACTOR = 1.5;
+
+/** `40 (5 min 96.1)`: of the last seconds, and of five minutes where that differs. */
+function successCell({ success_rate_10s: now, success_rate: five }: TaskBody, style: Style): Cell {
+  const differs = now !== null && five !== null && Math.abs(now - five) > SAME_POINTS;
+  return besideFive(style.percent(now), differs ? style.percent(five) : null);
+}
+
+function averageCell({ avg_duration_ms_10s: now, avg_duration_ms: five }: TaskBody, style: Style): Cell {
+  const differs =
+    now !== null && five !== null && Math.max(now, five) > SAME_FACTOR * Math.max(1, Math.min(now, five));
+  return besideFive(style.number(now), differs ? style.number(five) : null);
+}
+
+function besideFive(now: Cell, five: Cell | null): Cell {
+  return five === null ? now : { ...now, text: `${now.text} (5 min ${five.text})` };
+}
+
+function percentilesCell({ p50_ms_10s: half, p95_ms_10s: nearly }: TaskBody, style: Style): Cell {
   return { text: [half, nearly].map((ms) => style.number(ms).text).join('/'), align: 'right' };
 }
 

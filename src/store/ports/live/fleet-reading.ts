@@ -1,7 +1,12 @@
 // One reading of what the live store counts, for everything that judges, samples or shows the fleet: alert rules,
 // statistics and history. Derived numbers are computed here once, so that no two of them disagree.
 import { schedulePaceOf } from '../../../domain/schedule/schedule-pace.ts';
-import { polledPercentOf, pollRatesOf, type TaskMetrics } from '../../../domain/stats/task-metrics.ts';
+import {
+  polledPercentOf,
+  pollRatesOf,
+  presentMetricsOf,
+  type TaskMetrics,
+} from '../../../domain/stats/task-metrics.ts';
 import { askPerTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { LiveStore } from './live-store.ts';
 import type { StatsReading } from './poll-stats.ts';
@@ -35,8 +40,8 @@ export function readingOf(
   rings: readonly RingState[],
   nowMs: number,
 ): TaskReading {
-  const { window, recent } = stats;
-  const schedule = schedulePaceOf(rings, nowMs);
+  const { window, recent, now } = stats;
+  const schedule = schedulePaceOf(rings, nowMs, waitMsOf(counts, stats));
   const owed = { due: counts.due + schedule.overdueCards, failed: counts.retryDue + counts.backoff };
   const metrics = {
     queueLength: counts.queueLength,
@@ -44,6 +49,22 @@ export function readingOf(
     ...pollRatesOf(window),
     polledPercent: polledPercentOf(recent, schedule.demandPerSecond, owed),
     schedule,
+    now: presentMetricsOf(now),
   };
   return { counts, stats, metrics };
+}
+
+/** Fewer cards than this may wait while none is polled: a fleet polls a few cards an hour as well. */
+const FEW_CARDS = 10;
+
+/**
+ * How long a card waits that comes due now: the cards that are due before it, at the present rate, in milliseconds.
+ * null: none is polled, so no one knows.
+ */
+export function waitMsOf(
+  { due }: Pick<QueueCounts, 'due'>,
+  { recent }: Pick<StatsReading, 'recent'>,
+): number | null {
+  if (recent.polls > 0) return (1000 * due * recent.seconds) / recent.polls;
+  return due < FEW_CARDS ? 0 : null;
 }

@@ -51,6 +51,8 @@ export interface StatsReading extends StatsTotals {
     readonly seconds: number;
     readonly durations: Durations;
   };
+  /** Polls of the last five to fifteen seconds; further back, up to five minutes, until there are NOW_POLLS of them. */
+  readonly now: StatsSlot & { readonly seconds: number };
 }
 
 /** Length of the rolling window of success_rate and avg_duration_ms (contract, "Fields"). */
@@ -58,6 +60,11 @@ export const STATS_WINDOW_SECONDS = 300;
 
 /** Polls are counted in slots of this length; `recent` is the current slot and the previous one. */
 export const STATS_SLOT_SECONDS = 10;
+
+/** The present slot shows what is so now when it is this old; before that the previous one is added. */
+const NOW_SECONDS = 5;
+/** With fewer polls than this a mean says little. */
+const NOW_POLLS = 10;
 
 /** A slot counts this many carriers at most (the first that come), so that its size is bounded. */
 export const STATS_CARRIERS_MAX = 50;
@@ -137,7 +144,7 @@ export function windowsOf(
   slots: ReadonlyMap<number, StatsSlot>,
   sinceMs: number,
   nowMs: number,
-): Pick<StatsReading, 'window' | 'recent'> {
+): Pick<StatsReading, 'window' | 'recent' | 'now'> {
   const from = (first: number) => ({
     ...sumOfSlots([...slots].filter(([slot]) => slot >= first).map(([, counted]) => counted)),
     // When counting began a minute ago, the window is one minute long.
@@ -145,7 +152,10 @@ export function windowsOf(
   });
   const { succeeded, failed, seconds, durations } = from(slotAt(nowMs) - 1);
   const recent = { polls: succeeded + failed, succeeded, seconds, durations };
-  return { window: from(oldestSlot(nowMs)), recent };
+  let first = slotAt(nowMs - NOW_SECONDS * 1000);
+  let now = from(first);
+  while (now.succeeded + now.failed < NOW_POLLS && first > oldestSlot(nowMs)) now = from(--first);
+  return { window: from(oldestSlot(nowMs)), recent, now };
 }
 
 /** @param mostCarriers limits the carriers in the sum; without it the sum has all. */

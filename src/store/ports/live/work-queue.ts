@@ -5,6 +5,7 @@
 import type { CurvePoint } from '../../../domain/limits/concurrency-curve.ts';
 import type { LimitMemory } from '../../../domain/limits/effective-limit.ts';
 import type { PauseSource } from '../../../domain/limits/operator-limits.ts';
+import type { UsualLatency } from '../../../domain/stats/usual-latency.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { LANES, VERDICTS } from '../../../platform/meter.ts';
 
@@ -156,6 +157,8 @@ export interface LimitRecord extends LimitMemory {
   /** Why the effective limit is lower than the configured one; null while it is not. */
   readonly reason: string | null;
   readonly curve: readonly CurvePoint[];
+  /** What calls usually take; absent where an older version wrote it, null: not known yet. */
+  readonly usual?: UsualLatency | null;
 }
 
 export interface WorkQueue {

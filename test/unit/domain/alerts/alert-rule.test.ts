@@ -13,7 +13,7 @@ import {
 } from '../../../../src/domain/alerts/alert-rule.ts';
 import { judgeMetrics } from '../../../../src/domain/health.ts';
 import { schedulePaceOf } from '../../../../src/domain/schedule/schedule-pace.ts';
-import { pollRatesOf } from '../../../../src/domain/stats/task-metrics.ts';
+import { pollRatesOf, presentMetricsOf } from '../../../../src/domain/stats/task-metrics.ts';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import { REPOSITORY } from '../../../support/markdown.ts';
 
@@ -140,11 +140,14 @@ it('docs/alerts.md names the bounds of all thresholds', () => {
 
 type Metrics = Parameters<(typeof RULE_TYPE_FACTS)['queue_backlog']['sample']>[0];
 
+const NO_POLLS = { succeeded: 0, failed: 0, durationMs: 0, succeededMs: 0, reasons: {}, durations: {} };
+
 const IDLE: Metrics = {
   queueLength: 0,
   polls: 0,
   polledPercent: null,
-  ...pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0, reasons: {} }),
+  ...pollRatesOf(NO_POLLS),
+  now: presentMetricsOf(NO_POLLS),
   schedule: schedulePaceOf([], 0),
   unconfirmedStops: null,
   heldStops: null,

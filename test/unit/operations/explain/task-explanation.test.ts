@@ -64,6 +64,18 @@ const counts = (over: Partial<TaskFacts['counts']> = {}): TaskFacts['counts'] =>
   ...over,
 });
 
+const NO_POLLS = {
+  succeeded: 0,
+  failed: 0,
+  durationMs: 0,
+  succeededMs: 0,
+  implausible: 0,
+  seconds: 300,
+  durations: {},
+  reasons: {},
+  carriers: new Map(),
+};
+
 const READING: TaskFacts['reading'] = {
   total: 0,
   succeeded: 0,
@@ -73,17 +85,8 @@ const READING: TaskFacts['reading'] = {
   timeouts: 0,
   succeededMs: 0,
   limitReached: 0,
-  window: {
-    succeeded: 0,
-    failed: 0,
-    durationMs: 0,
-    succeededMs: 0,
-    implausible: 0,
-    seconds: 300,
-    durations: {},
-    reasons: {},
-    carriers: new Map(),
-  },
+  window: NO_POLLS,
+  now: NO_POLLS,
   recent: { polls: 1_000, succeeded: 1_000, seconds: 10, durations: {} },
 };
 

@@ -16,6 +16,22 @@ import type { InstanceInfo } from '../../../../src/store/ports/live/coordination
 import { instanceOf } from '../../../support/polled-fleet.ts';
 import { CALM_STOPS } from '../../../support/stop-figures.ts';
 
+const KEEP: TaskHealthInputs['advice'] = {
+  verdict: 'keep',
+  maxConcurrency: 100,
+  recommended: { min: 100, max: 200 },
+  remedy: null,
+  why: '',
+};
+/** Of a type that gets more than it can poll. */
+const SHORT: TaskHealthInputs['advice'] = { ...KEEP, remedy: 'poll realname 1.8 times less often' };
+const RAISE: TaskHealthInputs['advice'] = {
+  ...SHORT,
+  verdict: 'raise',
+  maxConcurrency: 180,
+  remedy: 'raise realname to 180, or poll realname 1.8 times less often',
+};
+
 const FINE: TaskHealthInputs = {
   taskType: 'realname',
   queueLength: 10,
@@ -27,7 +43,9 @@ const FINE: TaskHealthInputs = {
   recentPolls: 100,
   maxConcurrency: 100,
   effectiveConcurrency: 100,
-  limitReason: null,
+  limit: null,
+  slowness: null,
+  durations: {},
   demandPerSecond: 10,
   paceShare: null,
   intervalSeconds: 60,
@@ -39,7 +57,7 @@ const FINE: TaskHealthInputs = {
   failedBy: {},
   outlyingCarriers: [],
   drainSeconds: 0,
-  remedy: null,
+  advice: KEEP,
   pauses: [],
   nowMs: 0,
   breakers: [],
@@ -70,9 +88,9 @@ it('do not alert that nothing was polled for ten seconds where the rate limits a
 });
 
 it('rate limits that allow less than the schedule needs are the reason, not the limit of calls', () => {
-  const remedy = { taskType: 'realname', raiseTo: null, intervalFactor: 6 } as const;
+  const advice = SHORT;
   const paceShare = { perSecond: 2, cardsPerCall: 1, ofPerSecond: 2 };
-  expect(taskReasons({ ...FINE, paceShare, remedy })).toMatchObject([
+  expect(taskReasons({ ...FINE, paceShare, advice })).toMatchObject([
     {
       code: 'pace_short',
       severity: 'warning',
@@ -80,7 +98,7 @@ it('rate limits that allow less than the schedule needs are the reason, not the 
     },
   ]);
   const waiting = { queueLength: 1_000_000, concurrencyPercent: 100, achievedIntervalSeconds: 300 };
-  const reasons = taskReasons({ ...FINE, ...waiting, paceShare, remedy });
+  const reasons = taskReasons({ ...FINE, ...waiting, paceShare, advice });
   expect(reasons).toHaveLength(4);
   expect(new Set(reasons.map(({ command }) => command))).toEqual(new Set(['cardpoll configs']));
   expect(taskReasons({ ...FINE, paceShare: { perSecond: 10, cardsPerCall: 1, ofPerSecond: 50 } })).toEqual(
@@ -155,15 +173,6 @@ describe('reasons of a task type', () => {
       },
     ],
     [
-      'the gateway refuses load',
-      { effectiveConcurrency: 36, limitReason: '53 % of the calls were refused' },
-      {
-        code: 'limit_reduced',
-        text: 'the limit is reduced to 36 of 100: 53 % of the calls were refused',
-        command: 'cardpoll concurrency advise',
-      },
-    ],
-    [
       'nothing is polled',
       { inFlight: 0, recentPolls: 0 },
       { code: 'nothing_polled', severity: 'alert', text: '10 cards are due, and none was polled for 10 s' },
@@ -215,7 +224,21 @@ describe('reasons of a task type', () => {
       },
     ],
     ['polls are slow', { avgDurationMs: 700 }, { code: 'avg_duration', severity: 'warning' }],
-    ['the limit is used up', { concurrencyPercent: 96 }, { code: 'concurrency_usage', severity: 'alert' }],
+    [
+      'the gateway is slow, although enough is polled',
+      { slowness: { nowMs: 3_010, usualMs: 53, slowFromMs: null } },
+      {
+        code: 'gateway_slow',
+        severity: 'warning',
+        text: 'the gateway takes 3.0 s a call, usually 0.05 s: whether less load would help is not known',
+        command: 'cardpoll doctor',
+      },
+    ],
+    [
+      'a tenth of the calls are slow',
+      { slowness: { nowMs: 320, usualMs: 24, slowFromMs: 74 }, durations: { 13: 900, 35: 100 } },
+      { text: expect.stringMatching(/^the gateway is slow for 10 % of the calls: on average 0.32 s a call/) },
+    ],
     [
       'a revolution takes twice as long',
       { intervalSeconds: 60, achievedIntervalSeconds: 120 },
@@ -231,26 +254,41 @@ describe('reasons of a task type', () => {
       { code: 'interval_missed', severity: 'alert' },
     ],
     [
-      'no leader has said yet why the limit is reduced',
-      { effectiveConcurrency: 33 },
-      {
-        code: 'limit_reduced',
-        severity: 'warning',
-        text: 'the limit is reduced to 33 of 100: the reason is not known yet',
-      },
-    ],
-    [
       'the limit is too low',
-      { remedy: { taskType: 'realname', raiseTo: 180, intervalFactor: 1.8 } },
+      { advice: RAISE },
       { code: 'overloaded', severity: 'warning', command: 'cardpoll concurrency set realname 180' },
     ],
-    [
-      'no limit would do',
-      { remedy: { taskType: 'realname', raiseTo: null, intervalFactor: 1.8 } },
-      { code: 'overloaded', command: 'cardpoll configs' },
-    ],
+    ['no limit would do', { advice: SHORT }, { code: 'overloaded', command: 'cardpoll configs' }],
   ])('say that %s', (_, change, reason) => {
     expect(taskReasons({ ...FINE, ...change })).toMatchObject([reason]);
+  });
+
+  it('take a limit that is used up or reduced for a fact while it is enough', () => {
+    const enough = { ...FINE, concurrencyPercent: 100, effectiveConcurrency: 36 };
+    expect(taskReasons(enough)).toEqual([]);
+    const limit = { normalMs: 20, trying: false, reason: '53 % of the calls were refused' };
+    const short = { ...enough, advice: SHORT };
+    expect(taskReasons({ ...short, limit }).map(({ code, text }) => [code, text])).toEqual([
+      ['concurrency_usage', '100 % of the limit is in use, and the queue grows'],
+      ['limit_reduced', 'the limit is reduced to 36 of 100: 53 % of the calls were refused'],
+      ['overloaded', 'demand exceeds what can be polled: poll realname 1.8 times less often'],
+    ]);
+    expect(taskReasons(short)).toContainEqual(
+      expect.objectContaining({ text: 'the limit is reduced to 36 of 100: the reason is not known yet' }),
+    );
+  });
+
+  it.each([
+    [{ normalMs: 3_000, trying: false }, 100, 'less load would not help'],
+    [{ normalMs: 20, trying: true }, 70, 'cardpoll is trying whether less load would help'],
+    [{ normalMs: 20, trying: false }, 70, 'less load helps, so 70 of 100 calls at a time are allowed'],
+    [{ normalMs: 20, trying: false }, 100, 'whether less load would help is not known'],
+  ])('say what a trial has found out about a slow gateway: %j with %i', (limit, inForce, words) => {
+    const slowness = { nowMs: 3_000, usualMs: 20, slowFromMs: null };
+    const inputs = { ...FINE, slowness, limit: { ...limit, reason: null }, effectiveConcurrency: inForce };
+    const [reason] = taskReasons({ ...inputs, advice: SHORT });
+    expect(reason).toMatchObject({ code: 'gateway_slow', severity: 'alert' });
+    expect(reason?.text).toBe(`the gateway takes 3.0 s a call, usually 0.02 s: ${words}`);
   });
 
   it('warn of a dead interface that only some polls call', () => {
@@ -524,10 +562,7 @@ describe('reasons of the fleet', () => {
   it.each<[Partial<TaskHealthInputs>, string]>([
     [{ drainSeconds: 250 }, '60,000 cards in the queue, drained in about 5 min'],
     [{ drainSeconds: null }, '60,000 cards in the queue'],
-    [
-      { drainSeconds: null, remedy: { taskType: 'realname', raiseTo: 180, intervalFactor: 2 } },
-      '60,000 cards in the queue, which never drains at this rate',
-    ],
+    [{ drainSeconds: null, advice: RAISE }, '60,000 cards in the queue, which never drains at this rate'],
   ])('say when a backlog is gone: %j', (change, text) => {
     expect(taskReasons({ ...FINE, queueLength: 60_000, ...change })[0]).toMatchObject({ text });
   });

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { CardsPerCall, InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { perTaskType, TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import {
-  adviceOf,
   awaitedWords,
   type Capacity,
   type CapacityInputs,
@@ -14,10 +13,8 @@ import {
 import type { PaceLimit } from '../../../../src/store/ports/live/pace.ts';
 
 const IDLE: CapacityInputs = {
-  taskType: 'realname',
   demandPerSecond: 500,
   owedCards: 0,
-  maxConcurrency: 100,
   effectiveConcurrency: 100,
   callMs: 100,
   heldBy: null,
@@ -33,7 +30,6 @@ describe('capacity of a task type', () => {
       headroomPercent: 50,
       drainSeconds: 0,
       heldBy: null,
-      remedy: null,
     });
   });
 
@@ -45,26 +41,9 @@ describe('capacity of a task type', () => {
     expect(capacityOf({ ...IDLE, owedCards: 500 }).drainSeconds).toBe(0);
   });
 
-  it('names the smallest limit and interval that help where a backlog never drains', () => {
+  it('never drains while as much or more is demanded', () => {
     const overloaded = capacityOf({ ...IDLE, demandPerSecond: 1_600, owedCards: 1_000 });
     expect(overloaded).toMatchObject({ headroomPercent: -60, drainSeconds: null });
-    expect(overloaded.remedy).toEqual({ taskType: 'realname', raiseTo: 176, intervalFactor: 1.8 });
-    expect(
-      capacityOf({
-        ...IDLE,
-        demandPerSecond: 1_600,
-        owedCards: 1_000,
-        maxConcurrency: 176,
-        effectiveConcurrency: 176,
-      }),
-    ).toMatchObject({ remedy: null });
-    expect(capacityOf({ ...IDLE, demandPerSecond: 1_600 / 1.8, owedCards: 1_000 }).remedy).toBeNull();
-  });
-
-  it('advises no higher limit where the gateway takes no more, nor one beyond bounds', () => {
-    const reduced = { ...IDLE, demandPerSecond: 800, owedCards: 10, effectiveConcurrency: 33 };
-    expect(capacityOf(reduced).remedy).toEqual({ taskType: 'realname', raiseTo: null, intervalFactor: 2.7 });
-    expect(capacityOf({ ...IDLE, demandPerSecond: 1e7, owedCards: 10 }).remedy?.raiseTo).toBeNull();
   });
 
   it('knows nothing without a measured call', () => {
@@ -85,24 +64,12 @@ describe('capacity of a task type', () => {
       headroomPercent: null,
       drainSeconds: null,
       heldBy: 'polling is paused',
-      remedy: null,
     });
   });
 
   it('does not say that the backlog is gone while all cards wait to be retried', () => {
     const held = { ...IDLE, owedCards: 0, heldBy: 'the gateway is dead' };
     expect(capacityOf(held).drainSeconds).toBeNull();
-  });
-});
-
-describe('advice', () => {
-  it('says what helps', () => {
-    expect(adviceOf({ taskType: 'package', raiseTo: 180, intervalFactor: 1.8 })).toBe(
-      'raise package to 180, or poll package 1.8 times less often',
-    );
-    expect(adviceOf({ taskType: 'package', raiseTo: null, intervalFactor: 2 })).toBe(
-      'poll package 2 times less often',
-    );
   });
 });
 
@@ -133,7 +100,7 @@ describe('capacity of the fleet', () => {
   it('is as good as its worst task type', () => {
     const good = capacityOf(IDLE);
     const late = capacityOf({ ...IDLE, owedCards: 30_000 });
-    const never = capacityOf({ ...IDLE, taskType: 'package', demandPerSecond: 1_600, owedCards: 1 });
+    const never = capacityOf({ ...IDLE, demandPerSecond: 1_600, owedCards: 1 });
     expect(fleetCapacity(fleetOf(good, late))).toMatchObject({
       demandPerSecond: 1_000,
       capacityPerSecond: 2_000,
@@ -156,7 +123,7 @@ describe('capacity of the fleet', () => {
           const allowedPerSecond = paceShareOf(taskType, limits, demand, cardsPerCall)?.perSecond ?? null;
           return {
             taskType,
-            capacity: capacityOf({ ...IDLE, taskType, demandPerSecond: 10, allowedPerSecond }),
+            capacity: capacityOf({ ...IDLE, demandPerSecond: 10, allowedPerSecond }),
           };
         }),
         limits,
@@ -243,21 +210,12 @@ describe('the share of the rate limits', () => {
     );
   });
 
-  it('bounds the capacity, and then no higher limit is advised', () => {
-    const busy = {
-      taskType: 'realname',
-      demandPerSecond: 50,
-      owedCards: 10,
-      callMs: 100,
-      heldBy: null,
-    } as const;
-    const limits = { maxConcurrency: 2, effectiveConcurrency: 2 };
-    expect(capacityOf({ ...busy, ...limits, allowedPerSecond: 10 })).toMatchObject({
+  it('bounds the capacity', () => {
+    const busy = { demandPerSecond: 50, owedCards: 10, callMs: 100, heldBy: null };
+    expect(capacityOf({ ...busy, effectiveConcurrency: 2, allowedPerSecond: 10 })).toMatchObject({
       capacityPerSecond: 10,
       boundBy: 'rate_limits',
       drainSeconds: null,
-      remedy: { raiseTo: null, intervalFactor: 5.5 },
     });
-    expect(capacityOf({ ...busy, ...limits, allowedPerSecond: 1_000 }).remedy?.raiseTo).toBe(6);
   });
 });

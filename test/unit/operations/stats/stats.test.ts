@@ -7,8 +7,15 @@ import type { Overview } from '../../../../src/operations/stats/stats-report.ts'
 const NOW = new Date('2026-11-24T10:00:00Z');
 const CALM = { health: 'normal', breakerOpenSeconds: 0, pausedByOperator: false };
 
+const gatewayOf = (interfaces: GatewayReport['interfaces']): GatewayReport => ({
+  interfaces,
+  avgDurationMs_10s: null,
+  successRate_10s: null,
+  slow: false,
+});
+
 function conditionsOf(parts: Partial<Pick<Overview, 'gateway' | 'healthReasons' | 'pauses'>>) {
-  const calm = { generatedAt: NOW, gateway: { interfaces: [] }, healthReasons: [], pauses: [] };
+  const calm = { generatedAt: NOW, gateway: gatewayOf([]), healthReasons: [], pauses: [] };
   return taskConditionsOf({ ...calm, ...parts } as unknown as Overview);
 }
 
@@ -47,7 +54,7 @@ it('count the use of the whole limit as no fault', () => {
 
 it('have the age of the oldest breaker that is open', () => {
   const interfaces = [breaker('gateway', 20), breaker('realname', 30), breaker('flow', 40, 'half_open')];
-  const { realname, carddata } = conditionsOf({ gateway: { interfaces } });
+  const { realname, carddata } = conditionsOf({ gateway: gatewayOf(interfaces) });
   expect(realname.breakerOpenSeconds).toBe(30);
   expect(carddata.breakerOpenSeconds).toBe(20);
 });

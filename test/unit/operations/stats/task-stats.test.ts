@@ -51,6 +51,24 @@ function reading(
   rings: readonly RingState[] = [],
   reasons: Record<string, number> = {},
 ) {
+  const window = {
+    succeeded,
+    failed,
+    durationMs,
+    succeededMs: 0,
+    implausible: 0,
+    seconds: 300,
+    durations: {},
+    reasons,
+    carriers,
+  };
+  return readingNow(window, window, rings);
+}
+
+type Polls = ReturnType<typeof readingOf>['stats']['window'];
+
+/** @param now the polls of the last seconds. */
+function readingNow(window: Polls, now: Polls, rings: readonly RingState[] = []) {
   const stats = {
     total: 1_000,
     succeeded: 900,
@@ -60,17 +78,8 @@ function reading(
     timeouts: 0,
     succeededMs: 0,
     limitReached: 0,
-    window: {
-      succeeded,
-      failed,
-      durationMs,
-      succeededMs: 0,
-      implausible: 0,
-      seconds: 300,
-      durations: {},
-      reasons,
-      carriers,
-    },
+    window,
+    now,
     recent: { polls: 30, succeeded: 30, seconds: 15, durations: {} },
   };
   return readingOf(counts, stats, rings, NOW_MS);
@@ -146,7 +155,7 @@ const FREE = {
   breakers: [],
   followUps: [],
   stops: null,
-  limitReason: null,
+  limit: null,
   paceShare: null,
   offered: true,
   stopMode: null,
@@ -217,7 +226,7 @@ describe('taskStatsOf', () => {
       drainSeconds: null,
     });
     expect(healthReasons).toContainEqual(
-      expect.objectContaining({ code: 'overloaded', command: 'cardpoll concurrency set carddata 11' }),
+      expect.objectContaining({ code: 'overloaded', command: 'cardpoll concurrency set carddata 50' }),
     );
     const wide = queueOf(rings, { maxConcurrency: 20, effectiveConcurrency: 20 });
     // 10 due, 2 by hand and 4,200 overdue at 100 a second to spare.
@@ -240,7 +249,7 @@ describe('taskStatsOf', () => {
     ],
   ])('shows no capacity while %s', (_, instances, heldBy) => {
     const { capacity } = taskStatsOf(queue, reading(10, 0, 1_000), { ...FREE, instances });
-    expect(capacity).toMatchObject({ heldBy, capacityPerSecond: null, drainSeconds: null, remedy: null });
+    expect(capacity).toMatchObject({ heldBy, capacityPerSecond: null, drainSeconds: null });
   });
 
   it('asks for more than nothing with one card an hour', () => {
@@ -263,10 +272,46 @@ describe('taskStatsOf', () => {
     expect(capacity.drainSeconds).toBe(10);
   });
 
-  it('is worse off while its limit is used up', () => {
+  it('is worse off while its limit is used up and the queue grows, not while it is enough', () => {
     const used = queueOf([], { inFlight: 7 });
-    expect(taskStatsOf(used, reading(10, 0, 100), FREE).healthReasons).toMatchObject([
-      { code: 'concurrency_usage', severity: 'alert', text: '100 % of the limit is in use' },
+    expect(taskStatsOf(used, reading(10, 0, 100), FREE).healthReasons).toEqual([]);
+    const rings = [ring({ members: 6_400 })];
+    const short = queueOf(rings, { inFlight: 7 });
+    const { healthReasons } = taskStatsOf(short, reading(10, 0, 1_000, new Map(), rings), FREE);
+    expect(healthReasons).toMatchObject([
+      {
+        code: 'concurrency_usage',
+        severity: 'alert',
+        text: '100 % of the limit is in use, and the queue grows',
+      },
+      { code: 'overloaded' },
+    ]);
+  });
+
+  it('judges and shows what is so now, and keeps the five minutes beside it', () => {
+    const polls = (over: Partial<Polls>): Polls => ({ ...reading(0, 0, 0).stats.window, ...over });
+    const five = polls({ succeeded: 50_000, durationMs: 1_000_000, succeededMs: 1_000_000 });
+    const now = polls({
+      succeeded: 200,
+      failed: 200,
+      durationMs: 1_200_000,
+      succeededMs: 600_000,
+      durations: { 36: 400 },
+      reasons: { http: 200 },
+    });
+    const limit = { limit: null, normalMs: 3_000, reason: null, curve: [] };
+    const usual = { p50Ms: 20, meanMs: 20, seconds: 600 };
+    const slow = taskStatsOf(queue, readingNow(five, now), { ...FREE, limit: { ...limit, usual } });
+    expect(slow).toMatchObject({
+      ...{ successRate: 100, avgDurationMs: 20 },
+      ...{ successRate_10s: 50, avgDurationMs_10s: 3_000, usualDurationMs: 20 },
+      capacity: { capacityPerSecond: 2.33 },
+      advice: { verdict: 'keep', maxConcurrency: 7 },
+    });
+    expect(slow.healthReasons.map(({ text }) => text)).toEqual([
+      '50 % of polls succeed; failures: http 200',
+      'a poll takes 3000 ms on average',
+      'the gateway takes 3.0 s a call, usually 0.02 s: less load would not help',
     ]);
   });
 

@@ -1,0 +1,93 @@
+// What calls of a task type usually take, and whether they are slow now. The leader learns it from the polls of the last
+// seconds, once a second (engine/limits/concurrency-controller.ts), and keeps it with the record of the limit. Pure.
+//
+// Usual is a geometric mean over the last day in which there were polls, of medians and of means: an hour of trouble hardly
+// moves it, and slow seconds move it least. So a gateway that is slower for good is the usual one after about a day, and one
+// that gets slower by a percent a minute is seen after one to three hours.
+import { type Durations, shareFrom } from '../numbers.ts';
+import type { PresentMetrics } from './task-metrics.ts';
+
+export interface UsualLatency {
+  readonly p50Ms: number;
+  /** Mean of the polls that succeeded. */
+  readonly meanMs: number;
+  /** How many seconds with polls it was learned from, up to a day. */
+  readonly seconds: number;
+}
+
+type Now = Pick<PresentMetrics, 'polls' | 'p50Ms' | 'succeededMs'>;
+
+const DAY_SECONDS = 86_400;
+/** After fewer seconds nothing is usual. */
+const LEAST_SECONDS = 15;
+/** Slow: so many times as long as usual, and so much longer. */
+const TIMES = 3;
+const LONGER_MS = 50;
+/** A median needs so many polls; a mean more, because one slow poll in a few moves it far. */
+const MEDIAN_POLLS = 10;
+const MEAN_POLLS = 100;
+
+/** @returns the usual latency after one more second. */
+export function learned(usual: UsualLatency | null, now: Now): UsualLatency | null {
+  const { polls, p50Ms, succeededMs } = now;
+  if (polls < MEDIAN_POLLS || p50Ms === null || succeededMs === null) return usual;
+  if (usual === null) return { p50Ms, meanMs: succeededMs, seconds: 1 };
+  const seconds = Math.min(DAY_SECONDS, usual.seconds + 1);
+  const weight = slownessOf(now, usual) === null ? 1 / seconds : 1 / DAY_SECONDS;
+  const mean = (before: number, fresh: number) =>
+    Math.max(0.1, before) ** (1 - weight) * Math.max(0.1, fresh) ** weight;
+  return { p50Ms: mean(usual.p50Ms, p50Ms), meanMs: mean(usual.meanMs, succeededMs), seconds };
+}
+
+export interface Slowness {
+  readonly nowMs: number;
+  readonly usualMs: number;
+  /** A call that takes as long is slow; null: half of them or more are. */
+  readonly slowFromMs: number | null;
+}
+
+/** @returns null: not slow, or nothing is known to be usual. */
+export function slownessOf({ polls, p50Ms, succeededMs }: Now, usual: UsualLatency | null): Slowness | null {
+  if (usual === null || usual.seconds < LEAST_SECONDS || polls < MEDIAN_POLLS) return null;
+  const all = isSlow(p50Ms, usual.p50Ms);
+  if (!all && !(polls >= MEAN_POLLS && isSlow(succeededMs, usual.meanMs))) return null;
+  return {
+    nowMs: succeededMs ?? p50Ms ?? 0,
+    usualMs: usual.meanMs,
+    slowFromMs: all ? null : slowFrom(usual.p50Ms),
+  };
+}
+
+/** `3.0 s a call, usually 0.02 s`, or the share of the calls that are slow, where most are as fast as ever. */
+export function slownessWords({ nowMs, usualMs, slowFromMs }: Slowness, durations: Durations): string {
+  const mean = `${secondsWords(nowMs)} a call, usually ${secondsWords(usualMs)}`;
+  if (slowFromMs === null) return `takes ${mean}`;
+  const percent = Math.max(1, Math.round(100 * shareFrom(durations, slowFromMs)));
+  return `is slow for ${percent} % of the calls: on average ${mean}`;
+}
+
+/** Two digits, as an operator reads them: `12 s`, `3.0 s`, `0.05 s`, `0.004 s`. */
+export function secondsWords(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds >= 10) return `${Math.round(seconds)} s`;
+  if (seconds >= 1) return `${seconds.toFixed(1)} s`;
+  return `${seconds >= 0.01 ? seconds.toFixed(2) : Number(seconds.toPrecision(1))} s`;
+}
+
+/** As it is stored: so few digits, and after a minute so few seconds, that it is not written every second. */
+export function storedUsual(usual: UsualLatency): UsualLatency {
+  const { p50Ms, meanMs, seconds } = usual;
+  return {
+    p50Ms: Number(p50Ms.toPrecision(3)),
+    meanMs: Number(meanMs.toPrecision(3)),
+    seconds: seconds < 60 ? seconds : seconds - (seconds % 60),
+  };
+}
+
+function isSlow(ms: number | null, usualMs: number): boolean {
+  return ms !== null && ms >= slowFrom(usualMs);
+}
+
+function slowFrom(usualMs: number): number {
+  return Math.max(TIMES * usualMs, usualMs + LONGER_MS);
+}
