@@ -5,7 +5,8 @@ import type { DaemonConfig } from './config/daemon-config.ts';
 import type { Card } from './domain/cards/card.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { type Finding, failed, ok, warning } from './domain/finding.ts';
-import { probeProfile } from './gateway/profile-probe.ts';
+import { TASK_TYPES, TASKS } from './domain/task-type.ts';
+import { probeProfile, type UsualDurations } from './gateway/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
 import { failure } from './operations/doctor/finding.ts';
 import { fleetFindings } from './operations/doctor/fleet.ts';
@@ -14,6 +15,7 @@ import { openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
 import { diskSpaceOf } from './platform/directory.ts';
 import { silentLogger } from './platform/logger.ts';
+import type { LiveStore } from './store/ports/live/live-store.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { parseRedisUrl } from './store/redis/client/redis-url.ts';
@@ -30,13 +32,13 @@ const CARDS_ASKED_ABOUT = 3;
 /** @param daemonAnswers whether the daemon reports about the fleet; if not, its stores are asked */
 export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise<Finding[]> {
   const { stores, logDir } = config;
-  const elsewhere = async (records: RecordStore | null): Promise<Finding[]> => {
-    const groups = await Promise.all([gatewayFindings(config, records), directoryFindings(logDir)]);
+  const elsewhere = async (records: RecordStore | null, live: LiveStore | null): Promise<Finding[]> => {
+    const groups = await Promise.all([gatewayFindings(config, records, live), directoryFindings(logDir)]);
     return [...groups.flat(), ...tokenFindings(config.adminTokens, systemClock.now())];
   };
   if (stores.kind === 'embedded') {
     return examineEmbedded(async () => [
-      ...(await elsewhere(null)),
+      ...(await elsewhere(null, null)),
       stores.dataDir === IN_MEMORY
         ? ok('data directory', 'nothing is kept')
         : await diskFinding('data directory', stores.dataDir),
@@ -74,12 +76,27 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
 async function gatewayFindings(
   { gateway, timeZone }: Pick<DaemonConfig, 'gateway' | 'timeZone'>,
   records: RecordStore | null,
+  live: LiveStore | null,
 ): Promise<Finding[]> {
   try {
     const deps = { clock: systemClock, calendar: new MonthCalendar(timeZone) };
-    return await probeProfile(gateway, await someCards(records), deps);
+    return await probeProfile(gateway, await someCards(records), deps, await usualDurations(live));
   } catch (error) {
     return [failure('gateway', error)];
+  }
+}
+
+/** None where Redis does not answer, which is a finding of its own. */
+async function usualDurations(live: LiveStore | null): Promise<UsualDurations> {
+  if (live === null) return {};
+  try {
+    const usual = TASK_TYPES.map(async (taskType) => {
+      const ms = (await live.work.limitRecord(taskType))?.usual?.meanMs;
+      return ms === undefined ? [] : [[TASKS[taskType].interface, ms] as const];
+    });
+    return Object.fromEntries((await Promise.all(usual)).flat());
+  } catch {
+    return {};
   }
 }
 

@@ -4,6 +4,7 @@
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import { type Finding, failed, ok, unknown, warning } from '../domain/finding.ts';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
+import { isSlow } from '../domain/stats/usual-latency.ts';
 import { tlsFaultOf } from '../platform/errors.ts';
 import { AnswerReader } from './answer.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type GatewayFailure } from './gateway.ts';
@@ -29,17 +30,21 @@ interface ProbedCard extends CalledCard {
 type Outcome = GatewayAnswer | GatewayError;
 type Outcomes = readonly [Outcome, ...Outcome[]];
 
+/** What polls usually take, milliseconds; without those of which nothing is known. */
+export type UsualDurations = Partial<Record<InterfaceName, number>>;
+
 /** @param cards cards of the fleet, tried in turn until the gateway knows one */
 export async function probeProfile(
   profile: GatewayConfig,
   cards: readonly ProbedCard[],
   deps: TrialDeps,
+  usual: UsualDurations = {},
 ): Promise<Finding[]> {
   const [first = UNKNOWN_CARD, ...others] = cards;
   const findings = await byHand(profile, deps, (call) =>
     Promise.all(
       offeredReadings(profile).map(async ({ name, method, path }) => {
-        const outcomes = await enoughCalls(async () => {
+        const outcomes = await enoughCalls(usual[name] ?? null, async () => {
           let outcome = await call(name, first);
           for (const card of others) {
             if (!(outcome instanceof GatewayError) || !outcome.isCardFault) break;
@@ -49,6 +54,7 @@ export async function probeProfile(
         });
         const what = `${method} ${profile.url}${path}`;
         const remedy = (error: GatewayError) => remedyFor(error, name, first, profile.url);
+        if (isAnswered(outcomes)) return speedFinding(`gateway ${name}`, what, outcomes, usual[name] ?? null);
         return findingOf(`gateway ${name}`, what, outcomes, remedy, cards.length > 0);
       }),
     ),
@@ -102,13 +108,34 @@ function totalIn(answers: AnswerReader, body: string, iccid: string): number | n
   }
 }
 
-/** One call is enough if it succeeds. After a failure the calls go on until most of them agree. */
-async function enoughCalls(call: () => Promise<Outcome>): Promise<Outcomes> {
+/**
+ * One call is enough if it succeeds, or two if the first is slow. After a failure the calls go on until most of them agree.
+ */
+async function enoughCalls(usualMs: number | null, call: () => Promise<Outcome>): Promise<Outcomes> {
   const calls: [Outcome, ...Outcome[]] = [await call()];
+  if (isAnswered(calls) && isSlow(calls[0].durationMs, usualMs)) calls.push(await call());
   const failures = () => calls.filter((outcome) => outcome instanceof GatewayError).length;
   while (failures() > 0 && failures() < DECIDING && calls.length - failures() < DECIDING)
     calls.push(await call());
   return calls;
+}
+
+function isAnswered(outcomes: Outcomes): outcomes is readonly [GatewayAnswer, ...GatewayAnswer[]] {
+  return outcomes.every((outcome) => !(outcome instanceof GatewayError));
+}
+
+/** By the faster of the calls. */
+function speedFinding(
+  check: string,
+  what: string,
+  answers: readonly GatewayAnswer[],
+  usualMs: number | null,
+): Finding {
+  const fastest = Math.min(...answers.map(({ durationMs }) => durationMs));
+  const detail = `${what}: answers in ${fastest} ms`;
+  if (!isSlow(fastest, usualMs)) return ok(check, detail);
+  const normal = usualMs === null ? 'normal is below 500 ms' : `usually ${Math.round(usualMs)} ms`;
+  return warning(check, `${detail}, ${normal}`, { hint: 'ask the operator of the gateway' });
 }
 
 function findingOf(
@@ -118,10 +145,8 @@ function findingOf(
   remedyOf: (error: GatewayError) => Remedy,
   isKnown: boolean,
 ): Finding {
-  const [first] = outcomes;
-  if (!(first instanceof GatewayError)) return ok(check, `${what}: answers in ${first.durationMs} ms`);
   const failures = outcomes.filter((outcome) => outcome instanceof GatewayError);
-  const last = failures.at(-1) ?? first;
+  const last = failures.at(-1) as GatewayError;
   const remedy = remedyOf(last);
   if (failures.length < DECIDING) {
     const share = `${failures.length} of ${outcomes.length} calls failed`;

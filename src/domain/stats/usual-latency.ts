@@ -4,6 +4,7 @@
 // Usual is a geometric mean over the last day in which there were polls, of medians and of means: an hour of trouble hardly
 // moves it, and slow seconds move it least. So a gateway that is slower for good is the usual one after about a day, and one
 // that gets slower by a percent a minute is seen after one to three hours.
+import { AVG_DURATION_MS } from '../health.ts';
 import { type Durations, shareFrom } from '../numbers.ts';
 import type { PresentMetrics } from './task-metrics.ts';
 
@@ -84,8 +85,9 @@ export function storedUsual(usual: UsualLatency): UsualLatency {
   };
 }
 
-function isSlow(ms: number | null, usualMs: number): boolean {
-  return ms !== null && ms >= slowFrom(usualMs);
+/** Whether a duration is slow for what is usual; without that, whether the operations interface, section 8, alerts on it. */
+export function isSlow(ms: number | null, usualMs: number | null): boolean {
+  return ms !== null && (usualMs === null ? ms > AVG_DURATION_MS.alertAbove : ms >= slowFrom(usualMs));
 }
 
 function slowFrom(usualMs: number): number {

@@ -21,8 +21,9 @@ interface DoctorSurroundings {
   readonly database: Omit<RecordStoreExpectations, 'instances'>;
   /**
    * Checks outside the stores. @param records null when they do not answer; otherwise a source of a card to ask about
+   * @param live null when it does not answer; otherwise it knows what calls usually take
    */
-  readonly elsewhere: (records: RecordStore | null) => Promise<Finding[]>;
+  readonly elsewhere: (records: RecordStore | null, live: LiveStore | null) => Promise<Finding[]>;
   /** Checks of the fleet; called when both stores answer and all migrations are applied. */
   readonly fleet: (stores: Stores) => Promise<Finding[]>;
 }
@@ -46,7 +47,7 @@ export async function examine(around: DoctorSurroundings): Promise<Finding[]> {
       reachable === null
         ? recordStoreNotOpened(recordError)
         : answered('postgresql', () => recordStoreFindings(records, clock, expected)),
-      around.elsewhere(migrated ? records : null),
+      around.elsewhere(migrated ? records : null, live),
       live !== null && migrated
         ? answered('fleet', () => fleetOf({ live, records }, around))
         : [skipped('fleet', 'needs both stores and all migrations')],

@@ -1,7 +1,7 @@
 // The one advisor of limits: which limit a task type should have, and why. `stats`, the doctor, the dashboard and `concurrency
 // advise` say what is found here and nothing else. Used by task-stats.ts. Pure.
 //
-// Two things are weighed: what the operations interface recommends for the response time of the gateway (section 8), and what
+// Two things are weighed: what the operations interface, section 8, recommends for the response time of the gateway, and what
 // was measured at the limits that the type has had (domain/limits/concurrency-curve.ts). No higher limit is advised where the
 // gateway is the cause: more calls at a time make a slow gateway slower.
 import { type CurvePoint, kneeOf } from '../../domain/limits/concurrency-curve.ts';

@@ -71,7 +71,7 @@ export const limitAdvice = z.object({
   recommended: z
     .object({ min: z.int(), max: z.int() })
     .nullable()
-    .describe('Section 8 of the operations interface, for the response time; null: not known'),
+    .describe('By the operations interface, section 8, for the response time; null: not known'),
   remedy: z
     .string()
     .nullable()

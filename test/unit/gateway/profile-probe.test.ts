@@ -62,6 +62,19 @@ it('a gateway that speaks it; nothing is stopped', async () => {
   expect(stats).toMatchObject({ requests: 3, stops: {}, by_interface: { stop: 0, start: 0 } });
 });
 
+it('a gateway that is slower than usual: two calls say so, and a usual one does not', async () => {
+  const simulator = await startSimulator({ host: '127.0.0.1', port: 0, latencyMs: 200 });
+  open.push(simulator);
+  const means = { clock: systemClock, calendar: CALENDAR };
+  const usual = { realname: 0.1, flow: 100_000 };
+  const [realname, flow] = await probeProfile(gatewayConfig({ url: simulator.url }), CARDS, means, usual);
+  expect(realname).toMatchObject({ status: 'warning', detail: expect.stringMatching(/ ms, usually 0 ms$/) });
+  expect(flow).toMatchObject({ status: 'ok' });
+  expect(await (await fetch(`${simulator.url}/stats`)).json()).toMatchObject({
+    by_interface: { realname: 2, flow: 1 },
+  });
+});
+
 it.each([
   [500, 'warning', /^card 1 has an allowance of 500 MB and a total of 0\.5 MB .* never stopped$/],
   [0.4, 'ok', /^card 1 has an allowance of 0\.4 MB and a total of 0\.5 MB at the gateway$/],

@@ -1,4 +1,4 @@
-// The one advisor: the table of section 8 and the measured curve, and no higher limit where the gateway is the cause.
+// The one advisor: the table of the operations interface, section 8, and the measured curve, and no higher limit where the gateway is the cause.
 import { expect, it } from 'vitest';
 import type { CurvePoint } from '../../../../src/domain/limits/concurrency-curve.ts';
 import { type AdviceInputs, adviceOn } from '../../../../src/operations/limits/advisor.ts';
