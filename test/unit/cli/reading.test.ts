@@ -40,7 +40,7 @@ describe('tables', () => {
     expect(stdout.split('\n')).toEqual([
       'realname\tnormal\t12345\t60\t100\t55.25\t99\t120.5\t990\t10\t90\t50\t5\t7\t110\t250.5\t99\t120.5\t110\t250.5\t118',
       'carddata\twarning\t12345\t60\t100\t55.25\t99\t50\t990\t10\t90\t50\t5\t7\t110\t250.5\t99\t120.5\t110\t250.5\t118',
-      'package\talert\t12345\t60\t100\t55.25\t-\t-\t990\t10\t90\t50\t5\t7\t110\t250.5\t99\t120.5\t110\t250.5\t118',
+      'package\talert\t12345\t60\t100\t55.25\t-\t-\t990\t10\t90\t50\t5\t7\t110\t250.5\t-\t120.5\t110\t250.5\t118',
       '',
     ]);
   });

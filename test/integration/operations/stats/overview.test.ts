@@ -440,8 +440,8 @@ describe('the capacity of the fleet', () => {
       drainSeconds: 0,
       heldBy: null,
       advice:
-        'raise realname to 3, or poll realname 2.2 times less often; ' +
-        'raise package to 4, or poll package 3.3 times less often',
+        'raise realname to 20, or poll realname 2.2 times less often; ' +
+        'raise package to 20, or poll package 3.3 times less often',
     });
   });
 
