@@ -114,13 +114,15 @@ export class Fleet {
   }
 
   /** Imports demo cards 1 to `count`. @param allowanceMb tells a card's allowance; empty for unlimited. */
-  async importCards(count: number, allowanceMb: (cardId: number) => number | '' = () => ''): Promise<void> {
-    const rows = Array.from(
-      { length: count },
-      (_, i) => `${i + 1},${demoIccid(i + 1)},1,1,${allowanceMb(i + 1)}`,
-    );
+  async importCards(
+    count: number,
+    allowanceMb: (cardId: number) => number | '' = () => '',
+    vendorId: (iccid: string) => string = () => '',
+  ): Promise<void> {
+    const ids = Array.from({ length: count }, (_, i) => i + 1);
+    const rows = ids.map((id) => `${id},${demoIccid(id)},1,1,${allowanceMb(id)},${vendorId(demoIccid(id))}`);
     const file = join(this.dir, 'cards.csv');
-    writeFileSync(file, ['card_id,iccid,carrier_id,status,allowance_mb', ...rows, ''].join('\n'));
+    writeFileSync(file, ['card_id,iccid,carrier_id,status,allowance_mb,vendor_id', ...rows, ''].join('\n'));
     await this.cli('cards', 'import', file, '--yes');
   }
 

@@ -33,6 +33,8 @@ interface VendorFleetOptions {
   /** Default: a server of its own. */
   readonly redisUrl?: string;
   readonly intervalSeconds?: number;
+  /** The ids by which the vendor knows its cards, if not by their ICCIDs. */
+  readonly ids?: { of(iccid: string): string };
 }
 
 export class VendorFleet {
@@ -41,6 +43,7 @@ export class VendorFleet {
     readonly gateway: VendorGateway,
     readonly cards: number,
     private readonly database: pg.Client,
+    private readonly ids: VendorFleetOptions['ids'],
   ) {}
 
   static async start({
@@ -52,6 +55,7 @@ export class VendorFleet {
     cards = 8,
     redisUrl,
     intervalSeconds = 2,
+    ids,
   }: VendorFleetOptions): Promise<VendorFleet> {
     const config = join(temporaryDirectory('vendor'), 'cardpoll.yaml');
     writeFileSync(config, stringify({ gateway: { profile, ...settings } }));
@@ -67,7 +71,7 @@ export class VendorFleet {
     await fleet.setIntervals(intervalSeconds);
     const database = new pg.Client({ connectionString: fleet.databaseUrl });
     await database.connect();
-    return new VendorFleet(fleet, gateway, cards, database);
+    return new VendorFleet(fleet, gateway, cards, database, ids);
   }
 
   card(cardId: number): VendorCard {
@@ -85,7 +89,11 @@ export class VendorFleet {
     this.card(OVER).usedBytes = 40_960_000;
     this.card(UNVERIFIED).verified = false;
     this.gateway.unknown.add(demoIccid(UNKNOWN));
-    await this.fleet.importCards(this.cards, (id) => (id === OVER ? ALLOWANCE_MB : ''));
+    await this.fleet.importCards(
+      this.cards,
+      (id) => (id === OVER ? ALLOWANCE_MB : ''),
+      (iccid) => this.ids?.of(iccid) ?? '',
+    );
   }
 
   /** Waits until the database has what the vendor knows, of each card but the unknown one. */

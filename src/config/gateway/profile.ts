@@ -10,10 +10,13 @@ import { didYouMean } from '../suggest.ts';
 import ONE_NCE from './profiles/1nce.yaml';
 import CISCO from './profiles/cisco-control-center.yaml';
 import DEFAULT from './profiles/default.yaml';
+import HOLOGRAM from './profiles/hologram.yaml';
 import HUAWEI from './profiles/huawei-gsl.yaml';
 import ONELINK from './profiles/onelink.yaml';
 import ONELINK_BATCH from './profiles/onelink-batch.yaml';
 import TELCO_VISION from './profiles/telco-vision-ocs.yaml';
+import TELNYX from './profiles/telnyx.yaml';
+import TWILIO from './profiles/twilio-super-sim.yaml';
 
 interface ShippedProfile {
   readonly name: string;
@@ -24,10 +27,13 @@ export const SHIPPED_PROFILES: readonly ShippedProfile[] = [
   { name: 'default', text: DEFAULT },
   { name: '1nce', text: ONE_NCE },
   { name: 'cisco-control-center', text: CISCO },
+  { name: 'hologram', text: HOLOGRAM },
   { name: 'huawei-gsl', text: HUAWEI },
   { name: 'onelink', text: ONELINK },
   { name: 'onelink-batch', text: ONELINK_BATCH },
   { name: 'telco-vision-ocs', text: TELCO_VISION },
+  { name: 'telnyx', text: TELNYX },
+  { name: 'twilio-super-sim', text: TWILIO },
 ];
 
 const PREFIX = 'gateway.';

@@ -56,7 +56,7 @@ export class ProofCheck {
   #isProven({ url, headers }: ReceivedCall): boolean {
     const { auth, token, username, password } = this.profile;
     const name = auth.name ?? '';
-    const bearer = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1];
+    const bearer = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
     switch (auth.kind ?? (token === null ? 'none' : 'bearer')) {
       case 'bearer':
         return isSame(bearer, token);
