@@ -11,7 +11,7 @@ export interface Binding<Name extends string = Command> {
   /** model.ts carries it out. */
   readonly command: Name;
   /** What is open over the view where it works; the view itself where it is missing. */
-  readonly mode?: Dialog;
+  readonly mode?: Dialog | 'anywhere';
   /** The views where it works; all of them where it is missing. */
   readonly views?: readonly View[];
   /** It changes the fleet. It is grey for a token that may only read, and while the data is stale. */
@@ -53,7 +53,6 @@ const BINDINGS = [
   { keys: ['6'], shown: '6', label: 'configs', command: 'show' },
   { keys: ['7'], shown: '7', label: 'stops', command: 'show' },
   { keys: ['8'], shown: '8', label: 'health', command: 'show', inLine: hasMoreReasons },
-  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt' },
   { keys: ['ctrl-l'], shown: 'Ctrl-L', label: 'paint the screen anew', command: 'redraw' },
   change('L', 'limit', TASKS),
   change('P', 'pause', TASKS),
@@ -78,12 +77,10 @@ const BINDINGS = [
     mode: 'help',
     inLine: always,
   },
-  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'help' },
   { keys: ['return'], shown: 'Enter', label: 'go on', command: 'enter', mode: 'prompt', inLine: always },
   { keys: ['escape'], shown: 'Esc', label: 'leave it', command: 'refuse', mode: 'prompt', inLine: always },
   { keys: ['backspace'], shown: 'Backspace', label: 'erase', command: 'erase', mode: 'prompt' },
   { keys: ['ctrl-u'], shown: 'Ctrl-U', label: 'erase all', command: 'erase-all', mode: 'prompt' },
-  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'prompt' },
   { keys: ['y'], shown: 'y', label: 'do it', command: 'accept', mode: 'confirm', inLine: always },
   {
     keys: ['n', 'escape', 'q'],
@@ -93,7 +90,8 @@ const BINDINGS = [
     mode: 'confirm',
     inLine: always,
   },
-  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'confirm' },
+  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'anywhere' },
+  { keys: ['ctrl-z'], shown: 'Ctrl-Z', label: 'suspend until fg', command: 'yield', mode: 'anywhere' },
 ] as const satisfies readonly Binding<string>[];
 
 export type Command = (typeof BINDINGS)[number]['command'];
@@ -144,7 +142,10 @@ export function bindingOf(state: State, key: string): Binding | null {
 /** The keys that do something now, in the order of the table. */
 export function bindingsOf(state: State): readonly Binding[] {
   const mode = modeOf(state);
-  return KEYMAP.filter((one) => (one.mode ?? null) === mode && (one.views?.includes(state.view) ?? true));
+  return KEYMAP.filter(
+    (one) =>
+      (one.mode === 'anywhere' || (one.mode ?? null) === mode) && (one.views?.includes(state.view) ?? true),
+  );
 }
 
 /** Why nothing can be changed now; null where it can. */

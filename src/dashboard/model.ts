@@ -107,6 +107,7 @@ const COMMANDS: Record<Command, (state: State, key: string) => State> = {
   interrupt: (state) => ({ ...state, exit: 'interrupted' }),
   help: (state) => ({ ...state, help: !state.help }),
   redraw: (state) => ({ ...state, redraws: state.redraws + 1 }),
+  yield: (state) => ({ ...state, yields: state.yields + 1 }),
   'next-view': (state) => shown(state, neighbour(TAB_ORDER, state.view, 1)),
   'previous-view': (state) => shown(state, neighbour(TAB_ORDER, state.view, -1)),
   show: (state, key) => shown(state, TAB_ORDER[Number(key) - 1] ?? state.view),

@@ -113,6 +113,7 @@ export class Session {
       this.#feed.want({ sources: sourcesOf(after), card: after.card });
     if (after.job !== null && after.job !== before.job) void this.#carryOut(after.job);
     if (after.redraws !== before.redraws) this.deps.terminal.clear();
+    if (after.yields !== before.yields) this.deps.terminal.yieldToShell();
     if (event.type === 'received' && event.reading.source === 'overview') this.#learnRole();
     if (LEISURELY.has(event.type)) this.#drawSoon();
     else this.#draw();

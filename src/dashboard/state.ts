@@ -97,6 +97,8 @@ export interface State {
   readonly nextTryAtMs: number | null;
   /** Grows with every request to repaint the whole screen. */
   readonly redraws: number;
+  /** Grows with every request to give the terminal to the shell until `fg`. */
+  readonly yields: number;
   readonly exit: 'quit' | 'interrupted' | null;
 }
 
@@ -156,6 +158,7 @@ export function initialState(
     data: Object.fromEntries(ALL_SOURCES.map((source) => [source, UNREAD])) as Record<Source, typeof UNREAD>,
     nextTryAtMs: null,
     redraws: 0,
+    yields: 0,
     exit: null,
     ...given,
   };

@@ -24,7 +24,10 @@ export class Terminal {
     this.stdin.setRawMode(false).setRawMode(true);
     this.stdout.write(ENTER);
     this.#onResized();
+    // The system tells a new size only to the job in the foreground, and Node reads it only when it is told.
+    process.kill(process.pid, 'SIGWINCH');
   };
+  readonly #stopped = () => this.yieldToShell();
 
   constructor(
     private readonly stdin: ReadStream,
@@ -43,7 +46,7 @@ export class Terminal {
     this.#isOpen = true;
     this.#onResized = onResized;
     this.stdout.on('resize', onResized);
-    process.on('SIGCONT', this.#continued);
+    this.#watchStops();
     process.on('exit', this.#restore);
     process.on('uncaughtExceptionMonitor', this.#restore);
     this.stdin.setRawMode(true);
@@ -67,18 +70,42 @@ export class Terminal {
     if (this.#isOpen) this.stdout.write(CLEAR);
   }
 
+  /** Gives the terminal to the shell, as Ctrl-Z does, and takes it back when the shell continues this process. */
+  yieldToShell(): void {
+    if (!this.#isOpen) return;
+    this.#unwatchStops();
+    this.#leave();
+    // Stops the whole job here: the shell waits for whatever started this process, too. Where no shell could continue it, the
+    // system ignores the signal, and the dashboard goes on.
+    process.kill(0, 'SIGTSTP');
+    this.#watchStops();
+    this.#continued();
+  }
+
+  #watchStops(): void {
+    process.on('SIGTSTP', this.#stopped).on('SIGCONT', this.#continued);
+  }
+
+  #unwatchStops(): void {
+    process.off('SIGTSTP', this.#stopped).off('SIGCONT', this.#continued);
+  }
+
+  #leave(): void {
+    this.stdin.setRawMode(false);
+    this.stdout.write(LEAVE);
+  }
+
   /** Restores the terminal. May be called more than once, also while the process exits. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.stdout.off('resize', this.#onResized);
-    process.off('SIGCONT', this.#continued);
+    this.#unwatchStops();
     process.off('exit', this.#restore);
     process.off('uncaughtExceptionMonitor', this.#restore);
     this.stdin.removeAllListeners('data').pause();
     try {
-      this.stdin.setRawMode(false);
-      this.stdout.write(LEAVE);
+      this.#leave();
     } catch {
       // The terminal is gone, so there is nothing to restore.
     }

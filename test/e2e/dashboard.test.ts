@@ -162,6 +162,56 @@ it.each([
   await expectRestored(shell, exitCode);
 });
 
+it.each<[string, (shell: Tmux) => Promise<unknown>]>([
+  ['Ctrl-Z', (shell: Tmux) => shell.press('C-z')],
+  ['Ctrl-Z in a question', (shell: Tmux) => shell.press('R', 'C-z')],
+  ['SIGTSTP', async (shell: Tmux) => process.kill(await shell.foreground(), 'SIGTSTP')],
+])('gives the terminal to the shell with %s, and goes on after fg', async (_, suspend) => {
+  const shell = await shellWith(`dashboard --url ${url}`);
+  await shell.waitFor(/● live/);
+  for (const [n, turn] of ['first', 'second'].entries()) {
+    await suspend(shell);
+    // The shell asks for a command only when the job has stopped.
+    const stopped = new RegExp(`(?:(?:Suspended|Stopped)[^]*){${n + 1}}^[$#] $`, 'm');
+    expect(await shell.waitFor(stopped)).toMatch(new RegExp(`^${BEFORE}$`, 'm'));
+    expect([await shell.knows('alternate_on'), await shell.knows('cursor_flag')]).toEqual(['0', '1']);
+    await shell.type(`echo ${turn} $(stty -a | tr " " "\\n" | grep -cE "^(icanon|echo|isig)$")`);
+    await shell.press('Enter');
+    await shell.waitFor(new RegExp(`^${turn} 3$`, 'm'));
+    await shell.type('fg; echo left with $?');
+    await shell.press('Enter');
+    expect(await shell.waitFor(/● live/)).not.toContain(BEFORE);
+    expect([await shell.knows('alternate_on'), await shell.knows('cursor_flag')]).toEqual(['1', '0']);
+  }
+  // A question that was open is still open.
+  await shell.press('n', '3');
+  await shell.waitFor(/^cardpoll {2}alerts/);
+  await shell.press('q');
+  await shell.waitFor(/^left with 0$/m);
+  expect(await shell.knows('alternate_on')).toBe('0');
+});
+
+it('has the size after fg that the terminal got meanwhile', async () => {
+  const shell = await shellWith(`dashboard --url ${url}`);
+  await shell.waitFor(/● live/);
+  await shell.press('C-z');
+  await shell.waitFor(/(?:Suspended|Stopped)[\s\S]*^[$#] $/m);
+  await shell.resize(59, 24);
+  await shell.type('fg');
+  await shell.press('Enter');
+  await shell.waitFor(/^need 60x15, this is 59x24/);
+});
+
+it('goes on after Ctrl-Z where there is no shell that could bring it back', async () => {
+  terminal = await Tmux.start();
+  await terminal.type(`exec ${COMMAND} dashboard --url ${url}`);
+  await terminal.press('Enter');
+  await terminal.waitFor(/● live/);
+  await terminal.press('C-z', '3');
+  await terminal.waitFor(/^cardpoll {2}alerts/);
+  expect([await terminal.knows('alternate_on'), await terminal.knows('cursor_flag')]).toEqual(['1', '0']);
+});
+
 it('has no colours with NO_COLOR, and says everything in words', async () => {
   const colours = new RegExp(`${String.fromCharCode(27)}\\[(?:\\d+;)*(?:3[0-8]|9[0-7])`);
   const plain = await shellWith(`dashboard --url ${url}`, { env: { NO_COLOR: '1' } });

@@ -152,7 +152,7 @@ const COLUMN_COLUMNS = 36;
 
 /** All keys. Those that change something have a heading of their own. */
 function helpLines({ columns, rows }: Room): Line[] {
-  const keys = KEYMAP.filter(({ mode }) => mode === undefined);
+  const keys = KEYMAP.filter(({ mode = 'anywhere' }) => mode === 'anywhere');
   const lines = [
     plain('Keys', 'bold'),
     ...joined(keys.filter(({ changes }) => changes !== true)).map(bindingLine),

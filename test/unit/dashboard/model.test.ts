@@ -167,6 +167,13 @@ describe('moving about', () => {
     expect(press(calmState(), 'R', 'ctrl-c').exit).toBe('interrupted');
   });
 
+  it('is suspended by Ctrl-Z from everywhere, and a question stays open', () => {
+    for (const given of [{}, { help: true }])
+      expect(press(calmState(given), 'ctrl-z', 'ctrl-z').yields).toBe(2);
+    expect(press(calmState(), '/', '4', 'ctrl-z')).toMatchObject({ yields: 1, prompt: { text: '4' } });
+    expect(press(calmState(), 'R', 'ctrl-z')).toMatchObject({ yields: 1, confirm: expect.anything() });
+  });
+
   it('opens a card by what is typed or pasted', () => {
     const typed = stateAfter(calmState({ card: null }), ...keys('/'), ...typing('4x2'), ...keys('return'));
     expect(typed).toMatchObject({
