@@ -10,6 +10,7 @@ import { sum } from '../../domain/numbers.ts';
 import { type FileTask, type FoundFile, type Query, SLACK_MS } from '../model.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import { isGzip } from '../read/gzip/gzip-format.ts';
+import { zoneOfFile } from '../time/file-zone.ts';
 import type { TimeSpan } from '../time/line-clock.ts';
 import { instantsOf, timeOfLine } from '../time/timestamps.ts';
 import { Zone } from '../time/zone.ts';
@@ -146,10 +147,11 @@ function peek(file: FileBytes, zone: Zone): Pick<Candidate, 'firstMs' | 'lastMs'
   const head = file.readAt(0, Buffer.allocUnsafe(HEAD_BYTES));
   const gzip = isGzip(head);
   const data = gzip ? inflateHead(head) : head;
-  const times = timesOf(data, 0, data.lastIndexOf(NEWLINE), HEAD_LINES, zone);
+  const own = zoneOfFile(data, zone);
+  const times = timesOf(data, 0, data.lastIndexOf(NEWLINE), HEAD_LINES, own);
   return {
     firstMs: times === null || times.length === 0 ? null : Math.min(...times),
-    lastMs: gzip ? null : lastTime(file, zone),
+    lastMs: gzip ? null : lastTime(file, own),
   };
 }
 

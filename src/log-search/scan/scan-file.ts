@@ -19,6 +19,7 @@ import { FileBytes, isDenied, isMissing } from '../read/file-bytes.ts';
 import { isGzip, isUtf16, unsupportedFormat, wasGzip } from '../read/gzip/gzip-format.ts';
 import { inflateFile, Unverified } from '../read/gzip/inflate.ts';
 import { FileDates } from '../time/file-dates.ts';
+import { zoneOfFile } from '../time/file-zone.ts';
 import { UnknownTime } from '../time/line-clock.ts';
 import { Zone } from '../time/zone.ts';
 import { ContainerLines } from './container-lines.ts';
@@ -140,6 +141,7 @@ class FileScan<Sink extends LineSink> {
     const data = (chunk: Buffer): boolean => {
       this.#isUtf16 ||= this.#bytesSearched === 0 && isUtf16(chunk.subarray(0, HEAD_BYTES));
       if (this.#isUtf16) return false;
+      if (this.#bytesSearched === 0) this.#dates.zone = zoneOfFile(chunk, this.#dates.zone);
       this.#bytesSearched += chunk.length;
       this.control.progress(this.file.read);
       const goOn = scanner.push(chunk) && !this.control.isStopped();

@@ -1,5 +1,6 @@
 // What the times of one file have in common, and what a format leaves out: the year, the day, which of two numbers is the
 // month. Used by line-clock.ts for every time it reads. Where the file does not say, a time is unreadable, never guessed.
+import { isMemberLine } from './record-lines.ts';
 import { instantsOf, timeOfLine, type Written } from './timestamps.ts';
 import type { LineInstants, Zone } from './zone.ts';
 
@@ -33,7 +34,7 @@ export class FileDates {
   readonly #orders = new Set<Written['order']>();
 
   constructor(
-    readonly zone: Zone,
+    public zone: Zone,
     /** The only day in its name. */
     readonly named: NamedDay | null,
     private readonly mtimeMs: number,
@@ -41,7 +42,7 @@ export class FileDates {
 
   /** Looks at a line for what the lines have in common. Returns whether more lines are needed. */
   survey(buf: Buffer, from: number, to: number): boolean {
-    const time = this.read(buf, from, to);
+    const time = this.readForOthers(buf, from, to);
     if (time !== undefined) this.first ??= time === 'later' || isClockOnly(time) ? 'unreadable' : time;
     return this.first === undefined || this.#needsOrder;
   }
@@ -57,6 +58,12 @@ export class FileDates {
   read(buf: Buffer, from: number, to: number): KnownTime | ClockOnly | 'later' | undefined {
     const written = timeOfLine(buf, from, to);
     return written === undefined || written === 'unreadable' ? written : this.#complete(written);
+  }
+
+  /** The time of a line, as far as other lines may have it. */
+  readForOthers(buf: Buffer, from: number, to: number): ReturnType<FileDates['read']> {
+    const time = this.read(buf, from, to);
+    return time !== undefined && isMemberLine(buf, from, to) ? 'unreadable' : time;
   }
 
   #complete(written: Written): ReturnType<FileDates['read']> {

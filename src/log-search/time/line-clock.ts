@@ -3,6 +3,7 @@
 // per region, for the last time in it; if that would take long it gives up. If a hit then needs that time, UnknownTime
 // asks for a survey of the file and a second scan.
 import { DayCarrier, type FileDates, isClockOnly, type KnownTime } from './file-dates.ts';
+import { isMemberLine, RecordWalk } from './record-lines.ts';
 import type { LineInstants } from './zone.ts';
 
 /** fromMs <= time < toMs. */
@@ -44,6 +45,8 @@ export class LineClock {
   /** Start and time of the last hit in the present region; hits come in order. */
   #askedFrom = -1;
   #asked: KnownTime | null = null;
+  /** The time of that hit is that of its record, not of the lines behind it. */
+  #askedOfRecord = false;
   /** Number of consecutive late lines at the end of the previous region. */
   #lateLines = 0;
 
@@ -74,18 +77,25 @@ export class LineClock {
     let from = lineFrom;
     let to = lineTo;
     let carrier: DayCarrier | null = null;
+    const record = new RecordWalk(buf, lineFrom, lineTo);
     for (;;) {
-      const own = dates.read(buf, from, to);
+      const owner = record.back(buf, from, to);
+      let own = dates.read(buf, from, to);
       if (own === 'later') return undefined;
+      const isMember = own !== undefined && isMemberLine(buf, from, to);
+      if (isMember && owner === 'other') return 'unreadable';
+      if (isMember && owner === 'inner') own = undefined;
       if (isClockOnly(own)) {
         if (carrier === null) carrier = new DayCarrier(own);
         else carrier.back(own.clockMs);
       } else if (own !== undefined) {
+        this.#askedOfRecord = isMember;
         return carrier?.from(own, dates.zone) ?? own;
       }
       if (from <= regionFrom) return this.#inherited(carrier);
       to = from - 1;
       from = startOfLine(buf, to, regionFrom);
+      if (from <= this.#askedFrom && this.#askedOfRecord && record.hasLeft) return 'unreadable';
       if (from <= this.#askedFrom)
         return carrier === null ? this.#asked : carrier.from(this.#asked ?? 'unreadable', dates.zone);
     }
@@ -115,7 +125,7 @@ export class LineClock {
     while (lineTo > from && late < LATE_LINES_A_REGION) {
       if (to - lineTo > LOOK_BYTES && (nearest !== undefined || dates.first === undefined)) break;
       const lineFrom = startOfLine(buf, lineTo - 1, from);
-      const own = dates.read(buf, lineFrom, lineTo);
+      const own = dates.readForOthers(buf, lineFrom, lineTo);
       const isDayLess = own === 'later' || isClockOnly(own);
       const time = isDayLess ? this.#lookBack(buf, lineFrom, lineTo, from) : own;
       lineTo = lineFrom;
@@ -142,7 +152,7 @@ export class LineClock {
     for (let lineFrom = from; lineFrom < end; ) {
       const newline = buf.indexOf(NEWLINE, lineFrom);
       const lineTo = newline === -1 || newline > to ? to : newline;
-      const time = this.options.dates.read(buf, lineFrom, lineTo);
+      const time = this.options.dates.readForOthers(buf, lineFrom, lineTo);
       if (time === 'later') return undefined;
       if (time !== undefined) return isClockOnly(time) ? 'unreadable' : time;
       lineFrom = lineTo + 1;

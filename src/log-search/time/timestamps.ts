@@ -3,6 +3,7 @@
 // with a hit and a few lines per chunk, not for all. Knows no files and no other lines: file-dates.ts completes what a format
 // leaves out.
 import { isAfternoon, MONTHS, readersFor, type TimeFields, ZONE_NAMES } from './formats.ts';
+import { isMemberLine } from './record-lines.ts';
 import { isJsonObject, timeByKey, timeOfObject } from './time-keys.ts';
 import { type LineInstants, offsetMs, Zone } from './zone.ts';
 
@@ -44,6 +45,7 @@ const LOOKS_LIKE_TIME = new RegExp(
 export function timeOfLine(buf: Buffer, from: number, to: number): Reading {
   const start = skipBom(buf, from);
   if (isJsonObject(buf, start, to)) return timeOfObject(buf, start, to, timeOfValue);
+  if (isMemberLine(buf, start, to)) return timeByKey(buf, start, to, timeOfValue);
   const head = buf.toString('latin1', start, Math.min(to, start + HEAD_BYTES));
   const keyed = /^[\w.@-]+=/.test(head) ? timeByKey(buf, start, to, timeOfValue) : undefined;
   return keyed ?? leadingTime(head);
