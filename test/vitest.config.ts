@@ -67,7 +67,7 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
-      // As root: `npm run test:deb-upgrade`, not part of npm test.
+      // Upgrades: `npm run test:deb-upgrade` (as root) and `npm run test:upgrade`, not part of npm test.
       {
         extends: true,
         test: {

@@ -10,7 +10,7 @@ import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
 import { freePort } from './free-port.ts';
 import { freshDatabase, freshRedis } from './fresh-stores.ts';
 import type { PostgresServer } from './postgres-server.ts';
-import { type CliResult, type RunningCli, runCli, spawnCli, waitFor } from './processes.ts';
+import { BINARY, type CliResult, type RunningCli, runCli, spawnCli, waitFor } from './processes.ts';
 import type { RedisServer } from './redis-server.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
@@ -28,7 +28,13 @@ export interface Daemon {
   readonly process: RunningCli;
   readonly url: string;
   readonly logDir: string;
+  /** What runs it; absent: the binary of this repository. */
+  readonly program?: Program;
 }
+
+export type Program = readonly [string, ...string[]];
+
+const PRESENT: Program = [process.execPath, BINARY];
 
 export interface FleetOptions {
   /** Further arguments of `gateway simulate`. */
@@ -82,10 +88,11 @@ export class Fleet {
     return fleet;
   }
 
-  async startDaemon(env: Readonly<Record<string, string>> = {}): Promise<Daemon> {
+  async startDaemon(env: Readonly<Record<string, string>> = {}, program: Program = PRESENT): Promise<Daemon> {
     const port = await freePort();
     const logDir = join(this.dir, `logs-${this.daemons.length}`);
-    const process = spawnCli(['daemon', '--listen', `127.0.0.1:${port}`, '--log-dir', logDir], {
+    const started = spawnCli(['daemon', '--listen', `127.0.0.1:${port}`, '--log-dir', logDir], {
+      program,
       env: {
         CARDPOLL_REDIS_URL: this.redisServer.url,
         CARDPOLL_DATABASE_URL: this.databaseUrl,
@@ -94,19 +101,20 @@ export class Fleet {
         ...env,
       },
     });
-    const daemon = { process, url: `http://127.0.0.1:${port}`, logDir };
+    const daemon = { process: started, url: `http://127.0.0.1:${port}`, logDir, program };
     this.daemons.push(daemon);
-    await waitFor(async () => !process.running || (await fetch(`${daemon.url}/readyz`)).ok, {
+    await waitFor(async () => !started.running || (await fetch(`${daemon.url}/readyz`)).ok, {
       what: 'the daemon to be ready',
     });
-    if (!process.running) throw new Error(`the daemon ended: ${process.stderr}`);
+    if (!started.running) throw new Error(`the daemon ended: ${started.stderr}`);
     return daemon;
   }
 
-  /** Runs the CLI against the newest daemon; fails unless it ends with 0. */
+  /** Runs the CLI of the newest daemon's release against it; fails unless it ends with 0. */
   async cli(...args: string[]): Promise<CliResult> {
-    const env = { CARDPOLL_URL: this.daemons.at(-1)?.url, XDG_STATE_HOME: this.dir };
-    const result = await runCli(args, { env });
+    const { url, program = PRESENT } = this.daemons.at(-1) ?? {};
+    const env = { CARDPOLL_URL: url, XDG_STATE_HOME: this.dir };
+    const result = await runCli(args, { env, program });
     if (result.code !== 0) {
       throw new Error(`cardpoll ${args.join(' ')} ended with ${result.code}: ${result.stderr}`);
     }
