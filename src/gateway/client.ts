@@ -29,9 +29,9 @@ import {
   type UpstreamGateway,
 } from './gateway.ts';
 import { readByModule, watchedModule } from './module-calls.ts';
-import { OAuthTokens } from './oauth-tokens.ts';
 import { type GatewayRequest, maskFor, type Proof } from './request.ts';
 import { type Route, type RouteDeps, routeOf } from './route.ts';
+import { type Tokens, tokensOf } from './tokens.ts';
 
 const GATEWAY_CALL = '网关调用';
 export interface GatewayClientDeps extends RouteDeps {
@@ -63,7 +63,7 @@ export class GatewayClient implements UpstreamGateway {
   readonly #sweep: DeadlineSweep;
   #profile: GatewayConfig;
   /** null: the credentials are fixed, and part of the routes. */
-  #tokens: OAuthTokens | null;
+  #tokens: Tokens | null;
   #routes: Readonly<Record<InterfaceName, Route | null>>;
   readonly #stopped: ReadonlySet<string>;
   readonly #monotonic = () => this.deps.clock.monotonic();
@@ -295,6 +295,3 @@ export class GatewayClient implements UpstreamGateway {
     return cleanText(maskFor(this.#profile, request)(messageOf(cause)));
   }
 }
-
-const tokensOf = (profile: GatewayConfig, deps: GatewayClientDeps) =>
-  profile.auth.kind === 'oauth2' ? new OAuthTokens(profile, deps) : null;

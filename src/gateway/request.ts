@@ -1,13 +1,9 @@
-// Makes the requests of one interface from its profile: the template is compiled once, and a call only fills in the card. Then
-// it shows who makes the call, by credentials and a signature; and it masks these in text that comes from the gateway. Used by
-// the client, and by trials. Tokens of OAuth are from oauth-tokens.ts.
+// What a request is. Shows who makes it, by credentials and a signature, and masks these in text that comes from the gateway. Used
+// by the client, and by trials. Requests are made in template.ts, and tokens are asked for in tokens.ts.
 import { createHmac } from 'node:crypto';
-import type { GatewayConfig, GatewayInterface } from '../config/daemon-config.ts';
-import type { JsonTemplate } from '../config/gateway/profile-kinds.ts';
-import type { MonthCalendar } from '../domain/cards/usage-month.ts';
-import { type Placeholder, partsOf } from '../domain/gateway/profile-syntax.ts';
+import type { GatewayConfig } from '../config/daemon-config.ts';
+import type { TokenPlace } from '../config/gateway/login-kinds.ts';
 import type { GatewayMethod } from '../domain/gateway-interface.ts';
-import type { CalledCard } from './gateway.ts';
 
 export interface GatewayRequest {
   readonly method: GatewayMethod;
@@ -28,123 +24,12 @@ interface SecretParts {
   readonly body: boolean;
 }
 
-const NO_SECRET: SecretParts = { headers: [], query: [], body: false };
-
-/** What the placeholders stand for in one call. */
-type Values = Readonly<Record<Exclude<Placeholder, 'iccids'>, string>> & {
-  readonly iccids: readonly string[];
-};
-
-type Fill = (values: Values) => string;
+export const NO_SECRET: SecretParts = { headers: [], query: [], body: false };
 
 export const SIGNATURE_HEADER = 'x-cardpoll-signature';
 export const MASK = '***';
 /** A secret of fewer characters is found in places that have nothing to do with it. */
 const LEAST_SECRET_CHARS = 6;
-const FIXED_HEADERS = ['accept', 'application/json', 'user-agent', 'cardpoll'];
-
-/**
- * @param basePath path of the base URL, without a slash at its end.
- * @returns a function that makes the request for some cards; the time decides {month} and {date}.
- */
-export function requestMaker(call: GatewayInterface, basePath: string, calendar: MonthCalendar) {
-  const { method, path, query, body, bodyText, form } = call;
-  const join = call.batch?.join ?? ',';
-  const fillPath = filled(withQuery(basePath + path, formText(query)), join, encodeURIComponent);
-  const fillHeaders = Object.entries(call.headers).map(
-    ([name, text]) => [name.toLowerCase(), filled(text, join, encodeURIComponent)] as const,
-  );
-  const fillForm = form && filled(formText(form), join, encodeURIComponent);
-  const fillText = bodyText === null ? fillForm : filled(bodyText, join, textCodec(bodyText));
-  const fillBody = body === null ? fillText : jsonBody(body, join);
-  const fixedHeaders = without(
-    fillHeaders.map(([name]) => name),
-    [...FIXED_HEADERS, ...contentTypeOf(call)],
-  );
-  const usesDate = /\{(month|date|yyyymm|yyyymmdd)\}/.test(JSON.stringify(call));
-  return (cards: readonly [CalledCard, ...CalledCard[]], nowMs: number): GatewayRequest => {
-    const [{ iccid, cardId, carrierId, vendorId }] = cards;
-    const date = usesDate ? calendar.dateOf(nowMs) : '';
-    const values = {
-      iccid,
-      card_id: String(cardId),
-      carrier_id: String(carrierId),
-      vendor_id: vendorId ?? '',
-      date,
-      month: date.slice(0, 7),
-      yyyymmdd: date.replaceAll('-', ''),
-      yyyymm: date.slice(0, 7).replace('-', ''),
-      iccids: cards.map((card) => card.iccid),
-    };
-    const headers = [...fixedHeaders];
-    for (const [name, fill] of fillHeaders) headers.push(name, fill(values));
-    return { method, path: fillPath(values), headers, body: fillBody?.(values) ?? null, secret: NO_SECRET };
-  };
-}
-
-/** @param query `name=value`, several with `&` between them, or empty. */
-function withQuery(path: string, query: string): string {
-  return query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
-}
-
-function contentTypeOf({ method, body, bodyText, form }: GatewayInterface): readonly string[] {
-  if (form !== null) return ['content-type', 'application/x-www-form-urlencoded'];
-  if (bodyText !== null) return ['content-type', isXml(bodyText) ? 'application/xml' : 'text/plain'];
-  const isBare = method === 'GET' || method === 'DELETE';
-  return body !== null || !isBare ? ['content-type', 'application/json'] : [];
-}
-
-function isXml(text: string): boolean {
-  return text.trimStart().startsWith('<');
-}
-
-/** How a value is written in a text of this form. */
-function textCodec(text: string): (value: string) => string {
-  if (!isXml(text)) return (value) => value;
-  return (value) => value.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
-}
-
-/** Names and texts as in a query, with placeholders left as they are. */
-function formText(texts: Readonly<Record<string, string>>): string {
-  return Object.entries(texts)
-    .map(([name, text]) => `${encodeURIComponent(name)}=${keepingPlaceholders(text)}`)
-    .join('&');
-}
-
-function keepingPlaceholders(text: string): string {
-  const { texts, placeholders } = partsOf(text);
-  return texts
-    .map((part, i) => encodeURIComponent(part) + (i < placeholders.length ? `{${placeholders[i]}}` : ''))
-    .join('');
-}
-
-/** @param join between the cards of a batch. @param encode for the values; the rest of the template is sent as it is. */
-function filled(template: string, join: string, encode: (value: string) => string): Fill {
-  const { texts, placeholders } = partsOf(template);
-  return (values) => {
-    let text = texts[0] ?? '';
-    placeholders.forEach((placeholder, i) => {
-      const value = values[placeholder];
-      // What joins a list is no part of a card number, so it stays as it is.
-      text += typeof value === 'string' ? encode(value) : value.map(encode).join(join);
-      text += texts[i + 1];
-    });
-    return text;
-  };
-}
-
-/** A text that is exactly {iccids} becomes the list, and so does a list of this text alone. */
-function jsonBody(body: JsonTemplate, join: string): Fill {
-  const lists = JSON.stringify(body)
-    .split(/\["\{iccids\}"\]|"\{iccids\}"/)
-    .map((part) => filled(part, join, quoted));
-  return (values) => lists.map((fill) => fill(values)).join(JSON.stringify(values.iccids));
-}
-
-/** As within a JSON text. */
-function quoted(value: string): string {
-  return JSON.stringify(value).slice(1, -1);
-}
 
 /** What is added to a request to show who makes it. */
 export interface Proof {
@@ -156,26 +41,42 @@ export interface Proof {
 
 const NOTHING: Proof = { headers: [], query: '' };
 
-/** The proof of every kind of credentials that does not change; tokens of OAuth do. */
-export function fixedProof(config: Pick<GatewayConfig, 'auth' | 'token' | 'username' | 'password'>): Proof {
-  const { auth, token, username, password } = config;
-  const given = token ?? '';
-  const { scheme } = auth;
-  const name = auth.name ?? '';
+const BEARER: TokenPlace = { in: 'header', name: 'Authorization', scheme: 'Bearer' };
+
+/** Where calls have their token; null: they have none. */
+export function tokenPlaceOf({ auth, token }: Pick<GatewayConfig, 'auth' | 'token'>): TokenPlace | null {
+  const { name, scheme, send } = auth;
   switch (auth.kind ?? (token === null ? 'none' : 'bearer')) {
     case 'bearer':
-      return { ...NOTHING, headers: ['authorization', `Bearer ${given}`] };
-    case 'basic':
-      return { ...NOTHING, headers: ['authorization', basicAuthorization(username ?? '', password ?? '')] };
-    case 'header':
-      return { ...NOTHING, headers: [name.toLowerCase(), scheme === null ? given : `${scheme} ${given}`] };
-    case 'query':
-      return { ...NOTHING, query: `${encodeURIComponent(name)}=${encodeURIComponent(given)}` };
     case 'oauth2':
+      return BEARER;
+    case 'header':
+      return { in: 'header', name: name ?? '', scheme };
+    case 'query':
+      return { in: 'query', name: name ?? '', scheme: null };
+    case 'login':
+      return send ?? BEARER;
+    case 'basic':
     case 'hmac':
     case 'none':
-      return NOTHING;
+      return null;
   }
+}
+
+export function tokenProof({ in: where, name, scheme }: TokenPlace, token: string): Proof {
+  if (where === 'query')
+    return { ...NOTHING, query: `${encodeURIComponent(name)}=${encodeURIComponent(token)}` };
+  return { ...NOTHING, headers: [name.toLowerCase(), scheme === null ? token : `${scheme} ${token}`] };
+}
+
+/** The proof of every kind of credentials that does not change; that of tokens that are issued is none. */
+export function fixedProof(config: Pick<GatewayConfig, 'auth' | 'token' | 'username' | 'password'>): Proof {
+  const { auth, token, username, password } = config;
+  if (auth.kind === 'basic')
+    return { ...NOTHING, headers: ['authorization', basicAuthorization(username ?? '', password ?? '')] };
+  const isIssued = auth.kind === 'oauth2' || auth.kind === 'login';
+  const place = isIssued ? null : tokenPlaceOf(config);
+  return place === null ? NOTHING : tokenProof(place, token ?? '');
 }
 
 export function basicAuthorization(username: string, password: string): string {
@@ -184,6 +85,11 @@ export function basicAuthorization(username: string, password: string): string {
 
 function base64Of(username: string, password: string): string {
   return Buffer.from(`${username}:${password}`).toString('base64');
+}
+
+/** @param query `name=value`, several with `&` between them, or empty. */
+export function withQuery(path: string, query: string): string {
+  return query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
 }
 
 type Signed = Pick<GatewayRequest, 'path' | 'headers' | 'body' | 'secret'> & { readonly method: string };

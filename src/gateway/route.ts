@@ -5,9 +5,9 @@ import { namesInBraces } from '../domain/gateway/profile-syntax.ts';
 import { INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Logger } from '../platform/logger.ts';
 import { AnswerReader } from './answer.ts';
+import { requestMaker } from './card-request.ts';
 import { type CalledCard, GatewayError } from './gateway.ts';
 import { finisherOf } from './module-calls.ts';
-import { requestMaker } from './request.ts';
 
 /** Room in the answer to a batch for each of its cards. */
 const BYTES_PER_ITEM = 1_024;
@@ -25,11 +25,10 @@ export type Route = NonNullable<ReturnType<typeof routeOf>>;
 export function routeOf(profile: GatewayConfig, name: InterfaceName, { log, calendar }: RouteDeps) {
   const call = profile.interfaces[name];
   if (call === null) return null;
-  const base = new URL(profile.url).pathname.replace(/\/+$/, '');
   const byVendorId = namesInBraces(JSON.stringify(call)).includes('vendor_id');
   return {
     name,
-    request: requestMaker(call, base, calendar),
+    request: requestMaker(call, profile, calendar),
     /** Adds credentials and signature. */
     finish: finisherOf(profile, name),
     answers: new AnswerReader({ ...profile, ...call, unread: unreadWords(profile, name) }),

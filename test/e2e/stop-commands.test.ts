@@ -10,7 +10,11 @@ let fleet: Fleet;
 beforeAll(async () => {
   fleet = await Fleet.start({
     simulator: ['--profile', 'onelink-batch'],
-    env: { CARDPOLL_GATEWAY_PROFILE: 'onelink-batch', CARDPOLL_GATEWAY_TOKEN: 'any' },
+    env: {
+      CARDPOLL_GATEWAY_PROFILE: 'onelink-batch',
+      CARDPOLL_GATEWAY_USERNAME: 'any',
+      CARDPOLL_GATEWAY_PASSWORD: 'any',
+    },
   });
   await fleet.startDaemon({ CARDPOLL_STOPS_MODE: 'observe' });
   await fleet.setIntervals(1);

@@ -2,7 +2,7 @@
 // missing from the answer or there twice, answers come in any order, and one daemon is killed in the middle.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
-import { type OneLinkGateway, startOneLink } from '../support/gateways/onelink.ts';
+import { ONELINK_APPLICATION, type OneLinkGateway, startOneLink } from '../support/gateways/onelink.ts';
 import { waitFor } from '../support/processes.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-topologies.ts';
 import { UNKNOWN, VendorFleet } from '../support/vendor-fleet.ts';
@@ -35,7 +35,10 @@ beforeAll(async () => {
     gateway,
     profile: 'onelink-batch',
     path: '/v5',
-    credentials: { CARDPOLL_GATEWAY_TOKEN: onelink.token },
+    credentials: {
+      CARDPOLL_GATEWAY_USERNAME: ONELINK_APPLICATION.appid,
+      CARDPOLL_GATEWAY_PASSWORD: ONELINK_APPLICATION.password,
+    },
     settings: GATEWAY,
     cards: CARDS,
     redisUrl: cluster.url,

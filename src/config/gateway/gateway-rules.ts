@@ -1,7 +1,11 @@
 // Rules between the settings of a gateway: a profile that cannot work is refused, with the place and what to change. Each
 // reports its problem to the reader; none throws. Used by load-gateway.ts.
 
-import { namesInBraces } from '../../domain/gateway/profile-syntax.ts';
+import {
+  CREDENTIAL_PLACEHOLDERS,
+  type CredentialPlaceholder,
+  namesInBraces,
+} from '../../domain/gateway/profile-syntax.ts';
 import { volumeIn } from '../../domain/gateway/volume.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import type { GatewayConfig } from '../daemon-config.ts';
@@ -9,7 +13,7 @@ import type { SettingReader } from '../reader.ts';
 import type { AuthKind, InterfaceValues } from '../settings/profile-settings.ts';
 import { nameOf, type Setting, waysToSet } from '../settings/setting.ts';
 import { SETTINGS } from '../settings/settings.ts';
-import { TOKEN_HEADER } from './profile-kinds.ts';
+import { PARAMETER_NAME, TOKEN_HEADER } from './profile-kinds.ts';
 
 const { auth, credentials } = SETTINGS;
 /** Each of the others is for one kind: given for another kind, it would go unnoticed. */
@@ -23,24 +27,40 @@ const NEEDS: Readonly<Record<AuthKind, readonly Setting<unknown>[]>> = {
   header: [credentials.token, auth.name],
   query: [credentials.token, auth.name],
   oauth2: [credentials.clientId, credentials.clientSecret, auth.tokenUrl],
+  login: [auth.request, auth.token],
   hmac: [hmacKey],
 };
 
-export function checkCredentials(
-  reader: SettingReader,
-  config: Omit<GatewayConfig, 'interfaces'>,
-  areNeeded: boolean,
-): void {
+/** The credentials that a request names. */
+const OF_PLACEHOLDER: Readonly<Record<CredentialPlaceholder, Setting<unknown>>> = {
+  username: credentials.username,
+  client_id: credentials.clientId,
+  password: credentials.password,
+  client_secret: credentials.clientSecret,
+  token: credentials.token,
+};
+
+export function checkCredentials(reader: SettingReader, config: GatewayConfig, areNeeded: boolean): void {
   const kind = config.auth.kind ?? (config.token === null ? 'none' : 'bearer');
-  for (const setting of NEEDS[kind]) {
+  const requests = [config.interfaces, kind === 'login' ? config.auth.request : null];
+  const named = namesInBraces(JSON.stringify(requests));
+  const needs = [
+    ...NEEDS[kind],
+    ...CREDENTIAL_PLACEHOLDERS.filter((name) => named.includes(name)).map((name) => OF_PLACEHOLDER[name]),
+  ];
+  for (const setting of needs) {
     if (reader.isSet(setting) || (!areNeeded && setting.file !== null)) continue;
     reader.report(setting, `gateway.auth.kind ${kind} needs ${waysToSet(setting)}`);
   }
   for (const setting of Object.values(ofOneKind)) {
-    if (!reader.isSet(setting) || reader.isUnusable(setting) || NEEDS[kind].includes(setting)) continue;
+    if (!reader.isSet(setting) || reader.isUnusable(setting) || needs.includes(setting)) continue;
     reader.report(setting, `${nameOf(setting)} is set, but gateway.auth.kind ${kind} does not use it`);
   }
-  if (config.username?.includes(':') === true) {
+  if (kind === 'login' && (config.auth.expiresIn ?? config.auth.goodFor) === null) {
+    const what = 'how long a token is good: gateway.auth.expires_in or gateway.auth.good_for';
+    reader.report(auth.goodFor, `gateway.auth.kind login needs ${what}`);
+  }
+  if (kind === 'basic' && config.username?.includes(':') === true) {
     reader.report(credentials.username, `${nameOf(credentials.username)} must not have a colon`);
   }
   checkName(reader, config, kind);
@@ -55,7 +75,7 @@ function checkName(
   if (scheme !== null && kind !== 'header')
     reader.report(auth.scheme, `gateway.auth.scheme is for kind header, not for ${kind}`);
   if (name === null || (kind !== 'header' && kind !== 'query')) return;
-  const allowed = kind === 'header' ? TOKEN_HEADER : /^[\w.~-]{1,100}$/;
+  const allowed = kind === 'header' ? TOKEN_HEADER : PARAMETER_NAME;
   if (allowed.test(name)) return;
   const what = kind === 'query' ? 'query parameter' : kind;
   reader.report(auth.name, `gateway.auth.name: ${JSON.stringify(name)} is no name of a ${what} for a token`);

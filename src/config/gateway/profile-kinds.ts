@@ -1,7 +1,12 @@
 // The kinds of value that only the profile of a gateway has: request templates, places in an answer, lists of codes. Used by
 // the table of a profile's settings. What a request needs as a whole is checked in gateway-rules.ts.
 import { headerName, TOKEN } from '../../domain/gateway/header-name.ts';
-import { namesInBraces, PLACEHOLDERS, parseValuePath } from '../../domain/gateway/profile-syntax.ts';
+import {
+  CREDENTIAL_PLACEHOLDERS,
+  namesInBraces,
+  PLACEHOLDERS,
+  parseValuePath,
+} from '../../domain/gateway/profile-syntax.ts';
 import { isObject } from '../../platform/json.ts';
 import { type Kind, kindOf, refuse, shown, within } from '../kinds.ts';
 
@@ -38,30 +43,41 @@ function isCode(raw: unknown): raw is Code {
   return (typeof raw === 'string' && raw !== '') || typeof raw === 'boolean' || Number.isFinite(raw);
 }
 
-/** A query of GraphQL may have a field of such a name behind a brace. */
-const UNCLOSED = new RegExp(`\\{(?:${PLACEHOLDERS.join('|')})(?=$|[/?&"])`);
+/** Names of placeholders that a template may have. */
+type Names = readonly string[];
 
-function checkPlaceholders(text: string): void {
+/** A query of GraphQL may have a field of such a name behind a brace. */
+const UNCLOSED = new RegExp(`\\{(?:${[...PLACEHOLDERS, ...CREDENTIAL_PLACEHOLDERS].join('|')})(?=$|[/?&"])`);
+
+function checkPlaceholders(text: string, names: Names): void {
   const unclosed = UNCLOSED.exec(text);
   if (unclosed !== null) refuse(`${unclosed[0]} has no closing brace`);
-  const unknown = namesInBraces(text).find((name) => !(PLACEHOLDERS as readonly string[]).includes(name));
-  const known = PLACEHOLDERS.map((name) => `{${name}}`).join(', ');
-  if (unknown !== undefined) refuse(`{${unknown}} is no placeholder; there are ${known}`);
+  const unknown = namesInBraces(text).find((name) => !names.includes(name));
+  const known = names.map((name) => `{${name}}`).join(', ');
+  if (unknown !== undefined) refuse(`{${unknown}} is no placeholder here; there are ${known}`);
 }
 
 /** A path of an HTTP call, with placeholders. */
-export const PATH_TEMPLATE: Kind<string> = kindOf(
-  'path starting with /, with placeholders',
-  (raw) => {
-    if (typeof raw !== 'string' || raw.length > MAX_TEXT_CHARS || !/^\/[\x21-\x7e]*$/.test(raw)) return null;
-    checkPlaceholders(raw);
-    return raw;
-  },
-  'is not a path that starts with / and is percent-encoded',
-);
+export const pathTemplate = (names: Names): Kind<string> =>
+  kindOf(
+    'path starting with /, with placeholders',
+    (raw) => {
+      if (typeof raw !== 'string' || raw.length > MAX_TEXT_CHARS || !/^\/[\x21-\x7e]*$/.test(raw))
+        return null;
+      checkPlaceholders(raw, names);
+      return raw;
+    },
+    'is not a path that starts with / and is percent-encoded',
+  );
+
+export const PATH_TEMPLATE = pathTemplate(PLACEHOLDERS);
 
 /** Texts by name, with placeholders: a query, a form, headers. */
-export function templates(accepts: string, allowsName = /^[^\s=&]{1,100}$/): Kind<Record<string, string>> {
+export function templates(
+  accepts: string,
+  allowsName = /^[^\s=&]{1,100}$/,
+  names: Names = PLACEHOLDERS,
+): Kind<Record<string, string>> {
   return {
     accepts: `${accepts}: names and texts, with placeholders`,
     parse: (raw) => {
@@ -72,7 +88,7 @@ export function templates(accepts: string, allowsName = /^[^\s=&]{1,100}$/): Kin
         const text = String(value);
         if (text.length > MAX_TEXT_CHARS || !/^[^\p{Cc}]*$/u.test(text))
           refuse(`${name}: is not one line of text`);
-        within(`${name}:`, () => checkPlaceholders(text));
+        within(`${name}:`, () => checkPlaceholders(text, names));
         return [name, text] as const;
       });
       return Object.fromEntries(texts);
@@ -82,6 +98,8 @@ export function templates(accepts: string, allowsName = /^[^\s=&]{1,100}$/): Kin
 
 /** The name of a header that may have a token. */
 export const TOKEN_HEADER = headerName('|content-type');
+/** The name of a query parameter that may have a token. */
+export const PARAMETER_NAME = /^[\w.~-]{1,100}$/;
 
 export const HEADERS = templates('headers', headerName('|authorization'));
 
@@ -93,23 +111,25 @@ export const SCHEME: Kind<string> = kindOf(
 );
 
 /** A JSON body: any map or list, whose texts may have placeholders. */
-export const JSON_TEMPLATE: Kind<JsonTemplate> = {
+export const jsonTemplate = (names: Names): Kind<JsonTemplate> => ({
   accepts: 'JSON object or list, with placeholders in its texts',
   parse: (raw) => {
     if (!isObject(raw) && !Array.isArray(raw)) refuse(`${shown(raw)} must hold keys and values, or a list`);
     const text = JSON.stringify(raw);
     if (text.length > MAX_TEMPLATE_CHARS) refuse(`is longer than ${MAX_TEMPLATE_CHARS} characters`);
-    checkPlaceholders(text);
+    checkPlaceholders(text, names);
     return raw;
   },
-};
+});
+
+export const JSON_TEMPLATE = jsonTemplate(PLACEHOLDERS);
 
 /** A body that is neither JSON nor a form. */
 export const TEXT_TEMPLATE: Kind<string> = kindOf(
   'text, with placeholders',
   (raw) => {
     if (typeof raw !== 'string' || raw === '' || raw.length > MAX_TEMPLATE_CHARS) return null;
-    checkPlaceholders(raw);
+    checkPlaceholders(raw, PLACEHOLDERS);
     return raw;
   },
   `is not a text of 1 to ${MAX_TEMPLATE_CHARS} characters`,
@@ -185,7 +205,7 @@ function listOf({ items, iccid }: Record<string, unknown>): FindRule {
   };
 }
 
-function checkKeys(raw: Record<string, unknown>, known: readonly string[]): void {
+export function checkKeys(raw: Record<string, unknown>, known: readonly string[]): void {
   const unknown = Object.keys(raw).find((key) => !known.includes(key));
   if (unknown !== undefined) refuse(`unknown key ${unknown}; there are ${known.join(', ')}`);
 }

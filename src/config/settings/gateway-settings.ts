@@ -69,12 +69,21 @@ export const GATEWAY_TLS = section('gateway.tls_', 'GATEWAY_TLS_', {
 
 /** Change while the daemon runs: tokens and passwords are rotated. */
 export const CREDENTIALS = section('gateway.', 'GATEWAY_', {
-  token: secret(SECRET_TEXT, 'Token of gateway.auth.kind bearer, header and query.'),
+  token: secret(
+    SECRET_TEXT,
+    'Token of gateway.auth.kind bearer, header and query; in the request of a login, {token}.',
+  ),
   hmacKey: secret(SECRET_TEXT, 'Key that signs every gateway call (HMAC-SHA256).'),
-  username: secret(SECRET_LINE, 'User of gateway.auth.kind basic.'),
-  password: secret(SECRET_LINE, 'Password of gateway.auth.kind basic.'),
-  clientId: secret(SECRET_LINE, 'Client id of gateway.auth.kind oauth2.'),
-  clientSecret: secret(SECRET_LINE, 'Client secret of gateway.auth.kind oauth2.'),
+  username: secret(SECRET_LINE, 'User of gateway.auth.kind basic; in requests, {username}.'),
+  password: secret(
+    SECRET_LINE,
+    'Password of gateway.auth.kind basic; in the request of a login, {password}.',
+  ),
+  clientId: secret(SECRET_LINE, 'Client id of gateway.auth.kind oauth2; in requests, {client_id}.'),
+  clientSecret: secret(
+    SECRET_LINE,
+    'Client secret of gateway.auth.kind oauth2; in the request of a login, {client_secret}.',
+  ),
 });
 
 /** How many calls the gateway allows (docs/scaling.md). gateway/rate-limits.ts reads the list. */

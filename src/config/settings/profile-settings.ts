@@ -8,6 +8,7 @@ import {
   INTERFACES,
   perInterface,
 } from '../../domain/gateway-interface.ts';
+import { LOGIN_REQUEST, TOKEN_PLACE, type TokenPlace } from '../gateway/login-kinds.ts';
 import {
   BATCH_RULE,
   CODE,
@@ -27,7 +28,7 @@ import {
 import { duration, type Kind, listOf, ON_OFF, oneOf, text } from '../kinds.ts';
 import { optional, type Section, section, withDefault } from './setting.ts';
 
-const AUTH_KINDS = ['none', 'bearer', 'basic', 'header', 'query', 'oauth2', 'hmac'] as const;
+const AUTH_KINDS = ['none', 'bearer', 'basic', 'header', 'query', 'oauth2', 'login', 'hmac'] as const;
 export type AuthKind = (typeof AUTH_KINDS)[number];
 
 /** How calls show who makes them. The credentials themselves are in gateway-settings.ts. */
@@ -62,6 +63,27 @@ export const AUTH = section('gateway.auth.', null, {
     kind: oneOf(['form', 'json'] as const),
     default: 'form',
     doc: 'For kind oauth2: whether the token request is a form, as in RFC 6749, or JSON.',
+  }),
+  request: optional({
+    kind: LOGIN_REQUEST,
+    doc: 'For kind login: the request that a token is asked for with. {username}, {password}, {client_id}, {client_secret} and {token} are the credentials.',
+  }),
+  token: optional({
+    kind: VALUE_PATH,
+    doc: 'For kind login: where its answer has the token.',
+  }),
+  expiresIn: optional({
+    kind: VALUE_PATH,
+    doc: 'For kind login: where its answer has how many seconds the token is good.',
+  }),
+  goodFor: optional({
+    kind: duration('s', { min: 1, max: 86_400 }),
+    doc: 'For kind login: how long a token is good, if its answer does not say so.',
+  }),
+  send: optional<TokenPlace>({
+    kind: TOKEN_PLACE,
+    defaultText: '{header: Authorization, scheme: Bearer}',
+    doc: 'For kind login: where calls have the token.',
   }),
 });
 

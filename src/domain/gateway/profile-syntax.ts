@@ -2,19 +2,37 @@
 // in the answer: its place in the JSON, `data.used`, `result.cards[0].usage` or `[0].value`, and the unit of a data volume. The
 // configuration checks them; the client fills the placeholders in, and compiles each place once.
 
-/** `month` is 2026-11 and `date` 2026-11-24, in the configured time zone; `yyyymm` and `yyyymmdd` are the same without dashes. */
-export const PLACEHOLDERS = [
-  'iccid',
-  'card_id',
-  'carrier_id',
-  'vendor_id',
+const OF_CARDS = ['iccid', 'card_id', 'carrier_id', 'vendor_id', 'iccids'] as const;
+/**
+ * Of the request itself. `month` is 2026-11, `date` 2026-11-24 and `timestamp` 20261124093000, in the configured time zone; `yyyymm`
+ * and `yyyymmdd` are the first two without dashes. No other request has the same `sequence` or `uuid`.
+ */
+const OF_THE_REQUEST = [
   'month',
   'date',
   'yyyymm',
   'yyyymmdd',
-  'iccids',
+  'timestamp',
+  'epoch',
+  'epoch_ms',
+  'sequence',
+  'uuid',
 ] as const;
-export type Placeholder = (typeof PLACEHOLDERS)[number];
+/** By what the gateway knows the operator: it is no secret. */
+const OF_THE_OPERATOR = ['username', 'client_id'] as const;
+const SECRETS = ['password', 'client_secret', 'token'] as const;
+
+/** Those of a call. */
+export const PLACEHOLDERS = [...OF_CARDS, ...OF_THE_REQUEST, ...OF_THE_OPERATOR] as const;
+/** Those of a login. */
+export const LOGIN_PLACEHOLDERS = [...OF_THE_REQUEST, ...OF_THE_OPERATOR, ...SECRETS] as const;
+
+export type CredentialPlaceholder = (typeof OF_THE_OPERATOR | typeof SECRETS)[number];
+/** Those that do not depend on a card. */
+export type CommonPlaceholder = (typeof LOGIN_PLACEHOLDERS)[number];
+export type Placeholder = (typeof PLACEHOLDERS)[number] | CommonPlaceholder;
+
+export const CREDENTIAL_PLACEHOLDERS: readonly CredentialPlaceholder[] = [...OF_THE_OPERATOR, ...SECRETS];
 
 const BRACED = /\{([A-Za-z_]\w*)\}/g;
 

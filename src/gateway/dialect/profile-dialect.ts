@@ -3,11 +3,12 @@
 // with a code that means success; errors get the codes that the profile has for them.
 import type { GatewayConfig, GatewayInterface, Reading } from '../../config/daemon-config.ts';
 import type { Code } from '../../config/gateway/profile-kinds.ts';
-import { fromMegabytes, parseValuePath } from '../../domain/gateway/profile-syntax.ts';
+import { fromMegabytes } from '../../domain/gateway/profile-syntax.ts';
 import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
-import { isObject } from '../../platform/json.ts';
+import { tokenPlaceOf } from '../request.ts';
 import type { SimulatedFleet } from '../simulated-fleet.ts';
 import type { Asked, Dialect, ReceivedCall, Reply } from './dialect.ts';
+import { placed } from './placed.ts';
 import { ProofCheck } from './proof-check.ts';
 import { type CallTemplate, callTemplate } from './template-match.ts';
 
@@ -32,8 +33,8 @@ export class ProfileDialect implements Dialect {
     private readonly profile: GatewayConfig,
     now: () => number,
   ) {
-    const { kind, name } = profile.auth;
-    const credential = kind === 'query' ? name : null;
+    const place = tokenPlaceOf(profile);
+    const credential = place?.in === 'query' ? place.name : null;
     this.#offered = INTERFACE_NAMES.flatMap((each) => {
       const call = profile.interfaces[each];
       return call === null ? [] : [{ name: each, call, template: callTemplate(call, credential) }];
@@ -175,23 +176,4 @@ function verifiedAs(isVerified: boolean, trueValues: readonly Code[]): Code {
   const candidates: readonly Code[] =
     typeof yes === 'boolean' ? [!yes] : typeof yes === 'number' ? [0, 1, -1] : ['0', '1', `not ${yes}`];
   return candidates.find((value) => !trueValues.includes(value)) ?? `not ${yes}`;
-}
-
-/** Puts a value at a place of a body, whose lists and maps are made on the way. @returns the body */
-function placed(body: unknown, path: string, value: unknown): unknown {
-  return placedAt(body, parseValuePath(path) ?? [], value);
-}
-
-function placedAt(body: unknown, path: readonly (string | number)[], value: unknown): unknown {
-  const [step, ...rest] = path;
-  if (step === undefined) return value;
-  if (typeof step === 'number') {
-    const list: unknown[] = Array.isArray(body) ? body : [];
-    while (list.length < step) list.push({});
-    list[step] = placedAt(list[step], rest, value);
-    return list;
-  }
-  const map = isObject(body) ? body : {};
-  // Here a name such as __proto__ is a key as any other.
-  return { ...map, [step]: placedAt(Object.hasOwn(map, step) ? map[step] : undefined, rest, value) };
 }

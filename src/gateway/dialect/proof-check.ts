@@ -1,11 +1,12 @@
-// Checks the credentials of a call as the profile's kind asks, and issues tokens of OAuth 2. Credentials that the simulator has
-// must be the same; those it does not have may be any. The inverse of request.ts and oauth-tokens.ts.
+// Checks the credentials of a call as the profile's kind asks, and issues tokens of OAuth 2 and of logins. Credentials that the
+// simulator has must be the same; those it does not have may be any. The inverse of request.ts and token-sources.ts.
 import { randomUUID } from 'node:crypto';
 import type { GatewayConfig } from '../../config/daemon-config.ts';
 import { objectIn } from '../../platform/json.ts';
-import { SIGNATURE_HEADER, signatureOf } from '../request.ts';
+import { SIGNATURE_HEADER, signatureOf, tokenPlaceOf } from '../request.ts';
 import type { ReceivedCall, Reply } from './dialect.ts';
-import { queryOf } from './template-match.ts';
+import { placed } from './placed.ts';
+import { queryOf, type RequestTemplate, requestTemplate } from './template-match.ts';
 
 const TOKEN_LIFE_S = 3_600;
 /** Most tokens that are good at a time; the oldest one ends early. */
@@ -14,6 +15,7 @@ const MAX_TOKENS = 1_000;
 export class ProofCheck {
   readonly #tokens = new Map<string, number>();
   readonly #tokenPath: string | null;
+  readonly #login: RequestTemplate | null;
 
   /** @param now milliseconds, of any clock */
   constructor(
@@ -23,6 +25,10 @@ export class ProofCheck {
     const { kind, tokenUrl } = profile.auth;
     const url = kind === 'oauth2' && tokenUrl !== null ? new URL(tokenUrl, 'http://simulator') : null;
     this.#tokenPath = url && url.pathname + url.search;
+    const { request } = profile.auth;
+    const path =
+      new URL(request?.url ?? 'http://simulator').pathname.replace(/\/$/, '') + (request?.path ?? '');
+    this.#login = kind === 'login' && request !== null ? requestTemplate({ ...request, path }, null) : null;
   }
 
   accepts(call: ReceivedCall): boolean {
@@ -31,7 +37,42 @@ export class ProofCheck {
   }
 
   /** @returns the answer to a request for a token; null: the call is none. */
-  grant({ method, url, headers, body }: ReceivedCall): Reply | null {
+  grant(call: ReceivedCall): Reply | null {
+    return this.#login?.fitsHead(call.method, call.url) === true
+      ? this.#logIn(this.#login.valuesOf(call))
+      : this.#grantOAuth(call);
+  }
+
+  #logIn(given: ReturnType<RequestTemplate['valuesOf']>): Reply {
+    if (given === null) return refused(400, 'invalid_request');
+    const { username, password, clientId, clientSecret, token, auth, success } = this.profile;
+    const own = { username, password, client_id: clientId, client_secret: clientSecret, token };
+    for (const [name, value] of Object.entries(own)) {
+      const sent = given[name as keyof typeof own];
+      if (sent !== undefined && !isSame(sent, value)) return refused(401, 'wrong credentials');
+    }
+    const lifeS = Math.min(auth.goodFor ?? TOKEN_LIFE_S, TOKEN_LIFE_S);
+    const values: Array<[path: string | null, value: unknown]> = [
+      [auth.token, this.#issue(lifeS)],
+      [auth.expiresIn, lifeS],
+      [success?.path ?? null, success?.values[0]],
+    ];
+    const body = values.reduce<unknown>(
+      (made, [path, value]) => (path === null ? made : placed(made, path, value)),
+      {},
+    );
+    return { status: 200, body: JSON.stringify(body) };
+  }
+
+  #issue(lifeS: number): string {
+    const token = randomUUID();
+    this.#tokens.set(token, this.now() + lifeS * 1_000);
+    const [oldest] = this.#tokens.keys();
+    if (this.#tokens.size > MAX_TOKENS && oldest !== undefined) this.#tokens.delete(oldest);
+    return token;
+  }
+
+  #grantOAuth({ method, url, headers, body }: ReceivedCall): Reply | null {
     if (this.#tokenPath === null || url !== this.#tokenPath) return null;
     if (method !== 'POST') return refused(405, 'invalid_request');
     const { auth, clientId, clientSecret } = this.profile;
@@ -45,36 +86,29 @@ export class ProofCheck {
         : (basicPair(headers.authorization)?.map(auth.tokenRequest === 'json' ? String : formDecoded) ?? []);
     if (!isSame(id, clientId) || !isSame(secret, clientSecret)) return refused(401, 'invalid_client');
     if (auth.scope !== null && asked.scope !== auth.scope) return refused(400, 'invalid_scope');
-    const token = randomUUID();
-    this.#tokens.set(token, this.now() + TOKEN_LIFE_S * 1_000);
-    const [oldest] = this.#tokens.keys();
-    if (this.#tokens.size > MAX_TOKENS && oldest !== undefined) this.#tokens.delete(oldest);
-    const granted = { access_token: token, token_type: 'bearer', expires_in: TOKEN_LIFE_S };
+    const granted = {
+      access_token: this.#issue(TOKEN_LIFE_S),
+      token_type: 'bearer',
+      expires_in: TOKEN_LIFE_S,
+    };
     return { status: 200, body: JSON.stringify(granted) };
   }
 
   #isProven({ url, headers }: ReceivedCall): boolean {
     const { auth, token, username, password } = this.profile;
-    const name = auth.name ?? '';
-    const bearer = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
-    switch (auth.kind ?? (token === null ? 'none' : 'bearer')) {
-      case 'bearer':
-        return isSame(bearer, token);
-      case 'oauth2':
-        return (this.#tokens.get(bearer ?? '') ?? 0) > this.now();
-      case 'basic': {
-        const [user, secret] = basicPair(headers.authorization) ?? [];
-        return isSame(user, username) && isSame(secret, password);
-      }
-      case 'header':
-        return isSame(schemeless(headers[name.toLowerCase()]?.toString(), auth.scheme), token);
-      case 'query':
-        return isSame(queryOf(url).get(name) ?? undefined, token);
-      case 'hmac':
-        return SIGNATURE.test(headers[SIGNATURE_HEADER]?.toString() ?? '');
-      case 'none':
-        return true;
+    if (auth.kind === 'hmac') return SIGNATURE.test(headers[SIGNATURE_HEADER]?.toString() ?? '');
+    if (auth.kind === 'basic') {
+      const [user, secret] = basicPair(headers.authorization) ?? [];
+      return isSame(user, username) && isSame(secret, password);
     }
+    const place = tokenPlaceOf(this.profile);
+    if (place === null) return true;
+    const given =
+      place.in === 'query'
+        ? (queryOf(url).get(place.name) ?? '')
+        : schemeless(headers[place.name.toLowerCase()]?.toString(), place.scheme);
+    const isIssued = auth.kind === 'oauth2' || auth.kind === 'login';
+    return isIssued ? (this.#tokens.get(given) ?? 0) > this.now() : isSame(given, token);
   }
 }
 

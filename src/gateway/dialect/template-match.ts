@@ -1,19 +1,45 @@
 // Reads a call back into the card it is for: the inverse of request.ts. A call and the profile's template of it are written in the
 // same way, as a text that for a template is a pattern: a call fits if it is exactly what the template makes, credentials aside.
 import type { GatewayInterface } from '../../config/daemon-config.ts';
-import { PLACEHOLDERS } from '../../domain/gateway/profile-syntax.ts';
+import {
+  CREDENTIAL_PLACEHOLDERS,
+  PLACEHOLDERS,
+  type Placeholder,
+} from '../../domain/gateway/profile-syntax.ts';
 import { isObject, jsonFault, jsonIn } from '../../platform/json.ts';
 import type { ReceivedCall } from './dialect.ts';
 
-export interface CallTemplate {
+export interface RequestTemplate {
   readonly fitsHead: (method: string, url: string) => boolean;
+  /** @returns what the placeholders of the template stand for; null: the call does not fit. */
+  readonly valuesOf: (call: ReceivedCall) => Readonly<Partial<Record<Placeholder, string>>> | null;
+}
+
+export interface CallTemplate extends RequestTemplate {
   /** @returns the cards that the call is for; null: it does not fit. */
   readonly cardsOf: (call: ReceivedCall) => readonly string[] | null;
 }
 
 /** @param credential query parameter that is no part of the template; null: none */
 export function callTemplate(call: GatewayInterface, credential: string | null): CallTemplate {
-  const { method, path, query, body, bodyText, form, batch } = call;
+  const template = requestTemplate(call, credential);
+  return {
+    ...template,
+    cardsOf: (received) => {
+      const { iccids, iccid, card_id: cardId, vendor_id: vendorId = '' } = template.valuesOf(received) ?? {};
+      const cards =
+        iccids === undefined ? [iccid ?? cardId ?? vendorId] : cardsIn(iccids, call.batch?.join ?? ',');
+      return cards.every((card) => card !== '') ? cards : null;
+    },
+  };
+}
+
+/** @param credential as above */
+export function requestTemplate(
+  call: Pick<GatewayInterface, 'method' | 'path' | 'query' | 'headers' | 'body' | 'bodyText' | 'form'>,
+  credential: string | null,
+): RequestTemplate {
+  const { method, path, query, body, bodyText, form } = call;
   const templateUrl = new URLSearchParams([...queryOf(path), ...Object.entries(query)]);
   const headers = Object.entries(call.headers).map(([name, text]) => [name.toLowerCase(), text] as const);
   const head = patternOf(headText(method, path));
@@ -29,7 +55,7 @@ export function callTemplate(call: GatewayInterface, credential: string | null):
     form !== null ? listed(new URLSearchParams(text)) : body !== null ? shallowJson(text) : text;
   return {
     fitsHead: (method, url) => head.test(headText(method, url)),
-    cardsOf: (call) => {
+    valuesOf: (call) => {
       const parameters = queryOf(call.url);
       if (credential !== null) parameters.delete(credential);
       const text = callText(
@@ -38,10 +64,8 @@ export function callTemplate(call: GatewayInterface, credential: string | null):
         headers.map(([name]) => `: ${call.headers[name] ?? ''}`),
         received(call.body),
       );
-      const { iccids, iccid, card_id: cardId, vendor_id: vendorId = '' } = whole.exec(text)?.groups ?? {};
-      const cards =
-        iccids === undefined ? [iccid ?? cardId ?? vendorId] : cardsIn(iccids, batch?.join ?? ',');
-      return cards.every((card) => card !== '') ? cards : null;
+      const fit = whole.exec(text);
+      return fit && { ...fit.groups };
     },
   };
 }
@@ -80,9 +104,12 @@ function shallowJson(text: string): unknown {
   return value === undefined || jsonFault(text) !== null ? undefined : value;
 }
 
-const PLACED = new RegExp(`(\\["\\{iccids\\}"\\]|"\\{iccids\\}"|\\{(?:${PLACEHOLDERS.join('|')})\\})`);
+const NAMES = [...new Set<string>([...PLACEHOLDERS, ...CREDENTIAL_PLACEHOLDERS])].join('|');
+const PLACED = new RegExp(`(\\["\\{iccids\\}"\\]|"\\{iccids\\}"|\\{(?:${NAMES})\\})`);
 /** What a placeholder may stand for: no number and no date has these. */
 const VALUE = '[^"\\\\/]+';
+/** What is written without a mark between it and the next. */
+const OWN_VALUES: Readonly<Record<string, string>> = { timestamp: '\\d{14}', sequence: '\\d{8}' };
 const LIST = `\\["${VALUE}"(?:,"${VALUE}")*\\]`;
 
 /** A placeholder stands for the same everywhere in a call. */
@@ -93,7 +120,7 @@ function patternOf(template: string): RegExp {
     const [name = ''] = /\w+/.exec(part) ?? [];
     if (seen.has(name)) return `\\k<${name}>`;
     seen.add(name);
-    return `(?<${name}>${/^[["]/.test(part) ? LIST : VALUE})`;
+    return `(?<${name}>${/^[["]/.test(part) ? LIST : (OWN_VALUES[name] ?? VALUE)})`;
   });
   return new RegExp(`^${parts.join('')}$`);
 }

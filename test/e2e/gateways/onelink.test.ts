@@ -2,10 +2,14 @@
 // HTTP 200, kilobytes as text, real-name as "1", and 100 cards a call.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { demoIccid } from '../../../src/gateway/simulated-fleet.ts';
-import { type OneLinkGateway, startOneLink } from '../../support/gateways/onelink.ts';
+import { ONELINK_APPLICATION, type OneLinkGateway, startOneLink } from '../../support/gateways/onelink.ts';
 import { waitFor } from '../../support/processes.ts';
 import { VendorFleet } from '../../support/vendor-fleet.ts';
 
+const LOGIN = {
+  CARDPOLL_GATEWAY_USERNAME: ONELINK_APPLICATION.appid,
+  CARDPOLL_GATEWAY_PASSWORD: ONELINK_APPLICATION.password,
+};
 let onelink: OneLinkGateway;
 let vendor: VendorFleet;
 
@@ -15,7 +19,7 @@ async function start(profile: string, cards: number): Promise<void> {
     gateway: onelink.gateway,
     profile,
     path: '/v5',
-    credentials: { CARDPOLL_GATEWAY_TOKEN: onelink.token },
+    credentials: LOGIN,
     cards,
   });
 }

@@ -18,21 +18,38 @@ export interface OneLinkGateway {
   readonly batch: BatchTroubles;
   /** A token that is good until it is revoked. */
   readonly token: string;
+  /** How long a token that is asked for is good. */
+  tokenLifeMs: number;
+  /** Numbers of transactions that came more than once. */
+  readonly repeated: readonly string[];
   revokeTokens(): void;
 }
+
+/** The application id, the time, and eight digits. */
+const TRANSACTION = new RegExp(`^${ONELINK_APPLICATION.appid}\\d{14}\\d{8}$`);
 
 type Parameters = Readonly<Record<string, string>>;
 type Query = (parameters: Parameters) => VendorAnswer;
 
 export async function startOneLink(): Promise<OneLinkGateway> {
   const token: string = randomUUID();
-  const tokens = new Set([token]);
+  const tokens = new Map([[token, Number.POSITIVE_INFINITY]]);
   const batch = batchTroubles();
+  const transactions = new Set<string>();
+  const repeated: string[] = [];
   const gateway = await VendorGateway.start((call) => {
     const parameters = parametersOf(call);
-    if (call.path === '/v5/ec/get/token') return grant(parameters, gateway, tokens);
+    const { transid = '' } = parameters;
+    if (transactions.has(transid)) repeated.push(transid);
+    transactions.add(transid);
+    if (call.path === '/v5/ec/get/token') {
+      const token = grant(parameters, gateway);
+      if (token === null) return failed('12001', 'appid或password错误');
+      tokens.set(token, performance.now() + own.tokenLifeMs);
+      return found({ token, ttl: String(own.tokenLifeMs / 1_000) });
+    }
     gateway.arrived();
-    if (!tokens.has(parameters.token ?? '')) {
+    if ((tokens.get(parameters.token ?? '') ?? 0) <= performance.now()) {
       gateway.refuseCredentials();
       return failed('12021', 'TOKEN不存在或已过期，请重新获取');
     }
@@ -41,29 +58,30 @@ export async function startOneLink(): Promise<OneLinkGateway> {
       gateway.misunderstand(`${call.method} ${call.path}`);
       return { status: 404, headers: { 'content-type': 'text/html' }, body: '<html>404 Not Found</html>' };
     }
-    if (parameters.transid === undefined) {
-      gateway.misunderstand('no transid');
-      return failed(INVALID, 'transid不能为空');
+    if (!TRANSACTION.test(transid)) {
+      gateway.misunderstand(`transid ${transid}`);
+      return failed(INVALID, 'transid格式错误');
     }
     return query(parameters);
   });
-  return { gateway, batch, token, revokeTokens: () => tokens.clear() };
+  const own: OneLinkGateway = {
+    gateway,
+    batch,
+    token,
+    tokenLifeMs: 7_200_000,
+    repeated,
+    revokeTokens: () => tokens.clear(),
+  };
+  return own;
 }
 
-function grant(parameters: Parameters, gateway: VendorGateway, tokens: Set<string>): VendorAnswer {
+/** @returns a token; null: the application is not known. */
+function grant({ appid, password, transid = '' }: Parameters, gateway: VendorGateway): string | null {
   gateway.countToken();
-  const { appid, password, transid } = parameters;
-  if (
-    appid !== ONELINK_APPLICATION.appid ||
-    password !== ONELINK_APPLICATION.password ||
-    transid === undefined
-  ) {
-    gateway.refuseCredentials();
-    return failed('12001', 'appid或password错误');
-  }
-  const token = randomUUID();
-  tokens.add(token);
-  return found({ token, ttl: '7200' });
+  const isKnown = appid === ONELINK_APPLICATION.appid && password === ONELINK_APPLICATION.password;
+  if (isKnown && TRANSACTION.test(transid)) return randomUUID();
+  gateway.refuseCredentials();
+  return null;
 }
 
 function queries(gateway: VendorGateway, batch: BatchTroubles): Readonly<Record<string, Query>> {

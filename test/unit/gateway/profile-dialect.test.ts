@@ -115,7 +115,7 @@ it('is probed well by the doctor, with its tokens and rate limits', async () => 
 
 it('answers batches without the cards that it does not know, and refuses one that is too large', async () => {
   const profile = await shipped('onelink-batch');
-  const { client, simulator } = await simulate({ ...profile, token: 'token' }, { cards: 2 });
+  const { client, simulator } = await simulate({ ...profile, ...CREDENTIALS }, { cards: 2 });
   const [first, second, third] = await client.callBatch('flow', CARDS, 5_000);
   expect([first, second]).toEqual([
     { value: expect.any(Number), durationMs: expect.any(Number) },
@@ -143,6 +143,31 @@ it.each([
       auth: { ...AUTH, kind: 'oauth2', tokenUrl: '/t', clientAuth: 'body' },
       clientId: 'a',
       clientSecret: 'b',
+    },
+  ],
+  [
+    'login',
+    {
+      auth: {
+        ...AUTH,
+        kind: 'login',
+        request: {
+          method: 'POST',
+          url: null,
+          path: '/session',
+          query: { n: '{sequence}' },
+          headers: { 'X-App': '{client_id}' },
+          body: { user: { name: '{username}', pass: '{password}' }, at: '{timestamp}' },
+          bodyText: null,
+          form: null,
+        },
+        token: 'data.session',
+        goodFor: 60,
+        send: { in: 'header', name: 'X-Session', scheme: null },
+      },
+      username: 'a',
+      password: 'b',
+      clientId: 'c',
     },
   ],
 ] as const)('accepts any credentials of kind %s if it has none, and none without', async (_, changes) => {

@@ -6,8 +6,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayInterface } from '../../../src/config/daemon-config.ts';
 import { SETTINGS } from '../../../src/config/settings/settings.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { requestMaker } from '../../../src/gateway/card-request.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
-import { maskFor, requestMaker, withProof } from '../../../src/gateway/request.ts';
+import { maskFor, withProof } from '../../../src/gateway/request.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { answer, type ReceivedRequest, startBadGateway } from '../../support/bad-gateway.ts';
 import { defaultsOf, type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
@@ -32,7 +33,12 @@ function make(call: Partial<GatewayInterface>, cards: [typeof CARD, ...(typeof C
     ...call,
   };
   const calendar = new MonthCalendar('Asia/Shanghai');
-  return requestMaker(full, '/tenant', calendar)(cards, NEW_YEAR_IN_SHANGHAI);
+  const profile = gatewayConfig({
+    url: 'http://gateway.example/tenant',
+    username: 'app/7',
+    clientId: 'fleet',
+  });
+  return requestMaker(full, profile, calendar)(cards, NEW_YEAR_IN_SHANGHAI);
 }
 
 it('puts the card into path, query and headers', () => {
@@ -47,6 +53,41 @@ it('puts the card into path, query and headers', () => {
   expect(request.headers.slice(-2)).toEqual(['x-card', 'card 89860000000000000042']);
   expect([request.method, request.body]).toEqual(['GET', null]);
   expect(request.headers).not.toContain('content-type');
+});
+
+it('has the time in the zone of the fleet, and what the gateway calls the operator', () => {
+  const { path, body, headers } = make({
+    method: 'POST',
+    path: '/{username}/{timestamp}',
+    query: { s: '{epoch}', ms: '{epoch_ms}', id: '{client_id}{timestamp}' },
+    headers: { 'X-At': '{timestamp}' },
+    body: { iccid: '{iccid}', at: '{timestamp}', list: ['{epoch}'] },
+  });
+  expect(path).toBe('/tenant/app%2F7/20270101003000?s=1798734600&ms=1798734600000&id=fleet20270101003000');
+  expect(headers).toContain('20270101003000');
+  expect(JSON.parse(body ?? '')).toEqual({ iccid: CARD.iccid, at: '20270101003000', list: ['1798734600'] });
+});
+
+it('numbers each request anew, and has the same number everywhere in one', () => {
+  const numbered = () => {
+    const { path, headers, body } = make({
+      method: 'POST',
+      path: '/{sequence}',
+      query: { of: '{uuid}' },
+      headers: { 'X-Number': '{sequence}' },
+      form: { of: '{uuid}', number: '{sequence}', card: '{iccid}' },
+    });
+    const [, inPath = '', inQuery = ''] = /^\/tenant\/(\d{8})\?of=([0-9a-f-]{36})$/.exec(path) ?? [];
+    expect(headers.at(-1)).toBe(inPath);
+    expect(body).toBe(`of=${inQuery}&number=${inPath}&card=${CARD.iccid}`);
+    return [inPath, inQuery];
+  };
+  const all = Array.from({ length: 1_000 }, numbered);
+  const numbers = all.map(([number]) => Number(number));
+  expect(new Set(all.map(([, uuid]) => uuid)).size).toBe(1_000);
+  // One after the other, and 0 after the last.
+  for (const [i, number] of numbers.slice(1).entries())
+    expect(number).toBe(((numbers[i] as number) + 1) % 1e8);
 });
 
 it('sends a header of the profile in place of its own', () => {

@@ -52,6 +52,77 @@ interfaces:
   realname: { enabled: false }
 `;
 
+const LOGIN = (auth: string, flow = 'path: "/{iccid}", value: a') =>
+  `auth: { kind: login, ${auth} }\ninterfaces: { flow: { ${flow} } }`;
+
+describe('a login', () => {
+  it('has a request, and says where the token is, how long it is good and where calls have it', async () => {
+    const request = 'request: { path: "/in?v={epoch}", form: { user: "{username}", pass: "{password}" } }';
+    const { auth } = await load({
+      profile: LOGIN(
+        `${request}, token: data.token, good_for: 2h, send: { header: X-Session, scheme: Token }`,
+      ),
+      env: BASIC,
+    });
+    expect(auth).toMatchObject({
+      request: { method: 'POST', url: null, path: '/in?v={epoch}', query: {}, body: null },
+      token: 'data.token',
+      expiresIn: null,
+      goodFor: 7_200,
+      send: { in: 'header', name: 'X-Session', scheme: 'Token' },
+    });
+  });
+
+  it('may be at another server, and what names the operator may be in every call', async () => {
+    const { auth, username } = await load({
+      profile: LOGIN(
+        'request: { url: https://login.example/in, query: { key: "{token}" } }, token: t, expires_in: ttl',
+        'path: "/{username}/{iccid}", value: a',
+      ),
+      env: { CARDPOLL_GATEWAY_USERNAME: 'fleet:1', CARDPOLL_GATEWAY_TOKEN: 'a-key' },
+    });
+    expect(auth.request).toMatchObject({ method: 'GET', url: 'https://login.example/in', path: '' });
+    expect(username).toBe('fleet:1');
+  });
+
+  const request = 'request: { path: /in, body: { pass: "{password}" } }';
+  it.each([
+    ['no request', 'token: t, good_for: 1h', /kind login needs gateway\.auth\.request/],
+    ['no token', `${request}, good_for: 1h`, /kind login needs gateway\.auth\.token/],
+    ['no life', `${request}, token: t`, /login needs how long a token is good: gateway\.auth\.expires_in or/],
+    ['a life of 0', `${request}, token: t, good_for: 0`, /good_for.* out of bounds/],
+    ['no credentials', `${request}, token: t, good_for: 1h`, /login needs .*CARDPOLL_GATEWAY_PASSWORD/],
+    ['path and url', 'request: { path: /a, url: http://b }', /needs path .*, and not both/],
+    [
+      'a card',
+      'request: { path: "/{iccid}" }',
+      /request: path: \{iccid\} is no placeholder here; there are \{month\}/,
+    ],
+    ['body and form', 'request: { path: /a, body: { a: 1 }, form: { b: 1 } }', /both body and form/],
+    ['a body with GET', 'request: { method: GET, path: /a, body: { a: 1 } }', /GET has no body/],
+    ['an unknown key', 'request: { path: /a, batch: 1 }', /unknown key batch; there are method, path/],
+    ['no place for the token', 'send: { scheme: Token }', /send: needs header or query, and not both/],
+    ['a scheme in a query', 'send: { query: t, scheme: Token }', /scheme is for a header/],
+    ['a header that is none', 'send: { header: "a b" }', /header: "a b" is no name for a token/],
+  ])('is refused with %s', async (_, auth, expected) => {
+    expect((await refusal({ profile: LOGIN(auth) })).message).toMatch(expected);
+  });
+
+  it('keeps secrets out of other requests', async () => {
+    const profile = LOGIN(`${request}, token: t, good_for: 1h`, 'path: "/{iccid}/{password}", value: a');
+    expect((await refusal({ profile, env: { CARDPOLL_GATEWAY_PASSWORD: 'a' } })).message).toMatch(
+      /\{password\} is no placeholder here/,
+    );
+  });
+
+  it('is refused with credentials that nothing uses', async () => {
+    const profile = LOGIN(`${request}, token: t, good_for: 1h`);
+    expect((await refusal({ profile, env: { ...BASIC } })).message).toMatch(
+      /CARDPOLL_GATEWAY_USERNAME is set, but gateway\.auth\.kind login does not use it/,
+    );
+  });
+});
+
 describe('a profile', () => {
   it('may send a query of GraphQL, whose fields are named as placeholders are', async () => {
     const query = '{ card(no: "{iccid}") {date total} }';
@@ -216,7 +287,7 @@ describe('a profile that cannot work is refused, with the place', () => {
     [
       'an unknown placeholder',
       flow('path: "/{imsi}", value: a'),
-      /\{imsi\} is no placeholder; there are \{iccid\}/,
+      /\{imsi\} is no placeholder here; there are \{iccid\}/,
     ],
     [
       'a placeholder in a body that is none',

@@ -5,7 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadDaemonConfig } from '../../../../src/config/load-config.ts';
-import { PLACEHOLDERS } from '../../../../src/domain/gateway/profile-syntax.ts';
+import {
+  CREDENTIAL_PLACEHOLDERS,
+  namesInBraces,
+  PLACEHOLDERS,
+} from '../../../../src/domain/gateway/profile-syntax.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../../src/config/gateway/profiles/', import.meta.url));
 const VENDORS = readdirSync(FOLDER).filter((file) => file !== 'default.yaml');
@@ -16,6 +20,14 @@ const CREDENTIALS: Readonly<Record<string, readonly string[]>> = {
   query: ['CARDPOLL_GATEWAY_TOKEN'],
   header: ['CARDPOLL_GATEWAY_TOKEN'],
 };
+
+/** The variables of a profile's credentials. */
+function variablesOf(profile: Profile): string[] {
+  const named = namesInBraces(JSON.stringify(profile));
+  const own = CREDENTIAL_PLACEHOLDERS.filter((name) => named.includes(name));
+  const fixed = CREDENTIALS[profile.auth.kind] ?? [];
+  return [...fixed, ...own.map((name) => `CARDPOLL_GATEWAY_${name.toUpperCase()}`)];
+}
 
 interface Profile {
   readonly auth: { readonly kind: string };
@@ -32,16 +44,18 @@ describe.each(VENDORS)('%s', (file) => {
     expect(head).toMatch(/https:\/\//);
     expect(head).toContain('Not endorsed by');
     expect(head).toContain('gateway.url');
-    expect(CREDENTIALS[profile.auth.kind]?.filter((name) => !head.includes(name))).toEqual([]);
+    expect(variablesOf(profile)).not.toEqual([]);
+    expect(variablesOf(profile).filter((name) => !head.includes(name))).toEqual([]);
   });
 
   it('contains no address and no secret', () => {
     expect(profile.url).toBeUndefined();
-    expect(text.slice(head.length)).not.toMatch(/https?:\/\/|secret|password|(?<!kind: )bearer/i);
+    const values = text.slice(head.length).replaceAll(/\w+: "\{\w+\}"/g, '');
+    expect(values).not.toMatch(/https?:\/\/|secret|password|(?<!kind: )bearer/i);
   });
 
   it('is accepted with its credentials', async () => {
-    const credentials = (CREDENTIALS[profile.auth.kind] ?? []).map((name) => [name, 'a-credential']);
+    const credentials = variablesOf(profile).map((name) => [name, 'a-credential']);
     const config = await loadDaemonConfig({
       flags: { '--gateway-url': 'https://gateway.example/api' },
       env: {
@@ -67,7 +81,7 @@ describe.each(VENDORS)('%s', (file) => {
 
   it('uses no other placeholders than there are', () => {
     const used = new Set([...text.slice(head.length).matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
-    const known: readonly unknown[] = PLACEHOLDERS;
+    const known: readonly unknown[] = [...PLACEHOLDERS, ...CREDENTIAL_PLACEHOLDERS];
     expect([...used].filter((name) => !known.includes(name))).toEqual([]);
   });
 });

@@ -6,12 +6,13 @@ import {
   startOneLink,
 } from '../../../support/gateways/onelink.ts';
 
+const TRANSACTION = '1000012024050209114000000001';
 let onelink: OneLinkGateway;
 
 type Parameters = Readonly<Record<string, string>>;
 
 async function ask(path: string, parameters: Parameters = {}, init: RequestInit = {}): Promise<unknown> {
-  const all = { token: onelink.token, transid: '100001202405020911400000000001', ...parameters };
+  const all = { token: onelink.token, transid: TRANSACTION, ...parameters };
   const response = await fetch(`${onelink.gateway.url}/v5/ec/${path}?${new URLSearchParams(all)}`, init);
   expect(response.status).toBe(200);
   return response.json();
@@ -59,7 +60,7 @@ it('stops and resumes a card', async () => {
 });
 
 it('takes its parameters from the query, a form or JSON', async () => {
-  const all = { token: onelink.token, transid: '1', iccid: '1' };
+  const all = { token: onelink.token, transid: TRANSACTION, iccid: '1' };
   const url = `${onelink.gateway.url}/v5/ec/query/sim-status`;
   const json = { 'content-type': 'application/json' };
   for (const init of [
@@ -80,6 +81,19 @@ it('grants tokens, and revokes them', async () => {
   onelink.revokeTokens();
   expect(await ask('query/sim-status', { iccid: '1', token })).toMatchObject({ status: '12021' });
   expect(onelink.gateway.stats()).toMatchObject({ unauthorized: 2, calls: { token: 2 } });
+});
+
+it('refuses another number of a transaction, tells those that come again, and lets tokens end', async () => {
+  for (const transid of ['', '1', `9${TRANSACTION.slice(1)}`])
+    expect(await ask('query/sim-status', { iccid: '1', transid })).toMatchObject({ status: '10001' });
+  expect(onelink.repeated).toEqual([]);
+  await ask('query/sim-status', { iccid: '1' });
+  await ask('query/sim-status', { iccid: '1' });
+  expect(onelink.repeated).toEqual([TRANSACTION]);
+  onelink.tokenLifeMs = 0;
+  const granted = (await ask('get/token', { ...ONELINK_APPLICATION })) as { result: [{ token: string }] };
+  const { token } = granted.result[0];
+  expect(await ask('query/sim-status', { iccid: '1', token })).toMatchObject({ status: '12021' });
 });
 
 it('tells every refusal by a text code with HTTP 200', async () => {

@@ -1,20 +1,20 @@
-// Tokens of OAuth 2 by client credentials (RFC 6749, 4.4): asked for once per process, renewed ahead of their end, and after
-// the gateway refused one. A token server that fails is asked again with growing pauses; meanwhile calls fail as if the
-// gateway could not be reached, and flow control holds them back. Used by the client. No token is ever logged.
+// Tokens that are issued to this process, by OAuth 2 or a login (token-sources.ts): asked for once per process, renewed ahead of
+// their end, and after the gateway refused one. A token server that fails is asked again with growing pauses; meanwhile calls fail
+// as if the gateway could not be reached, and flow control holds them back. Used by the client. No token is ever logged.
 import { errors, Pool } from 'undici';
 import type { GatewayConfig } from '../config/daemon-config.ts';
+import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { callLimitsOf } from '../domain/limits/rate-limit.ts';
 import { type Clock, withTimeout } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
-import { jsonIn, objectIn } from '../platform/json.ts';
+import { jsonIn } from '../platform/json.ts';
 import type { Logger } from '../platform/logger.ts';
 import { tlsOptions } from './connections.ts';
 import { GatewayError } from './gateway.ts';
-import { basicAuthorization, type Proof } from './request.ts';
+import type { Proof } from './request.ts';
+import { type Issued, type TokenSource, tokenSourceOf } from './token-sources.ts';
 
 const MAX_ANSWER_BYTES = 65_536;
-/** Life of a token that comes without one, seconds: RFC 6749 lets the server leave it out. */
-const UNKNOWN_LIFE_S = 3_600;
 const SHORTEST_LIFE_S = 1;
 /** A token that says it is good for longer is renewed after this all the same. */
 const LONGEST_LIFE_S = 86_400;
@@ -26,15 +26,6 @@ const UNUSED_MS = 2_000;
 const REFUSALS_IN_A_ROW = 3;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
-/** The errors of RFC 6749, 5.2. The server's own words are not shown: they may quote what was sent. */
-const KNOWN_ERRORS: readonly unknown[] = [
-  'invalid_request',
-  'invalid_client',
-  'invalid_grant',
-  'unauthorized_client',
-  'unsupported_grant_type',
-  'invalid_scope',
-];
 
 interface Token {
   readonly proof: Proof;
@@ -49,13 +40,23 @@ interface Token {
   refusals: number;
 }
 
-type TokenSettings = Pick<
-  GatewayConfig,
-  'url' | 'auth' | 'clientId' | 'clientSecret' | 'timeoutMs' | 'rateLimits' | 'tls'
->;
+type TokenSettings = Pick<GatewayConfig, 'url' | 'timeoutMs' | 'rateLimits' | 'tls'>;
 
-export class OAuthTokens {
-  readonly #url: URL;
+interface TokenDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** @returns null: the credentials are fixed. */
+export function tokensOf(
+  profile: GatewayConfig,
+  deps: TokenDeps & { readonly calendar: MonthCalendar },
+): Tokens | null {
+  const source = tokenSourceOf(profile, deps.calendar);
+  return source && new Tokens(source, profile, deps);
+}
+
+export class Tokens {
   readonly #pool: Pool;
   #token: Token | null = null;
   #pending: Promise<Token> | null = null;
@@ -67,19 +68,19 @@ export class OAuthTokens {
   /** No attempt before this time. */
   #nextAt = Number.NEGATIVE_INFINITY;
   /** Has the credentials that replaced these. */
-  #successor: OAuthTokens | null = null;
+  #successor: Tokens | null = null;
 
   constructor(
+    private readonly source: TokenSource,
     private readonly config: TokenSettings,
-    private readonly deps: { readonly clock: Clock; readonly log: Logger },
+    private readonly deps: TokenDeps,
   ) {
-    const { tokenUrl } = config.auth;
-    this.#url = new URL(tokenUrl?.startsWith('/') === true ? `${config.url}${tokenUrl}` : (tokenUrl ?? ''));
-    this.#pool = new Pool(this.#url.origin, {
+    const { origin } = new URL(source.url);
+    this.#pool = new Pool(origin, {
       connections: 1,
       connect: {
         timeout: config.timeoutMs,
-        ...tlsOptions(config.tls, this.#url.origin === new URL(config.url).origin),
+        ...tlsOptions(config.tls, origin === new URL(config.url).origin),
       },
     });
   }
@@ -144,7 +145,7 @@ export class OAuthTokens {
   }
 
   /** @param successor gives a token to the calls that wait for one; null: they fail as `aborted`. */
-  async close(successor: OAuthTokens | null = null): Promise<void> {
+  async close(successor: Tokens | null = null): Promise<void> {
     this.#successor = successor;
     await this.#pool.destroy();
   }
@@ -162,10 +163,10 @@ export class OAuthTokens {
     const askedAt = clock.monotonic();
     const replacesRefused = this.#isRefused;
     try {
-      const { token, lifeS } = await this.#issued();
+      const { proof, lifeS } = await this.#issued();
       const lifeMs = lifeS * 1_000;
       this.#token = {
-        proof: { headers: ['authorization', `Bearer ${token}`], query: '' },
+        proof,
         issuedAt: askedAt,
         replacesRefused,
         renewAt: askedAt + lifeMs - Math.min(RENEW_AHEAD_MS, lifeMs / 4),
@@ -195,82 +196,37 @@ export class OAuthTokens {
     this.#nextAt = now + this.#pauseMs;
   }
 
-  async #issued(): Promise<{ token: string; lifeS: number }> {
+  async #issued(): Promise<Issued> {
     const { timeoutMs } = this.config;
     const asking = new AbortController();
-    const answer = this.#post(asking.signal);
+    const answer = this.#request(asking.signal);
     if (!(await withTimeout(timeoutMs, answer, this.deps.clock))) {
       asking.abort();
       answer.catch(() => {});
       throw new GatewayError('connect', `no token: the token server did not answer within ${timeoutMs} ms`);
     }
     const { status, text } = await answer;
-    if (status === 400 || status === 401 || status === 403) throw refusal(status, text);
-    if (status !== 200) throw new GatewayError('connect', `no token: HTTP ${status} of the token server`);
-    return tokenIn(text);
+    if (status === 400 || status === 401 || status === 403) throw this.source.refusal(status, text);
+    if (status < 200 || status > 299)
+      throw new GatewayError('connect', `no token: HTTP ${status} of the token server`);
+    if (jsonIn(text) === undefined)
+      throw new GatewayError('connect', 'no token: the answer of the token server is not JSON');
+    const { proof, lifeS } = this.source.read(text);
+    if (lifeS < SHORTEST_LIFE_S)
+      throw new GatewayError('connect', `no token: expires_in is ${lifeS}, so the token is over at once`);
+    return { proof, lifeS: Math.min(LONGEST_LIFE_S, lifeS) };
   }
 
-  async #post(signal: AbortSignal): Promise<{ status: number; text: string }> {
-    const { auth, clientId, clientSecret } = this.config;
-    const [id, secret] = [clientId ?? '', clientSecret ?? ''];
-    const inBody = auth.clientAuth === 'body';
-    const isJson = auth.tokenRequest === 'json';
-    // RFC 6749, 2.3.1: in a header, both are encoded as form fields first. A server that wants JSON does not know that.
-    const pair = isJson ? ([id, secret] as const) : ([formEncoded(id), formEncoded(secret)] as const);
-    const fields = {
-      grant_type: 'client_credentials',
-      ...(auth.scope === null ? {} : { scope: auth.scope }),
-      ...(inBody ? { client_id: id, client_secret: secret } : {}),
-    };
-    const { statusCode, body } = await this.#pool.request({
-      method: 'POST',
-      path: this.#url.pathname + this.#url.search,
-      headers: {
-        accept: 'application/json',
-        'user-agent': 'cardpoll',
-        'content-type': isJson ? 'application/json' : 'application/x-www-form-urlencoded',
-        ...(inBody ? {} : { authorization: basicAuthorization(...pair) }),
-      },
-      body: isJson ? JSON.stringify(fields) : new URLSearchParams(fields).toString(),
-      signal,
-    });
+  async #request(signal: AbortSignal): Promise<{ status: number; text: string }> {
+    const { method, path, headers, body } = this.source.request(this.deps.clock.now());
+    const answer = await this.#pool.request({ method, path, headers, body, signal });
     const chunks: Buffer[] = [];
     let bytes = 0;
-    for await (const chunk of body) {
+    for await (const chunk of answer.body) {
       bytes += chunk.length;
       if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
       chunks.push(chunk);
     }
-    return { status: statusCode, text: new TextDecoder().decode(Buffer.concat(chunks)) };
+    return { status: answer.statusCode, text: new TextDecoder().decode(Buffer.concat(chunks)) };
   }
-}
-
-function formEncoded(text: string): string {
-  return new URLSearchParams({ '': text }).toString().slice(1);
-}
-
-function refusal(status: number, text: string): GatewayError {
-  const error = objectIn(text)?.error;
-  const reason = KNOWN_ERRORS.includes(error) ? `: ${error}` : '';
-  const check =
-    error === 'invalid_scope'
-      ? 'gateway.auth.scope'
-      : 'the client id and secret, and gateway.auth.client_auth';
-  return new GatewayError('auth', `no token: HTTP ${status} of the token server${reason}; check ${check}`);
-}
-
-/** @throws GatewayError that quotes nothing of the answer: it may hold a token. */
-function tokenIn(text: string): { token: string; lifeS: number } {
-  if (jsonIn(text) === undefined) {
-    throw new GatewayError('connect', 'no token: the answer of the token server is not JSON');
-  }
-  const { access_token: token, expires_in: given } = objectIn(text) ?? {};
-  if (typeof token !== 'string' || !/^[\x21-\x7e]{1,16384}$/.test(token)) {
-    throw new GatewayError('connect', 'no token: the answer of the token server has no access_token');
-  }
-  const lifeS = typeof given === 'string' && /^-?\d+$/.test(given) ? Number(given) : given;
-  if (typeof lifeS !== 'number') return { token, lifeS: UNKNOWN_LIFE_S };
-  if (lifeS < SHORTEST_LIFE_S)
-    throw new GatewayError('connect', `no token: expires_in is ${lifeS}, so the token is over at once`);
-  return { token, lifeS: Math.min(LONGEST_LIFE_S, lifeS) };
 }
