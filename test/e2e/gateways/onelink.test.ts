@@ -35,6 +35,25 @@ it('onelink: reads text and codes, stops a card once and brings it back', async 
   const { unauthorized, misunderstood } = vendor.gateway.stats();
   expect({ unauthorized, misunderstood }).toEqual({ unauthorized: 0, misunderstood: [] });
   expect(await vendor.verified()).toEqual([1, 2, 5, 6, 7, 8]);
+  expect(onelink.issued).toHaveLength(1);
+  expect(onelink.repeated).toEqual([]);
+});
+
+it('onelink: logs in again ahead of the end of a token and after it was refused, and logs none', async () => {
+  await start('onelink', 8);
+  onelink.tokenLifeMs = 10_000;
+  await vendor.importCards();
+  await vendor.expectTrueReadings();
+  await waitFor(() => onelink.issued.length >= 3, { everyMs: 100, what: 'tokens to be renewed' });
+  onelink.revokeTokens();
+  await vendor.expectGrowthToBeRead();
+  await vendor.polledTwice();
+  expect(onelink.repeated).toEqual([]);
+  const log: string[] = [];
+  for await (const line of vendor.fleet.logLines()) log.push(JSON.stringify(line));
+  for (const secret of [...onelink.issued, ONELINK_APPLICATION.password])
+    expect(log.filter((line) => line.includes(secret))).toEqual([]);
+  expect(log.filter((line) => line.includes('gateway token issued'))).toHaveLength(onelink.issued.length);
 });
 
 describe('onelink-batch', () => {

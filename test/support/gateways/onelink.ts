@@ -18,6 +18,8 @@ export interface OneLinkGateway {
   readonly batch: BatchTroubles;
   /** A token that is good until it is revoked. */
   readonly token: string;
+  /** All tokens that were asked for. */
+  readonly issued: readonly string[];
   /** How long a token that is asked for is good. */
   tokenLifeMs: number;
   /** Numbers of transactions that came more than once. */
@@ -37,6 +39,7 @@ export async function startOneLink(): Promise<OneLinkGateway> {
   const batch = batchTroubles();
   const transactions = new Set<string>();
   const repeated: string[] = [];
+  const issued: string[] = [];
   const gateway = await VendorGateway.start((call) => {
     const parameters = parametersOf(call);
     const { transid = '' } = parameters;
@@ -45,6 +48,7 @@ export async function startOneLink(): Promise<OneLinkGateway> {
     if (call.path === '/v5/ec/get/token') {
       const token = grant(parameters, gateway);
       if (token === null) return failed('12001', 'appid或password错误');
+      issued.push(token);
       tokens.set(token, performance.now() + own.tokenLifeMs);
       return found({ token, ttl: String(own.tokenLifeMs / 1_000) });
     }
@@ -68,6 +72,7 @@ export async function startOneLink(): Promise<OneLinkGateway> {
     gateway,
     batch,
     token,
+    issued,
     tokenLifeMs: 7_200_000,
     repeated,
     revokeTokens: () => tokens.clear(),
