@@ -184,7 +184,7 @@ export function adviceFor(
   switch (failure) {
     case 'connect':
       return message.startsWith('no token')
-        ? 'check gateway.auth (token_url; of a login request, token and expires_in), and whether the token server can be reached from here'
+        ? 'check gateway.auth.token_url (of a login: gateway.auth.request, token and expires_in), and whether the token server can be reached from here'
         : 'check gateway.url: nothing answers there, or no connection to it is allowed from here';
     case 'auth':
       return 'check gateway.auth and the credentials; if the code means something else, name it in gateway.errors';
