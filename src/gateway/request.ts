@@ -1,5 +1,5 @@
 // What a request is. Shows who makes it, by credentials and a signature, and masks these in text that comes from the gateway. Used
-// by the client, and by trials. Requests are made in template.ts, and tokens are asked for in tokens.ts.
+// by the client, and by trials. Requests are made in requests/template.ts, and tokens are asked for in tokens.ts.
 import { createHmac } from 'node:crypto';
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { TokenPlace } from '../config/gateway/login-kinds.ts';

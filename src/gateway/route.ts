@@ -5,9 +5,9 @@ import { namesInBraces } from '../domain/gateway/profile-syntax.ts';
 import { INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Logger } from '../platform/logger.ts';
 import { AnswerReader } from './answer.ts';
-import { requestMaker } from './card-request.ts';
 import { type CalledCard, GatewayError } from './gateway.ts';
 import { finisherOf } from './module-calls.ts';
+import { requestMaker } from './requests/card-request.ts';
 
 /** Room in the answer to a batch for each of its cards. */
 const BYTES_PER_ITEM = 1_024;

@@ -5,7 +5,6 @@ import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { parseValuePath, valueAt } from '../domain/gateway/profile-syntax.ts';
 import { jsonIn, objectIn } from '../platform/json.ts';
-import { commonValues } from './common-values.ts';
 import { GatewayError } from './gateway.ts';
 import {
   basicAuthorization,
@@ -15,7 +14,8 @@ import {
   tokenPlaceOf,
   tokenProof,
 } from './request.ts';
-import { requestTemplate } from './template.ts';
+import { commonValues } from './requests/common-values.ts';
+import { requestTemplate } from './requests/template.ts';
 
 export interface Issued {
   readonly proof: Proof;

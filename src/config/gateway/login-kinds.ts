@@ -17,7 +17,7 @@ import {
 } from './profile-kinds.ts';
 
 /** A request that names no card. */
-export interface LoginRequest {
+interface LoginRequest {
   readonly method: GatewayMethod;
   /** Of another server than the gateway, with its path; null: `path` is below gateway.url. */
   readonly url: string | null;

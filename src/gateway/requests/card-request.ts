@@ -1,9 +1,9 @@
 // Makes the requests of one interface: what its placeholders stand for in one try. Used by routes.
-import type { GatewayConfig, GatewayInterface } from '../config/daemon-config.ts';
-import type { MonthCalendar } from '../domain/cards/usage-month.ts';
+import type { GatewayConfig, GatewayInterface } from '../../config/daemon-config.ts';
+import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { CalledCard } from '../gateway.ts';
+import type { GatewayRequest } from '../request.ts';
 import { commonValues } from './common-values.ts';
-import type { CalledCard } from './gateway.ts';
-import type { GatewayRequest } from './request.ts';
 import { requestTemplate } from './template.ts';
 
 /** @returns a function that makes the request for some cards; of the placeholders, it gives each try new values. */

@@ -1,9 +1,9 @@
 // Makes requests from the templates of a profile: each is compiled once, and a call only fills in what its placeholders stand for.
 // Used by requests of cards (card-request.ts) and by logins (token-sources.ts).
-import type { GatewayInterface } from '../config/daemon-config.ts';
-import type { JsonTemplate } from '../config/gateway/profile-kinds.ts';
-import { type Placeholder, partsOf } from '../domain/gateway/profile-syntax.ts';
-import { type GatewayRequest, NO_SECRET, without, withQuery } from './request.ts';
+import type { GatewayInterface } from '../../config/daemon-config.ts';
+import type { JsonTemplate } from '../../config/gateway/profile-kinds.ts';
+import { type Placeholder, partsOf } from '../../domain/gateway/profile-syntax.ts';
+import { type GatewayRequest, NO_SECRET, without, withQuery } from '../request.ts';
 
 type Template = Pick<
   GatewayInterface,
@@ -11,9 +11,9 @@ type Template = Pick<
 >;
 
 /** What placeholders stand for in one request; the template has no others. */
-export type Values = Readonly<Partial<Record<Placeholder, string | readonly string[]>>>;
+export type Filling = Readonly<Partial<Record<Placeholder, string | readonly string[]>>>;
 
-type Fill = (values: Values) => string;
+type Fill = (values: Filling) => string;
 
 const FIXED_HEADERS = ['accept', 'application/json', 'user-agent', 'cardpoll'];
 
@@ -22,7 +22,7 @@ export function requestTemplate(
   template: Template,
   url: string,
   join = ',',
-): (values: Values) => GatewayRequest {
+): (values: Filling) => GatewayRequest {
   const { method, path, query, body, bodyText, form } = template;
   const basePath = new URL(url).pathname.replace(/\/+$/, '');
   const fillPath = filled(withQuery(basePath + path || '/', formText(query)), join, encodeURIComponent);

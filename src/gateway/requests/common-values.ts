@@ -1,13 +1,13 @@
 // What the placeholders stand for that do not depend on a card: the time, numbers that no other request has, and by what the gateway
 // knows the operator. Each request gets new ones, and has the same wherever it names one.
 import { randomInt, randomUUID } from 'node:crypto';
-import type { GatewayCredentials } from '../config/daemon-config.ts';
-import type { MonthCalendar } from '../domain/cards/usage-month.ts';
+import type { GatewayCredentials } from '../../config/daemon-config.ts';
+import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import {
   type CommonPlaceholder,
   LOGIN_PLACEHOLDERS,
   namesInBraces,
-} from '../domain/gateway/profile-syntax.ts';
+} from '../../domain/gateway/profile-syntax.ts';
 
 type Credentials = Pick<GatewayCredentials, 'token' | 'username' | 'password' | 'clientId' | 'clientSecret'>;
 
