@@ -11,7 +11,7 @@ type Template = Pick<
 >;
 
 /** What placeholders stand for in one request; the template has no others. */
-export type Filling = Readonly<Partial<Record<Placeholder, string | readonly string[]>>>;
+type Filling = Readonly<Partial<Record<Placeholder, string | readonly string[]>>>;
 
 type Fill = (values: Filling) => string;
 
