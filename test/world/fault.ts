@@ -1,16 +1,17 @@
 // What happens to a world: faults and the doings of operators. Each is a file of faults/. What it does is drawn from the seed and its number
 // in the night, so that it does the same when others are left out.
+import { Readable } from 'node:stream';
 import { CardpollError } from '../../src/platform/errors.ts';
 import type { Instance } from './instance.ts';
 import type { Random } from './virtual/random.ts';
-import type { World } from './world.ts';
+import { ACTOR, type World, type WorldCard } from './world.ts';
 
 export interface Fault {
   readonly name: string;
   /** How often it is drawn, against others; 1 when absent. */
   readonly weight?: number;
   /** @returns what it does, for the story, or null: there is nothing to do it to. What lasts, `lasting` ends. */
-  begin(world: World, draw: Random): string | null;
+  begin(world: World, draw: Random): string | null | Promise<string | null>;
 }
 
 /** Undoes something after a time, or when all faults end. */
@@ -48,4 +49,29 @@ export async function ask<T>(
     else world.tell('operator', `${what}: ${error.message}`);
     return null;
   }
+}
+
+/** What an operator asks until it is done. */
+export async function insist<T>(
+  world: World,
+  draw: Random,
+  what: string,
+  work: (operations: Instance['operations']) => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    const answer = await ask(world, draw, what, work);
+    if (answer !== null) return answer;
+    await world.time.sleep(1_000);
+  }
+}
+
+/** Imports what operators know of these cards. An import is repeatable, and is repeated until it succeeds. */
+export async function importCards(world: World, draw: Random, cards: Iterable<WorldCard>): Promise<void> {
+  const rows = [...cards].map(
+    ({ cardId, sim, carrierId, allowanceMb }) => `${cardId},${sim.iccid},${carrierId},1,${allowanceMb ?? ''}`,
+  );
+  const file = ['card_id,iccid,carrier_id,status,allowance_mb', ...rows, ''].join('\n');
+  await insist(world, draw, 'import', ({ cards: all }) =>
+    all.import(ACTOR, Readable.from([file]), { format: 'csv' }),
+  );
 }

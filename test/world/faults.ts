@@ -4,12 +4,15 @@ import { clockOfInstance } from './faults/fleet/clock.ts';
 import { freeze } from './faults/fleet/freeze.ts';
 import { kill } from './faults/fleet/kill.ts';
 import { dead } from './faults/gateway/dead.ts';
+import { late } from './faults/gateway/late.ts';
 import { loses } from './faults/gateway/loses.ts';
+import { otherCard } from './faults/gateway/other-card.ts';
 import { receiverFails } from './faults/gateway/receiver-fails.ts';
 import { refuses } from './faults/gateway/refuses.ts';
 import { slow } from './faults/gateway/slow.ts';
 import { stale } from './faults/gateway/stale.ts';
 import { throttles } from './faults/gateway/throttles.ts';
+import { wrongUnit } from './faults/gateway/wrong-unit.ts';
 import { imports } from './faults/operators/imports.ts';
 import { modes } from './faults/operators/modes.ts';
 import { orders } from './faults/operators/orders.ts';
@@ -19,12 +22,13 @@ import { clockOfStore } from './faults/stores/clock.ts';
 import { cut } from './faults/stores/cut.ts';
 import { dataLost } from './faults/stores/data-lost.ts';
 import { lossy } from './faults/stores/lossy.ts';
+import { recordsReturn } from './faults/stores/records-return.ts';
 import { silent } from './faults/stores/silent.ts';
 import { slowWay } from './faults/stores/slow-way.ts';
 
 export const FAULTS: readonly Fault[] = [
-  ...[cut, silent, lossy, slowWay, dataLost, clockOfStore],
+  ...[cut, silent, lossy, slowWay, dataLost, recordsReturn, clockOfStore],
   ...[kill, freeze, clockOfInstance],
-  ...[slow, throttles, dead, loses, stale, refuses, receiverFails],
+  ...[slow, throttles, dead, loses, late, stale, otherCard, wrongUnit, refuses, receiverFails],
   ...[imports, triggers, orders, modes, pauses],
 ];

@@ -7,8 +7,10 @@ import type { Random } from './virtual/random.ts';
 import type { VirtualTime } from './virtual/time.ts';
 
 const HOUR_MS = 3_600_000;
-/** An effect comes within the deadline of its call (5 s), or a lost call could change a card a day later. */
+/** An effect comes within the deadline of its call (5 s), but for stops and resumes that are late. */
 const LATEST_EFFECT_MS = 4_500;
+/** Within the lease of the claim (15 s), or a lost call could change a card a day later. */
+const LATE_EFFECT_MS = 12_000;
 /** The gateway ends a connection that it did not answer on. */
 const GIVES_UP_MS = 6_500;
 const MB_PER_HOUR_MOST = 60;
@@ -32,8 +34,9 @@ export interface Sim {
   verified: boolean;
   /** As the gateway answered last, by interface: what a stale answer shows. */
   readonly shown: Map<InterfaceName, unknown>;
-  /** The most that was shown of each month, MB. */
+  /** The most that was shown of each month, MB: in the right unit, and as it was shown. */
   readonly peaks: Map<string, number>;
+  readonly shownPeaks: Map<string, number>;
 }
 
 export interface Call {
@@ -61,6 +64,10 @@ export interface Weather {
   silent: number;
   /** Answers of an earlier moment. */
   stale: number;
+  /** Answers about another card. */
+  otherCard: number;
+  /** Stops and resumes have no answer in time, and take effect later. */
+  late: number;
   /** Interfaces that are dead. */
   readonly dead: Set<InterfaceName>;
   /** Usage is shown in another unit. */
@@ -78,6 +85,8 @@ export const FAIR: Omit<Weather, 'dead'> = {
   retryAfterSeconds: null,
   silent: 0,
   stale: 0,
+  otherCard: 0,
+  late: 0,
   unit: 1,
 };
 
@@ -86,6 +95,8 @@ export interface GatewayWatcher {
   called?(call: Call): void;
   /** It has its answer, or its connection has ended. */
   ended?(call: Call, answered: boolean): void;
+  /** An instance has a good answer about the right card. */
+  answered?(call: Call): void;
   /** What a call was to change is changed. */
   tookEffect?(call: Call, sim: Sim): void;
 }
@@ -108,7 +119,8 @@ export class WorldGateway {
     const mbPerHour = this.random.below(MB_PER_HOUR_MOST);
     const sim: Sim = {
       ...{ iccid, mbPerHour, month, usedMb: this.random.below(200), at: this.time.wall },
-      ...{ stopped: false, verified: this.random.chance(0.8), shown: new Map(), peaks: new Map() },
+      ...{ stopped: false, verified: this.random.chance(0.8), shown: new Map() },
+      ...{ peaks: new Map(), shownPeaks: new Map() },
     };
     this.sims.set(iccid, sim);
     return sim;
@@ -191,32 +203,54 @@ export class WorldGateway {
     const isSilent = random.chance(weather.silent);
     const isLost = random.chance(weather.lostAfter);
     const isStale = random.chance(weather.stale);
+    if ((name === 'stop' || name === 'start') && random.chance(weather.late)) {
+      this.time.after(random.below(LATE_EFFECT_MS), () => this.#effect(call, sim));
+      this.time.after(GIVES_UP_MS, () => brokenBy('ECONNRESET'));
+      return;
+    }
+    const other = random.chance(weather.otherCard) ? random.oneOf([...this.sims.values()]) : sim;
     const effectMs = Math.min(answerMs, random.below(LATEST_EFFECT_MS));
     this.time.after(effectMs, () => {
-      const data = this.#effect(call, sim, isStale);
+      const fresh = this.#effect(call, sim);
+      const before = sim.shown.get(name);
+      sim.shown.set(name, fresh);
+      const isOld = isStale && before !== undefined && name !== 'card_status';
+      const data = other === sim ? (isOld ? before : fresh) : this.#shows(name, other);
       this.time.after(Math.max(1, answerMs - effectMs), () => {
         if (isSilent) this.time.after(GIVES_UP_MS - answerMs, () => brokenBy('ECONNRESET'));
         else if (isLost) brokenBy('ECONNRESET');
-        else answer(200, { code: 200, msg: 'ok', data });
+        else {
+          if (isOpen && other === sim) for (const watcher of this.watchers) watcher.answered?.(call);
+          answer(200, { code: 200, msg: 'ok', data });
+        }
       });
     });
   }
 
-  #effect(call: Call, sim: Sim, isStale: boolean): unknown {
+  #effect(call: Call, sim: Sim): unknown {
     const { name } = call;
-    const usedMb = this.usedMb(sim);
+    // What it used so far was used as it was so far.
+    this.usedMb(sim);
     if (name === 'stop') sim.stopped = true;
     if (name === 'start') sim.stopped = false;
     for (const watcher of this.watchers) watcher.tookEffect?.(call, sim);
-    const fresh =
-      name === 'flow'
-        ? { used: Math.round(usedMb * 1_000 * this.weather.unit) / 1_000 }
-        : name === 'realname'
-          ? { realStatus: sim.verified }
-          : { cardStatus: sim.stopped ? 'stopped' : 'active' };
-    const before = sim.shown.get(name);
-    sim.shown.set(name, fresh);
-    if ('used' in fresh) sim.peaks.set(sim.month, Math.max(fresh.used ?? 0, sim.peaks.get(sim.month) ?? 0));
-    return isStale && before !== undefined && name !== 'card_status' ? before : fresh;
+    const shown = this.#shows(name, sim);
+    if (name === 'flow') {
+      raise(sim.peaks, sim.month, Math.round(sim.usedMb * 1_000) / 1_000);
+      raise(sim.shownPeaks, sim.month, Number((shown as { used: number }).used));
+    }
+    return shown;
   }
+
+  #shows(name: InterfaceName, sim: Sim): unknown {
+    const { iccid } = sim;
+    if (name === 'flow')
+      return { iccid, used: Math.round(this.usedMb(sim) * 1_000 * this.weather.unit) / 1_000 };
+    if (name === 'realname') return { iccid, realStatus: sim.verified };
+    return { iccid, cardStatus: sim.stopped ? 'stopped' : 'active' };
+  }
+}
+
+function raise(peaks: Map<string, number>, month: string, mb: number): void {
+  peaks.set(month, Math.max(mb, peaks.get(month) ?? 0));
 }

@@ -7,6 +7,7 @@ import { ALERTS, WEBHOOKS } from '../../src/config/settings/alert-settings.ts';
 import { POLLING } from '../../src/config/settings/polling-settings.ts';
 import { STOPS } from '../../src/config/settings/stop-settings.ts';
 import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { WebhookTester } from '../../src/engine/alerts/webhook-attempt.ts';
 import { AuditDigest } from '../../src/engine/audit-digest.ts';
 import { Engine } from '../../src/engine/engine.ts';
@@ -46,6 +47,8 @@ export const OPEN_WAY: Way = { isCut: false, isSilent: false, lostBefore: 0, los
 
 export class Instance {
   state: 'up' | 'frozen' | 'dead' = 'up';
+  /** When it stood still, or a call of it to the live store failed or was slow, last. */
+  troubledAt = Number.NEGATIVE_INFINITY;
   /** Its clock is ahead by so much. */
   skewMs = 0;
   readonly ways = { live: { ...OPEN_WAY }, records: { ...OPEN_WAY } };
@@ -165,7 +168,9 @@ export class Instance {
   }
 
   freeze(): void {
-    if (this.state === 'up') this.state = 'frozen';
+    if (this.state !== 'up') return;
+    this.state = 'frozen';
+    this.troubledAt = this.world.time.now;
   }
 
   thaw(): void {
@@ -230,9 +235,18 @@ export class Instance {
     if (typeof member === 'function' && AT_ONCE.has(key)) return call;
     if (key === 'bounded') return () => this.#port(store, target, store);
     if (typeof member === 'function')
-      return (...args: unknown[]) => this.#call(store, name, () => call(...args));
+      return (...args: unknown[]) => this.#call(store, name, () => this.#noted(name, args, call(...args)));
     if (typeof member !== 'object' || member === null) return member;
     return this.#port(store, () => target()[key] as Record<string, unknown>, name);
+  }
+
+  #noted(name: string, args: readonly unknown[], result: unknown): unknown {
+    if (name === 'records.results.write')
+      void (result as Promise<unknown>).then(
+        () => this.world.onWritten(args[0] as readonly PollOutcome[]),
+        () => {},
+      );
+    return result;
   }
 
   async #call(store: 'live' | 'records', name: string, call: () => unknown): Promise<unknown> {
@@ -241,6 +255,8 @@ export class Instance {
     const way = this.ways[store];
     time.active(`${this.id} ${name}`);
     world.trace(`${this.id} ${name}`);
+    const isTroubled = way.isCut || way.isSilent || way.delayMs > 0 || way.lostBefore + way.lostAfter > 0;
+    if (store === 'live' && isTroubled) this.troubledAt = time.now;
     if (this.state !== 'up') await this.awake();
     if (this.dies !== null) this.dies.calls -= 1;
     const dies = this.dies !== null && this.dies.calls <= 0 ? this.dies : null;

@@ -11,14 +11,16 @@ import { modes } from './invariants/modes.ts';
 import { oneCall } from './invariants/one-call.ts';
 import { onlyOver } from './invariants/only-over.ts';
 import { overStopped } from './invariants/over-stopped.ts';
+import { rate } from './invariants/rate.ts';
 import { resumes } from './invariants/resumes.ts';
 import { stopOnce } from './invariants/stop-once.ts';
 import { triggers } from './invariants/triggers.ts';
 import { unhandled } from './invariants/unhandled.ts';
 import { usage } from './invariants/usage.ts';
+import { waiting } from './invariants/waiting.ts';
 
 export const INVARIANTS: readonly Invariant[] = [
-  ...[limit, oneCall, liveness, leader, counters],
+  ...[limit, rate, oneCall, waiting, liveness, leader, counters],
   ...[onlyOver, stopOnce, budget, modes, overStopped, resumes],
   ...[usage, triggers, alerts, memory, unhandled],
 ];

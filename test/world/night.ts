@@ -36,7 +36,7 @@ const CHECK_EVERY_MS = 5_000;
 const FIRST_FAULT_MS = 20_000;
 /** To recover in. */
 const CALM_MS = 480_000;
-const FAULTS_A_MINUTE = 1.2;
+const FAULTS_A_MINUTE = 2;
 
 /** @returns when the faults of a night end. */
 export function disorderMs({ minutes }: Pick<Night, 'minutes'>): number {
@@ -74,8 +74,8 @@ export async function live(night: Night, database: Blob): Promise<Verdict> {
     return { name: invariant.name, watch, checks };
   });
   const happened: Record<string, number> = {};
-  const begin = ({ number, fault }: Event) => {
-    const what = fault.begin(world, new Random(night.seed, `fault ${number}`));
+  const begin = async ({ number, fault }: Event) => {
+    const what = await fault.begin(world, new Random(night.seed, `fault ${number}`));
     if (what === null) return;
     happened[fault.name] = (happened[fault.name] ?? 0) + 1;
     world.tell(`fault ${number}`, `${fault.name}: ${what}`);
@@ -95,7 +95,7 @@ export async function live(night: Night, database: Blob): Promise<Verdict> {
         world.calmSince === null ? calmAt : end,
       );
       await time.runTo(next);
-      while (events[0] !== undefined && events[0].at <= time.now) begin(events.shift() as Event);
+      while (events[0] !== undefined && events[0].at <= time.now) await begin(events.shift() as Event);
       if (world.calmSince === null && time.now >= calmAt) world.endFaults();
       for (const { watch } of watches) if (watch.now) await time.runWhile(watch.now(), 1_000);
     }
@@ -130,6 +130,7 @@ function guarded(world: World, watcher: GatewayWatcher): GatewayWatcher {
   return {
     called: (call) => run(() => watcher.called?.(call)),
     ended: (call, answered) => run(() => watcher.ended?.(call, answered)),
+    answered: (call) => run(() => watcher.answered?.(call)),
     tookEffect: (call, sim) => run(() => watcher.tookEffect?.(call, sim)),
   };
 }

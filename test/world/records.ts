@@ -27,6 +27,18 @@ export interface WorldRecords {
   close(): Promise<void>;
 }
 
+/** Real time passes in it, so it is opened before a world begins, or outside of it. */
+export async function openRecords(from: Blob, time: VirtualTime, identity: string): Promise<WorldRecords> {
+  const db = await PGlite.create({ dataDir: 'memory://', loadDataDir: from, parsers });
+  const client = clientOf(db, time);
+  return {
+    records: { ...sqlRecordStore('embedded', client), identity: async () => identity },
+    sql: (text) => client.query(text),
+    copy: async () => (await db.dumpDataDir('none')) as Blob,
+    close: () => client.close(),
+  };
+}
+
 /** Before any world: it takes real time. @param root of the repository */
 export async function makeDatabase(root: string): Promise<Blob> {
   const empty = new Blob([await readFile(`${root}dist/pglite.tar.gz`)], { type: 'application/x-gzip' });
@@ -35,17 +47,6 @@ export async function makeDatabase(root: string): Promise<Blob> {
   const blob = await db.dumpDataDir('none');
   await db.close();
   return blob as Blob;
-}
-
-export async function openRecords(from: Blob, time: VirtualTime): Promise<WorldRecords> {
-  const db = await PGlite.create({ dataDir: 'memory://', loadDataDir: from, parsers });
-  const client = clientOf(db, time);
-  return {
-    records: sqlRecordStore('embedded', client),
-    sql: (text) => client.query(text),
-    copy: async () => (await db.dumpDataDir('none')) as Blob,
-    close: () => client.close(),
-  };
 }
 
 function clientOf(db: PGlite, time: VirtualTime | null): SqlClient {

@@ -2,7 +2,9 @@
 // seed is the same world: its trace (every call of a port and of the gateway, in order, with its time) has the same hash.
 import { CARD_DEFAULTS } from '../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
-import type { TaskType } from '../../src/domain/task-type.ts';
+import { defaultBurst, type RateLimit } from '../../src/domain/limits/rate-limit.ts';
+import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
+import { TASK_TYPES } from '../../src/domain/task-type.ts';
 import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
@@ -29,12 +31,14 @@ export interface WorldCard {
   readonly carrierId: number;
   sim: Sim;
   allowanceMb: number | null;
-  /** Allowances that were in force, with the instant of their end. */
-  readonly earlier: Array<{ readonly mb: number | null; readonly until: number }>;
-  /** An operator has ordered its stop, or let it go on, so that it may be stopped within its package. */
+  /** Allowances that were in force, with the instant at which the next one was in the record store. */
+  readonly earlier: Array<{ readonly mb: number | null; until: number }>;
+  /** An operator has ordered its stop, and it was not stopped since. */
   ordered: boolean;
-  /** It was over its package once. */
-  wasOver: boolean;
+  /** An operator has let its held stop go on, or may have, and it was not stopped since. */
+  released: boolean;
+  /** An operator has ordered that it runs again. */
+  resumable: boolean;
 }
 
 const ACTOR = { name: 'operator', role: 'operator', address: '127.0.0.1', requestId: 'world' } as const;
@@ -60,6 +64,8 @@ export class World {
   readonly settings: {
     readonly stops: { readonly maxPerHour: { readonly unit: 'cards'; readonly cards: number } };
     readonly gateway: Omit<GatewayChanges, 'url'>;
+    /** What the gateway allows; null: as much as comes. */
+    readonly rate: { readonly perSecond: number; readonly burst: number } | null;
     readonly polling: { readonly cardCacheTtlSeconds: number };
   };
   live: LiveStore;
@@ -75,6 +81,8 @@ export class World {
   readonly exchanged = new Set<number>();
   /** What an instance logs as an error. */
   onError: (who: string, line: string) => void = () => {};
+  /** What the record store has of polls. */
+  onWritten: (outcomes: readonly PollOutcome[]) => void = () => {};
   /** What ends the faults that last. */
   readonly unfinished = new Set<() => void>();
   /** As the last answer to an operator says. */
@@ -84,6 +92,8 @@ export class World {
   };
   /** When the live store lost its data, and a clock of a store was set; invariants leave a moment after them out. */
   lastLoss = Number.NEGATIVE_INFINITY;
+  /** When the record store went back in time, and to when. */
+  lastReturn = { at: Number.NEGATIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
   lastStep = Number.NEGATIVE_INFINITY;
   /** When all faults have ended. */
   calmSince: number | null = null;
@@ -92,24 +102,38 @@ export class World {
   #hash2 = 0x01000193;
   #born = 0;
   #epoch = 0;
+  readonly #recordStores: WorldRecords[] = [];
+  readonly #entropy: Random;
 
   private constructor(readonly size: WorldSize) {
     this.random = new Random(size.seed, 'world');
     this.ways = this.random.stream('ways');
+    this.#entropy = this.random.stream('entropy');
     this.time = new VirtualTime(EPOCH + this.random.below(EPOCHS_MS));
     const { time } = this;
     this.gateway = new WorldGateway(time, this.random.stream('gateway'), (at) => this.calendar.monthOf(at));
     this.receiver = new Receiver(time, this.random.stream('receiver'));
     this.live = this.#newLive();
+    const perSecond = 5 + Math.ceil((3 * TASK_TYPES.length * size.cards) / INTERVAL_SECONDS);
+    const rate = this.random.chance(0.3) ? { perSecond, burst: defaultBurst(perSecond) } : null;
+    const rateLimits: RateLimit[] =
+      rate === null
+        ? []
+        : [{ kind: 'calls', interfaces: null, calls: perSecond, unit: 'second', burst: rate.burst }];
     this.settings = {
       stops: { maxPerHour: { unit: 'cards', cards: this.random.oneOf([5, 20, 100]) } },
-      gateway: { timeoutMs: 5_000 },
+      gateway: { timeoutMs: 5_000, rateLimits },
+      rate,
       polling: { cardCacheTtlSeconds: this.random.oneOf([10, 300]) },
     };
     this.gateway.watchers.push({
       called: ({ instance, name, iccid }) => {
         this.trace(`${instance} ${name} ${iccid}`);
         if (name === 'stop' || name === 'start') this.tell(instance, `calls ${name} of ${iccid}`);
+      },
+      tookEffect: ({ name, iccid }) => {
+        const card = this.cardOf.get(iccid);
+        if (name === 'stop' && card !== undefined) Object.assign(card, { ordered: false, released: false });
       },
     });
   }
@@ -118,15 +142,20 @@ export class World {
     const world = new World(size);
     const { time } = world;
     // Before its clock is the process' own: unpacking a database takes turns of the event loop that are not the world's.
-    world.store = await openRecords(database, time);
-    enter({
-      time,
-      random: world.random.stream('entropy'),
-      storeNow: () => Math.round(time.wall + world.skewMs.records),
-      request: world.receiver.request,
-    });
+    world.store = await openRecords(database, time, 'records 1');
+    world.#recordStores.push(world.store);
+    world.#enter();
     await time.runWhile(world.#settle(), 60_000);
     return world;
+  }
+
+  #enter(): void {
+    enter({
+      time: this.time,
+      random: this.#entropy,
+      storeNow: () => Math.round(this.time.wall + this.skewMs.records),
+      request: this.receiver.request,
+    });
   }
 
   /** The fleet and its configuration, as an operator makes them. */
@@ -135,8 +164,8 @@ export class World {
     const draw = this.random.stream('cards');
     const rows = Array.from({ length: this.size.cards }, (_, i) => {
       const sim = this.gateway.addSim(demoIccid(i + 1));
-      // One in ten has little left, or is over from the start.
-      const allowanceMb = draw.chance(0.1)
+      // One in three has little left, or is over from the start.
+      const allowanceMb = draw.chance(0.33)
         ? Math.max(0, Math.round(sim.usedMb + draw.between(-5, 20)))
         : draw.chance(0.2)
           ? null
@@ -149,7 +178,8 @@ export class World {
         allowanceMb,
         earlier: [],
         ordered: false,
-        wasOver: false,
+        released: false,
+        resumable: false,
       };
       this.cards.set(card.cardId, card);
       this.cardOf.set(sim.iccid, card);
@@ -159,8 +189,7 @@ export class World {
     await records.cards.importChunk(rows);
     for (const { id } of await records.configs.list())
       await records.configs.update(id, { intervalSeconds: INTERVAL_SECONDS });
-    for (const type of ['realname', 'carddata', 'package'] satisfies TaskType[])
-      await records.configs.setConcurrency(type, LIMIT);
+    for (const type of TASK_TYPES) await records.configs.setConcurrency(type, LIMIT);
     await this.store.sql(
       `insert into alert_rules (name, rule_type, task_type, threshold, comparison, is_enabled, notify_channels, webhook_url, cooldown_seconds)
        values ('backlog', 'queue_backlog', 'carddata', 60, '>', true, '{webhook}', '${WEBHOOK_URL}', 10),
@@ -188,6 +217,7 @@ export class World {
 
   /** The supervisor starts another one in its place. */
   died(instance: Instance): void {
+    if (instance.state === 'dead') return;
     instance.kill();
     this.instances.splice(this.instances.indexOf(instance), 1);
     this.time.after(RESTART_AFTER_MS, () => void this.addInstance());
@@ -200,9 +230,40 @@ export class World {
     for (const call of this.gateway.inFlight) call.forgiven = true;
   }
 
-  setAllowance(card: WorldCard, mb: number | null): void {
-    card.earlier.push({ mb: card.allowanceMb, until: this.time.now });
+  /** @returns what to call when the record store has it. */
+  setAllowance(card: WorldCard, mb: number | null): () => void {
+    const before = { mb: card.allowanceMb, until: Number.POSITIVE_INFINITY };
+    card.earlier.push(before);
     card.allowanceMb = mb;
+    return () => {
+      before.until = this.time.now;
+    };
+  }
+
+  /** For what takes real time: nothing of the world goes on meanwhile. */
+  async outside<T>(work: () => Promise<T>): Promise<T> {
+    await this.time.runTo(this.time.now);
+    enter(null);
+    try {
+      return await work();
+    } finally {
+      this.#enter();
+    }
+  }
+
+  /** @returns what has the record store be as it is now once more. */
+  async keepRecords(): Promise<() => void> {
+    const to = this.time.now;
+    const kept = await this.outside(async () =>
+      openRecords(await this.store.copy(), this.time, `records ${this.#recordStores.length + 1}`),
+    );
+    this.#recordStores.push(kept);
+    return () => {
+      this.store = kept;
+      this.lastReturn = { at: this.time.now, to };
+      for (const { earlier } of this.cards.values())
+        for (const one of earlier) if (one.until >= to) one.until = Number.POSITIVE_INFINITY;
+    };
   }
 
   setSim(card: WorldCard, sim: Sim): void {
@@ -264,7 +325,7 @@ export class World {
   async close(): Promise<void> {
     for (const instance of this.instances) instance.kill();
     enter(null);
-    await this.store.close();
+    for (const store of this.#recordStores) await store.close();
   }
 
   #newLive(): LiveStore {

@@ -1,8 +1,10 @@
 import type { Invariant } from '../invariant.ts';
 
+const TOLD_WITHIN_MS = 60_000;
+
 export const alerts: Invariant = {
   name: 'alerts',
-  says: 'An alert resolves once after it fired, before its rule fires again; its webhooks come in this order.',
+  says: 'An alert resolves once after it fired, before its rule fires again; both are told once all is well, in this order.',
   watch: (world, check) => ({
     atRest: async () => {
       if (world.calmSince === null) return;
@@ -17,10 +19,12 @@ export const alerts: Invariant = {
         const isOver = next?.ruleId !== ruleId || resolvedAtMs !== null;
         check(isOver, () => `rule ${ruleId} fired again while its alert ${id} was open`);
       }
+      // A record store that went back gives the numbers of lost alerts to others.
+      const isKnown = (at: number) => at > world.lastReturn.at;
       const first = new Map<string, number>();
       for (const { alertId, event, at } of world.receiver.taken)
-        if (!first.has(`${event} ${alertId}`)) first.set(`${event} ${alertId}`, at);
-      for (const { id, resolvedAtMs } of rows) {
+        if (isKnown(at) && !first.has(`${event} ${alertId}`)) first.set(`${event} ${alertId}`, at);
+      for (const { id, firedAtMs, resolvedAtMs } of rows) {
         const [fired, resolved] = [first.get(`alert.fired ${id}`), first.get(`alert.resolved ${id}`)];
         check(
           resolved === undefined || resolvedAtMs !== null,
@@ -30,6 +34,16 @@ export const alerts: Invariant = {
           resolved === undefined || fired === undefined || fired <= resolved,
           () => `alert ${id} was told as resolved before it was told as fired`,
         );
+        const since = (at: number) => at - world.time.epochMs;
+        const isDue = (at: number) => isKnown(since(at)) && since(at) > (world.calmSince ?? 0);
+        if (isDue(firedAtMs) && world.time.now - since(firedAtMs) > TOLD_WITHIN_MS)
+          check(fired !== undefined, () => `alert ${id} was not told as fired`);
+        if (
+          resolvedAtMs !== null &&
+          isDue(resolvedAtMs) &&
+          world.time.now - since(resolvedAtMs) > TOLD_WITHIN_MS
+        )
+          check(resolved !== undefined, () => `alert ${id} was not told as resolved`);
       }
     },
   }),

@@ -1,19 +1,25 @@
 import type { Invariant } from '../invariant.ts';
 
 const HOUR_MS = 3_600_000;
+/** A stop is granted so long before its call ends. */
+const CALL_MS = 15_000;
 
 export const budget: Invariant = {
   name: 'budget',
-  says: 'No more cards are stopped in an hour than the budget allows, but those that operators order.',
+  says: 'No more cards are stopped in an hour than the budget allows, but those that operators order or release.',
   watch: (world, check) => {
     const most = world.settings.stops.maxPerHour.cards;
     const stopped = new Map<string, number>();
     return {
       gateway: {
         called: ({ name, iccid }) => {
-          if (name !== 'stop' || world.cardOf.get(iccid)?.ordered === true) return;
+          const card = world.cardOf.get(iccid);
+          if (name !== 'stop' || card?.ordered === true || card?.released === true) return;
           const { now } = world.time;
-          for (const [one, at] of stopped) if (now - at >= HOUR_MS) stopped.delete(one);
+          const { at: returnedAt, to } = world.lastReturn;
+          // What the record store has lost, the budget has forgotten.
+          const isForgotten = (at: number) => at >= to - CALL_MS && at <= returnedAt;
+          for (const [one, at] of stopped) if (now - at >= HOUR_MS || isForgotten(at)) stopped.delete(one);
           stopped.set(iccid, now);
           check(
             stopped.size <= most,

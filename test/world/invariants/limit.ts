@@ -1,18 +1,34 @@
-import { TASK_TYPES, TASKS } from '../../../src/domain/task-type.ts';
+import { TASK_TYPES, TASKS, type TaskType } from '../../../src/domain/task-type.ts';
+import type { Call } from '../gateway.ts';
 import type { Invariant } from '../invariant.ts';
 import { LIMIT } from '../world.ts';
 
+/** After a stop or resume its effect is asked for. */
+const ASKED_AFTER_MS = 15_000;
+
 export const limit: Invariant = {
   name: 'limit',
-  says: 'The gateway never has more calls of a task type in flight than its limit.',
-  watch: ({ gateway }, check) => {
-    const polled = new Set<string>(TASK_TYPES.map((type) => TASKS[type].interface));
+  says: 'The gateway never has more polls of a task type in flight than its limit.',
+  watch: (world, check) => {
+    const { gateway } = world;
+    const typeOf = new Map<string, TaskType>(TASK_TYPES.map((type) => [TASKS[type].interface, type]));
+    const changed = new Map<string, number>();
+    const isPoll = ({ name, iccid, at }: Call) =>
+      typeOf.has(name) && at - (changed.get(iccid) ?? Number.NEGATIVE_INFINITY) > ASKED_AFTER_MS;
     return {
       gateway: {
-        called: ({ name }) => {
-          if (!polled.has(name) || name === 'card_status') return;
-          const calls = [...gateway.inFlight].filter((call) => call.name === name && !call.forgiven).length;
-          check(calls <= LIMIT, () => `${calls} calls of ${name} in flight, the limit is ${LIMIT}`);
+        called: (call) => {
+          const { name, iccid } = call;
+          if (name === 'stop' || name === 'start') changed.set(iccid, world.time.now);
+          // A follow-up that waits for the rate has given its slot back, and asks the status again.
+          if (!isPoll(call) || (name === 'card_status' && world.settings.rate !== null)) return;
+          const calls = [...gateway.inFlight].filter(
+            (one) => one.name === name && !one.forgiven && isPoll(one),
+          ).length;
+          check(
+            calls <= LIMIT,
+            () => `${calls} polls of ${typeOf.get(name)} in flight, the limit is ${LIMIT}`,
+          );
         },
       },
     };

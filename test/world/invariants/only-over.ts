@@ -24,7 +24,6 @@ export const onlyOver: Invariant = {
           ...card.earlier.filter(({ until }) => until >= since).map(({ mb }) => mb),
         ];
         const isOver = allowed.some((mb) => mb !== null && shown > mb);
-        card.wasOver ||= isOver;
         check(
           isOver || card.ordered,
           () =>

@@ -5,8 +5,17 @@ const WITHIN_MS = 300_000;
 
 export const resumes: Invariant = {
   name: 'resumes',
-  says: 'A resume that is recorded as done has its card run, and each run of resumes counts each of its cards once.',
+  says: 'Only cards that an operator orders to run are resumed; one that is recorded as resumed runs, and none waits for minutes.',
   watch: (world, check) => ({
+    gateway: {
+      called: ({ name, iccid, instance }) => {
+        if (name === 'start')
+          check(
+            world.cardOf.get(iccid)?.resumable === true,
+            () => `${instance} resumes ${iccid}, which nobody ordered`,
+          );
+      },
+    },
     atRest: async () => {
       if (world.time.now - (world.calmSince ?? 0) < WITHIN_MS) return;
       const runs = await world.store.sql<{ runId: string; state: string; cards: number }>(

@@ -17,7 +17,7 @@ export const usage: Invariant = {
          where u.month = '${month}-01' and u.suspected_mb is null`,
       );
       for (const { cardId, usedMb, lastReadingMb, iccid } of rows) {
-        const peak = world.gateway.sims.get(iccid)?.peaks.get(month) ?? 0;
+        const peak = world.gateway.sims.get(iccid)?.shownPeaks.get(month) ?? 0;
         const isFirstSim = world.cardOf.get(iccid)?.cardId === cardId && !world.exchanged.has(cardId);
         check(
           lastReadingMb <= peak + 0.001,

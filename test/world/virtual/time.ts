@@ -78,6 +78,7 @@ export class VirtualTime {
     });
     watched.catch(() => {});
     const end = this.#now + mostMs;
+    await this.#quiet();
     while (!isOver && this.#now < end) await this.runTo(Math.min(end, this.#sleepers.lowest()?.score ?? end));
     if (!isOver) await this.#quiet();
     if (!isOver) throw new Error(`not over after ${mostMs} ms`);

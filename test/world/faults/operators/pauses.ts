@@ -1,5 +1,5 @@
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
-import { ask, type Fault } from '../../fault.ts';
+import { ask, type Fault, insist } from '../../fault.ts';
 import { ACTOR } from '../../world.ts';
 
 export const pauses: Fault = {
@@ -9,8 +9,8 @@ export const pauses: Fault = {
     const taskType = draw.oneOf(TASK_TYPES);
     const seconds = draw.between(5, 60);
     const configId = draw.between(1, 4);
-    const status = (of: 0 | 1) =>
-      ask(world, draw, `config ${configId}`, ({ configs }) =>
+    const status = (of: 0 | 1, asked: typeof ask | typeof insist) =>
+      asked(world, draw, `config ${configId}`, ({ configs }) =>
         configs.update(ACTOR, configId, { status: of }, null),
       );
     void ask(world, draw, what, async ({ pauses: all, concurrency, init }) => {
@@ -20,9 +20,9 @@ export const pauses: Fault = {
     });
     if (what === 'disable')
       void (async () => {
-        await status(0);
+        await status(0, ask);
         await world.time.sleep(seconds * 1_000);
-        while ((await status(1)) === null) await world.time.sleep(1_000);
+        await status(1, insist);
       })();
     return what === 'disable'
       ? `config ${configId} is off for ${seconds} s`

@@ -1,0 +1,29 @@
+import { type Fault, importCards, insist } from '../../fault.ts';
+import { ACTOR } from '../../world.ts';
+
+/** As when a standby takes over that was behind. Operators do again what they did last. */
+export const recordsReturn: Fault = {
+  name: 'records back in time',
+  async begin(world, draw) {
+    const goBack = await world.keepRecords();
+    const ms = draw.between(200, 15_000);
+    world.time.after(ms, () => {
+      goBack();
+      world.tell('world', `the record store is as it was ${ms} ms ago`);
+      void redo();
+    });
+    const redo = async () => {
+      world.mode = { mode: 'unknown', since: world.time.now };
+      const ends = [...world.cards.values()].flatMap(({ earlier }) => earlier);
+      await importCards(world, draw, world.cards.values());
+      for (const one of ends) one.until = Math.min(one.until, world.time.now);
+      for (const id of [1, 2, 3, 4])
+        await insist(world, draw, `config ${id}`, ({ configs }) =>
+          configs.update(ACTOR, id, { status: 1 }, null),
+        );
+      await insist(world, draw, 'mode', ({ stops }) => stops.setMode(ACTOR, 'enforce', 'as before', null));
+      world.mode = { mode: 'enforce', since: world.time.now };
+    };
+    return `the record store will be as it is now in ${ms} ms`;
+  },
+};
