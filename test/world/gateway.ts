@@ -32,6 +32,8 @@ export interface Sim {
   month: string;
   stopped: boolean;
   verified: boolean;
+  /** The record store has a reading of it: with nothing to compare it with, a first one in another unit is believed. */
+  isRecorded: boolean;
   /** As the gateway answered last, by interface: what a stale answer shows. */
   readonly shown: Map<InterfaceName, unknown>;
   /** The most that was shown of each month, MB: in the right unit, and as it was shown. */
@@ -119,7 +121,7 @@ export class WorldGateway {
     const mbPerHour = this.random.below(MB_PER_HOUR_MOST);
     const sim: Sim = {
       ...{ iccid, mbPerHour, month, usedMb: this.random.below(200), at: this.time.wall },
-      ...{ stopped: false, verified: this.random.chance(0.8), shown: new Map() },
+      ...{ stopped: false, verified: this.random.chance(0.8), isRecorded: false, shown: new Map() },
       ...{ peaks: new Map(), shownPeaks: new Map() },
     };
     this.sims.set(iccid, sim);
@@ -244,8 +246,10 @@ export class WorldGateway {
 
   #shows(name: InterfaceName, sim: Sim): unknown {
     const { iccid } = sim;
-    if (name === 'flow')
-      return { iccid, used: Math.round(this.usedMb(sim) * 1_000 * this.weather.unit) / 1_000 };
+    if (name === 'flow') {
+      const unit = sim.isRecorded ? this.weather.unit : 1;
+      return { iccid, used: Math.round(this.usedMb(sim) * 1_000 * unit) / 1_000 };
+    }
     if (name === 'realname') return { iccid, realStatus: sim.verified };
     return { iccid, cardStatus: sim.stopped ? 'stopped' : 'active' };
   }

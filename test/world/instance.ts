@@ -243,7 +243,7 @@ export class Instance {
   #noted(name: string, args: readonly unknown[], result: unknown): unknown {
     if (name === 'records.results.write')
       void (result as Promise<unknown>).then(
-        () => this.world.onWritten(args[0] as readonly PollOutcome[]),
+        () => this.world.written(args[0] as readonly PollOutcome[]),
         () => {},
       );
     return result;

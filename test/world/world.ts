@@ -30,6 +30,8 @@ export interface WorldCard {
   readonly cardId: number;
   readonly carrierId: number;
   sim: Sim;
+  /** Its SIM, and those before it. */
+  readonly sims: Sim[];
   allowanceMb: number | null;
   /** Allowances that were in force, with the instant at which the next one was in the record store. */
   readonly earlier: Array<{ readonly mb: number | null; until: number }>;
@@ -81,7 +83,7 @@ export class World {
   readonly exchanged = new Set<number>();
   /** What an instance logs as an error. */
   onError: (who: string, line: string) => void = () => {};
-  /** What the record store has of polls. */
+  /** Told of results that the record store has. */
   onWritten: (outcomes: readonly PollOutcome[]) => void = () => {};
   /** What ends the faults that last. */
   readonly unfinished = new Set<() => void>();
@@ -175,6 +177,7 @@ export class World {
         cardId: i + 1,
         carrierId,
         sim,
+        sims: [sim],
         allowanceMb,
         earlier: [],
         ordered: false,
@@ -261,13 +264,23 @@ export class World {
     return () => {
       this.store = kept;
       this.lastReturn = { at: this.time.now, to };
+      for (const sim of this.gateway.sims.values()) sim.isRecorded = false;
       for (const { earlier } of this.cards.values())
         for (const one of earlier) if (one.until >= to) one.until = Number.POSITIVE_INFINITY;
     };
   }
 
+  written(outcomes: readonly PollOutcome[]): void {
+    this.onWritten(outcomes);
+    for (const { cardId, iccid, usage } of outcomes) {
+      const sim = this.gateway.sims.get(iccid ?? '') ?? this.cards.get(cardId)?.sim;
+      if (usage !== undefined && sim !== undefined) sim.isRecorded = true;
+    }
+  }
+
   setSim(card: WorldCard, sim: Sim): void {
     card.sim = sim;
+    card.sims.push(sim);
     this.exchanged.add(card.cardId);
     this.cardOf.set(sim.iccid, card);
   }

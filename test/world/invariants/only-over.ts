@@ -12,12 +12,12 @@ export const onlyOver: Invariant = {
       called: ({ name, iccid, instance }) => {
         const card = world.cardOf.get(iccid);
         if (name !== 'stop' || card === undefined) return;
-        const sim = world.gateway.sims.get(iccid);
-        const month = world.calendar.monthOf(world.time.wall - MONTH_TURN_MS);
-        const shown = Math.max(
-          sim?.peaks.get(month) ?? 0,
-          sim?.peaks.get(world.calendar.monthOf(world.time.wall)) ?? 0,
-        );
+        // What earlier SIMs of the card have used this month counts, too.
+        const usedIn = (atMs: number) => {
+          const month = world.calendar.monthOf(atMs);
+          return card.sims.reduce((mb, { peaks }) => mb + (peaks.get(month) ?? 0), 0);
+        };
+        const shown = Math.max(usedIn(world.time.wall - MONTH_TURN_MS), usedIn(world.time.wall));
         const since = world.time.now - KNOWN_WITHIN_MS;
         const allowed = [
           card.allowanceMb,
