@@ -13,6 +13,7 @@ import { slow } from './faults/gateway/slow.ts';
 import { stale } from './faults/gateway/stale.ts';
 import { throttles } from './faults/gateway/throttles.ts';
 import { wrongUnit } from './faults/gateway/wrong-unit.ts';
+import { cleanups } from './faults/operators/cleanups.ts';
 import { imports } from './faults/operators/imports.ts';
 import { modes } from './faults/operators/modes.ts';
 import { orders } from './faults/operators/orders.ts';
@@ -30,5 +31,5 @@ export const FAULTS: readonly Fault[] = [
   ...[cut, silent, lossy, slowWay, dataLost, recordsReturn, clockOfStore],
   ...[kill, freeze, clockOfInstance],
   ...[slow, throttles, dead, loses, late, stale, otherCard, wrongUnit, refuses, receiverFails],
-  ...[imports, triggers, orders, modes, pauses],
+  ...[imports, triggers, orders, modes, pauses, cleanups],
 ];

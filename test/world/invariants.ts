@@ -2,6 +2,7 @@
 import type { Invariant } from './invariant.ts';
 import { alerts } from './invariants/alerts.ts';
 import { budget } from './invariants/budget.ts';
+import { cleanup } from './invariants/cleanup.ts';
 import { counters } from './invariants/counters.ts';
 import { leader } from './invariants/leader.ts';
 import { limit } from './invariants/limit.ts';
@@ -22,5 +23,5 @@ import { waiting } from './invariants/waiting.ts';
 export const INVARIANTS: readonly Invariant[] = [
   ...[limit, rate, oneCall, waiting, liveness, leader, counters],
   ...[onlyOver, stopOnce, budget, modes, overStopped, resumes],
-  ...[usage, triggers, alerts, memory, unhandled],
+  ...[usage, triggers, alerts, cleanup, memory, unhandled],
 ];

@@ -4,7 +4,7 @@ import { CARD_DEFAULTS } from '../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
 import { defaultBurst, type RateLimit } from '../../src/domain/limits/rate-limit.ts';
 import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
-import { TASK_TYPES } from '../../src/domain/task-type.ts';
+import { TASK_TYPES, TASKS, type TaskType } from '../../src/domain/task-type.ts';
 import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
@@ -48,6 +48,9 @@ const ACTOR = { name: 'operator', role: 'operator', address: '127.0.0.1', reques
 export { ACTOR };
 export const INTERVAL_SECONDS = 120;
 export const LIMIT = 20;
+/** So many alerts are in the history, one of each day, half a day apart from any retention. */
+export const OLD_ALERTS = 60;
+export const OLD_RULE = 999;
 const STORY_LINES = 20_000;
 /** The evening before December, in Shanghai, up to an hour before it. */
 const EPOCH = Date.parse('2026-11-30T14:00:00Z');
@@ -97,6 +100,11 @@ export class World {
   /** When the record store went back in time, and to when. */
   lastReturn = { at: Number.NEGATIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
   lastStep = Number.NEGATIVE_INFINITY;
+  /** When leases ended before their calls. */
+  lastForgiven = Number.NEGATIVE_INFINITY;
+  /** The shortest that operators asked for, and what previews of cleanups said, by run. */
+  leastRetentionDays = OLD_ALERTS;
+  readonly previews = new Map<string, { readonly rows: number; readonly at: number }>();
   /** When all faults have ended. */
   calmSince: number | null = null;
   portCalls = 0;
@@ -198,6 +206,11 @@ export class World {
        values ('backlog', 'queue_backlog', 'carddata', 60, '>', true, '{webhook}', '${WEBHOOK_URL}', 10),
               ('success', 'success_rate', 'package', 90, '<', true, '{webhook}', '${WEBHOOK_URL}', 10)`,
     );
+    await this.store.sql(
+      `insert into alert_history (rule_id, rule_name, rule_type, task_type, comparison, threshold, value, fired_at, resolved_at)
+       select ${OLD_RULE}, 'old', 'queue_backlog', 'carddata', '>', 1, 2, at, at + interval '1 minute'
+       from (select clock_timestamp() - (day - 0.5) * interval '1 day' as at from generate_series(1, ${OLD_ALERTS}) day) days`,
+    );
   }
 
   /** Starts one more instance, which is new to the others. */
@@ -230,7 +243,13 @@ export class World {
   loseLiveData(): void {
     this.lastLoss = this.time.now;
     this.live = this.#newLive();
-    for (const call of this.gateway.inFlight) call.forgiven = true;
+    for (const type of TASK_TYPES) this.forgive(type);
+  }
+
+  /** Leases of a task type end before their calls do: calls are not counted by any, and cards are due again. */
+  forgive(type: TaskType): void {
+    this.lastForgiven = this.time.now;
+    for (const call of this.gateway.inFlight) if (call.name === TASKS[type].interface) call.forgiven = true;
   }
 
   /** @returns what to call when the record store has it. */

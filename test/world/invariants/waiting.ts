@@ -22,7 +22,7 @@ export const waiting: Invariant = {
     const isKept = ({ instance, since }: Waiting) =>
       instance.state === 'up' &&
       instance.troubledAt < since &&
-      Math.max(world.lastLoss, world.lastStep) < since;
+      Math.max(world.lastForgiven, world.lastStep) < since;
     return {
       gateway: {
         answered: (call) => {

@@ -15,7 +15,11 @@ export const pauses: Fault = {
       );
     void ask(world, draw, what, async ({ pauses: all, concurrency, init }) => {
       if (what === 'pause') await all.pause(ACTOR, { taskType, seconds, reason: 'as drawn' });
-      if (what === 'reset') await concurrency.reset(ACTOR, taskType);
+      if (what === 'reset') {
+        world.forgive(taskType);
+        await concurrency.reset(ACTOR, taskType);
+        world.forgive(taskType);
+      }
       if (what === 'rebuild') await init.rebuild(ACTOR);
     });
     if (what === 'disable')
