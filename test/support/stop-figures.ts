@@ -7,6 +7,7 @@ export const CALM_STOPS: StopFigures = {
   jump: null,
   doneHour: 12,
   doneDay: 340,
+  doneTwoMinutes: 1,
   budgetHour: 100,
   budgetDay: 500,
   held: 0,

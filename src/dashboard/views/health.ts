@@ -75,9 +75,14 @@ function fittingReasons(reasons: readonly HealthReasonBody[], room: Space): read
 
 /** The sentence and the command, on one line where both fit. The sentence is cut where it leaves no row for the command. */
 function reasonLines(reason: HealthReasonBody, { columns, rows, nowMs }: Space): Line[] {
-  const { text, command, severity, since } = reason;
+  const { text, severity, since } = reason;
+  // What follows from the cause before it is grey, and the command of the cause helps. An older daemon does not send it.
+  const follows = Boolean(reason.caused_by);
+  const command = follows ? null : reason.command;
   const held = since ? ` (for ${sinceWords(since, nowMs)})` : '';
-  const said = wrapped(`${text}${held}`, columns, COLOURS[severity]);
+  const said = follows
+    ? wrapped(text, columns - INDENT, 'dim').map((line) => [span(' '.repeat(INDENT)), ...line])
+    : wrapped(`${text}${held}`, columns, COLOURS[severity]);
   if (command === null) return said.slice(0, rows);
   const typed = hint(command);
   const [only] = said;

@@ -30,7 +30,10 @@ export function paceTable({ tasks, history, nowMs, picked, columns }: TaskTables
     },
     { header: 'OK %', cell: ({ success_rate_10s }) => span(percent(success_rate_10s)), align: 'right' },
     { header: 'P50/P95 MS', cell: (task) => span(durations(task)), align: 'right', drop: 2 },
-    { header: 'RUNNING OF LIMIT', cell: (task) => limitCells(task, gaugeColumns) },
+    {
+      header: 'RUNNING OF LIMIT',
+      cell: (task) => limitCells(task, gaugeColumns, runningOf(task, history, nowMs)),
+    },
     ...(short ? [dueColumn, lagColumn] : []),
   ];
   return tableLines(tasks, wanted, { columns, rows: 1 + tasks.length, selected: indexOf(tasks, picked) });
@@ -85,14 +88,30 @@ export function durations({ p50_ms_10s: half, p95_ms_10s: nearly }: TaskBody): s
   return half === null && nearly === null ? '-' : `${measure(half)}/${measure(nearly)}`;
 }
 
+const MEAN_SECONDS = 10;
+
+/** Calls in flight: the mean of the last ten seconds, as the number of a moment comes in bursts. */
+export function runningOf(
+  { task_type, concurrency }: TaskBody,
+  history: HistoryBody | null,
+  nowMs: number,
+): number {
+  const samples = seriesOf(history, task_type, 'in_flight', nowMs).slice(-MEAN_SECONDS);
+  const known = samples.filter((value) => value !== null);
+  if (known.length === 0) return concurrency.current;
+  return Math.round(known.reduce((total, value) => total + value, 0) / known.length);
+}
+
 /** `████░░ 60/100`, and `60/40 of 100` where less than the limit is in force. */
 export function limitCells(
   { concurrency, effective_concurrency: effective }: TaskBody,
   columns: number,
+  current: number,
 ): Line {
-  const { current, max } = concurrency;
+  const { max } = concurrency;
   const isReduced = effective < max;
-  const tone: Tone | undefined = isReduced ? 'yellow' : toneIf(concurrency.usage_percent > 95, 'red');
+  // A full limit is a fact: whether it is enough, the health says.
+  const tone: Tone | undefined = toneIf(isReduced, 'yellow');
   const bar: Span = span(gauge(current / Math.max(1, effective), columns), tone ?? 'green');
   const of = isReduced ? `${count(effective)} of ${count(max)}` : count(max);
   return [bar, span(` ${count(current)}/${of}`, tone)];

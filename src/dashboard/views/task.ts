@@ -17,7 +17,7 @@ import {
 import { dataTimeMs, failingCards, type State } from '../state.ts';
 import { calmWords, healthLines } from './health.ts';
 import { chartLines, fittingChartRows } from './task-charts.ts';
-import { durations, limitCells } from './task-tables.ts';
+import { durations, limitCells, runningOf } from './task-tables.ts';
 
 const GAUGE_COLUMNS = 10;
 /** Failures get so many rows, with their header, before the charts grow. */
@@ -31,7 +31,7 @@ export function taskLines(state: State, { columns, rows }: Room): Line[] {
   const calm = calmWords(task.scheduled_cards, body);
   const top = [
     ...healthLines(task, { columns, rows: 3, nowMs: dataTimeMs(state), calm }),
-    ...numberLines(task, columns),
+    ...numberLines(task, columns, runningOf(task, state.data.history.body, dataTimeMs(state))),
   ];
   const below = Math.min(FAILURE_ROWS, failureLines(state, { columns, rows: FAILURE_ROWS }).length);
   const chartRows = fittingChartRows(rows - top.length - below - 2);
@@ -50,14 +50,14 @@ function fittingCharts(charts: Line[], rows: number, needed: number): Line[] {
   return [charts, upper].find(({ length }) => rows - length >= needed) ?? [];
 }
 
-function numberLines(task: TaskBody, columns: number): Line[] {
+function numberLines(task: TaskBody, columns: number, running: number): Line[] {
   const { interval_seconds: wanted, achieved_interval_seconds: achieved } = task;
   const now = achieved === null ? 'not polled now' : `every ${seconds(achieved)}`;
   const every = wanted === null ? 'off' : `${now} (wanted ${seconds(wanted)})`;
   const skipped = task.skipped_revolutions === 0 ? '' : `  ${count(task.skipped_revolutions)} rounds skipped`;
   return [
     [
-      ...limitCells(task, GAUGE_COLUMNS),
+      ...limitCells(task, GAUGE_COLUMNS, running),
       span(`  ${measure(task.rate_per_second_10s)}/s now, ${measure(task.rate_per_second)}/s in 5 min`),
       span(`  ok ${percent(task.success_rate_10s)} %  p50/p95 ${durations(task)} ms`),
     ],

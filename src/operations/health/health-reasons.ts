@@ -24,6 +24,7 @@ import { breakerWords } from './gateway-report.ts';
 import type { Cause, HealthReason, InterfaceReport } from './health-report.ts';
 import { type LatencyInputs, latencyReasons, mergedLatency } from './latency-reasons.ts';
 import { type ReadingCounts, readingReasons } from './reading-reasons.ts';
+import { inOrder } from './reason-order.ts';
 import { type StopFigures, stopReasons } from './stop-figures.ts';
 
 /** The name of a reason in the health log. */
@@ -61,6 +62,8 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyIn
   readonly advice: LimitAdvice;
   readonly pauses: ReadonlyArray<Pick<PauseReport, 'source' | 'by' | 'reason' | 'until'>>;
   readonly nowMs: number;
+  /** Every instance started less than a minute ago. */
+  readonly starting: boolean;
   /** Of the interfaces this task type calls and of the whole gateway. */
   readonly breakers: readonly HeldInterface[];
   /** Of the interfaces that only some of its polls call: the others go on. */
@@ -91,7 +94,18 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
     ...intervalReasons(inputs),
     ...limitReasons(inputs),
   ];
-  return bySeverity(causes.map((cause) => dated(cause, inputs.taskType, inputs.since)));
+  const own = inputs.starting ? causes.map(calmed) : causes;
+  return inOrder(own.map((cause) => dated(cause, inputs.taskType, inputs.since)));
+}
+
+/** What is not in order yet when a fleet has just started. */
+const OF_A_START: readonly string[] = [...METRICS, 'gateway_slow', 'interval_missed', 'nothing_polled'];
+
+/** As a warning that says why: no one is to be woken by a start. */
+function calmed(cause: Cause): Cause {
+  if (cause.severity !== 'alert' || !OF_A_START.includes(cause.code)) return cause;
+  const text = `${cause.text}; every instance started less than a minute ago`;
+  return { ...cause, severity: 'warning', text };
 }
 
 function dated(
@@ -100,7 +114,7 @@ function dated(
   since: ReasonsSince,
 ): HealthReason {
   const sinceMs = began ?? since.get(reasonName({ taskType, code: cause.code }));
-  return { ...cause, taskType, since: dateOf(sinceMs) };
+  return { ...cause, taskType, since: dateOf(sinceMs), causedBy: null };
 }
 
 interface FleetHealthInputs extends Omit<FleetState, 'clocksDifferSinceMs'> {
@@ -116,7 +130,7 @@ export function fleetReasons({ tasks, since, ...state }: FleetHealthInputs): Hea
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );
   const slowSinceMs = since.get(reasonName({ taskType: null, code: 'gateway_slow' }));
-  return bySeverity([...faults, ...mergedLatency(own, slowSinceMs)]);
+  return inOrder([...faults, ...mergedLatency(own, slowSinceMs)]);
 }
 
 /** More comes due than is polled, so the backlog grows until something changes. */
@@ -263,11 +277,6 @@ function paceReasons(inputs: TaskHealthInputs): Cause[] {
   return text === null
     ? []
     : [{ code: 'pace_short', severity: 'warning', text, command: 'cardpoll configs' }];
-}
-
-function bySeverity(reasons: readonly HealthReason[]): HealthReason[] {
-  const alerts = reasons.filter(({ severity }) => severity === 'alert');
-  return [...alerts, ...reasons.filter(({ severity }) => severity !== 'alert')];
 }
 
 function tenths(value: number | null): number {

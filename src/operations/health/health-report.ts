@@ -24,6 +24,7 @@ export const REASON_CODES = [
   'pace_short',
   'stop_unconfirmed',
   'over_running',
+  'stop_surge',
   'stops_held',
   'usage_jump',
   'implausible_readings',
@@ -39,6 +40,8 @@ export const REASON_CODES = [
   'logs_not_written',
 ] as const;
 
+export type ReasonCode = (typeof REASON_CODES)[number];
+
 export const healthReason = z.object({
   code: z.enum(REASON_CODES),
   taskType: taskType.nullable().describe('null: it concerns the whole fleet'),
@@ -46,11 +49,15 @@ export const healthReason = z.object({
   text: z.string().describe('One sentence without a full stop'),
   command: z.string().nullable().describe('The command that helps or shows more; null: there is none'),
   since: z.date().nullable().describe('Since when it holds without a gap; null: unknown, or only just now'),
+  causedBy: z
+    .enum(REASON_CODES)
+    .nullable()
+    .describe('The reason before it in the list that it follows from; null: it is a cause itself'),
 });
 export type HealthReason = ReportOf<typeof healthReason>;
 
 /** A reason before its task type and its start are added. */
-export interface Cause extends Omit<HealthReason, 'taskType' | 'since'> {
+export interface Cause extends Omit<HealthReason, 'taskType' | 'since' | 'causedBy'> {
   /** When it began, epoch milliseconds, where a record says so; otherwise its start is read from the health log. */
   readonly sinceMs?: number;
 }

@@ -61,6 +61,7 @@ export function stopReasons(stops: StopFigures | null): Cause[] {
   return stops === null
     ? []
     : [
+        ...surgeReasons(stops),
         ...jumpReasons(stops),
         ...heldReasons(stops),
         ...unconfirmedReasons(stops),
@@ -81,6 +82,21 @@ function jumpReasons({ jump, mode }: StopFigures): Cause[] {
     `(${figure(recent)} instead of ${figure(before)} MB an hour): ${effect}; if the readings are right, accept them`;
   const command = "cardpoll stops mode enforce --reason 'the readings are right'";
   return [{ code: 'usage_jump', severity: 'alert', text, command, sinceMs }];
+}
+
+/** So many times as many stops as usual are many, from a tenth of the budget of an hour on. */
+const SURGE_TIMES = 10;
+const SURGE_STOPS = 20;
+const SURGE_OF_BUDGET = 10;
+
+/** Customers are cut off: before the budget is used up, so that there is time to stop it. Usual is the day without this hour. */
+function surgeReasons({ doneTwoMinutes: done, doneHour, doneDay, budgetHour, mode }: StopFigures): Cause[] {
+  const usual = (doneDay - doneHour) / (23 * 30);
+  const many = Math.max(SURGE_STOPS, SURGE_TIMES * usual, (budgetHour ?? 0) / SURGE_OF_BUDGET);
+  if (mode === 'observe' || done < many) return [];
+  const text = `${figure(done)} cards stopped in 2 min, usually ${figure(usual)}: make sure that the readings are right`;
+  const command = "cardpoll stops mode observe --reason 'too many stops'";
+  return [{ code: 'stop_surge', severity: 'alert', text, command }];
 }
 
 function heldReasons(stops: StopFigures): Cause[] {

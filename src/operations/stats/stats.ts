@@ -18,6 +18,8 @@ import {
   heldInterfacesOf,
 } from '../health/gateway-report.ts';
 import { fleetReasons, healthOfReasons } from '../health/health-reasons.ts';
+import { KeptReasons } from '../health/kept-reasons.ts';
+import { inOrder } from '../health/reason-order.ts';
 import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
 import { fleetCapacityOf, paceShareOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
@@ -42,6 +44,8 @@ interface StatsMeans extends Pick<OperationMeans, 'live' | 'offers' | 'cardsPerC
 
 /** All methods throw CardpollError `unavailable` when a store that they need does not answer. */
 export class StatsOperations {
+  readonly #kept = perTaskType(() => new KeptReasons());
+
   constructor(private readonly deps: StatsMeans) {}
 
   async overview(): Promise<Overview> {
@@ -95,19 +99,24 @@ export class StatsOperations {
     const tasks = await askPerTaskType(async (taskType) => {
       const { queue, reading } = readings[taskType];
       const limit = await live.work.limitRecord(taskType);
-      return taskStatsOf(queue, reading, {
-        instances,
-        pauses: pauses.filter((pause) => pause.taskType === taskType),
+      return keeping(
+        this.#kept[taskType],
         nowMs,
-        breakers: heldInterfacesOf(taskType, gateway),
-        followUps: heldFollowUpsOf(taskType, gateway),
-        stops: taskType === 'package' ? stops : null,
-        stopMode: stops?.mode ?? null,
-        limit,
-        paceShare: paceShareOf(taskType, rateLimits, demand, cardsPerCall),
-        offered: offers(TASKS[taskType].interface),
-        since,
-      });
+        taskStatsOf(queue, reading, {
+          instances,
+          starting: isStarting(instances, nowMs),
+          pauses: pauses.filter((pause) => pause.taskType === taskType),
+          nowMs,
+          breakers: heldInterfacesOf(taskType, gateway),
+          followUps: heldFollowUpsOf(taskType, gateway),
+          stops: taskType === 'package' ? stops : null,
+          stopMode: stops?.mode ?? null,
+          limit,
+          paceShare: paceShareOf(taskType, rateLimits, demand, cardsPerCall),
+          offered: offers(TASKS[taskType].interface),
+          since,
+        }),
+      );
     });
     return Object.values(tasks);
   }
@@ -121,6 +130,18 @@ export class StatsOperations {
       return { queue: queueStatsOf(counts, reading.metrics.schedule), reading };
     });
   }
+}
+
+const START_MS = 60_000;
+
+function isStarting(instances: readonly InstanceInfo[], nowMs: number): boolean {
+  return instances.length > 0 && instances.every(({ startedAtMs }) => nowMs - startedAtMs < START_MS);
+}
+
+/** With the reasons that it showed a moment ago. */
+function keeping(kept: KeptReasons, nowMs: number, task: TaskStats): TaskStats {
+  const healthReasons = inOrder(kept.with(task.healthReasons, nowMs));
+  return { ...task, healthReasons, health: healthOfReasons(healthReasons) };
 }
 
 type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;

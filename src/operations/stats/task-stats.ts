@@ -2,12 +2,20 @@
 // Pure; reads no store and no clock. The numbers that alert rules use too are derived in fleet-reading.ts; every other one
 // only here.
 
-import { percentDown, percentileOf, rounded, roundedOrNull } from '../../domain/numbers.ts';
+import { SUCCESS_RATE } from '../../domain/health.ts';
+import {
+  lowerBoundOfShare,
+  percentDown,
+  percentileOf,
+  rounded,
+  roundedOrNull,
+} from '../../domain/numbers.ts';
 import { outlyingCarriersOf } from '../../domain/results/carrier-polls.ts';
 import type { SchedulePace } from '../../domain/schedule/schedule-pace.ts';
-import { pollRatesOf } from '../../domain/stats/task-metrics.ts';
+import { pollRatesOf, type TaskMetrics } from '../../domain/stats/task-metrics.ts';
 import { slownessOf } from '../../domain/stats/usual-latency.ts';
 import type { TaskReading } from '../../store/ports/live/fleet-reading.ts';
+import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { LimitRecord } from '../../store/ports/live/work-queue.ts';
 import { heldBackBy } from '../health/gateway-report.ts';
 import { healthOfReasons, type TaskHealthInputs, taskReasons } from '../health/health-reasons.ts';
@@ -19,7 +27,7 @@ import type { QueueStats, TaskStats } from './stats-report.ts';
 /** Facts about a task type in addition to its own numbers. */
 type TaskSurroundings = Pick<
   TaskHealthInputs,
-  'pauses' | 'nowMs' | 'breakers' | 'followUps' | 'stops' | 'paceShare' | 'since'
+  'pauses' | 'nowMs' | 'starting' | 'breakers' | 'followUps' | 'stops' | 'paceShare' | 'since'
 > &
   Pick<TaskStats, 'offered'> &
   Pick<TaskHealthInputs['readings'], 'stopMode'> & {
@@ -30,6 +38,20 @@ type TaskSurroundings = Pick<
 
 /** With fewer polls in the last seconds, health is judged by those of five minutes. */
 const JUDGED_POLLS = 25;
+
+/**
+ * The polls that success is judged by: those of the last seconds, but those of five minutes while the last ones are few, or look
+ * worse by what may be chance.
+ */
+function judgedSlot(
+  { now: slot, window }: StatsReading,
+  { now, successRate }: TaskMetrics,
+): StatsReading['now'] {
+  if (now.polls < JUDGED_POLLS) return window;
+  const failing = 1 - (now.successRate ?? 100) / 100;
+  const isCertain = 100 * lowerBoundOfShare(failing, now.polls - now.held) > 100 - SUCCESS_RATE.normalAbove;
+  return isCertain || (successRate ?? 100) <= (now.successRate ?? 100) ? slot : window;
+}
 
 export function queueStatsOf(
   { maxConcurrency: max, retryDue, ...counts }: LimitedCounts,
@@ -55,7 +77,7 @@ export function taskStatsOf(
 ): TaskStats {
   const { window, recent } = stats;
   const { now, held, successRate, avgDurationMs } = metrics;
-  const judged = now.polls < JUDGED_POLLS ? window : stats.now;
+  const judged = judgedSlot(stats, metrics);
   const rates = pollRatesOf(judged);
   const { held: _ours, ...failedBy } = judged.reasons;
   const { taskType, effectiveConcurrency, concurrency } = queue;
@@ -86,6 +108,7 @@ export function taskStatsOf(
     ...surroundings,
     demandPerSecond,
     ...rates,
+    avgDurationMs: now.polls < JUDGED_POLLS ? avgDurationMs : now.avgDurationMs,
     concurrencyPercent: (100 * concurrency.current) / concurrency.max,
     recentPolls: recent.polls,
     maxConcurrency: concurrency.max,

@@ -47,6 +47,7 @@ describeRecordStore('rules of stops', (db) => {
     expect(await db.store.stopControl.read()).toMatchObject({
       doneHour: 2,
       doneDay: 2,
+      doneTwoMinutes: 2,
       held: 2,
       observed: 0,
     });
@@ -67,7 +68,9 @@ describeRecordStore('rules of stops', (db) => {
 
   it('counts by the hour and by the day, and forgets what is older', async () => {
     await claim(1);
-    await passes(59);
+    await passes(2);
+    expect(await db.store.stopControl.read()).toMatchObject({ doneTwoMinutes: 0, doneHour: 1 });
+    await passes(57);
     expect(await claim(2, { maxPerHour: 1 })).toMatchObject({ state: 'held' });
     await passes(2);
     expect(await db.store.stopControl.read()).toMatchObject({ doneHour: 0, doneDay: 1 });

@@ -76,6 +76,7 @@ export const OVERVIEW: OverviewBody = {
       text: 'package: paused for 60 s more by gateway: HTTP 429',
       command: 'cardpoll resume package',
       task_type: 'package',
+      caused_by: null,
       since: '2026-11-21T09:58:00.000Z',
     },
   ],

@@ -62,7 +62,13 @@ describe('the status line', () => {
   });
 
   it('is followed by the worst cause and its command', () => {
-    const reason = { code: 'avg_duration', task_type: 'package', severity: 'warning', since: null } as const;
+    const reason = {
+      code: 'avg_duration',
+      task_type: 'package',
+      severity: 'warning',
+      since: null,
+      caused_by: null,
+    } as const;
     const slow = { ...reason, text: 'package: a poll takes 600 ms', command: 'cardpoll concurrency advise' };
     const lines = lineOf({ health: 'warning', reasons: [slow, { ...slow, text: 'another' }] }).split('\n');
     expect(lines.slice(1)).toEqual(['  package: a poll takes 600 ms: cardpoll concurrency advise', '']);

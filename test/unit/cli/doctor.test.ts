@@ -292,11 +292,6 @@ describe('alerts that pass by themselves are warnings', () => {
   };
   const draining = { capacity: { ...OVERVIEW.capacity, drain_seconds: 58.6 } };
   const never = { capacity: { ...OVERVIEW.capacity, drain_seconds: null } };
-  const startedAgo = (...seconds: readonly number[]) => {
-    const at = Date.parse(OVERVIEW.generated_at);
-    const workers = seconds.map((ago) => ({ started_at: new Date(at - ago * 1_000).toISOString() }));
-    return { ...never, workers };
-  };
 
   it('while a backlog drains', async () => {
     const drains = 'realname: it is so; the whole backlog is gone in about 59s';
@@ -304,14 +299,6 @@ describe('alerts that pass by themselves are warnings', () => {
     expect(await statusOf('queue_backlog', draining)).toEqual([0, 'warning', drains]);
     expect((await statusOf('queue_backlog', never))[0]).toBe(1);
     expect((await statusOf('interval_missed', draining))[0]).toBe(1);
-  });
-
-  it('in the first minute of a fleet', async () => {
-    const starts = 'realname: it is so; every instance started less than a minute ago';
-    expect(await statusOf('interval_missed', startedAgo(5, 50))).toEqual([0, 'warning', starts]);
-    expect((await statusOf('interval_missed', startedAgo(5, 61)))[0]).toBe(1);
-    expect((await statusOf('interval_missed', startedAgo()))[0]).toBe(1);
-    expect((await statusOf('breaker_open', startedAgo(5)))[0]).toBe(1);
   });
 });
 

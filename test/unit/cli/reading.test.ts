@@ -173,6 +173,7 @@ describe('tables', () => {
       text: 'realname: the gateway is held back',
       command: null,
       task_type: 'realname',
+      caused_by: null,
       since: null,
     } as const;
     const down = {

@@ -45,6 +45,7 @@ export const TROUBLED: Bodies['overview'] = {
       text: `carddata: ${HOSTILE} demand exceeds the limit: raise carddata to 100000, or poll it 1.8 times less often`,
       command: 'cardpoll concurrency set carddata 100000',
       task_type: 'carddata' as const,
+      caused_by: null,
       since: at(7_200),
     })),
   ],

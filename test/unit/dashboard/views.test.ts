@@ -224,7 +224,7 @@ describe('the overview', () => {
     ['mixed versions', /▲ versions /],
     ['alerts', /alerts +✖ /],
     ['a backlog that never drains', /backlog gone: never, raise realname to 100000/],
-    ['a limit that is not in force', /100k\/99,999 of 100k/],
+    ['a limit that is not in force', /60\/99,999 of 100k/],
   ])('tells trouble with %s', (_, pattern) => {
     expect(screenOf(troubledState({ columns: 200, rows: 60 }))).toMatch(pattern);
   });
@@ -493,6 +493,7 @@ describe('the view of health', () => {
     text: `reason ${i + 1} of the gateway that is too slow for the fleet`,
     command: `cardpoll pause ${i + 1}`,
     task_type: null,
+    caused_by: null,
     since: '2026-11-21T09:55:00.000Z',
   }));
   const troubled = (given: Partial<State>) => {

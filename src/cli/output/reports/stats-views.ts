@@ -9,7 +9,7 @@ import type {
   TaskBody,
 } from '../../../api/client/client-bodies.ts';
 import { FOLLOW_UP_INTERFACES } from '../../../domain/gateway-interface.ts';
-import { HEALTH_LEVELS } from '../../../domain/health.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { capacityFacts, gatewayWords, stopsLine } from '../fleet-lines.ts';
 import { flow } from '../line.ts';
 import {
@@ -23,7 +23,8 @@ import {
 } from '../style.ts';
 import { type Column, type ColumnsOf, fieldList, listTable, renderTable } from '../table.ts';
 
-type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'>;
+/** `follows`: it follows from the cause before it. */
+type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'> & { readonly follows: boolean };
 type InterfaceBody = OverviewBody['gateway']['interfaces'][number];
 
 const GAP = '   ';
@@ -55,25 +56,39 @@ function causeLines(overview: OverviewBody, style: Style): string[] {
   ];
 }
 
-/** The worst first. A gateway outage is shown once, not for each task type that it affects. */
+/** In the order of the daemon. A gateway outage is shown once, not for each task type that it affects. */
 function causesOf({ gateway, health_reasons: reasons }: OverviewBody, style: Style): Cause[] {
   const down = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
-  const rest = down.length === 0 ? reasons : reasons.filter(({ code }) => code !== 'breaker_open');
-  const causes = [
-    ...down.map((one) => gatewayCause(one, style)),
-    ...rest.map((reason) => reasonCause(reason, style)),
-  ];
-  return causes.sort((a, b) => HEALTH_LEVELS[b.severity] - HEALTH_LEVELS[a.severity]);
+  if (down.length === 0) return reasons.map((reason) => reasonCause(reason, style));
+  const outages = gatewayCauses(down, style);
+  const first = reasons.findIndex(({ code }) => code === 'breaker_open');
+  const at = first < 0 ? reasons.length : first;
+  const [before, after] = [reasons.slice(0, at), reasons.slice(at)].map((part) =>
+    part.filter(({ code }) => code !== 'breaker_open').map((reason) => reasonCause(reason, style)),
+  );
+  return [...(before ?? []), ...outages, ...(after ?? [])];
 }
 
-function reasonCause({ severity, text, command, since }: HealthReasonBody, style: Style): Cause {
+/** Interfaces that are in the same state are one line, with the reason of the first. */
+function gatewayCauses(down: readonly InterfaceBody[], style: Style): Cause[] {
+  const states = [...groupBy(down, ({ breaker }) => breaker).values()];
+  return states
+    .sort(([a], [b]) => Number(b.breaker === 'open') - Number(a.breaker === 'open'))
+    .map((group) => gatewayCause(group, style));
+}
+
+function reasonCause({ severity, text, command, since, caused_by }: HealthReasonBody, style: Style): Cause {
   const began = since ? ` (since ${style.clockTime(since)})` : '';
-  return { severity, text: `${text}${began}`, command };
+  // An older daemon does not send it.
+  return { severity, text: `${text}${began}`, command, follows: Boolean(caused_by) };
 }
 
-function gatewayCause(one: InterfaceBody, style: Style): Cause {
-  const { breaker, since, reason, next_probe_at: next, instances } = one;
-  const name = one.interface === 'gateway' ? 'gateway' : `gateway interface ${one.interface}`;
+function gatewayCause(group: readonly [InterfaceBody, ...InterfaceBody[]], style: Style): Cause {
+  const { breaker, since, reason, next_probe_at: next, instances } = group[0];
+  const names = group.map((one) => one.interface);
+  const [first] = names;
+  const name =
+    first === 'gateway' ? 'gateway' : `gateway interface${names.length > 1 ? 's' : ''} ${names.join(', ')}`;
   const [state, word] = breaker === 'open' ? ['DOWN', 'open'] : ['recovering', 'half open'];
   const began = since === null ? '' : ` since ${style.clockTime(since)}`;
   const parts = [
@@ -81,16 +96,18 @@ function gatewayCause(one: InterfaceBody, style: Style): Cause {
     ...(next === null ? [] : [`next probe ${style.time(next).text}`]),
     ...(instances > 1 ? [`on ${instances} instances`] : []),
   ];
-  const isFatal = breaker === 'open' && !FOLLOW_UP_INTERFACES.includes(one.interface);
+  const isFatal = breaker === 'open' && names.some((one) => !FOLLOW_UP_INTERFACES.includes(one));
   const severity = isFatal ? 'alert' : 'warning';
   return {
     severity,
     text: `${name} ${state}${began} (breaker ${word})${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`,
     command: 'cardpoll doctor',
+    follows: false,
   };
 }
 
 function linesOf(cause: Cause, style: Style): string[] {
+  if (cause.follows) return sentenceLines(cause.text, style, '    ').map((line) => style.paint(line, 'dim'));
   const { text, tone } = style.health(cause.severity);
   const symbol = text.split(' ')[0] ?? '';
   return [

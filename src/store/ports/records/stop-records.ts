@@ -222,6 +222,8 @@ export interface StopControl {
   /** Stops called in the last hour and the last day. */
   readonly doneHour: number;
   readonly doneDay: number;
+  /** Stops called in this minute and the one before. */
+  readonly doneTwoMinutes: number;
   /** Stops that are held, that were only observed, and cards resumed in the last day; up to STOPS_COUNTED. */
   readonly held: number;
   /** Held stops that wait for an operator: their cause does not pass by itself. */

@@ -207,6 +207,7 @@ SELECT c.mode AS "set_mode.mode", c.mode_since AS "set_mode.since", c.mode_by AS
   c.jump_since AS "jump.since", c.jump_factor AS "jump.factor", c.jump_baseline AS "jump.baseline_mb_per_hour",
   c.jump_recent AS "jump.recent_mb_per_hour", c.jump_accepted_at AS "jump.accepted_at",
   (SELECT sum(n) FROM unnest(c.by_minute) n) AS done_hour,
+  c.by_minute[60] + c.by_minute[61] AS done_two_minutes,
   (SELECT sum(n) FROM unnest(c.by_quarter) n) AS done_day,
   held.held, held.held_for_operator, held.held_until,
   (SELECT count(*) FROM (SELECT FROM card_stops WHERE state = 'observed' LIMIT $1::integer) AS found) AS observed,

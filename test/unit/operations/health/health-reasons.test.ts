@@ -11,6 +11,7 @@ import {
   type TaskHealthInputs,
   taskReasons,
 } from '../../../../src/operations/health/health-reasons.ts';
+import { KeptReasons } from '../../../../src/operations/health/kept-reasons.ts';
 import type { StopFigures } from '../../../../src/operations/health/stop-figures.ts';
 import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
 import { instanceOf } from '../../../support/polled-fleet.ts';
@@ -60,6 +61,7 @@ const FINE: TaskHealthInputs = {
   advice: KEEP,
   pauses: [],
   nowMs: 0,
+  starting: false,
   breakers: [],
   followUps: [],
   since: new Map(),
@@ -269,9 +271,9 @@ describe('reasons of a task type', () => {
     const limit = { normalMs: 20, trying: false, reason: '53 % of the calls were refused' };
     const short = { ...enough, advice: SHORT };
     expect(taskReasons({ ...short, limit }).map(({ code, text }) => [code, text])).toEqual([
+      ['overloaded', 'demand exceeds what can be polled: poll realname 1.8 times less often'],
       ['concurrency_usage', '100 % of the limit is in use, and the queue grows'],
       ['limit_reduced', 'the limit is reduced to 36 of 100: 53 % of the calls were refused'],
-      ['overloaded', 'demand exceeds what can be polled: poll realname 1.8 times less often'],
     ]);
     expect(taskReasons(short)).toContainEqual(
       expect.objectContaining({ text: 'the limit is reduced to 36 of 100: the reason is not known yet' }),
@@ -349,6 +351,7 @@ describe('reasons of the fleet', () => {
         command: 'cardpoll stats failures',
         taskType: 'realname',
         since: new Date(60_000),
+        causedBy: null,
       },
     ]);
   });
@@ -387,6 +390,7 @@ describe('reasons of the fleet', () => {
         text: 'no instance leads: none with the role scheduler is alive, so no card comes due',
         command: 'cardpoll daemon --roles scheduler',
         since: new Date(7),
+        causedBy: null,
       },
     ]);
     expect(fleetReasons({ ...CALM, instances: [polls, instanceOf('b')], since })).toEqual([]);
@@ -403,6 +407,7 @@ describe('reasons of the fleet', () => {
         text: '1 of 2 instances cannot use the database (a): away for 7000',
         command: 'cardpoll doctor',
         since: new Date(7_000),
+        causedBy: null,
       },
     ]);
     const polls = instanceOf('c', { roles: ['worker'] });
@@ -411,6 +416,7 @@ describe('reasons of the fleet', () => {
         severity: 'alert',
         text: 'no instance leads: 2 of 3 instances cannot use the database: away for 5000',
         since: new Date(5_000),
+        causedBy: null,
       },
     ]);
   });
@@ -532,6 +538,7 @@ describe('reasons of the fleet', () => {
           'they count usage in different months; set time_zone alike and restart those with the wrong one',
         command: 'cardpoll stats instances',
         since: new Date(7),
+        causedBy: null,
       },
     ]);
   });
@@ -555,6 +562,7 @@ describe('reasons of the fleet', () => {
         text: expect.stringContaining(`${text} (2026-11-20T00:00:00.000Z)`),
         command: 'cardpoll doctor',
         since: new Date(recordsMs - 5_000),
+        causedBy: null,
       },
     ]);
   });
@@ -564,6 +572,103 @@ describe('reasons of the fleet', () => {
     [{ drainSeconds: null }, '60,000 cards in the queue'],
     [{ drainSeconds: null, advice: RAISE }, '60,000 cards in the queue, which never drains at this rate'],
   ])('say when a backlog is gone: %j', (change, text) => {
-    expect(taskReasons({ ...FINE, queueLength: 60_000, ...change })[0]).toMatchObject({ text });
+    expect(taskReasons({ ...FINE, queueLength: 60_000, ...change })).toContainEqual(
+      expect.objectContaining({ text }),
+    );
   });
+});
+
+describe('the order of reasons', () => {
+  const SLOW = { nowMs: 3_000, usualMs: 20, slowFromMs: null };
+  const linked = (inputs: Partial<TaskHealthInputs>) =>
+    taskReasons({ ...FINE, ...inputs }).map(({ code, causedBy }) => [code, causedBy]);
+
+  it('puts what follows after its cause', () => {
+    const night = { slowness: SLOW, advice: SHORT, avgDurationMs: 3_000, queueLength: 60_000 };
+    expect(linked({ ...night, achievedIntervalSeconds: 660 })).toEqual([
+      ['gateway_slow', null],
+      ['queue_backlog', 'gateway_slow'],
+      ['avg_duration', 'gateway_slow'],
+      ['interval_missed', 'gateway_slow'],
+      ['overloaded', 'gateway_slow'],
+    ]);
+    expect(linked({ breakers: [BREAKER], successRate: 10, slowness: SLOW })).toEqual([
+      ['breaker_open', null],
+      ['success_rate', 'breaker_open'],
+      ['gateway_slow', 'breaker_open'],
+    ]);
+    expect(linked({ successRate: 10 })).toEqual([['success_rate', null]]);
+  });
+
+  it('links nothing of one task type to a cause of another', () => {
+    const CALM = {
+      instances: [instanceOf('a')],
+      silence: null,
+      initStuck: false,
+      stops: null,
+      clockGap: null,
+    };
+    const tasks = [
+      { taskType: 'realname' as const, reasons: taskReasons({ ...FINE, slowness: SLOW }) },
+      {
+        taskType: 'package' as const,
+        reasons: taskReasons({ ...FINE, taskType: 'package', successRate: 92 }),
+      },
+    ];
+    const reasons = fleetReasons({ ...CALM, tasks, since: new Map() });
+    expect(reasons.map(({ code, causedBy }) => [code, causedBy])).toEqual([
+      ['gateway_slow', null],
+      ['success_rate', null],
+    ]);
+  });
+
+  it('begins with what cuts customers off', () => {
+    const stops = { ...CALM_STOPS, doneTwoMinutes: 807, doneHour: 807, doneDay: 2_877 };
+    const readings = { total: 100, implausible: 61, stopMode: 'enforce' as const };
+    const [first, second] = taskReasons({
+      ...FINE,
+      taskType: 'package',
+      breakers: [BREAKER],
+      stops,
+      readings,
+    });
+    expect(first).toMatchObject({
+      code: 'stop_surge',
+      severity: 'alert',
+      text: '807 cards stopped in 2 min, usually 3: make sure that the readings are right',
+      command: "cardpoll stops mode observe --reason 'too many stops'",
+    });
+    expect(second?.code).toBe('implausible_readings');
+  });
+
+  it.each<[string, Partial<StopFigures>]>([
+    ['as many as usual', { doneTwoMinutes: 40, doneHour: 1_200, doneDay: 28_800, budgetHour: null }],
+    ['few', { doneTwoMinutes: 19, doneHour: 19, doneDay: 19, budgetHour: null }],
+    ['a small part of the budget', { doneTwoMinutes: 150, doneHour: 150, doneDay: 150, budgetHour: 2_000 }],
+    ['none, by the mode', { doneTwoMinutes: 807, doneHour: 807, doneDay: 807, mode: 'observe' }],
+  ])('takes stops for no surge that are %s', (_, figures) => {
+    expect(taskReasons({ ...FINE, stops: { ...CALM_STOPS, ...figures } })).toEqual([]);
+  });
+});
+
+it('a fleet that has just started wakes no one for its metrics', () => {
+  const [reason] = taskReasons({ ...FINE, successRate: 70, starting: true });
+  expect(reason).toMatchObject({ code: 'success_rate', severity: 'warning' });
+  expect(reason?.text).toMatch(/^70 % of polls succeed; every instance started less than a minute ago$/);
+  expect(taskReasons({ ...FINE, breakers: [BREAKER], starting: true })[0]?.severity).toBe('alert');
+});
+
+it('a reason stays for ten seconds once it was shown, and no longer for having been shown for long', () => {
+  const kept = new KeptReasons();
+  const full = taskReasons({ ...FINE, successRate: 92 });
+  expect(kept.with(full, 0)).toBe(full);
+  expect(kept.with([], 4_000)).toEqual(full);
+  expect(kept.with(full, 5_000)).toBe(full);
+  expect(kept.with([], 9_999)).toEqual(full);
+  expect(kept.with([], 10_000)).toEqual([]);
+  expect(kept.with(full, 20_000)).toBe(full);
+  expect(kept.with(full, 60_000)).toBe(full);
+  expect(kept.with([], 61_000)).toEqual([]);
+  kept.with(full, 70_000);
+  expect(kept.with([], 3_000), 'a clock that was set back').toEqual([]);
 });

@@ -23,7 +23,7 @@ const reason = (
   code: HealthReason['code'],
   taskType: TaskType | null,
   severity: HealthReason['severity'] = 'alert',
-): HealthReason => ({ code, taskType, severity, text: '', command: null, since: null });
+): HealthReason => ({ code, taskType, severity, text: '', command: null, since: null, causedBy: null });
 
 const breaker = (
   name: string,

@@ -152,6 +152,7 @@ const FREE = {
   instances: [{ roles: ['worker'], databaseOutage: null }],
   pauses: [],
   nowMs: 0,
+  starting: false,
   breakers: [],
   followUps: [],
   stops: null,
@@ -279,12 +280,13 @@ describe('taskStatsOf', () => {
     const short = queueOf(rings, { inFlight: 7 });
     const { healthReasons } = taskStatsOf(short, reading(10, 0, 1_000, new Map(), rings), FREE);
     expect(healthReasons).toMatchObject([
+      { code: 'overloaded', causedBy: null },
       {
         code: 'concurrency_usage',
         severity: 'alert',
         text: '100 % of the limit is in use, and the queue grows',
+        causedBy: 'overloaded',
       },
-      { code: 'overloaded' },
     ]);
   });
 
@@ -323,6 +325,18 @@ describe('taskStatsOf', () => {
       ratePerSecond: 0,
       health: 'normal',
     });
+  });
+
+  it('takes a few failures of the last seconds for chance, not many', () => {
+    const polls = (over: Partial<Polls>): Polls => ({ ...reading(0, 0, 0).stats.window, ...over });
+    const five = polls({ succeeded: 970, failed: 30 });
+    const codes = (succeeded: number, failed: number) =>
+      taskStatsOf(queue, readingNow(five, polls({ succeeded, failed })), FREE).healthReasons.map(
+        ({ code }) => code,
+      );
+    expect(codes(90, 7)).toEqual([]);
+    expect(codes(900, 70)).toEqual(['success_rate']);
+    expect(codes(20, 10)).toEqual(['success_rate']);
   });
 
   it('judges health before rounding', () => {
