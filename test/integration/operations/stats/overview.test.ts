@@ -301,7 +301,8 @@ describe('a task type', () => {
     expect(jump).toMatchObject({ taskType: 'package', severity: 'alert', since: expect.any(Date) });
     expect(jump?.since?.getTime()).toBe((await stores.records.stopControl.jump())?.sinceMs);
     await stores.records.stopControl.setMode('enforce', 'anna', 'the readings are right');
-    clock.advance(5_000);
+    // A reason is shown for ten seconds at least.
+    clock.advance(10_000);
     expect(await codes()).toMatchObject({ package: [] });
   });
 
