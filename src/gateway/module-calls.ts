@@ -140,9 +140,12 @@ export function readByModule(
   for (const [, { error, reason }] of readings)
     if (error === 'throttled' || error === 'auth') throw told(module.name, error, reason);
   const byIccid = new Map(readings);
+  const isBatch = profile.interfaces[name]?.batch !== null;
   return (iccid) => {
     const { error, reason, value = null, iccid: own } = byIccid.get(iccid) ?? {};
     if (error !== undefined) throw told(module.name, error, reason);
+    // A vendor's list may lack a card or have another order: by its place alone, a reading may be a neighbour's.
+    if (own === undefined && isBatch) throw unnamed(module.name);
     if (own !== undefined) isAmong([iccidDigits(own) ?? String(own)], iccid);
     return ask(profile, module.name, 'read', 'malformed', () => checkedValue(kind, value));
   };
@@ -154,6 +157,10 @@ function told(module: string, error: unknown, reason: unknown): GatewayError {
     return new GatewayError('malformed', `module ${module}: read answered an error that does not exist`);
   const why = typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
   return new GatewayError(failure, `${error}${why}`, { isUnknownCard: failure === 'card' });
+}
+
+function unnamed(module: string): GatewayError {
+  return new GatewayError('malformed', `module ${module}: read left out the iccid of a reading of a batch`);
 }
 
 /** The key is not shown, wherever the module puts it. */

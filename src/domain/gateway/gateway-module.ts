@@ -54,7 +54,7 @@ type CardReading =
   /** realname: true or false; flow: megabytes of 1,000,000 bytes; card_status: the status; stop and start: null. */
   | {
       readonly value: boolean | number | string | null;
-      /** The card's number as the answer has it. A reading of another card is refused. */
+      /** The card's number as the answer has it. A reading of another card is refused; in a batch, so is one without it. */
       readonly iccid?: string;
     }
   /** `throttled` and `auth` concern the whole call, the others this card. */

@@ -193,6 +193,62 @@ interfaces:
   });
 });
 
+describe('a batch that a module reads', () => {
+  const profile = flow('value: used')
+    .replace('q: "{iccid}"', 'q: "{iccids}"')
+    .replace(/ }$/, ', batch: { size: 2, iccid: no } }');
+  const module = (reading: string) => `export const read = (_, { body }) => [${reading}];`;
+
+  it.each([
+    [
+      'the number of the answer',
+      '{ value: 5, iccid: JSON.parse(body)[0].no }',
+      ICCID,
+      { ok: true, value: 5 },
+    ],
+    [
+      'the number of a neighbour, whose place it took',
+      '{ value: 5, iccid: JSON.parse(body)[0].no }',
+      NEIGHBOUR,
+      { error: 'malformed', reason: `the answer is about another card: ${NEIGHBOUR}` },
+    ],
+    [
+      'no number: it may be the reading of a neighbour',
+      '{ value: JSON.parse(body)[0].used }',
+      NEIGHBOUR,
+      {
+        error: 'malformed',
+        reason: expect.stringContaining('read left out the iccid of a reading of a batch'),
+      },
+    ],
+    ['an error without a number', "{ error: 'unknown_card' }", ICCID, { error: 'card' }],
+  ])('has %s', async (_, reading, no, expected) => {
+    expect(await trial([{ no, used: 777 }], { profile, module: module(reading) })).toMatchObject(expected);
+  });
+});
+
+describe('a unit in an answer that is a list', () => {
+  const item = (unit: unknown) => [{ used: 2, unit, iccid: ICCID }];
+
+  it.each([
+    'value: "[0].used", unit_value: "[0].unit"',
+    'find: { iccid: iccid }, value: used, unit_value: unit',
+  ])('is read next to the value: %s', async (places) => {
+    expect(await readings(flow(places), [item('GB'), item('KiB')])).toEqual([2000, 0.002048]);
+    const [absent, unknown] = await readings(flow(places), [item(undefined), item('COUNT')]);
+    expect([absent, unknown]).toEqual([
+      expect.stringMatching(/unit is missing$/),
+      expect.stringMatching(/unit is not a unit of data volume: "COUNT"$/),
+    ]);
+  });
+
+  it('is not taken from beside the list', async () => {
+    const profile = flow('find: { items: data, iccid: iccid }, value: used, unit_value: unit');
+    const [reason] = await readings(profile, [{ unit: 'KB', data: [{ used: 2, iccid: ICCID }] }]);
+    expect(reason).toBe('unit is missing');
+  });
+});
+
 describe('no usage yet', () => {
   it.each([
     ['"records[0].bytes"', { records: [], meta: {} }],
