@@ -125,6 +125,17 @@ it('makes a poll by hand that is too early, also if each scheduled one would com
   await fleet.setIntervals(EVERY_SECONDS);
   await readGrowth();
   const began = (await fleet.logged(TOO_EARLY)).length;
+  // On a busy machine a poll by hand may come late enough to be made at once: then the next one is asked for.
+  await waitFor(
+    async () => {
+      await pollByHand();
+      return (await fleet.logged(TOO_EARLY)).length > began;
+    },
+    { what: 'a line of a poll too early' },
+  );
+});
+
+async function pollByHand(): Promise<void> {
   const { stdout } = await fleet.cli(
     ...['trigger', 'batch', '--card-ids', '1,2,3', '--task', 'carddata', '-o', 'json'],
   );
@@ -137,11 +148,7 @@ it('makes a poll by hand that is too early, also if each scheduled one would com
     { everyMs: 50, what: 'the trigger to be completed' },
   );
   expect(trigger).toMatchObject({ succeeded: 3, early: 0, early_until: null });
-  // Not by its states, since all may be over when a busy machine asks for the first one.
-  await waitFor(async () => (await fleet.logged(TOO_EARLY)).length > began, {
-    what: 'a line of a poll too early',
-  });
-});
+}
 
 it.each([
   ['sign throws', 'connect', 'module ours.mjs: sign failed: no signature with ***'],
