@@ -3,7 +3,7 @@
 //
 // Usual is a geometric mean over the last day in which there were polls, of medians and of means: an hour of trouble hardly
 // moves it, and slow seconds move it least. So a gateway that is slower for good is the usual one after about a day, and one
-// that gets slower by a percent a minute is seen after one to three hours.
+// that gets slower by a percent a minute is seen after two to four hours.
 import { AVG_DURATION_MS } from '../health.ts';
 import { type Durations, shareFrom } from '../numbers.ts';
 import type { PresentMetrics } from './task-metrics.ts';
