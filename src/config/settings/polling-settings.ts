@@ -61,14 +61,14 @@ const FACTOR = { min: 2, max: 1_000 };
 /** `20` or `off`. Below 2 the usual ups and downs of a day would hold stops; above 1000 no wrong unit of KB and MB would. */
 const JUMP_FACTOR: Kind<JumpFactor> = kindOf(`number, ${FACTOR.min} to ${FACTOR.max}, or off`, (raw) => {
   if (raw === false || raw === 'off' || raw === 'false') return 'off';
-  const factor = fraction({ min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY }).parse(raw);
+  const factor = Number(raw);
   if (factor < FACTOR.min)
     return refuse(`must be at least ${FACTOR.min}: growth doubles and halves in the course of any day`);
   if (factor > FACTOR.max)
     return refuse(
       `must be at most ${FACTOR.max}, or KB that are taken for MB would pass; off turns the watch off`,
     );
-  return factor;
+  return fraction(FACTOR).parse(raw);
 });
 
 /** The readings of usage. */
