@@ -122,13 +122,13 @@ export class ConfigOperations {
     const ring = schedule?.rings.find(
       (one) => one.configId === config.id && one.taskType === config.taskType,
     );
-    const members = schedule === null ? null : (ring?.members ?? 0);
     const waitMs = schedule?.waitMs[config.taskType] ?? null;
     const achievedMs =
       schedule === null || ring === undefined || waitMs === null
         ? null
         : achievedIntervalMsOf(ring, schedule.nowMs, waitMs);
-    const isLoaded = ring?.loaded === true && ring.building === null;
+    // A ring that is new, or being built again, holds a part of its cards: how many it polls is not known yet.
+    const members = ring?.loaded === true && ring.building === null ? ring.members : null;
     return {
       ...config,
       members,
@@ -136,7 +136,7 @@ export class ConfigOperations {
       skippedRevolutions: schedule === null ? null : (ring?.skippedRevolutions ?? 0),
       problems: problemsOf(config, {
         all,
-        members: isLoaded ? members : null,
+        members,
         rateLimits: this.deps.rateLimits,
         offers: this.deps.offers,
       }),

@@ -12,7 +12,12 @@ export const configReport = report('PollingConfig', {
   intervalSeconds: z.int(),
   priority: z.int(),
   status: z.literal([0, 1]),
-  members: z.int().nullable().describe('Cards its ring holds; null while the live store does not answer'),
+  members: z
+    .int()
+    .nullable()
+    .describe(
+      'Cards it polls; null: not known, its ring is not built yet, or the live store does not answer',
+    ),
   achievedIntervalSeconds: z
     .number()
     .nullable()

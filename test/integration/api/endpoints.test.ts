@@ -374,7 +374,7 @@ describe('polling-configs', () => {
       interval_seconds: 60,
       priority: expect.any(Number),
       status: 1,
-      members: expect.any(Number),
+      members: null,
       achieved_interval_seconds: null,
       skipped_revolutions: 0,
       problems: expect.any(Array),

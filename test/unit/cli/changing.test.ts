@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { TaskBody } from '../../../src/api/client/client-bodies.ts';
+import type { ConfigBody, TaskBody } from '../../../src/api/client/client-bodies.ts';
 import type { Launchers } from '../../../src/cli/launchers.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -33,6 +33,10 @@ function readings(line: string): unknown {
   if (line.startsWith('GET /api/admin/polling-stats/tasks')) {
     return { items: TASK_TYPES.map((type) => task(type)) };
   }
+  if (line.startsWith('GET /api/admin/polling-configs?')) {
+    return { items: [CONFIG], page: 1, page_size: 100, total: 1 };
+  }
+  if (line.startsWith('GET /api/admin/audit')) return { items: [], page: 1, page_size: 100, total: 0 };
   return line.includes('/preview') ? { matching: 100_000, estimated: true } : null;
 }
 
@@ -184,13 +188,65 @@ describe('asking first', () => {
     expect(requests.filter(changed)).toHaveLength(1);
   });
 
+  const ten = (over: Partial<ConfigBody>, changes: readonly object[] = []) =>
+    daemonThatSays((request, response) => {
+      const config = { ...CONFIG, members: 10_000, ...over };
+      const list = (items: readonly unknown[]) => ({ items, page: 1, page_size: 100, total: items.length });
+      const line = request.line;
+      const concurrency = { current: 0, max: 900, usage_percent: 0 };
+      const tasks = TASK_TYPES.map((type) => task(type, { concurrency, effective_concurrency: 900 }));
+      const answer = line.includes('/tasks')
+        ? list(tasks)
+        : line.includes('/audit')
+          ? list(changes)
+          : line.includes('/polling-configs?')
+            ? list([config])
+            : (readings(line) ?? (line.includes('/polling-concurrency') ? LIMIT : config));
+      json(answer)(request, response);
+    });
+
+  it.each([
+    ['a ring that is not built yet', { members: null }],
+    ['a config that is enabled', { members: null, status: 0 }],
+  ] as const)('counts the cards of %s', async (_, over) => {
+    const { env } = await ten({ interval_seconds: 1, ...over });
+    const argv = over.members === null && 'status' in over ? ['configs', 'enable', '3'] : fast;
+    const slow = argv === fast ? await ten({ interval_seconds: 300, ...over }) : { env };
+    expect(await cli(argv, { env: slow.env })).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('With up to 100,000 cards, carddata needs 100,000 polls a second'),
+    });
+  });
+
+  it.each([
+    [
+      'an interval',
+      ['configs', 'set', '3', '--interval-seconds', '9'],
+      'config 3',
+      { interval_seconds: 600 },
+    ],
+    ['a limit', ['concurrency', 'set', 'realname', '1500'], 'task_type realname', { max_concurrency: 100 }],
+  ] as const)('takes several steps of %s within an hour for one', async (_, argv, object, before) => {
+    const entry = { id: 1, at: '2026-11-21T09:55:00.000Z', object, before, after: {} };
+    const room = { members: 10_000, interval_seconds: 40 };
+    const { env } = await ten(room, [
+      { ...entry, before: { ...before, ...room, max_concurrency: 900 } },
+      entry,
+    ]);
+    expect(await cli(argv, { env })).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('The gateway'),
+    });
+    expect((await cli(argv, { env: (await ten(room)).env })).code).toBe(0);
+  });
+
   it('shows demand against capacity, and changes nothing without an answer', async () => {
     const { env, requests } = await daemon();
     const asked = await cli(fast, { env, tty: true, input: 'n\n' });
     expect(asked.code).toBe(1);
     expect(asked.stderr).toContain('every 1s');
     expect(asked.stderr).toMatch(
-      /1,000,000 cards, carddata needs 1,000,000 polls a second \(now: 278 .*a limit of 100 allows about 833 polls/,
+      /1,000,000 cards, carddata needs 1,000,000 polls a second \(now: 556 .*a limit of 100 allows about 833 polls/,
     );
     expect(requests.filter(changed)).toEqual([]);
     const plan = await cli(['concurrency', 'set', 'realname', '100000', '--dry-run'], { env });
@@ -265,7 +321,8 @@ describe('names', () => {
   const daemon = () =>
     daemonThatSays((request, response) => {
       const list = { items, page: 1, page_size: 100, total: items.length };
-      json(readings(request.line) ?? (request.line.includes('?') ? list : CONFIG))(request, response);
+      const isList = request.line.includes('/polling-configs?');
+      json(isList ? list : (readings(request.line) ?? CONFIG))(request, response);
     });
 
   it.each([

@@ -7,6 +7,7 @@ import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import type { CommandContext } from '../../command.ts';
 import { type ConfirmOptions, confirmIf } from '../../confirm.ts';
+import { everyItem } from '../../named.ts';
 import { selectionText } from '../../output/reports/config-tables.ts';
 import { cardCount, digitsOf, span } from '../../output/style.ts';
 
@@ -14,6 +15,12 @@ import { cardCount, digitsOf, span } from '../../output/style.ts';
 const MOST_TIMES_RAISED = 10;
 
 const BACKLOG = 'A backlog will grow, and cards will be polled less often than configured.';
+
+/** What a change would do, and whether that is to be asked about. */
+interface DemandPlan {
+  readonly isDrastic: boolean;
+  readonly lines: readonly string[];
+}
 
 /** @throws CardpollError kind `not_found`: without the numbers of the task type nothing says how drastic a change is. */
 export async function measuredTask(context: CommandContext, taskType: TaskType): Promise<TaskBody> {
@@ -27,17 +34,25 @@ export async function measuredTask(context: CommandContext, taskType: TaskType):
 }
 
 /** Shows demand against capacity under the new limit. */
-export function confirmLimit(
+export async function confirmLimit(
   context: CommandContext,
   task: TaskBody,
   limit: number,
   options: ConfirmOptions,
 ): Promise<void> {
+  if (options.yes === true && options.dryRun !== true) return;
+  const { isDrastic, lines } = await limitPlan(context, task, limit);
+  return confirmIf(isDrastic, context, lines, options);
+}
+
+async function limitPlan(context: CommandContext, task: TaskBody, limit: number): Promise<DemandPlan> {
   const { task_type, demand_per_second: demand, concurrency, scheduled_cards } = task;
   const before = concurrency.max;
   const starves = limit < before && isFarOver(demand, roomOf(task, limit));
   const isNeeded = demand >= perSecondAt(task, limit) / 2;
-  const floods = limit > MOST_TIMES_RAISED * Math.max(before, DEFAULT_MAX_CONCURRENCY) && !isNeeded;
+  const former = (await valuesOfAnHourAgo(context, 'concurrency.set')).get(`task_type ${task_type}`);
+  const lowest = Math.min(before, Number(former?.max_concurrency ?? before));
+  const floods = limit > MOST_TIMES_RAISED * Math.max(lowest, DEFAULT_MAX_CONCURRENCY) && !isNeeded;
   const number = (value: number) => value.toLocaleString('en-US');
   const lines = [
     `Set the limit of ${task_type}, with ${cardCount(scheduled_cards)}: ${number(before)} -> ${number(limit)}.`,
@@ -45,7 +60,26 @@ export function confirmLimit(
     ...(starves ? [BACKLOG] : []),
     ...(floods ? [`The gateway may get ${number(limit)} calls at a time.`] : []),
   ];
-  return confirmIf(starves || floods, context, lines, options);
+  return { isDrastic: starves || floods, lines };
+}
+
+/**
+ * What was changed in the last hour, as it was before: several small steps are one large one. Values are by object, as the
+ * audit trail names them; an object that is new has none.
+ */
+async function valuesOfAnHourAgo(context: CommandContext, action: string): Promise<Map<string, Values>> {
+  const since = new Date(context.io.clock.now() - 3_600_000).toISOString();
+  const changes = await ask(context, 'reading the audit trail', (client) =>
+    everyItem((page, pageSize) => client.audit({ since, action }, page, pageSize)),
+  );
+  // The newest is first, so that the oldest of each object stays.
+  return new Map(changes.flatMap(({ object, before }) => (before ? [[object, before as Values]] : [])));
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+function intervalIn(former: Values | undefined): { interval_seconds?: number } {
+  return typeof former?.interval_seconds === 'number' ? { interval_seconds: former.interval_seconds } : {};
 }
 
 type Measured = Pick<TaskBody, 'capacity' | 'effective_concurrency' | 'avg_duration_ms_10s'>;
@@ -94,10 +128,10 @@ type Planned = Pick<
   'name' | 'task_type' | 'card_condition' | 'carrier_id' | 'interval_seconds' | 'status'
 >;
 
-/**
- * Shows what the config demands.
- * @param before null: it is new.
- */
+/** What a limit that nobody raised allows. Up to that, a change is not drastic however many times it multiplies the polls. */
+const USUAL_PER_SECOND = (DEFAULT_MAX_CONCURRENCY * 1000) / ASSUMED_MS;
+
+/** @param before null: it is new. */
 export async function confirmConfig(
   context: CommandContext,
   before: ConfigBody | null,
@@ -105,26 +139,67 @@ export async function confirmConfig(
   options: ConfirmOptions,
 ): Promise<void> {
   if (options.yes === true && options.dryRun !== true) return;
+  const { isDrastic, lines } = await configPlan(context, before, after);
+  return confirmIf(isDrastic, context, lines, options);
+}
+
+/**
+ * What the config demands, with all others of its task type. Read from the configs, not from the statistics: those know only
+ * rings that are built, and intervals that the daemon has seen, so that a second step just after a first would look like none.
+ * @param before null: it is new.
+ */
+async function configPlan(
+  context: CommandContext,
+  before: ConfigBody | null,
+  after: Planned,
+): Promise<DemandPlan> {
   const task = await measuredTask(context, after.task_type);
-  const sameCards = before?.carrier_id === after.carrier_id && before.card_condition === after.card_condition;
+  const all = await ask(context, 'reading polling configs', (client) =>
+    everyItem((page, pageSize) => client.configs(page, pageSize)),
+  );
+  const ofType = all.filter((config) => config.task_type === after.task_type && config.status === 1);
+  const former = await valuesOfAnHourAgo(context, 'config');
+  let now = 0;
+  let anHourAgo = 0;
+  let others = 0;
+  for (const config of ofType) {
+    const cards = config.members ?? (await cardsOf(context, config));
+    const demand = demandOf(config, cards);
+    now += demand;
+    anHourAgo += demandOf({ ...config, ...intervalIn(former.get(`config ${config.id}`)) }, cards);
+    if (config.id !== before?.id) others += demand;
+  }
+  const sameCards =
+    before?.status === 1 &&
+    before.task_type === after.task_type &&
+    before.carrier_id === after.carrier_id &&
+    before.card_condition === after.card_condition;
   // It may poll so many cards. A config of higher priority may keep some of them.
   const cards = (sameCards ? before.members : null) ?? (await cardsOf(context, after));
-  const replaced = before?.task_type === task.task_type ? demandOf(before, before.members ?? 0) : 0;
-  const demand = Math.max(0, task.demand_per_second - replaced) + demandOf(after, cards);
+  const demand = others + demandOf(after, cards);
   const limit = task.effective_concurrency;
-  const starves = demand > task.demand_per_second && isFarOver(demand, roomOf(task, limit));
+  const starves = demand > now && isFarOver(demand, roomOf(task, limit));
+  const isFaster = before?.status === 1 && after.interval_seconds < before.interval_seconds;
+  const floods =
+    isFaster && demand > MOST_TIMES_RAISED * Math.min(now, anHourAgo) && demand > USUAL_PER_SECOND;
   const what = before === null ? 'Create' : 'Change';
   const lines = [
     `${what} polling config "${after.name}": ${task.task_type}, ${selectionText(after)}, every ${span(after.interval_seconds)}.`,
-    `With up to ${cardCount(cards)}, ${task.task_type} needs ${rate(demand)} (now: ${rate(task.demand_per_second)}); ` +
+    `With up to ${cardCount(cards)}, ${task.task_type} needs ${rate(demand)} (now: ${rate(now)}); ` +
       `${roomText(task, limit)}.`,
     ...(starves ? [BACKLOG] : []),
+    ...(floods && !starves
+      ? [`The gateway gets more than ${MOST_TIMES_RAISED} times the calls of an hour ago.`]
+      : []),
   ];
-  return confirmIf(starves, context, lines, options);
+  return { isDrastic: starves || floods, lines };
 }
 
 /** All cards of the carrier: how many of them are verified changes with every poll. */
-async function cardsOf(context: CommandContext, { carrier_id }: Planned): Promise<number> {
+async function cardsOf(
+  context: CommandContext,
+  { carrier_id }: Pick<Planned, 'carrier_id'>,
+): Promise<number> {
   const selection = { carrier_id, status: null };
   return (await ask(context, 'counting cards', (client) => client.countSelected(selection))).body.matching;
 }

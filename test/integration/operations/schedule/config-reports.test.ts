@@ -65,7 +65,7 @@ describe('a config', () => {
     expect(first).toMatchObject({ id: 1, ...told });
     expect(second, 'which was of another task type').toMatchObject({
       id: 2,
-      members: 0,
+      members: null,
       achievedIntervalSeconds: null,
       skippedRevolutions: 0,
     });
@@ -120,7 +120,7 @@ describe('a config', () => {
   });
 
   it('without a card is a problem only once its ring is loaded and none is being built', async () => {
-    expect(await configsOver().show(1)).toMatchObject({ members: 0, problems: [] });
+    expect(await configsOver().show(1)).toMatchObject({ members: null, problems: [] });
     await fill(1, 'realname', []);
     expect(await configsOver().show(1)).toMatchObject({ members: 0, problems: [NO_CARD] });
     expect(await configsOver(ringsWith({ loaded: false })).show(1)).toMatchObject({ problems: [] });

@@ -17,7 +17,7 @@ const NIGHT = {
   priority: 3,
   status: 1,
 } as const;
-const UNREAD = { members: 0, achievedIntervalSeconds: null, skippedRevolutions: 0 };
+const UNREAD = { members: null, achievedIntervalSeconds: null, skippedRevolutions: 0 };
 
 let stores: OperatedStores;
 let configs: Operations['configs'];
