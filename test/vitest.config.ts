@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { assetFiles } from './asset-files.ts';
 
@@ -56,6 +57,18 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      // Of units and parts, what npm test shows by a sample and on one adapter only, now as a whole: `npm run test:long`.
+      {
+        extends: true,
+        test: {
+          name: 'samples',
+          include: sampledFiles(),
+          env: { CARDPOLL_TEST_LONG: '1' },
+          globalSetup,
+          ...parts,
+          sequence: { groupOrder: 2 },
+        },
+      },
       // Minutes each: `npm run test:long`, not part of npm test.
       {
         extends: true,
@@ -64,7 +77,7 @@ export default defineConfig({
           include: ['test/{fault,long}/**/*.test.ts'],
           globalSetup,
           maxWorkers: 2,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       // Upgrades: `npm run test:deb-upgrade` (as root) and `npm run test:upgrade`, not part of npm test.
@@ -74,9 +87,19 @@ export default defineConfig({
           name: 'packages',
           include: ['test/packages/**/*.test.ts'],
           globalSetup,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],
   },
 });
+
+/** See docs/decisions/0040-what-the-suite-repeats.md. */
+function sampledFiles(): string[] {
+  const folder = new URL('.', import.meta.url).pathname;
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const isSampled = (file: string) =>
+    /\.test\.tsx?$/.test(file) &&
+    /\/effort\.ts'|describeRecordStore\(/.test(readFileSync(`${folder}${file}`, 'utf8'));
+  return files.filter(isSampled).map((file) => `test/${file}`);
+}

@@ -5,12 +5,12 @@ import type { Card } from '../../../src/domain/cards/card.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { addCards, describeRecordStore, followChanges, iccidOf, range, reading, row } from './stores.ts';
+import { addCards, describeBothRecordStores, followChanges, iccidOf, range, reading, row } from './stores.ts';
 
 const NOTHING = { changed: [], removed: [] };
 const CAUGHT_UP = { caughtUp: true };
 
-describeRecordStore('card changes', (db) => {
+describeBothRecordStores('card changes', (db) => {
   it('reports nothing when nothing happened', async () => {
     await addCards(db.store, 1, 2);
     const mark = await db.store.cards.changeMark();

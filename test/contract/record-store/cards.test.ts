@@ -1,9 +1,9 @@
 // Reading cards: pages, by id, by iccid.
 import { expect, it } from 'vitest';
 import type { CardFilter } from '../../../src/store/ports/records/card-records.ts';
-import { addCards, ascending, describeRecordStore, iccidOf, range, reading, row } from './stores.ts';
+import { addCards, ascending, describeBothRecordStores, iccidOf, range, reading, row } from './stores.ts';
 
-describeRecordStore('cards', (db) => {
+describeBothRecordStores('cards', (db) => {
   it('pages through all cards in id order', async () => {
     await addCards(db.store, ...range(250).reverse());
     const seen: number[] = [];

@@ -2,9 +2,9 @@ import pg from 'pg';
 import { expect, it } from 'vitest';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { emptyDatabase } from '../../support/fresh-stores.ts';
-import { describeRecordStore } from './stores.ts';
+import { describeBothRecordStores } from './stores.ts';
 
-describeRecordStore('the clock', (db) => {
+describeBothRecordStores('the clock', (db) => {
   it('is the database’s own, in epoch milliseconds', async () => {
     expect(Math.abs((await db.store.now()) - Date.now())).toBeLessThan(5_000);
   });

@@ -4,11 +4,11 @@ import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { ResultWriter } from '../../../src/engine/results/result-writer.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Settlement } from '../../../src/store/ports/live/work-queue.ts';
-import { addCards, describeRecordStore, range } from './stores.ts';
+import { addCards, describeBothRecordStores, range } from './stores.ts';
 
 const T = 1_795_251_272_123;
 
-describeRecordStore('refused results', (db) => {
+describeBothRecordStores('refused results', (db) => {
   /** Hands the outcomes to a writer. @returns the cards that failed and those it reported as refused. */
   async function finish(outcomes: readonly PollOutcome[]) {
     const failed: number[] = [];

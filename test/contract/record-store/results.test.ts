@@ -1,11 +1,11 @@
 // Writing poll outcomes: poll times, flags, usage months and their guard against counting twice.
 import { expect, it } from 'vitest';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
-import { addCards, describeRecordStore, range, reading } from './stores.ts';
+import { addCards, describeBothRecordStores, range, reading } from './stores.ts';
 
 const T = 1_795_251_272_123;
 
-describeRecordStore('results', (db) => {
+describeBothRecordStores('results', (db) => {
   const usageOf = async (cardId: number) => (await db.store.cards.byIds([cardId]))[0]?.usage;
   const records = async () => Number((await db.sql('SELECT count(*) AS count FROM usage_records'))[0]?.count);
 

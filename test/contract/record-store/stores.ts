@@ -1,5 +1,5 @@
-// Runs one suite on both record stores: PostgreSQL and PGlite (the built worker, dist/pglite-worker.js). Every test
-// gets migrated, empty tables. Also the few moves many suites share.
+// Runs one suite on the record stores: PostgreSQL, and PGlite (the built worker, dist/pglite-worker.js), which npm test only
+// asks what it may answer otherwise (docs/decisions/0040-what-the-suite-repeats.md). Every test gets migrated, empty tables. Also the few moves many suites share.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
 import { CARD_DEFAULTS, type CardImport, type NamedCard } from '../../../src/domain/cards/card.ts';
@@ -11,6 +11,7 @@ import type { RecordStore } from '../../../src/store/ports/records/record-store.
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import type { SqlClient, SqlValue } from '../../../src/store/sql/client/sql-client.ts';
 import { sqlRecordStore } from '../../../src/store/sql/sql-record-store.ts';
+import { IS_LONG } from '../../support/effort.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 
 export const WORKER_URL = new URL('../../../dist/pglite-worker.js', import.meta.url);
@@ -65,8 +66,22 @@ export const DEPLOYMENTS = [
   ['PGlite', embeddedDeployment],
 ] as const;
 
+/** For what is the same SQL on both: npm test has it on PostgreSQL, `npm run test:long` on both. */
 export function describeRecordStore(concern: string, suite: (context: Context) => void): void {
-  describe.each(DEPLOYMENTS)(`${concern}: %s`, (_, deploy) => {
+  describeOn(IS_LONG ? DEPLOYMENTS : DEPLOYMENTS.slice(0, 1), concern, suite);
+}
+
+/** For what depends on the driver or the session: values on their way, times, sequence of transactions. */
+export function describeBothRecordStores(concern: string, suite: (context: Context) => void): void {
+  describeOn(DEPLOYMENTS, concern, suite);
+}
+
+function describeOn(
+  deployments: ReadonlyArray<(typeof DEPLOYMENTS)[number]>,
+  concern: string,
+  suite: (context: Context) => void,
+): void {
+  describe.each(deployments)(`${concern}: %s`, (_, deploy) => {
     let deployment: Deployment;
     const opened: RecordStore[] = [];
     const another = async (): Promise<RecordStore> => {

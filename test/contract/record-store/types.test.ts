@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { RULE_TYPES, ruleTypeFits } from '../../../src/domain/alerts/alert-rule.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
-import { addCards, describeRecordStore } from './stores.ts';
+import { addCards, describeBothRecordStores } from './stores.ts';
 
-describeRecordStore('types', (db) => {
+describeBothRecordStores('types', (db) => {
   it('of tasks', async () => {
     const rows = await db.sql('SELECT task_type FROM task_types');
     expect(rows.map((row) => row.task_type).sort()).toEqual([...TASK_TYPES].sort());

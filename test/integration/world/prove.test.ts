@@ -3,7 +3,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 
-const PROVE = [new URL('../../world/run.js', import.meta.url).pathname, 'prove'];
+/** Its processes compile PGlite as it comes, like those of the tests (test/vitest.config.ts). */
+const PROVE = ['--liftoff-only', new URL('../../world/run.js', import.meta.url).pathname, 'prove'];
 
 it('lives a night twice alike, and prints the table so far when it is interrupted', async () => {
   const prove = spawn('node', [
@@ -13,7 +14,7 @@ it('lives a night twice alike, and prints the table so far when it is interrupte
     '--minutes',
     '1',
     '--cards',
-    '20',
+    '5',
     '--instances',
     '1',
   ]);

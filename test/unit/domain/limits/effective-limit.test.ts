@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { EffectiveLimit } from '../../../../src/domain/limits/effective-limit.ts';
 import { mix32 } from '../../../../src/domain/schedule/phase.ts';
+import { firstRows } from '../../../support/effort.ts';
 import {
   type Bearing,
   bearing,
@@ -107,16 +108,18 @@ describe('a gateway with a capacity', () => {
     }
   });
 
-  it.each([
-    [20, 0.03],
-    [20, 0.05],
-    [20, 0.08],
-    [100, 0.05],
-    [100, 0.1],
-    [500, 0.08],
-    [500, 0.1],
-    [500, 0.2],
-  ])(
+  it.each(
+    firstRows(3, [
+      [500, 0.2],
+      [100, 0.1],
+      [500, 0.08],
+      [100, 0.05],
+      [500, 0.1],
+      [20, 0.08],
+      [20, 0.05],
+      [20, 0.03],
+    ] as const),
+  )(
     'finds the way back from two calls of %i ms, where a share of %d is refused at random',
     (latencyMs, share) => {
       for (const normalMs of [latencyMs, null]) {

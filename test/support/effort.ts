@@ -1,0 +1,14 @@
+// How much of a thing a test tries: `npm test` shows it by a sample, `npm run test:long` has minutes for all of it. The
+// files that import this run in both (the project `samples` of test/vitest.config.ts). What may be sampled, and what not:
+// docs/decisions/0040-what-the-suite-repeats.md.
+export const IS_LONG = process.env.CARDPOLL_TEST_LONG === '1';
+
+/** So many seeds, runs or cards. */
+export function sampled(quick: number, all: number): number {
+  return IS_LONG ? all : quick;
+}
+
+/** Rows for `it.each`: the first ones, which differ most, come first. */
+export function firstRows<Row>(quick: number, rows: readonly Row[]): readonly Row[] {
+  return IS_LONG ? rows : rows.slice(0, quick);
+}
