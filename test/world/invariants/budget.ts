@@ -6,20 +6,26 @@ const CALL_MS = 15_000;
 
 export const budget: Invariant = {
   name: 'budget',
-  says: 'No more cards are stopped in an hour than the budget allows, but those that operators order or release.',
+  says: 'No more stops take effect in an hour than the budget allows, but those that operators order or release.',
   watch: (world, check) => {
     const most = world.settings.stops.maxPerHour.cards;
     const stopped = new Map<string, number>();
+    const counting = new Set<number>();
     return {
       gateway: {
-        called: ({ name, iccid }) => {
+        called: ({ id, name, iccid }) => {
           const card = world.cardOf.get(iccid);
-          if (name !== 'stop' || card?.ordered === true || card?.released === true) return;
+          if (name === 'stop' && card?.ordered !== true && card?.released !== true) counting.add(id);
+        },
+        // A call that was refused has stopped nobody, and its place is free again.
+        tookEffect: ({ id, iccid }) => {
+          if (!counting.delete(id)) return;
           const { now } = world.time;
           const { at: returnedAt, to } = world.lastReturn;
           // What the record store has lost, the budget has forgotten.
           const isForgotten = (at: number) => at >= to - CALL_MS && at <= returnedAt;
-          for (const [one, at] of stopped) if (now - at >= HOUR_MS || isForgotten(at)) stopped.delete(one);
+          for (const [one, at] of stopped)
+            if (now - at >= HOUR_MS - CALL_MS || isForgotten(at)) stopped.delete(one);
           stopped.set(iccid, now);
           check(
             stopped.size <= most,

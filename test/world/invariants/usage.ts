@@ -17,12 +17,15 @@ export const usage: Invariant = {
          where u.month = '${month}-01' and u.suspected_mb is null`,
       );
       for (const { cardId, usedMb, lastReadingMb, iccid } of rows) {
-        const peak = world.gateway.sims.get(iccid)?.shownPeaks.get(month) ?? 0;
+        const sim = world.gateway.sims.get(iccid);
+        const shownMb = sim?.shownPeaks.get(month) ?? 0;
+        // A reading in another unit is not believed, so it is no growth either.
+        const peak = sim?.peaks.get(month) ?? 0;
         const isFirstSim = world.cardOf.get(iccid)?.cardId === cardId && !world.exchanged.has(cardId);
         check(
-          lastReadingMb <= peak + 0.001,
+          lastReadingMb <= shownMb + 0.001,
           () =>
-            `card ${cardId} is recorded with a reading of ${lastReadingMb} MB, the gateway showed ${peak}`,
+            `card ${cardId} is recorded with a reading of ${lastReadingMb} MB, the gateway showed ${shownMb}`,
         );
         // Of a SIM that came later, the first reading is where its count begins.
         if (!isFirstSim) continue;
@@ -30,11 +33,10 @@ export const usage: Invariant = {
           usedMb <= peak + 0.001,
           () => `card ${cardId} is recorded with ${usedMb} MB, the gateway showed ${peak}`,
         );
-        const card = world.gateway.sims.get(iccid);
-        const unreadMb = ((card?.mbPerHour ?? 0) * 240_000) / 3_600_000 + 0.01;
+        const unreadMb = ((sim?.mbPerHour ?? 0) * 240_000) / 3_600_000 + 0.01;
         check(
           usedMb >= peak - unreadMb,
-          () => `card ${cardId} is recorded with ${usedMb} MB, the gateway showed ${peak} minutes ago`,
+          () => `card ${cardId} is recorded with ${usedMb} MB, the gateway showed ${peak} MB minutes ago`,
         );
       }
     },
