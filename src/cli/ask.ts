@@ -17,11 +17,11 @@ const SPINNER_AFTER_MS = 300;
 /** A client, whose code is loaded when it is needed. @param signal ends its calls. */
 export async function openClient(
   { clock }: Io,
-  { url, token, timeoutMs }: Pick<ClientConfig, 'url' | 'token' | 'timeoutMs'>,
+  { url, token, tokenFrom, timeoutMs }: Pick<ClientConfig, 'url' | 'token' | 'tokenFrom' | 'timeoutMs'>,
   signal: AbortSignal,
 ): Promise<ApiClient> {
   const { ApiClient } = await import('../api/client/client.ts');
-  return new ApiClient({ url, token, timeoutMs, signal, clock });
+  return new ApiClient({ url, token, tokenFrom, timeoutMs, signal, clock });
 }
 
 /** @param label what the spinner says, without dots. */

@@ -35,6 +35,8 @@ export function commandLineOf(argv: readonly string[], root: CommandSpec): Comma
   }
   words.unshift(...options);
   const usual = path[0].subcommands?.find(({ isDefault }) => isDefault === true);
+  // The name of a group alone asks what is in it.
+  if (usual === undefined && path[0].run === undefined && words.length === 0) words.push(HELP);
   const asksHelp = words.some((word) => flagNames(HELP_OPTION).includes(word));
   return { path: usual === undefined || asksHelp ? path : [usual, ...path], words };
 }

@@ -1,4 +1,5 @@
-// The layout of help: examples first, then usage, commands and options. Global options come last.
+// The layout of help: examples first, then usage, commands and options. Global options are named last; `cardpoll --help`
+// explains them.
 import type { Help } from 'commander';
 import {
   type CommandPath,
@@ -8,21 +9,32 @@ import {
   partsOf,
   shownBelow,
 } from './command.ts';
-import { HELP_OPTION, inheritedOptions, optionsOf, VERSION_OPTION } from './global-options.ts';
+import {
+  commonOptions,
+  flagNames,
+  HELP_OPTION,
+  inheritedOptions,
+  optionsOf,
+  VERSION_OPTION,
+} from './global-options.ts';
 
 type Item = readonly [term: string, description: string];
+const USUAL_WIDTH = 80;
 const HELP_COMMAND: Item = ['help [command]', 'Show help'];
 
 export function formatHelp(path: CommandPath, helper: Help): string {
   const [spec, ...above] = path;
-  const own = [...optionsOf(spec), HELP_OPTION].map(optionItem);
-  const global = [VERSION_OPTION, ...inheritedOptions(path)].map(optionItem);
+  const isRoot = above.length === 0;
+  const common = commonOptions(spec);
+  const inherited = inheritedOptions(path).slice(0, -common.length);
+  const explained = isRoot ? [VERSION_OPTION, ...common] : inherited;
+  const options = [...explained, ...optionsOf(spec), HELP_OPTION].map(optionItem);
   const args = (spec.arguments ?? []).map(({ name, doc }): Item => [name.replace(/[<>[\].]/g, ''), doc]);
   const commands = shownBelow(spec).map((sub): Item => {
-    const options = optionsOf(sub).length > 0 ? ['[options]'] : [];
-    return [[sub.name, ...options, ...argumentsOf(sub)].join(' '), sub.summary];
+    const own = optionsOf(sub).length > 0 ? ['[options]'] : [];
+    return [[sub.name, ...own, ...argumentsOf(sub)].join(' '), sub.summary];
   });
-  const width = Math.max(...[...args, ...commands, ...own, ...global].map(([term]) => term.length));
+  const width = Math.max(...[...args, ...commands, ...options].map(([term]) => term.length));
   const section = (title: string, items: readonly Item[]) => {
     const lines = items.map(([term, text]) => helper.formatItem(term, width, text, helper));
     return items.length === 0 ? [] : ['', title, ...lines];
@@ -38,11 +50,20 @@ export function formatHelp(path: CommandPath, helper: Help): string {
     '',
     `${spec.summary}.`,
     ...section('Arguments:', args),
-    ...section('Commands:', above.length === 0 ? [...commands, HELP_COMMAND] : commands),
-    ...section('Options:', above.length === 0 ? [...global, ...own] : own),
-    ...section('Global options:', above.length === 0 ? [] : global),
+    ...section('Commands:', isRoot ? [...commands, HELP_COMMAND] : commands),
+    ...section('Options:', options),
+    ...(isRoot ? [] : ['', helper.boxWrap(named(common), helper.helpWidth ?? USUAL_WIDTH)]),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** @returns the names in one sentence, and the words of -o, which are those of the command. */
+function named(common: readonly OptionSpec[]): string {
+  const names = common.map((option) => {
+    const [name = ''] = flagNames(option);
+    return option.flags.startsWith('-o') ? `${name} (${option.doc})` : name;
+  });
+  return `Global options, explained by cardpoll --help: ${names.join(', ')}.`;
 }
 
 function argumentsOf({ arguments: args = [] }: CommandSpec): string[] {

@@ -99,6 +99,8 @@ export interface ClientConfig {
   /** Name of the context that gives the URL; null: it comes from another source. */
   readonly context: string | null;
   readonly token: string | null;
+  /** Names the source of the token: `CARDPOLL_TOKEN`, `--token-file (/path)`; null: there is none. */
+  readonly tokenFrom: string | null;
   /** Where the context stores the token; null: it comes from another source, or there is none. */
   readonly contextTokenFile: string | null;
   /** Time limit for one answer, in milliseconds. */
@@ -112,11 +114,12 @@ export async function loadClientConfig(inputs: ConfigInputs): Promise<ClientConf
   const context = reader.isSet(SETTINGS.client.url) ? null : await currentContext(inputs.env);
   const { token, timeoutMs } = SETTINGS.client;
   const tokenFile = reader.isSet(token) ? null : (context?.tokenFile ?? null);
+  const ofContext = `context ${context?.name}`;
   return reader.finish({
     url: context?.url ?? daemonUrl(reader),
     context: context?.name ?? null,
-    token:
-      tokenFile === null ? reader.read(token) : reader.readFile(token, tokenFile, `context ${context?.name}`),
+    token: tokenFile === null ? reader.read(token) : reader.readFile(token, tokenFile, ofContext),
+    tokenFrom: tokenFile === null ? reader.originOf(token) : `${ofContext} (${tokenFile})`,
     contextTokenFile: tokenFile,
     timeoutMs: reader.read(timeoutMs),
   });

@@ -61,6 +61,11 @@ export class SettingReader {
     return this.#parse(setting, this.#find(setting));
   }
 
+  /** What gives the value: the name of a flag, a variable or a file. null: nothing does. */
+  originOf(setting: Setting<unknown>): string | null {
+    return this.#find(setting)?.origin ?? null;
+  }
+
   /** The effective values of a section. */
   readAll<S extends Section>(section: S): Values<S> {
     const values = Object.entries(section).map(([name, setting]) => [name, this.read(setting)]);

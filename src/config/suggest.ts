@@ -1,11 +1,18 @@
 // "Did you mean ...?" for keys, variables and commands. One measure of closeness for the whole product.
 import { closest, distance } from 'fastest-levenshtein';
 
-/** The known name nearest to a mistyped one, or null when no name is close enough. */
+/** A shorter word begins too many names. */
+const SHORTEST_BEGINNING = 4;
+
+/** The known name that a beginning or a mistyped name means, or null when no name is close enough. */
 export function nearest(typed: string, known: readonly string[]): string | null {
   if (known.length === 0) return null;
+  const begun = typed.length < SHORTEST_BEGINNING ? [] : known.filter((name) => name.startsWith(typed));
+  if (begun.length > 0) return begun.reduce((best, name) => (name.length < best.length ? name : best));
   const best = closest(typed, known as string[]);
-  return distance(typed, best) <= Math.max(2, Math.floor(typed.length / 3)) ? best : null;
+  // Two letters of three make another word.
+  const most = typed.length <= 3 ? 1 : Math.max(2, Math.floor(typed.length / 3));
+  return distance(typed, best) <= most ? best : null;
 }
 
 /** ` (did you mean X?)`, or an empty string. */

@@ -96,7 +96,7 @@ it('explains it', async () => {
 
 it.each([
   ['realname', ['trigger', 'single', '--card-id', '1', '--task', 'realname']],
-  ['stop', ['cards', 'stop', demoIccid(1), '--reason', 'test']],
+  ['stop', ['cards', 'stop', demoIccid(1), '--reason', 'test', '--yes']],
   ['stop', ['stops', 'release', '--all', '--reason', 'test', '--yes']],
   ['start', ['cards', 'resume', demoIccid(1), '--reason', 'test']],
 ])('refuses what needs %s: %j', async (name, args) => {

@@ -38,7 +38,7 @@ it('a fleet is polled by the profile', async () => {
 
 it('a daemon that observes stops nothing until an operator enforces', async () => {
   expect((await fleet.cli('stops', 'mode')).stdout).toMatch(/^mode +observe\nsource +setting\n/);
-  const refused = await cardpoll('cards', 'stop', '7', '--reason', 'stolen');
+  const refused = await cardpoll('cards', 'stop', '7', '--reason', 'stolen', '--yes');
   expect([refused.code, refused.stderr]).toEqual([
     75,
     expect.stringContaining('cardpoll stops mode enforce'),
@@ -46,11 +46,11 @@ it('a daemon that observes stops nothing until an operator enforces', async () =
   expect((await cardpoll('stops', 'mode', 'enforce', '--reason', 'checked')).code, 'asks').toBe(64);
   await fleet.cli('stops', 'mode', 'enforce', '--reason', 'checked', '--yes');
 
-  const stopped = await fleet.cli('cards', 'stop', '7', '--reason', 'stolen', '--wait');
+  const stopped = await fleet.cli('cards', 'stop', '7', '--reason', 'stolen', '--yes', '--wait');
   expect(stopped.stdout).toMatch(/^stopped +yes$/m);
   expect(Object.values((await fleet.truth()).stops)).toEqual([1]);
   expect((await fleet.cli('stops', '--state', 'done')).stdout).toMatch(/^ +7 +\d+ +\d+ +\d{4}-\d\d +done /m);
-  expect((await cardpoll('cards', 'stop', '7', '--reason', 'again')).code).toBe(75);
+  expect((await cardpoll('cards', 'stop', '7', '--reason', 'again', '--yes')).code).toBe(75);
 
   await fleet.cli('stops', 'mode', 'observe', '--reason', 'emergency');
   expect((await fleet.cli('stops', 'mode')).stdout).toMatch(/^mode +observe\nsource +operator\n/);

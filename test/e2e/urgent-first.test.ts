@@ -91,7 +91,7 @@ it('an ordered stop is made among the first, with a thousand cards waiting', asy
   await fleet.redis.zadd(QUEUE, ...others, String(Date.now() + 1), String(CARDS));
   const before = statusCalls;
   const orderedAt = performance.now();
-  await fleet.cli('cards', 'stop', String(CARDS), '--reason', 'stolen');
+  await fleet.cli('cards', 'stop', String(CARDS), '--reason', 'stolen', '--yes');
   await waitFor(() => stoppedAt.has(demoIccid(CARDS)), { timeoutMs: 120_000, what: 'the stop' });
   const polls = statusCalls - before;
   const tookMs = Math.round((stoppedAt.get(demoIccid(CARDS)) ?? 0) - orderedAt);

@@ -21,6 +21,8 @@ export interface ApiClientOptions {
   /** Base URL without a trailing slash. */
   readonly url: string;
   readonly token: string | null;
+  /** What the token was read from; null: there is none. */
+  readonly tokenFrom: string | null;
   /** For one whole answer. */
   readonly timeoutMs: number;
   /** Aborts what is under way; the calls then throw its reason. */
@@ -56,7 +58,7 @@ export class ApiCalls {
     const { clock } = this.options;
     const send = repeats(call) ? (what: Outgoing) => exchangeUntilDone(what, clock) : exchange;
     const { status, text } = await this.#attempt(call, send);
-    if (status < 200 || status > 299) throw errorOfAnswer(this.options.url, status, text);
+    if (status < 200 || status > 299) throw errorOfAnswer(this.options, status, text);
     return text;
   }
 
@@ -64,7 +66,7 @@ export class ApiCalls {
   async *stream(call: Call): AsyncGenerator<Buffer> {
     const response = await this.#attempt(call, open);
     const { statusCode: status = 0 } = response;
-    if (status !== 200) throw errorOfAnswer(this.options.url, status, await readBounded(response));
+    if (status !== 200) throw errorOfAnswer(this.options, status, await readBounded(response));
     try {
       yield* response;
     } catch (error) {

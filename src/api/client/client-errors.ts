@@ -7,6 +7,7 @@ import {
   messageOf,
 } from '../../platform/errors.ts';
 import { objectIn } from '../../platform/json.ts';
+import type { ApiClientOptions } from './client-calls.ts';
 
 const KINDS: Record<number, ErrorKind> = {
   400: 'bad_data',
@@ -29,13 +30,19 @@ const NO_PATH = 'there is nothing at /';
 const NO_PATH_HINT = 'the daemon is older than this command, or an instance without the role api';
 
 /** The error an answer stands for: its problem body where there is one, its status otherwise. */
-export function errorOfAnswer(url: string, status: number, text: string): CardpollError {
+export function errorOfAnswer(
+  { url, tokenFrom }: Pick<ApiClientOptions, 'url' | 'tokenFrom'>,
+  status: number,
+  text: string,
+): CardpollError {
   const problem = problemIn(text);
   // Another server has no such page; a daemon says in a problem what it does not have.
   if (status < 400 || (status === 404 && problem === null)) return notCardpoll(url);
   const kind = KINDS[status] ?? 'internal';
   const message = problem?.message ?? `the daemon at ${url} answered with status ${status}`;
-  const hint = problem?.hint ?? hintOf(kind, message);
+  // With several contexts, which token was sent is the question.
+  const sent = status === 401 && tokenFrom !== null ? `the token of ${tokenFrom} was sent` : undefined;
+  const hint = sent ?? problem?.hint ?? hintOf(kind, message);
   return new CardpollError(kind, problem?.code ?? `http_${status}`, message, {
     ...(hint === undefined ? {} : { hint }),
     fields: problem?.fields ?? [],

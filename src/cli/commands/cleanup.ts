@@ -38,6 +38,7 @@ const CONFIG = {
 const configs = defineCommand({
   name: 'configs',
   summary: 'Show how long each kind of data is kept',
+  isDefault: true,
   run: (context) =>
     showList(context, 'reading cleanup configs', (client) => client.cleanupConfigs(), {
       table: configTable,

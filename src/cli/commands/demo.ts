@@ -68,7 +68,14 @@ async function showDashboard(context: CommandContext, url: string, ended: AbortS
   try {
     await watch(
       context,
-      { url, timeoutMs: ANSWER_WITHIN_MS, context: null, token: null, contextTokenFile: null },
+      {
+        url,
+        timeoutMs: ANSWER_WITHIN_MS,
+        context: null,
+        token: null,
+        tokenFrom: null,
+        contextTokenFile: null,
+      },
       signal,
     );
   } catch (error) {
@@ -77,7 +84,11 @@ async function showDashboard(context: CommandContext, url: string, ended: AbortS
 }
 
 async function printStatus({ io }: CommandContext, url: string, ended: AbortSignal): Promise<void> {
-  const client = await openClient(io, { url, token: null, timeoutMs: STATUS_EVERY_MS }, ended);
+  const client = await openClient(
+    io,
+    { url, token: null, tokenFrom: null, timeoutMs: STATUS_EVERY_MS },
+    ended,
+  );
   const rest = () => io.clock.sleep(STATUS_EVERY_MS, ended);
   for (; !ended.aborted; await rest()) {
     try {

@@ -110,7 +110,7 @@ const simulate = defineCommand({
     { flags: '--listen <host:port>', doc: 'address to serve on', kind: HOST_PORT, required: true },
     {
       flags: '--profile <name|file>',
-      doc: 'profile to serve (default: the default profile); credentials set in the environment are checked; if none are set, every call is accepted',
+      doc: 'profile to serve (default: that of the configuration, else the default profile); configured credentials are checked; if there are none, every call is accepted',
       kind: text('name or file'),
     },
     {
@@ -141,9 +141,8 @@ const simulate = defineCommand({
   ],
   run: async ({ io, launchers, configInputs }, { options: { profile: name, ...options } }) => {
     const flags = { ...configInputs.flags, '--gateway-profile': name };
-    const profile =
-      name === undefined ? {} : { profile: await loadSimulatedGateway({ ...configInputs, flags }) };
-    return launchers.simulate({ ...options, ...profile }, (url) => {
+    const profile = await loadSimulatedGateway({ ...configInputs, flags });
+    return launchers.simulate({ ...options, profile }, (url) => {
       io.stderr.write(`simulated gateway: ${url} (counts: ${url}/stats)\n`);
     });
   },

@@ -93,7 +93,8 @@ export class OrderFeeder extends LoopService<
     this.#dropped += dropped;
     this.#afterCardId = lastCardId ?? 0;
     if (lastCardId !== null) return;
-    if (this.#dropped > 0) log.info({ stops: this.#dropped }, 'held stops dropped: not wanted any more');
+    if (this.#dropped > 0)
+      log.info({ stops: this.#dropped }, 'held and observed stops dropped: not wanted any more');
     this.#dropped = 0;
     this.#lookAtHeldAt = clock.monotonic() + LOOK_AT_HELD_EVERY_MS;
   }

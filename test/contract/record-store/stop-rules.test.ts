@@ -202,26 +202,30 @@ describeRecordStore('rules of stops', (db) => {
     });
   });
 
-  it.each([
+  const LOOKS = [{ maxPerHour: 0 }, { mode: 'observe' as const }];
+  const ENDS = [
     ['the allowance was raised', 'UPDATE cards SET allowance_mb = 5000 WHERE card_id = 1'],
     ['the usage was corrected', 'UPDATE card_usage SET used_mb = 1 WHERE card_id = 1'],
     ['the card was stopped otherwise', 'UPDATE cards SET stopped = true WHERE card_id = 1'],
     ['the card was removed', 'DELETE FROM cards WHERE card_id = 1'],
     ['the card has another SIM', "UPDATE cards SET iccid = '898600000000000077' WHERE card_id = 1"],
     ['the month is over', 'UPDATE card_usage SET closed = true WHERE card_id = 1'],
-  ])('a held stop is dropped when %s', async (_, change) => {
-    // Usage of long ago is not wanted at all.
-    const month = new Date().toISOString().slice(0, 7);
-    await db.store.results.ensurePartitions(month);
-    await db.sql(`UPDATE card_usage SET month = '${month}-01'`);
-    for (const cardId of [1, 2])
-      await db.store.stops.claim(sim(cardId), month, LEASE_MS, rules({ maxPerHour: 0 }));
-    expect(await db.store.stops.dropUnwanted(0, 10)).toEqual({ lastCardId: 2, dropped: 0 });
-    await db.sql(change);
-    expect(await db.store.stops.dropUnwanted(0, 1)).toEqual({ lastCardId: 1, dropped: 1 });
-    expect(await db.store.stops.dropUnwanted(1, 1)).toEqual({ lastCardId: 2, dropped: 0 });
-    expect(await db.store.stops.dropUnwanted(2, 1)).toEqual({ lastCardId: null, dropped: 0 });
-  });
+  ] as const;
+  it.each(LOOKS.flatMap((look) => ENDS.map(([when, change]) => [look, when, change] as const)))(
+    'a stop that is not made (%j) is dropped when %s',
+    async (look, _, change) => {
+      // Usage of long ago is not wanted at all.
+      const month = new Date().toISOString().slice(0, 7);
+      await db.store.results.ensurePartitions(month);
+      await db.sql(`UPDATE card_usage SET month = '${month}-01'`);
+      for (const cardId of [1, 2]) await db.store.stops.claim(sim(cardId), month, LEASE_MS, rules(look));
+      expect(await db.store.stops.dropUnwanted(0, 10)).toEqual({ lastCardId: 2, dropped: 0 });
+      await db.sql(change);
+      expect(await db.store.stops.dropUnwanted(0, 1)).toEqual({ lastCardId: 1, dropped: 1 });
+      expect(await db.store.stops.dropUnwanted(1, 1)).toEqual({ lastCardId: 2, dropped: 0 });
+      expect(await db.store.stops.dropUnwanted(2, 1)).toEqual({ lastCardId: null, dropped: 0 });
+    },
+  );
 
   it('releases many held stops also by a plan that was made for few', async () => {
     const hold = (from: number, to: number) =>

@@ -103,7 +103,14 @@ it('the client waits for the work, which is done once', async () => {
   };
   const { signal } = new AbortController();
   const { url } = api.server;
-  const client = new ApiClient({ url, token: null, timeoutMs: 600_000, signal, clock: { sleep } });
+  const client = new ApiClient({
+    url,
+    token: null,
+    tokenFrom: null,
+    timeoutMs: 600_000,
+    signal,
+    clock: { sleep },
+  });
   let created: unknown = null;
   await whileLocked(async () => {
     created = client.createAlertRule(rule('waited for') as AlertRuleRequest);

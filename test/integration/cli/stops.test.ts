@@ -302,20 +302,25 @@ describe('runs', () => {
 
 describe('one card', () => {
   it('is stopped by id or iccid', async () => {
-    expect(await run(['cards', 'stop', iccidOf(8), '--reason', REASON])).toMatchObject({
+    expect(await run(['cards', 'stop', iccidOf(8), '--reason', REASON, '--yes'])).toMatchObject({
       code: 0,
       stdout: 'card   8\nstate  requested\n',
     });
     expect(await states()).toEqual({ 8: 'requested' });
     expect((await run(['cards', 'stop', '8'])).code, 'no reason').toBe(64);
-    expect((await run(['cards', 'stop', '999999', '--reason', REASON])).code).toBe(1);
+    expect((await run(['cards', 'stop', '999999', '--reason', REASON, '--yes'])).code).toBe(1);
+    expect(await run(['cards', 'stop', '9', '--reason', REASON])).toMatchObject({
+      code: 64,
+      stderr: expect.stringMatching(/Stop card 9.*iccid \d+\.\n.*cut off/),
+    });
+    expect(await states(), 'not without a yes').toEqual({ 8: 'requested' });
     await api.sql('UPDATE cards SET stopped = true WHERE card_id = 9');
-    expect((await run(['cards', 'stop', '9', '--reason', REASON])).code).toBe(75);
+    expect((await run(['cards', 'stop', '9', '--reason', REASON, '--yes'])).code).toBe(75);
   });
 
   it('is waited for', async () => {
     const [waited] = await Promise.all([
-      run(['cards', 'stop', '8', '--reason', REASON, '--wait']),
+      run(['cards', 'stop', '8', '--reason', REASON, '--yes', '--wait']),
       waitFor(async () => (await states())[8] === 'requested').then(() =>
         api.sql('UPDATE cards SET stopped = true WHERE card_id = 8'),
       ),

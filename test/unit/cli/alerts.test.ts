@@ -173,7 +173,6 @@ describe('alerts rules', () => {
     [[...CREATE, '--rule-type', 'avg_duration', '--threshold', '-5'], /threshold/],
     [['alerts', 'rules', 'lst'], /did you mean list.*cardpoll alerts rules --help/i],
     [['alerts', 'rule'], /did you mean rules/i],
-    [['alerts'], /command is missing.*cardpoll alerts --help/],
   ])('%j is refused before anything is sent', async (argv, message) => {
     const { env, requests } = await daemonThatSays(json(RULE));
     const { code, stderr } = await cli(argv, { env });
@@ -266,6 +265,7 @@ describe('what an on-call does', () => {
     [['alerts', 'redeliver', '12'], ALERT, 'POST /api/admin/polling-alert-history/12/redeliver'],
     [['alerts', 'silences'], { items: [SILENCE] }, 'GET /api/admin/polling-alert-silences'],
     [['alerts', 'unsilence', '5'], SILENCE, 'DELETE /api/admin/polling-alert-silences/5'],
+    [['alerts'], page([ALERT]), 'GET /api/admin/polling-alert-history?state=firing&page=1&page_size=20'],
     [
       ['alerts', 'history', '--state', 'firing'],
       page([ALERT]),

@@ -430,7 +430,7 @@ describe('pause and resume', () => {
   it('resumes all, or one task type, and says when nothing was paused', async () => {
     const { env, requests } = await daemonThatSays(json({ items: [] }));
     const outcome = await cli(['resume'], { env });
-    expect(outcome).toMatchObject({ code: 0, stderr: 'nothing was paused\n' });
+    expect(outcome).toMatchObject({ code: 0, stdout: '', stderr: 'nothing was paused\n' });
     await cli(['resume', 'package'], { env });
     const ended = await daemonThatSays(json({ items: [PAUSE] }));
     expect((await cli(['resume'], { env: ended.env })).stderr).toBe('no longer paused:\n');
@@ -642,7 +642,11 @@ describe('launched commands', () => {
     const { code, stdout, stderr } = await cli(argv, { launchers: { simulate } });
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toMatch(/^[^\n]*http:\/\/127\.0\.0\.1:8090\/stats[^\n]*\n$/);
-    expect(seen).toEqual([{ listen: { host: '127.0.0.1', port: 0 }, latencyMs: 50, failureRate: 0.1 }]);
+    const [{ profile, ...behaviour } = {}] = seen as { profile?: unknown }[];
+    expect(behaviour).toEqual({ listen: { host: '127.0.0.1', port: 0 }, latencyMs: 50, failureRate: 0.1 });
+    expect(profile).toMatchObject({ token: null });
+    await cli(argv, { env: { CARDPOLL_GATEWAY_TOKEN: 'of-the-operator' }, launchers: { simulate } });
+    expect(seen[1]).toMatchObject({ profile: { token: 'of-the-operator' } });
   });
 
   it('print where the demo answers once it does, and its state from then on', async () => {

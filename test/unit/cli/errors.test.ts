@@ -133,6 +133,20 @@ describe('the daemon', () => {
     expect(stderr).toMatch(/CARDPOLL_TOKEN.*--token-file/);
   });
 
+  it('answers 401 to a token: names where it is from', async () => {
+    const problem = {
+      title: 'Unauthorized',
+      status: 401,
+      detail: 'the admin token is not known',
+      code: 'auth',
+    };
+    const { env } = await daemonThatSays(json(problem, 401));
+    const { stderr } = await cli(['stats'], { env: { ...env, CARDPOLL_TOKEN: 'not-this-one-it-is' } });
+    expect(stderr).toBe(
+      'cardpoll: the admin token is not known (hint: the token of CARDPOLL_TOKEN was sent)\n',
+    );
+  });
+
   it('answers 500 with garbage: 70', async () => {
     const { env } = await daemonThatSays(json('\u0000\u0001 boom', 500));
     const { code, stderr } = await cli(['stats'], { env });
@@ -192,8 +206,9 @@ describe('the command line', () => {
     [[...SIMULATE, '--failure-rate', '1.1'], /failure-rate.*out of bounds/],
     [[...SIMULATE, '--max-concurrency', '0'], /max-concurrency.*out of bounds/],
     [[...SIMULATE, '--capacity', '0'], /capacity.*out of bounds/],
-    [['gateway'], /a command is missing.*cardpoll gateway --help/],
-    [[], /a command is missing.*cardpoll --help/],
+    [['gateway', '--url', 'http://127.0.0.1:1'], /a command is missing.*cardpoll gateway --help/],
+    [['foo'], /unknown command 'foo' \(hint: cardpoll --help\)/],
+    [['conc'], /unknown command 'conc' \(did you mean concurrency\?\)/],
   ])('%j: 64, one line and what helps', async (argv, expected) => {
     const { code, stdout, stderr } = await cli(argv);
     expect([code, stdout]).toEqual([64, '']);

@@ -43,6 +43,8 @@ it('help states the unit of a default', async () => {
 
 it('help and help of a command show the same as --help', async () => {
   expect(await cli(['help'])).toEqual(await cli(['--help']));
+  expect(await cli([])).toEqual(await cli(['--help']));
+  expect(await cli(['gateway'])).toEqual(await cli(['gateway', '--help']));
   expect(await cli(['help', 'stats'])).toEqual(await cli(['stats', '--help']));
 });
 

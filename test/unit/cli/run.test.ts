@@ -9,7 +9,7 @@ function warnings(url: string, token: string | null, times = 1): string {
   const stderr = new PassThrough();
   const check = plainHttpWarning({ stderr } as unknown as Io);
   for (let time = 0; time < times; time += 1)
-    check({ url, token, context: null, contextTokenFile: null, timeoutMs: 1_000 });
+    check({ url, token, tokenFrom: null, context: null, contextTokenFile: null, timeoutMs: 1_000 });
   return String(stderr.read() ?? '');
 }
 

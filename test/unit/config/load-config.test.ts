@@ -536,18 +536,21 @@ describe('other scopes', () => {
     expect(await loadClientConfig(inputs({}))).toEqual({
       url: 'http://127.0.0.1:7480',
       token: null,
+      tokenFrom: null,
       context: null,
       contextTokenFile: null,
       timeoutMs: 10_000,
     });
+    const tokenFile = file('token', 'operator-token-01\n');
     const flags = {
-      '--token-file': file('token', 'operator-token-01\n'),
+      '--token-file': tokenFile,
       '--url': 'https://cardpoll.example/',
     };
     const env = { CARDPOLL_URL: 'http://ignored', CARDPOLL_TOKEN: 'ignored', CARDPOLL_REDIS_URL: REDIS };
     expect(await loadClientConfig(inputs({ flags, env, yaml: 'client: { timeout_ms: 3s }' }))).toEqual({
       url: 'https://cardpoll.example',
       token: 'operator-token-01',
+      tokenFrom: `--token-file (${tokenFile})`,
       context: null,
       contextTokenFile: null,
       timeoutMs: 3_000,

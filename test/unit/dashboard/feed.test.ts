@@ -73,7 +73,16 @@ async function clientOf(
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const signal = new AbortController().signal;
-  return { client: new ApiClient({ url, token: null, timeoutMs: 60_000, signal, clock: systemClock }) };
+  return {
+    client: new ApiClient({
+      url,
+      token: null,
+      tokenFrom: null,
+      timeoutMs: 60_000,
+      signal,
+      clock: systemClock,
+    }),
+  };
 }
 
 const received = (events: readonly Event[], source: string) =>

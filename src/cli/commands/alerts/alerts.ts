@@ -1,6 +1,7 @@
 // `cardpoll alerts`: fired alerts and what is done about them: history, ack, redeliver, silences that suppress
 // notifications for a time, and a test of a webhook before any alert fires. The subcommands about rules are in the other
 // files of this folder.
+import type { ApiClient } from '../../../api/client/client.ts';
 import type { SilenceBody, WebhookTrialBody } from '../../../api/client/client-bodies.ts';
 import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
 import { ALERT_STATES, RULE_TYPES } from '../../../domain/alerts/alert-rule.ts';
@@ -19,6 +20,19 @@ import { span } from '../../output/style.ts';
 import { fieldList, listTable, ofOne } from '../../output/table.ts';
 import { RULE, rules, show } from './alert-rules.ts';
 import { recommended } from './alerts-recommended.ts';
+
+const firing = defineCommand({
+  name: 'firing',
+  summary: 'Show the alerts that are firing',
+  isDefault: true,
+  examples: [
+    'cardpoll alerts  # what is wrong now, and who handles it',
+    'cardpoll alerts firing --page-size 100  # more lines',
+    'cardpoll alerts firing --all -o jsonl  # every firing alert, for programs',
+  ],
+  options: pageOptions(20),
+  run: (context, { options }) => showAlerts(context, options, { state: 'firing' }, 'no alert is firing'),
+});
 
 const history = defineCommand({
   name: 'history',
@@ -39,19 +53,29 @@ const history = defineCommand({
   ],
   run: (context, { options }) => {
     const { ruleId, state } = options;
-    const filter = { rule_id: ruleId, state };
-    return showPages(context, options, {
-      label: 'reading the alert history',
-      read: (client, page, pageSize) => client.alertHistory(filter, page, pageSize),
-      keyOf: ({ id }) => id,
-      table: listTable(alertColumns),
-      noun: 'alerts',
-      empty: Object.values(filter).some((value) => value !== undefined)
+    const empty =
+      ruleId !== undefined || state !== undefined
         ? 'no alert matches: cardpoll alerts history shows all'
-        : 'no alert has fired yet; to see the rules: cardpoll alerts rules',
-    });
+        : 'no alert has fired yet; to see the rules: cardpoll alerts rules';
+    return showAlerts(context, options, { rule_id: ruleId, state }, empty);
   },
 });
+
+function showAlerts(
+  context: CommandContext,
+  options: Parameters<typeof showPages>[1],
+  filter: Parameters<ApiClient['alertHistory']>[0],
+  empty: string,
+): Promise<number> {
+  return showPages(context, options, {
+    label: 'reading alerts',
+    read: (client, page, pageSize) => client.alertHistory(filter, page, pageSize),
+    keyOf: ({ id }) => id,
+    table: listTable(alertColumns),
+    noun: 'alerts',
+    empty,
+  });
+}
 
 const ALERT = {
   name: '<alert_id>',
@@ -199,7 +223,7 @@ export const alerts: CommandSpec = {
     'cardpoll alerts recommended --apply  # create the recommended rules',
   ],
   subcommands: [
-    ...[rules, show, history, acknowledge, silence, silences, unsilence],
+    ...[firing, rules, show, history, acknowledge, silence, silences, unsilence],
     ...[test, redeliver, recommended],
   ],
 };

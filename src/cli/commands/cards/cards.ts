@@ -13,6 +13,7 @@ import {
   type OptionSpec,
   type OptionsOf,
 } from '../../command.ts';
+import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { follow } from '../../follow.ts';
 import { dimmed, noteCut, printAnswer, writeAllAsync } from '../../output/print.ts';
@@ -42,15 +43,20 @@ const show = defineCommand({
 
 const stopCard = defineCommand({
   name: 'stop',
-  summary: 'Stop a card, whatever it has used',
+  summary: 'Stop a card, whatever it has used; asks first',
   examples: [
     'cardpoll cards stop 42 --reason "stolen"  # by card id; its next package poll stops it',
     'cardpoll cards stop 89860012345678901234 --reason "stolen" --wait  # by iccid, and wait for it',
     'cardpoll cards resume 42 --reason "found again"  # the way back',
   ],
   arguments: [CARD_ARGUMENT],
-  options: [REASON_OPTION, { flags: '--wait', doc: 'wait until the gateway shows the card stopped' }],
+  options: [
+    REASON_OPTION,
+    { flags: '--wait', doc: 'wait until the gateway shows the card stopped' },
+    ...CONFIRM_OPTIONS,
+  ],
   run: async (context, { args: [card], options }) => {
+    await confirm(context, () => stopPlan(context, card), options);
     const answer = await ask(context, 'ordering the stop', (client) => client.stopCard(card, options.reason));
     if (options.wait !== true) {
       return printAnswer(context, answer, orderedStopFields);
@@ -63,6 +69,15 @@ const stopCard = defineCommand({
     return printAnswer(context, stopped, cardFields);
   },
 });
+
+async function stopPlan(context: CommandContext, card: string): Promise<string[]> {
+  const { body } = await ask(context, 'reading the card', (client) => client.card(card));
+  const carrier = body.carrier_id === null ? '' : ` of carrier ${body.carrier_id}`;
+  return [
+    `Stop card ${body.card_id}${carrier}, iccid ${body.iccid}.`,
+    'Its customer is cut off until the card is resumed.',
+  ];
+}
 
 const resumeCard = defineCommand({
   name: 'resume',
@@ -109,6 +124,7 @@ function queryOf({ carrierId, status, stopped, vendorId }: OptionsOf<typeof FILT
 const list = defineCommand({
   name: 'list',
   summary: 'Show cards in id order',
+  isDefault: true,
   examples: [
     'cardpoll cards list --carrier-id 7  # the first cards of a carrier',
     'cardpoll cards list --stopped yes --after-id 4711  # stopped cards after card 4711',
@@ -131,7 +147,11 @@ const list = defineCommand({
   ],
   run: async (context, { options }) => {
     const body = await matching(context, queryOf(options), options.afterId, options.limit);
-    await printAnswer(context, { body, text: JSON.stringify(body) }, listText);
+    const isAll =
+      Object.values(queryOf(options)).every((value) => value === undefined) && options.afterId === 0;
+    await printAnswer(context, { body, text: JSON.stringify(body) }, (shown, style) =>
+      listText(shown, style, isAll ? 'there is no card yet: cardpoll cards import FILE' : 'no card matches'),
+    );
     noteCut(context, moreText(body));
     return EXIT_OK;
   },
@@ -151,10 +171,11 @@ async function matching(context: CommandContext, query: CardQuery, afterId: numb
   });
 }
 
-function listText(body: CardListBody, style: Style): string {
+/** @param empty said where there is no card. */
+function listText(body: CardListBody, style: Style, empty: string): string {
   const { items } = body;
   if (!style.forPeople) return cardTable(items, style);
-  if (items.length === 0) return 'no card matches; to import cards: cardpoll cards import FILE\n';
+  if (items.length === 0) return `${empty}\n`;
   const more = moreText(body);
   return cardTable(items, style) + (more === null ? '' : dimmed(more, style));
 }

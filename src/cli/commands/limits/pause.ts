@@ -11,6 +11,7 @@ import {
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, defineCommand, type Io } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirmIf } from '../../confirm.ts';
+import { EXIT_OK } from '../../exit-codes.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { span } from '../../output/style.ts';
@@ -82,8 +83,9 @@ export const resume = defineCommand({
   arguments: [TASK_TYPE],
   run: async (context, { args: [taskType = ALL] }) => {
     const answer = await ask(context, 'resuming', (client) => client.resume(taskType));
-    context.io.stderr.write(answer.body.items.length === 0 ? 'nothing was paused\n' : 'no longer paused:\n');
-    return printAnswer(context, answer, ofItems(pauseTable));
+    const isNone = answer.body.items.length === 0;
+    context.io.stderr.write(isNone ? 'nothing was paused\n' : 'no longer paused:\n');
+    return isNone && context.format === 'table' ? EXIT_OK : printAnswer(context, answer, ofItems(pauseTable));
   },
 });
 

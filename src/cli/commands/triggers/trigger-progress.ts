@@ -99,6 +99,7 @@ export const status = defineCommand({
 export const list = defineCommand({
   name: 'list',
   summary: 'Show manual triggers, newest first',
+  isDefault: true,
   examples: [
     'cardpoll trigger list  # the latest 20',
     'cardpoll trigger list --page 2  # the 20 before them',

@@ -180,16 +180,18 @@ SELECT DISTINCT c.card_id, c.carrier_id, c.real_name_verified
 FROM later JOIN cards c ON c.card_id = later.card_id
 
 -- name: stops.dropUnwanted
--- Removes held stops that are not wanted any more. $1 card id after which, $2 stops to look at. Returns the last card id
--- looked at, and the number removed.
+-- Removes held and observed stops that are not wanted any more. $1 card id after which, $2 stops to look at. Returns the last
+-- card id looked at, and the number removed.
 WITH looked AS MATERIALIZED (
-  SELECT card_id, month FROM card_stops
-  WHERE state = 'held' AND card_id > $1::bigint
+  -- Each in the order of its index: one condition for both would sort all of them each time.
+  (SELECT card_id, month FROM card_stops WHERE state = 'held' AND card_id > $1::bigint ORDER BY card_id LIMIT $2::integer)
+  UNION ALL
+  (SELECT card_id, month FROM card_stops WHERE state = 'observed' AND card_id > $1::bigint ORDER BY card_id LIMIT $2::integer)
   ORDER BY card_id
   LIMIT $2::integer
 ), dropped AS (
   DELETE FROM card_stops s USING looked l
-  WHERE s.card_id = l.card_id AND s.month = l.month AND s.state = 'held' AND NOT EXISTS (
+  WHERE s.card_id = l.card_id AND s.month = l.month AND s.state IN ('held', 'observed') AND NOT EXISTS (
     SELECT FROM cards c JOIN card_usage u ON u.card_id = c.card_id
     WHERE c.card_id = l.card_id AND u.month = l.month
       AND NOT c.stopped AND u.used_mb > c.allowance_mb AND NOT u.closed AND s.iccid = c.iccid

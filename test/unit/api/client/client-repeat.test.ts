@@ -34,6 +34,7 @@ async function server(breaks: number, answer: (response: ServerResponse, attempt
   const client = new ApiClient({
     url,
     token: null,
+    tokenFrom: null,
     timeoutMs: 10_000,
     signal: ended.signal,
     clock: { sleep: () => nextTurn() },
