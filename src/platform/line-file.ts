@@ -290,9 +290,7 @@ export class LineFile {
     this.#trouble = null;
     this.#droppedBefore += dropped;
     this.#dropped = 0;
-    this.#options.onProblem(
-      `${this.#name}: written again, ${dropped} log ${dropped === 1 ? 'line was' : 'lines were'} dropped`,
-    );
+    this.#options.onProblem(`${this.#name}: written again, ${dropped} log lines were dropped`);
     if (dropped > 0) this.#options.onRecovered(dropped, reason);
   }
 

@@ -7,7 +7,6 @@ import {
   messageOf,
 } from '../../platform/errors.ts';
 import { objectIn } from '../../platform/json.ts';
-import type { ApiClientOptions } from './client-calls.ts';
 
 const KINDS: Record<number, ErrorKind> = {
   400: 'bad_data',
@@ -31,7 +30,7 @@ const NO_PATH_HINT = 'the daemon is older than this command, or an instance with
 
 /** The error an answer stands for: its problem body where there is one, its status otherwise. */
 export function errorOfAnswer(
-  { url, tokenFrom }: Pick<ApiClientOptions, 'url' | 'tokenFrom'>,
+  { url, tokenFrom }: { readonly url: string; readonly tokenFrom: string | null },
   status: number,
   text: string,
 ): CardpollError {
