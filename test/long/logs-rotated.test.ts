@@ -142,9 +142,8 @@ async function rotateBesideSearches(late: boolean): Promise<void> {
   ];
   const rows = searches.map(async (one, row) => {
     seenMeanwhile[row]?.push({ code: 0, hits: before, said: '' });
-    do {
-      seenMeanwhile[row]?.push(await one());
-    } while (!rotated);
+    // On a busy machine a rotation may take no longer than one search.
+    for (let searched = 0; searched < 2 || !rotated; searched += 1) seenMeanwhile[row]?.push(await one());
   });
   if (late) daemon.process.signal('SIGSTOP');
   try {

@@ -10,6 +10,7 @@ import { didYouMean } from '../suggest.ts';
 import ONE_NCE from './profiles/1nce.yaml';
 import CISCO from './profiles/cisco-control-center.yaml';
 import DEFAULT from './profiles/default.yaml';
+import EMNIFY from './profiles/emnify.yaml';
 import HOLOGRAM from './profiles/hologram.yaml';
 import HUAWEI from './profiles/huawei-gsl.yaml';
 import ONELINK from './profiles/onelink.yaml';
@@ -27,6 +28,7 @@ export const SHIPPED_PROFILES: readonly ShippedProfile[] = [
   { name: 'default', text: DEFAULT },
   { name: '1nce', text: ONE_NCE },
   { name: 'cisco-control-center', text: CISCO },
+  { name: 'emnify', text: EMNIFY },
   { name: 'hologram', text: HOLOGRAM },
   { name: 'huawei-gsl', text: HUAWEI },
   { name: 'onelink', text: ONELINK },

@@ -1,6 +1,7 @@
 // The shipped profiles of vendors that know a card by an id of their own, each against a gateway written from the same description: a
 // fleet that the daemon polls and stops, and `gateway try` with a card that is unknown, has no usage yet, or is another one.
 import { afterEach, describe, expect, it } from 'vitest';
+import { EMNIFY_APPLICATION, type EmnifyGateway, startEmnify } from '../../support/gateways/emnify.ts';
 import { HOLOGRAM_CREDENTIALS, startHologram } from '../../support/gateways/hologram.ts';
 import { startTelnyx, TELNYX_KEY } from '../../support/gateways/telnyx.ts';
 import { startTwilio, TWILIO_CREDENTIALS } from '../../support/gateways/twilio-super-sim.ts';
@@ -15,6 +16,8 @@ const OTHER = '89310410106543789319';
 interface Vendor {
   readonly gateway: VendorGateway;
   readonly ids: VendorIds;
+  /** Tokens that were asked for. */
+  readonly issued?: readonly string[];
 }
 
 interface Described<V extends Vendor = Vendor> {
@@ -48,6 +51,14 @@ const TWILIO = {
   start: startTwilio,
 };
 
+const EMNIFY = {
+  profile: 'emnify',
+  path: '/api/v1',
+  credentials: { CARDPOLL_GATEWAY_TOKEN: EMNIFY_APPLICATION },
+  start: startEmnify,
+};
+
+const ERROR = { body: { errors: [{ message: 'down for maintenance' }] } };
 const opened: Array<() => Promise<void>> = [];
 afterEach(async () => {
   for (const close of opened.splice(0)) await close();
@@ -66,7 +77,7 @@ async function trying<V extends Vendor>(described: Described<V>) {
         env: credentials,
       },
     );
-    for (const secret of Object.values(credentials))
+    for (const secret of [...Object.values(credentials), ...(vendor.issued ?? [])])
       if (secret !== HOLOGRAM_CREDENTIALS.username) expect(stdout + stderr).not.toContain(secret);
     const { items } = JSON.parse(stdout);
     return { code, flow: items[0], status: items[1] };
@@ -78,7 +89,7 @@ async function trying<V extends Vendor>(described: Described<V>) {
   return { ...vendor, vendor, attempt, usedBytes, id: vendor.ids.of(ICCID) };
 }
 
-describe.each<Described>([HOLOGRAM, TELNYX, TWILIO])('$profile', (described) => {
+describe.each<Described>([HOLOGRAM, TELNYX, TWILIO, EMNIFY])('$profile', (described) => {
   it('is read in its unit, stopped once by its id and brought back', async () => {
     const { gateway, ids } = await described.start();
     // A stop takes effect a moment later, as the description says.
@@ -145,4 +156,22 @@ it('twilio-super-sim: shows by the status what usage does not', async () => {
   vendor.strictUsage = false;
   const nobody = await attempt(ICCID, 'HS00');
   expect(nobody).toMatchObject({ code: 1, flow: { value: 0 }, status: { error: 'card' } });
+});
+
+it('emnify: logs in once for a try, shows no token, and shows by the status what usage does not', async () => {
+  const { attempt, vendor, usedBytes, id } = await trying(EMNIFY);
+  usedBytes(1_000_000);
+  const other = await attempt(OTHER, id);
+  expect([other.code, other.status.reason]).toEqual([1, `the answer is about another card: ${ICCID}`]);
+  expect(vendor.issued).toHaveLength(1);
+});
+
+it.each([
+  ['is not a list', (vendor: EmnifyGateway) => Object.assign(vendor, { isList: false })],
+  ['is an error', ({ gateway }: EmnifyGateway) => Object.assign(gateway.troubles, { instead: ERROR })],
+])('emnify: takes no answer for 0 MB that %s', async (_, change) => {
+  const { attempt, vendor, usedBytes, id } = await trying(EMNIFY);
+  change(vendor);
+  usedBytes(0);
+  expect(await attempt(ICCID, id)).toMatchObject({ code: 1, flow: { value: null, error: 'malformed' } });
 });
