@@ -15,3 +15,11 @@ export interface BreakerReport {
   /** When the next call of the trickle may go; null unless open. */
   readonly nextProbeAtMs: number | null;
 }
+
+/** How the reason of a call begins for which there was no token to be had, of OAuth 2 or a login. */
+export const NO_TOKEN = 'no token';
+
+/** It holds calls back because none gets a token: the gateway itself may be well. */
+export function failsAtLogin({ state, reason }: Pick<BreakerReport, 'state' | 'reason'>): boolean {
+  return state === 'open' && reason !== null && reason.includes(`: ${NO_TOKEN}`);
+}

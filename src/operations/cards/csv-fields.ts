@@ -23,6 +23,8 @@ export class FieldSplitter {
       this.#isNamed = true;
       return null;
     }
+    if (/^(PK\x03\x04|\x1f)/.test(line))
+      throw new RowProblem('it is a workbook (.xlsx, .ods) or packed; save it as CSV in UTF-8, or unpack it');
     if (line.includes('\0'))
       throw new RowProblem('it looks like UTF-16 without a byte order mark; save the file as UTF-8');
     if (!this.#isNamed) this.#separator = separatorOf(line);

@@ -2,6 +2,7 @@
 // back with its heartbeat; this file combines them, and says in a few words what holds a task type back. Used by stats.ts,
 // explainer.ts, health-reasons.ts and the capacity, which cannot be computed meanwhile. Pure.
 import { FOLLOW_UP_INTERFACES, INTERFACE_NAMES, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import { failsAtLogin } from '../../domain/limits/breaker.ts';
 import { percentDown, roundedOrNull, sum } from '../../domain/numbers.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
@@ -68,7 +69,7 @@ export function heldFollowUpsOf(taskType: TaskType, { interfaces }: Breakers): I
   return interfaces.filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface));
 }
 
-type Breaker = Pick<InterfaceReport, 'interface' | 'breaker'>;
+type Breaker = Pick<InterfaceReport, 'interface' | 'breaker' | 'reason'>;
 
 /**
  * @param instances the live ones.
@@ -89,6 +90,7 @@ export function heldBackBy(
 }
 
 export function breakerWords(held: Breaker): string {
+  if (failsAtLogin({ state: held.breaker, reason: held.reason })) return 'the login to the gateway fails';
   return `${interfaceWords(held)} is ${held.breaker === 'open' ? 'dead' : 'recovering'}`;
 }
 

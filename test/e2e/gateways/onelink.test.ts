@@ -56,6 +56,46 @@ it('onelink: logs in again ahead of the end of a token and after it was refused,
   expect(log.filter((line) => line.includes('gateway token issued'))).toHaveLength(onelink.issued.length);
 });
 
+it('onelink: each of two processes logs in once for each life of a token', async () => {
+  await start('onelink', 8);
+  onelink.tokenLifeMs = 4_000;
+  await vendor.fleet.startDaemon();
+  await vendor.importCards();
+  await vendor.expectTrueReadings();
+  const began = performance.now();
+  const before = onelink.issued.length;
+  await waitFor(() => onelink.issued.length >= before + 4, { everyMs: 50, what: 'both to renew twice' });
+  // A token is renewed after three quarters of its life, never sooner: both processes twice, so the second round needs a whole one.
+  expect(performance.now() - began).toBeGreaterThan(2_900);
+  await vendor.expectGrowthToBeRead();
+  expect(vendor.gateway.stats().unauthorized).toBe(0);
+  expect(onelink.repeated).toEqual([]);
+});
+
+it('onelink: says that the login fails, and since when, while nothing issues tokens', async () => {
+  await start('onelink', 8);
+  onelink.tokenLifeMs = 2_000;
+  await vendor.importCards();
+  await vendor.expectTrueReadings();
+  onelink.tokensAway = true;
+  const stats = async () => (await vendor.fleet.cli('stats')).stdout;
+  await waitFor(async () => (await stats()).includes('login to the gateway fails since'), {
+    everyMs: 200,
+    what: 'stats to name the login',
+  });
+  // Its lines break where a terminal's do.
+  const said = (await stats()).replaceAll(/\s+/g, ' ');
+  expect(said).toMatch(/login to the gateway fails since \d\d:\d\d \(breaker open\): .*no token: HTTP 503/);
+  expect(said).not.toMatch(/gateway (is )?(DOWN|dead)/);
+  onelink.tokensAway = false;
+  await waitFor(async () => !(await stats()).includes('login to the gateway'), {
+    everyMs: 200,
+    timeoutMs: 120_000,
+    what: 'the fleet to recover',
+  });
+  await vendor.expectGrowthToBeRead();
+});
+
 describe('onelink-batch', () => {
   const CARDS = 120;
   beforeEach(() => start('onelink-batch', CARDS));

@@ -22,6 +22,8 @@ export interface OneLinkGateway {
   readonly issued: readonly string[];
   /** How long a token that is asked for is good. */
   tokenLifeMs: number;
+  /** No request for a token succeeds. */
+  tokensAway: boolean;
   /** Numbers of transactions that came more than once. */
   readonly repeated: readonly string[];
   revokeTokens(): void;
@@ -46,6 +48,7 @@ export async function startOneLink(): Promise<OneLinkGateway> {
     if (transactions.has(transid)) repeated.push(transid);
     transactions.add(transid);
     if (call.path === '/v5/ec/get/token') {
+      if (own.tokensAway) return { status: 503 };
       const token = grant(parameters, gateway);
       if (token === null) return failed('12001', 'appid或password错误');
       issued.push(token);
@@ -74,6 +77,7 @@ export async function startOneLink(): Promise<OneLinkGateway> {
     token,
     issued,
     tokenLifeMs: 7_200_000,
+    tokensAway: false,
     repeated,
     revokeTokens: () => tokens.clear(),
   };

@@ -10,6 +10,7 @@ import type {
 } from '../../../api/client/client-bodies.ts';
 import { FOLLOW_UP_INTERFACES } from '../../../domain/gateway-interface.ts';
 import { groupBy } from '../../../domain/group-by.ts';
+import { failsAtLogin } from '../../../domain/limits/breaker.ts';
 import { capacityFacts, gatewayWords, stopsLine } from '../fleet-lines.ts';
 import { flow } from '../line.ts';
 import {
@@ -90,6 +91,7 @@ function gatewayCause(group: readonly [InterfaceBody, ...InterfaceBody[]], style
   const name =
     first === 'gateway' ? 'gateway' : `gateway interface${names.length > 1 ? 's' : ''} ${names.join(', ')}`;
   const [state, word] = breaker === 'open' ? ['DOWN', 'open'] : ['recovering', 'half open'];
+  const fails = failsAtLogin({ state: breaker, reason }) ? `login to the ${name} fails` : `${name} ${state}`;
   const began = since === null ? '' : ` since ${style.clockTime(since)}`;
   const parts = [
     ...(reason === null ? [] : [reason]),
@@ -100,7 +102,7 @@ function gatewayCause(group: readonly [InterfaceBody, ...InterfaceBody[]], style
   const severity = isFatal ? 'alert' : 'warning';
   return {
     severity,
-    text: `${name} ${state}${began} (breaker ${word})${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`,
+    text: `${fails}${began} (breaker ${word})${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`,
     command: 'cardpoll doctor',
     follows: false,
   };

@@ -106,6 +106,13 @@ describe('CSV rows', () => {
     expect(() => toCardImport(row as RawRow)).toThrow('1024,5');
   });
 
+  it.each(['PK\x03\x04\x14\0\x06\0[Content_Types].xml', '\x1f\ufffd\b\0'])(
+    'names what is no text: %j',
+    (line) => {
+      expect(() => rowReader('csv', null)(line)).toThrow('it is a workbook (.xlsx, .ods) or packed');
+    },
+  );
+
   it('names UTF-16 without a byte order mark', () => {
     expect(() => rowReader('csv', null)('c\0a\0r\0d\0')).toThrow('UTF-16');
   });

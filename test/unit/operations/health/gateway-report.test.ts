@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { BreakerReport } from '../../../../src/domain/limits/breaker.ts';
 import {
+  breakerWords,
   gatewayReportOf,
   heldFollowUpsOf,
   heldInterfacesOf,
@@ -65,4 +66,14 @@ it('holds a task type back where its own interface is held back, or the whole ga
   expect(heldInterfacesOf('realname', report([breaker({ interface: 'gateway' })]))).toMatchObject([
     { interface: 'gateway' },
   ]);
+});
+
+it.each([
+  ['open', 'the last with: no token: HTTP 503 of the token server', 'the login to the gateway fails'],
+  ['open', 'the last with: connect ECONNREFUSED', 'interface flow is dead'],
+  ['half_open', 'the last with: no token: HTTP 503', 'interface flow is recovering'],
+] as const)('says what fails: %s, %s', (state, reason, words) => {
+  expect(breakerWords(ofFlow([breaker({ state, reason })]) as NonNullable<ReturnType<typeof ofFlow>>)).toBe(
+    words,
+  );
 });
