@@ -8,6 +8,8 @@ import { RowProblem } from '../../domain/cards/card.ts';
 const SEPARATORS = [',', ';', '\t'] as const;
 /** "sep=;" as spreadsheets write it, with or without quotes. */
 const NAMED_SEPARATOR = /^"?sep=(.)"?$/i;
+/** How a zip archive begins, which a workbook is, and a gzip file. */
+const PACKED = ['PK\x03\x04', '\x1f'] as const;
 /** ="8986..." keeps a spreadsheet from making a number of it. So does an apostrophe in front. */
 const FORMULA = /^=\s*"([^"]*)"$/;
 
@@ -23,7 +25,7 @@ export class FieldSplitter {
       this.#isNamed = true;
       return null;
     }
-    if (/^(PK\x03\x04|\x1f)/.test(line))
+    if (PACKED.some((mark) => line.startsWith(mark)))
       throw new RowProblem('it is a workbook (.xlsx, .ods) or packed; save it as CSV in UTF-8, or unpack it');
     if (line.includes('\0'))
       throw new RowProblem('it looks like UTF-16 without a byte order mark; save the file as UTF-8');
