@@ -17,7 +17,7 @@ export interface BreakerReport {
 }
 
 /** How the reason of a call begins for which there was no token to be had, of OAuth 2 or a login. */
-export const NO_TOKEN = 'no token';
+const NO_TOKEN = 'no token';
 
 /** It holds calls back because none gets a token: the gateway itself may be well. */
 export function failsAtLogin({ state, reason }: Pick<BreakerReport, 'state' | 'reason'>): boolean {
