@@ -62,7 +62,7 @@ export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise
 }
 
 function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): Promise<Finding[]> {
-  const means = { ...stores, ...operationMeans(config) };
+  const means = { ...stores, ...operationMeans(config, stores.records) };
   const { stats } = openOperations({ ...means, auditLog: silentLogger(), exactTotals: false });
   return fleetFindings({
     ...means,

@@ -2,6 +2,7 @@
 // commands that need only the stores open them here too. And what operations need besides stores, for both.
 import { VERSION } from './cli/version.ts';
 import { type DaemonConfig, type ExternalStoresConfig, gatewayFactsOf } from './config/daemon-config.ts';
+import type { Fleet } from './domain/fleet.ts';
 import { WebhookTester } from './engine/alerts/webhook-attempt.ts';
 import { FleetWatch, requireOwnFleet } from './engine/fleet-watch.ts';
 import type { Stores } from './operations/doctor/examine.ts';
@@ -77,7 +78,7 @@ export async function watchFleet(
   log: Logger,
   teardown: Teardown,
   refuse: (error: CardpollError) => void,
-): Promise<void> {
+): Promise<Fleet> {
   const fleet = await records.fleet();
   await requireOwnFleet(coordination, fleet);
   const onError = new ErrorReporter(log, systemClock).for('fleet-watch');
@@ -91,12 +92,23 @@ export async function watchFleet(
   const watch = new FleetWatch({ coordination, fleet, onForeign, clock: systemClock, onError });
   await watch.start();
   teardown.add(() => watch.stop());
+  return fleet;
 }
 
 /** What operations need of the configuration. */
-export function operationMeans({ timeZone, stops, gateway, webhooks, polling }: DaemonConfig) {
+export function operationMeans(
+  { timeZone, stops, gateway, webhooks, alerts, polling }: DaemonConfig,
+  records: Pick<RecordStore, 'fleet'>,
+) {
   const guard = new SsrfGuard(webhooks.allowCidrs);
-  const tester = new WebhookTester({ guard, secrets: webhooks.secrets, timeZone, clock: systemClock });
+  const tester = new WebhookTester({
+    guard,
+    secrets: webhooks.secrets,
+    timeZone,
+    runbookUrl: alerts.runbookUrl,
+    fleet: () => records.fleet(),
+    clock: systemClock,
+  });
   return {
     clock: systemClock,
     timeZone,

@@ -115,7 +115,7 @@ export async function startDaemon(
   teardown.add(hangups.handle(() => void (overseer === null ? reload() : overseer.reload(reload))));
   const stores = await openStores(config, logs.worker, teardown);
   await migrate(stores.records.migrations, logs.worker);
-  await watchFleet(stores, logs.worker, teardown, refuse);
+  const fleet = await watchFleet(stores, logs.worker, teardown, refuse);
   await prepare(stores.records);
   const instruments = new Instruments();
   let built: Engine | null = null;
@@ -124,7 +124,15 @@ export async function startDaemon(
   digest = await startDigest(operations.audit, logs.worker, teardown);
   const conditions = () => operations.stats.conditions();
   const reloadFailure = () => reloader.failure;
-  const parts = { ...stores, audit: operations.audit, conditions, reloadFailure, digest, meter: instruments };
+  const parts = {
+    ...stores,
+    fleet,
+    audit: operations.audit,
+    conditions,
+    reloadFailure,
+    digest,
+    meter: instruments,
+  };
   // A reload may have come since.
   client = openGateway(reloader.config, logs, teardown);
   const engine = buildEngine(config, client, parts, logs, teardown, () => server?.address ?? null);
@@ -197,7 +205,7 @@ function buildOperations(
 ): Operations {
   return openOperations({
     ...stores,
-    ...operationMeans(config),
+    ...operationMeans(config, stores.records),
     connections: connectionsOfRequests(config),
     auditLog: {
       info: (entry, message) => {
@@ -241,7 +249,7 @@ function openGateway({ gateway, timeZone }: DaemonConfig, logs: Logs, teardown: 
 function buildEngine(
   config: DaemonConfig,
   client: GatewayClient,
-  parts: Stores & Pick<EngineDeps, 'audit' | 'conditions' | 'digest' | 'meter' | 'reloadFailure'>,
+  parts: Stores & Pick<EngineDeps, 'fleet' | 'audit' | 'conditions' | 'digest' | 'meter' | 'reloadFailure'>,
   logs: Logs,
   teardown: Teardown,
   probeAddress: () => string | null,

@@ -2,6 +2,7 @@
 // of the engine takes the settings that it needs, under the names of the settings table.
 import type { DaemonConfig } from '../config/daemon-config.ts';
 import type { TaskConditions } from '../domain/alerts/alert-rule.ts';
+import type { Fleet } from '../domain/fleet.ts';
 import type { GatewayFacts } from '../domain/limits/rate-limit.ts';
 import type { FlowControl, Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -31,6 +32,7 @@ export interface EngineSettings extends Sections {
 export interface EngineDeps extends GatewayFacts {
   readonly live: LiveStore;
   readonly records: RecordStore;
+  readonly fleet: Fleet;
   readonly gateway: Gateway & FlowControl;
   /** Absent without a rate limit. */
   readonly pace?: CallPace | null;

@@ -95,6 +95,7 @@ export function leaderServices(
     new WebhookSender({
       ...lead('webhook-sender'),
       ...settings.webhooks,
+      runbookUrl: settings.alerts.runbookUrl,
       timeZone: settings.timeZone,
       outbox: records.alerts.webhooks,
     }),

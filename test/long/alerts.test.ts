@@ -162,8 +162,8 @@ it('webhooks do not reach what is not public, and recommended rules are created 
   for (const state of ['created', 'present']) {
     const { stdout } = await fleet.cli('alerts', 'recommended', '--apply', '--json');
     const { items } = JSON.parse(stdout) as { items: Array<{ state: string }> };
-    expect(items.map((item) => item.state)).toEqual(Array(19).fill(state));
+    expect(items.map((item) => item.state)).toEqual(Array(7).fill(state));
   }
   const { total } = await fleet.get<PageBody<AlertRuleBody>>('/api/admin/polling-alert-rules');
-  expect(total).toBe(19);
+  expect(total).toBe(7);
 });

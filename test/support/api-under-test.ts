@@ -17,6 +17,7 @@ import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
+import { TESTER_MEANS } from './message-means.ts';
 import { DEFAULT_STOPS } from './stop-rules.ts';
 
 export const USUAL_BOUNDS: ServerBounds = {
@@ -109,7 +110,7 @@ export async function startApi(stores: {
     offers: stores.offers ?? (() => true),
     cardsPerCall: () => 1,
     guard,
-    tester: new WebhookTester({ guard, secrets: [], timeZone: 'UTC', clock: systemClock }),
+    tester: new WebhookTester({ ...TESTER_MEANS, guard, secrets: [], timeZone: 'UTC', clock: systemClock }),
     auditLog: collector(auditLog),
     ...(stores.limits === undefined ? {} : { limits: stores.limits }),
   });

@@ -11,6 +11,7 @@ import type { AuditRecord } from '../../src/store/ports/records/audit-records.ts
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
 import { freshDatabase } from './fresh-stores.ts';
+import { TESTER_MEANS } from './message-means.ts';
 import { DEFAULT_STOPS } from './stop-rules.ts';
 
 export interface OperatedStores {
@@ -61,7 +62,7 @@ export async function openOperatedStores({
         offers: () => true,
         cardsPerCall: () => 1,
         guard,
-        tester: new WebhookTester({ guard, secrets: [], timeZone: 'UTC', clock }),
+        tester: new WebhookTester({ ...TESTER_MEANS, guard, secrets: [], timeZone: 'UTC', clock }),
         auditLog: { info: () => {} },
         ...(limits === undefined ? {} : { limits }),
       }),

@@ -22,6 +22,7 @@ import { ErrorReporter } from '../../src/platform/loop.ts';
 import type { Meter } from '../../src/platform/meter.ts';
 import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';
 import { defaultsOf, gatewayConfig } from '../support/gateway-config.ts';
+import { MESSAGE_MEANS, TESTER_MEANS } from '../support/message-means.ts';
 import { serve } from './virtual/undici.ts';
 import type { World } from './world.ts';
 
@@ -95,7 +96,7 @@ export class Instance {
     this.operations = openOperations({
       ...{ live, records, clock, timeZone: TIME_ZONE, version: '0', stops, guard },
       ...facts,
-      tester: new WebhookTester({ guard, secrets: [], timeZone: TIME_ZONE, clock }),
+      tester: new WebhookTester({ ...TESTER_MEANS, guard, secrets: [], timeZone: TIME_ZONE, clock }),
       auditLog: { info: (entry) => world.tell(id, `${entry.action} ${String(Object(entry).object)}`) },
       silence: () => this.engine.silence,
     });
@@ -132,7 +133,19 @@ export class Instance {
         cleanup: { schedule: '0 3 * * *', pauseMs: 100 },
       },
       {
-        ...{ live, records, log, clock, random, gateway, pace, guard, ...facts, meter: SILENT_METER },
+        ...{
+          live,
+          records,
+          fleet: MESSAGE_MEANS.fleet,
+          log,
+          clock,
+          random,
+          gateway,
+          pace,
+          guard,
+          ...facts,
+          meter: SILENT_METER,
+        },
         ...{ probeAddress: () => null, reloadFailure: () => null, logTrouble: () => null },
         audit,
         conditions: () => stats.conditions(),

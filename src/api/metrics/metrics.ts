@@ -5,7 +5,7 @@
 // Every instance reports the numbers of the whole fleet, read from the shared stores: take their max, not their sum.
 // cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own (own-numbers.ts).
 import { Registry } from 'prom-client';
-import { HEALTH_LEVELS } from '../../domain/health.ts';
+import { levelOf } from '../../domain/alerts/alert-cause.ts';
 import { PAUSE_SOURCES } from '../../domain/limits/operator-limits.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { Operations } from '../../operations/operations.ts';
@@ -184,7 +184,7 @@ function addHealth(page: Page, overview: Overview): void {
   const conditions = taskConditionsOf(overview);
   const level = page.gauge('health_level', '0 normal, 1 warning, 2 alert', ['task_type']);
   for (const taskType of TASK_TYPES) {
-    level.set({ task_type: taskType }, HEALTH_LEVELS[conditions[taskType].health]);
+    level.set({ task_type: taskType }, levelOf(conditions[taskType].reasons, []));
   }
 }
 

@@ -1,7 +1,7 @@
 // Settings about alerts and the webhooks they call. Part of the settings table (settings.ts).
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook.ts';
 import type { AddressRange } from '../../platform/addresses.ts';
-import { ADDRESS_RANGE, duration, type Kind, listOf, refuse } from '../kinds.ts';
+import { ADDRESS_RANGE, duration, type Kind, listOf, refuse, text } from '../kinds.ts';
 import { section, withDefault } from './setting.ts';
 
 export const ALERTS = section('alerts.', 'ALERTS_', {
@@ -9,6 +9,11 @@ export const ALERTS = section('alerts.', 'ALERTS_', {
     kind: duration('ms', { min: 100, max: 600_000 }),
     default: 5_000,
     doc: 'Pause between two evaluations of the alert rules.',
+  }),
+  runbookUrl: withDefault({
+    kind: text('URL'),
+    default: 'docs/runbook.md',
+    doc: 'Page of the runbook in messages; the section is added as an anchor. Default: the file of the release.',
   }),
 });
 

@@ -5,10 +5,11 @@
 // longer; each transition makes one event, however long the state lasts. After a firing the rule stays quiet for the rest of
 // its cooldown, so that a metric at its threshold does not fire with every swing. Without a sample
 // nothing changes.
-import { AVG_DURATION_MS, HEALTH_LEVELS, type Health, QUEUE_LENGTH, SUCCESS_RATE } from '../health.ts';
+import { AVG_DURATION_MS, HEALTH_LEVELS, QUEUE_LENGTH, SUCCESS_RATE } from '../health.ts';
 import type { TaskMetrics } from '../stats/task-metrics.ts';
 import { OVER_RUNNING_COUNTED, STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../task-type.ts';
+import { type AlertCause, levelOf, type OrderedCause } from './alert-cause.ts';
 import type { WebhookFormat } from './webhook-format.ts';
 
 export const COMPARISONS = ['>', '<'] as const;
@@ -25,7 +26,7 @@ export interface TaskCondition {
   /**
    * Of the task type and of the whole fleet, without `concurrency_usage`: a backlog that drains uses the whole limit.
    */
-  readonly health: Health;
+  readonly reasons: readonly OrderedCause[];
   /** How long the oldest breaker has held its calls back, without a success; 0: none does. */
   readonly breakerOpenSeconds: number;
   readonly pausedByOperator: boolean;
@@ -40,11 +41,15 @@ interface RuleMetrics extends TaskMetrics {
   readonly heldStops: number | null;
   readonly overRunning: number | null;
   readonly condition: TaskCondition | null;
+  /** Reasons that a rule of their own tells. */
+  readonly toldApart: readonly string[];
 }
 
 interface RuleTypeFacts {
-  /** Name of the rules recommended for each task type that it can watch; null: none. */
+  /** Name of the rules recommended for each task type that it can watch; null: none. One rule for a cause. */
   readonly recommended: string | null;
+  /** Its webhook does not wait for others. */
+  readonly urgent: boolean;
   /** Default condition of a rule. */
   readonly usual: { readonly comparison: Comparison; readonly threshold: number };
   /** Bounds of a threshold; `max` null: none. */
@@ -64,12 +69,14 @@ interface RuleTypeFacts {
 }
 
 /** What most rule types have: they watch the polls of any task type, and fire at once. */
-const PLAIN = { unit: '', onlyFor: null, reads: null, holdsForMs: 0 } as const;
+const PLAIN = {
+  ...({ recommended: null, urgent: false } as const),
+  ...({ unit: '', onlyFor: null, reads: null, holdsForMs: 0 } as const),
+};
 
 const TABLE = {
   queue_backlog: {
     ...PLAIN,
-    recommended: 'Queue backlog',
     command: 'cardpoll stats queues',
     usual: { comparison: '>', threshold: QUEUE_LENGTH.alertAbove },
     bounds: { min: 0, max: null },
@@ -77,7 +84,6 @@ const TABLE = {
   },
   success_rate: {
     ...PLAIN,
-    recommended: 'Success rate',
     command: 'cardpoll stats failures',
     usual: { comparison: '<', threshold: SUCCESS_RATE.alertBelow },
     bounds: { min: 0, max: 100 },
@@ -86,7 +92,6 @@ const TABLE = {
   },
   avg_duration: {
     ...PLAIN,
-    recommended: 'Average duration',
     command: 'cardpoll concurrency advise',
     usual: { comparison: '>', threshold: AVG_DURATION_MS.alertAbove },
     bounds: { min: 0, max: null },
@@ -96,7 +101,7 @@ const TABLE = {
   // A single unconfirmed stop is too many, and only package polls stop cards.
   stop_unconfirmed: {
     ...PLAIN,
-    recommended: null,
+    recommended: 'Stops without effect',
     command: 'cardpoll stops --state requested',
     usual: { comparison: '>', threshold: 0 },
     bounds: { min: 0, max: UNCONFIRMED_STOPS_COUNTED - 1 },
@@ -126,10 +131,22 @@ const TABLE = {
     reads: 'overRunning',
     sample: ({ overRunning }) => overRunning,
   },
+  // Customers are being cut off: it fires at once, and its webhook waits for nothing.
+  stop_surge: {
+    ...PLAIN,
+    recommended: 'Many stops',
+    urgent: true,
+    command: "cardpoll stops mode observe --reason 'too many stops'",
+    usual: { comparison: '>', threshold: 0 },
+    bounds: { min: 0, max: 0 },
+    onlyFor: 'package',
+    reads: 'condition',
+    sample: ({ condition }) =>
+      condition === null ? null : Number(condition.reasons.some(({ code }) => code === 'stop_surge')),
+  },
   // Polls that are held back do not fail, so the success rate does not show an outage: these three do, within a minute.
   polling_stalled: {
     ...PLAIN,
-    recommended: 'Polling stalled',
     command: 'cardpoll stats',
     usual: { comparison: '<', threshold: 25 },
     bounds: { min: 0, max: 100 },
@@ -142,7 +159,6 @@ const TABLE = {
   },
   breaker_open: {
     ...PLAIN,
-    recommended: 'Breaker open',
     command: 'cardpoll stats failures',
     usual: { comparison: '>', threshold: 15 },
     bounds: { min: 0, max: null },
@@ -158,7 +174,7 @@ const TABLE = {
     bounds: { min: HEALTH_LEVELS.normal, max: HEALTH_LEVELS.warning },
     reads: 'condition',
     holdsForMs: 30_000,
-    sample: ({ condition }) => (condition === null ? null : HEALTH_LEVELS[condition.health]),
+    sample: ({ condition, toldApart }) => (condition === null ? null : levelOf(condition.reasons, toldApart)),
   },
 } as const satisfies Readonly<Record<string, RuleTypeFacts>>;
 
@@ -167,6 +183,8 @@ export type RuleType = keyof typeof TABLE;
 /** THE table of rule types. */
 export const RULE_TYPE_FACTS: Readonly<Record<RuleType, RuleTypeFacts>> = TABLE;
 export const RULE_TYPES = Object.keys(TABLE) as readonly RuleType[];
+
+export const URGENT_RULE_TYPES = RULE_TYPES.filter((type) => RULE_TYPE_FACTS[type].urgent);
 
 export const NOTIFY_CHANNELS = ['webhook'] as const;
 export type NotifyChannel = (typeof NOTIFY_CHANNELS)[number];
@@ -214,6 +232,10 @@ export interface AlertRule extends AlertRuleFields {
  * death. The message is to arrive within a minute.
  */
 export const WEBHOOK_GROUP_MS = 15_000;
+/**
+ * An alert ends when its condition has not held in any pass of this time: what a slow gateway answers in between is no recovery.
+ */
+export const RECOVERED_AFTER_MS = 60_000;
 export const RULE_NAME_MAX_LENGTH = 100;
 export const DEFAULT_COOLDOWN_SECONDS = 300;
 export const COOLDOWN_SECONDS_BOUNDS = { min: 0, max: 604_800 } as const;
@@ -236,7 +258,11 @@ export type AlertState = (typeof ALERT_STATES)[number];
 
 /** A rule as the evaluator reads it. */
 export interface WatchedRule {
-  readonly rule: AlertCondition & Pick<AlertRuleFields, 'isEnabled' | 'cooldownSeconds'>;
+  readonly rule: AlertCondition &
+    Pick<AlertRuleFields, 'isEnabled' | 'cooldownSeconds'> & {
+      /** It has a webhook. */
+      readonly notifies: boolean;
+    };
   /** Deleted while it fired; it is removed when its alert is resolved. */
   readonly isDeleted: boolean;
   /** The condition at the time when the open alert fired; null: no alert is open. */
@@ -246,7 +272,7 @@ export interface WatchedRule {
 }
 
 export type AlertEvent =
-  | { readonly kind: 'fired'; readonly value: number }
+  | { readonly kind: 'fired'; readonly value: number; readonly cause?: AlertCause | null }
   | { readonly kind: 'resolved'; readonly value: number | null; readonly resolution: Resolution };
 
 /** @param sample value of the rule's metric; null when there is none. @returns the transition of the rule, if any. */
@@ -282,9 +308,9 @@ function asksTheSame(a: AlertCondition, b: AlertCondition): boolean {
 }
 
 /**
- * The rules that `cardpoll alerts recommended` creates: each metric of operations interface, section 2.3, for each task type,
- * at its alert threshold, and held stops. Names are distinct and never change: by them the command knows which rules a fleet
- * already has.
+ * The rules that `cardpoll alerts recommended` creates, one for each cause: `health` of each task type, which judges the metrics of
+ * operations interface, section 8, and all that holds polling back; and what is told apart about stops. Names are distinct and
+ * never change: by them the command knows which rules a fleet already has.
  */
 export function recommendedAlerts(): ReadonlyArray<AlertCondition & { readonly name: string }> {
   return RULE_TYPES.flatMap((ruleType) => {

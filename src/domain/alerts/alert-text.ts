@@ -1,8 +1,11 @@
-// An alert in the words that a person reads on a phone: what, since when, what to type. Used by the messages to chat robots.
+// An alert in the words that a person reads on a phone: what, since when, what to type. Used by all messages: those to chat robots
+// (a text) and those of Standard Webhooks (fields).
 //
-// The first line has the phrase of the log (log-phrases.ts), which the keyword filter of a robot can name.
+// The first line of a text has the phrase of the log (log-phrases.ts), which the keyword filter of a robot can name.
+import { type Fleet, fleetText } from '../fleet.ts';
 import { HEALTH_LEVELS, type Health } from '../health.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../log-phrases.ts';
+import type { AlertCause } from './alert-cause.ts';
 import {
   type AlertCondition,
   type NotificationEvent,
@@ -11,34 +14,92 @@ import {
   type RuleType,
 } from './alert-rule.ts';
 
-interface ToldAlert extends AlertCondition {
+export interface ToldAlert extends AlertCondition {
+  readonly id: number;
   readonly ruleName: string;
   readonly value: number;
   readonly firedAtMs: number;
+  readonly cause: AlertCause | null;
   readonly resolvedAtMs: number | null;
   readonly resolution: Resolution | null;
   readonly resolvedValue: number | null;
 }
 
-/** @param timeOf how a time is written, of epoch milliseconds. */
-export function alertText(
-  event: NotificationEvent | 'alert.test',
-  alert: ToldAlert,
-  timeOf: (atMs: number) => string,
-): string {
-  const { ruleType, taskType, ruleName } = alert;
+export type ToldEvent = NotificationEvent | 'alert.test';
+
+/** What all messages of a fleet need. */
+export interface Surroundings {
+  readonly fleet: Fleet;
+  /** Where the receivers read the runbook: a page without an anchor. */
+  readonly runbookUrl: string;
+  /** How a time is written, of epoch milliseconds. */
+  readonly timeOf: (atMs: number) => string;
+}
+
+/** What a person, and a program that joins messages, take from an alert. */
+export interface Told {
+  readonly text: string;
+  readonly severity: 'alert' | 'warning' | 'info';
+  readonly command: string;
+  readonly runbookUrl: string;
+  /** The same when the alert fires and when it is resolved, whoever sends it. */
+  readonly dedupKey: string;
+}
+
+export function told(event: ToldEvent, alert: ToldAlert, { fleet, runbookUrl, timeOf }: Surroundings): Told {
+  const { ruleType, taskType, cause } = alert;
+  const { command: usual } = RULE_TYPE_FACTS[ruleType];
+  const isTest = event === 'alert.test';
+  const isWarning = cause?.severity === 'warning' && ruleType === 'health';
+  return {
+    text: isTest ? `${TEST} (rule ${alert.ruleName})` : sentence(event, alert, timeOf),
+    severity: isTest ? 'info' : isWarning ? 'warning' : 'alert',
+    command: cause?.command ?? usual,
+    runbookUrl: `${runbookUrl}#${cause?.code ?? ruleType}`,
+    dedupKey: `${fleet.id}/${alert.id === 0 ? `${alert.ruleName} ${taskType}` : alert.id}`,
+  };
+}
+
+const TEST = 'This is a test: nothing has happened';
+
+function sentence(event: NotificationEvent, alert: ToldAlert, timeOf: Surroundings['timeOf']): string {
+  const { ruleType, taskType, value, threshold, comparison, cause, firedAtMs, resolvedAtMs } = alert;
+  const measured = `${taskType}: ${ruleType} is ${valueText(ruleType, value)} (rule: ${comparison} ${valueText(ruleType, threshold)})`;
+  const since = `since ${timeOf(firedAtMs)}`;
+  if (event === 'alert.fired') return `${cause?.text ?? measured}, ${since}`;
+  const until = resolvedAtMs === null ? '' : ` until ${timeOf(resolvedAtMs)}`;
+  const what = cause?.text ?? `${taskType}: ${ruleType} ${endText(alert)}`;
+  const how = cause !== null && alert.resolution !== null && alert.resolution !== 'recovered';
+  return `over${how ? ` (${RULE_ENDS[alert.resolution]})` : ''}: ${what}, ${since}${until}`;
+}
+
+/** One text for an alert, or for all of a group: what has the same cause is said once. */
+export function messageText(event: ToldEvent, alerts: readonly ToldAlert[], by: Surroundings): string {
+  const said = new Set<string>();
+  const news = alerts.filter(({ cause, id }) => {
+    const what = cause === null ? `alert ${id}` : cause.text.replace(/^(realname|carddata|package): /, '');
+    return !said.has(what) && said.add(what);
+  });
+  return news.map((alert) => alertText(event, alert, by)).join('\n\n');
+}
+
+function alertText(event: ToldEvent, alert: ToldAlert, by: Surroundings): string {
+  const { ruleType, taskType, ruleName, cause } = alert;
+  const { command, runbookUrl, severity, dedupKey } = told(event, alert, by);
   const rule = `rule: ${alert.comparison} ${valueText(ruleType, alert.threshold)}`;
   const of = `${taskType}: ${ruleType}`;
+  const foot = `fleet ${fleetText(by.fleet)}, ${severity}, ${dedupKey}`;
   if (event === 'alert.test') {
-    return `${ALERT_FIRED} [test] ${ruleName}\n${of}, ${rule}\nThis is a test: nothing has happened.`;
+    return `${ALERT_FIRED} [test] ${ruleName}\n${of}, ${rule}\n${TEST}.\n${foot}`;
   }
-  const since = `since ${timeOf(alert.firedAtMs)}`;
+  const since = `since ${by.timeOf(alert.firedAtMs)}`;
+  const because = cause === null ? '' : `${cause.text}\n`;
   if (event === 'alert.fired') {
-    const now = `${of} is ${valueText(ruleType, alert.value)} (${rule})`;
-    return `${ALERT_FIRED} ${ruleName}\n${now}\n${since}\ntype: ${RULE_TYPE_FACTS[ruleType].command}`;
+    const now = `${because}${of} is ${valueText(ruleType, alert.value)} (${rule})`;
+    return `${ALERT_FIRED} ${ruleName}\n${now}\n${since}\ntype: ${command}\nread: ${runbookUrl}\n${foot}`;
   }
-  const ended = alert.resolvedAtMs === null ? '' : ` until ${timeOf(alert.resolvedAtMs)}`;
-  return `${ALERT_RESOLVED} ${ruleName}\n${of} ${endText(alert)} (${rule})\n${since}${ended}`;
+  const ended = alert.resolvedAtMs === null ? '' : ` until ${by.timeOf(alert.resolvedAtMs)}`;
+  return `${ALERT_RESOLVED} ${ruleName}\n${because}${of} ${endText(alert)} (${rule})\n${since}${ended}\n${foot}`;
 }
 
 /** A rule that was changed, disabled or deleted says nothing about its metric. */

@@ -1,9 +1,17 @@
 // Evaluates the alert rules. Runs on the leader. A pass reads the rules and their state from the records, reads the
 // metrics once for all rules from the live store, and writes every transition in one statement. The rules of firing and
 // resolving are in domain/alerts/alert-rule.ts; webhook-sender.ts sends the notifications. Remembers only since when it has
-// seen conditions that must hold for a while before they fire: another leader, or the next start, continues with the same
-// alerts and waits for new ones from the beginning.
-import { holds, nextEvent, RULE_TYPE_FACTS, type TaskConditions } from '../../domain/alerts/alert-rule.ts';
+// seen conditions that must hold for a while before they fire, and those of alerts that hold no more: another leader, or the next
+// start, continues with the same alerts and waits from the beginning.
+import { causeOf, isLate, TOLD_APART } from '../../domain/alerts/alert-cause.ts';
+import {
+  type AlertEvent,
+  holds,
+  nextEvent,
+  RECOVERED_AFTER_MS,
+  RULE_TYPE_FACTS,
+  type TaskConditions,
+} from '../../domain/alerts/alert-rule.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
@@ -13,6 +21,7 @@ import type {
   AlertRecords,
   AlertTransition,
   AppliedTransition,
+  RuleToEvaluate,
 } from '../../store/ports/records/alert-records.ts';
 import type { StopControlRecords, StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { LeaderMeans } from '../leadership.ts';
@@ -32,13 +41,13 @@ export class AlertEvaluator extends LoopService<
   }
 > {
   readonly name = 'alert-evaluator';
-  /** Rule -> when its condition began to hold, by the monotonic clock; of rules whose condition must hold for a while. */
-  #heldSince = new Map<string, number>();
+  /** Rule -> since when it would fire, or would resolve, by the monotonic clock; only rules that wait for it. */
+  #waiting = new Map<string, number>();
 
   async runOnce(): Promise<number> {
     const { alerts, clock, conditions, fence, intervalMs, live, stops, stopControl } = this.deps;
     if (fence() === null) {
-      this.#heldSince.clear();
+      this.#waiting.clear();
       return FOLLOWER_REST_MS;
     }
     const rules = await alerts.toEvaluate();
@@ -53,30 +62,52 @@ export class AlertEvaluator extends LoopService<
     ]);
     const heldStops = control?.held ?? null;
     const transitions: AlertTransition[] = [];
-    const heldBefore = this.#heldSince;
-    this.#heldSince = new Map();
+    const before = this.#waiting;
+    this.#waiting = new Map();
     for (const { id: ruleId, revision, ...watched } of rules) {
       const { ruleType, taskType } = watched.rule;
-      const { holdsForMs, sample: sampleOf } = RULE_TYPE_FACTS[ruleType];
-      const sample = sampleOf({
+      const toldApart = toldApartFrom(watched, rules);
+      const sample = RULE_TYPE_FACTS[ruleType].sample({
         ...fleet[taskType].metrics,
         unconfirmedStops,
         heldStops,
         overRunning: over?.count ?? null,
         condition: condition === null ? null : condition[taskType],
+        toldApart,
       });
       const event = nextEvent(watched, sample);
-      if (holdsForMs > 0 && sample !== null && holds(watched.rule, sample)) {
+      const reasons = condition?.[taskType].reasons ?? [];
+      const cause = causeOf(ruleType, reasons, toldApart);
+      const waitMs = isLate(cause) ? 0 : RULE_TYPE_FACTS[ruleType].holdsForMs;
+      // What waits for the end of the cooldown waits for both at once.
+      const wouldFire = watched.firing === null && sample !== null && holds(watched.rule, sample);
+      const neededMs = event?.kind === 'resolved' ? recoveryMs(event) : wouldFire ? waitMs : 0;
+      if (neededMs > 0) {
         // A changed rule has another revision, and begins anew.
         const key = `${ruleId} ${revision}`;
-        const since = heldBefore.get(key) ?? clock.monotonic();
-        this.#heldSince.set(key, since);
-        if (event?.kind === 'fired' && clock.monotonic() - since < holdsForMs) continue;
+        const since = before.get(key) ?? clock.monotonic();
+        this.#waiting.set(key, since);
+        if (clock.monotonic() - since < neededMs) continue;
       }
-      if (event !== null) transitions.push({ ruleId, revision, event });
+      if (event?.kind === 'fired') transitions.push({ ruleId, revision, event: { ...event, cause } });
+      else if (event !== null) transitions.push({ ruleId, revision, event });
     }
+    await this.#explain(transitions, rules);
     for (const applied of await alerts.apply(transitions)) this.#report(applied);
     return intervalMs;
+  }
+
+  /** Rules that read no conditions fire with a cause, too. */
+  async #explain(transitions: AlertTransition[], rules: readonly RuleToEvaluate[]): Promise<void> {
+    const unexplained = ({ event }: AlertTransition) => event.kind === 'fired' && event.cause === null;
+    if (!transitions.some(unexplained)) return;
+    const condition = await this.deps.conditions();
+    for (const [n, transition] of transitions.entries()) {
+      const rule = rules.find(({ id }) => id === transition.ruleId)?.rule;
+      if (rule === undefined || transition.event.kind !== 'fired' || !unexplained(transition)) continue;
+      const cause = causeOf(rule.ruleType, condition[rule.taskType].reasons, []);
+      transitions[n] = { ...transition, event: { ...transition.event, cause } };
+    }
   }
 
   #report({ kind, alert }: AppliedTransition): void {
@@ -97,4 +128,27 @@ export class AlertEvaluator extends LoopService<
       );
     }
   }
+}
+
+/** A rule that an operator disabled, changed or deleted ends its alert at once. */
+function recoveryMs(event: AlertEvent): number {
+  return event.kind === 'resolved' && event.resolution === 'recovered' ? RECOVERED_AFTER_MS : 0;
+}
+
+/** Codes of reasons that another rule of the same task type tells, and tells somebody if this one does. */
+function toldApartFrom(
+  { rule: own }: Pick<RuleToEvaluate, 'rule'>,
+  rules: readonly RuleToEvaluate[],
+): readonly string[] {
+  if (own.ruleType !== 'health') return [];
+  return TOLD_APART.filter((type) =>
+    rules.some(
+      ({ rule, isDeleted }) =>
+        !isDeleted &&
+        rule.isEnabled &&
+        rule.ruleType === type &&
+        rule.taskType === own.taskType &&
+        (rule.notifies || !own.notifies),
+    ),
+  );
 }

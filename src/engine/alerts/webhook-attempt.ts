@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AlertRule } from '../../domain/alerts/alert-rule.ts';
+import type { Fleet } from '../../domain/fleet.ts';
 import { parseRetryAfter, type RetryAfter } from '../../gateway/exchange.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
@@ -157,7 +158,8 @@ function beginningOf(answer: IncomingMessage): Promise<string> {
 /** Sends the webhook of a rule once, now. Writes neither to the outbox nor to the history. */
 export class WebhookTester {
   constructor(
-    private readonly deps: MessageMeans & {
+    private readonly deps: Omit<MessageMeans, 'fleet'> & {
+      readonly fleet: () => Promise<Fleet>;
       readonly guard: SsrfGuard;
       readonly clock: Clock;
     },
@@ -168,6 +170,7 @@ export class WebhookTester {
     const { guard, clock } = this.deps;
     const { id: ruleId, name: ruleName, ruleType, taskType, comparison, threshold } = rule;
     const firedAtMs = clock.now();
+    const fleet = await this.deps.fleet();
     const message = webhookMessage(
       {
         event: 'alert.test',
@@ -175,11 +178,11 @@ export class WebhookTester {
         group: null,
         alert: {
           ...{ id: 0, ruleId, ruleName, ruleType, taskType, comparison, threshold, value: threshold },
-          ...{ firedAtMs, resolvedAtMs: null, resolution: null, resolvedValue: null },
+          ...{ firedAtMs, cause: null, resolvedAtMs: null, resolution: null, resolvedValue: null },
         },
       },
       { url, format: rule.webhookFormat, secrets: rule.webhookSecrets },
-      this.deps,
+      { ...this.deps, fleet },
       firedAtMs,
     );
     const startedMs = clock.monotonic();

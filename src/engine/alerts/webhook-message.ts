@@ -2,10 +2,10 @@
 // (robot-message.ts). The body depends on the alert alone, so every attempt sends the same bytes, but for the signature of a robot.
 // Used by webhook-sender.ts and webhook-attempt.ts.
 import { createHmac } from 'node:crypto';
-import type { NotificationEvent } from '../../domain/alerts/alert-rule.ts';
-import { alertText } from '../../domain/alerts/alert-text.ts';
+import { messageText, type Surroundings, type ToldEvent, told } from '../../domain/alerts/alert-text.ts';
 import { keyOf } from '../../domain/alerts/webhook.ts';
 import { type WebhookFormat, webhookFormatOf } from '../../domain/alerts/webhook-format.ts';
+import { type Fleet, fleetText } from '../../domain/fleet.ts';
 import type { Alert } from '../../store/ports/records/alert-records.ts';
 import { robotRequest } from './robot-message.ts';
 
@@ -17,7 +17,7 @@ export interface WebhookMessage {
 }
 
 interface WebhookEvent {
-  readonly event: NotificationEvent | 'alert.test';
+  readonly event: ToldEvent;
   /** The same in all attempts. */
   readonly messageId: string;
   /** The first of a group, or the only one. */
@@ -41,6 +41,9 @@ export interface MessageMeans {
   readonly secrets: readonly string[];
   /** IANA time zone of the times in a text. */
   readonly timeZone: string;
+  readonly fleet: Fleet;
+  /** Page of the runbook; an anchor is added. */
+  readonly runbookUrl: string;
 }
 
 /** @param atMs when this attempt is made, epoch milliseconds; receivers refuse messages that are too old. */
@@ -53,9 +56,15 @@ export function webhookMessage(
   const format = webhookFormatOf(chosen, url);
   if (format === 'standard') {
     const signing = secrets.length > 0 ? secrets : means.secrets;
-    return { url, format, ...standardMessage(event, signing, atMs) };
+    return { url, format, ...standardMessage(event, { ...means, secrets: signing }, atMs) };
   }
-  const robot = robotRequest(format, url, textOf(event, means.timeZone), secrets[0] ?? null, atMs);
+  const robot = robotRequest(
+    format,
+    url,
+    messageText(event.event, event.group ?? [event.alert], surroundingsOf(means)),
+    secrets[0] ?? null,
+    atMs,
+  );
   return { format, ...robot, headers: commonHeaders(robot.body) };
 }
 
@@ -67,19 +76,17 @@ function commonHeaders(body: string) {
   };
 }
 
-/** One alert, or all of a group. */
-function textOf({ event, alert, group }: WebhookEvent, timeZone: string): string {
+function surroundingsOf({ fleet, runbookUrl, timeZone }: Omit<MessageMeans, 'secrets'>): Surroundings {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
-  const timeOf = (atMs: number) => `${format.format(atMs)} ${timeZone}`;
-  return (group ?? [alert]).map((each) => alertText(event, each, timeOf)).join('\n\n');
+  return { fleet, runbookUrl, timeOf: (atMs) => `${format.format(atMs)} ${timeZone}` };
 }
 
 function standardMessage(
   event: WebhookEvent,
-  secrets: readonly string[],
+  { secrets, ...means }: MessageMeans,
   atMs: number,
 ): Pick<WebhookMessage, 'body' | 'headers'> {
-  const body = JSON.stringify(bodyOf(event));
+  const body = JSON.stringify(bodyOf(event, surroundingsOf(means)));
   const id = `msg_${event.messageId}`;
   const timestamp = String(Math.floor(atMs / 1000));
   const headers = { ...commonHeaders(body), 'webhook-id': id, 'webhook-timestamp': timestamp };
@@ -92,12 +99,19 @@ function standardMessage(
 }
 
 /** A receiver that knows no groups reads the first alert. */
-function bodyOf({ event, alert, group }: WebhookEvent): Record<string, unknown> {
-  const alerts = group === null ? {} : { alerts: group.map((each) => fieldsOf(event, each)) };
-  return { event, ...fieldsOf(event, alert), ...alerts };
+function bodyOf({ event, alert, group }: WebhookEvent, by: Surroundings): Record<string, unknown> {
+  const fields = (each: Alert) => ({ ...fieldsOf(event, each), ...toldOf(event, each, by) });
+  const alerts = group === null ? {} : { alerts: group.map(fields) };
+  return { event, ...fields(alert), ...alerts };
 }
 
-function fieldsOf(event: WebhookEvent['event'], alert: Alert): Record<string, unknown> {
+function toldOf(event: ToldEvent, alert: Alert, by: Surroundings): Record<string, unknown> {
+  const { text, severity, command, runbookUrl, dedupKey } = told(event, alert, by);
+  const fleet = fleetText(by.fleet);
+  return { text, severity, fleet, command, runbook_url: runbookUrl, dedup_key: dedupKey };
+}
+
+function fieldsOf(event: ToldEvent, alert: Alert): Record<string, unknown> {
   const common = {
     id: alert.id,
     rule: {

@@ -47,6 +47,15 @@ export const alertReport = report('Alert', {
   ...condition,
   value: z.number(),
   firedAt: z.date(),
+  cause: z
+    .object({
+      code: z.string().describe('A reason of health, with a section in the runbook'),
+      severity: z.enum(['warning', 'alert']),
+      text: z.string(),
+      command: z.string().nullable(),
+    })
+    .nullable()
+    .describe('Why it fired, in the words of then; null: no reason of health says it'),
   resolvedAt: z.date().nullable().describe('null while it fires'),
   resolution: z.enum(RESOLUTIONS).nullable(),
   resolvedValue: z.number().nullable(),

@@ -203,7 +203,7 @@ export function taskConditionsOf({ generatedAt, gateway, healthReasons, pauses }
       breaker === 'open' && since !== null ? since.getTime() : [],
     );
     return {
-      health: healthOfReasons(reasons),
+      reasons,
       breakerOpenSeconds:
         opened.length === 0 ? 0 : Math.max(0, generatedAt.getTime() - Math.min(...opened)) / 1000,
       pausedByOperator: pauses.some((pause) => pause.taskType === taskType && pause.source === 'operator'),

@@ -24,6 +24,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { Gate } from '../../support/gated-port.ts';
 import { defaultsOf, gatewayConfig } from '../../support/gateway-config.ts';
+import { MESSAGE_MEANS } from '../../support/message-means.ts';
 import { PLAIN_GATEWAY } from '../../support/one-card-calls.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -69,7 +70,7 @@ function makeEngine(live: LiveStore, clock: Clock): Engine {
       cleanup: { schedule: 'off', pauseMs: 0 },
     },
     {
-      ...{ live, records, log, ...means },
+      ...{ live, records, fleet: MESSAGE_MEANS.fleet, log, ...means },
       gateway: new FlowControlledGateway({ ...means, gateway: upstream, onChange: () => {} }),
       probeAddress: () => null,
       reloadFailure: () => null,

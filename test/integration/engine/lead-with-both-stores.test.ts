@@ -19,6 +19,7 @@ import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { BreakableLink } from '../../support/breakable-link.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { defaultsOf } from '../../support/gateway-config.ts';
+import { MESSAGE_MEANS } from '../../support/message-means.ts';
 import { ONE_CARD_A_CALL, PLAIN_GATEWAY } from '../../support/one-card-calls.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -107,7 +108,7 @@ async function makeEngine(
       cleanup: { schedule: 'off', pauseMs: 0 },
     },
     {
-      ...{ ...stores, log, ...means },
+      ...{ ...stores, fleet: MESSAGE_MEANS.fleet, log, ...means },
       gateway: new FlowControlledGateway({ ...means, gateway: upstream as never, onChange: () => {} }),
       probeAddress: () => null,
       reloadFailure: () => null,

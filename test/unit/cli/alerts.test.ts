@@ -33,6 +33,7 @@ const ALERT: AlertBody = {
   comparison: '<',
   threshold: 90,
   value: 89.123456,
+  cause: null,
   fired_at: '2026-11-21T09:58:00.000Z',
   resolved_at: null,
   resolution: null,
@@ -357,7 +358,7 @@ describe('alerts recommended', () => {
     const { code, stdout } = await cli(['alerts', 'recommended', '-o', 'tsv'], { env });
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => line.includes('missing'))).toHaveLength(missing.length);
-    expect(stdout).toContain('Queue backlog: realname\tqueue_backlog > 50000\tpresent\twebhook\t3\n');
+    expect(stdout).toContain('Stops without effect: package\tstop_unconfirmed > 0\tpresent\twebhook\t3\n');
     expect(requests).toHaveLength(1);
   });
 
@@ -396,11 +397,11 @@ describe('alerts recommended', () => {
     const sent = requests.filter(({ line }) => line.startsWith('POST')).map(({ body }) => JSON.parse(body));
     expect(sent.map(({ name }) => name)).toEqual(missing.map(({ name }) => name));
     expect(sent).toContainEqual({
-      name: 'Average duration: package',
-      rule_type: 'avg_duration',
+      name: 'Health: package',
+      rule_type: 'health',
       task_type: 'package',
       comparison: '>',
-      threshold: 2_000,
+      threshold: 1,
       is_enabled: true,
       notify_channels: ['webhook'],
       webhook_url: 'https://h.example',

@@ -186,6 +186,7 @@ export const ALERT: Bodies['alerts']['items'][number] = {
   comparison: '>',
   threshold: 50_000,
   value: 49_999_999.123,
+  cause: null,
   fired_at: at(300),
   resolved_at: null,
   resolution: null,

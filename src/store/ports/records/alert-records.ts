@@ -1,6 +1,7 @@
 // Port section of record-store.ts: alert rules, their alerts, and the webhook notifications that are to be delivered.
 // Only the evaluator on the leader fires and resolves alerts; every method is safe when two instances call it at once.
 // The database's clock decides what is due and how old something is.
+import type { AlertCause } from '../../../domain/alerts/alert-cause.ts';
 import type {
   AlertCondition,
   AlertEvent,
@@ -27,6 +28,8 @@ export interface Alert extends AlertCondition {
   /** Value of the metric when the alert fired. */
   readonly value: number;
   readonly firedAtMs: number;
+  /** Why it fired, in the words of then; null: no reason of health says it, or it fired under an older version. */
+  readonly cause: AlertCause | null;
   /** When the alert was resolved; null while it fires, like `resolution` and `resolvedValue`. */
   readonly resolvedAtMs: number | null;
   readonly resolution: Resolution | null;
@@ -70,7 +73,7 @@ interface FiringCount {
   readonly acknowledged: number;
 }
 
-interface RuleToEvaluate extends WatchedRule {
+export interface RuleToEvaluate extends WatchedRule {
   readonly id: number;
   /** Grows with every change of the rule or of its state. */
   readonly revision: number;

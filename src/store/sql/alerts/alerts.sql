@@ -74,7 +74,7 @@ SELECT id FROM rule
 -- most. Returns alerts.
 -- Of the two halves one runs: alerts that fire are few among many and have an index of their own (alert_history_firing);
 -- the others are read from the end of the key.
-SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
+SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, cause,
   fired_at, resolved_at, resolution, resolved_value, acknowledged_at, acknowledged_by, acknowledged_reason,
   CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced,
   (SELECT coalesce(json_agg(json_build_object('channel', 'webhook', 'event', o.event, 'status', o.status,
@@ -107,7 +107,7 @@ SELECT CASE
 
 -- name: alerts.alert
 -- $1 alert id. Returns the alert.
-SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
+SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, cause,
   fired_at, resolved_at, resolution, resolved_value, acknowledged_at, acknowledged_by, acknowledged_reason,
   CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced,
   (SELECT coalesce(json_agg(json_build_object('channel', 'webhook', 'event', o.event, 'status', o.status,
@@ -135,7 +135,7 @@ GROUP BY rule_type, task_type
 -- counts as fired by the rule's present condition.
 SELECT r.id, r.revision, r.rule_type AS "rule.rule_type", r.task_type AS "rule.task_type",
   r.comparison AS "rule.comparison", r.threshold AS "rule.threshold", r.is_enabled AS "rule.is_enabled",
-  r.cooldown_seconds AS "rule.cooldown_seconds", r.deleted_at IS NOT NULL AS is_deleted,
+  r.cooldown_seconds AS "rule.cooldown_seconds", 'webhook' = ANY (r.notify_channels) AS "rule.notifies", r.deleted_at IS NOT NULL AS is_deleted,
   CASE WHEN r.open_alert_id IS NOT NULL THEN coalesce(h.rule_type, r.rule_type) END AS "firing.rule_type",
   coalesce(h.task_type, r.task_type) AS "firing.task_type",
   coalesce(h.comparison, r.comparison) AS "firing.comparison",
@@ -147,10 +147,12 @@ WHERE r.open_alert_id IS NOT NULL OR (r.is_enabled AND r.deleted_at IS NULL)
 -- name: alerts.apply
 -- Makes transitions of alert rules durable in one statement: state of the rule, history, notifications.
 -- $1 the transitions as JSON: rule ids (distinct), revisions they were evaluated in, events: kind (fired | resolved), value of
--- the metric (null: no sample), resolution (of resolved). $2 ms that a grouped notification waits for others.
+-- the metric (null: no sample), resolution (of resolved), cause (of fired). $2 ms that a grouped notification waits for others, unless
+-- its rule type is one of $3.
 -- Returns the transitions applied, each with its alert. A rule in another revision is left out: another instance was first.
 WITH given AS MATERIALIZED (
-  SELECT rule_id, revision, event ->> 'kind' AS kind, (event ->> 'value')::float8 AS value, event ->> 'resolution' AS resolution
+  SELECT rule_id, revision, event ->> 'kind' AS kind, (event ->> 'value')::float8 AS value, event ->> 'resolution' AS resolution,
+    nullif(event -> 'cause', 'null') AS cause
   FROM jsonb_to_recordset($1::jsonb) AS transition (rule_id integer, revision integer, event jsonb)
   ORDER BY rule_id
 ), fired AS (
@@ -158,11 +160,11 @@ WITH given AS MATERIALIZED (
     open_alert_id = nextval('alert_history_id_seq'), last_fired_at = clock_timestamp(), revision = r.revision + 1
   FROM given g
   WHERE g.kind = 'fired' AND r.id = g.rule_id AND r.revision = g.revision AND r.open_alert_id IS NULL
-  RETURNING r.*, g.value
+  RETURNING r.*, g.value, g.cause
 ), opened AS (
   INSERT INTO alert_history
-    (id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, fired_at)
-  SELECT f.open_alert_id, f.id, f.name, f.rule_type, f.task_type, f.comparison, f.threshold, f.value, f.last_fired_at
+    (id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, fired_at, cause)
+  SELECT f.open_alert_id, f.id, f.name, f.rule_type, f.task_type, f.comparison, f.threshold, f.value, f.last_fired_at, f.cause
   FROM fired f
   RETURNING *
 ), ended AS (
@@ -203,7 +205,8 @@ WITH given AS MATERIALIZED (
   GROUP BY url, event
 ), notifying AS (
   SELECT f.open_alert_id AS alert_id, 'alert.fired' AS event, f.webhook_url AS url, f.webhook_secrets AS secrets,
-    f.webhook_format AS format, f.webhook_grouped
+    f.webhook_format AS format,
+    f.webhook_grouped AND f.rule_type <> ALL ($3::text[]) AS webhook_grouped
   FROM fired f
   WHERE 'webhook' = ANY (f.notify_channels)
   UNION ALL
@@ -225,7 +228,7 @@ WITH given AS MATERIALIZED (
 )
 SELECT kind, id AS "alert.id", rule_id AS "alert.rule_id", rule_name AS "alert.rule_name", rule_type AS "alert.rule_type",
   task_type AS "alert.task_type", comparison AS "alert.comparison", threshold AS "alert.threshold", value AS "alert.value",
-  fired_at AS "alert.fired_at", resolved_at AS "alert.resolved_at", resolution AS "alert.resolution",
+  cause AS "alert.cause", fired_at AS "alert.fired_at", resolved_at AS "alert.resolved_at", resolution AS "alert.resolution",
   resolved_value AS "alert.resolved_value"
 FROM applied
 ORDER BY id

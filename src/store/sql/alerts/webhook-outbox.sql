@@ -51,7 +51,7 @@ SELECT c.id, c.attempts AS attempt, c.event, c.message_id::text AS message_id, c
   CASE WHEN r.id IS NULL THEN c.format ELSE r.webhook_format END AS format,
   h.id AS "alert.id", h.rule_id AS "alert.rule_id", h.rule_name AS "alert.rule_name", h.rule_type AS "alert.rule_type",
   h.task_type AS "alert.task_type", h.comparison AS "alert.comparison", h.threshold AS "alert.threshold",
-  h.value AS "alert.value", h.fired_at AS "alert.fired_at", h.resolved_at AS "alert.resolved_at",
+  h.value AS "alert.value", h.cause AS "alert.cause", h.fired_at AS "alert.fired_at", h.resolved_at AS "alert.resolved_at",
   h.resolution AS "alert.resolution", h.resolved_value AS "alert.resolved_value"
 FROM claimed c JOIN alert_history h ON h.id = c.alert_id LEFT JOIN alert_rules r ON r.id = h.rule_id
 ORDER BY c.id

@@ -61,7 +61,7 @@ beforeEach(async () => {
   for (const table of ['alert_history', 'alert_rules']) await client.query(`DELETE FROM ${table}`);
   await redis.flushall();
   log.length = 0;
-  condition = { health: 'normal', breakerOpenSeconds: 0, pausedByOperator: false };
+  condition = { reasons: [], breakerOpenSeconds: 0, pausedByOperator: false };
 });
 
 function evaluator({ leads = (): boolean => true, clock = systemClock as Clock } = {}): AlertEvaluator {
@@ -78,6 +78,19 @@ function evaluator({ leads = (): boolean => true, clock = systemClock as Clock }
     onError: () => {},
   });
 }
+
+/** Passes of one leader for as long as the end of an alert must be seen. */
+async function recover(): Promise<void> {
+  const clock = new FakeClock();
+  const judge = evaluator({ clock });
+  await judge.runOnce();
+  clock.advance(60_000);
+  await judge.runOnce();
+}
+
+const reason = (code: string, severity: 'warning' | 'alert' = 'alert', causedBy: string | null = null) => ({
+  ...{ code, severity, causedBy, text: `it is ${code}`, command: 'cardpoll doctor' },
+});
 
 const setQueue = async (length: number) => {
   await redis.del('polling:queue:realname');
@@ -99,6 +112,8 @@ it('fires on the transition, resolves when it is over, and says so', async () =>
   expect(await history()).toMatchObject([{ ruleId: id, value: 11, resolvedAtMs: null }]);
   await setQueue(2);
   for (let n = 0; n < 3; n += 1) await evaluator().runOnce();
+  expect(await history()).toMatchObject([{ resolvedAtMs: null }]);
+  await recover();
   const [alert, ...more] = await history();
   expect(more).toEqual([]);
   expect(alert).toMatchObject({ resolution: 'recovered', resolvedValue: 2 });
@@ -128,7 +143,7 @@ it('fires while stops stay without effect, whatever the polls do', async () => {
   await evaluator().runOnce();
   expect(await history()).toMatchObject([{ ruleType: 'stop_unconfirmed', value: 2, resolvedAtMs: null }]);
   unconfirmed = 0;
-  await evaluator().runOnce();
+  await recover();
   expect(await history()).toMatchObject([{ resolution: 'recovered', resolvedValue: 0 }]);
 });
 
@@ -139,7 +154,7 @@ it('fires while stops are held', async () => {
   await evaluator().runOnce();
   expect(await history()).toMatchObject([{ ruleType: 'stops_held', value: 2, resolvedAtMs: null }]);
   await records.stops.dismiss([1], { by: 'anna', reason: 'wrong readings' });
-  await evaluator().runOnce();
+  await recover();
   expect(await history()).toMatchObject([{ resolution: 'recovered', resolvedValue: 1 }]);
 });
 
@@ -152,7 +167,7 @@ it('fires when a breaker has been open for longer than the rule allows', async (
   await evaluator().runOnce();
   expect(await history()).toMatchObject([{ ruleType: 'breaker_open', value: 20, resolvedAtMs: null }]);
   condition = { ...condition, breakerOpenSeconds: 0 };
-  await evaluator().runOnce();
+  await recover();
   expect(await history()).toMatchObject([{ resolution: 'recovered', resolvedValue: 0 }]);
 });
 
@@ -165,7 +180,7 @@ describe('a rule that waits', () => {
     await records.alerts.createRule({ ...RULE, ruleType: 'health', threshold: 1 });
     leads = true;
     judge = evaluator({ leads: () => leads, clock });
-    condition = { ...condition, health: 'alert' };
+    condition = { ...condition, reasons: [reason('breaker_open')] };
   });
 
   const pass = async (afterMs: number) => {
@@ -174,20 +189,29 @@ describe('a rule that waits', () => {
     return (await history()).length;
   };
 
-  it('fires when its condition has held for the whole time, and resolves at once', async () => {
+  it('fires when its condition has held for the whole time, and resolves as slowly', async () => {
     expect(await pass(0)).toBe(0);
     expect(await pass(29_000)).toBe(0);
     expect(await pass(1_000)).toBe(1);
-    condition = { ...condition, health: 'warning' };
+    condition = { ...condition, reasons: [reason('breaker_open', 'warning')] };
     await pass(1);
+    // A slow gateway seems well for a moment.
+    await pass(59_000);
+    condition = { ...condition, reasons: [reason('breaker_open')] };
+    await pass(1_000);
+    condition = { ...condition, reasons: [] };
+    await pass(1_000);
+    await pass(59_000);
+    expect(await history()).toMatchObject([{ resolvedAtMs: null }]);
+    await pass(1_000);
     expect(await history()).toMatchObject([{ ruleType: 'health', value: 2, resolution: 'recovered' }]);
   });
 
   it('waits from the beginning after a pass without its condition', async () => {
     await pass(0);
-    condition = { ...condition, health: 'normal' };
+    condition = { ...condition, reasons: [] };
     await pass(29_000);
-    condition = { ...condition, health: 'alert' };
+    condition = { ...condition, reasons: [reason('breaker_open')] };
     expect(await pass(1_000)).toBe(0);
     expect(await pass(29_000)).toBe(0);
     expect(await pass(1_000)).toBe(1);
@@ -198,9 +222,10 @@ describe('a rule that waits', () => {
     await records.alerts.updateRule(rule?.id ?? 0, (present) => ({ ...present, cooldownSeconds: 3_600 }));
     await pass(0);
     expect(await pass(30_000)).toBe(1);
-    condition = { ...condition, health: 'normal' };
+    condition = { ...condition, reasons: [] };
     await pass(1);
-    condition = { ...condition, health: 'alert' };
+    await pass(60_000);
+    condition = { ...condition, reasons: [reason('breaker_open')] };
     expect(await pass(0)).toBe(1);
     expect(await pass(30_000)).toBe(1);
     await client.query(`UPDATE alert_rules SET last_fired_at = last_fired_at - interval '1 hour'`);
@@ -222,6 +247,56 @@ describe('a rule that waits', () => {
     await records.alerts.updateRule(rule?.id ?? 0, (present) => ({ ...present, threshold: 0 }));
     expect(await pass(30_000)).toBe(0);
     expect(await pass(30_000)).toBe(1);
+  });
+});
+
+describe('one cause', () => {
+  it('is written into the history, in its words: what others follow from', async () => {
+    await records.alerts.createRule({ ...RULE, ruleType: 'queue_backlog' });
+    await setQueue(11);
+    condition = {
+      ...condition,
+      reasons: [reason('gateway_slow'), reason('queue_backlog', 'alert', 'gateway_slow')],
+    };
+    await evaluator().runOnce();
+    const { causedBy, ...cause } = reason('gateway_slow');
+    expect(await history()).toMatchObject([{ cause }]);
+    await setQueue(0);
+    await recover();
+    expect(await history()).toMatchObject([{ resolution: 'recovered', cause }]);
+  });
+
+  it('that has already lasted is not waited for once more', async () => {
+    await records.alerts.createRule({ ...RULE, ruleType: 'health', threshold: 1 });
+    condition = { ...condition, reasons: [reason('init_stuck')] };
+    await evaluator().runOnce();
+    expect(await history()).toMatchObject([{ ruleType: 'health', cause: { code: 'init_stuck' } }]);
+  });
+
+  it.each([
+    ['is told by its own rule alone', { notifyChannels: ['webhook'] }, ['stop_surge']],
+    ['is told by health too, where its own rule tells nobody', {}, ['health', 'stop_surge']],
+    ['is told by health where its own rule is disabled', { isEnabled: false }, ['health']],
+  ] as const)('stop_surge %s', async (_, over, told) => {
+    const clock = new FakeClock();
+    const webhook = { notifyChannels: ['webhook'] as const, webhookUrl: 'http://x/', webhookGrouped: true };
+    const common = { ...RULE, taskType: 'package' as const };
+    await records.alerts.createRule({ ...common, ...webhook, ruleType: 'health', threshold: 1 });
+    await records.alerts.createRule({
+      ...{ ...common, ...webhook, notifyChannels: [], ruleType: 'stop_surge', threshold: 0 },
+      ...over,
+    });
+    condition = { ...condition, reasons: [reason('stop_surge')] };
+    const judge = evaluator({ clock });
+    await judge.runOnce();
+    clock.advance(30_000);
+    await judge.runOnce();
+    expect((await history()).map(({ ruleType }) => ruleType).sort()).toEqual(told);
+    // Customers are cut off: its message waits for no others.
+    const rows = await client.query(
+      'SELECT 1 FROM webhook_outbox WHERE next_attempt_at <= clock_timestamp()',
+    );
+    expect(rows).toHaveLength(told.length === 1 && told[0] === 'stop_surge' ? 1 : 0);
   });
 });
 

@@ -15,6 +15,7 @@ import type { RecordStore } from '../../../../src/store/ports/records/record-sto
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
 import { type ChatRobots, startChatRobots } from '../../../support/chat-robots.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
+import { MESSAGE_MEANS, TESTER_MEANS } from '../../../support/message-means.ts';
 
 const GUARD = new SsrfGuard([parseAddressRange('127.0.0.1')].filter((range) => range !== null));
 const ROBOT_FORMATS = ['dingtalk', 'wecom', 'feishu', 'slack'] as const;
@@ -63,6 +64,7 @@ async function apply(event: Parameters<RecordStore['alerts']['apply']>[0][number
 
 async function deliver(): Promise<void> {
   const sender = new WebhookSender({
+    ...MESSAGE_MEANS,
     outbox: records.alerts.webhooks,
     guard: GUARD,
     secrets: ['whsec_dGhlIGtleSBvZiB0aGUgY29uZmlndXJhdGlvbg=='],
@@ -86,29 +88,43 @@ async function notification() {
 describe('a robot shows', () => {
   it.each(ROBOT_FORMATS)('%s: an alert that fired, and its end', async (format) => {
     await records.alerts.createRule(ruleOf(`/${format}`, format));
-    await apply({ kind: 'fired', value: 72.3 });
+    const text = 'realname: no poll succeeds';
+    const cause = { code: 'success_rate', severity: 'alert', text, command: 'cardpoll doctor' } as const;
+    await apply({ kind: 'fired', value: 72.3, cause });
     await deliver();
     expect(await notification()).toMatchObject({ status: 'delivered', lastError: null });
     const [fired = ''] = robots.shown;
-    for (const said of ['告警触发', 'Success rate: realname', 'success_rate', '72.3 %', '90 %', 'since 20']) {
+    const fields = ['https://wiki.example/runbook#success_rate', 'fleet "cardpoll"', 'alert', '00000001/1'];
+    for (const said of [
+      ...fields,
+      text,
+      '告警触发',
+      'Success rate: realname',
+      'success_rate',
+      '72.3 %',
+      '90 %',
+      'since 20',
+    ]) {
       expect(fired).toContain(said);
     }
-    expect(fired).toContain('type: cardpoll stats failures');
+    expect(fired).toContain('type: cardpoll doctor');
     await apply({ kind: 'resolved', value: 97, resolution: 'recovered' });
     await deliver();
-    expect(robots.shown[1]).toMatch(/^告警恢复 Success rate: realname\n.*97 %, was 72\.3 %[\s\S]*until 20/);
+    expect(robots.shown[1]).toMatch(
+      /^告警恢复 Success rate: realname\n.*\n.*97 %, was 72\.3 %[\s\S]*until 20/,
+    );
   });
 
   it.each(ROBOT_FORMATS)('%s: a group as one message, cut to what the robot takes', async (format) => {
     const alertOf = (id: number): Alert => ({
       ...{ id, ruleId: id, ruleName: `规则 ${id} <at user_id="all"> & more`, ruleType: 'success_rate' },
       ...{ taskType: 'realname', comparison: '<', threshold: 90, value: 0, firedAtMs: 0 },
-      ...{ resolvedAtMs: null, resolution: null, resolvedValue: null },
+      ...{ cause: null, resolvedAtMs: null, resolution: null, resolvedValue: null },
     });
     const group = Array.from({ length: 30 }, (_, i) => alertOf(i + 1));
     const event = { event: 'alert.fired', messageId: 'm1', alert: alertOf(1), group } as const;
     const to = { url: `${robots.url}/${format}`, format, secrets: [] };
-    const message = webhookMessage(event, to, { secrets: [], timeZone: 'UTC' }, Date.now());
+    const message = webhookMessage(event, to, { ...MESSAGE_MEANS, secrets: [], timeZone: 'UTC' }, Date.now());
     const result = await attemptWebhook(message, GUARD, new AbortController().signal, systemClock);
     expect(result).toMatchObject({ status: 200, error: null });
     expect(robots.shown).toEqual([expect.stringMatching(/规则 1 [\s\S]*规则 2 [\s\S]*and \d+ more lines$/)]);
@@ -134,6 +150,26 @@ describe('a robot shows', () => {
       });
     },
   );
+
+  it('what has the same cause once, however many task types suffer', async () => {
+    const group = (['realname', 'carddata', 'package'] as const).map(
+      (taskType, n): Alert => ({
+        ...{ id: n, ruleId: n, ruleName: `Health: ${taskType}`, ruleType: 'health', taskType },
+        ...{ comparison: '>', threshold: 1, value: 2, firedAtMs: 0 },
+        ...{ resolvedAtMs: null, resolution: null, resolvedValue: null },
+        cause: {
+          ...({ code: 'breaker_open', severity: 'alert', command: 'cardpoll doctor' } as const),
+          text: `${taskType}: the gateway is down`,
+        },
+      }),
+    );
+    const event = { event: 'alert.fired', messageId: 'm1', alert: group[0] as Alert, group } as const;
+    const to = { url: `${robots.url}/wecom`, format: 'wecom', secrets: [] } as const;
+    const message = webhookMessage(event, to, { ...MESSAGE_MEANS, secrets: [], timeZone: 'UTC' }, Date.now());
+    await attemptWebhook(message, GUARD, new AbortController().signal, systemClock);
+    expect(robots.shown).toHaveLength(1);
+    expect(robots.shown[0]?.split('the gateway is down')).toHaveLength(2);
+  });
 
   it('the message of a rule that was deleted meanwhile', async () => {
     const { id } = await records.alerts.createRule(ruleOf('/wecom', 'wecom'));
@@ -190,7 +226,13 @@ describe('a message that nobody sees is not delivered', () => {
 
   it('says so in the test of a rule, in the words of the robot', async () => {
     const rule = await records.alerts.createRule(ruleOf('/dingtalk', 'standard'));
-    const tester = new WebhookTester({ guard: GUARD, secrets: [], timeZone: 'UTC', clock: systemClock });
+    const tester = new WebhookTester({
+      ...TESTER_MEANS,
+      guard: GUARD,
+      secrets: [],
+      timeZone: 'UTC',
+      clock: systemClock,
+    });
     const refused = await tester.test(rule, String(rule.webhookUrl));
     expect(refused).toMatchObject({ delivered: false, status: 200, error: expect.stringContaining('40035') });
     const taken = await tester.test({ ...rule, webhookFormat: 'dingtalk' }, String(rule.webhookUrl));
@@ -209,6 +251,7 @@ describe('a message that nobody sees is not delivered', () => {
     };
     const outbox = { ...webhooks, settle };
     const sender = new WebhookSender({
+      ...MESSAGE_MEANS,
       ...{
         outbox,
         guard: GUARD,

@@ -28,6 +28,7 @@ import {
   trickleHead,
 } from '../../../support/bad-gateway.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
+import { MESSAGE_MEANS } from '../../../support/message-means.ts';
 
 const ANY = { ruleId: null, state: null };
 const SECRET = `whsec_${Buffer.from('a key of thirty-two bytes, or so').toString('base64')}`;
@@ -72,6 +73,7 @@ function sender(
 ): WebhookSender {
   const { guard = new SsrfGuard(LOOPBACK), secrets = [SECRET], leads = true, store = records } = over;
   return new WebhookSender({
+    ...MESSAGE_MEANS,
     outbox: store.alerts.webhooks,
     guard,
     secrets,
@@ -161,6 +163,10 @@ describe('a message', () => {
     const verified = new Webhook(SECRET).verify(text(fired.body), fired.headers);
     const [alert] = (await records.alerts.history(ANY, { offset: 0, limit: 1 })).items;
     expect(verified).toEqual({
+      ...{ text: expect.stringMatching(/^carddata: queue_backlog is 12 /), severity: 'alert' },
+      ...{ fleet: expect.any(String), command: 'cardpoll stats queues' },
+      runbook_url: `${MESSAGE_MEANS.runbookUrl}#queue_backlog`,
+      dedup_key: `${MESSAGE_MEANS.fleet.id}/${alert?.id}`,
       event: 'alert.fired',
       id: alert?.id,
       rule: {

@@ -97,7 +97,7 @@ beforeAll(async () => {
       cleanup: { schedule: 'off', pauseMs: 0 },
     },
     {
-      ...{ live, records, log, ...means },
+      ...{ live, records, fleet: await records.fleet(), log, ...means },
       gateway: new FlowControlledGateway({ ...means, gateway, onChange: () => {} }),
       probeAddress: () => null,
       reloadFailure: () => null,

@@ -87,7 +87,7 @@ describe('the history', () => {
   it('tells of an alert from its firing to its end', async () => {
     const { id, ruleId } = await fired();
     const open = {
-      ...{ id, ruleId, ruleName: 'Backlog', ...CONDITION, value: 11, firedAt: expect.any(Date) },
+      ...{ id, ruleId, ruleName: 'Backlog', ...CONDITION, value: 11, firedAt: expect.any(Date), cause: null },
       ...{ resolvedAt: null, resolution: null, resolvedValue: null },
       ...{ acknowledgedAt: null, acknowledgedBy: null, acknowledgedReason: null },
       silenced: false,

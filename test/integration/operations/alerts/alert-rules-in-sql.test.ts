@@ -9,6 +9,7 @@ import type { Operations } from '../../../../src/operations/operations.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { AlertRecords } from '../../../../src/store/ports/records/alert-records.ts';
+import { TESTER_MEANS } from '../../../support/message-means.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 
 const ANNA: Actor = { name: 'anna', role: 'admin', address: null, requestId: null };
@@ -50,7 +51,7 @@ function tooLate(): Operations['alerts'] {
   return new AlertOperations({
     records,
     guard,
-    tester: new WebhookTester({ guard, secrets: [], timeZone: 'UTC', clock: systemClock }),
+    tester: new WebhookTester({ ...TESTER_MEANS, guard, secrets: [], timeZone: 'UTC', clock: systemClock }),
     audit: new Audit({
       records: {
         ...records,

@@ -9,6 +9,7 @@ import { HealthWatch } from '../../../../src/operations/stats/history.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { TESTER_MEANS } from '../../../support/message-means.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
@@ -60,7 +61,7 @@ function statsWith(stops: Partial<StopSettings>): Operations['stats'] {
     offers: () => true,
     cardsPerCall: () => 1,
     guard,
-    tester: new WebhookTester({ guard, secrets: [], timeZone: 'UTC', clock }),
+    tester: new WebhookTester({ ...TESTER_MEANS, guard, secrets: [], timeZone: 'UTC', clock }),
     auditLog: { info: () => {} },
   }).stats;
 }
@@ -419,7 +420,7 @@ describe('the number of cards', () => {
       offers: () => true,
       cardsPerCall: () => 1,
       guard,
-      tester: new WebhookTester({ guard, secrets: [], timeZone: 'UTC', clock }),
+      tester: new WebhookTester({ ...TESTER_MEANS, guard, secrets: [], timeZone: 'UTC', clock }),
       auditLog: { info: () => {} },
       ...(exactTotals === undefined ? {} : { exactTotals }),
     });

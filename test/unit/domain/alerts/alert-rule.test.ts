@@ -30,7 +30,7 @@ function watched({
   ...state
 }: Partial<Omit<WatchedRule, 'rule'>> & { rule?: Partial<WatchedRule['rule']> } = {}): WatchedRule {
   return {
-    rule: { ...BACKLOG, isEnabled: true, cooldownSeconds: 300, ...rule },
+    rule: { ...BACKLOG, isEnabled: true, cooldownSeconds: 300, notifies: true, ...rule },
     isDeleted: false,
     firing: null,
     sinceFiredMs: null,
@@ -153,9 +153,10 @@ const IDLE: Metrics = {
   heldStops: null,
   overRunning: null,
   condition: null,
+  toldApart: [],
 };
 
-const CALM: TaskCondition = { health: 'normal', breakerOpenSeconds: 0, pausedByOperator: false };
+const CALM: TaskCondition = { reasons: [], breakerOpenSeconds: 0, pausedByOperator: false };
 
 const samplesOf = (metrics: Partial<Metrics>) =>
   Object.fromEntries(RULE_TYPES.map((type) => [type, RULE_TYPE_FACTS[type].sample({ ...IDLE, ...metrics })]));
@@ -211,7 +212,9 @@ describe('metrics', () => {
     ['warning', 1],
     ['alert', 2],
   ] as const)('of a task type that is %s have health %i', (health, level) => {
-    expect(samplesOf({ condition: { ...CALM, health } }).health).toBe(level);
+    const told = { text: '', command: null, causedBy: null };
+    const reasons = health === 'normal' ? [] : [{ ...told, code: 'paused', severity: health } as const];
+    expect(samplesOf({ condition: { ...CALM, reasons } }).health).toBe(level);
   });
 
   it('are the seconds for which a breaker is open', () => {
@@ -226,9 +229,9 @@ describe('metrics', () => {
 });
 
 describe('recommended alerts', () => {
-  it('are six metrics for each task type, held stops and cards over their package, under names of their own', () => {
+  it('are one for each cause: health of each task type and four about stops, under names of their own', () => {
     const rules = recommendedAlerts();
-    expect(rules).toHaveLength(6 * TASK_TYPES.length + 2);
+    expect(rules).toHaveLength(TASK_TYPES.length + 4);
     expect(rules.filter(({ ruleType }) => ruleType === 'stops_held')).toEqual([
       {
         name: 'Stops held: package',
@@ -240,11 +243,11 @@ describe('recommended alerts', () => {
     ]);
     expect(new Set(rules.map(({ name }) => name)).size).toBe(rules.length);
     expect(rules).toContainEqual({
-      name: 'Success rate: package',
-      ruleType: 'success_rate',
+      name: 'Health: package',
+      ruleType: 'health',
       taskType: 'package',
-      comparison: '<',
-      threshold: 90,
+      comparison: '>',
+      threshold: 1,
     });
     for (const { ruleType, threshold } of rules) {
       const { min, max } = RULE_TYPE_FACTS[ruleType].bounds;
@@ -264,8 +267,8 @@ describe('recommended alerts', () => {
       Object.entries(judgeMetrics({ ...calm, [at[ruleType] ?? '']: value })).find(
         ([metric]) => metric === ruleType,
       )?.[1];
-    for (const { ruleType, comparison, threshold } of recommendedAlerts()) {
-      if (at[ruleType] === undefined) continue;
+    for (const ruleType of Object.keys(at) as RuleType[]) {
+      const { comparison, threshold } = RULE_TYPE_FACTS[ruleType].usual;
       const beyond = comparison === '>' ? threshold + 0.1 : threshold - 0.1;
       expect(judge(ruleType, beyond)).toBe('alert');
       expect(judge(ruleType, threshold)).not.toBe('alert');

@@ -16,6 +16,7 @@ import {
   startBadGateway,
 } from '../../../support/bad-gateway.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { MESSAGE_MEANS, TESTER_MEANS } from '../../../support/message-means.ts';
 
 const [NEW_SECRET, OLD_SECRET] = ['the newer of the two keys, here', 'the older of the two keys, here'].map(
   (key) => `whsec_${Buffer.from(key).toString('base64')}`,
@@ -31,6 +32,7 @@ const FIRING: Alert = {
   threshold: 90,
   value: 71.5,
   firedAtMs: Date.parse('2026-11-01T00:00:00.250Z'),
+  cause: null,
   resolvedAtMs: null,
   resolution: null,
   resolvedValue: null,
@@ -54,10 +56,16 @@ const FIRED_BODY = {
   },
   value: 71.5,
   fired_at: '2026-11-01T00:00:00.250Z',
+  text: 'realname: success_rate is 71.5 % (rule: < 90 %), since 2026-11-01 08:00:00 Asia/Shanghai',
+  severity: 'alert',
+  fleet: '"cardpoll" (0197f3d2)',
+  command: 'cardpoll stats failures',
+  runbook_url: 'https://wiki.example/runbook#success_rate',
+  dedup_key: `${MESSAGE_MEANS.fleet.id}/7`,
 };
 
 const HOOK = 'https://hooks.example/cardpoll';
-const MEANS = { secrets: [], timeZone: 'Asia/Shanghai' };
+const MEANS = { ...MESSAGE_MEANS, secrets: [], timeZone: 'Asia/Shanghai' };
 const TO = { url: HOOK, format: null, secrets: [] };
 
 const bodyOf = (event: 'alert.fired' | 'alert.resolved', alert: Alert): unknown =>
@@ -81,6 +89,7 @@ describe('the body', () => {
     expect(bodyOf('alert.resolved', RESOLVED)).toEqual({
       ...FIRED_BODY,
       event: 'alert.resolved',
+      text: 'over: realname: success_rate was 71.5 %; the rule was changed, since 2026-11-01 08:00:00 Asia/Shanghai until 2026-11-01 08:05:00 Asia/Shanghai',
       resolved_at: '2026-11-01T00:05:00.000Z',
       resolved_value: null,
       resolution: 'rule_changed',
@@ -100,12 +109,34 @@ describe('the body', () => {
     const { event, ...first } = FIRED_BODY;
     expect(JSON.parse(webhookMessage(group, TO, MEANS, 0).body)).toEqual({
       ...{ event, ...first },
-      alerts: [first, { ...first, id: 8, rule: { ...first.rule, id: 4, name: '停滞' } }],
+      alerts: [
+        first,
+        {
+          ...first,
+          id: 8,
+          dedup_key: `${MESSAGE_MEANS.fleet.id}/8`,
+          rule: { ...first.rule, id: 4, name: '停滞' },
+        },
+      ],
     });
   });
 
   it('makes up no instant for a resolution that has none', () => {
-    expect(bodyOf('alert.resolved', FIRING)).toEqual({ ...FIRED_BODY, event: 'alert.resolved' });
+    const text = 'over: realname: success_rate was 71.5 %, since 2026-11-01 08:00:00 Asia/Shanghai';
+    expect(bodyOf('alert.resolved', FIRING)).toEqual({ ...FIRED_BODY, event: 'alert.resolved', text });
+  });
+
+  it('says the reason of health, its command and its section, however hostile its words are', () => {
+    const cause = {
+      ...({ code: 'gateway_slow', severity: 'alert', command: 'cardpoll doctor' } as const),
+      text: 'realname: the gateway says "<at all>"\u0007 and takes 3.0 s a call',
+    } as const;
+    expect(bodyOf('alert.fired', { ...FIRING, cause })).toEqual({
+      ...FIRED_BODY,
+      text: `${cause.text}, since 2026-11-01 08:00:00 Asia/Shanghai`,
+      command: 'cardpoll doctor',
+      runbook_url: 'https://wiki.example/runbook#gateway_slow',
+    });
   });
 });
 
@@ -177,7 +208,7 @@ describe('a test by an operator', () => {
     url: string,
     { own = [], configured = [], guard = new SsrfGuard(LOOPBACK) }: Partial<Means> = {},
   ): ReturnType<WebhookTester['test']> {
-    const tester = new WebhookTester({ guard, secrets: configured, timeZone: 'UTC', clock });
+    const tester = new WebhookTester({ ...TESTER_MEANS, guard, secrets: configured, timeZone: 'UTC', clock });
     return tester.test({ ...RULE, webhookSecrets: own }, url);
   }
 
@@ -208,6 +239,12 @@ describe('a test by an operator', () => {
       },
       value: 800,
       fired_at: new Date(clock.now()).toISOString(),
+      text: 'This is a test: nothing has happened (rule Slow polls)',
+      severity: 'info',
+      fleet: '"cardpoll" (0197f3d2)',
+      command: 'cardpoll concurrency advise',
+      runbook_url: 'https://wiki.example/runbook#avg_duration',
+      dedup_key: `${MESSAGE_MEANS.fleet.id}/Slow polls package`,
     });
   });
 

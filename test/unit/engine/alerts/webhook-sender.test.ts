@@ -23,6 +23,7 @@ import {
   startBadGateway,
 } from '../../../support/bad-gateway.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { MESSAGE_MEANS } from '../../../support/message-means.ts';
 import { tlsPair } from '../../../support/tls-pair.ts';
 
 const GUARD = new SsrfGuard([parseAddressRange('127.0.0.1')].filter((range) => range !== null));
@@ -66,6 +67,7 @@ const outbox: WebhookOutbox = {
 
 function newSender(): WebhookSender {
   return new WebhookSender({
+    ...MESSAGE_MEANS,
     outbox,
     guard: GUARD,
     secrets: [CONFIGURED],
@@ -86,7 +88,7 @@ function delivery(id: number, url: string, over: Partial<WebhookDelivery> = {}):
     alert: {
       ...{ id: 100 + id, ruleId: 3, ruleName: 'Backlog', ruleType: 'queue_backlog', taskType: 'carddata' },
       ...{ comparison: '>', threshold: 10, value: 12, firedAtMs: clock.now() },
-      ...{ resolvedAtMs: null, resolution: null, resolvedValue: null },
+      ...{ cause: null, resolvedAtMs: null, resolution: null, resolvedValue: null },
     },
     ...over,
   };

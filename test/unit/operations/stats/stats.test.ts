@@ -5,7 +5,7 @@ import { taskConditionsOf } from '../../../../src/operations/stats/stats.ts';
 import type { Overview } from '../../../../src/operations/stats/stats-report.ts';
 
 const NOW = new Date('2026-11-24T10:00:00Z');
-const CALM = { health: 'normal', breakerOpenSeconds: 0, pausedByOperator: false };
+const CALM = { reasons: [], breakerOpenSeconds: 0, pausedByOperator: false };
 
 const gatewayOf = (interfaces: GatewayReport['interfaces']): GatewayReport => ({
   interfaces,
@@ -41,9 +41,9 @@ const breaker = (
 it('have the health of the task type, and of the whole fleet', () => {
   const healthReasons = [reason('interval_missed', 'carddata'), reason('clocks_differ', null, 'warning')];
   expect(conditionsOf({ healthReasons })).toEqual({
-    realname: { ...CALM, health: 'warning' },
-    carddata: { ...CALM, health: 'alert' },
-    package: { ...CALM, health: 'warning' },
+    realname: { ...CALM, reasons: [healthReasons[1]] },
+    carddata: { ...CALM, reasons: healthReasons },
+    package: { ...CALM, reasons: [healthReasons[1]] },
   });
 });
 

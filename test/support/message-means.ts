@@ -1,0 +1,6 @@
+// What messages of alerts need besides secrets and a time zone, where a test does not look at it.
+const fleet = { id: '0197f3d2-0000-7000-8000-000000000001', name: 'cardpoll' };
+const runbookUrl = 'https://wiki.example/runbook';
+
+export const MESSAGE_MEANS = { fleet, runbookUrl };
+export const TESTER_MEANS = { fleet: async () => fleet, runbookUrl };
