@@ -180,6 +180,7 @@ describe('alert history', () => {
           comparison: '>',
           threshold: 50_000,
           value: 60_000,
+          cause: null,
           fired_at: expect.stringMatching(RFC_3339_UTC),
           resolved_at: null,
           resolution: null,

@@ -171,7 +171,7 @@ describe('daemon configuration', () => {
         drainTimeoutMs: 30_000,
       },
       usage: { maxMbitPerSecond: 150, jumpFactor: 20 },
-      alerts: { intervalMs: 5_000 },
+      alerts: { intervalMs: 5_000, runbookUrl: 'docs/runbook.md' },
       webhooks: { allowCidrs: [], secrets: [] },
       stops: { mode: 'enforce', maxPerHour: null, maxPerDay: null, resumeAtMonthStart: false },
       cleanup: { schedule: '30 3 * * *', pauseMs: 50 },
