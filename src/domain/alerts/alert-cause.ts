@@ -1,7 +1,6 @@
 // Why a rule fires, in the words that `cardpoll stats` has for it: the reasons of health. Used by the statistics, which give them, by the
 // evaluator, which writes the one of an alert into the history, and by its messages. Pure.
 import { HEALTH_LEVELS, worst } from '../health.ts';
-import type { RuleType } from './alert-rule.ts';
 
 /** A reason of health (operations/health), as it was when the alert fired. */
 export interface AlertCause {
@@ -19,7 +18,7 @@ export interface OrderedCause extends AlertCause {
 }
 
 /** Rule types that are the reasons of the same name. Where one of them tells somebody, `health` does not tell it once more. */
-export const TOLD_APART: readonly RuleType[] = ['stop_surge', 'over_running'];
+export const TOLD_APART: readonly string[] = ['stop_surge', 'over_running'];
 
 /** Reasons that exist only after the fault has lasted for a while: a rule need not wait as long again. */
 const LATE: readonly string[] = ['init_stuck', 'no_worker', 'no_scheduler', 'database_outage'];
@@ -37,7 +36,7 @@ export function levelOf(reasons: readonly AlertCause[], toldApart: readonly stri
 
 /** The reason behind the alert of a rule: what others follow from, not what follows. @returns null where none says it. */
 export function causeOf(
-  ruleType: RuleType,
+  ruleType: string,
   reasons: readonly OrderedCause[],
   toldApart: readonly string[],
 ): AlertCause | null {

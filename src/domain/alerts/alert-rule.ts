@@ -8,14 +8,14 @@
 import { AVG_DURATION_MS, HEALTH_LEVELS, QUEUE_LENGTH, SUCCESS_RATE } from '../health.ts';
 import type { TaskMetrics } from '../stats/task-metrics.ts';
 import { OVER_RUNNING_COUNTED, STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../stops/stop.ts';
-import { TASK_TYPES, type TaskType } from '../task-type.ts';
+import type { TaskType } from '../task-type.ts';
 import { type AlertCause, levelOf, type OrderedCause } from './alert-cause.ts';
 import type { WebhookFormat } from './webhook-format.ts';
 
 export const COMPARISONS = ['>', '<'] as const;
 type Comparison = (typeof COMPARISONS)[number];
 
-/** With fewer polls in five minutes there is no success rate: one failure in an idle hour must not fire a rule. */
+/** With fewer polls there is no success rate: one failure in an idle hour must not fire a rule. */
 const LEAST_POLLS = 10;
 
 /**
@@ -41,7 +41,6 @@ interface RuleMetrics extends TaskMetrics {
   readonly heldStops: number | null;
   readonly overRunning: number | null;
   readonly condition: TaskCondition | null;
-  /** Reasons that a rule of their own tells. */
   readonly toldApart: readonly string[];
 }
 
@@ -109,7 +108,6 @@ const TABLE = {
     reads: 'unconfirmedStops',
     sample: ({ unconfirmedStops }) => unconfirmedStops,
   },
-  // Held stops wait until an operator decides.
   stops_held: {
     ...PLAIN,
     recommended: 'Stops held',
@@ -142,7 +140,7 @@ const TABLE = {
     onlyFor: 'package',
     reads: 'condition',
     sample: ({ condition }) =>
-      condition === null ? null : Number(condition.reasons.some(({ code }) => code === 'stop_surge')),
+      condition && Number(condition.reasons.some(({ code }) => code === 'stop_surge')),
   },
   // Polls that are held back do not fail, so the success rate does not show an outage: these three do, within a minute.
   polling_stalled: {
@@ -183,8 +181,6 @@ export type RuleType = keyof typeof TABLE;
 /** THE table of rule types. */
 export const RULE_TYPE_FACTS: Readonly<Record<RuleType, RuleTypeFacts>> = TABLE;
 export const RULE_TYPES = Object.keys(TABLE) as readonly RuleType[];
-
-export const URGENT_RULE_TYPES = RULE_TYPES.filter((type) => RULE_TYPE_FACTS[type].urgent);
 
 export const NOTIFY_CHANNELS = ['webhook'] as const;
 export type NotifyChannel = (typeof NOTIFY_CHANNELS)[number];
@@ -232,10 +228,6 @@ export interface AlertRule extends AlertRuleFields {
  * death. The message is to arrive within a minute.
  */
 export const WEBHOOK_GROUP_MS = 15_000;
-/**
- * An alert ends when its condition has not held in any pass of this time: what a slow gateway answers in between is no recovery.
- */
-export const RECOVERED_AFTER_MS = 60_000;
 export const RULE_NAME_MAX_LENGTH = 100;
 export const DEFAULT_COOLDOWN_SECONDS = 300;
 export const COOLDOWN_SECONDS_BOUNDS = { min: 0, max: 604_800 } as const;
@@ -305,22 +297,4 @@ function resolutionOf(
 /** Another threshold keeps the condition the same; another metric, task type or comparison does not. */
 function asksTheSame(a: AlertCondition, b: AlertCondition): boolean {
   return a.ruleType === b.ruleType && a.taskType === b.taskType && a.comparison === b.comparison;
-}
-
-/**
- * The rules that `cardpoll alerts recommended` creates, one for each cause: `health` of each task type, which judges the metrics of
- * operations interface, section 8, and all that holds polling back; and what is told apart about stops. Names are distinct and
- * never change: by them the command knows which rules a fleet already has.
- */
-export function recommendedAlerts(): ReadonlyArray<AlertCondition & { readonly name: string }> {
-  return RULE_TYPES.flatMap((ruleType) => {
-    const { recommended, usual } = RULE_TYPE_FACTS[ruleType];
-    if (recommended === null) return [];
-    return TASK_TYPES.filter((taskType) => ruleTypeFits(ruleType, taskType)).map((taskType) => ({
-      name: `${recommended}: ${taskType}`,
-      ruleType,
-      taskType,
-      ...usual,
-    }));
-  });
 }

@@ -14,7 +14,7 @@ import {
   type RuleType,
 } from './alert-rule.ts';
 
-export interface ToldAlert extends AlertCondition {
+interface ToldAlert extends AlertCondition {
   readonly id: number;
   readonly ruleName: string;
   readonly value: number;
@@ -37,7 +37,7 @@ export interface Surroundings {
 }
 
 /** What a person, and a program that joins messages, take from an alert. */
-export interface Told {
+interface Told {
   readonly text: string;
   readonly severity: 'alert' | 'warning' | 'info';
   readonly command: string;

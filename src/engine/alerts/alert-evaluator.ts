@@ -8,7 +8,6 @@ import {
   type AlertEvent,
   holds,
   nextEvent,
-  RECOVERED_AFTER_MS,
   RULE_TYPE_FACTS,
   type TaskConditions,
 } from '../../domain/alerts/alert-rule.ts';
@@ -28,6 +27,8 @@ import type { LeaderMeans } from '../leadership.ts';
 
 /** A new leader starts to evaluate within this time. */
 const FOLLOWER_REST_MS = 500;
+/** An alert ends when its condition has not held in any pass of this time: what a slow gateway answers in between is no recovery. */
+const RECOVERED_AFTER_MS = 60_000;
 
 export class AlertEvaluator extends LoopService<
   LeaderMeans & {

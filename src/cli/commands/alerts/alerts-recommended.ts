@@ -4,7 +4,7 @@
 import type { ApiClient } from '../../../api/client/client.ts';
 import type { AlertRuleBody } from '../../../api/client/client-bodies.ts';
 import { text } from '../../../config/kinds.ts';
-import { recommendedAlerts } from '../../../domain/alerts/alert-rule.ts';
+import { recommendedAlerts } from '../../../domain/alerts/recommended-alerts.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { EXIT_OK } from '../../exit-codes.ts';

@@ -1,6 +1,11 @@
 // Alert rules, their history and silences. The state of a rule (firing or not, since when) stands in its
 // row, so that a restart or another leader goes on where the last one ended; see `apply` in alerts.sql for how it changes.
-import { type AlertRule, URGENT_RULE_TYPES, WEBHOOK_GROUP_MS } from '../../../domain/alerts/alert-rule.ts';
+import {
+  type AlertRule,
+  RULE_TYPE_FACTS,
+  RULE_TYPES,
+  WEBHOOK_GROUP_MS,
+} from '../../../domain/alerts/alert-rule.ts';
 import type { AlertRecords, SilenceRecords } from '../../ports/records/alert-records.ts';
 import { jsonOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';
@@ -9,6 +14,7 @@ import file from './alerts.sql';
 import { sqlWebhookOutbox } from './webhook-outbox.ts';
 
 const sql = statements(file);
+const URGENT = RULE_TYPES.filter((type) => RULE_TYPE_FACTS[type].urgent);
 
 export function sqlAlerts(client: SqlClient): AlertRecords {
   const db = sql.on(client);
@@ -35,9 +41,7 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
     toEvaluate: () => db.rows('toEvaluate'),
 
     async apply(transitions) {
-      return transitions.length === 0
-        ? []
-        : db.rows('apply', jsonOf(transitions), WEBHOOK_GROUP_MS, URGENT_RULE_TYPES);
+      return transitions.length === 0 ? [] : db.rows('apply', jsonOf(transitions), WEBHOOK_GROUP_MS, URGENT);
     },
   };
 }

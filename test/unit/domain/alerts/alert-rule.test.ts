@@ -7,10 +7,10 @@ import {
   RULE_TYPE_FACTS,
   RULE_TYPES,
   type RuleType,
-  recommendedAlerts,
   type TaskCondition,
   type WatchedRule,
 } from '../../../../src/domain/alerts/alert-rule.ts';
+import { recommendedAlerts } from '../../../../src/domain/alerts/recommended-alerts.ts';
 import { judgeMetrics } from '../../../../src/domain/health.ts';
 import { schedulePaceOf } from '../../../../src/domain/schedule/schedule-pace.ts';
 import { pollRatesOf, presentMetricsOf } from '../../../../src/domain/stats/task-metrics.ts';
