@@ -26,7 +26,7 @@ import type { Instruments } from './metrics/instruments.ts';
 import { Metrics, type Siblings } from './metrics/metrics.ts';
 import type { InstanceState } from './metrics/own-numbers.ts';
 import { openapiOptions } from './openapi.ts';
-import { auditRoute, whoamiRoute } from './routes/audit.ts';
+import { auditRoutes, whoamiRoute } from './routes/audit.ts';
 import { cardImportRoutes } from './routes/card-import.ts';
 import { cardRoutes } from './routes/cards.ts';
 import { dataCleanupRoutes } from './routes/data-cleanup.ts';
@@ -254,7 +254,7 @@ function adminRoutes(
       stopResumeRoutes(routes, operations.resumes);
       dataCleanupRoutes(routes, operations.cleanup, expensive);
       whoamiRoute(routes);
-      auditRoute(routes, operations.audit);
+      auditRoutes(routes, operations.audit, operations.undo);
       cardRoutes(routes, operations.cards, operations.explainer, expensive);
     });
   };

@@ -10,6 +10,8 @@ export interface Actor {
   readonly requestId: string | null;
   /** Present for a request that may be sent again. */
   readonly repeat?: Repeat;
+  /** The entry that the request takes back; it becomes part of `after`. */
+  readonly undoes?: number;
 }
 
 /** Numbers the changes of a request, so that a repeat of the request finds each. */
@@ -32,6 +34,6 @@ export interface AuditChange {
   readonly after: unknown;
 }
 
-export interface AuditEntry extends Omit<Actor, 'repeat'>, AuditChange {
+export interface AuditEntry extends Omit<Actor, 'repeat' | 'undoes'>, AuditChange {
   readonly atMs: number;
 }

@@ -1,4 +1,4 @@
-// The report of the audit trail. Made by audit.ts.
+// The reports of the audit trail. Made by audit.ts and undo.ts.
 import { z } from 'zod';
 import { type ReportOf, report } from './report.ts';
 
@@ -19,3 +19,20 @@ export const auditItem = report('AuditItem', {
   after: z.unknown(),
 });
 export type AuditItem = ReportOf<typeof auditItem>;
+
+export const undoReport = report('Undo', {
+  undoes: z.int().describe('The change that was taken back'),
+  state: z
+    .enum(['planned', 'undone', 'already_undone'])
+    .describe(
+      'planned: with dry_run; already_undone: by an earlier request, and nothing newer changed the same',
+    ),
+  auditId: z.int().nullable().describe('The entry of the undo; null: not made yet'),
+  at: z.date().describe('Of the change'),
+  actor: z.string(),
+  action: z.string(),
+  object: z.string(),
+  before: z.unknown().describe('The values that the undo restores; null: the object was not there'),
+  after: z.unknown().describe('The values that the change left'),
+});
+export type UndoReport = ReportOf<typeof undoReport>;

@@ -8,7 +8,7 @@ import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { snakeKeys } from '../platform/snake-keys.ts';
-import type { AuditFilter } from '../store/ports/records/audit-records.ts';
+import type { AuditFilter, AuditRecord } from '../store/ports/records/audit-records.ts';
 import type { AuditTrail, Note } from '../store/ports/records/audit-trail.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { AuditItem } from './audit-report.ts';
@@ -30,7 +30,7 @@ export class Audit implements AuditTrail {
   constructor(private readonly deps: AuditDependencies) {}
 
   async record(actor: Actor, change: AuditChange): Promise<void> {
-    const entry = { ...callerOf(actor), ...change, atMs: this.deps.clock.now() };
+    const entry = this.#entryOf(actor, change);
     await this.#append(this.deps.records, [entry]);
     this.log(entry);
   }
@@ -64,10 +64,7 @@ export class Audit implements AuditTrail {
   async list(filter: AuditFilter, page: PageRequest): Promise<SliceOf<AuditItem>> {
     const { records, read = records } = this.deps;
     const { items, total } = await read.audit.list(filter, sliceOf(page));
-    return {
-      items: items.map(({ atMs, name, ...rest }) => ({ ...rest, at: new Date(atMs), actor: name })),
-      total,
-    };
+    return { items: items.map(auditItemOf), total };
   }
 
   async #change<T>(actor: Actor, work: (records: RecordStore, note: Note) => Promise<T>): Promise<T> {
@@ -76,9 +73,7 @@ export class Audit implements AuditTrail {
     const result = await this.deps.records.inTurn(async (records) => {
       const made = key === null ? null : await records.madeChanges.find(key);
       if (made !== null) return resultIn<T>(made);
-      const done = await work(records, (change) =>
-        entries.push({ ...callerOf(actor), ...change, atMs: this.deps.clock.now() }),
-      );
+      const done = await work(records, (change) => entries.push(this.#entryOf(actor, change)));
       await this.#append(records, entries);
       if (key !== null) await records.madeChanges.add(key, textOf(done));
       return done;
@@ -87,14 +82,19 @@ export class Audit implements AuditTrail {
     return result;
   }
 
+  #entryOf({ repeat: _, undoes, ...caller }: Actor, change: AuditChange): AuditEntry {
+    const after = undoes === undefined ? change.after : { ...(change.after ?? {}), undoes };
+    return { ...caller, ...change, after, atMs: this.deps.clock.now() };
+  }
+
   async #append(records: Pick<RecordStore, 'audit'>, entries: readonly AuditEntry[]): Promise<void> {
     if (entries.length === 0) return;
     await records.audit.append(this.deps.calendar.monthOf(this.deps.clock.now()), entries);
   }
 }
 
-function callerOf({ repeat: _, ...caller }: Actor): Omit<Actor, 'repeat'> {
-  return caller;
+export function auditItemOf({ atMs, name, ...rest }: AuditRecord): AuditItem {
+  return { ...rest, at: new Date(atMs), actor: name };
 }
 
 /** The key of the next change of a request that may be sent again; null for all others. */

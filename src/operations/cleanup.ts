@@ -123,7 +123,11 @@ function traceOf({ target, retentionDays, enabled }: CleanupConfig) {
 }
 
 /** The version covers what a change can affect, not the time of the last run. */
-export function retentionVersion({ id, retentionDays, enabled }: CleanupConfig | Retention): string {
+export function retentionVersion({
+  id,
+  retentionDays,
+  enabled,
+}: Pick<CleanupConfig, 'id' | 'retentionDays' | 'enabled'>): string {
   return versionOf([id, retentionDays, enabled]);
 }
 

@@ -25,6 +25,7 @@ import { StatsOperations } from './stats/stats.ts';
 import { ResumeOperations } from './stops/resumes.ts';
 import { StopOperations } from './stops/stops.ts';
 import { TriggerOperations } from './triggers.ts';
+import { UndoOperations } from './undo.ts';
 
 export type Operations = Readonly<ReturnType<typeof openOperations>>;
 
@@ -71,6 +72,9 @@ export function openOperations(options: OperationsOptions) {
   const pauses = new PauseOperations(means);
   const common = { ...means, cardTotal, pauses, init: new InitOperations(means) };
   const cards = new CardOperations(common);
+  const configs = new ConfigOperations(means);
+  const alerts = new AlertOperations(means);
+  const cleanup = new CleanupOperations(means);
   return {
     audit,
     concurrency,
@@ -82,10 +86,10 @@ export function openOperations(options: OperationsOptions) {
     }),
     history: new HistoryOperations(means),
     pauses,
-    configs: new ConfigOperations(means),
+    configs,
     init: common.init,
     triggers: new TriggerOperations(means),
-    alerts: new AlertOperations(means),
+    alerts,
     alertHistory: new AlertHistoryOperations(means),
     silences: new SilenceOperations(means),
     requests: new RepeatableRequests(live),
@@ -93,6 +97,7 @@ export function openOperations(options: OperationsOptions) {
     stops: new StopOperations(means),
     resumes: new ResumeOperations(means),
     explainer: new Explainer({ ...common, cards }),
-    cleanup: new CleanupOperations(means),
+    cleanup,
+    undo: new UndoOperations({ ...means, configs, concurrency, alerts, cleanup, pauses }),
   };
 }

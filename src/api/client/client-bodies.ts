@@ -47,6 +47,7 @@ export type BatchBody = Wire<triggers.BatchReport>;
 export type CancelledTriggersBody = Wire<triggers.CancelledTriggers>;
 export type SelectionCountBody = Wire<triggers.SelectionCount>;
 export type AuditBody = Wire<audit.AuditItem>;
+export type UndoBody = Wire<audit.UndoReport>;
 export type CardBody = Wire<cards.CardReport>;
 export type CardListBody = Wire<cards.CardListReport>;
 export type ImportBody = Wire<cards.ImportReport>;

@@ -37,6 +37,9 @@ export class ApiClient {
     pageSize: number,
   ) => this.#page<bodies.AuditBody>('/audit', page, pageSize, filter);
 
+  undo = (id: number, dry_run: boolean) =>
+    this.#post<bodies.UndoBody>(`/audit/${id}/undo?dry_run=${dry_run}`, 'undoes');
+
   overview = () => this.#get<bodies.OverviewBody>('/polling-stats', 'tasks');
   queues = () => this.#items<bodies.QueueBody>('/polling-stats/queues');
   tasks = () => this.#items<bodies.TaskBody>('/polling-stats/tasks');

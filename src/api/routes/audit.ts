@@ -2,9 +2,10 @@
 // GET /api/admin/whoami: who the caller is to this API, and so what the caller may do.
 import { z } from 'zod';
 import type { Audit } from '../../operations/audit.ts';
-import { auditItem } from '../../operations/audit-report.ts';
+import { auditItem, undoReport } from '../../operations/audit-report.ts';
+import type { UndoOperations } from '../../operations/undo.ts';
 import { answersOf, onPage, pageOf, pageQuery, type Routes } from '../schemas/answers.ts';
-import { instant } from '../schemas/fields.ts';
+import { idOf, instant, queryYesOrNo } from '../schemas/fields.ts';
 
 const answers = answersOf('audit');
 
@@ -16,7 +17,9 @@ const word = z
   .max(MAX_WORD_CHARS, { error: wordError })
   .regex(/^\P{Cc}*$/u, { error: wordError });
 
-export function auditRoute(app: Routes, audit: Audit): void {
+const MAX_ID_DIGITS = 15;
+
+export function auditRoutes(app: Routes, audit: Audit, undo: UndoOperations): void {
   app.get(
     '/audit',
     answers(
@@ -37,6 +40,18 @@ export function auditRoute(app: Routes, audit: Audit): void {
       const filter = { sinceMs: since, untilMs: until, actor, action, object };
       return onPage(await audit.list(filter, query), query);
     },
+  );
+  app.post(
+    '/audit/:id/undo',
+    answers(
+      'Take a change back by its former values; refused where something newer changed the same object',
+      undoReport,
+      {
+        params: z.object({ id: idOf('a change', MAX_ID_DIGITS) }),
+        querystring: z.object({ dry_run: queryYesOrNo.optional().describe('Check, and change nothing') }),
+      },
+    ),
+    ({ actor, params, query }) => undo.undo(actor, params.id, query.dryRun === true),
   );
 }
 

@@ -1,25 +1,33 @@
-// `cardpoll audit`: who changed what, with the values before and after.
+// `cardpoll audit`: who changed what, with the values before and after, and `undo`, which takes a change back.
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditBody } from '../../api/client/client-bodies.ts';
-import { text } from '../../config/kinds.ts';
+import type { AuditBody, ConfigBody, UndoBody } from '../../api/client/client-bodies.ts';
+import { integer, text } from '../../config/kinds.ts';
 import { roundedMb } from '../../domain/numbers.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
+import type { TaskType } from '../../domain/task-type.ts';
 import { ask, pageOptions } from '../ask.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
-import { printAll, printPage, valueText } from '../output/print.ts';
-import { listTable } from '../output/table.ts';
+import { type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
+import { CONFIRM_OPTIONS, confirmIf } from '../confirm.ts';
+import { plainText } from '../output/line.ts';
+import { printAll, printAnswer, printPage, valueText } from '../output/print.ts';
+import { type Style, sentenceLines } from '../output/style.ts';
+import { listTable, ofOne, textOf } from '../output/table.ts';
 import { PAST_TIME, pastRange } from '../past-time.ts';
+import { configPlan, type DemandPlan, limitPlan, measuredTask } from './limits/demand-plan.ts';
+
+const CHANGE_IDS = { min: 1, max: 999_999_999_999_999 } as const;
 
 type AuditQuery = Partial<Record<'since' | 'until' | 'actor' | 'action' | 'object', string | undefined>>;
 
-export const audit = defineCommand({
-  name: 'audit',
+const list = defineCommand({
+  name: 'list',
   summary: 'Show who changed what, newest first, with the values before and after',
+  isDefault: true,
   examples: [
     'cardpoll audit --since 1h  # all changes of the last hour',
     'cardpoll audit --since 22:00 --until 02:00  # the changes of last night',
     'cardpoll audit --action concurrency  # who changed the limit, and from what',
-    'cardpoll audit --object "card 4711" --all  # everything that happened to a card',
+    'cardpoll audit --object config --all  # everything that happened to configs; "config 3": to this one',
     'cardpoll audit --actor anna --since 2026-11-01 --all -o jsonl  # for programs',
   ],
   options: [
@@ -58,6 +66,84 @@ export const audit = defineCommand({
   },
 });
 
+const undo = defineCommand({
+  name: 'undo',
+  summary: 'Take a change back by its former values; asks where the change itself would ask',
+  examples: [
+    'cardpoll audit undo 123  # the number is in cardpoll audit, and behind a reason of cardpoll stats',
+    'cardpoll audit undo 123 --dry-run  # shows the values that would be restored',
+    'cardpoll audit undo 123 --yes  # for scripts',
+  ],
+  arguments: [
+    { name: '<id>', doc: 'number of the change, from `cardpoll audit`', kind: integer(CHANGE_IDS) },
+  ],
+  options: CONFIRM_OPTIONS,
+  run: async (context, { args: [id], options }) => {
+    const { body } = await ask(context, 'checking the change', (client) => client.undo(id, true));
+    if (body.state === 'planned') {
+      const { isDrastic, lines } = await undoPlan(context, body);
+      await confirmIf(isDrastic, context, lines, options);
+    }
+    const answer = await ask(context, 'undoing', (client) => client.undo(id, false));
+    const { state, audit_id: made } = answer.body;
+    const said = state === 'undone' ? 'is undone' : 'was undone before, and nothing has changed since';
+    const back = made === null ? '' : ` (take that back: cardpoll audit undo ${made})`;
+    context.io.stderr.write(plainText(`change ${id} ${said}${back}`).concat('\n'));
+    return printAnswer(context, answer, ofOne(undoTable));
+  },
+});
+
+/** Asks where the command that makes such a change asks: an undo of a longer interval is a shorter one. */
+async function undoPlan(context: CommandContext, body: UndoBody): Promise<DemandPlan> {
+  const { undoes, action, object, actor, at } = body;
+  const [before, after] = [fieldsOf(body.before), fieldsOf(body.after)];
+  const lines = [
+    `Undo change ${undoes}, ${action} of ${object} by ${actor} at ${at}:`,
+    `  ${restoredText(body)}`,
+  ];
+  const drastic = (isDrastic: boolean) => ({ isDrastic, lines });
+  if (action === 'concurrency.set') {
+    const task = await measuredTask(context, object.split(' ')[1] as TaskType);
+    const plan = await limitPlan(context, task, Number(before.max_concurrency));
+    return { isDrastic: plan.isDrastic, lines: [...lines, ...plan.lines] };
+  }
+  if (action === 'config.update' || action === 'config.delete') {
+    const id = Number(object.split(' ')[1]);
+    const present =
+      action === 'config.delete'
+        ? null
+        : (await ask(context, 'reading the polling config', (client) => client.config(id))).body;
+    const plan = await configPlan(context, present, before as unknown as ConfigBody);
+    const disables = before.status === 0 && after.status === 1;
+    return { isDrastic: plan.isDrastic || disables, lines: [...lines, ...plan.lines] };
+  }
+  if (action === 'cleanup_config.update') {
+    const shorter = Number(before.retention_days) < Number(after.retention_days);
+    return drastic(shorter || (before.enabled === true && after.enabled === false));
+  }
+  // What was created is deleted.
+  return drastic(action.endsWith('.create') || (action === 'pause.end' && object === 'task_type all'));
+}
+
+const undoTable = listTable<UndoBody>((style) => [
+  { header: 'CHANGE', cell: (row) => style.id(row.undoes) },
+  { header: 'OBJECT', cell: (row) => style.text(row.object), least: 12 },
+  { header: 'STATE', cell: (row) => style.text(row.state.replace('_', ' ')) },
+  { header: 'UNDONE BY', cell: (row) => style.id(row.audit_id) },
+  { header: 'RESTORED', cell: (row) => style.text(restoredText(row)), least: 20 },
+]);
+
+export const audit: CommandSpec = {
+  name: 'audit',
+  summary: 'Show who changed what, and take a change back (default: list)',
+  examples: [
+    'cardpoll audit --since 1h  # all changes of the last hour',
+    'cardpoll audit --object config  # who changed the configs, and from what',
+    'cardpoll audit undo 123  # take a change back; asks where the change itself would ask',
+  ],
+  subcommands: [list, undo],
+};
+
 function read(context: CommandContext, query: AuditQuery, page: number, pageSize: number) {
   return ask(context, 'reading the audit trail', (client) => client.audit(query, page, pageSize));
 }
@@ -88,16 +174,46 @@ function isBefore(one: AuditBody, other: AuditBody): boolean {
   return one.at < other.at || (one.at === other.at && one.id < other.id);
 }
 
-const auditTable = listTable<AuditBody>((style) => [
+/** For people what was changed is below: it may be long, and who, what and where have to be found at a glance. */
+function auditTable(rows: readonly AuditBody[], style: Style): string {
+  if (!style.forPeople) return recordTable(rows, style);
+  const [header = '', ...lines] = entryTable(rows, style).trimEnd().split('\n');
+  const told = rows.flatMap((row, at) => [
+    lines[at] ?? '',
+    ...sentenceLines(changeText(row) || 'no other values', style, '    ').map((line) =>
+      style.paint(line, 'dim'),
+    ),
+  ]);
+  return textOf([header, ...told, ...lines.slice(rows.length)]);
+}
+
+const entryTable = listTable<AuditBody>((style) => [
   { header: 'AT', cell: (row) => style.time(row.at) },
+  { header: 'ID', cell: (row) => style.id(row.id) },
   { header: 'WHO', cell: (row) => style.text(row.actor), least: 8 },
+  { header: 'ACTION', cell: (row) => style.text(row.action), least: 17 },
+  { header: 'OBJECT', cell: (row) => style.text(row.object), least: 18 },
   { header: 'ROLE', cell: (row) => style.text(row.role), drop: 2 },
   { header: 'FROM', cell: (row) => style.text(row.address), drop: 3 },
-  { header: 'ACTION', cell: (row) => style.text(row.action), least: 17, drop: 4 },
-  { header: 'OBJECT', cell: (row) => style.text(row.object), least: 18, drop: 5 },
-  { header: 'CHANGE', cell: (row) => style.text(changeText(row)), least: 28 },
   { header: 'REQUEST', cell: (row) => style.text(row.request_id), drop: 1 },
 ]);
+
+const recordTable = listTable<AuditBody>((style) => [
+  { header: 'AT', cell: (row) => style.time(row.at) },
+  { header: 'WHO', cell: (row) => style.text(row.actor) },
+  { header: 'ROLE', cell: (row) => style.text(row.role) },
+  { header: 'FROM', cell: (row) => style.text(row.address) },
+  { header: 'ACTION', cell: (row) => style.text(row.action) },
+  { header: 'OBJECT', cell: (row) => style.text(row.object) },
+  { header: 'CHANGE', cell: (row) => style.text(changeText(row)) },
+  { header: 'REQUEST', cell: (row) => style.text(row.request_id) },
+  { header: 'ID', cell: (row) => style.id(row.id) },
+]);
+
+/** The values that an undo restores: those of the change, the other way round. */
+function restoredText({ before, after }: Pick<UndoBody, 'before' | 'after'>): string {
+  return changeText({ before: after, after: before });
+}
 
 /** `max_concurrency 100 -> 150`: the fields that differ, or all fields of a created or deleted object. */
 function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): string {

@@ -79,7 +79,12 @@ export class AlertOperations {
     const created = await this.deps.audit.change(actor, async ({ alerts }, note) => {
       await this.#requireRoom(alerts);
       const after = await alerts.createRule(fields);
-      note({ action: 'alert_rule.create', object: objectOf(after.id), before: null, after: traceOf(after) });
+      note({
+        action: 'alert_rule.create',
+        object: objectOf(after.id),
+        before: null,
+        after: alertRuleTrace(after),
+      });
       return after;
     });
     return ruleReportOf(created);
@@ -125,8 +130,8 @@ export class AlertOperations {
       note({
         action,
         object: objectOf(id),
-        before: traceOf(before),
-        after: { ...traceOf(after), ...changes },
+        before: alertRuleTrace(before),
+        after: { ...alertRuleTrace(after), ...changes },
       });
       return after;
     });
@@ -135,13 +140,19 @@ export class AlertOperations {
 
   /**
    * The rule's alerts stay in the history; the next evaluation resolves one that fires. @throws CardpollError
-   * `not_found`.
+   * `not_found`; `conflict` when the rule does not have the expected version.
    */
-  remove(actor: Actor, id: number): Promise<void> {
+  remove(actor: Actor, id: number, expected: ExpectedVersion = null): Promise<void> {
     return this.deps.audit.change(actor, async ({ alerts }, note) => {
       const before = await find(alerts, id);
+      requireVersion(alertRuleVersion(before), expected);
       if (!(await alerts.deleteRule(id))) throw ruleNotFound(id);
-      note({ action: 'alert_rule.delete', object: objectOf(id), before: traceOf(before), after: null });
+      note({
+        action: 'alert_rule.delete',
+        object: objectOf(id),
+        before: alertRuleTrace(before),
+        after: null,
+      });
     });
   }
 
@@ -233,9 +244,10 @@ async function find(records: AlertRecords, id: number): Promise<AlertRule> {
 }
 
 /** The fields of a rule for the audit trail. Of its URL only the host: all else may be secret. */
-function traceOf(rule: AlertRule) {
+export function alertRuleTrace(rule: AlertRule | AlertRuleReport) {
   const webhookUrl = rule.webhookUrl === null ? null : (receiverOf(rule.webhookUrl) ?? '…');
-  return { ...openFieldsOf(rule), webhookUrl, hasWebhookSecret: rule.webhookSecrets.length > 0 };
+  const hasWebhookSecret = 'webhookSecrets' in rule ? rule.webhookSecrets.length > 0 : rule.hasWebhookSecret;
+  return { ...openFieldsOf(rule), webhookUrl, hasWebhookSecret };
 }
 
 /** The fields that hold no secret, one by one: what a rule gets later may be one. */

@@ -240,7 +240,7 @@ function intervalReasons(inputs: TaskHealthInputs): Cause[] {
     {
       code: 'interval_missed',
       severity: ratio > INTERVAL_RATIO.alertAbove ? 'alert' : 'warning',
-      text: `cards are polled every ${tenths(achieved)} s instead of every ${configured} s`,
+      text: `cards are polled every ${spanWords(achieved)} instead of every ${spanWords(configured)}`,
       command: adviceCommand(inputs),
     },
   ];

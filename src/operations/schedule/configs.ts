@@ -93,11 +93,15 @@ export class ConfigOperations {
     return this.#reportOf(updated);
   }
 
-  /** The next config that matches polls its cards. @returns the removed config. @throws CardpollError `not_found`. */
-  async remove(actor: Actor, id: number): Promise<ConfigReport> {
+  /**
+   * The next config that matches polls its cards. @returns the removed config. @throws CardpollError `not_found`; `conflict` for
+   * an unexpected version.
+   */
+  async remove(actor: Actor, id: number, expected: ExpectedVersion = null): Promise<ConfigReport> {
     const removed = await this.deps.audit.change(actor, async ({ configs }, note) => {
       const before = isWithin(RECORD_ID_BOUNDS, id) ? await configs.remove(id) : null;
       if (before === null) throw unknown(id);
+      requireVersion(configVersion(before), expected);
       note({ action: 'config.delete', object: objectOf(id), before, after: null });
       return before;
     });

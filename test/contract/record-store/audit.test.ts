@@ -47,6 +47,27 @@ describeRecordStore('audit', (db) => {
     expect(items[0]).toMatchObject({ before: null, after: [], address: null, requestId: null });
   });
 
+  it('finds an entry, and the later ones about its object or that undo it, oldest first', async () => {
+    await append(entry(), entry({ object: 'config 1' }), entry({ object: 'config 1', atMs: NOW + 9_000 }));
+    const { items } = await db.store.audit.list({ ...ALL, object: 'config' }, page);
+    const first = items.at(-1);
+    if (first === undefined) throw new Error('there is no entry');
+    expect(await db.store.audit.find(first.id)).toEqual(first);
+    expect(await db.store.audit.find(first.id + 1_000)).toBeNull();
+    await append(
+      entry({ object: 'config 2', after: { undoes: first.id } }),
+      entry({ object: 'config 3', after: { undoes: 'x' } }),
+      entry({ object: 'config 10', after: null }),
+      entry({ object: 'config 1', atMs: NOW - 5_000 }),
+    );
+    const later = await db.store.audit.later(first, ['config 1']);
+    expect(later.map(({ object, atMs }) => [object, atMs])).toEqual([
+      ['config 1', NOW + 9_000],
+      ['config 2', NOW],
+      ['config 1', NOW - 5_000],
+    ]);
+  });
+
   it('takes hostile text', async () => {
     const hostile = '\u001b[2J\u0000\\u0000\ud800"\\\'; DROP TABLE audit; --';
     await append(entry({ after: { reason: hostile } }));

@@ -1,5 +1,7 @@
 // `cardpoll audit`: what it asks the daemon, and how a change reads.
 import { describe, expect, it } from 'vitest';
+import { TASK_TYPES } from '../../../src/domain/task-type.ts';
+import { CONFIG, task } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const ENTRY = {
@@ -95,13 +97,13 @@ it('asks for what was typed and shows who, what and from what', async () => {
     page: '1',
     page_size: '20',
   });
-  expect(stdout).toMatch(/anna\s.*task_type realname\s+max_concurrency 100 -> 150/);
+  expect(stdout).toMatch(/anna\s.*task_type realname.*\n +max_concurrency 100 -> 150/);
 });
 
 it('shows how long ago a change was made under watch, which gives a width', async () => {
   const { env } = await daemonThatSays(page(ENTRY));
   const { stdout } = await cli(['audit'], { env: { ...env, COLUMNS: '80' } });
-  expect(stdout).toMatch(/^[\dhms ]+ ago {2}anna /m);
+  expect(stdout).toMatch(/^[\dhms ]+ ago +7 {2}anna /m);
 });
 
 it('says what to type when nothing matches', async () => {
@@ -155,6 +157,88 @@ describe('--all', () => {
     expect(await cli(['audit', '--all'], { env })).toMatchObject({
       code: 0,
       stdout: 'nothing has been changed yet\n',
+    });
+  });
+});
+
+it('keeps who, action and object at 80 columns, with the change below', async () => {
+  const after = { reason: 'x'.repeat(300) };
+  const entry = { ...ENTRY, actor: 'ops1', action: 'alert_rule.update', object: 'alert_rule 12', after };
+  const { env } = await daemonThatSays(page(entry, { ...ENTRY, id: 8 }));
+  const { stdout } = await cli(['audit'], { env, tty: true, columns: 80 });
+  expect(stdout).toMatch(/^AT +ID +WHO +ACTION +OBJECT/m);
+  expect(stdout).toMatch(
+    / 7 +ops1 +alert_rule\.update +alert_rule 12 .*\n {4}was max_concurrency 100, reason/,
+  );
+  expect(stdout).toMatch(
+    / 8 +anna +concurrency\.set +task_type realname .*\n {4}max_concurrency 100 -> 150\n/,
+  );
+  const piped = (await cli(['audit'], { env })).stdout.split('\n');
+  expect(piped.find((line) => line.includes('concurrency.set'))?.length).toBeLessThan(120);
+});
+
+describe('undo', () => {
+  const undone = (over: object) => ({
+    ...{ undoes: 7, state: 'planned', audit_id: null, at: ENTRY.at, actor: 'anna' },
+    ...over,
+  });
+  const daemon = (over: object) =>
+    daemonThatSays((request, response) => {
+      const { line } = request;
+      const list = { items: [CONFIG], page: 1, page_size: 100, total: 1 };
+      const isDone = line.includes('dry_run=false');
+      const answers: [string, unknown][] = [
+        ['/undo', isDone ? undone({ ...over, state: 'undone', audit_id: 9 }) : undone(over)],
+        ['/audit', { items: [], page: 1, page_size: 100, total: 0 }],
+        ['/tasks', { items: TASK_TYPES.map((type) => task(type)) }],
+        ['/polling-configs?', list],
+        ['/polling-configs/', CONFIG],
+      ];
+      json(answers.find(([path]) => line.includes(path))?.[1])(request, response);
+    });
+  const argv = ['audit', 'undo', '7'];
+  const made = (requests: readonly { line: string }[]) =>
+    requests.filter(({ line }) => line.includes('=false'));
+  const config = (interval: number) => ({ ...CONFIG, interval_seconds: interval });
+
+  it.each<[string, object]>([
+    ['a longer interval', { action: 'config.update', object: 'config 3', before: config(1), after: CONFIG }],
+    ['a created config', { action: 'config.create', object: 'config 3', before: null, after: CONFIG }],
+    [
+      'a raised limit',
+      {
+        ...{ action: 'concurrency.set', object: 'task_type realname' },
+        ...{ before: { max_concurrency: 1 }, after: { max_concurrency: 100 } },
+      },
+    ],
+    [
+      'a longer retention',
+      {
+        ...{ action: 'cleanup_config.update', object: 'cleanup_config 1' },
+        ...{ before: { retention_days: 1 }, after: { retention_days: 9 } },
+      },
+    ],
+  ])('of %s asks as the opposite change would', async (_, change) => {
+    const { env, requests } = await daemon(change);
+    expect(await cli(argv, { env })).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('Undo change 7,'),
+    });
+    expect(made(requests)).toEqual([]);
+    const done = await cli([...argv, '--yes'], { env });
+    expect(done).toMatchObject({
+      code: 0,
+      stderr: 'change 7 is undone (take that back: cardpoll audit undo 9)\n',
+    });
+    expect(made(requests)).toHaveLength(1);
+  });
+
+  it('of a shorter interval does not ask, and shows what is restored', async () => {
+    const change = { action: 'config.update', object: 'config 3', before: CONFIG, after: config(900) };
+    const { env } = await daemon(change);
+    expect(await cli(argv, { env })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('interval_seconds 900 -> 1800'),
     });
   });
 });

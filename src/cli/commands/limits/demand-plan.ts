@@ -17,7 +17,7 @@ const MOST_TIMES_RAISED = 10;
 const BACKLOG = 'A backlog will grow, and cards will be polled less often than configured.';
 
 /** What a change would do, and whether that is to be asked about. */
-interface DemandPlan {
+export interface DemandPlan {
   readonly isDrastic: boolean;
   readonly lines: readonly string[];
 }
@@ -45,7 +45,7 @@ export async function confirmLimit(
   return confirmIf(isDrastic, context, lines, options);
 }
 
-async function limitPlan(context: CommandContext, task: TaskBody, limit: number): Promise<DemandPlan> {
+export async function limitPlan(context: CommandContext, task: TaskBody, limit: number): Promise<DemandPlan> {
   const { task_type, demand_per_second: demand, concurrency, scheduled_cards } = task;
   const before = concurrency.max;
   const starves = limit < before && isFarOver(demand, roomOf(task, limit));
@@ -148,7 +148,7 @@ export async function confirmConfig(
  * rings that are built, and intervals that the daemon has seen, so that a second step just after a first would look like none.
  * @param before null: it is new.
  */
-async function configPlan(
+export async function configPlan(
   context: CommandContext,
   before: ConfigBody | null,
   after: Planned,

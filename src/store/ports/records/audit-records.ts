@@ -24,6 +24,10 @@ export interface AuditRecords {
   append(month: string, entries: readonly AuditEntry[]): Promise<void>;
   /** @returns entries, newest first. `total` is the database's own estimate if counting takes longer than a second. */
   list(filter: AuditFilter, slice: Slice): Promise<SliceOf<AuditRecord>>;
+  /** @returns null: there is none. */
+  find(id: number): Promise<AuditRecord | null>;
+  /** @returns the entries after this one that are about one of these objects, or that undo it, oldest first. */
+  later(entry: Pick<AuditRecord, 'id' | 'atMs'>, objects: readonly string[]): Promise<AuditRecord[]>;
 }
 
 /** The results of changes by requests that may be sent again. Kept for a day. */

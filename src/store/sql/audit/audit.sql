@@ -22,6 +22,19 @@ ORDER BY at DESC, id DESC
 OFFSET $6::bigint
 LIMIT $7::integer
 
+-- name: audit.find
+-- $1 id.
+SELECT id, at, actor AS name, role, address, request_id, action, object, before, after FROM audit WHERE id = $1
+
+-- name: audit.later
+-- The entries after $1 (id, of the time $2, epoch ms) about one of the objects $3, or that undo $1. Ids are given in turn, times
+-- by clocks that may differ: two minutes of slack.
+SELECT id, at, actor AS name, role, address, request_id, action, object, before, after
+FROM audit
+WHERE at >= to_timestamp($2::float8 / 1000) - interval '2 minutes' AND id > $1::bigint
+  AND (object = ANY ($3::text[]) OR after ->> 'undoes' = $1::bigint::text)
+ORDER BY id
+
 -- name: audit.matching
 -- All entries that page selects from, for bounded-count.ts. $1 to $5 as there.
 SELECT FROM audit

@@ -29,6 +29,10 @@ export function sqlAudit(client: SqlClient): AuditRecords {
       const isPastEnd = items.length === 0;
       return { items, total: isPastEnd ? Math.min(total, offset) : Math.max(total, offset + items.length) };
     },
+
+    find: (id) => sql.on(client).first<AuditRecord>('find', id),
+
+    later: ({ id, atMs }, objects) => sql.on(client).rows<AuditRecord>('later', id, atMs, objects),
   };
 }
 

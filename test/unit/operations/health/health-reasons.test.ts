@@ -247,7 +247,7 @@ describe('reasons of a task type', () => {
       {
         code: 'interval_missed',
         severity: 'warning',
-        text: 'cards are polled every 120 s instead of every 60 s',
+        text: 'cards are polled every 2 min instead of every 60 s',
       },
     ],
     [
