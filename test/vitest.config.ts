@@ -30,10 +30,10 @@ export default defineConfig({
         test: {
           name: 'units',
           include: ['test/unit/**/*.test.{ts,tsx}'],
-          // Five times what the slowest takes on a busy machine.
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          expect: { poll: { timeout: 60_000 } },
+          // Several times what the slowest takes on a busy machine.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          expect: { poll: { timeout: 45_000 } },
           ...parts,
         },
       },
