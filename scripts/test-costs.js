@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'cardpoll-costs-'));
 const file = join(folder, 'costs');
 const { status } = spawnSync('npx', ['vitest', 'run', '--config', 'test/vitest.config.ts', ...args], {
   stdio: 'inherit',
-  env: { ...process.env, CARDPOLL_TEST_COSTS: file },
+  env: { ...process.env, TEST_COSTS: file },
 });
 const costs = readFileSync(file, 'utf8')
   .trim()

@@ -63,7 +63,7 @@ export default defineConfig({
         test: {
           name: 'samples',
           include: sampledFiles(),
-          env: { CARDPOLL_TEST_LONG: '1' },
+          env: { TEST_LONG: '1' },
           globalSetup,
           ...parts,
           sequence: { groupOrder: 2 },

@@ -1,7 +1,7 @@
 // How much of a thing a test tries: `npm test` shows it by a sample, `npm run test:long` has minutes for all of it. The
 // files that import this run in both (the project `samples` of test/vitest.config.ts). What may be sampled, and what not:
 // docs/decisions/0040-what-the-suite-repeats.md.
-export const IS_LONG = process.env.CARDPOLL_TEST_LONG === '1';
+export const IS_LONG = process.env.TEST_LONG === '1';
 
 /** So many seeds, runs or cards. */
 export function sampled(quick: number, all: number): number {

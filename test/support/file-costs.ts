@@ -1,10 +1,11 @@
-// What each test file costs, for `npm run test:costs`: a line in the file that CARDPOLL_TEST_COSTS names, with CPU
+// What each test file costs, for `npm run test:costs`: a line in the file that TEST_COSTS names, with CPU
 // seconds of its process and of the children that it ended, and seconds on the wall. The first file of a process also
 // pays for the modules that it shares with the next. PostgreSQL's, which a run shares, are not seen.
 import { appendFileSync, readFileSync } from 'node:fs';
 import { afterAll, expect } from 'vitest';
 
-const file = process.env.CARDPOLL_TEST_COSTS;
+/** Without the prefix of settings: the daemon refuses such a variable if it does not know it. */
+const file = process.env.TEST_COSTS;
 
 /** Registers the last hook of a file, if called before all others: they run backwards. */
 export function noteCosts(): void {
