@@ -171,7 +171,7 @@ const TABLE = {
     usual: { comparison: '>', threshold: HEALTH_LEVELS.warning },
     bounds: { min: HEALTH_LEVELS.normal, max: HEALTH_LEVELS.warning },
     reads: 'condition',
-    holdsForMs: 30_000,
+    holdsForMs: 15_000,
     sample: ({ condition, toldApart }) => (condition === null ? null : levelOf(condition.reasons, toldApart)),
   },
 } as const satisfies Readonly<Record<string, RuleTypeFacts>>;

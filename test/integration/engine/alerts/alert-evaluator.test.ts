@@ -191,7 +191,7 @@ describe('a rule that waits', () => {
 
   it('fires when its condition has held for the whole time, and resolves as slowly', async () => {
     expect(await pass(0)).toBe(0);
-    expect(await pass(29_000)).toBe(0);
+    expect(await pass(14_000)).toBe(0);
     expect(await pass(1_000)).toBe(1);
     condition = { ...condition, reasons: [reason('breaker_open', 'warning')] };
     await pass(1);
@@ -210,10 +210,10 @@ describe('a rule that waits', () => {
   it('waits from the beginning after a pass without its condition', async () => {
     await pass(0);
     condition = { ...condition, reasons: [] };
-    await pass(29_000);
+    await pass(14_000);
     condition = { ...condition, reasons: [reason('breaker_open')] };
     expect(await pass(1_000)).toBe(0);
-    expect(await pass(29_000)).toBe(0);
+    expect(await pass(14_000)).toBe(0);
     expect(await pass(1_000)).toBe(1);
   });
 
@@ -235,7 +235,7 @@ describe('a rule that waits', () => {
   it('waits from the beginning on another leader', async () => {
     await pass(0);
     leads = false;
-    await pass(29_000);
+    await pass(14_000);
     leads = true;
     expect(await pass(1_000)).toBe(0);
     expect(await pass(30_000)).toBe(1);
