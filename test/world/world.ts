@@ -84,6 +84,8 @@ export class World {
   exchanges = 0;
   /** Cards that have had another SIM. */
   readonly exchanged = new Set<number>();
+  /** Cards that a manual trigger has named. */
+  readonly triggered = new Set<number>();
   /** What an instance logs as an error. */
   onError: (who: string, line: string) => void = () => {};
   /** Told of results that the record store has. */

@@ -3,14 +3,16 @@ import type { Invariant } from '../invariant.ts';
 
 export const oneCall: Invariant = {
   name: 'one call at a time',
-  says: 'A card has no two stops or resumes under way at once, and no two polls of a task type.',
-  watch: ({ gateway }, check) => {
+  says: 'A card has no two stops or resumes under way at once, and no two scheduled polls of a task type.',
+  watch: ({ gateway, cardOf, triggered }, check) => {
     const changes = (call: Call) => call.name === 'stop' || call.name === 'start';
     return {
       gateway: {
         called: (call) => {
           // A status is asked by polls and after stops.
           if (call.name === 'card_status') return;
+          // A poll that an operator orders does not wait for the one of the schedule.
+          if (!changes(call) && triggered.has(cardOf.get(call.iccid)?.cardId ?? 0)) return;
           const other = [...gateway.inFlight].find(
             (one) =>
               one.id !== call.id &&

@@ -10,6 +10,8 @@ export const triggers: Fault = {
       ...new Set(Array.from({ length: draw.between(1, 40) }, () => draw.between(1, world.size.cards))),
     ];
     const byCondition = draw.chance(0.3);
+    for (const { cardId } of world.cards.values())
+      if (byCondition || ids.includes(cardId)) world.triggered.add(cardId);
     const cancelAfterMs = draw.chance(0.3) ? draw.below(5_000) : null;
     void (async () => {
       const made = byCondition
