@@ -217,7 +217,7 @@ export class EffectiveLimit {
     this.#trial = null;
     if (latencyMs >= FELL * before.latencyMs || rate < KEPT * before.rate) {
       this.#restore(limitBefore, now, nowMs);
-      return `less load gains nothing, ${ms(latencyMs)} a call is normal: restored`;
+      return `fewer calls did not help, ${ms(latencyMs)} a call is normal now: limit restored`;
     }
     this.#atLimit = { ...now, rate: before.rate };
     this.#wantsTrial = this.#normalMs === null || latencyMs > GROW_BAND * this.#normalMs;
@@ -230,7 +230,7 @@ export class EffectiveLimit {
     const step = stepOf(fairLimit);
     this.#limit = inForce + Math.trunc(Math.max(-step, Math.min(step, fairLimit - inForce)));
     this.#settledAtMs = nowMs + GROW_EVERY_MS + latencyMs;
-    return 'the limits of the task types are being evened out';
+    return 'slots go to the task types that need them; their sum stays the same';
   }
 
   #grow(latencyMs: number, situation: Situation): string | null {

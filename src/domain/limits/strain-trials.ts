@@ -151,7 +151,7 @@ export class StrainTrials {
     if (factor >= 1 || strained.every(({ inForce }) => limit >= inForce)) return [];
     this.#trial = { members, before, factor, settledAtMs: nowMs + SETTLE_MS + before.settleMs };
     this.#pools.clear();
-    const reason = `trial: ${percent(before.strain)} of ${before.calls} calls were refused; is load the reason?`;
+    const reason = `trial: the gateway refuses ${percent(before.strain)} of ${before.calls} calls; trying fewer`;
     return strained.map(({ taskType, inForce }) => {
       const { load } = members.get(taskType) as View;
       return { taskType, kind: 'trial', limit: Math.min(limit, inForce), load, reason };

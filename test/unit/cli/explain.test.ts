@@ -75,7 +75,7 @@ it.each([[['explain', '42']], [['cards', 'show', '42', '-v']]])(
     expect(lines).toContain('▲ realname is overdue 38 s: 10,434 cards are before it, about 2 min');
     expect(lines).toContain('  cardpoll concurrency advise');
     expect(stdout).toContain('last failure 2m ago, 3 in a row: timeout after 5000 ms');
-    expect(stdout).toContain('not by config 2 (认证)');
+    expect(stdout).toContain('config 2 (认证) does not apply: it is for verified cards');
     expect(lines).toContain('● carddata is due in 58 s');
     expect(stdout).toMatch(/used\s+501\.5 of 500 MB/);
     expect(lines).toContain('usage: 2026-11 501.5 MB');

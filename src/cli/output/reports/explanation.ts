@@ -51,7 +51,9 @@ function cardLines({ card, tasks }: ExplanationBody, style: Style): TextLine[] {
 
 function taskLines(task: TaskBody, style: Style, isDetailed: boolean): TextLine[] {
   const [symbol, colour] = SYMBOLS[task.state];
-  const others = task.other_configs.map(({ id, name, reason }) => `not by config ${id} (${name}): ${reason}`);
+  const others = task.other_configs.map(
+    ({ id, name, reason }) => `config ${id} (${name}) does not apply: it ${reason}`,
+  );
   const details = [pollWords(task, style), failureWords(task, style), ...others];
   const lines = [scheduleWords(task, style), ...(isDetailed ? details : [])].filter((line) => line !== '');
   const [first = [], ...more] = said(`${task.task_type} ${task.text}`, style, `${symbol} `);

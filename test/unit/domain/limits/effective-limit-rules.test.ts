@@ -341,7 +341,7 @@ describe('growing', () => {
 
   it('while calls are refused first makes the limits of the task types equal', () => {
     const type = new Type({ limit: 40, normalMs: 50 });
-    expect(type.after(1_000, calls(50), { strained: true, fairLimit: 60 })).toContain('evened out');
+    expect(type.after(1_000, calls(50), { strained: true, fairLimit: 60 })).toContain('slots go to');
     expect(type.inForce).toBe(46);
   });
 
@@ -359,7 +359,9 @@ describe('where load is as high as it should be', () => {
   const shared = (limit: number, fairLimit: number, latencyMs = 1_500) => {
     const type = new Type({ limit, normalMs: 1_000 }, 1_000);
     const reason = type.after(1_000, calls(latencyMs), { fairLimit });
-    expect(reason).toBe(type.inForce === limit ? null : 'the limits of the task types are being evened out');
+    expect(reason).toBe(
+      type.inForce === limit ? null : 'slots go to the task types that need them; their sum stays the same',
+    );
     return type.inForce;
   };
 
@@ -527,7 +529,7 @@ describe('a trial', () => {
     type.join();
     expect(type.inForce).toBe(56);
     expect(type.after(2_000, calls(latencyMs, { of }))).toBe(
-      `less load gains nothing, ${latencyMs} ms a call is normal: restored`,
+      `fewer calls did not help, ${latencyMs} ms a call is normal now: limit restored`,
     );
     expect(type.limit.memory).toEqual({ limit: 80, normalMs: latencyMs });
     expect(type.after(1_000 + latencyMs - 1, calls(latencyMs))).toBeNull();

@@ -74,7 +74,7 @@ describe('a trial', () => {
         kind: 'trial',
         limit: 70,
         load: 100,
-        reason: 'trial: 20 % of 2000 calls were refused; is load the reason?',
+        reason: 'trial: the gateway refuses 20 % of 2000 calls; trying fewer',
       },
     ]);
     expect(trials.isTrying).toBe(true);

@@ -26,7 +26,7 @@ const REFUSED: Partial<StatsDelta> = {
   limitReached: 1,
 };
 
-const TRIAL = 'trial: 50 % of 2000 calls were refused; is load the reason?';
+const TRIAL = 'trial: the gateway refuses 50 % of 2000 calls; trying fewer';
 
 /** As fast as normal, see knowing(). */
 const WELL: Partial<StatsDelta> = { succeeded: 500, failed: 0, durationMs: 25_000, succeededMs: 25_000 };
