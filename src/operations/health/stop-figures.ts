@@ -84,15 +84,23 @@ function jumpReasons({ jump, mode }: StopFigures): Cause[] {
   return [{ code: 'usage_jump', severity: 'alert', text, command, sinceMs }];
 }
 
-/** So many times as many stops as usual are many, from a tenth of the budget of an hour on. */
+/** So many times as many stops as usual are many. */
 const SURGE_TIMES = 10;
 const SURGE_STOPS = 20;
-const SURGE_OF_BUDGET = 10;
 
-/** Customers are cut off: before the budget is used up, so that there is time to stop it. Usual is the day without this hour. */
-function surgeReasons({ doneTwoMinutes: done, doneHour, doneDay, budgetHour, mode }: StopFigures): Cause[] {
+/**
+ * Customers are cut off: before the budget is used up, so that there is time to stop it. Usual is the day without this hour.
+ * Meters that upload at the same time every day are stopped at the same time, too: as many as in a quarter of an hour then are few.
+ */
+function surgeReasons({
+  doneTwoMinutes: done,
+  doneHour,
+  doneDay,
+  quarterOfYesterday,
+  mode,
+}: StopFigures): Cause[] {
   const usual = (doneDay - doneHour) / (23 * 30);
-  const many = Math.max(SURGE_STOPS, SURGE_TIMES * usual, (budgetHour ?? 0) / SURGE_OF_BUDGET);
+  const many = Math.max(SURGE_STOPS, SURGE_TIMES * usual, quarterOfYesterday + 1);
   if (mode === 'observe' || done < many) return [];
   const text = `${figure(done)} cards stopped in 2 min, usually ${figure(usual)}: make sure that the readings are right`;
   const command = "cardpoll stops mode observe --reason 'too many stops'";

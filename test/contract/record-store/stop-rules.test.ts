@@ -66,6 +66,16 @@ describeRecordStore('rules of stops', (db) => {
     expect((await db.store.stopControl.read()).doneHour).toBe(3);
   });
 
+  it('knows how many were stopped at this time of yesterday', async () => {
+    for (const cardId of [1, 2]) await claim(cardId);
+    const { stopControl } = db.store;
+    expect((await stopControl.read()).quarterOfYesterday).toBe(0);
+    await passes(24 * 60 - 10);
+    expect((await stopControl.read()).quarterOfYesterday).toBe(2);
+    await passes(30);
+    expect(await stopControl.read()).toMatchObject({ quarterOfYesterday: 0, doneDay: 0 });
+  });
+
   it('counts by the hour and by the day, and forgets what is older', async () => {
     await claim(1);
     await passes(2);

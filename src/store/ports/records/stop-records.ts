@@ -224,6 +224,8 @@ export interface StopControl {
   readonly doneDay: number;
   /** Stops called in this minute and the one before. */
   readonly doneTwoMinutes: number;
+  /** The most stops that were called in a quarter of an hour at this time of yesterday, or up to an hour later. */
+  readonly quarterOfYesterday: number;
   /** Stops that are held, that were only observed, and cards resumed in the last day; up to STOPS_COUNTED. */
   readonly held: number;
   /** Held stops that wait for an operator: their cause does not pass by itself. */

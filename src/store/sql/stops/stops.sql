@@ -211,6 +211,7 @@ SELECT c.mode AS "set_mode.mode", c.mode_since AS "set_mode.since", c.mode_by AS
   (SELECT sum(n) FROM unnest(c.by_minute) n) AS done_hour,
   c.by_minute[60] + c.by_minute[61] AS done_two_minutes,
   (SELECT sum(n) FROM unnest(c.by_quarter) n) AS done_day,
+  (SELECT max(n) FROM unnest(c.by_quarter[1:5]) n) AS quarter_of_yesterday,
   held.held, held.held_for_operator, held.held_until,
   (SELECT count(*) FROM (SELECT FROM card_stops WHERE state = 'observed' LIMIT $1::integer) AS found) AS observed,
   (SELECT count(*) FROM (

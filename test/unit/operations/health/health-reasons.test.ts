@@ -623,7 +623,8 @@ describe('the order of reasons', () => {
   });
 
   it('begins with what cuts customers off', () => {
-    const stops = { ...CALM_STOPS, doneTwoMinutes: 807, doneHour: 807, doneDay: 2_877 };
+    // Of a fleet of 1.5 million: the reason does not wait for a part of a large budget.
+    const stops = { ...CALM_STOPS, doneTwoMinutes: 807, doneHour: 807, doneDay: 2_877, budgetHour: 15_000 };
     const readings = { total: 100, implausible: 61, stopMode: 'enforce' as const };
     const [first, second] = taskReasons({
       ...FINE,
@@ -644,7 +645,10 @@ describe('the order of reasons', () => {
   it.each<[string, Partial<StopFigures>]>([
     ['as many as usual', { doneTwoMinutes: 40, doneHour: 1_200, doneDay: 28_800, budgetHour: null }],
     ['few', { doneTwoMinutes: 19, doneHour: 19, doneDay: 19, budgetHour: null }],
-    ['a small part of the budget', { doneTwoMinutes: 150, doneHour: 150, doneDay: 150, budgetHour: 2_000 }],
+    [
+      'as many as at this time yesterday',
+      { doneTwoMinutes: 150, doneHour: 150, doneDay: 800, quarterOfYesterday: 150, budgetHour: null },
+    ],
     ['none, by the mode', { doneTwoMinutes: 807, doneHour: 807, doneDay: 807, mode: 'observe' }],
   ])('takes stops for no surge that are %s', (_, figures) => {
     expect(taskReasons({ ...FINE, stops: { ...CALM_STOPS, ...figures } })).toEqual([]);
