@@ -40,8 +40,9 @@ export function errorOfAnswer(
   const kind = KINDS[status] ?? 'internal';
   const message = problem?.message ?? `the daemon at ${url} answered with status ${status}`;
   // With several contexts, which token was sent is the question.
-  const sent = status === 401 && tokenFrom !== null ? `the token of ${tokenFrom} was sent` : undefined;
-  const hint = sent ?? problem?.hint ?? hintOf(kind, message);
+  const sent = status === 401 && tokenFrom !== null ? [`the token of ${tokenFrom} was sent`] : [];
+  const advice = problem?.hint ?? hintOf(kind, message);
+  const hint = advice === undefined ? undefined : [...sent, advice].join('; ');
   return new CardpollError(kind, problem?.code ?? `http_${status}`, message, {
     ...(hint === undefined ? {} : { hint }),
     fields: problem?.fields ?? [],

@@ -134,16 +134,12 @@ describe('the daemon', () => {
   });
 
   it('answers 401 to a token: names where it is from', async () => {
-    const problem = {
-      title: 'Unauthorized',
-      status: 401,
-      detail: 'the admin token is not known',
-      code: 'auth',
-    };
+    const detail = 'the admin token is not known';
+    const problem = { title: 'Unauthorized', status: 401, detail, hint: 'ask for one' };
     const { env } = await daemonThatSays(json(problem, 401));
     const { stderr } = await cli(['stats'], { env: { ...env, CARDPOLL_TOKEN: 'not-this-one-it-is' } });
     expect(stderr).toBe(
-      'cardpoll: the admin token is not known (hint: the token of CARDPOLL_TOKEN was sent)\n',
+      'cardpoll: the admin token is not known (hint: the token of CARDPOLL_TOKEN was sent; ask for one)\n',
     );
   });
 
