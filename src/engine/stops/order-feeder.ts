@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 1_000;
 const CARDS_A_TURN = 2_000;
 /** Of one run, each over ten thousand stops: those of a year may be looked at before one is found. */
 const STEPS_A_TURN = 10;
-/** All held stops are looked at this often, a bounded number in one turn. */
+/** All held and observed stops are looked at this often, a bounded number in one turn: a million take minutes. */
 const LOOK_AT_HELD_EVERY_MS = 10_000;
 const HELD_A_TURN = 2_000;
 const LOOK_AT_MONTH_EVERY_MS = 60_000;
@@ -46,7 +46,7 @@ export class OrderFeeder extends LoopService<
   }
 > {
   readonly name = 'order-feeder';
-  /** The look at held stops continues after this card id; 0: from the start. */
+  /** The look at held and observed stops continues after this card id; 0: from the start. */
   #afterCardId = 0;
   #dropped = 0;
   #lookAtHeldAt = Number.NEGATIVE_INFINITY;
@@ -85,7 +85,7 @@ export class OrderFeeder extends LoopService<
     }
   }
 
-  /** Looks every ten seconds, and with every call until it has seen all held stops. */
+  /** Looks every ten seconds, and with every call until it has seen all held and observed stops. */
   async #dropUnwanted(): Promise<void> {
     const { records, clock, log } = this.deps;
     if (clock.monotonic() < this.#lookAtHeldAt) return;

@@ -187,8 +187,7 @@ WITH looked AS MATERIALIZED (
   (SELECT card_id, month FROM card_stops WHERE state = 'held' AND card_id > $1::bigint ORDER BY card_id LIMIT $2::integer)
   UNION ALL
   (SELECT card_id, month FROM card_stops WHERE state = 'observed' AND card_id > $1::bigint ORDER BY card_id LIMIT $2::integer)
-  ORDER BY card_id
-  LIMIT $2::integer
+  ORDER BY card_id LIMIT $2::integer
 ), dropped AS (
   DELETE FROM card_stops s USING looked l
   WHERE s.card_id = l.card_id AND s.month = l.month AND s.state IN ('held', 'observed') AND NOT EXISTS (
@@ -204,8 +203,7 @@ SELECT (SELECT max(card_id) FROM looked) AS last_card_id, (SELECT count(*) FROM 
 
 -- name: stops.readControl
 -- $1 rows that are counted at most.
-SELECT c.mode AS "set_mode.mode", c.mode_since AS "set_mode.since", c.mode_by AS "set_mode.by",
-  c.mode_reason AS "set_mode.reason",
+SELECT c.mode AS "set_mode.mode", c.mode_since AS "set_mode.since", c.mode_by AS "set_mode.by", c.mode_reason AS "set_mode.reason",
   c.jump_since AS "jump.since", c.jump_factor AS "jump.factor", c.jump_baseline AS "jump.baseline_mb_per_hour",
   c.jump_recent AS "jump.recent_mb_per_hour", c.jump_accepted_at AS "jump.accepted_at",
   (SELECT sum(n) FROM unnest(c.by_minute) n) AS done_hour,
