@@ -22,6 +22,8 @@ export function isClockOnly(time: unknown): time is ClockOnly {
 /** Clocks differ, and lines come late: a line may be so much younger than what it must not be after. */
 const SLACK_MS = 36 * 3_600_000;
 const YEARS_BACK = 8;
+/** A log is seldom longer than a year. */
+const NEAR_MS = 366 * 24 * 3_600_000;
 
 export class FileDates {
   /** The file's first time; null: it has none; undefined: not known yet. */
@@ -67,9 +69,8 @@ export class FileDates {
   }
 
   #complete(written: Written): ReturnType<FileDates['read']> {
-    if (written.order !== null && written.order !== 'unknown') this.#orders.add(written.order);
     if (written.epochMs === null && written.month === null) return this.#timeOfDay(written);
-    const ordered = written.order === 'unknown' ? this.#ordered(written) : written;
+    const ordered = this.#ordered(written);
     if (ordered === 'later' || ordered === 'unreadable') return ordered;
     const full = instantsOf(ordered, this.zone);
     if (full === undefined) return this.#withYear(ordered);
@@ -86,14 +87,29 @@ export class FileDates {
 
   /** A file whose lines contradict each other says nothing. */
   #ordered(written: Written): Written | 'later' | 'unreadable' {
+    const days = this.#possible(written);
+    const [day] = days;
+    if (day !== undefined && days.length === 1) {
+      if (day.order !== null) this.#orders.add(day.order);
+      return day;
+    }
     if (!this.#isSurveyed) {
       this.#needsOrder = true;
       return 'later';
     }
     const [order, other] = [...this.#orders];
-    if (order === undefined || other !== undefined) return 'unreadable';
-    if (order === 'day_first') return { ...written, order };
-    return { ...written, order, day: written.month, month: written.day };
+    return (other === undefined && days.find((one) => one.order === order)) || 'unreadable';
+  }
+
+  /** What three numbers mean far from the day of the name, or from the last writing, they do not mean. */
+  #possible(written: Written): Written[] {
+    const days = [written, ...written.others].map((day) => ({ ...written, ...day, others: [] }));
+    if (!days.some(({ order }) => order === 'year_first')) return days;
+    const limit = this.#limitMs();
+    return days.filter((day) => {
+      const ms = instantsOf(day, this.zone)?.ms;
+      return ms !== undefined && ms <= limit && ms > limit - NEAR_MS;
+    });
   }
 
   /** The year next to a line with a year, else the latest one that is not after the name's day or the last writing. */

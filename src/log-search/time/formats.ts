@@ -22,6 +22,12 @@ const SECOND_CN = '(?:\xe7\xa7\x92|\xc3\xeb)';
 
 export const TIME_FORMATS: readonly TimeFormat[] = [
   {
+    name: 'of runit (`svlogd -tt`): in UTC, without saying so',
+    begins: /\d/,
+    pattern: '{YYYY}-{MM}-{DD}_{hh}:{mm}:{ss}\\.{fffff}{utc}(?!\\d)',
+    examples: [['2026-11-10_01:00:00.12345 x', AT_MS]],
+  },
+  {
     name: 'year, month, day: RFC 3339 and its relatives',
     begins: /\d/,
     pattern: '{Y}[-/.]{M}[-/.]{D}(?:[Tt]|[ _\\t-]{1,2}){clock}{zone}',
@@ -110,6 +116,15 @@ export const TIME_FORMATS: readonly TimeFormat[] = [
     ],
   },
   {
+    name: 'two digits for the year, too: Spark, IBM',
+    begins: /\d/,
+    pattern: '(?<![/.-]){aa}[/.-]{bb}[/.-]{cc}[ ,T]{1,2}{clock}{zone}',
+    examples: [
+      ['26/11/10 09:00:00 INFO x', AT],
+      ['[13/11/26 9:00:00:123 CST] 00000041 x', '2026-11-13T01:00:00.123Z'],
+    ],
+  },
+  {
     name: 'two numbers for day and month: Android',
     begins: /\d/,
     pattern: '(?<![/.-]){aa}[/-]{bb} {Clock}',
@@ -175,6 +190,8 @@ type TimeField =
   | 'day'
   | 'one'
   | 'other'
+  | 'third'
+  | 'utc'
   | 'zone'
   | 'epoch'
   | 'tai'
@@ -194,6 +211,7 @@ const PIECES: Readonly<Record<string, readonly [pattern: string, ...fields: Time
   b: ['(\\d{1,2})', 'other'],
   aa: ['(\\d\\d)', 'one'],
   bb: ['(\\d\\d)', 'other'],
+  cc: ['(\\d\\d)', 'third'],
   h: ['(\\d{1,2})', 'hour'],
   m: ['(\\d{1,2})', 'minute'],
   s: ['(\\d{1,2})', 'second'],
@@ -202,6 +220,8 @@ const PIECES: Readonly<Record<string, readonly [pattern: string, ...fields: Time
   ss: ['([0-5]\\d|60)', 'second'],
   f: ['(\\d{1,9})', 'fraction'],
   fff: ['(\\d{3})', 'fraction'],
+  fffff: ['(\\d{5})', 'fraction'],
+  utc: ['()', 'utc'],
   clock: [`(?:(${HALF_CN}) ?)?(\\d{1,2}):(\\d\\d)(?::${SECONDS})?(?!\\d|:\\d)${HALF_AFTER}`, ...CLOCK_FIELDS],
   Clock: [`(?:(${HALF_CN}) ?)?(\\d\\d):(\\d\\d):${SECONDS}${HALF_AFTER}`, ...CLOCK_FIELDS],
   zone: [ZONE, 'zone'],

@@ -7,18 +7,24 @@ import { isMemberLine } from './record-lines.ts';
 import { isJsonObject, timeByKey, timeOfObject } from './time-keys.ts';
 import { type LineInstants, offsetMs, Zone } from './zone.ts';
 
-/** A time as it is written. What the format leaves out is null. */
-export interface Written {
-  /** All of it, if it is an epoch. */
-  readonly epochMs: number | null;
+/** A day as it is written. What the format leaves out is null. */
+interface WrittenDay {
   readonly year: number | null;
   readonly month: number | null;
   readonly day: number | null;
+  /** Of numbers alone, what the order of two or three says; null when the format says it, or all orders mean the same. */
+  readonly order: 'day_first' | 'month_first' | 'year_first' | null;
+}
+
+/** A time as it is written. */
+export interface Written extends WrittenDay {
+  /** All of it, if it is an epoch. */
+  readonly epochMs: number | null;
   /** Since midnight. */
   readonly clockMs: number;
   readonly zone: string | null;
-  /** Which of two numbers is the day: `unknown` when both may be, null when the format or both say the same. */
-  readonly order: 'day_first' | 'month_first' | 'unknown' | null;
+  /** What the same numbers mean in other orders; empty when the day is known. */
+  readonly others: readonly WrittenDay[];
 }
 
 /** `unreadable`: the line has a time, in no format of the table or of no day that exists. */
@@ -26,9 +32,9 @@ type Reading = Written | 'unreadable' | undefined;
 
 /** A time of the line begins in its first characters: after a level, a bracket, a host. */
 const LEADING = 40;
-/** Is skipped before them: a pod in brackets, the name of a container, the address and user of an access log. */
+/** Is skipped before them: a pod in brackets, the name of a container, what an access log has before the time in brackets. */
 const PREFIX =
-  /^(?:\[[a-z][\w.-]*\/[\w./-]{1,120}\] +|\S{1,100} +\| +|[\da-fA-F:.]{3,45} \S{1,40} \S{1,40} (?=\[))/;
+  /^(?:\[[a-z][\w.-]*\/[\w./-]{1,120}\] +|\S{1,100} +\| +|(?:\S{1,100} ){1,5}(?=\[\d\d\/[A-Z][a-z]{2}\/\d{4}:))/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are written with.
 const COLOUR = /\x1b\[[\d;]*m/g;
 const HEAD_BYTES = 320;
@@ -97,7 +103,7 @@ function epochToMs(digits: string): number | undefined {
 
 function epoch(epochMs: number | undefined): Written | undefined {
   if (epochMs === undefined) return undefined;
-  return { epochMs, year: null, month: null, day: null, clockMs: 0, zone: null, order: null };
+  return { epochMs, year: null, month: null, day: null, clockMs: 0, zone: null, order: null, others: [] };
 }
 
 /** A number at the start of a line may be one of a card or of an order: only the present century counts, from 2017 on. */
@@ -107,7 +113,7 @@ const LAST_LEADING_MS = 4.1e12;
 const TAI_SECONDS = 10;
 
 /** Undefined when there is no such time. */
-function writtenBy({ epoch: digits, tai, one, other, ...fields }: TimeFields): Written | undefined {
+function writtenBy({ epoch: digits, tai, one, other, third, ...fields }: TimeFields): Written | undefined {
   if (digits !== undefined) {
     const ms = epochToMs(digits) ?? 0;
     return ms < FIRST_LEADING_MS || ms > LAST_LEADING_MS ? undefined : epoch(ms);
@@ -120,9 +126,12 @@ function writtenBy({ epoch: digits, tai, one, other, ...fields }: TimeFields): W
   const clockMs = clockOf(fields);
   if (clockMs === undefined) return undefined;
   const year = fields.year === undefined ? null : fullYear(fields.year);
-  const zone = fields.zone?.trim() ?? null;
-  if (one !== undefined)
-    return twoNumbers(Number(one), Number(other), { epochMs: null, year, clockMs, zone });
+  const zone = fields.zone?.trim() ?? (fields.utc === undefined ? null : 'UTC');
+  if (one !== undefined) {
+    const days = third === undefined ? twoNumbers(one, other, year) : threeNumbers(one, other, third);
+    const [day, ...others] = days.filter(existsDay);
+    return day && { epochMs: null, clockMs, zone, ...day, others };
+  }
   const month =
     fields.monthName === undefined
       ? fields.month
@@ -135,6 +144,7 @@ function writtenBy({ epoch: digits, tai, one, other, ...fields }: TimeFields): W
     clockMs,
     zone,
     order: null,
+    others: [],
   };
   return existsDay(written) ? written : undefined;
 }
@@ -156,19 +166,21 @@ function numberOf(value: string | number | undefined): number | null {
   return value === undefined ? null : Number(value);
 }
 
-function twoNumbers(
-  one: number,
-  other: number,
-  rest: Pick<Written, 'epochMs' | 'year' | 'clockMs' | 'zone'>,
-): Written | undefined {
-  const dayFirst = { ...rest, day: one, month: other, order: 'day_first' as const };
-  const monthFirst = { ...rest, day: other, month: one, order: 'month_first' as const };
-  const possible = [dayFirst, monthFirst].filter(existsDay);
-  if (possible.length < 2) return possible[0];
-  return { ...dayFirst, order: one === other ? null : 'unknown' };
+function twoNumbers(one: string, other = '', year: number | null): WrittenDay[] {
+  const [a, b] = [Number(one), Number(other)];
+  if (a === b) return [{ year, month: a, day: b, order: null }];
+  return [
+    { year, month: b, day: a, order: 'day_first' },
+    { year, month: a, day: b, order: 'month_first' },
+  ];
 }
 
-function existsDay({ year, month, day }: Pick<Written, 'year' | 'month' | 'day'>): boolean {
+function threeNumbers(one: string, other = '', third: string): WrittenDay[] {
+  const yearFirst = { year: fullYear(one), month: Number(other), day: Number(third) };
+  return [{ ...yearFirst, order: 'year_first' }, ...twoNumbers(one, other, fullYear(third))];
+}
+
+function existsDay({ year, month, day }: WrittenDay): boolean {
   if (month === null || day === null) return true;
   // A day without a year may be one of a leap year.
   const last = new Date(Date.UTC(year ?? 2000, month, 0)).getUTCDate();
@@ -177,11 +189,11 @@ function existsDay({ year, month, day }: Pick<Written, 'year' | 'month' | 'day'>
 
 /** The instants of a time that is written in full; undefined when a part is left out or in doubt. */
 export function instantsOf(
-  { epochMs, year, month, day, clockMs, zone: text, order }: Written,
+  { epochMs, year, month, day, clockMs, zone: text, others }: Written,
   zone: Zone,
 ): LineInstants | undefined {
   if (epochMs !== null) return { ms: epochMs, againMs: null };
-  if (year === null || month === null || day === null || order === 'unknown') return undefined;
+  if (year === null || month === null || day === null || others.length > 0) return undefined;
   const wall = Date.UTC(year, month - 1, day) + clockMs;
   return text === null ? zone.instantsOf(wall) : inWrittenZone(text, wall, zone);
 }
