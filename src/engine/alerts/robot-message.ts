@@ -110,32 +110,53 @@ export function refusalIn(format: WebhookFormat, text: string): Refusal | null {
   if (format === 'slack')
     return text.trim() === 'ok' ? null : { error: notSaid(format, text), lasting: false };
   const answer = jsonIn(text);
-  if (format === 'standard') return isObject(answer) ? refusalOfUnknown(answer) : null;
+  if (format === 'standard') return isObject(answer) ? refusalOfUnknown(answer) : failureIn(text);
   const { code, words, busy } = ROBOTS[format];
   const given = isObject(answer) ? answer[code] : undefined;
   if (typeof given !== 'number' || !isObject(answer)) return { error: notSaid(format, text), lasting: false };
   return given === 0 ? null : { error: refused(code, given, answer[words]), lasting: !busy.includes(given) };
 }
 
-/** A receiver of standard webhooks says with its status alone whether it took the message. That of a robot would say 200. */
-function refusalOfUnknown(answer: Readonly<Record<string, unknown>>): Refusal | null {
-  for (const { code, words } of Object.values(ROBOTS)) {
-    const given = answer[code];
-    const isCode = typeof given === 'number' && typeof answer[words] === 'string';
-    if (!isCode || given === 0 || (given >= 200 && given < 300)) continue;
-    const hint = 'if this is the robot of a chat, set webhook_format';
-    return { error: `${refused(code, given, answer[words])}; ${hint}`, lasting: true };
-  }
-  return null;
+/** Microsoft Teams, and other receivers that say it in words. */
+const SAYS_FAILED = /^\W*(?:webhook message delivery )?(?:error|fail(?:ed|ure)?|invalid)\b/i;
+const SAYS_TAKEN = /^\W*(?:ok|success|成功)/i;
+/** Fields with a receiver's words. */
+const WORDS = ['errmsg', 'msg', 'message', 'description', 'error', 'reason'];
+
+function failureIn(text: string): Refusal | null {
+  return SAYS_FAILED.test(text)
+    ? { error: `says: ${oneLine(text).slice(0, MAX_WORDS)}`, lasting: false }
+    : null;
 }
 
-function refused(code: string, given: number, words: unknown): string {
+/** A receiver of standard webhooks says with its status alone whether it took the message. Others say 200 to everything. */
+function refusalOfUnknown(answer: Readonly<Record<string, unknown>>): Refusal | null {
+  const words = WORDS.map((name) => answer[name]).find((said) => typeof said === 'string' && said !== '');
+  const hint = 'if this is the robot of a chat, set webhook_format';
+  for (const code of ['errcode', 'code']) {
+    const given = answer[code];
+    if (typeof given !== 'number' || given === 0 || (given >= 200 && given < 300)) continue;
+    if (typeof words === 'string' && !SAYS_TAKEN.test(words))
+      return { error: `${refused(code, given, words)}; ${hint}`, lasting: true };
+  }
+  const no = ['ok', 'success'].find((field) => answer[field] === false);
+  if (no !== undefined) return { error: refused(no, false, words), lasting: false };
+  const { status } = answer;
+  if (typeof status !== 'string' || !SAYS_FAILED.test(status)) return null;
+  return { error: refused('status', status.slice(0, 40), words), lasting: false };
+}
+
+function refused(code: string, given: unknown, words: unknown): string {
   const said = typeof words === 'string' ? `: ${words.slice(0, MAX_WORDS)}` : '';
   return `refused the message with ${code} ${given}${said}`;
 }
 
 function notSaid(format: RobotFormat, text: string): string {
-  const begin = text.trim().replace(/\s+/g, ' ').slice(0, 80);
+  const begin = oneLine(text).slice(0, 80);
   const shown = begin === '' ? 'an empty answer' : `the answer "${begin}"`;
   return `did not say that it took the message, as ${format} does: ${shown}`;
+}
+
+function oneLine(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
 }
