@@ -8,6 +8,7 @@ import {
   GLOBAL_SETTINGS,
   HELP_OPTION,
   optionsOf,
+  shownOptions,
   VERSION_OPTION,
 } from '../../src/cli/global-options.ts';
 import { statedDefault } from '../../src/cli/help.ts';
@@ -57,7 +58,8 @@ function rootPage(root: CommandSpec, release: string): string {
 
 function commandPage(root: CommandSpec, spec: CommandSpec, release: string): string {
   const all = withPaths(spec, root.name);
-  const settings = [...all.flatMap(({ own }) => own.settings ?? []), ...GLOBAL_SETTINGS];
+  const listed = all.filter(({ own }) => own.hidesSettings !== true);
+  const settings = [...listed.flatMap(({ own }) => own.settings ?? []), ...GLOBAL_SETTINGS];
   const siblings = shownBelow(root).filter((other) => other !== spec);
   return page(pageNameOf(spec), volumeOf(spec), release, [
     ...name(spec),
@@ -110,7 +112,7 @@ function subcommand({ path, own }: Placed): string[] {
 
 /** What every command takes. */
 function everyOption(spec: CommandSpec): readonly OptionSpec[] {
-  return [...commonOptions(spec), VERSION_OPTION, HELP_OPTION];
+  return [...shownOptions(commonOptions(spec)), VERSION_OPTION, HELP_OPTION];
 }
 
 /** Arguments and options of the command's own. */
@@ -119,7 +121,7 @@ function taken(spec: CommandSpec): string[] {
     ...(spec.arguments ?? []).flatMap((one) =>
       item(bold(one.name.replace(/[<>[\]]/g, '')), sentence(one.doc)),
     ),
-    ...optionsOf(spec).flatMap(option),
+    ...shownOptions(optionsOf(spec)).flatMap(option),
   ];
 }
 

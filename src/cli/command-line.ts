@@ -72,7 +72,7 @@ const MOST_MEANT = 3;
 
 function unknownCommand(spec: CommandSpec, typed: string): CardpollError {
   const deeper = pathsOf(spec, typed);
-  const names = (spec.subcommands ?? []).map(({ name }) => name);
+  const names = shownBelow(spec).map(({ name }) => name);
   const meant =
     deeper.length > 0 && deeper.length <= MOST_MEANT
       ? ` (did you mean ${deeper.join(' or ')}?)`

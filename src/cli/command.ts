@@ -59,6 +59,8 @@ export interface OptionSpec {
   readonly conflicts?: readonly string[];
   /** The value of the flag alone. With it, a value must be attached: `--watch=5`. */
   readonly bare?: string;
+  /** For tests and former versions: help, completion and manual do not list it. */
+  readonly hidden?: boolean;
 }
 
 export interface CommandSpec {
@@ -74,10 +76,12 @@ export interface CommandSpec {
   readonly options?: readonly OptionSpec[];
   /** Settings this command takes as flags, in addition to those of every command. */
   readonly settings?: readonly Setting<unknown>[];
+  /** Those of another command, whose help explains them: they are not listed here. */
+  readonly hidesSettings?: boolean;
   readonly subcommands?: readonly CommandSpec[];
   /** Runs when the command above it is typed without a subcommand. */
   readonly isDefault?: boolean;
-  /** For programs: help and completion do not list it. */
+  /** For programs and former versions: help, completion and manual do not list it. */
   readonly hidden?: boolean;
   /** Subcommands and options of earlier versions, and what to do instead. */
   readonly gone?: Readonly<Record<string, string>>;

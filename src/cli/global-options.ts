@@ -18,8 +18,17 @@ export const VERSION_OPTION: OptionSpec = { flags: '-V, --version', doc: 'print 
 export const HELP_OPTION: OptionSpec = { flags: '-h, --help', doc: 'show this help' };
 
 /** The options a command adds to those of the commands above it. */
-export function optionsOf(spec: CommandSpec): readonly OptionSpec[] {
-  return [...(spec.options ?? []), ...(spec.settings ?? []).map(settingOption)];
+export function optionsOf({
+  options = [],
+  settings = [],
+  hidesSettings = false,
+}: CommandSpec): readonly OptionSpec[] {
+  return [...options, ...settings.map((setting) => ({ ...settingOption(setting), hidden: hidesSettings }))];
+}
+
+/** The options that help, completion and manual mention. */
+export function shownOptions(options: readonly OptionSpec[]): readonly OptionSpec[] {
+  return options.filter(({ hidden }) => hidden !== true);
 }
 
 /** `-o` and `--output`; not the -MM of `<YYYY-MM-DD>`. */
@@ -32,7 +41,7 @@ export function commonOptions({ formats = OUTPUT_FORMATS }: CommandSpec): readon
   return [
     ...GLOBAL_SETTINGS.map(settingOption),
     { flags: '-o, --output <format>', doc: formats.join(', '), kind: oneOf(formats) },
-    { flags: '--json', doc: 'same as -o json' },
+    { flags: '--json', doc: 'same as -o json', hidden: true },
     { flags: '--debug', doc: 'print the stack traces of errors' },
   ];
 }

@@ -15,6 +15,7 @@ import {
   HELP_OPTION,
   inheritedOptions,
   optionsOf,
+  shownOptions,
   VERSION_OPTION,
 } from './global-options.ts';
 
@@ -25,10 +26,10 @@ const HELP_COMMAND: Item = ['help [command]', 'Show help'];
 export function formatHelp(path: CommandPath, helper: Help): string {
   const [spec, ...above] = path;
   const isRoot = above.length === 0;
-  const common = commonOptions(spec);
-  const inherited = inheritedOptions(path).slice(0, -common.length);
+  const common = shownOptions(commonOptions(spec));
+  const inherited = shownOptions(inheritedOptions(path)).slice(0, -common.length);
   const explained = isRoot ? [VERSION_OPTION, ...common] : inherited;
-  const options = [...explained, ...optionsOf(spec), HELP_OPTION].map(optionItem);
+  const options = [...explained, ...shownOptions(optionsOf(spec)), HELP_OPTION].map(optionItem);
   const args = (spec.arguments ?? []).map(({ name, doc }): Item => [name.replace(/[<>[\].]/g, ''), doc]);
   const commands = shownBelow(spec).map((sub): Item => {
     const own = optionsOf(sub).length > 0 ? ['[options]'] : [];

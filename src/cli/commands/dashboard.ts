@@ -1,4 +1,4 @@
-// `cardpoll dashboard` and `cardpoll top`: the screen for an operator on call. Loads the screen only when it is needed.
+// `cardpoll dashboard`, also `cardpoll top`: the screen for an operator on call. Loads the screen only when it is needed.
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { ClientConfig } from '../../config/load-config.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -8,22 +8,19 @@ import { EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT } from '../exit-codes.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
 import { inLocale, styleFor, USUAL_SIZE } from '../output/style.ts';
 
-function declare(name: string, summary: string): CommandSpec {
-  return defineCommand({
-    name,
-    summary,
-    examples: [
-      `cardpoll ${name}  # the fleet, live; ? shows the keys`,
-      `cardpoll ${name} --once  # the first screen as text, also in a pipe`,
-      `cardpoll ${name} --once -o json  # its data`,
-    ],
-    options: [{ flags: '--once', doc: 'print the screen once and exit' }],
-    run: (context, { options }) => (options.once === true ? once(context) : live(context)),
-  });
-}
+export const dashboard: CommandSpec = defineCommand({
+  name: 'dashboard',
+  summary: 'Watch and control the fleet on one screen',
+  examples: [
+    'cardpoll dashboard  # the fleet, live; ? shows the keys',
+    'cardpoll dashboard --once  # the first screen as text, also in a pipe',
+    'cardpoll dashboard --once -o json  # its data',
+  ],
+  options: [{ flags: '--once', doc: 'print the screen once and exit' }],
+  run: (context, { options }) => (options.once === true ? once(context) : live(context)),
+});
 
-export const dashboard = declare('dashboard', 'Watch and control the fleet on one screen');
-export const top = declare('top', 'Same as dashboard');
+export const top: CommandSpec = { ...dashboard, name: 'top', hidden: true };
 
 async function once(context: CommandContext): Promise<number> {
   const { io } = context;

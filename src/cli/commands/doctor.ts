@@ -35,6 +35,7 @@ export const doctor = defineCommand({
   examples: [
     'cardpoll doctor --config /etc/cardpoll/cardpoll.yaml  # before the first start, or at any time',
     'cardpoll doctor  # where only the CLI is installed: asks the daemon',
+    'cardpoll doctor --gateway-url http://gateway:8080  # takes the flags of cardpoll daemon',
     'cardpoll doctor -q --fail-on warning  # only what is not ok; exit code 1 for warnings too',
     'cardpoll doctor --config cardpoll.yaml -o json  # for monitoring; exit code 1: a check failed, 2: a check could not run',
   ],
@@ -48,6 +49,7 @@ export const doctor = defineCommand({
     },
   ],
   settings: DAEMON_FLAGS,
+  hidesSettings: true,
   run: async (context, { options: { quiet = false, failOn } }) => {
     const found = await unlessInterrupted(context, examine(context));
     const status = verdictOf(found, failOn);

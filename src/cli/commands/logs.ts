@@ -31,6 +31,7 @@ const OPTIONS = [
     flags: '--threads <n>',
     doc: 'number of threads (default: one per processor)',
     kind: integer({ min: 1, max: 64 }),
+    hidden: true,
   },
   { flags: '--date <day>', doc: 'day to search: 2026-02-01, today or yesterday', kind: text('day') },
   {
@@ -54,6 +55,7 @@ const OPTIONS = [
     flags: '--inflate <how>',
     doc: 'gzip library: auto (the fastest available), zlib-sync, or node',
     kind: oneOf(INFLATE_CHOICES),
+    hidden: true,
   },
 ] as const satisfies readonly OptionSpec[];
 

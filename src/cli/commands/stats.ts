@@ -1,7 +1,7 @@
 // `cardpoll stats`: fleet statistics, once or with --watch.
 import type { ApiClient } from '../../api/client/client.ts';
 import type { FailuresBody } from '../../api/client/client-bodies.ts';
-import { oneOf } from '../../config/kinds.ts';
+import { type Kind, oneOf } from '../../config/kinds.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
@@ -29,18 +29,24 @@ const SHOWN = {
 } as const satisfies Readonly<Record<string, Show>>;
 
 type View = keyof typeof SHOWN;
-const VIEWS = Object.keys(SHOWN) as readonly View[];
+const USUAL = oneOf<View>(['overview', 'instances', 'failures']);
+/** What the other views show is in the overview and in `cardpoll init`; scripts of former versions ask for them. */
+const VIEW: Kind<View> = {
+  ...USUAL,
+  parse: (raw) => (typeof raw === 'string' && Object.hasOwn(SHOWN, raw) ? (raw as View) : USUAL.parse(raw)),
+};
 
 export const stats = defineCommand({
   name: 'stats',
-  summary: 'Show queues, rates, health, failures, instances and initialisation',
+  summary: 'Show health with its reasons, rates, failures and instances',
   examples: [
     'cardpoll stats  # the fleet at a glance',
-    'cardpoll stats queues --watch=5  # queues, every five seconds',
+    'cardpoll stats --watch=5  # every five seconds',
+    'cardpoll stats -o wide  # with all columns',
     'cardpoll stats failures  # why polls fail, of which carriers, and for which cards',
-    'cardpoll stats tasks -o json  # what the API says',
+    'cardpoll stats -o json  # what the API says',
   ],
-  arguments: [{ name: '[view]', doc: `${VIEWS.join(', ')} (default: overview)`, kind: oneOf(VIEWS) }],
+  arguments: [{ name: '[view]', doc: `${USUAL.choices?.join(', ')} (default: overview)`, kind: VIEW }],
   options: [WATCH_OPTION],
   run: async (context, { args: [view = 'overview'], options }) => {
     const read = (client: ApiClient) => SHOWN[view](context, client);

@@ -76,7 +76,7 @@ const PLAIN = {
 const TABLE = {
   queue_backlog: {
     ...PLAIN,
-    command: 'cardpoll stats queues',
+    command: 'cardpoll stats',
     usual: { comparison: '>', threshold: QUEUE_LENGTH.alertAbove },
     bounds: { min: 0, max: null },
     sample: ({ queueLength }) => queueLength,

@@ -26,9 +26,9 @@ async function offered(typed: readonly string[]): Promise<string[]> {
 describe('complete', () => {
   it.each([
     [['sta'], ['stats']],
-    [['stats', 'qu'], ['queues']],
+    [['stats', 'fa'], ['failures']],
     [['stats', '--wa'], ['--watch']],
-    [['stats', '--watch', 'qu'], ['queues']],
+    [['stats', '--watch', 'fa'], ['failures']],
     [['stops', '--sta'], ['--state']],
     [['stops', 'mode', 'ob'], ['observe']],
     [['concurrency', 're'], ['reset']],

@@ -180,7 +180,7 @@ describe('the command line', () => {
     [['stats', '-o', 'jsn'], /did you mean json\?/],
     [['stats', '--watch=soon'], /--watch: "soon" is not/],
     [['stats', '--wach'], /unknown option '--wach' \(did you mean --watch\?\).*cardpoll stats --help/],
-    [['stats', 'quees'], /"quees" is none of .*\(did you mean queues\?\).*cardpoll stats --help/],
+    [['stats', 'falures'], /"falures" is none of .*\(did you mean failures\?\).*cardpoll stats --help/],
     [['stats', 'queues', 'tasks'], /too many arguments/],
     [['concurrency', 'set', 'realnam', '5'], /did you mean realname\?/],
     [['concurrency', 'set', 'realname'], /missing required argument 'n'/],

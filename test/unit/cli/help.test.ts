@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { type CommandSpec, partsOf } from '../../../src/cli/command.ts';
+import { offerAt } from '../../../src/cli/commands/completion/offers.ts';
 import { ROOT } from '../../../src/cli/commands/root.ts';
 import { cli } from './cli-under-test.ts';
 
@@ -54,4 +55,21 @@ it('begins with the examples of the command itself', async () => {
     'Examples:',
     expect.stringMatching(/^ {2}cardpoll cards show /),
   ]);
+});
+
+it.each([
+  ['', ['top'], ['dashboard']],
+  ['stats', ['queues', 'tasks', 'init'], ['overview', 'instances', 'failures']],
+  ['doctor', ['--gateway-url', '--redis-url'], ['--fail-on', '--quiet']],
+  ['logs', ['--inflate', '--threads'], ['--iccid']],
+  ['alerts', ['--json'], ['rules']],
+])('"%s" neither lists nor offers what former versions had besides %j', async (path, former, present) => {
+  const words = path.split(' ').filter((word) => word !== '');
+  const help = (await cli([...words, '--help'])).stdout.split('\n\n').slice(1).join('\n\n');
+  const offered = ['', '-'].flatMap((typed) =>
+    offerAt(ROOT, [...words, typed]).words.map(({ text }) => text),
+  );
+  const named = (name: string) => new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(help);
+  expect(former.filter((name) => named(name) || offered.includes(name))).toEqual([]);
+  expect(present.filter((name) => named(name) && offered.includes(name))).toEqual(present);
 });

@@ -8,7 +8,14 @@ import {
   type OptionSpec,
   shownBelow,
 } from '../../command.ts';
-import { flagNames, HELP_OPTION, optionsAt, optionsOf, VERSION_OPTION } from '../../global-options.ts';
+import {
+  flagNames,
+  HELP_OPTION,
+  optionsAt,
+  optionsOf,
+  shownOptions,
+  VERSION_OPTION,
+} from '../../global-options.ts';
 
 interface Word {
   readonly text: string;
@@ -39,7 +46,9 @@ export function offerAt(root: CommandSpec, typed: readonly string[]): Offer {
     (option) => takesValue(option) && flagNames(option).some((name) => name === flag),
   );
   if (valued !== undefined) return valuesOf(valued, attached);
-  const flags = options.flatMap((option) => flagNames(option).map((text) => ({ text, doc: option.doc })));
+  const flags = shownOptions(options).flatMap((option) =>
+    flagNames(option).map((text) => ({ text, doc: option.doc })),
+  );
   if (current.startsWith('-')) return { words: flags, files: false };
   const offer = argumentsAt(spec);
   const isEmpty = offer.words.length === 0 && offer.names === undefined && !offer.files;

@@ -164,7 +164,7 @@ describe('a message', () => {
     const [alert] = (await records.alerts.history(ANY, { offset: 0, limit: 1 })).items;
     expect(verified).toEqual({
       ...{ text: expect.stringMatching(/^carddata: queue_backlog is 12 /), severity: 'alert' },
-      ...{ fleet: expect.any(String), command: 'cardpoll stats queues' },
+      ...{ fleet: expect.any(String), command: 'cardpoll stats' },
       runbook_url: `${MESSAGE_MEANS.runbookUrl}#queue_backlog`,
       dedup_key: `${MESSAGE_MEANS.fleet.id}/${alert?.id}`,
       event: 'alert.fired',
