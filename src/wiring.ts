@@ -2,6 +2,7 @@
 // reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; no other file builds anything long-lived.
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import { Instruments } from './api/metrics/instruments.ts';
 import { OwnNumbers } from './api/metrics/own-numbers.ts';
 import type { ApiServer } from './api/server.ts';
@@ -214,6 +215,7 @@ function buildOperations(
       },
     },
     limits: config.api,
+    logDir: config.logDir === null ? null : resolve(config.logDir),
     exactTotals: config.roles.includes('api'),
     silence,
   });

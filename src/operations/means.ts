@@ -18,6 +18,8 @@ export interface OperationMeans extends GatewayFacts {
   readonly limits: OperationLimits;
   /** The pause between two batches of the initialisation. */
   readonly initPauseMs: number;
+  /** Absolute path of the directory of this process's logs; null: standard output. */
+  readonly logDir: string | null;
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly audit: Audit;

@@ -37,7 +37,7 @@ const NO_LIMITS: OperationLimits = {
 
 interface OperationsOptions
   extends Pick<OperationMeans, 'live' | 'records' | 'clock' | 'offers' | 'cardsPerCall'>,
-    Partial<Pick<OperationMeans, 'rateLimits' | 'initPauseMs'>> {
+    Partial<Pick<OperationMeans, 'rateLimits' | 'initPauseMs' | 'logDir'>> {
   /** Connections to the records that requests may use at a time; null: all. Entries of the audit trail use the others. */
   readonly connections?: number | null;
   /** IANA name of the time zone for the calendar months of usage. */
@@ -66,7 +66,7 @@ export function openOperations(options: OperationsOptions) {
   const count = exactTotals ? () => records.cards.count() : estimate;
   const cardTotal = new CardTotal({ count, estimate }, clock);
   const audit = new Audit({ ...options, read: records, calendar, log: options.auditLog });
-  const defaults = { rateLimits: [], initPauseMs: 0, silence: () => null };
+  const defaults = { rateLimits: [], initPauseMs: 0, logDir: null, silence: () => null };
   const means = { ...defaults, ...options, limits, records, calendar, audit };
   const concurrency = new ConcurrencyOperations(means);
   const pauses = new PauseOperations(means);

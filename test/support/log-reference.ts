@@ -44,7 +44,7 @@ function splitLines(content: Buffer): Buffer[] {
 
 export function hasCard(line: Buffer, card: string): boolean {
   const runs = line.toString('latin1').match(/[0-9]+/g) ?? [];
-  if (card.length < 18) return runs.some((run) => run.includes(card));
+  if (card.length <= 18) return runs.some((run) => run.includes(card));
   // A check digit more or less.
   const isCard = (run: string) =>
     run === card ||

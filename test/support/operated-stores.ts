@@ -19,7 +19,7 @@ export interface OperatedStores {
   readonly live: LiveStore;
   readonly records: RecordStore;
   /** @param manual methods of the manual list that fail or tell otherwise. */
-  operations(manual?: Partial<LiveStore['manual']>, limits?: OperationLimits): Operations;
+  operations(manual?: Partial<LiveStore['manual']>, limits?: OperationLimits, logDir?: string): Operations;
   /** The newest entry of the audit trail. */
   lastTrace(): Promise<AuditRecord>;
   /** A number no claim had yet. */
@@ -51,11 +51,12 @@ export async function openOperatedStores({
     databaseUrl: url,
     live,
     records,
-    operations: (manual = {}, limits) =>
+    operations: (manual = {}, limits, logDir) =>
       openOperations({
         live: { ...live, manual: Object.assign(Object.create(live.manual), manual) },
         records,
         clock,
+        ...(logDir === undefined ? {} : { logDir }),
         timeZone: 'Asia/Shanghai',
         version: '1.2.3',
         stops: DEFAULT_STOPS,

@@ -42,7 +42,7 @@ const MAY_IMPORT = table(`
 const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^store\/(ports|sql|postgres|pglite|redis|memory)\//, 'store $1'],
   [/^api\/client\//, 'api client'],
-  [/^cli\/output\/((style|line|table|width|shell-word|fleet-lines)\.ts$|reports\/)/, 'cli style'],
+  [/^cli\/output\/((style|line|table|width|fleet-lines)\.ts$|reports\/)/, 'cli style'],
   [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|supervision|cli)\//, '$1'],
   [/^(wiring|serve|signals|reload|supervise|stores|store-commands|doctor|demo)\.ts$/, 'wiring'],
   [/^main\.ts$/, 'main'],

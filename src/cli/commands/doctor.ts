@@ -8,12 +8,12 @@ import type { ConfigInputs } from '../../config/reader.ts';
 import { ALL_SETTINGS, CONFIG_FILE, DAEMON_FLAGS } from '../../config/settings/settings.ts';
 import { type Finding, ok, skipped } from '../../domain/finding.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell-word.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { type DaemonFindings, daemonFindings, wrongSettings } from '../daemon-findings.ts';
 import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../exit-codes.ts';
 import { flagOf, GLOBAL_SETTINGS } from '../global-options.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
-import { shellWord } from '../output/shell-word.ts';
 import {
   type Colour,
   commandLines,

@@ -16,7 +16,7 @@ import { writeAll } from '../output/print.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
 
 const OPTIONS = [
-  { flags: '--iccid <digits>', doc: 'iccid to search for, or any part of it', kind: text('digits') },
+  { flags: '--iccid <digits>', doc: 'iccid to search for, or up to 18 digits of it', kind: text('digits') },
   {
     flags: '--roots <A:B>',
     doc: 'log directories (default: the configured log directory)',
@@ -119,7 +119,7 @@ function searchOptions(options: LogsOptions, config: LogsConfig): SearchOptions 
   const { iccid, ...rest } = options;
   if (iccid === undefined) {
     throw new CardpollError('usage', 'iccid_missing', 'no card given: --iccid is missing', {
-      hint: 'add --iccid 8986001234567890123, or any part of it',
+      hint: 'add --iccid 8986001234567890123, or up to 18 digits of it',
     });
   }
   return {

@@ -28,8 +28,9 @@ export function holds(matcher: LineMatcher, line: Buffer): boolean {
 }
 
 /**
- * What is found for a card, by the number of its digits. A shorter id is found in any run of digits that contains it. A whole
- * id is found as a run of exactly its digits, or in groups of four with a space or hyphen between them.
+ * What is found for a card, by the number of its digits. Up to 18 digits are found in any run of digits that contains them: an
+ * id of 18 digits is rare, and the beginning of one of 19 or 20 is often copied. A longer id is found as a run of exactly its
+ * digits. Ids of 18 digits and more are also found in groups of four with a space or hyphen between them.
  * - `digits`: so many of them are looked for.
  * - `check`: the digit that may follow these, as the check digit of an id of 19: any one, or the one that was asked for.
  */
@@ -37,8 +38,8 @@ const WHOLE_IDS: ReadonlyArray<{ length: number; digits: number; check: 'none' |
   { length: 19, digits: 19, check: 'any' },
   { length: 20, digits: 19, check: 'same' },
 ];
-/** With this many digits or more an id is a whole one. */
-const WHOLE_ID_DIGITS = 18;
+/** Ids of this many digits or more are also found in groups. */
+const GROUPED_DIGITS = 18;
 
 const GROUP = 4;
 /** So many finds that are not the card, in one buffer, and another group is looked for. */
@@ -47,7 +48,8 @@ const MOST_MISSES = 64;
 export class CardMatcher implements LineMatcher {
   readonly reach: number;
   readonly #digits: Buffer;
-  readonly #isWhole: boolean;
+  readonly #mayBeGrouped: boolean;
+  readonly #mayBePart: boolean;
   /** The digit that may follow; undefined: none; null: any one. */
   readonly #check: number | null | undefined;
   /**
@@ -62,7 +64,8 @@ export class CardMatcher implements LineMatcher {
   constructor(card: string) {
     const rule = WHOLE_IDS.find(({ length }) => length === card.length);
     this.#digits = Buffer.from(card.slice(0, rule?.digits), 'latin1');
-    this.#isWhole = card.length >= WHOLE_ID_DIGITS;
+    this.#mayBeGrouped = card.length >= GROUPED_DIGITS;
+    this.#mayBePart = card.length <= GROUPED_DIGITS;
     this.#check = { any: null, same: card.charCodeAt(card.length - 1), none: undefined }[
       rule?.check ?? 'none'
     ];
@@ -75,7 +78,7 @@ export class CardMatcher implements LineMatcher {
   }
 
   next(buf: Buffer, from: number): number {
-    if (!this.#isWhole) return indexOfBytes(buf, this.#digits, from);
+    if (!this.#mayBeGrouped) return indexOfBytes(buf, this.#digits, from);
     if (buf !== this.#searched) [this.#searched, this.#misses] = [buf, 0];
     for (let at = from; ; ) {
       const part = this.#parts[this.#part] ?? fail();
@@ -96,9 +99,10 @@ export class CardMatcher implements LineMatcher {
   }
 
   accepts(buf: Buffer, at: number, lineFrom: number, lineTo: number): boolean {
-    if (!this.#isWhole) return true;
+    const isRun = this.#isRun(buf, at);
+    if (this.#mayBePart && isRun) return true;
     if (at > lineFrom && isDigit(buf[at - 1])) return false;
-    const end = this.#isRun(buf, at) ? at + this.#digits.length : this.#endOfGroups(buf, at);
+    const end = isRun ? at + this.#digits.length : this.#endOfGroups(buf, at);
     if (end === -1 || end > lineTo) return false;
     if (end === lineTo || !isDigit(buf[end])) return true;
     const mayFollow = this.#check === null || this.#check === buf[end];

@@ -36,7 +36,7 @@ function checkCard(iccid: string): string {
   const card = iccid.trim();
   if (/^\d+$/.test(card) && card.length <= LONGEST_CARD) return card;
   throw new CardpollError('usage', 'bad_iccid', `'${iccid}' is not a card id: digits only`, {
-    hint: 'type --iccid 8986001234567890123, or any part of it',
+    hint: 'type --iccid 8986001234567890123, or up to 18 digits of it',
   });
 }
 

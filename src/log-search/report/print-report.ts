@@ -62,11 +62,11 @@ const SHOWN_FILES = 50;
 const SHOWN_NOTICES = 20;
 const SHOWN_CHARACTERS = 1_000;
 
-/** Summary, matching files, samples or traces. */
+/** Summary, matching files, samples and traces: hits without a request id are in no trace. */
 function reportToText(report: Report): string {
   const parts = [summaryToText(report), matchingFiles(report)];
+  parts.push(report.samples.map((sample) => sampleToText(sample, report.zone)).join(''));
   if (report.traces !== null) parts.push(traces(report, report.traces));
-  else parts.push(report.samples.map((sample) => sampleToText(sample, report.zone)).join(''));
   return parts.filter((part) => part !== '').join('\n');
 }
 

@@ -61,6 +61,8 @@ export const cardExplanation = report('CardExplanation', {
   openTriggers: z.array(
     z.object({ triggerId: z.string(), kind: z.enum(TRIGGER_KINDS), taskType, createdAt: z.date() }),
   ),
-  logsCommand: z.string().describe("The command that shows the card's log lines"),
+  logsCommand: z.string().describe("The command that shows the card's log lines, on a host of logsOn"),
+  logsOn: z.array(z.string()).describe('Hosts of the instances that poll; each has its own log'),
+  logsDirectory: z.string().nullable().describe('null: the instance that answers logs to standard output'),
 });
 export type CardExplanation = ReportOf<typeof cardExplanation>;

@@ -5,6 +5,7 @@ import { manualEntry } from '../../domain/manual-trigger.ts';
 import { roundedMb } from '../../domain/numbers.ts';
 import type { HoldReason, StopState } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
+import { shellWord } from '../../platform/shell-word.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { CardRecord } from '../../store/ports/records/card-records.ts';
 import type { CardStop, RunsOver } from '../../store/ports/records/stop-records.ts';
@@ -25,7 +26,8 @@ import { taskExplanationOf } from './task-explanation.ts';
 const MONTHS_SHOWN = 12;
 const TRIGGERS_SHOWN = 20;
 
-interface ExplainerMeans extends Pick<OperationMeans, 'live' | 'records' | 'offers' | 'rateLimits'> {
+interface ExplainerMeans
+  extends Pick<OperationMeans, 'live' | 'records' | 'offers' | 'rateLimits' | 'logDir'> {
   readonly cards: CardOperations;
   readonly pauses: PauseOperations;
   readonly init: Pick<InitOperations, 'report'>;
@@ -55,7 +57,7 @@ export class Explainer {
       usage,
       stops: stopEntries(stops, card),
       openTriggers: surroundings.openTriggers,
-      logsCommand: `cardpoll logs --iccid ${iccid}`,
+      ...whereLogsAre(iccid, surroundings.instances, this.deps.logDir),
     };
   }
 
@@ -95,6 +97,19 @@ export class Explainer {
       lastFailure: lastFailure === undefined ? null : failingCardOf(lastFailure),
     });
   }
+}
+
+/** The directory is that of this instance; others may log to another one. */
+function whereLogsAre(iccid: string, instances: readonly InstanceInfo[], logDir: string | null) {
+  const polling = instances.filter(({ roles }) => roles.includes('worker'));
+  return {
+    logsCommand:
+      logDir === null
+        ? `journalctl --unit cardpoll --grep ${iccid}`
+        : `cardpoll logs --roots ${shellWord(logDir)} --iccid ${iccid}`,
+    logsOn: [...new Set(polling.map(({ hostname }) => hostname))].sort(),
+    logsDirectory: logDir,
+  };
 }
 
 type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;

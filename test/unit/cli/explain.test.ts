@@ -60,7 +60,9 @@ const BODY: ExplanationBody = {
   usage: [{ month: '2026-11', used_mb: 501.50000000000006 }],
   stops: [{ at: AT, action: 'stopped', detail: '501.5 of 500 MB used in 2026-11' }],
   open_triggers: [{ trigger_id: 't-1', kind: 'single', task_type: 'realname', created_at: AT }],
-  logs_command: 'cardpoll logs --iccid 89860000000000000042',
+  logs_command: 'cardpoll logs --roots /var/log/cardpoll --iccid 89860000000000000042',
+  logs_on: ['app1', 'app2', 'app3', 'app4', 'app5'],
+  logs_directory: '/var/log/cardpoll',
 };
 
 it.each([[['explain', '42']], [['cards', 'show', '42', '-v']]])(
@@ -81,12 +83,24 @@ it.each([[['explain', '42']], [['cards', 'show', '42', '-v']]])(
     expect(lines).toContain('usage: 2026-11 501.5 MB');
     expect(stdout).toMatch(/stopped 2m ago: 501.5 of 500 MB/);
     expect(stdout).toContain('open trigger t-1 (single, realname)');
-    expect(lines).toContain('  cardpoll logs --iccid 89860000000000000042');
+    expect(lines).toContain('log lines, on app1, app2, app3 and 2 more:');
+    expect(lines).toContain('  cardpoll logs --roots /var/log/cardpoll --iccid 89860000000000000042');
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     expect(stdout).not.toContain('\x1b');
     expect(stdout).not.toContain('\u202e');
   },
 );
+
+it.each([
+  [
+    { logs_on: ['app1'], logs_directory: null },
+    'log lines, on standard output of the daemon on app1; under systemd:',
+  ],
+  [{ logs_on: undefined, logs_directory: undefined }, 'log lines:'],
+])('says of %j: %s', async (logs, said) => {
+  const { env } = await daemonThatSays(json({ ...BODY, ...logs }));
+  expect((await cli(['explain', '42'], { env })).stdout.split('\n')).toContain(said);
+});
 
 it('counts no failures in a row after a success', async () => {
   const [first] = BODY.tasks as [ExplanationBody['tasks'][number]];

@@ -355,6 +355,8 @@ const TROUBLED_BODIES: Bodies = {
       created_at: at(5),
     })),
     logs_command: `cardpoll logs --roots /var/log/cardpoll --iccid 89860012345678901234 --date 2026-11-21`,
+    logs_on: Array.from({ length: 24 }, (_, nth) => `host-${nth}`),
+    logs_directory: '/var/log/cardpoll',
   },
 };
 

@@ -102,9 +102,21 @@ function historyLines(body: ExplanationBody, style: Style): TextLine[] {
   const lines = [...(usage === '' ? [] : [`usage: ${usage}`]), ...stops, ...triggers];
   return [
     ...lines.flatMap((line) => said(line, style)),
-    [{ text: 'log lines:' }],
+    ...said(logsWords(body), style),
     typed(body.logs_command, style),
   ];
+}
+
+const HOSTS_SHOWN = 3;
+
+/** An older daemon does not say where its logs are. */
+function logsWords({ logs_on: hosts = [], logs_directory: directory }: Partial<ExplanationBody>): string {
+  if (hosts.length === 0) return 'log lines:';
+  const more = hosts.length > HOSTS_SHOWN ? ` and ${hosts.length - HOSTS_SHOWN} more` : '';
+  const where = `on ${hosts.slice(0, HOSTS_SHOWN).join(', ')}${more}`;
+  return directory === null
+    ? `log lines, on standard output of the daemon ${where}; under systemd:`
+    : `log lines, ${where}:`;
 }
 
 function said(text: string, style: Style, before?: string): TextLine[] {

@@ -65,10 +65,23 @@ describe('a card', () => {
       usage: [],
       stops: [],
       openTriggers: [],
-      logsCommand: `cardpoll logs --iccid ${ICCID}`,
+      logsCommand: `journalctl --unit cardpoll --grep ${ICCID}`,
+      logsOn: ['host-1'],
+      logsDirectory: null,
     });
     expect(told.tasks.map(({ taskType }) => taskType)).toEqual(['realname', 'carddata', 'package']);
     expect(await operations.explainer.explain('42')).toEqual(told);
+  });
+
+  it('has its log lines where the instances that poll are, in the directory of this one', async () => {
+    await fleet.alive(instanceOf('b', { hostname: 'host-3', roles: ['api'] }));
+    await fleet.alive(instanceOf('c', { hostname: 'host-2' }));
+    const { explainer } = stores.operations({}, undefined, '/var/log/my cards');
+    expect(await explainer.explain('42')).toMatchObject({
+      logsCommand: `cardpoll logs --roots '/var/log/my cards' --iccid ${ICCID}`,
+      logsOn: ['host-1', 'host-2'],
+      logsDirectory: '/var/log/my cards',
+    });
   });
 
   it('that is not there is not found', async () => {

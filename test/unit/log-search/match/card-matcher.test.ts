@@ -28,9 +28,11 @@ describe('a whole card id', () => {
     [TWENTY, `card ${NINETEEN}.`, true],
     [TWENTY, `card ${NINETEEN}5.`, false],
     [TWENTY, `card ${TWENTY}5.`, false],
-    [NINETEEN.slice(0, 18), `card ${NINETEEN}`, false],
+    [NINETEEN.slice(0, 18), `card ${NINETEEN}`, true],
+    [NINETEEN.slice(1), `card ${TWENTY}.`, true],
     [NINETEEN.slice(0, 18), `card ${NINETEEN.slice(0, 18)}`, true],
-    ['111111111111111111', '1111111111111111111 111111111111111111', true],
+    ['111111111111111111', '11111111111111111 1111111111111111111', true],
+    ['111111111111111111', '11111111111111111 1111', false],
     ['1111111111111111111', `${'1'.repeat(21)} ${'1'.repeat(18)}`, false],
   ])('%s in %s: %s', (card, line, expected) => {
     expect(matches(card, line)).toBe(expected);

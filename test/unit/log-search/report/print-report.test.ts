@@ -21,6 +21,23 @@ it.each([
   expect(text).toContain(`  ${shown} read, `);
 });
 
+it('shows hits that no request has beside the requests', async () => {
+  const tree = new LogTree();
+  tree.write('worker.log', `2026-02-01T10:00:00Z iccid=${CARD} polled\n`);
+  tree.write(
+    'access.log',
+    `2026-02-01T10:00:01Z iccid=${CARD} req_id=r1 GET\n2026-02-01T10:00:02Z req_id=r1 end\n`,
+  );
+  const report = await tree.search({ iccid: CARD, trace: true });
+  const text = [...printReport(report, { format: 'text', all: false })].join('');
+  expect(text.match(/^ +2026-.* (polled|GET|end)$/gm)?.map((line) => line.split(' ').at(-1))).toEqual([
+    'polled',
+    'GET',
+    'GET',
+    'end',
+  ]);
+});
+
 it('neither a line nor the name of a file can drive the terminal', async () => {
   const tree = new LogTree();
   tree.write('a\u001b[2J.log', `2026-02-01T10:00:00Z iccid=${CARD} \u202e reversed \u001b[2J\n`);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { shellQuoted, shellWord } from '../../../src/cli/output/shell-word.ts';
+import { shellQuoted, shellWord } from '../../../src/platform/shell-word.ts';
 
 const WORDS = [
   '/tmp/before 1.csv',

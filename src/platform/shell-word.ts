@@ -1,5 +1,5 @@
-// Text as one word of a POSIX shell, for command lines that are printed to be copied. Used by commands, completion and the
-// dashboard.
+// Text as one word of a POSIX shell, for command lines that are printed to be copied. Used by commands, by
+// operations that name commands, and by the dashboard.
 
 /** Means itself in every shell. */
 const PLAIN_WORD = /^[\w%+,./:@-]+$/;
