@@ -2,10 +2,10 @@
 // fleet. Used by the doctor command. The daemon itself writes the sentences about the fleet.
 import type { HealthReasonBody, OverviewBody } from '../api/client/client-bodies.ts';
 import { type Finding, failed, ok, reasonFinding, warning } from '../domain/finding.ts';
+import { span } from '../domain/span.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { ask } from './ask.ts';
 import type { CommandContext } from './command.ts';
-import { span } from './output/style.ts';
 import { VERSION } from './version.ts';
 
 const CHECK = 'daemon';

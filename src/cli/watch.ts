@@ -2,9 +2,10 @@
 // pipe they follow each other. When the daemon goes away, its last answer stays, marked as stale, until it is back.
 import type { ApiClient } from '../api/client/client.ts';
 import { duration } from '../config/kinds.ts';
+import { span } from '../domain/span.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext, Io, OptionSpec } from './command.ts';
-import { inLocale, type Style, sentenceLines, span, styleFor, USUAL_SIZE } from './output/style.ts';
+import { inLocale, type Style, sentenceLines, styleFor, USUAL_SIZE } from './output/style.ts';
 import { widthOf } from './output/width.ts';
 
 export const WATCH_OPTION = {

@@ -9,10 +9,10 @@ import {
   healthText,
   relativeTime,
   Style,
-  span as timeSpan,
 } from '../cli/output/style.ts';
 import type { Health } from '../domain/health.ts';
 import { percentDown } from '../domain/numbers.ts';
+import { span as timeSpan } from '../domain/span.ts';
 import type { Span } from './layout.ts';
 
 export const NOTHING = '-';

@@ -11,6 +11,7 @@ import { CardTotal } from './cards/card-total.ts';
 import { CardOperations } from './cards/cards.ts';
 import { CleanupOperations } from './cleanup.ts';
 import { Explainer } from './explain/explainer.ts';
+import { ChangeWatch } from './health/change-watch.ts';
 import { clockGapOf } from './health/fleet-faults.ts';
 import { readStopFigures } from './health/stop-figures.ts';
 import { ConcurrencyOperations } from './limits/concurrency.ts';
@@ -75,12 +76,14 @@ export function openOperations(options: OperationsOptions) {
   const configs = new ConfigOperations(means);
   const alerts = new AlertOperations(means);
   const cleanup = new CleanupOperations(means);
+  const undo = new UndoOperations({ ...means, configs, concurrency, alerts, cleanup, pauses });
   return {
     audit,
     concurrency,
     stats: new StatsOperations({
       ...common,
       concurrency,
+      changes: new ChangeWatch({ ...means, undo }),
       stops: new PatientReading(() => readStopFigures(records, options.stops), clock),
       clockGap: new PatientReading(() => clockGapOf(live, records), clock),
     }),
@@ -98,6 +101,6 @@ export function openOperations(options: OperationsOptions) {
     resumes: new ResumeOperations(means),
     explainer: new Explainer({ ...common, cards }),
     cleanup,
-    undo: new UndoOperations({ ...means, configs, concurrency, alerts, cleanup, pauses }),
+    undo,
   };
 }

@@ -1,7 +1,9 @@
 // Progress of long work on stderr, only on a terminal: a bar with percent and time left, drawn over itself. It never goes
 // back, and it never wraps, because a wrapped line cannot be drawn over.
+
+import { span } from '../../domain/span.ts';
 import type { Io } from '../command.ts';
-import { inLocale, span, USUAL_SIZE } from './style.ts';
+import { inLocale, USUAL_SIZE } from './style.ts';
 
 const WIDTH = 30;
 /** The longest text around the bar, without the label. */

@@ -3,6 +3,7 @@
 import type { ChalkInstance } from 'chalk';
 import type { Health } from '../../domain/health.ts';
 import { percentDown } from '../../domain/numbers.ts';
+import { span } from '../../domain/span.ts';
 import type { Io } from '../command.ts';
 import { plainText, type Toned, wordWrap } from './line.ts';
 import { loadWidths } from './width.ts';
@@ -18,12 +19,6 @@ const NOTHING = '-';
 const MOST_DIGITS = 6;
 const SYMBOLS: Record<Health, string> = { normal: '●', warning: '▲', alert: '✖' };
 export const COLOURS: Record<Health, Colour> = { normal: 'green', warning: 'yellow', alert: 'red' };
-const UNITS = [
-  { seconds: 86_400, letter: 'd' },
-  { seconds: 3_600, letter: 'h' },
-  { seconds: 60, letter: 'm' },
-  { seconds: 1, letter: 's' },
-] as const;
 
 /** How much room there is. */
 export interface Layout {
@@ -239,17 +234,4 @@ export function relativeTime(time: string, nowMs: number): string {
   const ahead = Math.round((Date.parse(time) - nowMs) / 1000);
   if (ahead === 0) return 'now';
   return ahead < 0 ? `${span(-ahead)} ago` : `in ${span(ahead)}`;
-}
-
-/** The two largest units: `2h 5m`. */
-export function span(seconds: number): string {
-  let rest = seconds;
-  const parts: string[] = [];
-  for (const { seconds: size, letter } of UNITS) {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) parts.push(`${count}${letter}`);
-    if (parts.length === 2) break;
-  }
-  return parts.length === 0 ? '0s' : parts.join(' ');
 }

@@ -8,6 +8,7 @@ import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { HealthLog, NotedFailure } from '../../store/ports/live/poll-stats.ts';
 import { dated } from '../date-of.ts';
+import { WATCHED } from '../health/change-watch.ts';
 import { reasonName } from '../health/health-reasons.ts';
 import type { OperationMeans } from '../means.ts';
 import type { StatsOperations } from './stats.ts';
@@ -79,9 +80,12 @@ export function failingCardOf({ failuresInARow, ...failure }: NotedFailure): Fai
   return { ...dated(failure), attempts: failuresInARow };
 }
 
-const LOOK_EVERY_MS = 10_000;
+/** Often, so that a change is known to be before a reason or after it. */
+const LOOK_EVERY_MS = 2_000;
 /** A reason ends only after this long: a check that fails, or finds a short pause of the problem, does not end it. */
-const HOLDS_MS = 6 * LOOK_EVERY_MS;
+const HOLDS_MS = 60_000;
+/** After a longer gap between two looks it is not known whether a reason began in it. */
+const WATCH_HOLDS_MS = 5 * LOOK_EVERY_MS;
 
 /**
  * Notes the health reasons every few seconds, so that reports can show since when each has existed. Started by wiring on
@@ -98,6 +102,7 @@ export class HealthWatch extends LoopService<
   async runOnce(): Promise<number> {
     const { healthReasons } = await this.deps.stats.overview();
     await this.deps.health.note(healthReasons.map(reasonName), HOLDS_MS);
+    await this.deps.health.note([WATCHED], WATCH_HOLDS_MS);
     return LOOK_EVERY_MS;
   }
 }

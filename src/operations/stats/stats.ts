@@ -10,6 +10,7 @@ import { readFleet } from '../../store/ports/live/fleet-reading.ts';
 import type { PaceLimit } from '../../store/ports/live/pace.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
+import type { ChangeWatch } from '../health/change-watch.ts';
 import type { ClockGap } from '../health/fleet-faults.ts';
 import {
   gatewayNowOf,
@@ -18,6 +19,7 @@ import {
   heldInterfacesOf,
 } from '../health/gateway-report.ts';
 import { fleetReasons, healthOfReasons } from '../health/health-reasons.ts';
+import type { HealthReason } from '../health/health-report.ts';
 import { KeptReasons } from '../health/kept-reasons.ts';
 import { inOrder } from '../health/reason-order.ts';
 import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
@@ -36,6 +38,7 @@ interface StatsMeans extends Pick<OperationMeans, 'live' | 'offers' | 'cardsPerC
   readonly cardTotal: CardTotal;
   readonly stops: PatientReading<StopFigures>;
   readonly clockGap: PatientReading<ClockGap | null>;
+  readonly changes: Pick<ChangeWatch, 'told'>;
   readonly init: Pick<InitOperations, 'report'>;
   readonly version: string;
   /** Why this instance is not among the live ones; null: it is, or this process is no instance. */
@@ -55,14 +58,20 @@ export class StatsOperations {
       live.coordination.initProgress(),
     ]);
     const { nowMs } = surroundings;
-    const tasks = await this.#tasks(surroundings);
+    const measured = await this.#tasks(surroundings);
     const init = this.deps.init.report(progress, nowMs);
-    const healthReasons = fleetReasons({
+    const reasons = fleetReasons({
       ...surroundings,
-      tasks: tasks.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
+      tasks: measured.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
       silence: this.deps.silence(),
       initStuck: init.status === 'stuck',
     });
+    const changed = await this.deps.changes.told(reasons, surroundings);
+    const healthReasons = reasons.map(withWords(changed));
+    const tasks = measured.map((task) => ({
+      ...task,
+      healthReasons: task.healthReasons.map(withWords(changed)),
+    }));
     return {
       generatedAt: new Date(nowMs),
       version: this.deps.version,
@@ -87,8 +96,9 @@ export class StatsOperations {
     return Object.values(await this.#read()).map(({ queue }) => queue);
   }
 
-  async tasks(): Promise<TaskStats[]> {
-    return this.#tasks(await surroundingsOf(this.deps));
+  /** As in the overview. */
+  async tasks(): Promise<Overview['tasks']> {
+    return (await this.overview()).tasks;
   }
 
   async #tasks(surroundings: Surroundings): Promise<TaskStats[]> {
@@ -131,6 +141,10 @@ export class StatsOperations {
     });
   }
 }
+
+const withWords =
+  (wordsOf: (reason: HealthReason) => string) =>
+  (reason: HealthReason): HealthReason => ({ ...reason, text: `${reason.text}${wordsOf(reason)}` });
 
 const START_MS = 60_000;
 

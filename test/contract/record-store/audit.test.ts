@@ -47,6 +47,26 @@ describeRecordStore('audit', (db) => {
     expect(items[0]).toMatchObject({ before: null, after: [], address: null, requestId: null });
   });
 
+  it('finds the changes of operators within a time, by their actions, the newest first', async () => {
+    const at = (atMs: number, over: Partial<AuditEntry> = {}) => entry({ atMs: NOW + atMs, ...over });
+    await append(at(-1), at(0, { object: 'first' }), at(5_000, { object: 'last', action: 'config.update' }));
+    await append(
+      at(5_001),
+      at(9, { action: 'concurrency.reset' }),
+      at(9, { role: 'daemon', name: 'daemon' }),
+    );
+    const within = { fromMs: NOW, toMs: NOW + 5_000 };
+    const changes = async (most: number) =>
+      (await db.store.audit.changes(within, ['concurrency.set', 'config.update'], most)).map(
+        ({ object, atMs }) => [object, atMs - NOW],
+      );
+    expect(await changes(9)).toEqual([
+      ['last', 5_000],
+      ['first', 0],
+    ]);
+    expect(await changes(1)).toEqual([['last', 5_000]]);
+  });
+
   it('finds an entry, and the later ones about its object or that undo it, oldest first', async () => {
     await append(entry(), entry({ object: 'config 1' }), entry({ object: 'config 1', atMs: NOW + 9_000 }));
     const { items } = await db.store.audit.list({ ...ALL, object: 'config' }, page);

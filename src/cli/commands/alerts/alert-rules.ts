@@ -11,6 +11,7 @@ import {
 } from '../../../domain/alerts/alert-rule.ts';
 import { WEBHOOK_FORMATS } from '../../../domain/alerts/webhook-format.ts';
 import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
+import { span } from '../../../domain/span.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
@@ -26,7 +27,6 @@ import { EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule, namesIn } from '../../named.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
 import { conditionText, ruleFields, ruleTable } from '../../output/reports/alert-tables.ts';
-import { span } from '../../output/style.ts';
 import { readSecretFile } from '../../secret-file.ts';
 
 export const RULE = {

@@ -2,6 +2,7 @@
 // config that is created, changed or enabled. Compares demand and capacity.
 import type { ConfigBody, TaskBody } from '../../../api/client/client-bodies.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.ts';
+import { span } from '../../../domain/span.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
@@ -9,7 +10,7 @@ import type { CommandContext } from '../../command.ts';
 import { type ConfirmOptions, confirmIf } from '../../confirm.ts';
 import { everyItem } from '../../named.ts';
 import { selectionText } from '../../output/reports/config-tables.ts';
-import { cardCount, digitsOf, span } from '../../output/style.ts';
+import { cardCount, digitsOf } from '../../output/style.ts';
 
 /** A limit that is raised further at once sends the gateway more calls than anyone has seen it handle. */
 const MOST_TIMES_RAISED = 10;

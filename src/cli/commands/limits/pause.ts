@@ -8,13 +8,13 @@ import {
   PAUSE_SECONDS_BOUNDS,
   type Pausable,
 } from '../../../domain/limits/operator-limits.ts';
+import { span } from '../../../domain/span.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, defineCommand, type Io } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirmIf } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
-import { span } from '../../output/style.ts';
 import { listTable, ofItems } from '../../output/table.ts';
 
 const ALL: Pausable = 'all';

@@ -8,6 +8,7 @@ import {
   INTERVAL_SECONDS_BOUNDS,
   PRIORITY_BOUNDS,
 } from '../../../domain/schedule/polling-config.ts';
+import { span } from '../../../domain/span.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
@@ -23,7 +24,7 @@ import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { findConfig, namesIn } from '../../named.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
-import { cardCount, enabledWord, span } from '../../output/style.ts';
+import { cardCount, enabledWord } from '../../output/style.ts';
 import { ofOne } from '../../output/table.ts';
 import { confirmConfig } from '../limits/demand-plan.ts';
 

@@ -1,8 +1,9 @@
 // Why a card is or is not polled, as lines: `cardpoll explain` prints them, and the dashboard shows them.
 import type { ExplanationBody } from '../../../api/client/client-bodies.ts';
 import { roundedMb } from '../../../domain/numbers.ts';
+import { span } from '../../../domain/span.ts';
 import type { Toned } from '../line.ts';
-import { type Colour, INDENT, type Style, sentenceLines, span } from '../style.ts';
+import { type Colour, INDENT, type Style, sentenceLines } from '../style.ts';
 import { offersRealname } from './card-fields.ts';
 
 type TextLine = readonly Toned<Colour>[];

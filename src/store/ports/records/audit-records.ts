@@ -24,6 +24,12 @@ export interface AuditRecords {
   append(month: string, entries: readonly AuditEntry[]): Promise<void>;
   /** @returns entries, newest first. `total` is the database's own estimate if counting takes longer than a second. */
   list(filter: AuditFilter, slice: Slice): Promise<SliceOf<AuditRecord>>;
+  /** @returns the changes of operators from `fromMs` to `toMs` that are one of these actions, newest first. */
+  changes(
+    within: { readonly fromMs: number; readonly toMs: number },
+    actions: readonly string[],
+    most: number,
+  ): Promise<AuditRecord[]>;
   /** @returns null: there is none. */
   find(id: number): Promise<AuditRecord | null>;
   /** @returns the entries after this one that are about one of these objects, or that undo it, oldest first. */

@@ -22,6 +22,15 @@ ORDER BY at DESC, id DESC
 OFFSET $6::bigint
 LIMIT $7::integer
 
+-- name: audit.changes
+-- The changes of operators from $1 to $2 (epoch ms) that are one of the actions $3, the newest first; $4 rows at most.
+SELECT id, at, actor AS name, role, address, request_id, action, object, before, after
+FROM audit
+WHERE at >= to_timestamp($1::float8 / 1000) AND at <= to_timestamp($2::float8 / 1000)
+  AND action = ANY ($3::text[]) AND role <> 'daemon'
+ORDER BY at DESC, id DESC
+LIMIT $4::integer
+
 -- name: audit.find
 -- $1 id.
 SELECT id, at, actor AS name, role, address, request_id, action, object, before, after FROM audit WHERE id = $1

@@ -30,6 +30,9 @@ export function sqlAudit(client: SqlClient): AuditRecords {
       return { items, total: isPastEnd ? Math.min(total, offset) : Math.max(total, offset + items.length) };
     },
 
+    changes: ({ fromMs, toMs }, actions, most) =>
+      sql.on(client).rows<AuditRecord>('changes', fromMs, toMs, actions, most),
+
     find: (id) => sql.on(client).first<AuditRecord>('find', id),
 
     later: ({ id, atMs }, objects) => sql.on(client).rows<AuditRecord>('later', id, atMs, objects),

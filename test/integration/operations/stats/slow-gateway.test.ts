@@ -61,6 +61,7 @@ async function start(options: Partial<typeof FLEET> = {}) {
     cardTotal: { read: async () => FLEET.cards },
     stops: { read: async () => null },
     clockGap: { read: async () => null },
+    changes: { told: async () => () => '' },
     init: { report: () => ({ status: 'completed', total: FLEET.cards, finishedAt: new Date(time.now()) }) },
     version: '1.2.3',
     silence: () => null,
