@@ -2,10 +2,14 @@
 // commands that need only the stores open them here too. And what operations need besides stores, for both.
 import { VERSION } from './cli/version.ts';
 import { type DaemonConfig, type ExternalStoresConfig, gatewayFactsOf } from './config/daemon-config.ts';
+import type { Finding } from './domain/finding.ts';
 import type { Fleet } from './domain/fleet.ts';
 import { WebhookTester } from './engine/alerts/webhook-attempt.ts';
 import { FleetWatch, requireOwnFleet } from './engine/fleet-watch.ts';
 import type { Stores } from './operations/doctor/examine.ts';
+import { answered } from './operations/doctor/finding.ts';
+import { stoppableFinding } from './operations/doctor/stoppable.ts';
+import { rateLimitFindings } from './operations/doctor/upkeep.ts';
 import { systemClock } from './platform/clock.ts';
 import { CardpollError } from './platform/errors.ts';
 import type { Logger } from './platform/logger.ts';
@@ -93,6 +97,32 @@ export async function watchFleet(
   await watch.start();
   teardown.add(() => watch.stop());
   return fleet;
+}
+
+/** Says at the start what doctor says: which polling configs the rate limits do not allow, and whether no card can be stopped. */
+export async function warnAtStart(
+  { gateway }: DaemonConfig,
+  records: RecordStore,
+  log: Logger,
+): Promise<void> {
+  const facts = gatewayFactsOf(gateway);
+  const warn = async (check: string, read: () => Promise<Finding[]>, message: string) => {
+    for (const { status, detail, command } of await answered(check, read)) {
+      if (status === 'warning') log.warn({ reason: detail, command }, message);
+      else if (status === 'unknown')
+        log.warn({ check, reason: detail }, 'a check of the start could not be made');
+    }
+  };
+  await warn(
+    'rate limits',
+    () => rateLimitFindings(records, facts),
+    'the rate limits do not allow the polling configs',
+  );
+  await warn(
+    'stops possible',
+    async () => [await stoppableFinding(records, facts)],
+    'no card over its package can be stopped',
+  );
 }
 
 /** What operations need of the configuration. */

@@ -10,7 +10,6 @@ import type { Launchers, Listening, SimulateOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import { type DaemonConfig, gatewayFactsOf } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
-import type { Finding } from './domain/finding.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';
@@ -21,10 +20,8 @@ import { startSimulator } from './gateway/simulator.ts';
 import { tryInterfaces } from './gateway/trial.ts';
 import type { Audit } from './operations/audit.ts';
 import type { Stores } from './operations/doctor/examine.ts';
-import { answered } from './operations/doctor/finding.ts';
-import { stoppableFinding } from './operations/doctor/stoppable.ts';
-import { rateLimitFindings } from './operations/doctor/upkeep.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
+import { brokenPromise } from './operations/stats/promise.ts';
 import { systemClock, withTimeout } from './platform/clock.ts';
 import type { CardpollError } from './platform/errors.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
@@ -35,7 +32,7 @@ import { Reloader } from './reload.ts';
 import { accessOf, startServer, stateOf } from './serve.ts';
 import { type Hangups, run } from './signals.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
-import { migrate, openStores, operationMeans, watchFleet } from './stores.ts';
+import { migrate, openStores, operationMeans, warnAtStart, watchFleet } from './stores.ts';
 import type { Condition, Overseer } from './supervision/messages.ts';
 import type { SupervisorLink } from './supervision/supervisor-link.ts';
 
@@ -123,16 +120,12 @@ export async function startDaemon(
   const operations = buildOperations(config, stores, logs, instruments, () => built?.silence ?? null);
   if (link === null || link.number === 0) await warnAtStart(config, stores.records, logs.worker);
   digest = await startDigest(operations.audit, logs.worker, teardown);
-  const conditions = () => operations.stats.conditions();
-  const reloadFailure = () => reloader.failure;
   const parts = {
     ...stores,
-    fleet,
-    audit: operations.audit,
-    conditions,
-    reloadFailure,
-    digest,
-    meter: instruments,
+    ...{ fleet, digest, audit: operations.audit, meter: instruments },
+    conditions: () => operations.stats.conditions(),
+    brokenPromise: async () => brokenPromise(await operations.stats.overview()),
+    reloadFailure: () => reloader.failure,
   };
   // A reload may have come since.
   client = openGateway(reloader.config, logs, teardown);
@@ -162,28 +155,6 @@ export async function startDaemon(
   await engine.start();
   overseer?.watch(() => conditionOf(engine));
   teardown.add(() => overseer?.stopping(endsWithinMs(config)));
-}
-
-/** Says at the start what doctor says: which polling configs the rate limits do not allow, and whether no card can be stopped. */
-async function warnAtStart({ gateway }: DaemonConfig, records: RecordStore, log: Logger): Promise<void> {
-  const facts = gatewayFactsOf(gateway);
-  const warn = async (check: string, read: () => Promise<Finding[]>, message: string) => {
-    for (const { status, detail, command } of await answered(check, read)) {
-      if (status === 'warning') log.warn({ reason: detail, command }, message);
-      else if (status === 'unknown')
-        log.warn({ check, reason: detail }, 'a check of the start could not be made');
-    }
-  };
-  await warn(
-    'rate limits',
-    () => rateLimitFindings(records, facts),
-    'the rate limits do not allow the polling configs',
-  );
-  await warn(
-    'stops possible',
-    async () => [await stoppableFinding(records, facts)],
-    'no card over its package can be stopped',
-  );
 }
 
 /** Maximum duration of a shutdown, in milliseconds. */
@@ -251,7 +222,11 @@ function openGateway({ gateway, timeZone }: DaemonConfig, logs: Logs, teardown: 
 function buildEngine(
   config: DaemonConfig,
   client: GatewayClient,
-  parts: Stores & Pick<EngineDeps, 'fleet' | 'audit' | 'conditions' | 'digest' | 'meter' | 'reloadFailure'>,
+  parts: Stores &
+    Pick<
+      EngineDeps,
+      'fleet' | 'audit' | 'conditions' | 'brokenPromise' | 'digest' | 'meter' | 'reloadFailure'
+    >,
   logs: Logs,
   teardown: Teardown,
   probeAddress: () => string | null,

@@ -100,7 +100,7 @@ const RULES = `## Rules
 - Trusted proxies need admin tokens.
 - Under systemd the same settings can be credentials of the unit:
   \`LoadCredential=database_url:/etc/cardpoll/database_url\`; the names are \`redis_url\`, \`database_url\`, \`redis_sentinel_password\`, \`admin_tokens\`, \`gateway.token\`,
-  \`gateway.hmac_key\`, \`gateway.username\`, \`gateway.password\`, \`gateway.client_id\`, \`gateway.client_secret\`, \`webhooks.secret\`, and \`client.token\` for clients. Flags and variables override credentials; credentials override
+  \`gateway.hmac_key\`, \`gateway.username\`, \`gateway.password\`, \`gateway.client_id\`, \`gateway.client_secret\`, \`webhooks.secret\`, \`alerts.heartbeat_url\`, and \`client.token\` for clients. Flags and variables override credentials; credentials override
   the config file.
 - \`polling.lease_ms\` must be at least 2 * T + 1000. T is the longest of \`gateway.timeout_ms\` and the \`timeout_ms\` of the interfaces.
 - A duration is a number in the unit of the setting's name, or has a unit: \`500ms\`, \`15s\`, \`5m\`, \`1h\`.

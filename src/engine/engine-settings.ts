@@ -45,6 +45,8 @@ export interface EngineDeps extends GatewayFacts {
   readonly guard: SsrfGuard;
   /** What alert rules watch besides the polls. */
   readonly conditions: () => Promise<TaskConditions>;
+  /** Why the fleet does not poll its cards as configured, read now; null: it does. */
+  readonly brokenPromise: () => Promise<string | null>;
   /** Records changes that the daemon makes itself. */
   readonly audit: Pick<AuditTrail, 'change' | 'log'>;
   readonly digest: Pick<AuditDigest, 'note'>;

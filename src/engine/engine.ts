@@ -12,6 +12,7 @@ import { messageOf } from '../platform/errors.ts';
 import { ErrorReporter, Pulse } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
+import { OutsideHeartbeat } from './alerts/outside-heartbeat.ts';
 import { DatabaseUse } from './database-use.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { FleetClock } from './fleet-clock.ts';
@@ -149,6 +150,7 @@ export class Engine implements Service {
       stopMode: stops.mode,
       clockAheadMs: this.#heartbeat.clockAheadMs,
       databaseOutage: this.#database.outage,
+      outsideHeartbeat: this.#leaderServices.find((one) => one instanceof OutsideHeartbeat)?.report ?? null,
     };
   }
 

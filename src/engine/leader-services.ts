@@ -6,6 +6,7 @@ import { INITIALISING } from '../domain/log-phrases.ts';
 import type { ErrorReporter } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
 import { AlertEvaluator } from './alerts/alert-evaluator.ts';
+import { OutsideHeartbeat } from './alerts/outside-heartbeat.ts';
 import { WebhookSender } from './alerts/webhook-sender.ts';
 import { Cleaner } from './cleanup/cleaner.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
@@ -28,6 +29,7 @@ export function leaderServices(
   errors: ErrorReporter,
 ): Service[] {
   const { live, records, clock, log } = deps;
+  const { heartbeatUrl } = settings.alerts;
   const leadership = new Leadership({
     coordination: live.coordination,
     holder: settings.instanceId,
@@ -99,5 +101,16 @@ export function leaderServices(
       timeZone: settings.timeZone,
       outbox: records.alerts.webhooks,
     }),
+    ...(heartbeatUrl === null
+      ? []
+      : [
+          new OutsideHeartbeat({
+            ...lead('outside-heartbeat'),
+            ...settings.webhooks,
+            runbookUrl: settings.alerts.runbookUrl,
+            url: heartbeatUrl,
+            intervalMs: settings.alerts.heartbeatIntervalMs,
+          }),
+        ]),
   ];
 }

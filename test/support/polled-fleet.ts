@@ -28,6 +28,7 @@ export function instanceOf(instanceId: string, over: Partial<InstanceInfo> = {})
     databaseOutage: null,
     reloadFailure: null,
     logTrouble: null,
+    outsideHeartbeat: null,
     timeZone: 'Asia/Shanghai',
     stopMode: 'enforce',
     clockAheadMs: null,

@@ -146,7 +146,12 @@ export class Instance {
           ...facts,
           meter: SILENT_METER,
         },
-        ...{ probeAddress: () => null, reloadFailure: () => null, logTrouble: () => null },
+        ...{
+          probeAddress: () => null,
+          reloadFailure: () => null,
+          logTrouble: () => null,
+          brokenPromise: async () => null,
+        },
         audit,
         conditions: () => stats.conditions(),
         digest: this.#digest,

@@ -123,7 +123,12 @@ const SAYS_TAKEN = /^\W*(?:ok|success|成功)/i;
 /** Fields with a receiver's words. */
 const WORDS = ['errmsg', 'msg', 'message', 'description', 'error', 'reason'];
 
+/** healthchecks.io answers 200 `OK (not found)` and `OK (rate limited)` to a heartbeat that it does not count. */
+const SAYS_IGNORED = /^OK \((.{1,50})\)\s*$/;
+
 function failureIn(text: string): Refusal | null {
+  const why = SAYS_IGNORED.exec(text)?.[1];
+  if (why !== undefined) return { error: `ignored the message: ${why}`, lasting: false };
   return SAYS_FAILED.test(text)
     ? { error: `says: ${oneLine(text).slice(0, MAX_WORDS)}`, lasting: false }
     : null;

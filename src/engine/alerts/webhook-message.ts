@@ -1,7 +1,7 @@
 // A webhook's message: the JSON body (contract, "Webhooks") and the headers of Standard Webhooks, or what the robot of a chat takes
 // (robot-message.ts). The body depends on the alert alone, so every attempt sends the same bytes, but for the signature of a robot.
 // Used by webhook-sender.ts and webhook-attempt.ts.
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { messageText, type Surroundings, type ToldEvent, told } from '../../domain/alerts/alert-text.ts';
 import { keyOf } from '../../domain/alerts/webhook.ts';
 import { type WebhookFormat, webhookFormatOf } from '../../domain/alerts/webhook-format.ts';
@@ -86,14 +86,44 @@ function standardMessage(
   { secrets, ...means }: MessageMeans,
   atMs: number,
 ): Pick<WebhookMessage, 'body' | 'headers'> {
-  const body = JSON.stringify(bodyOf(event, surroundingsOf(means)));
-  const id = `msg_${event.messageId}`;
+  return signed(event.messageId, bodyOf(event, surroundingsOf(means)), secrets, atMs);
+}
+
+/** A message that says that the fleet works, to those who are woken when it does not come. */
+export function heartbeatMessage(
+  { url, intervalMs }: { readonly url: string; readonly intervalMs: number },
+  { secrets, fleet, runbookUrl }: Omit<MessageMeans, 'timeZone'>,
+  atMs: number,
+): WebhookMessage {
+  const intervalSeconds = intervalMs / 1000;
+  const body = {
+    event: 'heartbeat',
+    sent_at: new Date(atMs).toISOString(),
+    interval_seconds: intervalSeconds,
+    text: `cards are polled as configured; look at the fleet when this message has not come for much longer than ${intervalSeconds} s`,
+    severity: 'info',
+    fleet: fleetText(fleet),
+    command: 'cardpoll doctor',
+    runbook_url: `${runbookUrl}#heartbeat`,
+    dedup_key: `${fleet.id}/heartbeat`,
+  };
+  return { url, format: 'standard', ...signed(randomUUID(), body, secrets, atMs) };
+}
+
+function signed(
+  messageId: string,
+  fields: Readonly<Record<string, unknown>>,
+  secrets: readonly string[],
+  atMs: number,
+): Pick<WebhookMessage, 'body' | 'headers'> {
+  const body = JSON.stringify(fields);
+  const id = `msg_${messageId}`;
   const timestamp = String(Math.floor(atMs / 1000));
   const headers = { ...commonHeaders(body), 'webhook-id': id, 'webhook-timestamp': timestamp };
   if (secrets.length === 0) return { body, headers };
-  const signed = `${id}.${timestamp}.${body}`;
   const signatures = secrets.map(
-    (secret) => `v1,${createHmac('sha256', keyOf(secret)).update(signed).digest('base64')}`,
+    (secret) =>
+      `v1,${createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
   );
   return { body, headers: { ...headers, 'webhook-signature': signatures.join(' ') } };
 }

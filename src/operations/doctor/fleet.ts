@@ -38,7 +38,7 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
   const instances = await live.coordination.instances();
   const isLed = !isLeaderless(instances);
   const groups = await Promise.all([
-    instanceFindings(instances),
+    [...instanceFindings(instances), ...heartbeatFindings(instances)],
     answered('running counts', () => runningCountFindings(live)),
     answered('cards in rings', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
     answered('stop mode', () => stopModeFindings(records, stops)),
@@ -79,6 +79,19 @@ export function instanceFindings(instances: readonly InstanceInfo[]): Finding[] 
       command: 'cardpoll stats instances',
     }),
   ];
+}
+
+/** What became of the messages to those who watch from outside; none without alerts.heartbeat_url, or without a leader. */
+function heartbeatFindings(instances: readonly InstanceInfo[]): Finding[] {
+  return instances.flatMap(({ outsideHeartbeat }) => {
+    if (outsideHeartbeat === null) return [];
+    const { sentAtMs, trouble } = outsideHeartbeat;
+    const last =
+      sentAtMs === null ? 'none was sent yet' : `last accepted at ${new Date(sentAtMs).toISOString()}`;
+    if (trouble === null) return [ok('heartbeat', last)];
+    const hint = 'whoever is to be woken by its absence will be';
+    return [warning('heartbeat', `not sent, ${last}: ${trouble}`, { hint, command: 'cardpoll stats' })];
+  });
 }
 
 /**

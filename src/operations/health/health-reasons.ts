@@ -99,7 +99,12 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
 }
 
 /** What is not in order yet when a fleet has just started. */
-const OF_A_START: readonly string[] = [...METRICS, 'gateway_slow', 'interval_missed', 'nothing_polled'];
+export const OF_A_START: readonly string[] = [
+  ...METRICS,
+  'gateway_slow',
+  'interval_missed',
+  'nothing_polled',
+];
 
 /** As a warning that says why: no one is to be woken by a start. */
 function calmed(cause: Cause): Cause {

@@ -148,7 +148,10 @@ const withWords =
 
 const START_MS = 60_000;
 
-function isStarting(instances: readonly InstanceInfo[], nowMs: number): boolean {
+export function isStarting(
+  instances: ReadonlyArray<Pick<InstanceInfo, 'startedAtMs'>>,
+  nowMs: number,
+): boolean {
   return instances.length > 0 && instances.every(({ startedAtMs }) => nowMs - startedAtMs < START_MS);
 }
 

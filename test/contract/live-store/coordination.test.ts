@@ -31,6 +31,7 @@ function worker(instanceId: string): InstanceInfo {
     ],
     reloadFailure: instanceId === 'b' ? null : { sinceMs: 1_700_000_000_800, reason: 'no file' },
     logTrouble: instanceId === 'b' ? 'worker.log: no space' : null,
+    outsideHeartbeat: instanceId === 'b' ? { sentAtMs: 1_000, trouble: 'answered 500' } : null,
     timeZone: instanceId === 'a' ? 'Asia/Shanghai' : 'UTC',
     stopMode: instanceId === 'a' ? 'enforce' : 'observe',
     clockAheadMs: 0,
@@ -101,6 +102,7 @@ describeLiveStore('coordination', (live) => {
     expect(read).toEqual({
       ...sent,
       startedAtMs: sent.startedAtMs + 600_000,
+      outsideHeartbeat: { sentAtMs: 601_000, trouble: 'answered 500' },
       heartbeatAtMs: sent.heartbeatAtMs + 600_000,
       breakers: sent.breakers.map(({ sinceMs, nextProbeAtMs, ...breaker }) => ({
         ...breaker,

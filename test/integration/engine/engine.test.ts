@@ -75,6 +75,7 @@ function makeEngine(live: LiveStore, clock: Clock): Engine {
       probeAddress: () => null,
       reloadFailure: () => null,
       logTrouble: () => null,
+      brokenPromise: async () => null,
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
       conditions: () => Promise.reject(new Error('no rule asks for them')),
       digest: { note: () => {} },

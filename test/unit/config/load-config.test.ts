@@ -171,7 +171,10 @@ describe('daemon configuration', () => {
         drainTimeoutMs: 30_000,
       },
       usage: { maxMbitPerSecond: 150, jumpFactor: 20 },
-      alerts: { intervalMs: 5_000, runbookUrl: 'docs/runbook.md' },
+      alerts: {
+        ...{ intervalMs: 5_000, runbookUrl: 'docs/runbook.md' },
+        ...{ heartbeatUrl: null, heartbeatIntervalMs: 60_000 },
+      },
       webhooks: { allowCidrs: [], secrets: [] },
       stops: { mode: 'enforce', maxPerHour: null, maxPerDay: null, resumeAtMonthStart: false },
       cleanup: { schedule: '30 3 * * *', pauseMs: 50 },
@@ -484,6 +487,7 @@ describe('secrets in files', () => {
   it('every setting with a password, key or token may stand in one', () => {
     expect(secrets.map(({ file: where }) => where?.credential).sort()).toEqual([
       'admin_tokens',
+      'alerts.heartbeat_url',
       'database_url',
       'gateway.client_id',
       'gateway.client_secret',

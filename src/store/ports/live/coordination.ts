@@ -33,6 +33,15 @@ export interface InstanceInfo {
   readonly stopMode: StopMode | null;
   /** At least how far its clock is ahead of the store's; null: not known yet, or an instance of an older version. */
   readonly clockAheadMs: number | null;
+  /** What became of the messages to alerts.heartbeat_url; null: it leads none, has no such setting, or is of an older version. */
+  readonly outsideHeartbeat: OutsideHeartbeatReport | null;
+}
+
+export interface OutsideHeartbeatReport {
+  /** When the receiver accepted the last one from this instance; null: none yet. */
+  readonly sentAtMs: number | null;
+  /** Why the next one is withheld, or was not accepted; null: it is not. */
+  readonly trouble: string | null;
 }
 
 /** Clocks that differ by less agree: times stay as the instance gave them. */
@@ -40,7 +49,7 @@ const AGREE_MS = 1_000;
 
 /** @returns the instance with times by the store's clock, which dates all else. */
 export function byStoreClock(instance: InstanceInfo): InstanceInfo {
-  const { breakers, databaseOutage, reloadFailure } = instance;
+  const { breakers, databaseOutage, reloadFailure, outsideHeartbeat } = instance;
   const aheadMs = instance.clockAheadMs ?? 0;
   if (Math.abs(aheadMs) <= AGREE_MS) return instance;
   const begun = <T extends { readonly sinceMs: number }>(one: T) => ({
@@ -57,6 +66,10 @@ export function byStoreClock(instance: InstanceInfo): InstanceInfo {
     })),
     databaseOutage: databaseOutage && begun(databaseOutage),
     reloadFailure: reloadFailure && begun(reloadFailure),
+    outsideHeartbeat: outsideHeartbeat && {
+      ...outsideHeartbeat,
+      sentAtMs: outsideHeartbeat.sentAtMs === null ? null : outsideHeartbeat.sentAtMs - aheadMs,
+    },
   };
 }
 

@@ -145,6 +145,7 @@ const LATER_FIELDS = {
   timeZone: null,
   stopMode: null,
   clockAheadMs: null,
+  outsideHeartbeat: null,
 };
 
 export function packInstance({ instanceId, ...rest }: InstanceInfo): string {

@@ -136,6 +136,7 @@ describe('after polls', () => {
       databaseOutage: null,
       reloadFailure: null,
       logTrouble: null,
+      outsideHeartbeat: null,
       timeZone: null,
       stopMode: null,
       clockAheadMs: null,

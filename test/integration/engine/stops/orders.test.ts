@@ -93,6 +93,7 @@ beforeAll(async () => {
       probeAddress: () => null,
       reloadFailure: () => null,
       logTrouble: () => null,
+      brokenPromise: async () => null,
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
       conditions: () => Promise.reject(new Error('no rule asks for them')),
       digest: { note: () => {} },

@@ -150,6 +150,7 @@ describe('a fleet', () => {
       databaseOutage: null,
       reloadFailure: null,
       logTrouble: null,
+      outsideHeartbeat: null,
       timeZone: 'Asia/Shanghai',
       stopMode: 'enforce',
       clockAheadMs: null,

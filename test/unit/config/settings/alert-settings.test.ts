@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BadValue } from '../../../../src/config/kinds.ts';
 import { loadDaemonConfig } from '../../../../src/config/load-config.ts';
-import { WEBHOOKS } from '../../../../src/config/settings/alert-settings.ts';
+import { ALERTS, WEBHOOKS } from '../../../../src/config/settings/alert-settings.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const directory = temporaryDirectory('webhooks');
@@ -31,6 +31,26 @@ describe('webhook secrets', () => {
       const parse = () => WEBHOOKS.secrets.kind.parse(wrong);
       expect(parse).toThrow(BadValue);
       expect(parse).not.toThrow(wrong);
+    }
+  });
+});
+
+describe('the URL of the heartbeat', () => {
+  it('stays as it is written, and is never quoted', () => {
+    const { parse } = ALERTS.heartbeatUrl.kind;
+    for (const url of ['https://hc-ping.com/4a1b/', 'http://kuma:3001/api/push/T?status=up&msg=OK&ping=']) {
+      expect(parse(` ${url}\n`)).toBe(url);
+    }
+    for (const wrong of [
+      'hc-ping.com/4a1b',
+      'ftp://host/4a1b',
+      'https://me:4a1b@host/',
+      5,
+      null,
+      ['https://a/'],
+    ]) {
+      expect(() => parse(wrong)).toThrow(BadValue);
+      expect(() => parse(wrong)).not.toThrow(/4a1b/);
     }
   });
 });

@@ -25,6 +25,7 @@ it('keeps the names that other versions read', () => {
     time_zone: 'Asia/Shanghai',
     stop_mode: 'observe',
     clock_ahead_ms: 600_000,
+    outside_heartbeat: { sent_at_ms: 10, trouble: 'answered 500' },
   };
   expect(JSON.parse(packInstance(unpackInstance(JSON.stringify(packed))))).toEqual(packed);
 });
@@ -46,6 +47,7 @@ it('reads an instance of an older version, which says less', () => {
     databaseOutage: null,
     reloadFailure: null,
     logTrouble: null,
+    outsideHeartbeat: null,
     timeZone: null,
     stopMode: null,
     clockAheadMs: null,

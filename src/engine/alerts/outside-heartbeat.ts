@@ -1,0 +1,95 @@
+// The heartbeat for those who watch from outside, a dead man's switch: messages to `alerts.heartbeat_url` at regular intervals, whose
+// absence wakes somebody. Runs on the leader, and calls as webhook-sender.ts does.
+//
+// It must not say that all is well when it is not. So each message follows a reading of the fleet made for it
+// (operations/stats/promise.ts); while that fails, or the promise is broken, none is sent. One that was missed is not made up for.
+import { receiverOf } from '../../domain/alerts/webhook.ts';
+import { messageOf } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { LoopService } from '../../platform/loop.ts';
+import type { Meter } from '../../platform/meter.ts';
+import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
+import type { OutsideHeartbeatReport } from '../../store/ports/live/coordination.ts';
+import type { EngineDeps } from '../engine-settings.ts';
+import type { LeaderMeans } from '../leadership.ts';
+import { attemptWebhook } from './webhook-attempt.ts';
+import { heartbeatMessage, type MessageMeans } from './webhook-message.ts';
+
+/** A new leader sends within this time. */
+const FOLLOWER_REST_MS = 500;
+/** Pause before what was withheld or not accepted is looked at again; never longer than the interval. */
+const RETRY_MS = 10_000;
+
+export class OutsideHeartbeat extends LoopService<
+  LeaderMeans &
+    Omit<MessageMeans, 'timeZone'> &
+    Pick<EngineDeps, 'brokenPromise'> & {
+      readonly url: string;
+      readonly intervalMs: number;
+      readonly guard: SsrfGuard;
+      readonly meter: Pick<Meter, 'webhookAttempt'>;
+      readonly log: Logger;
+    }
+> {
+  readonly name = 'outside-heartbeat';
+  #sentAtMs: number | null = null;
+  /** `undefined`: nothing is known yet. */
+  #trouble: string | null | undefined = undefined;
+
+  /** null on an instance that does not lead. */
+  get report(): OutsideHeartbeatReport | null {
+    return this.deps.fence() === null ? null : { sentAtMs: this.#sentAtMs, trouble: this.#trouble ?? null };
+  }
+
+  async runOnce(stopped: AbortSignal): Promise<number> {
+    const { clock, fence, intervalMs } = this.deps;
+    if (fence() === null) {
+      this.#trouble = undefined;
+      return FOLLOWER_REST_MS;
+    }
+    const startedAt = clock.monotonic();
+    const retryMs = Math.min(RETRY_MS, intervalMs);
+    const broken = await this.#brokenPromise();
+    // Another instance may have taken the lead while the fleet was read.
+    if (fence() === null) return FOLLOWER_REST_MS;
+    if (broken !== null) {
+      this.#note(broken, 'heartbeat withheld');
+      return retryMs;
+    }
+    const { error, retryAfterMs } = await this.#send(stopped);
+    if (error !== null) {
+      if (!stopped.aborted) this.#note(error, 'heartbeat not delivered');
+      return Math.max(retryMs, retryAfterMs);
+    }
+    this.#sentAtMs = clock.now();
+    this.#note(null, 'heartbeat delivered');
+    return Math.max(0, intervalMs - (clock.monotonic() - startedAt));
+  }
+
+  async #brokenPromise(): Promise<string | null> {
+    try {
+      return await this.deps.brokenPromise();
+    } catch (error) {
+      return `the fleet could not be read: ${messageOf(error)}`;
+    }
+  }
+
+  async #send(stopped: AbortSignal) {
+    const { clock, guard, meter } = this.deps;
+    const message = heartbeatMessage(this.deps, this.deps, clock.now());
+    const result = await attemptWebhook(message, guard, stopped, clock);
+    const retried = stopped.aborted ? 'stopped' : 'retried';
+    meter.webhookAttempt(result.error === null ? 'delivered' : retried);
+    return result;
+  }
+
+  /** Logs what is new. The URL is a secret, but for the origin. */
+  #note(trouble: string | null, message: string): void {
+    const before = this.#trouble;
+    this.#trouble = trouble;
+    if (before === trouble) return;
+    const receiver = receiverOf(this.deps.url);
+    if (trouble === null) this.deps.log.info({ receiver }, message);
+    else this.deps.log.warn({ receiver, reason: trouble }, message);
+  }
+}
