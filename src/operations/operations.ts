@@ -85,6 +85,7 @@ export function openOperations(options: OperationsOptions) {
       concurrency,
       changes: new ChangeWatch({ ...means, undo }),
       stops: new PatientReading(() => readStopFigures(records, options.stops), clock),
+      lockHolders: new PatientReading(() => records.lockHolders(), clock),
       clockGap: new PatientReading(() => clockGapOf(live, records), clock),
     }),
     history: new HistoryOperations(means),

@@ -5,8 +5,8 @@
 import { groupBy } from '../../domain/group-by.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { spanWords } from '../span-words.ts';
+import type { LockHolder, RecordStore } from '../../store/ports/records/record-store.ts';
+import { countWords, spanWords } from '../span-words.ts';
 import type { Cause } from './health-report.ts';
 import type { StopFigures } from './stop-figures.ts';
 
@@ -14,6 +14,8 @@ export interface FleetState {
   /** The live ones. */
   readonly instances: readonly InstanceInfo[];
   readonly initStuck: boolean;
+  /** Who keeps the initialisation waiting; null: not known. */
+  readonly lockHolders: readonly LockHolder[] | null;
   /** Why the instance that reports this is not among the live ones itself; null: it is, or is none. */
   readonly silence: string | null;
   /** null: not known. */
@@ -34,7 +36,7 @@ export function fleetFaults({ instances, silence, initStuck, ...state }: FleetSt
     const command = 'cardpoll daemon --roles scheduler';
     causes.push({ code: 'no_scheduler', severity: 'alert', text, command });
   }
-  if (initStuck) causes.push(initStuckCause(!isScheduled));
+  if (initStuck) causes.push(initStuckCause(!isScheduled, state.lockHolders));
   causes.push(...modeCauses(instances, state.stops), ...zoneCauses(instances), ...clockCauses(state));
   causes.push(...instanceClockCauses(instances, state.clockGap));
   causes.push(...reloadCauses(instances), ...logCauses(instances));
@@ -91,12 +93,42 @@ export function noWorkerWords(silence: string | null): { readonly text: string; 
 }
 
 /** @param leaderless no instance with the role scheduler is alive */
-function initStuckCause(leaderless: boolean): Cause {
-  const stuck = 'the initialisation makes no progress';
-  const [text, command] = leaderless
-    ? [`${stuck}: no instance with the role scheduler is alive`, 'cardpoll daemon --roles scheduler']
-    : [stuck, 'cardpoll doctor'];
+function initStuckCause(leaderless: boolean, holders: readonly LockHolder[] | null): Cause {
+  const [why, command] = leaderless
+    ? ['no instance with the role scheduler is alive', 'cardpoll daemon --roles scheduler']
+    : lockWords(holders);
+  const text = `the initialisation makes no progress: ${why}`;
   return { code: 'init_stuck', severity: 'alert', text, command };
+}
+
+function lockWords(holders: readonly LockHolder[] | null): [string, string | null] {
+  if (holders === null) return ['whether it waits for a lock is not known', 'cardpoll doctor'];
+  const [first] = holders;
+  if (first === undefined) {
+    return [
+      'it waits for no lock of the database; worker.log of the leader says what fails',
+      'cardpoll doctor',
+    ];
+  }
+  const { table, pid, name, openMs, query, remedy } = first;
+  const open = openMs === null ? 'since when is not known' : `open for ${spanWords(openMs / 1000)}`;
+  const holder =
+    remedy === null
+      ? 'a prepared transaction holds: roll it back, pg_prepared_xacts has its name'
+      : `session ${pid} of ${name} holds (${open}; ${statementWords(query)}); end it in psql: ${remedy}`;
+  const more = holders.length === 1 ? '' : `; then ${countWords(holders.length - 1, 'more session')}`;
+  // No command of cardpoll ends the sessions of others.
+  return [`it waits for the table ${table}, which ${holder}${more}`, null];
+}
+
+const MOST_STATEMENT_CHARS = 80;
+
+/** Its beginning, up to the first character that may belong to a literal or a comment: those may hold secrets. */
+function statementWords(query: string | null): string {
+  if (query === null) return 'its statement is not shown to this user';
+  const [safe = ''] = /^(?:[a-z_][a-z_0-9]*|[.,()*=<>;\s])*/i.exec(query) ?? [];
+  const shown = safe.replace(/\s+/g, ' ').trim().slice(0, MOST_STATEMENT_CHARS);
+  return `last statement: ${shown}${safe.length < query.length || safe.length > shown.length + 1 ? ' ...' : ''}`;
 }
 
 /** A configuration with many mistakes is described in the log in full. */

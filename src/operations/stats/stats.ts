@@ -8,6 +8,7 @@ import { askPerTaskType, perTaskType, TASKS } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { readFleet } from '../../store/ports/live/fleet-reading.ts';
 import type { PaceLimit } from '../../store/ports/live/pace.ts';
+import type { LockHolder } from '../../store/ports/records/record-store.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import { dated } from '../date-of.ts';
 import type { ChangeWatch } from '../health/change-watch.ts';
@@ -38,6 +39,8 @@ interface StatsMeans extends Pick<OperationMeans, 'live' | 'offers' | 'cardsPerC
   readonly cardTotal: CardTotal;
   readonly stops: PatientReading<StopFigures>;
   readonly clockGap: PatientReading<ClockGap | null>;
+  /** Asked only while the initialisation is stuck. */
+  readonly lockHolders: Pick<PatientReading<readonly LockHolder[]>, 'read'>;
   readonly changes: Pick<ChangeWatch, 'told'>;
   readonly init: Pick<InitOperations, 'report'>;
   readonly version: string;
@@ -60,11 +63,13 @@ export class StatsOperations {
     const { nowMs } = surroundings;
     const measured = await this.#tasks(surroundings);
     const init = this.deps.init.report(progress, nowMs);
+    const initStuck = init.status === 'stuck';
     const reasons = fleetReasons({
       ...surroundings,
       tasks: measured.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
       silence: this.deps.silence(),
-      initStuck: init.status === 'stuck',
+      initStuck,
+      lockHolders: initStuck ? await this.deps.lockHolders.read() : null,
     });
     const changed = await this.deps.changes.told(reasons, surroundings);
     const healthReasons = reasons.map(withWords(changed));

@@ -18,6 +18,28 @@ SELECT concat_ws('/', system_identifier, substr(pg_walfile_name(pg_current_wal_l
 FROM pg_control_system(), pg_database d
 WHERE d.datname = current_database()
 
+-- name: sql_record_store.lockHolders
+-- Who holds the locks on the tables of the schedule that daemons wait for, $1 their application name. A session that waits
+-- itself is not at the end of the chain. pg_blocking_pids has 0 for a prepared transaction. The statement and the start of a session of another user are
+-- known to members of pg_read_all_stats only.
+WITH RECURSIVE waiting AS (
+  SELECT l.pid, l.relation::regclass::text AS "table"
+  FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+  WHERE NOT l.granted AND a.application_name = $1::text AND a.datname = current_database() AND l.relation = ANY (ARRAY[
+    to_regclass('cards'), to_regclass('card_removals'), to_regclass('polling_configs'), to_regclass('ring_marks')]::oid[])
+), chain AS (
+  SELECT "table", unnest(pg_blocking_pids(pid)) AS pid FROM waiting
+  UNION
+  SELECT "table", unnest(pg_blocking_pids(pid)) FROM chain WHERE pid <> 0
+)
+SELECT "table", pid, concat_ws(' ', usename, nullif(application_name, '')) AS name,
+  extract(epoch FROM clock_timestamp() - xact_start)::double precision * 1000 AS open_ms, nullif(query, '<insufficient privilege>') AS query,
+  CASE WHEN pid <> 0 THEN format('SELECT pg_terminate_backend(%s)', pid) END AS remedy
+FROM chain LEFT JOIN pg_stat_activity USING (pid)
+WHERE cardinality(pg_blocking_pids(pid)) = 0
+ORDER BY open_ms DESC NULLS LAST, pid
+LIMIT 3
+
 -- name: sql_record_store.server
 -- $1 application name under which daemons are connected.
 -- snapshots: what keeps vacuum from removing rows of this database, the oldest first: sessions that write or read by an old

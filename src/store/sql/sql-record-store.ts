@@ -4,7 +4,7 @@
 import type { Fleet } from '../../domain/fleet.ts';
 import { Bulkhead } from '../../platform/bulkhead.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { RecordStore } from '../ports/records/record-store.ts';
+import type { LockHolder, RecordStore } from '../ports/records/record-store.ts';
 import { sqlAlerts } from './alerts/alerts.ts';
 import { sqlAudit, sqlMadeChanges } from './audit/audit.ts';
 import { sqlCards } from './cards/cards.ts';
@@ -62,6 +62,7 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
     identity: async () => (kind === 'embedded' ? kind : identityOf(client)),
     fleet: () => fleetOf(client),
     server: () => db.one('server', APPLICATION_NAME),
+    lockHolders: () => db.rows<LockHolder>('lockHolders', APPLICATION_NAME),
     close: () => client.close(),
   };
 }

@@ -49,7 +49,24 @@ export interface RecordStore {
   fleet(): Promise<Fleet>;
   /** @returns the state of the database server. */
   server(): Promise<RecordServer>;
+  /** @returns who holds the locks that keep daemons from the tables of the schedule, the longest transaction first. */
+  lockHolders(): Promise<readonly LockHolder[]>;
   close(): Promise<void>;
+}
+
+export interface LockHolder {
+  /** The table that is waited for. */
+  readonly table: string;
+  /** 0: a prepared transaction, which has no session. */
+  readonly pid: number;
+  /** User and program. */
+  readonly name: string;
+  /** For how long its transaction has been open; null: not known, for a session of another user. */
+  readonly openMs: number | null;
+  /** Its present or last statement, which may hold secrets; null: not known. */
+  readonly query: string | null;
+  /** The SQL that ends it; null: its id is not known here. */
+  readonly remedy: string | null;
 }
 
 /**

@@ -327,6 +327,7 @@ describe('reasons of the fleet', () => {
     instances: [instanceOf('a')],
     silence: null,
     initStuck: false,
+    lockHolders: [],
     stops: null,
     clockGap: null,
     since: new Map<string, number>(),
@@ -605,6 +606,7 @@ describe('the order of reasons', () => {
       instances: [instanceOf('a')],
       silence: null,
       initStuck: false,
+      lockHolders: [],
       stops: null,
       clockGap: null,
     };
