@@ -20,7 +20,7 @@ const CONTENT_TYPES = Object.keys(FORMATS);
 const choice = queryYesOrNo.prefault('false');
 const howToRead = z.object({
   ignore_columns: choice.describe('Ignore unknown columns instead of refusing the file'),
-  overwrite_verified: choice.describe('real_name_verified false overwrites what polls have found'),
+  overwrite_verified: choice.describe('real_name_verified overwrites what polls have found'),
 });
 /** The body is for the description only: the handler reads the file from the connection. */
 const file = { consumes: CONTENT_TYPES, body: z.unknown() };

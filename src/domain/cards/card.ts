@@ -48,7 +48,7 @@ export type CardMembership = Pick<Card, 'cardId' | 'carrierId' | 'realNameVerifi
 export interface CardImport extends CardAttributes {
   /** null keeps the stored one, unless the card gets another ICCID: it belongs to the SIM. NO_VENDOR_ID takes it away. */
   readonly vendorId: string | null;
-  /** null keeps the stored value (false for a new card), since polling finds it out. */
+  /** null keeps the stored value (false for a new card), since polling finds it out; so does any value after such a poll. */
   readonly realNameVerified: boolean | null;
 }
 

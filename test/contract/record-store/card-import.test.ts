@@ -101,6 +101,65 @@ describeRecordStore('import session', (db) => {
     expect(await db.store.cards.find('1')).toMatchObject({ realNameVerified: false });
   });
 
+  it('changes nothing when it is repeated, whatever polls have found since', async () => {
+    const verified = { realNameVerified: true };
+    const given = [row(1, verified), row(2, verified), row(3, { realNameVerified: false })];
+    await db.store.cards.importChunk(given);
+    const polled = (cardId: number, realNameVerified: boolean) =>
+      ({ cardId, taskType: 'realname', polledAtMs: Date.now(), realNameVerified }) as const;
+    await db.store.results.write([polled(1, false), polled(2, true), polled(3, true)]);
+    const found = async () => (await db.store.cards.byIds([1, 2, 3])).map((card) => card.realNameVerified);
+    expect(await db.store.cards.importChunk(given, { dryRun: true })).toMatchObject({
+      updated: 0,
+      unchanged: 3,
+    });
+    expect(await db.store.cards.importChunk(given)).toMatchObject({ updated: 0, unchanged: 3, former: [] });
+    expect(await found()).toEqual([false, true, true]);
+    // What else has changed in the file applies.
+    const changed = [row(1, { ...verified, status: 4 }), ...given.slice(1)];
+    expect(await db.store.cards.importChunk(changed)).toMatchObject({ updated: 1, unchanged: 2 });
+    expect(await found()).toEqual([false, true, true]);
+    expect(await db.store.cards.importChunk(changed, { overwriteVerified: true })).toMatchObject({
+      updated: 2,
+    });
+    expect(await found()).toEqual([true, true, false]);
+  });
+
+  it('says more than no poll, one of another task type, or one of another SIM', async () => {
+    const file = (over = {}) => [1, 2, 3].map((cardId) => row(cardId, over));
+    const polled = (cardId: number, taskType: 'realname' | 'package') =>
+      ({
+        cardId,
+        taskType,
+        polledAtMs: Date.now(),
+        ...(taskType === 'realname' ? { realNameVerified: false } : {}),
+      }) as const;
+    await db.store.cards.importChunk(file());
+    await db.store.results.write([polled(2, 'package'), polled(3, 'realname')]);
+    const other = { iccid: iccidOf(33) };
+    await db.store.cards.importChunk([row(3, other)]);
+    const changed = [
+      ...file({ realNameVerified: true }).slice(0, 2),
+      row(3, { ...other, realNameVerified: true }),
+    ];
+    expect(await db.store.cards.importChunk(changed)).toMatchObject({ updated: 3 });
+    expect((await db.store.cards.byIds([1, 2, 3])).map((card) => card.realNameVerified)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it('sets what it says of a card that gets another SIM with it', async () => {
+    await db.store.cards.importChunk([row(1)]);
+    await db.store.results.write([
+      { cardId: 1, taskType: 'realname', polledAtMs: Date.now(), realNameVerified: false },
+    ]);
+    const exchanged = [row(1, { iccid: iccidOf(11), realNameVerified: true })];
+    expect(await db.store.cards.importChunk(exchanged)).toMatchObject({ updated: 1 });
+    expect(await db.store.cards.find('1')).toMatchObject({ realNameVerified: true });
+  });
+
   it('leaves out an iccid that belongs to another card, and keeps the rest of the chunk', async () => {
     await addCards(db.store, 1, 2);
     const result = await db.store.cards.importChunk([

@@ -42,7 +42,7 @@ export const importCards = defineCommand({
     { flags: '--ignore-columns', doc: 'ignore columns that cardpoll does not know' },
     {
       flags: '--overwrite-verified',
-      doc: 'let real_name_verified=false in the file overwrite what polls have found',
+      doc: 'let real_name_verified in the file overwrite what polls have found',
     },
   ],
   run: async (context, { args: [file], options }) => {

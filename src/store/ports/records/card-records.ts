@@ -58,7 +58,10 @@ export interface ImportedChunk {
 export interface ImportChunkOptions {
   /** Counts what would be done and writes nothing; a chunk does not see the rows of earlier chunks. Default, as below: false. */
   readonly dryRun?: boolean | undefined;
-  /** A row that says not verified takes back that a card was found to be; otherwise it keeps it. */
+  /**
+   * A row takes back what polls have found about the verification of a card, and that it is verified; otherwise it keeps
+   * them. Without a poll of the present SIM, a row that says verified applies.
+   */
   readonly overwriteVerified?: boolean | undefined;
   /** Returns the cards before their update. */
   readonly keepFormer?: boolean;

@@ -28,7 +28,7 @@ ANALYZE (SKIP_LOCKED) cards
 
 -- name: card_import.chunk
 -- Updates the cards to match import_rows, and writes only rows that differ. $1 whether to count only, $2 whether a row may
--- take back that a card was found to be verified, $3 the present month (NULL: no card counts as over its package), $4 nothing
+-- take back what polls have found about the verification of a card, $3 the present month (NULL: no card counts as over its package), $4 nothing
 -- is written if the chunk puts more cards over their package (NULL: no limit), $5 whether to return former rows.
 -- Returns one row: inserted, updated, over_package (running cards that a lowered allowance puts over their package, so that
 -- they would be stopped by the rules of stops.wanted), refused (nothing was written, because of $4), the rows left out because
@@ -36,15 +36,11 @@ ANALYZE (SKIP_LOCKED) cards
 -- verification only if it changes, as a row of an import that undoes this). And the ids of cards that get an ICCID which may be
 -- wrong, as JSON, of so many that get one (new_iccids): rounded (it ends in four zeros) and, where nothing is written, twins (another card has it with or without
 -- the last digit). Elsewhere the look-ups for twins would take longer than the import.
-WITH given AS (
-  SELECT position, {attributes}, vendor_id,
-    CASE WHEN real_name_verified OR $2::boolean THEN real_name_verified END AS real_name_verified
-  FROM import_rows
-), candidate AS MATERIALIZED (
-  SELECT r.position, {r.attributes}, gets.vendor_id, r.real_name_verified, own, own.card_id IS NOT NULL AS known,
+WITH candidate AS MATERIALIZED (
+  SELECT r.position, {r.attributes}, gets.vendor_id, gets.real_name_verified, own, own.card_id IS NOT NULL AS known,
     own.iccid IS DISTINCT FROM r.iccid AS gets_iccid,
     own.card_id IS NOT NULL AND ({own.attributes}, own.vendor_id, own.real_name_verified)
-      IS DISTINCT FROM ({r.attributes}, gets.vendor_id, coalesce(r.real_name_verified, own.real_name_verified)) AS differs,
+      IS DISTINCT FROM ({r.attributes}, gets.vendor_id, coalesce(gets.real_name_verified, own.real_name_verified)) AS differs,
     -- What another card has, or an earlier row of this chunk has claimed.
     CASE
       WHEN holder.card_id <> r.card_id OR holder.card_id IS NULL
@@ -62,12 +58,17 @@ WITH given AS (
         WHERE s.card_id = r.card_id AND s.month = $3::date AND s.state <> 'requested'
           AND stop_is_final(s, r.iccid, r.allowance_mb) AND NOT (s.state = 'resumed' AND s.stop_again)
       ) AS over_package
-  FROM given r
+  FROM import_rows r
   LEFT JOIN cards own ON own.card_id = r.card_id
   LEFT JOIN cards holder ON holder.iccid = r.iccid
   -- A vendor id belongs to the SIM: one that is not given stays with the ICCID, and - takes it away.
   CROSS JOIN LATERAL (
-    SELECT nullif(coalesce(r.vendor_id, CASE WHEN own.iccid = r.iccid THEN own.vendor_id END), '-') AS vendor_id
+    SELECT nullif(coalesce(r.vendor_id, CASE WHEN own.iccid = r.iccid THEN own.vendor_id END), '-') AS vendor_id,
+      -- What a poll of this SIM has found is newer than any file that is imported twice. NULL keeps what is stored.
+      CASE WHEN $2::boolean OR r.real_name_verified AND NOT (own.iccid = r.iccid AND EXISTS (
+        SELECT FROM card_polls p
+        WHERE p.card_id = own.card_id AND p.realname_at >= coalesce(own.iccid_changed_at, '-infinity')
+      )) IS TRUE THEN r.real_name_verified END AS real_name_verified
   ) gets
   LEFT JOIN cards vendor_holder ON vendor_holder.vendor_id = gets.vendor_id
 ), verdict AS MATERIALIZED (
