@@ -8,16 +8,18 @@ const FOREGROUND = '#c9d1d9';
 const DIM = '#7d8590';
 /** The sixteen colours of a terminal, bright ones from 8 on. */
 const COLOURS = [
-  ...['#484f58', '#ff7b72', '#3fb950', '#d29922', '#58a6ff', '#bc8cff', '#39c5cf', '#b1bac4'],
+  ...['#0d1117', '#ff7b72', '#3fb950', '#d29922', '#58a6ff', '#bc8cff', '#39c5cf', '#b1bac4'],
   ...['#6e7681', '#ffa198', '#56d364', '#e3b341', '#79c0ff', '#d2a8ff', '#56d4dd', '#ffffff'],
 ];
+/** Darker than text in the same colour, so that text can be read on them. */
+const BACKGROUNDS = ['#0d1117', '#b62324', '#2ea043', '#bb8009', '#1f6feb', '#8957e5', '#1b7c83', '#b1bac4'];
 /** A space, and the braille sign without a dot. */
 const BLANK = new Set([' ', '\u2800']);
-/** @typedef {{ colour: string | null, bold: boolean, dim: boolean, inverse: boolean }} Style */
+/** @typedef {{ colour: string | null, bold: boolean, dim: boolean, inverse: boolean, background: string | null }} Style */
 /** @typedef {{ text: string, column: number, style: Style }} Run */
 
 /** @type {Style} */
-const PLAIN = { colour: null, bold: false, dim: false, inverse: false };
+const PLAIN = { colour: null, bold: false, dim: false, inverse: false, background: null };
 
 const ESCAPE = String.fromCharCode(27);
 const STYLES = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`);
@@ -87,7 +89,8 @@ function changeOf(code) {
   if (code === 7) return { inverse: true };
   if (code === 27) return { inverse: false };
   if (code === 39) return { colour: null };
-  if (code === 49) return {};
+  if (code === 49) return { background: null };
+  if (code >= 40 && code <= 47) return { background: BACKGROUNDS[code - 40] ?? null };
   if (code >= 30 && code <= 37) return { colour: COLOURS[code - 30] ?? null };
   if (code >= 90 && code <= 97) return { colour: COLOURS[code - 90 + 8] ?? null };
   throw new Error(`unknown style ${code}`);
@@ -105,9 +108,11 @@ function runSvg({ text, column, style }, row) {
   const widthOf = (signs) => (signs * CELL.width).toFixed(1);
   const y = PADDING + row * CELL.height;
   const colour = style.colour ?? (style.dim ? DIM : FOREGROUND);
-  const box = style.inverse
-    ? `<rect x="${xOf(0)}" y="${y}" width="${widthOf([...text].length)}" height="${CELL.height}" fill="${colour}"/>`
-    : '';
+  const fill = style.inverse ? colour : style.background;
+  const box =
+    fill === null
+      ? ''
+      : `<rect x="${xOf(0)}" y="${y}" width="${widthOf([...text].length)}" height="${CELL.height}" fill="${fill}"/>`;
   const look = `fill="${style.inverse ? BACKGROUND : colour}"${style.bold ? ' font-weight="bold"' : ''}`;
   const pieces = piecesOf(text).map(
     ({ piece, at, signs }) =>

@@ -48,7 +48,7 @@ export function gauge(share: number, columns: number): string {
   const whole = Math.min(1, Math.max(0, share));
   const partly = Math.min(columns - 1, Math.max(1, Math.round(whole * columns)));
   const filled = whole === 0 || whole === 1 ? whole * columns : partly;
-  return '█'.repeat(filled) + '░'.repeat(columns - filled);
+  return '█'.repeat(filled) + '─'.repeat(columns - filled);
 }
 
 /** @returns null where the series has no value. `last` is the newest value, null where it is unknown. */
@@ -58,41 +58,91 @@ export function extentOf(series: Series) {
   return { min: Math.min(...known), max: Math.max(...known), last: series.at(-1) ?? null };
 }
 
-interface ChartOptions {
+export interface Scale {
+  readonly floor: number;
+  readonly ceiling: number;
+  /** Equal steps on the chart are equal factors, so that 20 and 200 are told apart on a scale up to 4,000. */
+  readonly isLogarithmic?: boolean;
+}
+
+export interface ChartOptions {
   readonly columns: number;
   readonly rows: number;
   readonly summary: Summary;
-  /** The values of the lowest and the highest dot; null: 0 and the highest value drawn. */
-  readonly scale: { readonly floor: number; readonly ceiling: number } | null;
+  readonly scale: Scale;
+  /** A value that a dotted line marks over the whole width; null: none. */
+  readonly mark: number | null;
 }
 
-/** Lines through the values of each series, on one chart. @returns one text a row, all of full width. */
-export function lineChart(all: readonly Series[], { columns, rows, summary, scale }: ChartOptions): string[] {
-  const cells = Array.from({ length: rows }, () => new Uint8Array(columns));
+/** A stretch of a row in one colour: of a series, or of the dotted line and what is blank. */
+interface Stretch {
+  readonly text: string;
+  /** The index of the series; null: of none. */
+  readonly series: number | null;
+}
+
+/** 0 to 1: how high a value is drawn. */
+function heightOf(value: number, { floor, ceiling, isLogarithmic = false }: Scale): number {
+  if (ceiling <= floor) return 0;
+  const share = isLogarithmic
+    ? Math.log(Math.max(value, floor) / floor) / Math.log(ceiling / floor)
+    : (value - floor) / (ceiling - floor);
+  return Math.min(1, Math.max(0, share));
+}
+
+/** The row of a chart with so many rows that a value is drawn in, from the top. */
+export function rowOf(value: number, scale: Scale, rows: number): number {
+  return Math.floor(dotOf(value, scale, rows) / DOTS_HIGH);
+}
+
+function dotOf(value: number, scale: Scale, rows: number): number {
   const height = rows * DOTS_HIGH;
-  const drawn = all.map((series) => resampled(series, columns * DOTS_WIDE, summary));
-  const highest = Math.max(...drawn.flat().map((value) => value ?? 0));
-  const { floor, ceiling } = scale ?? { floor: 0, ceiling: highest };
-  const rowOf = (value: number) => {
-    const share = ceiling <= floor ? 0 : (value - floor) / (ceiling - floor);
-    return height - 1 - Math.round(Math.min(1, Math.max(0, share)) * (height - 1));
+  return height - 1 - Math.round(heightOf(value, scale) * (height - 1));
+}
+
+/** Every so many dots of the dotted line is one. */
+const DOTTED = 4;
+
+/** Lines through the values of each series, on one chart. The first series lies over the others. @returns the rows. */
+export function lineChart(
+  all: readonly Series[],
+  { columns, rows, summary, scale, mark }: ChartOptions,
+): Stretch[][] {
+  const cells = Array.from({ length: rows }, () => new Uint8Array(columns));
+  const owners = Array.from({ length: rows }, () => new Array<number | null>(columns).fill(null));
+  const dot = (x: number, y: number, owner: number | null) => {
+    const [row, column] = [Math.floor(y / DOTS_HIGH), Math.floor(x / DOTS_WIDE)];
+    const [bits, owned] = [cells[row], owners[row]];
+    if (bits === undefined || owned === undefined) return;
+    bits[column] = (bits[column] ?? 0) | (DOT_BITS[y % DOTS_HIGH]?.[x % DOTS_WIDE] ?? 0);
+    if (owner !== null) owned[column] = owner;
   };
-  const dot = (x: number, y: number) => {
-    const row = cells[Math.floor(y / DOTS_HIGH)];
-    const bit = DOT_BITS[y % DOTS_HIGH]?.[x % DOTS_WIDE] ?? 0;
-    const column = Math.floor(x / DOTS_WIDE);
-    if (row !== undefined) row[column] = (row[column] ?? 0) | bit;
-  };
-  for (const series of drawn) {
+  if (mark !== null) {
+    const y = dotOf(mark, scale, rows);
+    for (let x = 0; x < columns * DOTS_WIDE; x += DOTTED) dot(x, y, null);
+  }
+  for (const [owner, series] of [...all.entries()].reverse()) {
     let before: number | null = null;
-    for (const [x, value] of series.entries()) {
-      const y = value === null ? null : rowOf(value);
+    for (const [x, value] of resampled(series, columns * DOTS_WIDE, summary).entries()) {
+      const y = value === null ? null : dotOf(value, scale, rows);
       // A line joins neighbours only, so that a gap in the samples stays a gap on the chart.
-      for (let at = y; at !== null; at = stepTowards(at, before)) dot(x, at);
+      for (let at = y; at !== null; at = stepTowards(at, before)) dot(x, at, owner);
       before = y;
     }
   }
-  return cells.map((row) => String.fromCharCode(...Array.from(row, (bits) => BRAILLE_BLANK + bits)));
+  return cells.map((row, at) => stretchesOf(row, owners[at] ?? []));
+}
+
+function stretchesOf(cells: Uint8Array, owners: readonly (number | null)[]): Stretch[] {
+  const stretches: { text: string; series: number | null }[] = [];
+  for (const [column, bits] of cells.entries()) {
+    const series = owners[column] ?? null;
+    const last = stretches.at(-1);
+    const text = String.fromCharCode(BRAILLE_BLANK + bits);
+    if (last !== undefined && last.series === series) last.text += text;
+    else stretches.push({ text, series });
+  }
+  return stretches;
 }
 
 /** The next dot on the way to the neighbour's height; null at its end, or without a neighbour. */

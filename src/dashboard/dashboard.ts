@@ -3,13 +3,12 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { ApiClient } from '../api/client/client.ts';
 import { messageOf } from '../platform/errors.ts';
-import { renderLines } from './frames.tsx';
 import { reduce } from './model.ts';
 import { Session, type SessionDependencies } from './session.ts';
 import { readSource } from './snapshot-feed.ts';
 import { initialState } from './state.ts';
 import { Terminal } from './terminal.ts';
-import { stillLines } from './views/frame.ts';
+import { renderStill } from './views/frame.tsx';
 
 interface DashboardOptions extends Omit<SessionDependencies, 'terminal'> {
   /** The name of the daemon, as the header shows it. */
@@ -51,9 +50,6 @@ export async function readOnce(client: ApiClient, given: Parameters<typeof initi
 }
 
 export function onceText({ state, data }: Awaited<ReturnType<typeof readOnce>>): string {
-  const lines = [
-    ...renderLines(stillLines(state), state.columns),
-    ...data.problems.map((problem) => `not known: ${problem}`),
-  ];
+  const lines = [...renderStill(state), ...data.problems.map((problem) => `not known: ${problem}`)];
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }

@@ -1,13 +1,13 @@
-// What a screen is made of: lines of spans, each a text in one tone. The room of a view, how its parts share it, and the
-// parts that several views have: tables, named facts, and the line for missing data. Views make lines, frames.tsx renders
-// them.
-import { fitted, lineWidth, padded, plainText, type Toned, wordWrap } from '../cli/output/line.ts';
+// Text of the screen: lines of spans, each a text in one tone, and the lines that several views have: tables, named facts,
+// missing data. ui.tsx shows lines.
+import { plainText, type Toned, wordWrap } from '../cli/output/line.ts';
 import type { Colour } from '../cli/output/style.ts';
 import { type Column, type ColumnRules, columnRules, layTable } from '../cli/output/table.ts';
 import { widthOf } from '../cli/output/width.ts';
+import { gauge } from './charts.ts';
 
 /** Colours show these. None of them is the only sign of anything. */
-export type Tone = Colour | 'accent' | 'picked';
+export type Tone = Colour | 'accent' | 'second' | 'third' | 'picked' | 'tab';
 export type Span = Toned<Tone>;
 export type Line = readonly Span[];
 
@@ -21,49 +21,15 @@ export function plain(text: string, tone?: Tone): Line {
   return [span(text, tone)];
 }
 
-/** Left and right part on one line. Where both do not fit, the left one is cut. */
-export function spread(left: Line, right: Line, columns: number): Line {
-  const shown = fitted(right, columns);
-  const room = columns - lineWidth(shown) - 1;
-  return room < 1 ? shown : [...padded(left, room, 'left'), span(' '), ...shown];
-}
-
-/** Columns between two blocks. */
-export const GAP = 2;
-
-/** Two blocks of lines next to each other. */
-export function sideBySide(left: readonly Line[], right: readonly Line[], leftColumns: number): Line[] {
-  const height = Math.max(left.length, right.length);
-  return Array.from({ length: height }, (_, i) => [
-    ...padded(left[i] ?? EMPTY, leftColumns + GAP, 'left'),
-    ...(right[i] ?? EMPTY),
-  ]);
-}
-
-/** A long text over several lines, broken between words. */
-export function wrapped(text: string, columns: number, tone?: Tone): Line[] {
-  const sentence = plainText(text).replace(/ +/g, ' ');
-  return wordWrap(sentence, columns).map((line) => plain(line, tone));
+/** A long text over several lines, broken between words. What the last row has no room for is cut from it by Row. */
+export function clamped(text: string, columns: number, rows: number): string[] {
+  const lines = wordWrap(plainText(text).replace(/ +/g, ' ').trim(), columns);
+  return lines.length <= rows ? lines : [...lines.slice(0, rows - 1), lines.slice(rows - 1).join(' ')];
 }
 
 export interface Room {
   readonly columns: number;
   readonly rows: number;
-}
-
-/** Stacks parts, with blank lines between them as far as there is room. Lines that do not fit are left out. */
-export function stacked(parts: readonly (readonly Line[])[], rows: number): Line[] {
-  const filled = parts.filter((part) => part.length > 0);
-  let spare = rows - filled.reduce((sum, part) => sum + part.length, 0);
-  const stack: Line[] = [];
-  for (const [i, part] of filled.entries()) {
-    if (i > 0 && spare > 0) {
-      stack.push(EMPTY);
-      spare -= 1;
-    }
-    stack.push(...part);
-  }
-  return stack.slice(0, Math.max(0, rows));
 }
 
 const LABEL_COLUMNS = 11;
@@ -112,6 +78,19 @@ export function tableLines<Row>(
   const table = layTable(columns, [header, ...cells], room - MARK.length);
   const at = selected === null ? -1 : selected - first + 1;
   return table.lines.map((line, i) => [i === at ? span(MARK, 'picked') : span('  '), ...line]);
+}
+
+/** A gauge whose empty part is a thin grey line, so that it does not draw the eye. */
+export function gaugeSpans(share: number, columns: number, tone: Tone): Line {
+  if (columns <= 0) return EMPTY;
+  const bar = gauge(share, columns);
+  const filled = bar.lastIndexOf('█') + 1;
+  return [span(bar.slice(0, filled), tone), span(bar.slice(filled), 'dim')];
+}
+
+/** Lines of something that keys act on, with the mark before the first of them where it is picked. */
+export function marked(lines: readonly Line[], isPicked: boolean): Line[] {
+  return lines.map((line, i) => [isPicked && i === 0 ? span(MARK, 'picked') : span('  '), ...line]);
 }
 
 /** A command that helps. */

@@ -26,12 +26,10 @@ import {
   type Proposal,
   type Question,
   type State,
-  VIEWS,
+  TAB_ORDER,
   type View,
 } from './state.ts';
 import { dismissQuestion, modeQuestion, releaseAllQuestion, releaseQuestion } from './stop-changes.ts';
-
-const TAB_ORDER = VIEWS.filter((view) => view !== 'card');
 
 export function reduce(state: State, event: Event): State {
   switch (event.type) {

@@ -26,8 +26,25 @@ export function minutesOf(history: HistoryBody | null, nowMs: number): number {
   return STRETCHES.find((minutes) => knownMs <= minutes * 60_000) ?? CHART_MINUTES;
 }
 
-/** @param history null before the first answer. */
+const SERIES = new WeakMap<HistoryBody, Map<string, Series>>();
+
+/** Made once for the frames that show the same answers. @param history null before the first answer. */
 export function seriesOf(
+  history: HistoryBody | null,
+  taskType: TaskType,
+  measured: Measured,
+  nowMs: number,
+): Series {
+  if (history === null) return newSeries(history, taskType, measured, nowMs);
+  const known = SERIES.get(history) ?? new Map<string, Series>();
+  SERIES.set(history, known);
+  const key = `${taskType} ${measured} ${endOf(history, nowMs)}`;
+  const series = known.get(key) ?? newSeries(history, taskType, measured, nowMs);
+  known.set(key, series);
+  return series;
+}
+
+function newSeries(
   history: HistoryBody | null,
   taskType: TaskType,
   measured: Measured,

@@ -3,12 +3,11 @@
 import type { ApiClient } from '../api/client/client.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
-import { FrameRenderer } from './frames.tsx';
 import { reduce } from './model.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
 import { type Event, type Job, type State, sourcesOf } from './state.ts';
 import { keyOfPending, keysIn, type Terminal } from './terminal.ts';
-import { frameLines } from './views/frame.ts';
+import { renderFrame } from './views/frame.tsx';
 
 export interface SessionDependencies {
   readonly client: ApiClient;
@@ -26,7 +25,6 @@ const ESCAPE_MS = 25;
 
 export class Session {
   readonly #feed: SnapshotFeed;
-  readonly #renderer = new FrameRenderer();
   #state: State;
   #frameTimer: NodeJS.Timeout | undefined;
   #escapeTimer: NodeJS.Timeout | undefined;
@@ -109,7 +107,7 @@ export class Session {
     this.#state = after;
     if (after.exit !== null) this.#end();
     if (after.exit !== null || after === before) return;
-    if (after.view !== before.view || after.card !== before.card)
+    if (sourcesOf(after) !== sourcesOf(before) || after.card !== before.card)
       this.#feed.want({ sources: sourcesOf(after), card: after.card });
     if (after.job !== null && after.job !== before.job) void this.#carryOut(after.job);
     if (after.redraws !== before.redraws) this.deps.terminal.clear();
@@ -152,6 +150,6 @@ export class Session {
   #draw(): void {
     clearTimeout(this.#frameTimer);
     this.#frameTimer = undefined;
-    this.deps.terminal.paint(this.#renderer.render(frameLines(this.#state), this.#state.columns));
+    this.deps.terminal.paint(renderFrame(this.#state));
   }
 }

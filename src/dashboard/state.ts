@@ -17,6 +17,7 @@ export const VIEWS = [
   'card',
 ] as const;
 export type View = (typeof VIEWS)[number];
+export const TAB_ORDER = VIEWS.filter((view) => view !== 'card');
 
 export interface ListedStops extends bodies.PageBody<bodies.StopBody> {
   /** The state of all of them; null: the latest stops in any state. */
@@ -36,6 +37,9 @@ export interface Bodies {
   readonly stops: ListedStops;
   readonly cleanup: bodies.CleanupProgressBody;
   readonly card: bodies.ExplanationBody;
+  /** The latest stops in any state, and the latest changes. */
+  readonly latest: bodies.PageBody<bodies.StopBody>;
+  readonly audit: bodies.PageBody<bodies.AuditBody>;
 }
 export type Source = keyof Bodies;
 
@@ -138,7 +142,8 @@ const SOURCES: Readonly<Record<View, readonly Source[]>> = {
   configs: ['overview', 'configs'],
   card: ['overview', 'card'],
 };
-const ALL_SOURCES = Object.values(SOURCES).flat();
+const OF_WALL: readonly Source[] = [...SOURCES.overview, 'failures', 'latest', 'audit'];
+const ALL_SOURCES = [...Object.values(SOURCES).flat(), ...OF_WALL];
 
 export function initialState(
   given: Pick<State, 'daemon' | 'columns' | 'rows' | 'nowMs'> &
@@ -199,7 +204,12 @@ export function failingCards({
   return data.failures.body?.items.find(({ task_type }) => task_type === taskType)?.cards ?? [];
 }
 
+/** A screen on the wall: its overview also shows failures, stops and changes. */
+export function isWall({ columns, rows }: Pick<State, 'columns' | 'rows'>): boolean {
+  return columns >= 160 && rows >= 50;
+}
+
 /** The sources that the open view needs. The overview is always one of them. */
-export function sourcesOf({ view }: Pick<State, 'view'>): readonly Source[] {
-  return SOURCES[view];
+export function sourcesOf(state: Pick<State, 'view' | 'columns' | 'rows'>): readonly Source[] {
+  return state.view === 'overview' && isWall(state) ? OF_WALL : SOURCES[state.view];
 }

@@ -12,10 +12,11 @@ import { waitFor } from '../support/wait-for.ts';
 import { cpuSeconds, getJson, Stack } from './stack.ts';
 import { printTable } from './table.ts';
 
-/** What it shows when all of it is there: the tall one has charts below its tables. */
+/** What it shows when all of it is there, and its share of a core that is allowed, in percent. */
 const SIZES = [
-  { columns: 80, rows: 24, shows: /POLLS\/S/ },
-  { columns: 120, rows: 40, shows: /opens it/ },
+  { columns: 80, rows: 24, shows: /POLLS\/S/, most: 5 },
+  { columns: 120, rows: 40, shows: /\d min ago/, most: 8 },
+  { columns: 200, rows: 60, shows: /latest changes/, most: 12 },
 ] as const;
 const BINARY = 'bin/cardpoll.js';
 const FRAME_ENDS = '\x1b[?2026l';
@@ -70,12 +71,13 @@ interface Screen {
   /** `80x24` */
   readonly size: string;
   readonly cpuPercent: number;
+  readonly most: number;
   /** Milliseconds a key, the fastest first. */
   readonly keys: readonly number[];
 }
 
 async function measured(
-  { columns, rows, shows }: (typeof SIZES)[number],
+  { columns, rows, shows, most }: (typeof SIZES)[number],
   url: string,
   seconds: number,
   keys: number,
@@ -89,7 +91,7 @@ async function measured(
   const latencies = await keyLatencies(terminal, keys);
   terminal.press('q');
   await terminal.ended();
-  return { size: `${columns}x${rows}`, cpuPercent, keys: latencies };
+  return { size: `${columns}x${rows}`, cpuPercent, most, keys: latencies };
 }
 
 /** Percent of one core. */
@@ -117,7 +119,7 @@ async function explainLatencies(url: string): Promise<number[]> {
 async function keyLatencies(terminal: Terminal, keys: number): Promise<number[]> {
   const latencies: number[] = [];
   for (let i = 0; i < keys; i += 1) {
-    const answer = i % 2 === 0 ? 'Keys that change something' : 'POLLS/S';
+    const answer = i % 2 === 0 ? 'Keys that change something' : 'realname';
     const from = terminal.written.length;
     const pressedMs = performance.now();
     terminal.press('?');
@@ -137,8 +139,8 @@ function report(screens: readonly Screen[], explanations: readonly number[]): vo
   printTable(
     ['on-call screens', 'measured', 'target'],
     [
-      ...screens.flatMap(({ size, cpuPercent, keys }) => [
-        [`dashboard ${size}: share of a core at rest, %`, cpuPercent.toFixed(1), '5; 10 at 10,000,000 cards'],
+      ...screens.flatMap(({ size, cpuPercent, most, keys }) => [
+        [`dashboard ${size}: share of a core at rest, %`, cpuPercent.toFixed(1), String(most)],
         [`dashboard ${size}: key to frame, median, ms`, at(keys, 0.5).toFixed(1), ''],
         [`dashboard ${size}: key to frame, 95th percentile, ms`, at(keys, 0.95).toFixed(1), '50'],
       ]),

@@ -69,7 +69,7 @@ it('opens, leads through the views, changes a limit and leaves everything as it 
   expect(first.split('\n').slice(0, 23).join('')).not.toContain(BEFORE);
 
   await shell.press('j', 'Enter');
-  await shell.waitFor(/^cardpoll {2}carddata[\s\S]*p95, p50/);
+  await shell.waitFor(/^cardpoll {2}carddata[\s\S]*p95 /);
   await shell.press('3');
   await shell.waitFor(/^cardpoll {2}alerts/);
   await shell.press('4');
@@ -227,7 +227,7 @@ it('is ASCII in the locale C', async () => {
   const shell = await shellWith(`dashboard --url ${url}`, { env: { LC_ALL: 'C' } });
   expect(await shell.waitFor(/\* live/)).toMatch(/^[ -~\n]*$/);
   await shell.press('j', 'Enter');
-  expect(await shell.waitFor(/^cardpoll {2}carddata[\s\S]*p95, p50/)).toMatch(/^[ -~\n]*$/);
+  expect(await shell.waitFor(/^cardpoll {2}carddata[\s\S]*p95 /)).toMatch(/^[ -~\n]*$/);
   await shell.press('q');
   await expectRestored(shell, 0);
 });
@@ -291,7 +291,7 @@ describe('--once', () => {
       env: { COLUMNS: '70' },
     });
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^cardpoll {2}overview.*\n[●▲✖] \w+ /);
+    expect(stdout).toMatch(/^cardpoll {2}overview.*\n [●▲✖] \w+ /);
     expect(stdout).toMatch(/^cleanup +has never run$/m);
     expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(70);
   });
@@ -325,7 +325,7 @@ describe('without the daemon', () => {
     const shell = await shellWith(`dashboard --url ${url}`);
     await shell.waitFor(/● live/);
     daemon.signal('SIGSTOP');
-    const frozen = await shell.waitFor(/✖ STALE, \d+s old/);
+    const frozen = await shell.waitFor(/✖ (STALE|DISCONNECTED) +data \d+s old/);
     expect(frozen).toMatch(/realname.*\n.*carddata/);
     await shell.press('R');
     await shell.waitFor(/the daemon does not answer: nothing can be changed now/);
@@ -333,7 +333,7 @@ describe('without the daemon', () => {
     await shell.waitFor(/● live/);
 
     daemon.signal('SIGKILL');
-    const dead = await shell.waitFor(/✖ STALE, \d+s old, (next try in \d+s|asking)/);
+    const dead = await shell.waitFor(/✖ DISCONNECTED +data \d+s old, (next try in \d+s|asking)/);
     expect(dead).toMatch(/cannot reach the daemon/);
     expect(dead).toMatch(/realname.*\n.*carddata/);
     await shell.press('q');

@@ -146,8 +146,9 @@ const ASCII: Readonly<Record<string, string>> = {
   ...{ '●': '*', '▲': '!', '✖': 'x', '■': '=', '▸': '>', '…': '.' },
   ...{ '←': '<', '→': '>', '↑': '^', '↓': 'v', '─': '-', '▏': '|' },
   ...{ '▁': '_', '▂': '.', '▃': ',', '▄': '-', '▅': '=', '▆': '+', '▇': '*', '█': '#', '░': '.' },
+  ...{ '╭': '+', '╮': '+', '╰': '+', '╯': '+', '│': '|' },
 };
-const SYMBOL = /[●▲✖■▸…←→↑↓─▏▁-█░\u2800-\u28ff]/g;
+const SYMBOL = /[●▲✖■▸…←→↑↓─│╭╮╰╯▏▁-█░\u2800-\u28ff]/g;
 /** The dots in the upper and in the lower half of a braille character. */
 const UPPER_DOTS = 0x1b;
 const LOWER_DOTS = 0xe4;

@@ -6,10 +6,10 @@ import { instanceColumns } from '../../cli/output/reports/stats-views.ts';
 import { triggerColumns } from '../../cli/output/reports/trigger-table.ts';
 import { exactText } from '../../cli/output/style.ts';
 import type { ColumnsOf } from '../../cli/output/table.ts';
-import { gauge } from '../charts.ts';
 import { count, counted, ScreenStyle } from '../format.ts';
 import {
   columnsOf,
+  gaugeSpans,
   hint,
   type Line,
   missing,
@@ -17,59 +17,56 @@ import {
   type Room,
   type SpanColumn,
   span,
-  stacked,
   tableLines,
 } from '../layout.ts';
+import type { Part, ViewProps } from '../part.tsx';
 import { dataTimeMs, listedAlerts, type State } from '../state.ts';
 
+interface ListProps<Item> extends ViewProps {
+  readonly summary: Line;
+  readonly items: readonly Item[];
+  readonly wanted: ColumnsOf<Item>;
+  readonly further?: readonly SpanColumn<Item>[];
+}
+
 /** A summary, and the rows around the picked one. */
-function listLines<Row>(
-  summary: Line,
-  items: readonly Row[],
-  wanted: ColumnsOf<Row>,
-  { columns, rows }: Room,
-  state: State,
-  further: readonly SpanColumn<Row>[] = [],
-): Line[] {
-  const table = commandTable(items, wanted, { columns, rows: rows - 2 }, state, further);
-  return stacked([[summary], table], rows);
+function list<Item>({ summary, items, wanted, columns, rows, state, further }: ListProps<Item>): Part[] {
+  return [[summary], commandTable(items, wanted, { columns, rows: rows - 2 }, state, further)];
 }
 
 /** A table that a command prints too. @param further columns of the screen alone. */
-export function commandTable<Row>(
-  items: readonly Row[],
-  wanted: ColumnsOf<Row>,
+export function commandTable<Item>(
+  items: readonly Item[],
+  wanted: ColumnsOf<Item>,
   room: Room,
   state: State,
-  further: readonly SpanColumn<Row>[] = [],
+  further: readonly SpanColumn<Item>[] = [],
 ): Line[] {
   const columns = columnsOf(wanted(new ScreenStyle(dataTimeMs(state), room.columns)), items);
   return tableLines(items, [...columns, ...further], { ...room, selected: state.picked });
 }
 
 /** Firing alerts first: who has acknowledged them, which are silenced, which notifications were sent. */
-export function alertsLines(state: State, room: Room): Line[] {
+export function alertsView({ state, ...room }: ViewProps): Part[] {
   const { alerts, firing } = state.data;
-  if (alerts.body === null) return [missing('alerts', alerts.problem)];
-  if (firing.body === null) return [missing('firing alerts', firing.problem)];
+  if (alerts.body === null) return [[missing('alerts', alerts.problem)]];
+  if (firing.body === null) return [[missing('firing alerts', firing.problem)]];
   const listed = listedAlerts(state);
   if (listed.length === 0) {
-    return [
-      plain('No alert has fired yet.'),
-      [
-        span('Rules: '),
-        span('cardpoll alerts rules', 'accent'),
-        span('; to get some: '),
-        span('cardpoll alerts recommended --apply', 'accent'),
-      ],
+    const commands: Line = [
+      span('Rules: '),
+      span('cardpoll alerts rules', 'accent'),
+      span('; to get some: '),
+      span('cardpoll alerts recommended --apply', 'accent'),
     ];
+    return [[plain('No alert has fired yet.'), commands]];
   }
   const { total } = firing.body;
   const summary: Line = [
     total === 0 ? span('● none fires', 'green') : span(`✖ ${total} ${total === 1 ? 'fires' : 'fire'}`, 'red'),
     span(`  then the latest of ${counted(alerts.body.total, 'alert')}`, 'dim'),
   ];
-  return listLines(summary, listed, alertColumns, room, state);
+  return list({ summary, state, ...room, items: listed, wanted: alertColumns });
 }
 
 /** `Backlog (realname): 52,000 > 50,000`. */
@@ -81,20 +78,19 @@ export function alertText(alert: AlertBody): string {
 const BAR_COLUMNS = 10;
 
 /** Manual triggers and their progress, with the latest first. */
-export function triggersLines(state: State, room: Room): Line[] {
+export function triggersView({ state, ...room }: ViewProps): Part[] {
   const { body, problem } = state.data.triggers;
-  if (body === null) return [missing('triggers', problem)];
+  if (body === null) return [[missing('triggers', problem)]];
   if (body.items.length === 0) {
-    return [
-      plain('Nothing was triggered by hand.'),
-      [
-        span('To have a card polled now: '),
-        span('cardpoll trigger single --card-id 42 --task realname', 'accent'),
-      ],
+    const command: Line = [
+      span('To have a card polled now: '),
+      span('cardpoll trigger single --card-id 42 --task realname', 'accent'),
     ];
+    return [[plain('Nothing was triggered by hand.'), command]];
   }
   const summary = plain(`the latest ${body.items.length} of ${counted(body.total, 'trigger')}`, 'dim');
-  return listLines(summary, body.items, triggerColumns, room, state, PROGRESS_COLUMNS);
+  const shown = { items: body.items, wanted: triggerColumns, further: PROGRESS_COLUMNS };
+  return list({ summary, state, ...room, ...shown });
 }
 
 /** What only the screen shows: how far each is. */
@@ -102,41 +98,37 @@ const PROGRESS_COLUMNS: readonly SpanColumn<TriggerBody>[] = [
   {
     header: 'DONE',
     cell: ({ total, succeeded, failed }) =>
-      span(gauge(total === 0 ? 1 : (succeeded + failed) / total, BAR_COLUMNS), 'accent'),
+      gaugeSpans(total === 0 ? 1 : (succeeded + failed) / total, BAR_COLUMNS, 'accent'),
     drop: 2,
   },
   { header: 'RUNNING', cell: ({ running }) => span(count(running)), align: 'right', drop: 3 },
 ];
 
 /** Live instances: what each of them runs, and the age of its heartbeat. */
-export function instancesLines(state: State, room: Room): Line[] {
+export function instancesView({ state, ...room }: ViewProps): Part[] {
   const { body, problem } = state.data.overview;
-  if (body === null) return [missing('instances', problem)];
+  if (body === null) return [[missing('instances', problem)]];
   const { workers } = body;
   if (workers.length === 0)
-    return [[span('✖ no instance is alive', 'red'), span('  '), ...hint('cardpoll daemon')]];
+    return [[[span('✖ no instance is alive', 'red'), span('  '), ...hint('cardpoll daemon')]]];
   const running = workers.reduce((sum, { in_flight }) => sum + in_flight, 0);
   const summary = plain(`${workers.length} alive, ${counted(running, 'poll')} running`, 'dim');
-  return listLines(summary, workers, instanceColumns, room, state);
+  return list({ summary, state, ...room, items: workers, wanted: instanceColumns });
 }
 
 /** Polling configs: which cards they match, how often those are polled, and what is wrong with them. */
-export function configsLines(state: State, { columns, rows }: Room): Line[] {
+export function configsView({ state, columns, rows }: ViewProps): Part[] {
   const { body, problem } = state.data.configs;
-  if (body === null) return [missing('configs', problem)];
-  if (body.items.length === 0)
-    return [
-      [
-        span('▲ no polling config: nothing is polled', 'yellow'),
-        span('  '),
-        ...hint('cardpoll configs create --help'),
-      ],
-    ];
+  if (body === null) return [[missing('configs', problem)]];
+  if (body.items.length === 0) {
+    const nothing = span('▲ no polling config: nothing is polled', 'yellow');
+    return [[[nothing, span('  '), ...hint('cardpoll configs create --help')]]];
+  }
   const problems = body.items.flatMap(({ id, problems: own }) =>
     own.map((text) => plain(`▲ config ${id}: ${text}`, 'yellow')),
   );
   const shownProblems = problems.slice(0, Math.max(0, Math.floor(rows / 3)));
   const room = { columns, rows: rows - shownProblems.length - 1 };
   const table = commandTable(body.items, configColumns, room, state);
-  return stacked([table, shownProblems], rows);
+  return [table, shownProblems];
 }

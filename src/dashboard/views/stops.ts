@@ -9,11 +9,11 @@ import {
   STOPS_COUNTED,
   UNCONFIRMED_STOPS_COUNTED,
 } from '../../domain/stops/stop.ts';
-import { gauge } from '../charts.ts';
 import { count, counted } from '../format.ts';
-import { fact, hint, type Line, missing, plain, type Room, type Span, span, stacked } from '../layout.ts';
+import { fact, gaugeSpans, hint, type Line, missing, plain, type Room, type Span, span } from '../layout.ts';
+import type { Part, ViewProps } from '../part.tsx';
 import { dataTimeMs, type State } from '../state.ts';
-import { healthLines } from './health.ts';
+import { reasonLines } from './health.tsx';
 import { commandTable } from './lists.ts';
 
 type Stops = OverviewBody['stops'];
@@ -26,25 +26,24 @@ const LEAST_LIST_ROWS = 4;
 /** The codes of health reasons that stops have. */
 const CODES: readonly string[] = ['usage_jump', 'stops_held', 'stop_unconfirmed'];
 
-export function stopsLines(state: State, { columns, rows }: Room): Line[] {
+export function stopsView({ state, columns, rows }: ViewProps): Part[] {
   const overview = state.data.overview.body;
-  if (overview === null) return [missing('stops', state.data.overview.problem)];
+  if (overview === null) return [[missing('stops', state.data.overview.problem)]];
   const { stops, health_reasons } = overview;
   if (stops.mode === null)
-    return [plain('The database does not answer: nothing is known of stops.', 'yellow')];
-  const reasons = health_reasons.filter(({ code }) => CODES.includes(code));
-  const health = healthLines(
-    { health: reasons[0]?.severity ?? 'normal', health_reasons: reasons },
-    {
-      columns,
-      rows: Math.max(2, Math.floor(rows * REASON_SHARE)),
-      nowMs: dataTimeMs(state),
-      calm: 'no stop waits',
-    },
-  );
-  const facts = stacked([health, modeLines(stops), waitingLines(stops)], rows - LEAST_LIST_ROWS);
+    return [[plain('The database does not answer: nothing is known of stops.', 'yellow')]];
+  const room = { columns, rows, nowMs: dataTimeMs(state) };
+  const reasons = health_reasons
+    .filter(({ code }) => CODES.includes(code))
+    .flatMap((reason) => reasonLines(reason, room))
+    .slice(0, Math.max(2, Math.floor(rows * REASON_SHARE)));
+  const facts = [
+    ...(reasons.length === 0 ? [[span('● ', 'green'), span('no stop waits')]] : reasons),
+    ...modeLines(stops),
+    ...waitingLines(stops),
+  ].slice(0, Math.max(0, rows - LEAST_LIST_ROWS - 1));
   const listRows = Math.max(LEAST_LIST_ROWS, rows - facts.length - 1);
-  return stacked([facts, listLines(state, { columns, rows: listRows })], rows);
+  return [facts, listLines(state, { columns, rows: listRows })];
 }
 
 function listLines(state: State, { columns, rows }: Room): Line[] {
@@ -76,10 +75,9 @@ function modeLines(stops: Stops): Line[] {
 function budgetSpans(done: number, budget: number | null): Span[] {
   if (budget === null) return [span(`${cardCount(done)} stopped, no limit`)];
   const isUsedUp = done >= budget;
-  const bar = gauge(budget === 0 ? 1 : done / budget, GAUGE_COLUMNS);
   return [
-    span(`${bar} `, isUsedUp ? 'yellow' : 'accent'),
-    span(`${count(done)} of ${count(budget)}${isUsedUp ? ', used up: further stops are held' : ''}`),
+    ...gaugeSpans(budget === 0 ? 1 : done / budget, GAUGE_COLUMNS, isUsedUp ? 'yellow' : 'accent'),
+    span(` ${count(done)} of ${count(budget)}${isUsedUp ? ', used up: further stops are held' : ''}`),
   ];
 }
 

@@ -1,6 +1,14 @@
 // Charts show what is known, where it is known, at its height.
 import { describe, expect, it } from 'vitest';
-import { extentOf, gauge, lineChart, resampled, sparkline } from '../../../src/dashboard/charts.ts';
+import {
+  type ChartOptions,
+  extentOf,
+  gauge,
+  lineChart,
+  resampled,
+  rowOf,
+  sparkline,
+} from '../../../src/dashboard/charts.ts';
 import { merged, minutesOf, seriesOf } from '../../../src/dashboard/series.ts';
 import { CALM, HISTORY } from './states.ts';
 
@@ -20,13 +28,13 @@ describe('sparkline', () => {
 });
 
 it.each([
-  [0, 4, '░░░░'],
-  [0.001, 4, '█░░░'],
-  [0.5, 4, '██░░'],
+  [0, 4, '────'],
+  [0.001, 4, '█───'],
+  [0.5, 4, '██──'],
   [1, 4, '████'],
   [7, 4, '████'],
-  [-1, 4, '░░░░'],
-  [0.99, 10, '█████████░'],
+  [-1, 4, '────'],
+  [0.99, 10, '█████████─'],
 ])('gauge of %d', (share, columns, expected) => {
   expect(gauge(share, columns)).toBe(expected);
 });
@@ -41,8 +49,22 @@ describe('resampled', () => {
 });
 
 describe('lineChart', () => {
+  const drawn = (
+    all: (number | null)[][],
+    columns: number,
+    rows: number,
+    over: Partial<ChartOptions> = {},
+  ) => {
+    const ceiling = Math.max(...all.flat().map((value) => value ?? 0));
+    return lineChart(all, {
+      ...{ columns, rows, summary: 'max', scale: { floor: 0, ceiling }, mark: null },
+      ...over,
+    });
+  };
+  const textsOf = (lines: ReturnType<typeof drawn>) =>
+    lines.map((line) => line.map(({ text }) => text).join(''));
   const chart = (series: (number | null)[], columns: number, rows: number) =>
-    lineChart([series], { columns, rows, summary: 'max', scale: null });
+    textsOf(drawn([series], columns, rows));
 
   it('draws from the bottom to the top, joined', () => {
     expect(chart([0, 1, 2, 3], 2, 1)).toEqual(['⡠⠊']);
@@ -55,15 +77,28 @@ describe('lineChart', () => {
     expect(line).toBe('⠉⠀⠉');
   });
 
-  it('draws several series on one scale', () => {
-    const both = lineChart(
-      [
-        [4, 4],
-        [0, 0],
-      ],
-      { columns: 1, rows: 1, summary: 'max', scale: null },
-    );
-    expect(both).toEqual(['⣉']);
+  it('draws several series on one scale, each in its own stretch', () => {
+    const all = [
+      [4, 4],
+      [0, 0],
+    ];
+    expect(textsOf(drawn(all, 1, 1))).toEqual(['⣉']);
+    expect(drawn(all, 1, 2)).toEqual([[{ text: '⠉', series: 0 }], [{ text: '⣀', series: 1 }]]);
+  });
+
+  it('dots the line that values are measured by, in a stretch of no series', () => {
+    const scale = { floor: 0, ceiling: 10 };
+    expect(drawn([[0, 0, 0, 0]], 2, 2, { scale, mark: 10 })).toEqual([
+      [{ text: '⠁⠀', series: null }],
+      [{ text: '⣀⣀', series: 0 }],
+    ]);
+    expect([0, 10].map((value) => rowOf(value, scale, 2))).toEqual([1, 0]);
+  });
+
+  it('has equal steps for equal factors on a logarithmic scale', () => {
+    const scale = { floor: 10, ceiling: 1_000, isLogarithmic: true };
+    expect([1, 10, 99, 1_000, 9_999].map((value) => rowOf(value, scale, 2))).toEqual([1, 1, 1, 0, 0]);
+    expect(rowOf(110, scale, 2)).toBe(0);
   });
 
   it('is as large as asked for', () => {

@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { fitted, lineWidth, padded, plainText } from '../../../src/cli/output/line.ts';
 import { loadWidths, widthOf } from '../../../src/cli/output/width.ts';
-import { type Line, sideBySide, spread, wrapped } from '../../../src/dashboard/layout.ts';
+import { clamped, type Line } from '../../../src/dashboard/layout.ts';
 
 await loadWidths();
 
@@ -40,16 +40,13 @@ describe('fitted', () => {
   });
 });
 
-it('pads a line, spreads two parts over it, and puts blocks side by side', () => {
+it('pads a line', () => {
   expect(textOf(padded(of('流'), 4, 'left'))).toBe('流  ');
   expect(textOf(padded(of('流'), 4, 'right'))).toBe('  流');
-  expect(textOf(spread(of('left'), of('right'), 12))).toBe('left   right');
-  expect(textOf(spread(of('left'), of('right'), 8))).toBe('l… right');
-  expect(textOf(spread(of('left'), of('right'), 5))).toBe('right');
-  expect(sideBySide([of('a')], [of('b'), of('c')], 3).map(textOf)).toEqual(['a    b', '     c']);
 });
 
-it('wraps between words', () => {
-  expect(wrapped('one two  three', 8).map(textOf)).toEqual(['one two', 'three']);
-  expect(wrapped('a\nb', 80).map(textOf)).toEqual(['a b']);
+it('wraps between words, and leaves the rest to the last row', () => {
+  expect(clamped('one two  three', 8, 9)).toEqual(['one two', 'three']);
+  expect(clamped('one two three four', 8, 2)).toEqual(['one two', 'three four']);
+  expect(clamped('a\nb', 80, 9)).toEqual(['a b']);
 });

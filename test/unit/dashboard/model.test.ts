@@ -152,11 +152,12 @@ describe('moving about', () => {
   });
 
   it('reads stops only while their view is open', () => {
-    expect(VIEWS.filter((view) => sourcesOf({ view }).includes('stops'))).toEqual(['stops']);
+    expect(VIEWS.filter((view) => sourcesOf(emptyState({ view })).includes('stops'))).toEqual(['stops']);
   });
 
   it.each(VIEWS)('%s always reads the overview, which tells whether the daemon is there', (view) => {
-    expect(sourcesOf({ view })).toContain('overview');
+    expect(sourcesOf(emptyState({ view }))).toContain('overview');
+    expect(sourcesOf(emptyState({ view, columns: 200, rows: 60 }))).toContain('overview');
   });
 
   it('q ends it, Ctrl-C from everywhere', () => {

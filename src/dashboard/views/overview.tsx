@@ -1,56 +1,65 @@
-// The first view: health with its reason and the command that helps, the task types, and one line for everything else.
+// The first view: the reasons of the health after the worst, the task types, and one line for everything else.
 // Shows the API's values and computes none.
 import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts';
 import { capacityLine, gatewayWords, stopsLine } from '../../cli/output/fleet-lines.ts';
 import { cardCount } from '../../cli/output/style.ts';
-import { gauge } from '../charts.ts';
 import { count, counted, grouped, measure, relative, seconds, since } from '../format.ts';
-import { fact, type Line, missing, type Room, type Span, span, stacked } from '../layout.ts';
-import { dataTimeMs, type State } from '../state.ts';
-import { calmWords, healthLines } from './health.ts';
+import { fact, gaugeSpans, type Line, missing, type Span, span } from '../layout.ts';
+import type { Part, ViewProps } from '../part.tsx';
+import { dataTimeMs, isWall, type State } from '../state.ts';
+import { PANEL_COLUMNS, PANEL_ROWS, Panel } from '../ui.tsx';
+import { furtherReasons } from './health.tsx';
 import { alertText } from './lists.ts';
-import { chartLines, fittingChartRows, LEAST_ROWS_OF_CHARTS } from './task-charts.ts';
-import { paceTable, queueTable } from './task-tables.ts';
+import { LEAST_CARD_ROWS, taskCards, taskTable } from './task-cards.tsx';
+import { CHART_GAP, chartRowsIn, charts } from './task-charts.tsx';
+import { WALL_ROWS, wall } from './wall.tsx';
 
-/** With fewer rows there is one table of task types instead of two. */
-const TWO_TABLES_FROM_ROWS = 17;
 const INIT_BAR_COLUMNS = 20;
-/** Two lines for the reason, one for the command. */
-const LEAST_HEALTH_ROWS = 3;
 const MOST_ALERTS = 3;
-/** The heading, and the blank line before it. */
-const CHARTS_HEADING_ROWS = 2;
+/** With fewer columns the task types are a table. */
+const CARDS_FROM_COLUMNS = 120;
+/** Further reasons get this share of the rows. */
+const REASON_SHARE = 1 / 4;
+/** With fewer rows the key line alone says that there are more. */
+const REASONS_FROM_ROWS = 12;
 
-export function overviewLines(state: State, { columns, rows }: Room): Line[] {
+export function overviewView({ state, columns, rows }: ViewProps): Part[] {
   const overview = state.data.overview.body;
-  if (overview === null) return [missing('overview', state.data.overview.problem)];
+  if (overview === null) return [[missing('overview', state.data.overview.problem)]];
   const nowMs = dataTimeMs(state);
-  const { taskType: picked } = state;
-  const tables = { tasks: overview.tasks, history: state.data.history.body, nowMs, picked, columns };
-  const isShort = rows < TWO_TABLES_FROM_ROWS;
-  const taskParts = isShort ? [paceTable(tables, true)] : [paceTable(tables, false), queueTable(tables)];
-  const facts = factLines(overview, state);
-  const used = [...taskParts, facts].reduce((sum, part) => sum + part.length, 0);
-  const calm = calmWords(overview.cards_total, overview);
-  const health = healthLines(overview, {
-    columns,
-    rows: Math.max(LEAST_HEALTH_ROWS, rows - used - taskParts.length - 1),
-    nowMs,
-    calm,
-  });
-  const parts = [health, ...taskParts, fitting(facts, rows - used + facts.length - health.length)];
-  return stacked(
-    [...parts, pickedCharts(state, columns, rows - stacked(parts, Number.POSITIVE_INFINITY).length)],
-    rows,
-  );
+  const history = state.data.history.body;
+  const tasks = { tasks: overview.tasks, history, nowMs, picked: state.taskType, columns };
+  const reasonRows = rows < REASONS_FROM_ROWS ? 0 : Math.floor(rows * REASON_SHARE);
+  const reasons = furtherReasons(overview.health_reasons, { columns, rows: reasonRows, nowMs });
+  const all = factLines(overview, state);
+  const room = rows - (reasons.length === 0 ? 0 : reasons.length + 1);
+  const wallRows = isWall(state) ? WALL_ROWS : 0;
+  const cardRows = room - wallRows - all.length - 1;
+  const hasCards = columns >= CARDS_FROM_COLUMNS && cardRows >= LEAST_CARD_ROWS;
+  const table = taskTable(tasks);
+  const facts = fitting(all, hasCards ? all.length : room - table.length - 1);
+  const left = room - table.length - facts.length - 2;
+  if (!hasCards) return [reasons, table, facts, pickedCharts({ state, columns, rows: left })];
+  const cards = taskCards({ ...tasks, rows: cardRows });
+  return [reasons, cards, facts, wallRows === 0 ? [] : wall(state, columns)];
 }
 
+/** Charts in two rows. */
+const CHART_LINES = 2;
+
 /** The charts of the picked task type, where there is room for them. */
-function pickedCharts(state: State, columns: number, rows: number): Line[] {
-  const room = rows - CHARTS_HEADING_ROWS;
-  if (room < LEAST_ROWS_OF_CHARTS) return [];
-  const heading: Line = [span(`${state.taskType}  `, 'bold'), span('Enter opens it', 'dim')];
-  return [heading, ...chartLines(state, state.taskType, columns, fittingChartRows(room))];
+function pickedCharts({ state, columns, rows }: ViewProps): Part {
+  const history = state.data.history.body;
+  const task = state.data.overview.body?.tasks.find(({ task_type }) => task_type === state.taskType);
+  const chartRows = chartRowsIn(rows - PANEL_ROWS, CHART_LINES);
+  if (chartRows === 0 || task === undefined || history === null) return [];
+  const width = Math.floor((columns - PANEL_COLUMNS - CHART_GAP) / 2);
+  const title = [span(`${state.taskType}  `, 'bold'), span('Enter opens it', 'dim')];
+  return (
+    <Panel title={title} tone="picked">
+      {charts({ task, history, nowMs: dataTimeMs(state), columns: width, rows: chartRows, perRow: 2 })}
+    </Panel>
+  );
 }
 
 interface Fact {
@@ -140,13 +149,13 @@ function initFact({ init }: OverviewBody, nowMs: number): Fact {
   const { status, percent: done, loaded, total, eta_seconds, finished_at } = init;
   if (status === 'completed')
     return calm('init', span(`completed ${relative(finished_at, nowMs)}, ${cardCount(total)}`));
-  const bar = `${gauge(done / 100, INIT_BAR_COLUMNS)} ${done} %  ${count(loaded)} of ${count(total)}`;
+  const how = ` ${done} %  ${count(loaded)} of ${count(total)}`;
   const eta = eta_seconds === null ? '' : `  ${seconds(eta_seconds)} left`;
   return urgent(
     'init',
     span(`${status} `, status === 'stuck' ? 'red' : undefined),
-    span(bar, 'accent'),
-    span(eta),
+    ...gaugeSpans(done / 100, INIT_BAR_COLUMNS, 'accent'),
+    span(`${how}${eta}`),
   );
 }
 
@@ -191,11 +200,11 @@ function cleanupFact({ data }: State, nowMs: number): Fact {
     case 'idle':
       return calm('cleanup', span('has never run'));
     case 'running': {
-      const bar = gauge(total === 0 ? 0 : deleted / total, INIT_BAR_COLUMNS);
       return urgent(
         'cleanup',
-        span(`running ${bar} `, 'accent'),
-        span(`${grouped(deleted)} of ${counted(total, 'row', grouped)}`),
+        span('running '),
+        ...gaugeSpans(total === 0 ? 0 : deleted / total, INIT_BAR_COLUMNS, 'accent'),
+        span(` ${grouped(deleted)} of ${counted(total, 'row', grouped)}`),
       );
     }
     case 'failed': {

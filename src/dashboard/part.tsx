@@ -1,0 +1,57 @@
+// The parts of a screen: lines, or an Ink element such as a row of cards. Ink lays out and renders each of them once, and again
+// when what it shows has changed: a whole screen at once takes three times as long
+// (docs/decisions/0015-dashboard-paints-itself.md).
+import { renderToString } from 'ink';
+import type { ReactElement } from 'react';
+import { widthOf } from '../cli/output/width.ts';
+import type { Line, Room } from './layout.ts';
+import type { State } from './state.ts';
+import { Rows, Stale } from './ui.tsx';
+
+/** Elements must have all that they show in their props, as text and numbers: by these a part is known again. */
+export type Part = readonly Line[] | ReactElement;
+
+export type ViewProps = Room & { readonly state: State };
+
+/** Those of some screens: of the open view, and of those that keys lead to from it. */
+const MOST_PARTS = 100;
+const rendered = new Map<string, readonly string[]>();
+
+/** The lines of a part, none wider than the columns. */
+export function linesOf(part: Part, columns: number, isStale = false): readonly string[] {
+  if (Array.isArray(part) && part.length === 0) return [];
+  const key = `${columns} ${isStale} ${JSON.stringify(part, nameOf)}`;
+  const known = rendered.get(key);
+  if (known !== undefined) {
+    // The newest is the last.
+    rendered.delete(key);
+    rendered.set(key, known);
+    return known;
+  }
+  const element = Array.isArray(part) ? <Rows lines={part} /> : (part as ReactElement);
+  const text = renderToString(<Stale.Provider value={isStale}>{element}</Stale.Provider>, { columns });
+  const lines = text.split('\n').map((line) => (widthOf(line) > columns ? line.replace(CUT_HALF, '') : line));
+  rendered.set(key, lines);
+  for (const oldest of rendered.keys()) {
+    if (rendered.size <= MOST_PARTS) break;
+    rendered.delete(oldest);
+  }
+  return lines;
+}
+
+/** Below each other, with a blank line between them. */
+export function stacked(parts: readonly Part[], columns: number, isStale: boolean): string[] {
+  const shown = parts.map((part) => linesOf(part, columns, isStale)).filter(({ length }) => length > 0);
+  return shown.flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
+}
+
+function nameOf(_: string, value: unknown): unknown {
+  return typeof value === 'function' ? value.name : value;
+}
+
+/**
+ * A character of two columns before the ellipsis that ends a line: Ink cuts a line one column too late where such a character is
+ * at its end.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours may be between them
+const CUT_HALF = /[^\x1b](?=(?:\x1b\[[\d;]*m)*…(?:\x1b\[[\d;]*m)*$)/u;

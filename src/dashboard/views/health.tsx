@@ -1,0 +1,159 @@
+// The verdict: a band over the whole width with one sentence, since when, and the command that helps. Below it in the overview
+// further reasons as far as there is room; all of them have a view of their own.
+import { Box } from 'ink';
+import type { HealthReasonBody, OverviewBody } from '../../api/client/client-bodies.ts';
+import { lineWidth } from '../../cli/output/line.ts';
+import { COLOURS, cardCount, healthText } from '../../cli/output/style.ts';
+import { widthOf } from '../../cli/output/width.ts';
+import type { Health } from '../../domain/health.ts';
+import { healthSpan, seconds, since as sinceWords } from '../format.ts';
+import { clamped, hint, type Line, MARK, marked, missing, plain, type Room, span } from '../layout.ts';
+import type { Part, ViewProps } from '../part.tsx';
+import { ageMsOf, dataTimeMs, isStale, type State } from '../state.ts';
+import { Row } from '../ui.tsx';
+
+const INDENT = 2;
+const ALL = Number.POSITIVE_INFINITY;
+
+/** What the band says, and in which colour. */
+interface Verdict {
+  readonly tone: Health | 'stale';
+  readonly label: string;
+  readonly text: string;
+  readonly command: string | null;
+}
+
+const BANDS: Record<Verdict['tone'], { readonly background: string; readonly isLight: boolean }> = {
+  normal: { background: 'green', isLight: false },
+  warning: { background: 'yellow', isLight: false },
+  alert: { background: 'red', isLight: true },
+  stale: { background: 'magenta', isLight: true },
+};
+
+/** Of the fleet, or in the view of a task type of that; null before the first answer. */
+export function verdictOf(state: State): Verdict | null {
+  const { body, problem } = state.data.overview;
+  const age = seconds(Math.floor((ageMsOf(state) ?? 0) / 1000));
+  if (isStale(state) || (body === null && state.nextTryAtMs !== null)) {
+    const label = problem === null ? '✖ STALE' : '✖ DISCONNECTED';
+    const data = body === null ? 'no data yet' : `data ${age} old`;
+    const why = problem === null ? '' : `: ${problem}`;
+    return { tone: 'stale', label, text: `${data}${nextTry(state)}${why}`, command: null };
+  }
+  if (body === null) return null;
+  const task =
+    state.view === 'task' ? body.tasks.find(({ task_type }) => task_type === state.taskType) : undefined;
+  const { health, health_reasons: reasons } = task ?? body;
+  const [worst] = reasons;
+  const label = healthText(health);
+  if (worst === undefined) {
+    const text = calmWords(task?.scheduled_cards ?? body.cards_total, body);
+    return { tone: health, label, text, command: null };
+  }
+  const held = worst.since ? ` (for ${sinceWords(worst.since, dataTimeMs(state))})` : '';
+  return { tone: health, label, text: `${worst.text}${held}`, command: worst.command };
+}
+
+function nextTry({ nextTryAtMs, nowMs }: State): string {
+  if (nextTryAtMs === null) return '';
+  const left = Math.max(0, Math.ceil((nextTryAtMs - nowMs) / 1000));
+  return left === 0 ? ', asking ...' : `, next try in ${left}s`;
+}
+
+/** The lines of the band, at most so many. The sentence is cut where it leaves no row for the command. */
+export function bandLines({ label, text, command }: Verdict, { columns, rows }: Room): Line[] {
+  const indent = widthOf(label) + INDENT;
+  const width = columns - indent - INDENT;
+  const typed = command === null ? null : [span('-> '), span(command, 'bold')];
+  const said = clamped(text, width, typed === null || rows === 1 ? rows : rows - 1);
+  const blank = span(' '.repeat(indent));
+  const lines = said.map(
+    (line, i): Line => [i === 0 ? span(`${label}${' '.repeat(INDENT)}`, 'bold') : blank, span(line)],
+  );
+  const [only] = lines;
+  if (typed === null || only === undefined) return lines;
+  if (lines.length === 1 && lineWidth(only) + INDENT + lineWidth(typed) <= columns - INDENT)
+    return [[...only, span('  '), ...typed]];
+  return rows === 1 ? lines : [...lines, [blank, ...typed]];
+}
+
+/** @param isTall has a row of colour above and below, to be seen from afar. */
+export function Band({ tone, lines, isTall }: Pick<Verdict, 'tone'> & BandProps) {
+  const { background, isLight } = BANDS[tone];
+  return (
+    <Box
+      backgroundColor={background}
+      flexDirection="column"
+      flexShrink={0}
+      paddingX={1}
+      paddingY={isTall ? 1 : 0}
+    >
+      {lines.map((line, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place in the band
+        <Row key={i} line={line} ink={isLight ? 'whiteBright' : 'black'} />
+      ))}
+    </Box>
+  );
+}
+
+interface BandProps {
+  readonly lines: readonly Line[];
+  readonly isTall: boolean;
+}
+
+/** Where nothing is wrong. Cards that are not loaded yet are not polled. */
+function calmWords(count: number, { init }: Pick<OverviewBody, 'init'>): string {
+  const state =
+    init.status === 'completed' ? 'everything as configured' : 'still being loaded: cardpoll init';
+  return `${cardCount(count)}, ${state}`;
+}
+
+type Space = Room & { readonly nowMs: number };
+
+/** The reasons after the worst, as far as there is room. */
+export function furtherReasons(reasons: readonly HealthReasonBody[], space: Space): Line[] {
+  const lines: Line[] = [];
+  for (const [i, reason] of reasons.entries()) {
+    if (i === 0) continue;
+    const own = reasonLines(reason, space);
+    const isLast = i === reasons.length - 1;
+    if (lines.length + own.length + (isLast ? 0 : 1) > space.rows)
+      return space.rows === 0
+        ? []
+        : [...lines.slice(0, space.rows - 1), plain(`${reasons.length - i} more: key 8`, 'dim')];
+    lines.push(...own);
+  }
+  return lines;
+}
+
+/** The view of all reasons, the worst first. Those around the marked one are shown. */
+export function healthView({ state, columns, rows }: ViewProps): Part[] {
+  const { body, problem } = state.data.overview;
+  if (body === null) return [[missing('health', problem)]];
+  const { health, health_reasons: reasons } = body;
+  if (reasons.length === 0) return [[[healthSpan(health), span(`  ${calmWords(body.cards_total, body)}`)]]];
+  const room = { columns: columns - MARK.length, rows: rows - 1, nowMs: dataTimeMs(state) };
+  const parts = reasons.map((reason, i) => marked(reasonLines(reason, room), i === state.picked));
+  let first = 0;
+  while (first < state.picked && parts.slice(first, state.picked + 1).flat().length > room.rows) first += 1;
+  const words = reasons.length === 1 ? '1 reason' : `${reasons.length} reasons, the worst first`;
+  return [[[healthSpan(health), span(`  ${words}`, 'dim')], ...parts.slice(first).flat()]];
+}
+
+/** The sentence and the command, on one line where both fit. */
+export function reasonLines(reason: HealthReasonBody, { columns, nowMs }: Space): Line[] {
+  const { text, severity, since } = reason;
+  // What follows from the cause before it is grey, and the command of the cause helps. An older daemon does not send it.
+  if (reason.caused_by) return clamped(text, columns - INDENT, ALL).map((line) => plain(`  ${line}`, 'dim'));
+  const held = since ? ` (for ${sinceWords(since, nowMs)})` : '';
+  const symbol = healthText(severity).slice(0, 1);
+  const said = clamped(`${symbol} ${text}${held}`, columns, ALL).map((line) =>
+    plain(line, COLOURS[severity]),
+  );
+  if (reason.command === null) return said;
+  const typed = hint(reason.command);
+  const [only] = said;
+  if (said.length === 1 && only !== undefined && lineWidth(only) + INDENT + lineWidth(typed) <= columns)
+    return [[...only, span('  '), ...typed]];
+  return [...said, [span('  '), ...typed]];
+}

@@ -1,0 +1,197 @@
+// The task types: as three cards next to each other with their charts, or as one table where there is less room. Used by the
+// overview. The view of a task type shows the same numbers.
+import { Box } from 'ink';
+import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
+import type { TaskType } from '../../domain/task-type.ts';
+import { sparkline } from '../charts.ts';
+import { count, healthSpan, measure, percent, seconds } from '../format.ts';
+import {
+  EMPTY,
+  gaugeSpans,
+  type Line,
+  MARK,
+  type Span,
+  type SpanColumn,
+  span,
+  type Tone,
+  tableLines,
+} from '../layout.ts';
+import { minutesOf, seriesOf } from '../series.ts';
+import { PANEL_COLUMNS, PANEL_ROWS, Panel, Rows } from '../ui.tsx';
+import { chartRowsIn, charts } from './task-charts.tsx';
+
+interface Tasks {
+  readonly tasks: readonly TaskBody[];
+  readonly history: HistoryBody | null;
+  readonly nowMs: number;
+  readonly picked: TaskType;
+  readonly columns: number;
+}
+
+/** One row a task type: its pace, its limit, and what waits. */
+export function taskTable({ tasks, history, nowMs, picked, columns }: Tasks): Line[] {
+  const gaugeColumns = columns < 80 ? 0 : columns < 120 ? 6 : 12;
+  const wanted: SpanColumn<TaskBody>[] = [
+    { header: '  TASK', cell: taskCell },
+    { header: 'HEALTH', cell: healthCell, drop: 2 },
+    { header: 'POLLS/S', cell: (task) => span(measure(task.rate_per_second_10s)), align: 'right' },
+    {
+      header: `${minutesOf(history, nowMs)} MIN`,
+      cell: ({ task_type }) =>
+        span(sparkline(seriesOf(history, task_type, 'rate_per_second', nowMs), 10), 'accent'),
+      drop: 1,
+    },
+    { header: 'OK %', cell: ({ success_rate_10s }) => span(percent(success_rate_10s)), align: 'right' },
+    { header: 'P50/P95 MS', cell: (task) => span(durations(task)), align: 'right', drop: 5 },
+    {
+      header: 'RUNNING OF LIMIT',
+      cell: (task) => limitCells(task, gaugeColumns, runningOf(task, history, nowMs)),
+    },
+    { header: 'DUE', cell: ({ due }) => span(count(due)), align: 'right' },
+    {
+      header: 'LAG',
+      cell: ({ schedule_lag_seconds: lag }) => span(seconds(lag), toneIf(lag >= 60, 'yellow')),
+      align: 'right',
+    },
+    { header: 'POLLED EVERY', cell: intervalCell, drop: 4 },
+    { header: 'DRAINS IN', cell: drainCell, drop: 3 },
+  ];
+  return tableLines(tasks, wanted, { columns, rows: 1 + tasks.length, selected: indexOf(tasks, picked) });
+}
+
+/** Of a card, without its charts: its gauge and two lines of numbers. */
+const CARD_ROWS = PANEL_ROWS + 3;
+/** Charts of a card, below each other. */
+const CHARTS_OF_CARD = 4;
+/** The rows of three cards with the smallest charts. */
+export const LEAST_CARD_ROWS = CARD_ROWS + CHARTS_OF_CARD * 3 + 1;
+
+/** Three cards of equal width, so high that whole rows of charts fill them. */
+export function taskCards({ rows, ...tasks }: Tasks & { readonly rows: number }) {
+  const chartRows = chartRowsIn(rows - CARD_ROWS, CHARTS_OF_CARD);
+  const width = Math.floor(tasks.columns / tasks.tasks.length);
+  return (
+    <Box flexShrink={0}>{tasks.tasks.map((task) => taskCard({ task, width, chartRows, ...tasks }))}</Box>
+  );
+}
+
+interface TaskCardProps extends Tasks {
+  readonly task: TaskBody;
+  readonly width: number;
+  readonly chartRows: number;
+}
+
+function taskCard({ task, width, chartRows, history, nowMs, picked }: TaskCardProps) {
+  const isPicked = task.task_type === picked;
+  const health = healthSpan(task.health);
+  const tone = COLOUR_OF[task.health] ?? (isPicked ? 'picked' : undefined);
+  return (
+    <Panel
+      key={task.task_type}
+      width={width}
+      tone={tone}
+      title={[span(isPicked ? MARK : '  ', 'picked'), span(task.task_type, 'bold')]}
+      right={[task.offered ? health : span('not offered', 'dim')]}
+    >
+      <Rows
+        lines={numberLines(task, Math.max(0, width - 24 - PANEL_COLUMNS), runningOf(task, history, nowMs))}
+      />
+      {history !== null &&
+        chartRows > 0 &&
+        charts({ task, history, nowMs, columns: width - PANEL_COLUMNS, rows: chartRows, perRow: 1 })}
+    </Panel>
+  );
+}
+
+const COLOUR_OF: Partial<Record<TaskBody['health'], 'yellow' | 'red'>> = { warning: 'yellow', alert: 'red' };
+
+/** The limit, what waits, and how often cards are polled. */
+export function numberLines(task: TaskBody, gaugeColumns: number, running: number): Line[] {
+  const { due, backoff, manual_length: manual, schedule_lag_seconds: lag, scheduled_cards: cards } = task;
+  const some = (number: number, word: string, tone?: Tone) =>
+    number === 0 ? EMPTY : [span(`  ${word} `, 'dim'), span(count(number), tone)];
+  return [
+    [...limitCells(task, gaugeColumns, running), span(' running', 'dim')],
+    [
+      span('due ', 'dim'),
+      span(count(due)),
+      span('  lag ', 'dim'),
+      span(seconds(lag), toneIf(lag >= 60, 'yellow')),
+      ...some(backoff, 'backoff', 'yellow'),
+      ...some(manual, 'manual'),
+    ],
+    [
+      span('every ', 'dim'),
+      intervalCell(task),
+      span('  drains in ', 'dim'),
+      drainCell(task),
+      ...some(cards, 'cards'),
+    ],
+  ];
+}
+
+function indexOf(tasks: readonly TaskBody[], taskType: TaskType): number {
+  return tasks.findIndex(({ task_type }) => task_type === taskType);
+}
+
+function healthCell({ offered, health }: TaskBody): Span {
+  return offered ? { ...healthSpan(health), text: health } : span('not offered', 'dim');
+}
+
+function taskCell({ task_type, offered, health }: TaskBody): Line {
+  const { text, tone } = offered ? healthSpan(health) : span('■', 'dim');
+  return [{ text: `${text.slice(0, 1)} `, tone }, span(task_type, 'bold')];
+}
+
+/** Median and 95th percentile of the last seconds, in milliseconds. */
+export function durations({ p50_ms_10s: half, p95_ms_10s: nearly }: TaskBody): string {
+  return half === null && nearly === null ? '-' : `${measure(half)}/${measure(nearly)}`;
+}
+
+const MEAN_SECONDS = 10;
+
+/** Calls in flight: the mean of the last ten seconds, as the number of a moment comes in bursts. */
+export function runningOf(
+  { task_type, concurrency }: TaskBody,
+  history: HistoryBody | null,
+  nowMs: number,
+): number {
+  const samples = seriesOf(history, task_type, 'in_flight', nowMs).slice(-MEAN_SECONDS);
+  const known = samples.filter((value) => value !== null);
+  if (known.length === 0) return concurrency.current;
+  return Math.round(known.reduce((total, value) => total + value, 0) / known.length);
+}
+
+/** `████░░ 60/100`, and `60/40 of 100` where less than the limit is in force. */
+function limitCells(
+  { concurrency, effective_concurrency: effective }: TaskBody,
+  columns: number,
+  current: number,
+): Line {
+  const { max } = concurrency;
+  const isReduced = effective < max;
+  // A full limit is a fact: whether it is enough, the health says.
+  const tone: Tone | undefined = toneIf(isReduced, 'yellow');
+  const bar = gaugeSpans(current / Math.max(1, effective), columns, tone ?? 'green');
+  const of = isReduced ? `${count(effective)} of ${count(max)}` : count(max);
+  return [...bar, span(`${columns === 0 ? '' : ' '}${count(current)}/${of}`, tone)];
+}
+
+function intervalCell({ interval_seconds: wanted, achieved_interval_seconds: achieved }: TaskBody): Span {
+  if (wanted === null) return span('off', 'dim');
+  if (achieved === null) return span(`not now, ${seconds(wanted)} wanted`, 'yellow');
+  if (Math.round(achieved) <= Math.round(wanted * 1.05)) return span(seconds(wanted));
+  return span(`${seconds(achieved)}, not ${seconds(wanted)}`, 'yellow');
+}
+
+function drainCell({ capacity }: TaskBody): Span {
+  const { drain_seconds: drain, capacity_per_second: measured, held_by: heldBy } = capacity;
+  if (drain === 0) return span('empty');
+  if (drain !== null) return span(seconds(drain));
+  if (heldBy !== null) return span('held', 'red');
+  return measured === null ? span('not known') : span('never', 'red');
+}
+
+function toneIf(condition: boolean, tone: Tone): Tone | undefined {
+  return condition ? tone : undefined;
+}

@@ -1,0 +1,94 @@
+// What only a screen on the wall has room for: why polls fail and for which carriers, the latest stops, the latest changes and who
+// made them. Used by the overview.
+import { Box } from 'ink';
+import type { AuditBody, FailuresBody, StopBody } from '../../api/client/client-bodies.ts';
+import { count, percent, relative } from '../format.ts';
+import { type Line, missing, plain, type SpanColumn, span, tableLines } from '../layout.ts';
+import { dataTimeMs, type State } from '../state.ts';
+import { PANEL_COLUMNS, PANEL_ROWS, Panel, Rows } from '../ui.tsx';
+
+/** Rows of a list with its header. */
+const LIST_ROWS = 8;
+/** With the blank line above. */
+export const WALL_ROWS = PANEL_ROWS + LIST_ROWS + 1;
+const PANELS = 3;
+
+export function wall(state: State, columns: number) {
+  const width = Math.floor(columns / PANELS);
+  const { failures, latest, audit } = state.data;
+  const room = { columns: width - PANEL_COLUMNS, rows: LIST_ROWS, selected: null };
+  const nowMs = dataTimeMs(state);
+  const list = <Item,>(
+    what: string,
+    { body, problem }: { readonly body: { items: readonly Item[] } | null; readonly problem: string | null },
+    wanted: readonly SpanColumn<Item>[],
+  ): Line[] => {
+    if (body === null) return [missing(what, problem)];
+    return body.items.length === 0 ? [plain('none', 'dim')] : tableLines(body.items, wanted, room);
+  };
+  const reasons = {
+    ...failures,
+    body: failures.body === null ? null : { items: failedParts(failures.body) },
+  };
+  const panels: readonly (readonly [string, Line[]])[] = [
+    ['failures, 5 min', list('failures', reasons, FAILURE_COLUMNS)],
+    ['latest stops', list('stops', latest, stopColumns(nowMs))],
+    ['latest changes', list('changes', audit, changeColumns(nowMs))],
+  ];
+  return (
+    <Box flexShrink={0}>
+      {panels.map(([title, lines]) => (
+        <Panel key={title} title={plain(title, 'bold')} width={width} height={PANEL_ROWS + LIST_ROWS}>
+          <Rows lines={lines} />
+        </Panel>
+      ))}
+    </Box>
+  );
+}
+
+interface FailedPart {
+  readonly task: string;
+  readonly what: string;
+  readonly failed: number;
+  /** Of the polls for a carrier. */
+  readonly share: number | null;
+}
+
+/** Reasons of all task types and the carriers they fail for, with the most failures first. */
+function failedParts({ items }: { readonly items: readonly FailuresBody[] }): FailedPart[] {
+  const parts = items.flatMap(({ task_type: task, reasons, carriers = [] }): FailedPart[] => [
+    ...reasons.map(({ reason, count: failed }) => ({ task, what: reason, failed, share: null })),
+    ...carriers.map(({ carrier_id, failed, failed_percent: share }) => {
+      return { task, what: `carrier ${carrier_id}`, failed, share };
+    }),
+  ]);
+  return parts.sort((a, b) => b.failed - a.failed);
+}
+
+const FAILURE_COLUMNS: readonly SpanColumn<FailedPart>[] = [
+  { header: 'FAILED', cell: ({ failed }) => span(count(failed), 'red'), align: 'right' },
+  {
+    header: 'OF POLLS',
+    cell: ({ share }) => span(share === null ? '' : `${percent(share)} %`),
+    align: 'right',
+  },
+  { header: 'TASK', cell: ({ task }) => span(task) },
+  { header: 'REASON OR CARRIER', cell: ({ what }) => span(what), least: 8 },
+];
+
+function stopColumns(nowMs: number): SpanColumn<StopBody>[] {
+  return [
+    { header: 'REQUESTED', cell: ({ requested_at: at }) => span(relative(at, nowMs)) },
+    { header: 'CARD', cell: ({ card_id }) => span(card_id), align: 'right' },
+    { header: 'STATE', cell: ({ state }) => span(state, state === 'held' ? 'yellow' : undefined) },
+    { header: 'USED MB', cell: ({ used_mb }) => span(count(used_mb)), align: 'right', drop: 1 },
+  ];
+}
+
+function changeColumns(nowMs: number): SpanColumn<AuditBody>[] {
+  return [
+    { header: 'WHEN', cell: ({ at }) => span(relative(at, nowMs)) },
+    { header: 'WHO', cell: ({ actor }) => span(actor), least: 6 },
+    { header: 'WHAT', cell: ({ action, object }) => span(`${action} ${object}`), least: 8 },
+  ];
+}
