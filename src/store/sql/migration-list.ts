@@ -30,3 +30,4 @@ export { default as '0028_over_running' } from './migrations/0.3/0028_over_runni
 export { default as '0029_look_at_stops' } from './migrations/0.3/0029_look_at_stops.sql';
 export { default as '0030_vendor_ids' } from './migrations/0.3/0030_vendor_ids.sql';
 export { default as '0031_alert_causes' } from './migrations/0.3/0031_alert_causes.sql';
+export { default as '0033_ordered_stops' } from './migrations/0.3/0033_ordered_stops.sql';

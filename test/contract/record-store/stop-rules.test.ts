@@ -53,6 +53,17 @@ describeRecordStore('rules of stops', (db) => {
     });
   });
 
+  it('counts what an operator released or ordered in the budget, and not among the stops of the last minutes', async () => {
+    for (const cardId of [1, 2, 3, 4]) await claim(cardId, { maxPerHour: 0 });
+    const by = { by: 'anna', reason: 'checked' };
+    await db.store.stops.release([1, 2, 3], by);
+    await db.store.stops.order(6, MONTH, by);
+    for (const cardId of [1, 2, 3, 6]) expect(await claim(cardId)).toMatchObject({ state: 'granted' });
+    expect(await claim(5)).toMatchObject({ state: 'granted' });
+    await db.store.stops.complete(sim(1), MONTH);
+    expect(await db.store.stopControl.read()).toMatchObject({ doneTwoMinutes: 1, doneHour: 5 });
+  });
+
   it('keeps the budget against many instances at once, and counts one claim of racing callers', async () => {
     const stores = await Promise.all(range(4).map(() => db.another()));
     const claims = await Promise.all(

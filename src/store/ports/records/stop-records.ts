@@ -222,7 +222,7 @@ export interface StopControl {
   /** Stops called in the last hour and the last day. */
   readonly doneHour: number;
   readonly doneDay: number;
-  /** Stops called in this minute and the one before. */
+  /** Stops called in this minute and the one before, without those that an operator released or ordered. */
   readonly doneTwoMinutes: number;
   /** The most stops that were called in a quarter of an hour at this time of yesterday, or up to an hour later. */
   readonly quarterOfYesterday: number;

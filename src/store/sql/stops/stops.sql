@@ -207,7 +207,7 @@ SELECT c.mode AS "set_mode.mode", c.mode_since AS "set_mode.since", c.mode_by AS
   c.jump_since AS "jump.since", c.jump_factor AS "jump.factor", c.jump_baseline AS "jump.baseline_mb_per_hour",
   c.jump_recent AS "jump.recent_mb_per_hour", c.jump_accepted_at AS "jump.accepted_at",
   (SELECT sum(n) FROM unnest(c.by_minute) n) AS done_hour,
-  c.by_minute[60] + c.by_minute[61] AS done_two_minutes,
+  c.by_minute[60] + c.by_minute[61] - (SELECT count(*) FROM card_stops WHERE authority IS NOT NULL AND charged_at >= to_timestamp(60 * (c.minute - 1))) AS done_two_minutes,
   (SELECT sum(n) FROM unnest(c.by_quarter) n) AS done_day,
   (SELECT max(n) FROM unnest(c.by_quarter[1:5]) n) AS quarter_of_yesterday,
   held.held, held.held_for_operator, held.held_until,
