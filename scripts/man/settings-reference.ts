@@ -1,8 +1,10 @@
 // The settings table as documents: a sample config file and the reference in docs/configuration.md. Both are kept in
 // the repository and a test fails when they no longer match the table.
+import { flow } from '../../src/cli/output/line.ts';
 import { BadValue } from '../../src/config/kinds.ts';
 import type { Setting } from '../../src/config/settings/setting.ts';
 import { DOCUMENTED_SETTINGS } from '../../src/config/settings/settings.ts';
+import { groupBy } from '../../src/domain/group-by.ts';
 
 /** A YAML file that changes nothing: it has every setting, commented out, with its default. */
 export function sampleConfig(): string {
@@ -47,44 +49,55 @@ export function configurationRules(): readonly string[] {
   return RULES.split(/^- /m).slice(1);
 }
 
-/** docs/configuration.md. */
+/** docs/configuration.md: each setting in a paragraph, which a terminal of 80 columns shows without cutting. */
 export function configurationReference(): string {
-  const rows = DOCUMENTED_SETTINGS.map((setting) => {
-    const flag = setting.flag ?? setting.file?.flag ?? null;
-    const env = [setting.env, setting.file?.env ?? null].filter((name) => name !== null);
-    return [
-      code(setting.yaml),
-      code(flag),
-      env.map(code).join(' or '),
-      setting.kind.accepts,
-      setting.defaultText,
-      setting.doc,
-    ];
-  });
-  return `${INTRODUCTION}
-${row(['config file', 'flag', 'environment', 'value', 'default', 'meaning'])}
-${row(Array(6).fill('---'))}
-${rows.map(row).join('\n')}
-
-${RULES}`;
+  const groups = groupBy(DOCUMENTED_SETTINGS, groupOf);
+  const parts = [...groups].flatMap(([group, settings]) => [`## ${group}`, ...settings.map(entry)]);
+  const rules = configurationRules().map((rule) => wrapped(`- ${rule}`, '  '));
+  return `${[INTRODUCTION, ...parts, '## Rules', rules.join('\n')].join('\n\n')}\n`;
 }
 
-const code = (name: string | null): string => (name === null ? '' : `\`${name}\``);
-const row = (cells: readonly string[]): string =>
-  `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+/** The first level of the config file. A secret has no place there: its credential names the level. */
+function groupOf({ yaml, file }: Setting<unknown>): string {
+  const [level = '', ...below] = (yaml ?? file?.credential ?? '').split('.');
+  return below.length === 0 ? 'Instance, stores and access' : level;
+}
+
+function entry({ yaml, flag, env, file, kind, defaultText, doc }: Setting<unknown>): string {
+  const names = [flag, file?.flag, env, file?.env].filter((name) => name !== null && name !== undefined);
+  const own = yaml === null ? [] : [`**\`${yaml}\`**`];
+  const head = [...own, ...names.map((name) => `\`${name}\``)].map((name, at, { length }) =>
+    at < length - 1 ? `${name},` : name,
+  );
+  const text = `${doc} Value: ${kind.accepts}. Default: ${defaultText}.`;
+  return [`- ${flow(head, ' ', COLUMNS - 2).join('\n  ')}`, wrapped(`  ${text}`, '  ')].join('\n\n');
+}
+
+const COLUMNS = 80;
+
+/** The words in lines of 80 columns, where `text` has its own indentation already. */
+function wrapped(text: string, indent: string): string {
+  const words = text.trim().replace(/^- /, '').split(/\s+/);
+  const first = text.startsWith('- ') ? '- ' : indent;
+  return `${first}${flow(words, ' ', COLUMNS - indent.length).join(`\n${indent}`)}`;
+}
 
 const INTRODUCTION = `# Configuration
 
-Generated from the settings table in \`src/config/settings/settings.ts\`; a test fails when the two differ
-(\`npx vitest run --config test/vitest.config.ts test/unit/config -u\` regenerates this file).
+Generated from the settings table in \`src/config/settings/settings.ts\`; a test
+fails when the two differ. To generate it again:
 
-When a setting is given more than once, the first of these wins: flag, environment variable, config file, profile of the gateway, default.
-The config file is YAML; [cardpoll.sample.yaml](cardpoll.sample.yaml) shows every key. An empty variable counts as not set.
-`;
+    npx vitest run --config test/vitest.config.ts test/unit/config -u
 
-const RULES = `## Rules
+When a setting is given more than once, the first of these wins: flag,
+environment variable, config file, profile of the gateway, default. The config
+file is YAML; [cardpoll.sample.yaml](cardpoll.sample.yaml) shows every key. An
+empty variable counts as not set.
 
-- All problems are reported at once, each with its source; the exit code is then 78.
+Below, each setting has its place in the config file, its flag and its
+variables. A dot in a name means a level of the file.`;
+
+const RULES = `- All problems are reported at once, each with its source; the exit code is then 78.
 - Unknown keys in the config file and unknown \`CARDPOLL_*\` variables are errors.
 - Set both Redis and PostgreSQL, or neither. Without them the daemon uses the embedded stores, which are for trials.
 - The daemon needs a gateway URL. The profile, a shipped one or a file, describes how to call the gateway:
@@ -93,7 +106,7 @@ const RULES = `## Rules
 - An address that is not loopback needs admin tokens: \`[name:]role:token[@last-day]\` entries, separated by
   commas or line ends, with a token of at least 16 characters, or \`sha256:\` and its hash; \`cardpoll token new\` makes one. A
   \`viewer\` may read, an \`operator\` may also change how polling runs, an \`admin\` also polling configs, retention and
-  the removal of rules. An \`operator\` without a name may do everything.
+  the removal of rules. An \`operator\` without a name may do everything, because the entries of earlier versions had neither names nor admins.
 - Every setting that can contain a secret also has a variable that ends in \`_FILE\`: the path of a file with its value.
 - A file with secrets must not be world-readable: token files, the key of \`api.tls_key\`, a config file with a password in a
   URL. A world-writable config file is refused.

@@ -33,12 +33,18 @@ export const CLIENT = section('client.', '', {
 
 export type SignSettings = ReturnType<typeof signSettings>;
 
-function signSettings(name: string) {
+export function signSettings(name: string) {
   const phrase = formed('phrase without quotes and backslashes', /^(?=.*\S)[^\p{Cc}"\\]{1,100}$/u);
   return section(`log_search.interfaces.${name}.`, null, {
-    paths: signs(PATH_SEGMENTS, `Additional path segments of ${name} calls; case, - and _ are ignored.`),
-    fields: signs(formed('field name', /^[\w.@$-]{1,100}$/), `Additional fields of ${name} answers.`),
-    phrases: signs(phrase, `Additional phrases in log lines about ${name}.`),
+    paths: signs(
+      PATH_SEGMENTS,
+      'Additional path segments of its calls in log lines; case, - and _ are ignored.',
+    ),
+    fields: signs(
+      formed('field name', /^[\w.@$-]{1,100}$/),
+      'Additional fields of its answers in log lines.',
+    ),
+    phrases: signs(phrase, 'Additional phrases in log lines about it.'),
   });
 }
 

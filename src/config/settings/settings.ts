@@ -6,7 +6,7 @@ import { text } from '../kinds.ts';
 import { ALERTS, WEBHOOKS } from './alert-settings.ts';
 import { ACCESS, API, TLS } from './api-settings.ts';
 import { CLEANUP } from './cleanup-settings.ts';
-import { CLIENT, LOG_SEARCH } from './command-settings.ts';
+import { CLIENT, LOG_SEARCH, signSettings } from './command-settings.ts';
 import { CREDENTIALS, GATEWAY, GATEWAY_TLS, RATE_LIMITS } from './gateway-settings.ts';
 import { INSTANCE } from './instance-settings.ts';
 import { POLLING, USAGE } from './polling-settings.ts';
@@ -52,8 +52,14 @@ export const SETTINGS = {
 
 const inSections = (...sections: readonly Section[]) => sections.flatMap((section) => Object.values(section));
 
-/** @param interfaces the settings of the interfaces of the gateway. */
-const all = (interfaces: readonly Setting<unknown>[]): readonly Setting<unknown>[] => {
+/**
+ * @param interfaces the settings of the interfaces of the gateway.
+ * @param signs those of the interfaces in the search of logs.
+ */
+const all = (
+  interfaces: readonly Setting<unknown>[],
+  signs: readonly Section[],
+): readonly Setting<unknown>[] => {
   const { instance, stores, gateway, gatewayTls, credentials, auth, answers, errors, client, ...others } =
     SETTINGS;
   return [
@@ -61,16 +67,15 @@ const all = (interfaces: readonly Setting<unknown>[]): readonly Setting<unknown>
     ...inSections(instance, stores, gateway, gatewayTls, credentials, auth, answers, errors),
     ...interfaces,
     ...inSections(...Object.values(others)),
-    ...Object.values(LOG_SEARCH).flatMap(({ paths, fields, phrases }) => [paths, fields, phrases]),
-    ...inSections(client),
+    ...inSections(...signs, client),
   ];
 };
 
 /** Every setting. */
-export const ALL_SETTINGS = all(ALL_INTERFACE_SETTINGS);
+export const ALL_SETTINGS = all(ALL_INTERFACE_SETTINGS, Object.values(LOG_SEARCH));
 
-/** Every setting as documents show it, in their order: what all interfaces of the gateway have, they show once. */
-export const DOCUMENTED_SETTINGS = all(ANY_INTERFACE);
+/** Every setting as documents show it, in their order: what all interfaces have, they show once. */
+export const DOCUMENTED_SETTINGS = all(ANY_INTERFACE, [signSettings('<interface>')]);
 
 /** The settings that a daemon takes as flags, except the config file. */
 export const DAEMON_FLAGS = ALL_SETTINGS.filter(
