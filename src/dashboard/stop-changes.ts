@@ -34,12 +34,12 @@ export function modeQuestion(overview: OverviewBody | null): Question | string {
   });
 }
 
-const JUDGED = 'judged anew by its next package poll. The budget does not hold it.';
+const CHECKED = 'checked again by its next package poll. The budget does not hold it.';
 
 export function releaseQuestion(stop: StopBody): Question | string {
   const release: Decide = async (client, held, reason) =>
     (await client.releaseStops(held, reason)).body.released;
-  return heldQuestion(stop, 'release', 'released', `It is ${JUDGED}`, release);
+  return heldQuestion(stop, 'release', 'released', `It is ${CHECKED}`, release);
 }
 
 export function dismissQuestion(stop: StopBody): Question | string {
@@ -72,7 +72,7 @@ export function releaseAllQuestion(stops: ListedStops | null): Question | string
   if (held === 0) return 'no stop is held';
   return reasonQuestion(`release all ${held} held`, {
     title: `All held stops, ${held.toLocaleString('en-US')}: held -> released`,
-    effects: [`Each card is ${JUDGED}`, 'Stops that are held until then are released too.'],
+    effects: [`Each card is ${CHECKED}`, 'Stops that are held until then are released too.'],
     command: 'release --all',
     perform: async (client, reason) => {
       const { body } = await client.releaseStops({ all: true }, reason);

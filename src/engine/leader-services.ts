@@ -57,8 +57,8 @@ export function leaderServices(
       ...lead('initialiser'),
       onProgress: ({ status, reason, total, loaded, batch, batches }) =>
         log.info({ status, reason, total, loaded, batch, batches }, INITIALISING),
-      onReconcile: (reason) => log.warn({ reason }, 'all rings are compared with the cards'),
-      onRepair: (repairs) => log.warn({ ...repairs }, 'ring members repaired'),
+      onReconcile: (reason) => log.warn({ reason }, 'the schedule is compared with all cards'),
+      onRepair: (repairs) => log.warn({ ...repairs }, 'schedule repaired'),
     }),
     new ConcurrencyController({
       ...lead('concurrency-controller'),

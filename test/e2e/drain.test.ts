@@ -41,5 +41,5 @@ it('SIGTERM loses nothing and ends with 0 within the time to drain', async () =>
   for (const type of TASK_TYPES) {
     expect(await fleet.redis.get(`polling:concurrency:current:${type}`), type).toBe('0');
   }
-  expect(await fleet.logged(/^(drain took too long|late results fenced)/)).toEqual([]);
+  expect(await fleet.logged(/^(drain took too long|late results dropped)/)).toEqual([]);
 });

@@ -134,7 +134,7 @@ it('nobody leads while no instance reaches PostgreSQL, health and doctor say why
   };
   const found = (check: string) => items.find((item) => item.check === check);
   expect([code, found('database_outage')?.status]).toEqual([1, 'failed']);
-  expect(found('cards in rings')).toMatchObject({ status: 'failed', command: 'cardpoll stats instances' });
+  expect(found('scheduled cards')).toMatchObject({ status: 'failed', command: 'cardpoll stats instances' });
 
   expect((await rings()).sort()).toEqual(before);
   link.restore();

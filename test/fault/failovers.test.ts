@@ -65,7 +65,7 @@ it('Sentinel promotes a replica that lacks ring members', async () => {
     everyMs: 250,
     what: 'the lost members to be in their ring again',
   });
-  await fleet.told('all rings are compared with the cards', { reason: 'live_store_replaced' });
+  await fleet.told('the schedule is compared with all cards', { reason: 'live_store_replaced' });
   await counted(fleet, CARDS);
 });
 
@@ -87,7 +87,7 @@ it('PostgreSQL promotes a standby that lacks the last cards', async () => {
   await promote(standby);
 
   await counted(fleet, CARDS);
-  await fleet.told('all rings are compared with the cards', { reason: 'record_store_replaced' });
+  await fleet.told('the schedule is compared with all cards', { reason: 'record_store_replaced' });
   expect(await membersOf(fleet.redis, 'carddata')).toBe(CARDS);
 });
 

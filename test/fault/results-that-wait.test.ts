@@ -73,7 +73,7 @@ it.each([
     else await postgres.restart();
     gateway.forget();
     await waitFor(() => gateway.callsOf.size > CARDS, { what: 'polling to go on', timeoutMs: 60_000 });
-    expect(await fleet.logged('late results fenced: lease was over')).toEqual([]);
+    expect(await fleet.logged('late results dropped: their lease was over')).toEqual([]);
   },
   300_000,
 );

@@ -117,7 +117,7 @@ describe('lost members', () => {
     await fleet.redisServer.kill();
     await fleet.redisServer.start();
     await held(fleet, 'package', CARDS);
-    await fleet.told('all rings are compared with the cards', { reason: 'live_store_replaced' });
+    await fleet.told('the schedule is compared with all cards', { reason: 'live_store_replaced' });
   });
 });
 

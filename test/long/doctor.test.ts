@@ -66,7 +66,7 @@ const becomes = (check: string, status: string, env: Record<string, string> = {}
 
 describe('a fleet that is well', () => {
   it('has nothing to complain about', async () => {
-    await becomes('cards in rings', 'ok');
+    await becomes('scheduled cards', 'ok');
     const { code, report, found } = await examine();
     expect(report.items.filter(({ status }) => status !== 'ok')).toEqual([]);
     expect(report.items.map(({ check }) => check)).toEqual([
@@ -93,7 +93,7 @@ describe('a fleet that is well', () => {
       'redis fleet',
       'instances',
       'running counts',
-      'cards in rings',
+      'scheduled cards',
       'stop mode',
       'alert rules',
       'cleanup',
@@ -101,7 +101,7 @@ describe('a fleet that is well', () => {
       'version',
     ]);
     expect([code, report.status]).toEqual([0, 'ok']);
-    expect(found('cards in rings')?.detail).toMatch(/^(1\d\d|200) cards checked, all/);
+    expect(found('scheduled cards')?.detail).toMatch(/^(1\d\d|200) cards checked, all/);
     expect(await fleet.truth()).toMatchObject({ stops: {} });
   });
 
@@ -277,9 +277,9 @@ describe('a fleet that is not well', () => {
     expect(rings.length).toBeGreaterThan(0);
     await fleet.redis.del(...rings);
     const { code, found } = await examine();
-    expect([code, found('cards in rings')?.status]).toEqual([1, 'failed']);
-    type(found('cards in rings')?.command);
-    await becomes('cards in rings', 'ok');
+    expect([code, found('scheduled cards')?.status]).toEqual([1, 'failed']);
+    type(found('scheduled cards')?.command);
+    await becomes('scheduled cards', 'ok');
   });
 
   it('a pause: the command ends it', async () => {

@@ -105,9 +105,12 @@ const TASK_GAUGES: Record<string, readonly [help: string, read: (task: TaskStats
     (task) => task.scheduledCards,
   ],
   schedule_lag_seconds: ['How late the schedule is', (task) => task.scheduleLagSeconds],
-  interval_seconds: ['Configured interval of the ring that is most behind', (task) => task.intervalSeconds],
+  interval_seconds: [
+    'Configured interval of the polling config that is most behind',
+    (task) => task.intervalSeconds,
+  ],
   interval_achieved_seconds: [
-    'Interval at which the cards of that ring are really polled',
+    'Interval at which the cards of that config are really polled',
     (task) => task.achievedIntervalSeconds,
   ],
   demand_polls_per_second: ['Polls per second that the enabled configs need', (task) => task.demandPerSecond],
@@ -148,7 +151,7 @@ function fleetMetrics({ overview, reconciliation, failures, alerts, retention, c
       if (value !== null) gauge.set({ task_type: task.taskType }, value);
     }
   }
-  const skipped = page.counter('skipped_revolutions_total', 'Revolutions of rings that were skipped', [
+  const skipped = page.counter('skipped_revolutions_total', 'Polling cycles that were skipped', [
     'task_type',
   ]);
   for (const task of overview.tasks) skipped.inc({ task_type: task.taskType }, task.skippedRevolutions);
@@ -223,7 +226,9 @@ function addRepairs(
   page: Page,
   { healedMissing, healedForeign, healedDouble }: InitState['reconciliation'],
 ): void {
-  const repairs = page.counter('ring_repairs_total', 'Cards whose place in the rings was repaired', ['kind']);
+  const repairs = page.counter('ring_repairs_total', 'Cards whose place in the schedule was repaired', [
+    'kind',
+  ]);
   repairs.inc({ kind: 'missing' }, healedMissing);
   repairs.inc({ kind: 'foreign' }, healedForeign);
   repairs.inc({ kind: 'double' }, healedDouble);

@@ -57,7 +57,7 @@ export function pollingStatsRoutes(app: Routes, operations: StatsSources): void 
   app.post(
     '/polling-init/rebuild',
     answers(
-      'Compare every ring with the cards and repair what differs, in place',
+      'Compare the schedule with all cards and repair what differs, in place',
       initState,
       {},
       { status: 202 },

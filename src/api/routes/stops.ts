@@ -126,7 +126,7 @@ export function stopRoutes(app: Routes, stops: StopOperations): void {
   app.post(
     '/stops/release',
     answers(
-      'Let held stops go on: each card is judged anew, and the budget does not hold it',
+      'Let held stops go on: each card is checked again, and the budget does not hold it',
       releaseReport,
       { body: heldStops },
       VERY_MANY,
@@ -136,7 +136,7 @@ export function stopRoutes(app: Routes, stops: StopOperations): void {
   app.post(
     '/stops/dismiss',
     answers(
-      'Give held stops up: the cards are not stopped in that month',
+      'Cancel held stops: the cards are not stopped in that month',
       dismissReport,
       { body: heldStops },
       VERY_MANY,

@@ -2,12 +2,13 @@
 import type { ApiClient } from '../../api/client/client.ts';
 import type { FailuresBody } from '../../api/client/client-bodies.ts';
 import { type Kind, oneOf } from '../../config/kinds.ts';
+import { failureWord } from '../../domain/stats/failure-word.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { ownAnswer, rendered } from '../output/print.ts';
 import {
-  initFields,
+  initStateFields,
   instanceColumns,
   overviewText,
   queueTable,
@@ -23,7 +24,7 @@ const SHOWN = {
   overview: async (context, client) => rendered(context, await client.overview(), overviewText),
   queues: async (context, client) => rendered(context, await client.queues(), ofItems(queueTable)),
   tasks: async (context, client) => rendered(context, await client.tasks(), ofItems(taskTable)),
-  init: async (context, client) => rendered(context, await client.initProgress(), initFields),
+  init: async (context, client) => rendered(context, await client.initProgress(), initStateFields),
   instances,
   failures: async (context, client) => rendered(context, await client.failures(), ofItems(failureText)),
 } as const satisfies Readonly<Record<string, Show>>;
@@ -72,6 +73,9 @@ function inOneList<Row>(items: readonly FailuresBody[], pick: (item: FailuresBod
   return items.flatMap((item) => pick(item).map((row) => ({ ...row, task: item.task_type })));
 }
 
+/** Of each task type, where the table has to fit a terminal. */
+const A_FEW = 4;
+
 /** Reasons, failing carriers and failing cards of each task type; as records the failing cards alone. */
 function failureText(items: readonly FailuresBody[], style: Style): string {
   const cards = inOneList(items, (item) => item.cards);
@@ -82,19 +86,23 @@ function failureText(items: readonly FailuresBody[], style: Style): string {
   }
   const carriers = inOneList(items, (item) => item.carriers);
   const failing = items.reduce((sum, { failing_cards: count }) => sum + count, 0);
-  const shown = cards.length < failing ? `, the latest ${style.number(cards.length).text}` : '';
+  const few = inOneList(items, (item) =>
+    item.cards.slice(0, style.layout.columns === null ? undefined : A_FEW),
+  );
+  const shown = few.length < failing ? `, the latest ${style.number(few.length).text}` : '';
+  const more = few.length < cards.length ? ' (more: -o wide)' : '';
   return [
     reasons.length === 0 ? 'no poll failed in the last five minutes\n' : reasonTable(reasons, style),
     ...(carriers.length === 0 ? [] : [carrierTable(carriers, style)]),
-    `${style.number(failing).text} failing ${failing === 1 ? 'card' : 'cards'}${shown}\n`,
-    cards.length === 0 ? '' : cardTable(cards, style),
+    `${style.number(failing).text} failing ${failing === 1 ? 'card' : 'cards'}${shown}${more}\n`,
+    few.length === 0 ? '' : cardTable(few, style),
   ].join('\n');
 }
 
 const reasonTable = listTable<OfTask<FailuresBody['reasons'][number]>>((style) => [
   { header: 'TASK', cell: ({ task }) => style.text(task) },
   { header: 'FAILURES 5MIN', cell: ({ count }) => style.number(count) },
-  { header: 'REASON', cell: ({ reason }) => style.text(reason), least: 12 },
+  { header: 'REASON', cell: ({ reason }) => style.text(failureWord(reason)), least: 12 },
 ]);
 
 const carrierTable = listTable<OfTask<FailuresBody['carriers'][number]>>((style) => [
@@ -109,8 +117,8 @@ const cardTable = listTable<OfTask<FailuresBody['cards'][number]>>((style) => [
   { header: 'TASK', cell: ({ task }) => style.text(task) },
   { header: 'CARD', cell: (card) => style.id(card.card_id) },
   { header: 'FAILED', cell: (card) => style.time(card.at), drop: 4 },
-  { header: 'REASON', cell: (card) => style.text(card.reason), least: 10 },
+  { header: 'REASON', cell: (card) => style.text(failureWord(card.reason)), least: 10 },
   { header: 'IN A ROW', cell: (card) => style.number(card.attempts), drop: 2 },
   { header: 'MS', cell: (card) => style.number(card.duration_ms), drop: 1 },
-  { header: 'MESSAGE', cell: (card) => style.text(card.message), least: 12, drop: 3 },
+  { header: 'MESSAGE', cell: (card) => style.text(card.message), least: 32, drop: 3 },
 ]);

@@ -116,7 +116,7 @@ function gatewayFacts({ gateway }: OverviewBody, nowMs: number): Fact[] {
     return [calm('gateway', span('● ', 'green'), span(text))];
   }
   return held.map(({ interface: name, breaker, since: from, reason, next_probe_at, instances }) => {
-    const state = breaker === 'open' ? span(`✖ ${name} open`, 'red') : span(`▲ ${name} half open`, 'yellow');
+    const state = breaker === 'open' ? span(`✖ ${name} down`, 'red') : span(`▲ ${name} recovering`, 'yellow');
     const how = [
       ...(from === null ? [] : [`since ${since(from, nowMs)}`]),
       ...(next_probe_at === null ? [] : [`next probe ${relative(next_probe_at, nowMs)}`]),

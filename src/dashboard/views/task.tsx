@@ -1,6 +1,7 @@
 // The view of a task type: its numbers, charts of fifteen minutes, why polls fail and for which cards.
 import { Box } from 'ink';
 import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
+import { failureWord } from '../../domain/stats/failure-word.ts';
 import { count, relative } from '../format.ts';
 import { type Line, missing, plain, type SpanColumn, span, tableLines } from '../layout.ts';
 import type { Part, ViewProps } from '../part.tsx';
@@ -60,7 +61,7 @@ function failures({ state, columns, rows }: ViewProps): Part {
 
 const REASON_COLUMNS: readonly SpanColumn<FailuresBody['reasons'][number]>[] = [
   { header: 'FAILED, 5 MIN', cell: (failures) => span(count(failures.count), 'red'), align: 'right' },
-  { header: 'REASON', cell: ({ reason }) => span(reason), least: 6 },
+  { header: 'REASON', cell: ({ reason }) => span(failureWord(reason)), least: 6 },
 ];
 
 function cardColumns(total: number, nowMs: number): SpanColumn<FailuresBody['cards'][number]>[] {
@@ -68,6 +69,6 @@ function cardColumns(total: number, nowMs: number): SpanColumn<FailuresBody['car
     { header: `${count(total)} FAILING, CARD`, cell: ({ card_id }) => span(card_id), align: 'right' },
     { header: 'LAST', cell: ({ at }) => span(relative(at, nowMs)) },
     { header: 'TIMES', cell: ({ attempts }) => span(count(attempts)), align: 'right', drop: 1 },
-    { header: 'WHY', cell: ({ reason, message }) => span(`${reason}: ${message}`), least: 8 },
+    { header: 'WHY', cell: ({ reason, message }) => span(`${failureWord(reason)}: ${message}`), least: 8 },
   ];
 }

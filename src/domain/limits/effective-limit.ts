@@ -153,7 +153,8 @@ export class EffectiveLimit {
     const seen = this.#atLimit;
     if (this.#trial !== null || nowMs < this.#settledAtMs) return null;
     if (seen === null || nowMs - seen.atMs > FRESH_MS) return null;
-    if (this.#inVain(seen, situation)) return `${ms(seen.latencyMs)} a call whatever the load: restored`;
+    if (this.#inVain(seen, situation))
+      return `fewer calls did not help, ${ms(seen.latencyMs)} a call: limit restored`;
     const limitBefore = this.#limit;
     if (!this.#cut(CUT, seen.latencyMs, situation)) {
       this.#believe(seen.latencyMs, nowMs);
@@ -162,8 +163,8 @@ export class EffectiveLimit {
     this.#trial = { limitBefore, seen };
     this.#first ??= { limitBefore, seen, inForce };
     return this.#normalMs === null
-      ? `trial: is ${ms(seen.latencyMs)} a call normal, or caused by the load?`
-      : `trial: ${ms(seen.latencyMs)} a call, normal is ${ms(this.#normalMs)}`;
+      ? `testing whether fewer calls help: ${ms(seen.latencyMs)} a call`
+      : `testing whether fewer calls help: ${ms(seen.latencyMs)} a call, usually ${ms(this.#normalMs)}`;
   }
 
   /** Restores the limit if a series of trials halved the load and calls are as slow as before: load was not the reason. */

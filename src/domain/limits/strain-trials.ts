@@ -151,7 +151,7 @@ export class StrainTrials {
     if (factor >= 1 || strained.every(({ inForce }) => limit >= inForce)) return [];
     this.#trial = { members, before, factor, settledAtMs: nowMs + SETTLE_MS + before.settleMs };
     this.#pools.clear();
-    const reason = `trial: the gateway refuses ${percent(before.strain)} of ${before.calls} calls; trying fewer`;
+    const reason = `testing whether fewer calls help: the gateway refuses ${percent(before.strain)} of ${before.calls}`;
     return strained.map(({ taskType, inForce }) => {
       const { load } = members.get(taskType) as View;
       return { taskType, kind: 'trial', limit: Math.min(limit, inForce), load, reason };
@@ -174,7 +174,7 @@ export class StrainTrials {
     const isWhole = seen.length === trial.members.size;
     if (!isWhole || seen.every(({ tick }) => tick.succeeded === 0)) {
       for (const taskType of trial.members.keys()) this.#views.delete(taskType);
-      return verdictsOf(trial, 'restored', 'no call succeeds, which says nothing about load: restored');
+      return verdictsOf(trial, 'restored', 'no call succeeds, so load cannot be judged: limit restored');
     }
     for (const [taskType, view] of views) this.#views.set(taskType, view);
     const grew = after.strain > GREW * strain && certain(after) > strain;
@@ -196,7 +196,7 @@ export class StrainTrials {
       const strain = Math.max(view.strain, before.strain, after.strain);
       this.#tolerated.set(taskType, { strain, untilMs: nowMs + TOLERATED_MS });
     }
-    const reason = `${percent(after.strain)} of the calls are refused whatever the load: restored`;
+    const reason = `fewer calls did not help, ${percent(after.strain)} are refused: limit restored`;
     return verdictsOf(trial, 'restored', reason);
   }
 

@@ -115,7 +115,11 @@ export class WebhookSender extends LoopService<
       ...('retryInMs' in details ? { retry_in_ms: details.retryInMs } : {}),
     };
     if (status === 'delivered') this.deps.log.info(fields, 'webhook delivered');
-    else this.deps.log.warn(fields, status === 'failed' ? 'webhook given up' : 'webhook not delivered');
+    else
+      this.deps.log.warn(
+        fields,
+        status === 'failed' ? 'webhook failed, no more attempts' : 'webhook not delivered',
+      );
   }
 
   async #attempt(message: Message, stopped: AbortSignal): Promise<DeliveryOutcome> {

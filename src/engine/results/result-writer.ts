@@ -236,7 +236,7 @@ export class ResultWriter {
     this.#leases.settled(claimed);
     this.deps.meter.settled(taskType, group, result.fenced);
     const fields = { task_type: taskType, count: result.fenced };
-    if (result.fenced > 0) this.deps.log.warn(fields, 'late results fenced: lease was over');
+    if (result.fenced > 0) this.deps.log.warn(fields, 'late results dropped: their lease was over');
   }
 
   /** Repeats until it succeeds. @returns null when the writer was abandoned meanwhile. */

@@ -128,7 +128,7 @@ export class CardCalls {
     }
     const { attempt } = claim;
     const noteFailed = (gaveUp: boolean) => {
-      if (gaveUp) this.deps.log.warn({ ...namesOf(card), run_id: runId }, 'resume given up');
+      if (gaveUp) this.deps.log.warn({ ...namesOf(card), run_id: runId }, 'resume failed, no more attempts');
     };
     // Granted only for a card that is shown stopped.
     await this.#call('start', card, means as Means, {

@@ -40,7 +40,7 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
   const groups = await Promise.all([
     [...instanceFindings(instances), ...heartbeatFindings(instances)],
     answered('running counts', () => runningCountFindings(live)),
-    answered('cards in rings', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
+    answered('scheduled cards', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
     answered('stop mode', () => stopModeFindings(records, stops)),
     answered('stops possible', async () => [await stoppableFinding(records, facts)]),
     answered('rate limits', () => rateLimitFindings(records, facts)),
@@ -156,7 +156,7 @@ function countsOf({ doneHour, budgetHour, doneDay, budgetDay, held }: StopFigure
   return `${made(doneHour, budgetHour)} stops in the last hour, ${made(doneDay, budgetDay)} in the last day, ${countedText(held, STOPS_COUNTED, String)} held`;
 }
 
-const RING_CHECK = 'cards in rings';
+const RING_CHECK = 'scheduled cards';
 const PLACES = 20;
 const CARDS_A_PLACE = 50;
 
@@ -182,10 +182,10 @@ export async function ringSampleFindings(
     ({ missing } = await lookUp(live, records, await records.cards.byIds([...missing])));
   }
   if (missing.size === 0)
-    return [ok(RING_CHECK, `${countWords(cards.length, 'card')} checked, all in their rings`)];
-  const detail = `${countWords(missing.size, 'card')} of ${cards.length} checked (${places} memberships) are missing from the rings that poll them`;
+    return [ok(RING_CHECK, `${countWords(cards.length, 'card')} checked, all in the schedule`)];
+  const detail = `${countWords(missing.size, 'card')} of ${cards.length} checked (${places} places) are missing from the schedule`;
   const remedy = isLed
-    ? { hint: 'compare all cards with the rings', command: 'cardpoll init rebuild --yes' }
+    ? { hint: 'compare the schedule with all cards', command: 'cardpoll init rebuild --yes' }
     : { hint: 'no instance leads; the next leader adds them', command: 'cardpoll stats instances' };
   return [failed(RING_CHECK, detail, remedy)];
 }

@@ -7,6 +7,7 @@ import { carrierWords, outlyingCarriersOf } from '../../domain/results/carrier-p
 import { stepOf, stepsOf } from '../../domain/schedule/phase.ts';
 import { misfitOf, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
+import { failureWord } from '../../domain/stats/failure-word.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
@@ -127,7 +128,7 @@ function unpolled(facts: TaskFacts): Verdict | null {
   const ring = ringOf(facts);
   if (member && ring?.enabled === true) return null;
   if (member) {
-    const text = `config ${taking.id} (${taking.name}) was enabled, but its ring is not running yet`;
+    const text = `config ${taking.id} (${taking.name}) was enabled, but its schedule is not built yet`;
     return { state: 'not_loaded', text, command: 'cardpoll doctor' };
   }
   return notLoaded(facts.init, card.cardId);
@@ -150,7 +151,7 @@ function notLoaded(init: InitReport, cardId: number): Verdict {
     case 'pending':
       return { state, text: 'is not loaded: the initialisation has not begun', command: 'cardpoll init' };
     case 'completed': {
-      const text = `is not in its ring: a new or changed card is added within seconds, a lost one by the next comparison`;
+      const text = `is not in the schedule: a new or changed card is added within seconds, a lost one by the next comparison`;
       return { state, text: `card ${cardId} ${text}`, command: 'cardpoll init rebuild' };
     }
   }
@@ -186,7 +187,7 @@ function failing(facts: TaskFacts): Verdict | null {
   const { failuresInARow: failures, retry } = place;
   // Cards that do not fail may wait in this lane too: due while they ran, or while the queue was full.
   if (failures === 0) return null;
-  const why = lastFailure === null ? '' : ` (${lastFailure.reason})`;
+  const why = lastFailure === null ? '' : ` (${failureWord(lastFailure.reason)})`;
   const failed = `failed ${failures === 1 ? 'once' : `${failures} times in a row`}${why}`;
   const carrier = carrierTail(facts);
   const command = 'cardpoll stats failures';
@@ -197,7 +198,7 @@ function failing(facts: TaskFacts): Verdict | null {
       return { ...due, text: `${due.text}; ${failed}${carrier}`, command: due.command ?? command };
     }
     const when = spanWords((dueMs - nowMs) / 1000);
-    const text = `${failed}: polled again when its ring reaches it in ${when}${carrier}`;
+    const text = `${failed}: polled again at its regular time, in ${when}${carrier}`;
     return { state: 'backoff', text, command };
   }
   if (retry.atMs > nowMs) {

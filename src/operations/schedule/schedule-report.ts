@@ -16,7 +16,7 @@ export const configReport = report('PollingConfig', {
     .int()
     .nullable()
     .describe(
-      'Cards it polls; null: not known, its ring is not built yet, or the live store does not answer',
+      'Cards it polls; null: not known, its schedule is not built yet, or the live store does not answer',
     ),
   achievedIntervalSeconds: z
     .number()
@@ -25,14 +25,14 @@ export const configReport = report('PollingConfig', {
   skippedRevolutions: z
     .int()
     .nullable()
-    .describe('Whole revolutions skipped so far, because the ring was more than one revolution late'),
+    .describe('Whole cycles skipped so far, because polling was more than one cycle late'),
   problems: z.array(z.string()).describe('Problems of the config, in words'),
 });
 export type ConfigReport = ReportOf<typeof configReport>;
 
 export const initReport = z.object({
   status: z.enum(['pending', 'running', 'completed', 'stuck']),
-  reason: z.string().describe('build: rings are filled; else why all rings are compared with the cards'),
+  reason: z.string().describe('build: the schedule is built; else why it is compared with all cards'),
   total: z.int().describe('Cards to load'),
   loaded: z.int(),
   percent: z.number(),
@@ -54,9 +54,9 @@ const reconciliationReport = z.object({
   checked: z.int().describe('Cards compared in the pass under way'),
   startedAt: z.date().nullable(),
   sweptAt: z.date().nullable().describe('When the last whole pass ended'),
-  healedMissing: z.int().describe('Repaired so far: cards in no ring'),
+  healedMissing: z.int().describe('Repaired so far: cards that were not scheduled'),
   healedForeign: z.int().describe('Repaired so far: members that do not belong'),
-  healedDouble: z.int().describe('Repaired so far: cards in two rings'),
+  healedDouble: z.int().describe('Repaired so far: cards that were scheduled twice'),
   requestedAt: z.date().nullable().describe('A request that waits for the leader; null: none'),
 });
 

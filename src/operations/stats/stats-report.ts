@@ -18,14 +18,14 @@ const scheduleStats = z.object({
   intervalSeconds: z
     .number()
     .nullable()
-    .describe('Of the ring that is furthest behind its interval; null without an enabled ring'),
+    .describe('Of the polling config that is furthest behind; null without an enabled one'),
   achievedIntervalSeconds: z
     .number()
     .nullable()
-    .describe('How often the cards of that ring are really polled'),
+    .describe('How often the cards of that config are really polled'),
   skippedRevolutions: z
     .int()
-    .describe('Revolutions that all rings of the type have skipped since they were built'),
+    .describe('Polling cycles that all configs of the type have skipped since they were built'),
 });
 
 /** Queue state of one task type (contract, "Fields"). */

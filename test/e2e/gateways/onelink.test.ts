@@ -85,7 +85,7 @@ it('onelink: says that the login fails, and since when, while nothing issues tok
   });
   // Its lines break where a terminal's do.
   const said = (await stats()).replaceAll(/\s+/g, ' ');
-  expect(said).toMatch(/login to the gateway fails since \d\d:\d\d \(breaker open\): .*no token: HTTP 503/);
+  expect(said).toMatch(/login to the gateway fails since \d\d:\d\d: .*no token: HTTP 503/);
   expect(said).not.toMatch(/gateway (is )?(DOWN|dead)/);
   onelink.tokensAway = false;
   await waitFor(async () => !(await stats()).includes('login to the gateway'), {

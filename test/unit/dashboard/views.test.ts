@@ -228,7 +228,7 @@ describe('the overview', () => {
   });
 
   it.each([
-    ['breakers', /gateway +✖ gateway open {2}since 1m 30s, next probe in 53s, 64 instances/],
+    ['breakers', /gateway +✖ gateway down {2}since 1m 30s, next probe in 53s, 64 instances/],
     ['pauses', /pauses +■ realname 7d left {2}by the gateway/],
     [
       'stops',

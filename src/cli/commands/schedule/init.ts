@@ -1,4 +1,4 @@
-// `cardpoll init`: how far the rings are loaded, and a new comparison with the cards. `adopt` opens the stores itself.
+// `cardpoll init`: how far the schedule is loaded, and a new comparison with the cards. `adopt` opens the stores itself.
 import { loadAdoptConfig } from '../../../config/load-config.ts';
 import { SETTINGS } from '../../../config/settings/settings.ts';
 import { fleetText } from '../../../domain/fleet.ts';
@@ -15,7 +15,7 @@ function show(context: CommandContext): Promise<number> {
 
 const rebuild = defineCommand({
   name: 'rebuild',
-  summary: 'Compare every ring with the cards and repair what differs',
+  summary: 'Compare the schedule with all cards and repair what differs',
   options: CONFIRM_OPTIONS,
   run: async (context, { options }) => {
     await confirm(context, () => planOf(context), options);
@@ -27,7 +27,7 @@ async function planOf(context: CommandContext): Promise<string[]> {
   const { body } = await ask(context, 'counting the cards', (client) => client.overview());
   const cards = body.cards_total.toLocaleString('en-US');
   return [
-    `Compare every ring with the cards, about ${cards} of them, in batches, and repair the differences.`,
+    `Compare the schedule with all cards, about ${cards}, in batches, and repair the differences.`,
     'Polling continues meanwhile; the database reads every card once.',
   ];
 }
@@ -62,7 +62,7 @@ export const init = defineCommand({
   summary: 'Show initialisation and reconciliation, start a comparison, or take over a Redis',
   examples: [
     'cardpoll init  # progress, and what was repaired',
-    'cardpoll init rebuild  # compare every ring with the cards and repair what differs; asks first',
+    'cardpoll init rebuild  # compare the schedule with all cards; asks first',
     'cardpoll init rebuild --yes  # for scripts',
     'cardpoll init adopt --config /etc/cardpoll/cardpoll.yaml  # take over a Redis that another fleet used',
   ],

@@ -62,14 +62,14 @@ async function stopsText(context: CommandContext, cards: readonly string[]): Pro
 
 export const release = deciding({
   name: 'release',
-  summary: 'Let held stops go on; each card is judged anew, and the budget does not hold it',
+  summary: 'Let held stops go on; each card is checked again, and the budget does not hold it',
   examples: [
     'cardpoll stops release 42 4711 --reason "checked"  # two cards',
     'cardpoll stops release --all --reason "the month is right"  # asks first',
     'cardpoll stops release --all --reason "checked" --dry-run  # shows how many are held',
   ],
   verb: 'Release',
-  effect: 'Each card is judged anew by its next package poll. The budget does not hold it.',
+  effect: 'Each card is checked again by its next package poll. The budget does not hold it.',
   label: 'releasing',
   decide: (client, held, reason) => client.releaseStops(held, reason),
   done: 'released',
@@ -77,7 +77,7 @@ export const release = deciding({
 
 export const dismiss = deciding({
   name: 'dismiss',
-  summary: 'Give held stops up; the cards are not stopped in that month',
+  summary: 'Cancel held stops; the cards are not stopped in that month',
   examples: [
     'cardpoll stops dismiss 42 --reason "wrong reading"  # one card',
     'cardpoll stops dismiss --all --reason "wrong readings"  # asks first',

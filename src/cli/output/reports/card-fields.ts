@@ -2,6 +2,7 @@
 // trigger commands.
 import type { CardBody, CardListBody, ExplanationBody } from '../../../api/client/client-bodies.ts';
 import { roundedMb } from '../../../domain/numbers.ts';
+import { failureWord } from '../../../domain/stats/failure-word.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import type { Cell, Style } from '../style.ts';
 import { type Field, listTable, renderFields } from '../table.ts';
@@ -66,7 +67,7 @@ type Failure = NonNullable<ExplanationBody['tasks'][number]['last_failure']>;
 export function failureFields(failure: Failure | null, style: Style): Field[] {
   if (failure === null) return [];
   return [
-    ['reason', style.text(failure.reason, 'red')],
+    ['reason', style.text(failureWord(failure.reason), 'red')],
     ['message', style.text(failure.message)],
     ['took', style.text(`${style.number(failure.duration_ms).text} ms`)],
   ];

@@ -2,6 +2,7 @@
 import type { ExplanationBody } from '../../../api/client/client-bodies.ts';
 import { roundedMb } from '../../../domain/numbers.ts';
 import { span } from '../../../domain/span.ts';
+import { failureWord } from '../../../domain/stats/failure-word.ts';
 import type { Toned } from '../line.ts';
 import { type Colour, INDENT, type Style, sentenceLines } from '../style.ts';
 import { offersRealname } from './card-fields.ts';
@@ -75,11 +76,9 @@ function withoutRepetition(task: TaskBody, tasks: ExplanationBody['tasks']): Tas
 
 function scheduleWords({ config, ring, next_due_at: due }: TaskBody, style: Style): string {
   if (config === null) return '';
-  const outside = ring?.member === false ? ', not a member' : '';
-  const place =
-    ring === null ? 'no ring yet' : `bucket ${ring.bucket} of ${ring.buckets} of its ring${outside}`;
+  const outside = ring?.member === true ? '' : ', not in its schedule yet';
   const when = due === null ? '' : `, due ${style.time(due).text}`;
-  return `config ${config.id} (${config.name}), every ${span(config.interval_seconds)}, ${place}${when}`;
+  return `config ${config.id} (${config.name}), every ${span(config.interval_seconds)}${outside}${when}`;
 }
 
 function pollWords({ last_succeeded_at: at }: TaskBody, style: Style): string {
@@ -90,7 +89,7 @@ function failureWords({ last_failure: failure }: TaskBody, style: Style): string
   if (failure === null) return '';
   const { at, reason, message, duration_ms, attempts } = failure;
   const times = attempts <= 1 ? '' : `, ${attempts} in a row`;
-  return `last failure ${style.time(at).text}${times}: ${reason} after ${Math.round(duration_ms)} ms, ${message}`;
+  return `last failure ${style.time(at).text}${times}: ${failureWord(reason)} after ${Math.round(duration_ms)} ms, ${message}`;
 }
 
 function historyLines(body: ExplanationBody, style: Style): TextLine[] {

@@ -2,7 +2,6 @@
 // then capacity and the task types), and statistics as tables. Shows what the API says; computes nothing.
 import type {
   HealthReasonBody,
-  InitBody,
   InitStateBody,
   OverviewBody,
   QueueBody,
@@ -90,7 +89,7 @@ function gatewayCause(group: readonly [InterfaceBody, ...InterfaceBody[]], style
   const [first] = names;
   const name =
     first === 'gateway' ? 'gateway' : `gateway interface${names.length > 1 ? 's' : ''} ${names.join(', ')}`;
-  const [state, word] = breaker === 'open' ? ['DOWN', 'open'] : ['recovering', 'half open'];
+  const state = breaker === 'open' ? 'DOWN' : 'recovering';
   const fails = failsAtLogin({ state: breaker, reason }) ? `login to the ${name} fails` : `${name} ${state}`;
   const began = since === null ? '' : ` since ${style.clockTime(since)}`;
   const parts = [
@@ -102,7 +101,7 @@ function gatewayCause(group: readonly [InterfaceBody, ...InterfaceBody[]], style
   const severity = isFatal ? 'alert' : 'warning';
   return {
     severity,
-    text: `${fails}${began} (breaker ${word})${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`,
+    text: `${fails}${began}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`,
     command: 'cardpoll doctor',
     follows: false,
   };
@@ -160,37 +159,37 @@ export const queueTable = listTable<QueueBody>((style) => [
   { header: 'BACKOFF', cell: (queue) => style.number(queue.backoff), drop: 5 },
 ]);
 
-/** Initialisation with what reconciliation repaired. */
+/** Initialisation, with what the comparison of schedule and cards repaired. */
 export const initStateFields = fieldList<InitStateBody>((init, style) => {
-  const { reconciliation: state } = init;
+  const { reconciliation: state, status, finished_at: finished, eta_seconds: eta } = init;
+  const { healed_missing: missing, healed_foreign: foreign, healed_double: twice } = state;
+  const [loaded, total, unplanned, wrong, double] = [init.loaded, init.total, missing, foreign, twice].map(
+    (count) => style.number(count).text,
+  );
+  const later = status === 'completed' ? '; later cards follow within seconds' : '';
   return [
-    ...initCells(init, style),
+    ['status', style.text(status, status === 'stuck' ? 'red' : undefined)],
+    ['reason', style.text(init.reason)],
+    ['started', style.time(init.started_at)],
+    finished === null ? ['last progress', style.time(init.updated_at)] : ['finished', style.time(finished)],
+    ...(eta === null ? [] : [['time left', style.seconds(eta)] as const]),
+    [
+      init.reason === 'build' ? 'loaded' : 'compared',
+      style.text(
+        `${loaded} of ${total} cards (${init.percent} %), batch ${init.batch} of ${init.batches}${later}`,
+      ),
+    ],
     [
       'comparison',
       style.text(state.requested_at === null ? state.reason : 'requested, waiting for the leader'),
     ],
     ['last whole pass', style.time(state.swept_at)],
-    ['missing cards repaired', style.number(state.healed_missing)],
-    ['foreign cards repaired', style.number(state.healed_foreign)],
-    ['double cards repaired', style.number(state.healed_double)],
+    [
+      'repaired',
+      style.text(`${unplanned} not scheduled, ${wrong} wrongly scheduled, ${double} scheduled twice`),
+    ],
   ];
 });
-
-export const initFields = fieldList(initCells);
-
-function initCells(init: InitBody, style: Style): [string, Cell][] {
-  return [
-    ['status', style.text(init.status, init.status === 'stuck' ? 'red' : undefined)],
-    ['reason', style.text(init.reason)],
-    ['loaded', style.text(`${style.number(init.loaded).text} of ${style.number(init.total).text}`)],
-    ['percent', style.text(init.percent)],
-    ['batch', style.text(`${init.batch} of ${init.batches}`)],
-    ['started', style.time(init.started_at)],
-    ['updated', style.time(init.updated_at)],
-    ['finished', style.time(init.finished_at)],
-    ['time left', style.seconds(init.eta_seconds)],
-  ];
-}
 
 function readableTaskColumns(style: Style): Column<TaskBody>[] {
   return [

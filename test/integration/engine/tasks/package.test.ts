@@ -440,7 +440,7 @@ describe('a run', () => {
     scripted.follow(answering('start', REFUSED));
     for (let i = 0; i < 3; i += 1) await expect(poll()).rejects.toMatchObject({ failure: 'business' });
     expect(await run()).toMatchObject({ failed: 1, waiting: 0, lastError: expect.any(String) });
-    expect(logged).toEqual(['resume given up']);
+    expect(logged).toEqual(['resume failed, no more attempts']);
     scripted.follow(script);
     expect((await poll()).outcome.stopped).toBeUndefined();
     expect([starts(), await isStopped()]).toEqual([3, true]);

@@ -89,7 +89,7 @@ describe('a fleet', () => {
     expect(briefly(await look())).toEqual([
       'instances: ok: 1 of 1.2.3',
       'running counts: ok: match the running calls: realname 0, carddata 0, package 0',
-      'cards in rings: ok: 3 cards checked, all in their rings',
+      'scheduled cards: ok: 3 cards checked, all in the schedule',
       'stop mode: ok: enforce, by the setting stops.mode: 0 of 100 stops in the last hour, 0 of 500 in the last day, 0 held',
       'stops possible: ok: usage and status are polled, and the gateway offers stop',
       'alert rules: warning: 1 of 1 rules enabled, but none has a webhook: no one is notified',
@@ -103,7 +103,7 @@ describe('a fleet', () => {
     expect((await look({ overview: null })).map(({ check }) => check)).toEqual([
       'instances',
       'running counts',
-      'cards in rings',
+      'scheduled cards',
       'stop mode',
       'stops possible',
       'alert rules',
@@ -114,7 +114,7 @@ describe('a fleet', () => {
   it('that was never started is no reason to worry', async () => {
     expect(briefly(await look()).filter((line) => line.includes('skipped'))).toEqual([
       'instances: skipped: no instance is alive',
-      'cards in rings: skipped: the initialisation is not completed',
+      'scheduled cards: skipped: the initialisation is not completed',
       'fleet: skipped: no instance has polled yet',
     ]);
   });
@@ -147,10 +147,10 @@ describe('a fleet', () => {
     const settle = async () => {
       waited += 1;
     };
-    expect(await found('cards in rings', { settle })).toMatchObject([
+    expect(await found('scheduled cards', { settle })).toMatchObject([
       {
         status: 'failed',
-        detail: '1 card of 3 checked (9 memberships) are missing from the rings that poll them',
+        detail: '1 card of 3 checked (9 places) are missing from the schedule',
       },
     ]);
     expect(waited).toBe(1);
@@ -174,7 +174,7 @@ describe('a fleet', () => {
     expect(briefly(told)).toEqual([
       'instances: ok: 1 of 1.2.3',
       'running counts: unknown: away',
-      'cards in rings: unknown: away',
+      'scheduled cards: unknown: away',
       'stop mode: unknown: away',
       'stops possible: ok: usage and status are polled, and the gateway offers stop',
       'alert rules: unknown: away',

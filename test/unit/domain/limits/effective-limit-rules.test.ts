@@ -129,7 +129,7 @@ describe('a trial about strain', () => {
     const type = twice();
     type.obey('strained', { load: 43 });
     type.after(1_000, calls(160));
-    expect(type.join()).toBe('trial: is 160 ms a call normal, or caused by the load?');
+    expect(type.join()).toBe('testing whether fewer calls help: 160 ms a call');
   });
 
   it('leaves normal alone where no latency was seen at the limit, or load was not the reason', () => {
@@ -500,13 +500,13 @@ describe('a trial', () => {
       return type.limit.wantsTrial;
     });
     expect(wants).toEqual([false, true, false, false, false, false, true]);
-    expect(type.join()).toBe('trial: 91 ms a call, normal is 50 ms');
+    expect(type.join()).toBe('testing whether fewer calls help: 91 ms a call, usually 50 ms');
   });
 
   it('cuts to 70 %, and leaves it there where calls are faster by more than a fifth and as many', () => {
     const type = new Type();
     type.after(1_000, calls(9.5));
-    expect(type.join()).toBe('trial: is 9.5 ms a call normal, or caused by the load?');
+    expect(type.join()).toBe('testing whether fewer calls help: 9.5 ms a call');
     expect(type.inForce).toBe(70);
     expect(type.after(1_009, calls(5))).toBeNull();
     expect(type.limit.wantsTrial).toBe(false);
@@ -514,7 +514,7 @@ describe('a trial', () => {
     expect(type.limit.memory).toEqual({ limit: 70, normalMs: null });
     expect(type.limit.wantsTrial).toBe(true);
     // The next one compares with the rate before the first.
-    expect(type.join()).toBe('trial: is 7.5 ms a call normal, or caused by the load?');
+    expect(type.join()).toBe('testing whether fewer calls help: 7.5 ms a call');
     expect(type.inForce).toBe(49);
     expect(type.after(2_000, calls(5, { of: 89 }))).toContain('restored');
     expect(type.inForce).toBe(70);
@@ -605,7 +605,7 @@ describe('trials in a row', () => {
   it('were wrong where calls are as slow as before the first with little more than half in force', () => {
     const type = twice();
     type.after(1_000, calls(160));
-    expect(type.join()).toBe('160 ms a call whatever the load: restored');
+    expect(type.join()).toBe('fewer calls did not help, 160 ms a call: limit restored');
     expect(type.limit.memory).toEqual({ limit: 90, normalMs: 160 });
     expect(type.after(1_159, calls(160))).toBeNull();
     expect(type.after(1, calls(160))).toContain('growing');
@@ -619,13 +619,13 @@ describe('trials in a row', () => {
   ])('go on where %s', (_, latencyMs, ms, inForce) => {
     const type = twice();
     type.after(ms, calls(latencyMs));
-    expect(type.join({ inForce })).toBe(`trial: is ${latencyMs} ms a call normal, or caused by the load?`);
+    expect(type.join({ inForce })).toBe(`testing whether fewer calls help: ${latencyMs} ms a call`);
   });
 
   it('are a row for exactly a minute, and up to six tenths of the first', () => {
     const type = twice();
     type.after(56_000, calls(160));
-    expect(type.join({ inForce: 54 })).toContain('whatever the load');
+    expect(type.join({ inForce: 54 })).toContain('fewer calls did not help');
   });
 
   it('are a row no more once as much is in force as before the first', () => {
@@ -635,7 +635,7 @@ describe('trials in a row', () => {
     expect(type.inForce).toBe(56);
     type.after(3_000, calls(120));
     type.after(1_000, calls(170));
-    expect(type.join({ inForce: 54 })).toBe('trial: is 170 ms a call normal, or caused by the load?');
+    expect(type.join({ inForce: 54 })).toBe('testing whether fewer calls help: 170 ms a call');
   });
 });
 

@@ -153,13 +153,15 @@ describe('an attempt', () => {
     await pass(newSender());
     expect(settled).toEqual([[1, { status: 'failed', error: reason }]]);
     expect(metered).toEqual(['failed']);
-    expect(logged).toEqual([line(url, attempt, { reason, msg: 'webhook given up' })]);
+    expect(logged).toEqual([line(url, attempt, { reason, msg: 'webhook failed, no more attempts' })]);
   });
 
   it('at what is no URL is given up and names no receiver', async () => {
     due.push(delivery(1, 'nonsense'));
     await pass(newSender());
-    expect(logged).toMatchObject([{ receiver: null, reason: 'must be a URL', msg: 'webhook given up' }]);
+    expect(logged).toMatchObject([
+      { receiver: null, reason: 'must be a URL', msg: 'webhook failed, no more attempts' },
+    ]);
   });
 
   it('that another sender has taken over since is not logged', async () => {

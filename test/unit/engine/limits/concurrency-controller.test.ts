@@ -26,7 +26,7 @@ const REFUSED: Partial<StatsDelta> = {
   limitReached: 1,
 };
 
-const TRIAL = 'trial: the gateway refuses 50 % of 2000 calls; trying fewer';
+const TRIAL = 'testing whether fewer calls help: the gateway refuses 50 % of 2000';
 
 /** As fast as normal, see knowing(). */
 const WELL: Partial<StatsDelta> = { succeeded: 500, failed: 0, durationMs: 25_000, succeededMs: 25_000 };
@@ -133,7 +133,7 @@ it('restores the limit where strain stayed whatever the load, and says why', asy
   await fleet.tryRealname();
   await fleet.passes(4, { realname: { ...REFUSED, limitReached: 0 } });
   expect(await fleet.inForce()).toEqual([100, 100, 100]);
-  const reason = '50 % of the calls are refused whatever the load: restored';
+  const reason = 'fewer calls did not help, 50 % are refused: limit restored';
   expect(fleet.log.slice(1)).toEqual([{ task_type: 'realname', from: 55, to: 100, reason }]);
   expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: null, reason: null });
 });
@@ -279,8 +279,8 @@ it('tries less load with all types that work at their limit, also those that kno
   await fleet.pass({ realname: atLimit, package: atLimit, carddata: WELL });
   expect(await fleet.inForce()).toEqual([70, 100, 70]);
   expect(fleet.log.map(({ task_type, reason }) => [task_type, reason])).toEqual([
-    ['realname', 'trial: 50 ms a call, normal is 50 ms'],
-    ['package', 'trial: is 50 ms a call normal, or caused by the load?'],
+    ['realname', 'testing whether fewer calls help: 50 ms a call, usually 50 ms'],
+    ['package', 'testing whether fewer calls help: 50 ms a call'],
   ]);
 });
 

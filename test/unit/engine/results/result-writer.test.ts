@@ -99,7 +99,7 @@ beforeEach(() => {
 afterEach(() => writer.abandon());
 
 function note({ level, msg, card_id, task_type, count, reason }: Record<string, unknown>): void {
-  if (msg === 'late results fenced: lease was over') events.push(`${count} of ${task_type} fenced`);
+  if (msg === 'late results dropped: their lease was over') events.push(`${count} of ${task_type} fenced`);
   else {
     expect({ level, task_type, msg, reason }).toEqual({
       ...{ level: 50, task_type: 'realname', msg: 'result refused by the record store', reason: 'no' },

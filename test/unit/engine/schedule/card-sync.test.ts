@@ -1,4 +1,4 @@
-// Cards that are loaded into rings, and changed and removed cards in rings, cache and queue. The live store is that of this
+// Cards that are loaded into rings, and changed and removed scheduled cards, cache and queue. The live store is that of this
 // process; the cards are a table in memory, or made-up pages of changes.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Card, CardMembership } from '../../../../src/domain/cards/card.ts';

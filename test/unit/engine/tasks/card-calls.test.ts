@@ -186,7 +186,7 @@ it('says when a card is given up', async () => {
   gaveUp = true;
   status = 'stopped';
   await expect(make(true)).rejects.toMatchObject({ code: 'resume_unconfirmed' });
-  expect(logged).toEqual([{ level: 40, ...SAME, msg: 'resume given up' }]);
+  expect(logged).toEqual([{ level: 40, ...SAME, msg: 'resume failed, no more attempts' }]);
 });
 
 describe('a call that has to be waited for longer than the poll lasts', () => {

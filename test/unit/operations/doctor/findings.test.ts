@@ -1,4 +1,4 @@
-// What the doctor says about instances, and about cards in rings in states that no other test creates.
+// What the doctor says about instances, and about scheduled cards in states that no other test creates.
 import { describe, expect, it } from 'vitest';
 import { instanceFindings, ringSampleFindings } from '../../../../src/operations/doctor/fleet.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
@@ -27,7 +27,7 @@ describe('instances', () => {
   });
 });
 
-describe('the sample of cards in rings', () => {
+describe('the sample of scheduled cards', () => {
   const CONFIG = {
     id: 1,
     name: 'all',
@@ -67,7 +67,7 @@ describe('the sample of cards in rings', () => {
       await stores.live.rings.add({ configId: 1, taskType: 'realname' }, [3, 4]);
     };
     expect(await ringSampleFindings(stores, loaded, Math.random, settle)).toMatchObject([
-      { status: 'ok', detail: '4 cards checked, all in their rings' },
+      { status: 'ok', detail: '4 cards checked, all in the schedule' },
     ]);
   });
 
@@ -94,7 +94,7 @@ describe('the sample of cards in rings', () => {
     stores.records.configs.list = async () => [CONFIG, ...others.map((one) => ({ ...CONFIG, ...one }))];
     await stores.live.rings.configure({ configId: 2, taskType: 'package' }, { intervalMs: 1, enabled: true });
     expect(await ringSampleFindings(stores, loaded, Math.random, async () => {})).toMatchObject([
-      { detail: '3 cards of 3 checked (9 memberships) are missing from the rings that poll them' },
+      { detail: '3 cards of 3 checked (9 places) are missing from the schedule' },
     ]);
   });
 
@@ -108,7 +108,7 @@ describe('the sample of cards in rings', () => {
     };
     const settle = () => Promise.reject(new Error('waited'));
     expect(await ringSampleFindings(stores, loaded, random, settle)).toMatchObject([
-      { status: 'ok', detail: '150 cards checked, all in their rings' },
+      { status: 'ok', detail: '150 cards checked, all in the schedule' },
     ]);
     expect(drawn).toBe(19);
   });

@@ -286,8 +286,8 @@ describe('a card that no config polls', () => {
     [{ status: 'running', percent: 43, etaSeconds: 130 }, /initialisation is at 43 %, 3 min left/, 'init'],
     [{ status: 'stuck' }, /makes no progress/, 'doctor'],
     [{ status: 'pending' }, /has not begun/, 'init'],
-    [{ status: 'completed' }, /not in its ring/, 'init rebuild'],
-  ] as const)('is not in its ring while %j', (init, text, command) => {
+    [{ status: 'completed' }, /not in the schedule/, 'init rebuild'],
+  ] as const)('is not in the schedule while %j', (init, text, command) => {
     const told = explain({ member: false, init: { ...LOADED, ...init } });
     expect(told).toMatchObject({ state: 'not_loaded', nextDueAt: null, command: `cardpoll ${command}` });
     expect(told.text).toMatch(text);
@@ -363,7 +363,7 @@ describe('a failing card', () => {
   it.each<[CardPlace['retry'], RegExp]>([
     [{ atMs: NOW + 12_000, before: 5 }, /next try in 12 s; carrier 1: 96 % fail$/],
     [{ atMs: NOW - 1_000, before: 5 }, /a tenth of the slots for them; carrier 1: 96 % fail$/],
-    [null, /its ring reaches it in \d+ min; carrier 1: 96 % fail$/],
+    [null, /at its regular time, in \d+ min; carrier 1: 96 % fail$/],
   ])('is of a carrier that fails far more than the others: %j', (retry, text) => {
     const carriers = new Map([
       [1, { polls: 100, failed: 96 }],
@@ -379,7 +379,7 @@ describe('a failing card', () => {
   it('is left to its ring', () => {
     const told = explain({ place: place({ failuresInARow: 9 }) });
     expect(told.state).toBe('backoff');
-    expect(told.text).toMatch(/^failed 9 times in a row: polled again when its ring reaches it in \d+ min$/);
+    expect(told.text).toMatch(/^failed 9 times in a row: polled again at its regular time, in \d+ min$/);
   });
 
   it('waits for a late ring as any card does', () => {
@@ -463,10 +463,10 @@ describe('the sentences about a card', () => {
     ['no realname config matches it', { taking: null }],
     ['config 1 (config 1) matches it, but is disabled', { taking: disabled }],
     [
-      'config 1 (config 1) was enabled, but its ring is not running yet',
+      'config 1 (config 1) was enabled, but its schedule is not built yet',
       { rings: [ring({ enabled: false })] },
     ],
-    ['config 1 (config 1) was enabled, but its ring is not running yet', { rings: [] }],
+    ['config 1 (config 1) was enabled, but its schedule is not built yet', { rings: [] }],
     [
       'is not loaded yet: initialisation is at 43 %',
       { member: false, init: { ...LOADED, status: 'running', percent: 43 } },

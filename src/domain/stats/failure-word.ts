@@ -1,0 +1,6 @@
+// How people read the kinds of failed polls. JSON and logs have the kinds themselves.
+
+/** 429 and 503 are `backpressure` in the code. */
+export function failureWord(kind: string): string {
+  return kind === 'backpressure' ? 'refused' : kind;
+}
