@@ -1,5 +1,6 @@
 // Makes checked configurations from flags, environment and config file. Called by the commands, each for its own scope.
 // Knows the settings and the shapes; rules.ts has the rules between settings.
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
@@ -19,7 +20,7 @@ import { type ConfigInputs, SettingReader } from './reader.ts';
 import { checkDaemonRules, checkGatewayUrl, checkStoreRules } from './rules.ts';
 import { LOG_SEARCH, type SignSettings } from './settings/command-settings.ts';
 import { waysToSet } from './settings/setting.ts';
-import { SETTINGS } from './settings/settings.ts';
+import { CONFIG_FILE, SETTINGS } from './settings/settings.ts';
 import { readRedisTlsFiles, readTlsFiles } from './tls-files.ts';
 
 /** @throws CardpollError kind `config` with all problems at once. */
@@ -66,13 +67,27 @@ export async function loadSimulatedGateway(inputs: ConfigInputs): Promise<Gatewa
   return reader.finish(readGateway(reader, null, { needsCredentials: false }));
 }
 
-/** Only the database matters here; a Redis URL is neither needed nor refused. */
+/**
+ * Only the database matters here; a Redis URL is neither needed nor refused. Embedded stores that no daemon has made are not
+ * meant by an operator who names no database: least of all one who works with the daemon of a context.
+ */
 export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateConfig> {
   const reader = await SettingReader.open(inputs);
-  const databaseUrl = reader.read(SETTINGS.stores.databaseUrl);
-  const dataDir = reader.read(SETTINGS.stores.dataDir) ?? defaultDataDir(inputs.env);
-  return reader.finish({
+  const { databaseUrl: url, dataDir: directory } = SETTINGS.stores;
+  const databaseUrl = reader.read(url);
+  const dataDir = reader.read(directory) ?? defaultDataDir(inputs.env);
+  const config = reader.finish<MigrateConfig>({
     database: databaseUrl === null ? { kind: 'embedded', dataDir } : { kind: 'postgres', databaseUrl },
+  });
+  if (databaseUrl !== null || reader.isSet(directory) || reader.isSet(CONFIG_FILE)) return config;
+  const context = await currentContext(inputs.env);
+  if (context === null && existsSync(dataDir)) return config;
+  const why =
+    context === null
+      ? `there are no embedded stores in ${dataDir}`
+      : `context ${context.name} has a daemon's URL, not its database`;
+  throw new CardpollError('config', 'no_database', `no database is given, and ${why}`, {
+    hint: `give --config, or ${waysToSet(url)}; for embedded stores ${waysToSet(directory)}`,
   });
 }
 

@@ -153,7 +153,7 @@ export class LineFile {
     clearInterval(this.#looks);
     const waiting = this.#memory.subarray(0, this.#waiting);
     const lost = this.#dropped + linesIn(waiting) + linesIn(this.#chunk?.subarray(this.#offset));
-    if (lost > 0) this.#options.onProblem(`${this.#name}: ${lost} log lines lost at the end`);
+    if (lost > 0) this.#options.onProblem(`${this.#name}: log lines lost at the end: ${lost}`);
     if (typeof this.#options.target !== 'number') await new Promise((resolve) => close(this.#fd, resolve));
   }
 
@@ -290,7 +290,7 @@ export class LineFile {
     this.#trouble = null;
     this.#droppedBefore += dropped;
     this.#dropped = 0;
-    this.#options.onProblem(`${this.#name}: written again, ${dropped} log lines were dropped`);
+    this.#options.onProblem(`${this.#name}: written again; log lines dropped: ${dropped}`);
     if (dropped > 0) this.#options.onRecovered(dropped, reason);
   }
 

@@ -180,7 +180,7 @@ function auditTable(rows: readonly AuditBody[], style: Style): string {
   const [header = '', ...lines] = entryTable(rows, style).trimEnd().split('\n');
   const told = rows.flatMap((row, at) => [
     lines[at] ?? '',
-    ...sentenceLines(changeText(row) || 'no other values', style, '    ').map((line) =>
+    ...(changeText(row) === '' ? [] : sentenceLines(changeText(row), style, '    ')).map((line) =>
       style.paint(line, 'dim'),
     ),
   ]);
@@ -215,12 +215,12 @@ function restoredText({ before, after }: Pick<UndoBody, 'before' | 'after'>): st
   return changeText({ before: after, after: before });
 }
 
-/** `max_concurrency 100 -> 150`: the fields that differ, or all fields of a created or deleted object. */
+/** `max_concurrency 100 -> 150`: the fields that differ, or those that a created or deleted object has. */
 function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): string {
   const [from, to] = [fieldsOf(before), fieldsOf(after)];
   const names = [...new Set([...Object.keys(from), ...Object.keys(to)])];
   return names
-    .filter((name) => !isDeepStrictEqual(from[name], to[name]))
+    .filter((name) => !isDeepStrictEqual(from[name] ?? null, to[name] ?? null))
     .map((name) => {
       const [was, is] = [from[name], to[name]].map((value) => fieldText(name, value));
       if (!(name in from)) return `${name} ${is}`;

@@ -162,6 +162,11 @@ export function ofItems<Item>(table: ListTable<Item>) {
   return ({ items }: { readonly items: readonly Item[] }, style: Style) => table(items, style);
 }
 
+/** A sentence for people where the object, as it was before, would say what is not so any more. */
+export function ofGone<Item>(sentence: string, table: ListTable<Item>) {
+  return (item: Item, style: Style) => (style.forPeople ? `${sentence}\n` : table([item], style));
+}
+
 export type Field = readonly [name: string, value: Cell];
 export type FieldsOf = (style: Style) => readonly Field[];
 

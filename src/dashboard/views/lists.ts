@@ -72,7 +72,7 @@ export function alertsView({ state, ...room }: ViewProps): Part[] {
 /** `Backlog (realname): 52,000 > 50,000`. */
 export function alertText(alert: AlertBody): string {
   const { rule_name, task_type, comparison, threshold } = alert;
-  return `${rule_name} (${task_type}): ${exactText(shownValue(alert))} ${comparison} ${exactText(threshold)}`;
+  return `${rule_name} (${task_type}): ${exactText(shownValue(alert))} ${comparison} ${exactText(threshold)} when it fired`;
 }
 
 const BAR_COLUMNS = 10;

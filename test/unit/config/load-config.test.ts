@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hashOf } from '../../../src/config/admin-tokens.ts';
+import { writeContexts } from '../../../src/config/contexts.ts';
 import {
   loadClientConfig,
   loadDaemonConfig,
@@ -579,6 +580,29 @@ describe('other scopes', () => {
     expect(await loadMigrateConfig(inputs({ flags: { '--data-dir': '/data' } }))).toEqual({
       database: { kind: 'embedded', dataDir: '/data' },
     });
+  });
+
+  it('takes no embedded stores that no one has made for the database of migrations', async () => {
+    const config = temporaryDirectory('contexts');
+    const state = temporaryDirectory('state');
+    const env = { XDG_CONFIG_HOME: config, XDG_STATE_HOME: state };
+    const why = (text: RegExp) => ({
+      kind: 'config',
+      code: 'no_database',
+      message: expect.stringMatching(text),
+    });
+    await expect(loadMigrateConfig(inputs({ env }))).rejects.toMatchObject(why(/no embedded stores in/));
+    mkdirSync(join(state, 'cardpoll'));
+    const embedded = { database: { kind: 'embedded', dataDir: join(state, 'cardpoll') } };
+    expect(await loadMigrateConfig(inputs({ env }))).toEqual(embedded);
+    await writeContexts(env, {
+      current: 'prod',
+      all: [{ name: 'prod', url: 'http://prod', tokenFile: null }],
+    });
+    await expect(loadMigrateConfig(inputs({ env }))).rejects.toMatchObject(
+      why(/context prod has a daemon's URL/),
+    );
+    expect(await loadMigrateConfig(inputs({ env, yaml: 'log_level: info' }))).toEqual(embedded);
   });
 
   it("reads for log searches where logs are, and the signs of one's own", async () => {

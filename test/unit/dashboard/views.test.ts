@@ -247,7 +247,7 @@ describe('the overview', () => {
     const alert = { ...ALERT, rule_name: 'Success', comparison: '<', threshold: 90, value: 89.996 } as const;
     const firing = { items: [alert], page: 1, page_size: 100, total: 1 };
     const state = stateAfter(calmState({ columns: 120, rows: 40 }), received('firing', firing));
-    expect(screenOf(state)).toContain('✖ Success (carddata): 89.99 < 90  for');
+    expect(screenOf(state)).toContain('✖ Success (carddata): 89.99 < 90 when it fired  for');
   });
 
   it('lets what is calm go first where there is no room', () => {
@@ -259,7 +259,7 @@ describe('the overview', () => {
 
 it('an alert is shown with the threshold that it has', () => {
   const rare = { ...ALERT, value: 99.994, comparison: '<', threshold: 99.995 } as const;
-  expect(alertText(rare)).toMatch(/: 99\.99 < 99\.995$/);
+  expect(alertText(rare)).toMatch(/: 99\.99 < 99\.995 when it fired$/);
 });
 
 describe('the view of stops', () => {

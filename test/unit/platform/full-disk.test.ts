@@ -81,7 +81,7 @@ describe('a device that is always full', () => {
     await file.flush();
     await file.close();
     expect(problems[0]).toMatch(/^\/dev\/full: log lines wait and then are dropped: ENOSPC/);
-    expect(problems[1]).toBe('/dev/full: 5000 log lines lost at the end');
+    expect(problems[1]).toBe('/dev/full: log lines lost at the end: 5000');
     expect(problems).toHaveLength(2);
   });
 });
@@ -99,7 +99,7 @@ describe('a path that leads to a full device and then, reopened, to a file', () 
     file.reopen();
     await file.close();
     expect(numbersIn(link)).toEqual(Array.from({ length: 100 }, (_, n) => n));
-    expect(problems[1]).toBe(`${link}: written again, 0 log lines were dropped`);
+    expect(problems[1]).toBe(`${link}: written again; log lines dropped: 0`);
   });
 });
 
@@ -127,7 +127,7 @@ describe.runIf(mounted)('a disk that fills up and gets room again', () => {
     expect(numbers.length + missing).toBe(total + 1);
     expect(file.dropped).toBe(missing);
     expect(numbers.at(-1)).toBe(total);
-    expect(problems[1]).toBe(`${path}: written again, ${missing} log lines were dropped`);
+    expect(problems[1]).toBe(`${path}: written again; log lines dropped: ${missing}`);
   });
 
   it('lets go of a rotated and removed file, and writes a cut line again in whole', async () => {

@@ -175,7 +175,7 @@ describe('what waits', () => {
     expect(closed).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     await close;
-    expect(problems).toEqual([`${path}: 200 log lines lost at the end`]);
+    expect(problems).toEqual([`${path}: log lines lost at the end: 200`]);
     closeSync(reader); // the write under way fails
     await turns();
     expect(vi.getTimerCount()).toBe(0); // the number may be another file's by now
@@ -210,7 +210,7 @@ describe('a file that was removed', () => {
     expect(file.dropped).toBe(3);
     expect(problems).toEqual([
       expect.stringContaining('removed'),
-      `${path}: written again, 3 log lines were dropped`,
+      `${path}: written again; log lines dropped: 3`,
     ]);
     await file.close();
     await until(() => held().length === 0);
@@ -287,7 +287,7 @@ describe('the descriptor', () => {
     await turns();
     expect(problems).toEqual([
       expect.stringContaining('ENOSPC'),
-      `${path}: written again, 0 log lines were dropped`,
+      `${path}: written again; log lines dropped: 0`,
     ]);
     expect(recoveries).toEqual([]);
     await file.close();

@@ -184,7 +184,7 @@ describe('openLogs', () => {
     write.mockRestore();
     expect(said).toEqual([
       expect.stringMatching(/^cardpoll: .*api\.log: log lines wait and then are dropped: ENOSPC.*\n$/),
-      expect.stringMatching(/^cardpoll: .*api\.log: 1 log lines lost at the end\n$/),
+      expect.stringMatching(/^cardpoll: .*api\.log: log lines lost at the end: 1\n$/),
     ]);
   });
 

@@ -17,7 +17,7 @@ import { findAlertRule } from '../../named.ts';
 import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { alertColumns } from '../../output/reports/alert-tables.ts';
-import { fieldList, listTable, ofOne } from '../../output/table.ts';
+import { fieldList, listTable, ofGone, ofOne } from '../../output/table.ts';
 import { RULE, rules, show } from './alert-rules.ts';
 import { recommended } from './alerts-recommended.ts';
 
@@ -200,7 +200,12 @@ const unsilence = defineCommand({
   ],
   arguments: [{ name: '<silence_id>', doc: 'number of the silence', kind: integer(RECORD_ID_BOUNDS) }],
   run: (context, { args: [id] }) =>
-    showAnswer(context, 'ending the silence', (client) => client.deleteSilence(id), ofOne(silenceTable)),
+    showAnswer(
+      context,
+      'ending the silence',
+      (client) => client.deleteSilence(id),
+      ofGone(`silence ${id} has ended`, silenceTable),
+    ),
 });
 
 const silenceTable = listTable<SilenceBody>((style) => [

@@ -22,10 +22,11 @@ import {
 } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { findConfig, namesIn } from '../../named.ts';
+import { plainText } from '../../output/line.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { cardCount, enabledWord } from '../../output/style.ts';
-import { ofOne } from '../../output/table.ts';
+import { ofGone, ofOne } from '../../output/table.ts';
 import { confirmConfig } from '../limits/demand-plan.ts';
 
 const CONFIG = {
@@ -191,8 +192,8 @@ const remove = defineCommand({
     await confirm(context, deletionPlan(config), options);
     const { id } = config;
     const answer = await ask(context, 'deleting the polling config', (client) => client.deleteConfig(id));
-    context.io.stderr.write(`polling config ${id} is deleted\n`);
-    return printAnswer(context, answer, ofOne(configTable));
+    const said = plainText(`polling config ${id} "${config.name}" is deleted`);
+    return printAnswer(context, answer, ofGone(said, configTable));
   },
 });
 

@@ -49,7 +49,7 @@ export const alertColumns: ColumnsOf<AlertBody> = (style) => [
   { header: 'RULE', cell: (row) => style.text(`${row.rule_id} ${row.rule_name}`), least: 12 },
   { header: 'TASK', cell: (row) => style.text(row.task_type), drop: 5 },
   { header: 'CONDITION', cell: (row) => style.text(conditionText(row)), drop: 1 },
-  { header: 'VALUE', cell: (row) => style.number(shownValue(row), 0, 2), drop: 6 },
+  { header: 'AT FIRING', cell: (row) => style.number(shownValue(row), 0, 2), drop: 6 },
   { header: 'FIRED', cell: (row) => style.time(row.fired_at), drop: 7 },
   {
     header: 'RESOLVED',
