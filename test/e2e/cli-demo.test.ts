@@ -20,7 +20,7 @@ it('polls a fleet out of nothing, prints its state, and answers every command', 
     return stdout;
   };
   expect(JSON.parse(await answer('stats', '--json'))).toMatchObject({ cards_total: 500 });
-  expect(await answer('stats', 'init')).toMatch(/^loaded +500 of 500$/m);
+  expect(await answer('stats', 'init')).toMatch(/^loaded +500 of 500 cards/m);
   expect(await answer('stats')).toMatch(
     /^[●▲✖] (normal|warning|alert)[\s\S]*\n500 cards {3}1 instance [\s\S]*\nTASK +HEALTH /,
   );
