@@ -162,9 +162,8 @@ export class EffectiveLimit {
     }
     this.#trial = { limitBefore, seen };
     this.#first ??= { limitBefore, seen, inForce };
-    return this.#normalMs === null
-      ? `testing whether fewer calls help: ${ms(seen.latencyMs)} a call`
-      : `testing whether fewer calls help: ${ms(seen.latencyMs)} a call, usually ${ms(this.#normalMs)}`;
+    const usually = this.#normalMs === null ? '' : `, usually ${ms(this.#normalMs)}`;
+    return `testing whether fewer calls help: ${ms(seen.latencyMs)} a call${usually}`;
   }
 
   /** Restores the limit if a series of trials halved the load and calls are as slow as before: load was not the reason. */

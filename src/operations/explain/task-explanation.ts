@@ -134,6 +134,9 @@ function unpolled(facts: TaskFacts): Verdict | null {
   return notLoaded(facts.init, card.cardId);
 }
 
+const NOT_SCHEDULED =
+  'is not in the schedule: a new or changed card is added within seconds, a lost one by the next comparison';
+
 function notLoaded(init: InitReport, cardId: number): Verdict {
   const state = 'not_loaded';
   switch (init.status) {
@@ -143,17 +146,11 @@ function notLoaded(init: InitReport, cardId: number): Verdict {
       return { state, text, command: 'cardpoll init' };
     }
     case 'stuck':
-      return {
-        state,
-        text: 'is not loaded: the initialisation makes no progress',
-        command: 'cardpoll doctor',
-      };
+      return { state, text: 'is not loaded: initialisation makes no progress', command: 'cardpoll doctor' };
     case 'pending':
       return { state, text: 'is not loaded: the initialisation has not begun', command: 'cardpoll init' };
-    case 'completed': {
-      const text = `is not in the schedule: a new or changed card is added within seconds, a lost one by the next comparison`;
-      return { state, text: `card ${cardId} ${text}`, command: 'cardpoll init rebuild' };
-    }
+    case 'completed':
+      return { state, text: `card ${cardId} ${NOT_SCHEDULED}`, command: 'cardpoll init rebuild' };
   }
 }
 
