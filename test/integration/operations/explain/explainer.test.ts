@@ -215,7 +215,7 @@ describe('the rings', () => {
 
   it('have not got it for long where nobody begins', async () => {
     clock.advance(60_001);
-    expect((await explain()).package.text).toBe('is not loaded: the initialisation makes no progress');
+    expect((await explain()).package.text).toBe('is not loaded: initialisation makes no progress');
   });
 });
 
