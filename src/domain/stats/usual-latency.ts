@@ -5,7 +5,7 @@
 // moves it, and slow seconds move it least. So a gateway that is slower for good is the usual one after about a day, and one
 // that gets slower by a percent a minute is seen after two to four hours.
 import { AVG_DURATION_MS } from '../health.ts';
-import { type Durations, shareFrom } from '../numbers.ts';
+import { type Durations, percentileOf, shareFrom } from '../numbers.ts';
 import type { PresentMetrics } from './task-metrics.ts';
 
 export interface UsualLatency {
@@ -59,12 +59,13 @@ export function slownessOf({ polls, p50Ms, succeededMs }: Now, usual: UsualLaten
   };
 }
 
-/** `3.0 s a call, usually 0.02 s`, or the share of the calls that are slow, where most are as fast as ever. */
+/** `3.0 s a call, usually 0.02 s`, or the share of the calls that are slow and how both kinds do, where most are as fast as ever. */
 export function slownessWords({ nowMs, usualMs, slowFromMs }: Slowness, durations: Durations): string {
   const mean = `${secondsWords(nowMs)} a call, usually ${secondsWords(usualMs)}`;
   if (slowFromMs === null) return `takes ${mean}`;
   const percent = Math.max(1, Math.round(100 * shareFrom(durations, slowFromMs)));
-  return `is slow for ${percent} % of the calls: on average ${mean}`;
+  const [half, nearly] = [0.5, 0.95].map((share) => secondsWords(percentileOf(durations, share) ?? nowMs));
+  return `is slow for ${percent} % of the calls: on average ${mean} (p50 ${half}, p95 ${nearly})`;
 }
 
 /** Two digits, as an operator reads them: `12 s`, `3.0 s`, `0.05 s`, `0.004 s`. */

@@ -63,6 +63,21 @@ it('sees a gateway that gets slower by a percent a minute within four hours', ()
   expect(second / 3_600).toBeLessThan(4);
 });
 
+it.each([
+  [3, 'takes 0.12 s a call, usually 0.03 s'],
+  [24, 'takes 0.12 s a call, usually 0.02 s'],
+])('says after three hours of that what a call takes, after %i calm hours', (calmHours, words) => {
+  const slower = (second: number) => 20 * 1.01 ** (second / 60);
+  const usual = after(
+    3 * 3_600,
+    slower,
+    after(calmHours * 3_600, () => 20),
+  );
+  const slow = slownessOf(of(slower(3 * 3_600)), usual);
+  if (slow === null) throw new Error('it is slow');
+  expect(slownessWords(slow, {})).toBe(words);
+});
+
 it('is not frightened by little: a difference that no one feels, or one slow call of a few', () => {
   const usual = after(600, () => 5);
   expect(slownessOf(of(40), usual)).toBeNull();
@@ -77,7 +92,7 @@ it('names the share where most calls are as fast as ever', () => {
   );
   if (slow === null) throw new Error('it is slow');
   expect(slownessWords(slow, { 13: 900, 35: 100 })).toBe(
-    'is slow for 10 % of the calls: on average 0.32 s a call, usually 0.02 s',
+    'is slow for 10 % of the calls: on average 0.32 s a call, usually 0.02 s (p50 0.02 s, p95 2.9 s)',
   );
 });
 
