@@ -12,7 +12,9 @@ import { messageOf } from '../platform/errors.ts';
 import { ErrorReporter, Pulse } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
+import { OutageWatch } from './alerts/outage-watch.ts';
 import { OutsideHeartbeat } from './alerts/outside-heartbeat.ts';
+import { WebhookSender } from './alerts/webhook-sender.ts';
 import { DatabaseUse } from './database-use.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { FleetClock } from './fleet-clock.ts';
@@ -48,6 +50,8 @@ export class Engine implements Service {
   readonly #heartbeat: Heartbeat;
   readonly #workers: readonly Worker[];
   readonly #leaderServices: readonly Service[];
+  readonly #outages: OutageWatch;
+  readonly #webhooks: WebhookSender;
   readonly #errors: ErrorReporter;
   readonly #pulse: Pulse;
   #phase: 'starting' | 'running' | 'draining' = 'starting';
@@ -78,6 +82,25 @@ export class Engine implements Service {
     this.#leaderServices = settings.roles.includes('scheduler')
       ? leaderServices(settings, deps, this.#configs, this.#errors)
       : [];
+    const messages = {
+      ...settings.webhooks,
+      runbookUrl: settings.alerts.runbookUrl,
+      timeZone: settings.timeZone,
+    };
+    this.#outages = new OutageWatch({
+      ...part('outage-watch'),
+      ...messages,
+      alerts: records.alerts,
+      redis: this.#heartbeat,
+      postgres: this.#configs,
+      leads: () => this.leads,
+    });
+    this.#webhooks = new WebhookSender({
+      ...part('webhook-sender'),
+      ...messages,
+      outbox: records.alerts.webhooks,
+      sends: () => this.leads || this.#outages.sendsForAll,
+    });
     this.#pulse = new Pulse([this.#heartbeat, ...this.#workers], clock);
   }
 
@@ -165,6 +188,8 @@ export class Engine implements Service {
     await this.#stopRules.start();
     await this.#heartbeat.start();
     for (const service of this.#leaderServices) await service.start();
+    await this.#outages.start();
+    await this.#webhooks.start();
     await this.#stats.start();
     for (const worker of this.#workers) await worker.start();
     this.#phase = 'running';
@@ -200,7 +225,9 @@ export class Engine implements Service {
   async #leave(): Promise<void> {
     const [lead, ...led] = this.#leaderServices;
     await Promise.all([
-      this.#stopTogether(led).then(() => this.#stopTogether(lead === undefined ? [] : [lead])),
+      this.#stopTogether([...led, this.#outages, this.#webhooks]).then(() =>
+        this.#stopTogether(lead === undefined ? [] : [lead]),
+      ),
       this.#stopTogether([this.#stats]).then(() => this.#stopTogether([this.#heartbeat])),
       this.#stopTogether([this.#configs, this.#fleetClock, this.#stopRules]),
     ]);

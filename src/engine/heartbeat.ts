@@ -21,12 +21,17 @@ export class Heartbeat extends LoopService<
     return this.#clockAheadMs;
   }
 
-  /** Why the fleet counts this instance as gone, a sentence; null: it does not. */
+  /** For how long (milliseconds) the fleet has counted this instance as gone, and why; null: it does not. */
+  get outage(): { readonly lastsMs: number; readonly reason: string } | null {
+    const lastsMs = this.deps.clock.monotonic() - this.#beatAt;
+    return lastsMs <= TTL_MS ? null : { lastsMs, reason: this.#failure ?? 'no answer' };
+  }
+
+  /** The same as a sentence. */
   get silence(): string | null {
-    const silentMs = this.deps.clock.monotonic() - this.#beatAt;
-    if (silentMs <= TTL_MS) return null;
+    const { outage } = this;
     const because = this.#failure === null ? '' : `: ${this.#failure}`;
-    return `heartbeat: no answer for ${Math.round(silentMs / 1000)} s${because}`;
+    return outage && `heartbeat: no answer for ${Math.round(outage.lastsMs / 1000)} s${because}`;
   }
 
   async runOnce(): Promise<number> {

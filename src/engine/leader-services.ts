@@ -7,7 +7,6 @@ import type { ErrorReporter } from '../platform/loop.ts';
 import type { Service } from '../platform/service.ts';
 import { AlertEvaluator } from './alerts/alert-evaluator.ts';
 import { OutsideHeartbeat } from './alerts/outside-heartbeat.ts';
-import { WebhookSender } from './alerts/webhook-sender.ts';
 import { Cleaner } from './cleanup/cleaner.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { Leadership } from './leadership.ts';
@@ -93,13 +92,6 @@ export function leaderServices(
       alerts: records.alerts,
       stops: records.stops,
       stopControl: records.stopControl,
-    }),
-    new WebhookSender({
-      ...lead('webhook-sender'),
-      ...settings.webhooks,
-      runbookUrl: settings.alerts.runbookUrl,
-      timeZone: settings.timeZone,
-      outbox: records.alerts.webhooks,
     }),
     ...(heartbeatUrl === null
       ? []

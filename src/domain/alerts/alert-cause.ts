@@ -20,8 +20,11 @@ export interface OrderedCause extends AlertCause {
 /** Rule types that are the reasons of the same name. Where one of them tells somebody, `health` does not tell it once more. */
 export const TOLD_APART: readonly string[] = ['stop_surge', 'over_running'];
 
-/** Reasons that exist only after the fault has lasted for a while: a rule need not wait as long again. */
-const LATE: readonly string[] = ['init_stuck', 'no_worker', 'no_scheduler', 'database_outage'];
+/**
+ * Reasons that exist only after the fault has lasted for a minute: a rule need not wait as long again. After an outage of the stores
+ * the others are there for a moment although it is over.
+ */
+const LATE: readonly string[] = ['init_stuck'];
 
 /** Reasons about stops and readings: they do not keep cards from being polled. */
 const OF_STOPS: readonly string[] = [

@@ -16,6 +16,8 @@ import {
 
 interface ToldAlert extends AlertCondition {
   readonly id: number;
+  /** 0: of no rule, but of an outage of the stores. */
+  readonly ruleId: number;
   readonly ruleName: string;
   readonly value: number;
   readonly firedAtMs: number;
@@ -47,7 +49,7 @@ interface Told {
 }
 
 export function told(event: ToldEvent, alert: ToldAlert, { fleet, runbookUrl, timeOf }: Surroundings): Told {
-  const { ruleType, taskType, cause } = alert;
+  const { ruleType, cause } = alert;
   const { command: usual } = RULE_TYPE_FACTS[ruleType];
   const isTest = event === 'alert.test';
   const isWarning = cause?.severity === 'warning' && ruleType === 'health';
@@ -56,8 +58,14 @@ export function told(event: ToldEvent, alert: ToldAlert, { fleet, runbookUrl, ti
     severity: isTest ? 'info' : isWarning ? 'warning' : 'alert',
     command: cause?.command ?? usual,
     runbookUrl: `${runbookUrl}#${cause?.code ?? ruleType}`,
-    dedupKey: `${fleet.id}/${alert.id === 0 ? `${alert.ruleName} ${taskType}` : alert.id}`,
+    dedupKey: `${fleet.id}/${keyOf(alert)}`,
   };
+}
+
+/** Of an outage several instances may tell, none of which knows the id. */
+function keyOf({ id, ruleId, ruleName, taskType }: ToldAlert): string {
+  if (ruleId === 0) return 'stores';
+  return id === 0 ? `${ruleName} ${taskType}` : `${id}`;
 }
 
 const TEST = 'This is a test: nothing has happened';
@@ -95,11 +103,15 @@ function alertText(event: ToldEvent, alert: ToldAlert, by: Surroundings): string
   const since = `since ${by.timeOf(alert.firedAtMs)}`;
   const because = cause === null ? '' : `${cause.text}\n`;
   if (event === 'alert.fired') {
-    const now = `${because}${of} is ${valueText(ruleType, alert.value)} (${rule})`;
+    const now =
+      alert.ruleId === 0
+        ? because.trim()
+        : `${because}${of} is ${valueText(ruleType, alert.value)} (${rule})`;
     return `${ALERT_FIRED} ${ruleName}\n${now}\n${since}\ntype: ${command}\nread: ${runbookUrl}\n${foot}`;
   }
   const ended = alert.resolvedAtMs === null ? '' : ` until ${by.timeOf(alert.resolvedAtMs)}`;
-  return `${ALERT_RESOLVED} ${ruleName}\n${because}${of} ${endText(alert)} (${rule})\n${since}${ended}\n${foot}`;
+  const end = alert.ruleId === 0 ? because : `${because}${of} ${endText(alert)} (${rule})\n`;
+  return `${ALERT_RESOLVED} ${ruleName}\n${end}${since}${ended}\n${foot}`;
 }
 
 /** A rule that was changed, disabled or deleted says nothing about its metric. */

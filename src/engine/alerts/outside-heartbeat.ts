@@ -70,7 +70,8 @@ export class OutsideHeartbeat extends LoopService<
     try {
       return await this.deps.brokenPromise();
     } catch (error) {
-      return `the fleet could not be read: ${messageOf(error)}`;
+      this.#note(`the fleet could not be read: ${messageOf(error)}`, 'heartbeat withheld');
+      throw error;
     }
   }
 

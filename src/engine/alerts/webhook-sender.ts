@@ -1,5 +1,5 @@
-// Delivers the webhook outbox. Runs on the leader. Each notification is claimed with a lease, so it is sent once even
-// while two instances believe that they lead.
+// Delivers the webhook outbox. The leader does, or every instance while Redis is away (outage-watch.ts): each notification is claimed
+// with a lease, so it is sent once whoever sends.
 //
 // Life of a notification: pending -> claimed (an attempt begins) -> delivered, failed, or pending again after a pause.
 // It is delivered at least once: the claim of a sender that dies between call and settle ends by itself, and the same
@@ -12,7 +12,7 @@
 import { receiverOf } from '../../domain/alerts/webhook.ts';
 import { groupBy } from '../../domain/group-by.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { LoopService } from '../../platform/loop.ts';
+import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { Meter } from '../../platform/meter.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type {
@@ -20,7 +20,6 @@ import type {
   WebhookDelivery,
   WebhookOutbox,
 } from '../../store/ports/records/alert-records.ts';
-import type { LeaderMeans } from '../leadership.ts';
 import { attemptWebhook } from './webhook-attempt.ts';
 import { type MessageMeans, webhookMessage } from './webhook-message.ts';
 
@@ -38,8 +37,10 @@ const JITTER = 0.25;
 type Message = [WebhookDelivery, ...WebhookDelivery[]];
 
 export class WebhookSender extends LoopService<
-  LeaderMeans &
+  LoopMeans &
     MessageMeans & {
+      /** Whether this instance sends: the leader does. */
+      readonly sends: () => boolean;
       readonly outbox: WebhookOutbox;
       readonly guard: SsrfGuard;
       readonly meter: Pick<Meter, 'webhookAttempt'>;
@@ -55,7 +56,7 @@ export class WebhookSender extends LoopService<
   async runOnce(signal: AbortSignal): Promise<number> {
     this.#throwFailure();
     const limit = MAX_AT_ONCE - this.#attempts.size;
-    if (this.deps.fence() === null || limit === 0) return REST_MS;
+    if (!this.deps.sends() || limit === 0) return REST_MS;
     const deliveries = await this.deps.outbox.claim({
       limit,
       limitPerUrl: MAX_AT_ONCE_PER_URL,

@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadDaemonConfig } from '../../../src/config/load-config.ts';
+import { OutageWatch } from '../../../src/engine/alerts/outage-watch.ts';
+import { OutsideHeartbeat } from '../../../src/engine/alerts/outside-heartbeat.ts';
+import { WebhookSender } from '../../../src/engine/alerts/webhook-sender.ts';
 import { AuditDigest } from '../../../src/engine/audit-digest.ts';
 import type { EngineDeps, EngineSettings } from '../../../src/engine/engine-settings.ts';
 import { FleetClock } from '../../../src/engine/fleet-clock.ts';
@@ -22,6 +25,7 @@ import { Worker } from '../../../src/engine/work/worker.ts';
 import { HealthWatch } from '../../../src/operations/stats/history.ts';
 import { withTimeout } from '../../../src/platform/clock.ts';
 import type { ErrorReporter, LoopService } from '../../../src/platform/loop.ts';
+import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
@@ -29,6 +33,7 @@ import { openPostgresRecordStore } from '../../../src/store/postgres/record-stor
 import { FakeClock } from '../../support/fake-clock.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 import { Gate } from '../../support/gated-port.ts';
+import { MESSAGE_MEANS } from '../../support/message-means.ts';
 import { PLAIN_GATEWAY } from '../../support/one-card-calls.ts';
 import { readSourceTree } from '../../support/source-tree.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -116,6 +121,15 @@ async function make(name: string): Promise<LoopService> {
     log,
     ...means,
   });
+  const messages = {
+    ...MESSAGE_MEANS,
+    secrets: [],
+    timeZone: 'UTC',
+    guard: new SsrfGuard([]),
+    meter,
+    log,
+    ...means,
+  };
   const keeper = new LeaseKeeper({ live: stores.live, leaseMs: STEP_MS, ...means });
   const services = [
     ...(led as LoopService[]),
@@ -136,6 +150,24 @@ async function make(name: string): Promise<LoopService> {
       fleet: { id: 'a', name: 'a' },
       onForeign: () => expect.unreachable(),
       ...means,
+    }),
+    new WebhookSender({
+      ...messages,
+      outbox: stores.records.alerts.webhooks,
+      sends: () => true,
+      random: () => 0.5,
+    }),
+    // In an outage it asks in every pass who tells it.
+    new OutageWatch({
+      ...messages,
+      ...{ live: stores.live, alerts: stores.records.alerts, instanceId: 'w', leads: () => false },
+      redis: { outage: null },
+      postgres: { outage: { lastsMs: 60_000, reason: 'no answer' } },
+    }),
+    new OutsideHeartbeat({
+      ...messages,
+      ...{ url: 'http://127.0.0.1:9', intervalMs: STEP_MS, fence: () => 1 },
+      brokenPromise: async () => `at ${await stores.live.now()}`,
     }),
     new HealthWatch({ stats: { overview }, health: stores.live.health, ...means }),
     callPaceOf([{ kind: 'calls', interfaces: null, calls: 5, unit: 'second', burst: 5 }], {

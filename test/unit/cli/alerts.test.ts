@@ -372,6 +372,14 @@ describe('alerts recommended', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it('says what their webhooks hear besides, and what they cannot', async () => {
+    const { env } = await daemon([
+      { ...present, notify_channels: ['webhook'], webhook_url: 'https://h.example' },
+    ]);
+    const { stderr } = await cli(['alerts', 'recommended'], { env });
+    expect(stderr).toMatch(/hear when Redis or PostgreSQL is away; .* alerts\.heartbeat_url/);
+  });
+
   it('adds the webhook to those that have none', async () => {
     const silent = { ...present, notify_channels: [], webhook_url: null };
     const { env, requests } = await daemon([silent]);

@@ -72,10 +72,18 @@ async function recommend(client: ApiClient, isApplied: boolean, webhookUrl: stri
   return items;
 }
 
-/** Rules without a webhook only write to log and history: easily mistaken for alerts that someone gets. */
-function warnOfSilence({ io }: CommandContext, items: readonly Recommendation[]): void {
+/**
+ * What the webhooks do not cover; and rules without one, which only write to log and history: easily mistaken for alerts that someone
+ * gets.
+ */
+function warnOfSilence({ io, format }: CommandContext, items: readonly Recommendation[]): void {
   const rules = items.filter(({ id }) => id !== null);
   const silent = rules.filter(({ notify_channels }) => notify_channels.length === 0);
+  if (silent.length === 0 && rules.length > 0 && format === 'table') {
+    io.stderr.write(
+      'the webhooks also hear when Redis or PostgreSQL is away; that all daemons are dead only alerts.heartbeat_url can tell\n',
+    );
+  }
   if (silent.length === 0) return;
   const which = silent.length === rules.length ? 'these rules have' : `${silent.length} of these rules have`;
   io.stderr.write(

@@ -126,6 +126,37 @@ export interface AlertRecords {
 
   readonly webhooks: WebhookOutbox;
   readonly silences: SilenceRecords;
+  readonly outages: OutageRecords;
+}
+
+export interface OutageRecords {
+  /**
+   * Records an outage of the stores as an alert of no rule, unless one is open already, and adds the notices that were sent without
+   * the record store. `notices` null: none was; who opens it queues one for each receiver of the rules.
+   * @returns whether this call opened it; null: another call does so right now.
+   */
+  open(outage: {
+    readonly cause: AlertCause;
+    readonly beganMsAgo: number;
+    readonly notices: readonly OutageNotice[] | null;
+  }): Promise<{ readonly id: number; readonly isNew: boolean } | null>;
+  /**
+   * Ends the open outage if it began at least `leastAgeMs` ago, and queues a notice of its end for each receiver of its beginning.
+   * @param okMs for how long both stores have answered. @returns whether one was open.
+   */
+  close(okMs: number, leastAgeMs: number): Promise<boolean>;
+}
+
+/** A notification that an instance sent, or tried to send, while the record store was away. */
+export interface OutageNotice {
+  readonly url: string;
+  readonly secrets: readonly string[];
+  readonly format: WebhookFormat | null;
+  /** A UUID. */
+  readonly messageId: string;
+  readonly status: 'delivered' | 'pending' | 'failed';
+  readonly attempts: number;
+  readonly lastError: string | null;
 }
 
 export interface NewSilence extends SilenceScope {

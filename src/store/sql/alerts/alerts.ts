@@ -11,6 +11,7 @@ import { jsonOf } from '../client/rows.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './alerts.sql';
+import { sqlOutages } from './outages.ts';
 import { sqlWebhookOutbox } from './webhook-outbox.ts';
 
 const sql = statements(file);
@@ -21,6 +22,7 @@ export function sqlAlerts(client: SqlClient): AlertRecords {
   return {
     webhooks: sqlWebhookOutbox(client),
     silences: sqlSilences(client),
+    outages: sqlOutages(client),
 
     createRule: (fields) => db.one('createRule', jsonOf(fields)),
     rules: (slice) => db.slice('rules', 'countRules', [], slice),

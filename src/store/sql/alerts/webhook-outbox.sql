@@ -21,7 +21,9 @@ WITH busy AS MATERIALIZED (
     AND (o.next_attempt_at <= now() OR o.attempts = 0 AND o.next_attempt_at > now() + interval '1 minute')
     AND (o.claimed_until IS NULL OR o.claimed_until <= now())
     AND NOT EXISTS (
-      SELECT FROM webhook_outbox e WHERE e.alert_id = o.alert_id AND e.id < o.id AND e.status = 'pending')
+      SELECT FROM webhook_outbox e WHERE e.alert_id = o.alert_id AND e.id < o.id AND e.status = 'pending'
+        -- The alert of no rule has several receivers, which do not wait for each other.
+        AND (h.rule_id <> 0 OR e.url = o.url))
     -- The firing of a silenced alert waits for the end of the silence; a notification already attempted continues.
     AND NOT (o.event = 'alert.fired' AND o.attempts = 0 AND EXISTS (
       SELECT FROM alert_history h

@@ -70,7 +70,7 @@ async function deliver(): Promise<void> {
     secrets: ['whsec_dGhlIGtleSBvZiB0aGUgY29uZmlndXJhdGlvbg=='],
     timeZone: 'Asia/Shanghai',
     meter: { webhookAttempt: () => {} },
-    fence: () => 1,
+    sends: () => true,
     clock: systemClock,
     random: () => 0.5,
     log: pino({ level: 'silent' }),
@@ -258,7 +258,7 @@ describe('a message that nobody sees is not delivered', () => {
         secrets: [],
         timeZone: 'UTC',
         meter: { webhookAttempt: () => {} },
-        fence: () => 1,
+        sends: () => true,
       },
       ...{ clock: systemClock, random: () => 0.5, log: pino({ level: 'silent' }), onError: () => {} },
     });

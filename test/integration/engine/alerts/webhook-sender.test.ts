@@ -79,7 +79,7 @@ function sender(
     secrets,
     timeZone: 'UTC',
     meter: { webhookAttempt: (outcome) => outcomes.push(outcome) },
-    fence: () => (leads ? 1 : null),
+    sends: () => leads,
     clock: systemClock,
     random: () => 0.5,
     log: pino({ level: 'silent' }),

@@ -104,7 +104,7 @@ it('is withheld while the promise is broken or cannot be read, and sent as soon 
   broken = () => {
     throw new Error('Redis does not answer');
   };
-  await pass(heartbeat);
+  await expect(pass(heartbeat)).rejects.toThrow('Redis does not answer');
   expect(heartbeat.report?.trouble).toBe('the fleet could not be read: Redis does not answer');
   expect(receiver.requests).toHaveLength(1);
   broken = () => null;

@@ -1,0 +1,129 @@
+// The notices of an outage that an instance sends while PostgreSQL is away: to whom, what became of them, and when the next attempt is
+// due. Used by outage-watch.ts. Receivers are those of the enabled rules, as they were last read; one that only silenced rules have is left out.
+// A receiver is called until it accepts or refuses for good, a minute apart in the end; what is left when PostgreSQL is back goes on in
+// the outbox.
+import { randomUUID } from 'node:crypto';
+import type { AlertCause } from '../../domain/alerts/alert-cause.ts';
+import type { AlertRule } from '../../domain/alerts/alert-rule.ts';
+import type { Silence } from '../../domain/alerts/alert-silence.ts';
+import { receiverOf } from '../../domain/alerts/webhook.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Meter } from '../../platform/meter.ts';
+import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
+import type { OutageNotice } from '../../store/ports/records/alert-records.ts';
+import { attemptWebhook } from './webhook-attempt.ts';
+import { type MessageMeans, webhookMessage } from './webhook-message.ts';
+
+export interface NoticeMeans extends MessageMeans {
+  readonly guard: SsrfGuard;
+  readonly meter: Pick<Meter, 'webhookAttempt'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+interface Notice extends OutageNotice {
+  /** By the monotonic clock. */
+  readonly dueAt: number;
+}
+
+export class OutageNotices {
+  #rules: readonly AlertRule[] = [];
+  #silences: readonly Silence[] = [];
+  /** By URL; null before the first attempt of an outage. */
+  #notices: Map<string, Notice> | null = null;
+
+  constructor(private readonly means: NoticeMeans) {}
+
+  remember(rules: readonly AlertRule[], silences: readonly Silence[]): void {
+    this.#rules = rules;
+    this.#silences = silences;
+  }
+
+  /** What was sent or tried; null: nothing was, so it is still to be done. */
+  get sent(): readonly OutageNotice[] | null {
+    if (this.#notices === null) return null;
+    return [...this.#notices.values()].map(({ dueAt: _, ...notice }) => notice);
+  }
+
+  clear(): void {
+    this.#notices = null;
+  }
+
+  /** One attempt for each receiver that is due. Takes as long as an attempt. */
+  async send(cause: AlertCause, firedAtMs: number, stopped: AbortSignal): Promise<void> {
+    this.#notices ??= this.#first();
+    const now = this.means.clock.monotonic();
+    const due = [...this.#notices.values()].filter(
+      ({ status, dueAt }) => status === 'pending' && dueAt <= now,
+    );
+    for (const tried of await Promise.all(due.map((one) => this.#attempt(one, cause, firedAtMs, stopped)))) {
+      this.#notices.set(tried.url, tried);
+    }
+  }
+
+  #first(): Map<string, Notice> {
+    const first = new Map<string, Notice>();
+    for (const { webhookUrl: url, webhookSecrets: secrets, webhookFormat: format } of this.#telling()) {
+      if (url === null || first.has(url)) continue;
+      const message = { messageId: randomUUID(), status: 'pending', attempts: 0, lastError: null } as const;
+      first.set(url, { url, secrets, format, ...message, dueAt: Number.NEGATIVE_INFINITY });
+    }
+    return first;
+  }
+
+  #telling(): readonly AlertRule[] {
+    const now = this.means.clock.now();
+    const silences = this.#silences.filter(({ untilMs }) => untilMs > now);
+    return this.#rules.filter(
+      (rule) =>
+        rule.isEnabled && rule.notifyChannels.length > 0 && !silences.some((one) => covers(one, rule)),
+    );
+  }
+
+  async #attempt(
+    notice: Notice,
+    cause: AlertCause,
+    firedAtMs: number,
+    stopped: AbortSignal,
+  ): Promise<Notice> {
+    const { clock, guard, meter, log } = this.means;
+    const { url, messageId } = notice;
+    const alert = { ...OF_NO_RULE, cause, firedAtMs };
+    const event = { event: 'alert.fired', messageId, alert, group: null } as const;
+    const message = webhookMessage(event, notice, this.means, clock.now());
+    const { error, lasting, retryAfterMs } = await attemptWebhook(message, guard, stopped, clock);
+    if (stopped.aborted && error !== null) return notice;
+    const attempts = notice.attempts + 1;
+    const fields = { alert: 'Stores', receiver: receiverOf(url), attempt: attempts };
+    if (error === null) {
+      log.info(fields, 'webhook delivered');
+      meter.webhookAttempt('delivered');
+      return { ...notice, attempts, status: 'delivered' };
+    }
+    const pauseMs = Math.max(retryAfterMs, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempts - 1)));
+    log.warn({ ...fields, reason: error }, lasting ? 'webhook given up' : 'webhook not delivered');
+    meter.webhookAttempt(lasting ? 'failed' : 'retried');
+    const status = lasting ? 'failed' : 'pending';
+    return { ...notice, attempts, status, lastError: error, dueAt: clock.monotonic() + pauseMs };
+  }
+}
+
+/** As outages.open writes it. */
+const OF_NO_RULE = {
+  ...({ id: 0, ruleId: 0, ruleName: 'Stores', ruleType: 'health', taskType: 'package' } as const),
+  ...({ comparison: '>', threshold: 1, value: 2 } as const),
+  ...{ resolvedAtMs: null, resolution: null, resolvedValue: null },
+};
+
+/** As alert_is_silenced() decides it. */
+function covers({ ruleId, ruleType, taskType }: Silence, rule: AlertRule): boolean {
+  return (
+    (ruleId === null || ruleId === rule.id) &&
+    (ruleType === null || ruleType === rule.ruleType) &&
+    (taskType === null || taskType === rule.taskType)
+  );
+}

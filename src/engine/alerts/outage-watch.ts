@@ -1,0 +1,157 @@
+// Tells somebody that the stores are away, when no rule can be evaluated: a leader needs both. Runs on every instance. When a store has
+// been away for 20 s, it is told by
+//
+// - Redis alone: whoever opens the outage in the alert history, where only one can be open. Its notices are in the webhook outbox, which
+//   every instance sends now (`sendsForAll`); each is claimed by one.
+// - PostgreSQL alone, also when it takes no writes: the holder of a lease in Redis, and only if no instance can lead. Otherwise it is
+//   the trouble of some instances, which rules report.
+// - both: each instance, with the words that this is what it sees, and the same `dedup_key`; nobody else can decide.
+//
+// When PostgreSQL is back, the outage and its notices go into the history; what was not delivered goes into the outbox. The outage is
+// over when both stores have answered for 60 s (docs/decisions/0041-outages-told-without-stores.md).
+import type { AlertCause } from '../../domain/alerts/alert-cause.ts';
+import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import type { Coordination, InstanceInfo } from '../../store/ports/live/coordination.ts';
+import type { AlertRecords, SilenceRecords } from '../../store/ports/records/alert-records.ts';
+import { type NoticeMeans, OutageNotices } from './outage-notices.ts';
+
+const LOOK_EVERY_MS = 1_000;
+const TOLD_AFTER_MS = 20_000;
+const OVER_AFTER_MS = 60_000;
+const LEASE = 'outage';
+const LEASE_MS = 30_000;
+const REFRESH_EVERY_MS = 30_000;
+/** The leader ends an outage of this age whose witnesses have ended. */
+const FORGOTTEN_AFTER_MS = 3_600_000;
+
+interface Watched {
+  readonly outage: { readonly lastsMs: number; readonly reason: string } | null;
+}
+
+interface Outage {
+  /** By the monotonic clock. */
+  readonly began: number;
+  readonly cause: AlertCause;
+  /** Another instance tells it. */
+  isOfAnother: boolean;
+  isRecorded: boolean;
+}
+
+export class OutageWatch extends LoopService<
+  LoopMeans &
+    NoticeMeans & {
+      readonly live: { readonly coordination: Pick<Coordination, 'lead' | 'instances'> };
+      readonly alerts: Pick<AlertRecords, 'rules' | 'outages'> & {
+        readonly silences: Pick<SilenceRecords, 'list'>;
+      };
+      readonly instanceId: string;
+      readonly redis: Watched;
+      readonly postgres: Watched;
+      readonly leads: () => boolean;
+      readonly log: Logger;
+    }
+> {
+  readonly name = 'outage-watch';
+  readonly #notices = new OutageNotices(this.deps);
+  #outage: Outage | null = null;
+  /** Since when both stores have answered, by the monotonic clock; null: they do not. */
+  #okSince: number | null = null;
+  #refreshedAt = Number.NEGATIVE_INFINITY;
+
+  /** Nobody leads, so every instance sends what is in the outbox. */
+  get sendsForAll(): boolean {
+    const { redis, postgres } = this.deps;
+    return isAway(redis) && postgres.outage === null;
+  }
+
+  async runOnce(stopped: AbortSignal): Promise<number> {
+    const { clock, redis, postgres } = this.deps;
+    const now = clock.monotonic();
+    const isOk = redis.outage === null && postgres.outage === null;
+    this.#okSince = isOk ? (this.#okSince ?? now) : null;
+    if (isAway(redis) || isAway(postgres)) await this.#tell(stopped);
+    // What was told without PostgreSQL; also while Redis is still away.
+    const outage = this.#outage;
+    if (outage !== null && postgres.outage === null) await this.#record(outage);
+    if (this.#okSince === null) return LOOK_EVERY_MS;
+    const okMs = now - this.#okSince;
+    if (outage !== null && okMs >= OVER_AFTER_MS) await this.#end(okMs, 0);
+    if (now - this.#refreshedAt >= REFRESH_EVERY_MS) await this.#refresh(now, okMs);
+    return LOOK_EVERY_MS;
+  }
+
+  async #tell(stopped: AbortSignal): Promise<void> {
+    const { live, instanceId, redis, postgres } = this.deps;
+    if (postgres.outage === null) {
+      this.#note('redis', `Redis does not answer ${instanceId}${asFor(redis)}; it does not see the others`);
+      return;
+    }
+    // For some seconds it is not known whether the other store is away, too.
+    if (!isAway(postgres) || (redis.outage !== null && !isAway(redis))) return;
+    if (redis.outage === null) {
+      const instances = await live.coordination.instances();
+      if (instances.some(canLead)) return;
+      const none = `PostgreSQL cannot be used by any of ${instances.length} instances, says ${instanceId}`;
+      const outage = this.#note('database_outage', none + asFor(postgres));
+      const tells = (await live.coordination.lead(LEASE, instanceId, LEASE_MS)) !== null;
+      outage.isOfAnother = !tells && this.#notices.sent === null;
+    } else {
+      const both = `neither Redis nor PostgreSQL answers ${instanceId}${asFor(redis)}${asFor(postgres)}`;
+      this.#note('redis', `${both}; it does not see the others, and may itself be cut off`);
+    }
+    const outage = this.#outage;
+    if (outage === null || outage.isOfAnother) return;
+    const lastsMs = this.deps.clock.monotonic() - outage.began;
+    await this.#notices.send(outage.cause, this.deps.clock.now() - lastsMs, stopped);
+  }
+
+  /** The words of the beginning stay. */
+  #note(code: string, text: string): Outage {
+    if (this.#outage !== null) return this.#outage;
+    const { clock, log, redis, postgres } = this.deps;
+    const lastsMs = Math.max(redis.outage?.lastsMs ?? 0, postgres.outage?.lastsMs ?? 0);
+    const cause = { code, severity: 'alert', text, command: 'cardpoll doctor' } as const;
+    log.warn({ rule_name: 'Stores', reason: text }, ALERT_FIRED);
+    this.#outage = { began: clock.monotonic() - lastsMs, cause, isOfAnother: false, isRecorded: false };
+    return this.#outage;
+  }
+
+  async #record(outage: Outage): Promise<void> {
+    if (outage.isRecorded || outage.isOfAnother) return;
+    const beganMsAgo = this.deps.clock.monotonic() - outage.began;
+    const { sent: notices } = this.#notices;
+    const opened = await this.deps.alerts.outages.open({ cause: outage.cause, beganMsAgo, notices });
+    outage.isRecorded = opened !== null;
+    if (outage.isRecorded) this.#notices.clear();
+  }
+
+  async #end(okMs: number, leastAgeMs: number): Promise<void> {
+    const closed = await this.deps.alerts.outages.close(okMs, leastAgeMs);
+    if (closed) this.deps.log.info({ rule_name: 'Stores', resolution: 'recovered' }, ALERT_RESOLVED);
+    this.#outage = null;
+  }
+
+  /** Remembers who is to be told. */
+  async #refresh(now: number, okMs: number): Promise<void> {
+    const { alerts, leads } = this.deps;
+    const { items } = await alerts.rules({ offset: 0, limit: 1_000 });
+    this.#notices.remember(items, await alerts.silences.list());
+    if (leads() && this.#outage === null) await this.#end(okMs, FORGOTTEN_AFTER_MS);
+    this.#refreshedAt = now;
+  }
+}
+
+function isAway({ outage }: Watched): boolean {
+  return outage !== null && outage.lastsMs >= TOLD_AFTER_MS;
+}
+
+function asFor({ outage }: Watched): string {
+  return outage === null ? '' : `: ${outage.reason}`;
+}
+
+/** One that reaches the database, though perhaps not fast enough for cards, or not for results. */
+function canLead({ roles, databaseOutage }: InstanceInfo): boolean {
+  return roles.includes('scheduler') && (databaseOutage === null || databaseOutage.part !== undefined);
+}
