@@ -10,13 +10,14 @@ import { ansiToSvg } from './ansi-to-svg.js';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 const BINARY = join(ROOT, 'bin/cardpoll.js');
-const SIZE = { columns: 100, rows: 30 };
+const SIZE = { columns: 120, rows: 40 };
 /**
  * Between the first two troubles of the demo's gateway (src/demo.ts: 300 to 345 s, 600 to 645 s), when the limits they
  * reduced are lifted. By then every card was polled for everything.
  */
 const WARM_UP_MS = 560_000;
 const FRAME_MS = 3_000;
+const MOST_TRIES = 20;
 
 /** Name of the picture -> keys that lead to it from the one before. */
 const PICTURES = {
@@ -40,7 +41,7 @@ try {
   for (const [name, keys] of Object.entries(PICTURES)) {
     for (const key of keys) tmux('send-keys', '-t', 'screen', key);
     await sleep(FRAME_MS);
-    const frame = tmux('capture-pane', '-p', '-e', '-N', '-t', 'screen');
+    const frame = await liveFrame();
     if (name === 'overview' && !frame.includes('normal'))
       throw new Error(`The fleet is not normal:\n${frame}`);
     const file = join(ROOT, 'docs/pictures', `${name}.svg`);
@@ -55,6 +56,15 @@ try {
   }
   demo.kill();
   rmSync(directory, { recursive: true, force: true });
+}
+
+/** The screen as soon as it has data. @returns {Promise<string>} */
+async function liveFrame() {
+  for (let tries = 0; ; tries += 1) {
+    const frame = tmux('capture-pane', '-p', '-e', '-N', '-t', 'screen');
+    if ((frame.includes('live') && !frame.includes('asking')) || tries === MOST_TRIES) return frame;
+    await sleep(FRAME_MS);
+  }
 }
 
 /** @returns {Promise<number>} */

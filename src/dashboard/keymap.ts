@@ -1,5 +1,6 @@
 // The table of keys. model.ts carries out its commands, and the help line and the help page are drawn from it.
-import { failingCards, isStale, type State, type View } from './state.ts';
+import { canOpen, OPENING } from './opening.ts';
+import { isStale, type State, type View } from './state.ts';
 
 type Dialog = 'help' | 'prompt' | 'confirm';
 
@@ -31,7 +32,7 @@ const BINDINGS = [
   { keys: ['/'], shown: '/', label: 'card', command: 'search', inLine: always },
   { keys: ['up', 'k'], shown: '↑ k', label: 'row or task type above', command: 'up' },
   { keys: ['down', 'j'], shown: '↓ j', label: 'row or task type below', command: 'down' },
-  { keys: ['return'], shown: 'Enter', label: 'open', command: 'open', views: TASKS, inLine: canOpen },
+  { keys: ['return'], shown: 'Enter', label: 'open', command: 'open', views: OPENING, inLine: offersOpen },
   { keys: ['right', 'l'], shown: '→ l', label: 'open', command: 'open', views: ['overview'] },
   { keys: ['left', 'h'], shown: '← h', label: 'task type before', command: 'left', views: ['task'] },
   {
@@ -114,9 +115,9 @@ function hasHeld({ data }: State): boolean {
   return data.stops.body?.state === 'held';
 }
 
-/** The view of a task type opens its failing cards. */
-function canOpen(state: State): boolean {
-  return state.view !== 'task' || failingCards(state).length > 0;
+/** Among stops the keys that decide need the room. */
+function offersOpen(state: State): boolean {
+  return state.view !== 'stops' && canOpen(state);
 }
 
 function change<Name extends string>(

@@ -12,6 +12,7 @@ import {
   switchChange,
 } from './changes.ts';
 import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';
+import { placeBehind } from './opening.ts';
 import {
   CARD_QUESTION,
   intervalQuestion,
@@ -30,6 +31,9 @@ import {
   type View,
 } from './state.ts';
 import { dismissQuestion, modeQuestion, releaseAllQuestion, releaseQuestion } from './stop-changes.ts';
+
+/** Steps back that are kept. */
+const LONGEST_TRAIL = 8;
 
 export function reduce(state: State, event: Event): State {
   switch (event.type) {
@@ -114,11 +118,14 @@ const COMMANDS: Record<Command, (state: State, key: string) => State> = {
   left: (state) => otherTask(state, -1),
   right: (state) => otherTask(state, 1),
   open: (state) => {
-    if (state.view !== 'task') return shown(state, 'task');
-    const card = failingCards(state)[state.picked];
-    return card === undefined ? noneFails(state) : opened(state, String(card.card_id));
+    const place = placeBehind(state) ?? {};
+    return typeof place === 'string' ? noticed(state, place) : entered(state, place);
   },
-  back: (state) => shown(state, 'overview'),
+  back: ({ trail, ...state }) => {
+    const before = trail.at(-1);
+    if (before === undefined) return shown({ ...state, trail }, 'overview');
+    return { ...withCard(state, before.card), ...before, trail: trail.slice(0, -1), notice: null };
+  },
   search: (state) => proposed(state, CARD_QUESTION),
   limit: (state) => onTask(state, limitQuestion),
   pause: (state) => onTask(state, pauseQuestion),
@@ -131,7 +138,10 @@ const COMMANDS: Record<Command, (state: State, key: string) => State> = {
     const isListed = state.view === 'task';
     const card = isListed ? failingCards(state)[state.picked] : state.data.card.body?.card;
     if (card === undefined)
-      return isListed ? noneFails(state) : noticed(state, 'nothing is known of the card yet');
+      return noticed(
+        state,
+        isListed ? `no card of ${state.taskType} fails` : 'nothing is known of the card yet',
+      );
     return proposed(state, pollChange(state.taskType, card.card_id));
   },
   acknowledge: (state) => onPicked(state, listedAlerts(state), acknowledgeChange),
@@ -164,11 +174,24 @@ const COMMANDS: Record<Command, (state: State, key: string) => State> = {
   refuse: (state) => ({ ...state, confirm: null, prompt: null, notice: null }),
   erase: (state) => edited(state, (text) => [...text].slice(0, -1).join('')),
   'erase-all': (state) => edited(state, () => ''),
-  enter: (state) => entered(state),
+  enter: answered,
 };
 
 function shown(state: State, view: View): State {
-  return view === state.view ? state : { ...state, view, picked: 0, notice: null };
+  return view === state.view ? state : { ...state, view, picked: 0, notice: null, trail: [] };
+}
+
+/** Goes deeper: Esc leads back. */
+function entered(state: State, { card = state.card, ...place }: Partial<State>): State {
+  const { view, picked, taskType } = state;
+  const trail = [...state.trail, { view, picked, taskType, card: state.card }].slice(-LONGEST_TRAIL);
+  return { ...withCard(state, card), picked: 0, notice: null, trail, ...place };
+}
+
+/** What was read of another card is not shown. */
+function withCard<Part extends Pick<State, 'card' | 'data'>>(state: Part, card: string | null): Part {
+  if (card === state.card) return state;
+  return { ...state, card, data: { ...state.data, card: { body: null, atMs: null, problem: null } } };
 }
 
 function neighbour<T>(list: readonly T[], one: T, step: number): T {
@@ -234,7 +257,7 @@ function edited(state: State, edit: (text: string, question: Question) => string
   return { ...state, prompt: { ...prompt, text: edit(prompt.text, prompt.question), problem: null } };
 }
 
-function entered(state: State): State {
+function answered(state: State): State {
   const { prompt } = state;
   if (prompt === null) return state;
   const text = prompt.text.trim();
@@ -242,19 +265,9 @@ function entered(state: State): State {
   if (text === '') return closed;
   const answer = prompt.question.answer(text);
   if ('problem' in answer) return { ...state, prompt: { ...prompt, problem: answer.problem } };
-  return 'card' in answer ? opened(closed, answer.card) : proposed(closed, answer);
-}
-
-function opened(state: State, card: string): State {
-  const unread = { body: null, atMs: null, problem: null };
-  const data = card === state.card ? state.data : { ...state.data, card: unread };
-  return { ...shown(state, 'card'), card, data };
+  return 'card' in answer ? entered(closed, { view: 'card', card: answer.card }) : proposed(closed, answer);
 }
 
 function noticed(state: State, text: string, tone: 'red' | 'dim' = 'red'): State {
   return { ...state, notice: { text, tone } };
-}
-
-function noneFails(state: State): State {
-  return noticed(state, `no card of ${state.taskType} fails`);
 }

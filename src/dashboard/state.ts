@@ -88,6 +88,8 @@ export interface State {
   readonly picked: number;
   /** The card that its view shows, as it was typed. */
   readonly card: string | null;
+  /** The places that Enter led away from, the latest last. */
+  readonly trail: readonly Pick<State, 'view' | 'picked' | 'taskType' | 'card'>[];
   readonly help: boolean;
   readonly prompt: Prompt | null;
   readonly confirm: PlannedChange | null;
@@ -154,6 +156,7 @@ export function initialState(
     taskType: 'realname',
     picked: 0,
     card: null,
+    trail: [],
     help: false,
     prompt: null,
     confirm: null,

@@ -151,6 +151,44 @@ describe('moving about', () => {
     expect(press(picked, 'right')).toMatchObject({ taskType: 'package', picked: 0 });
   });
 
+  it.each([
+    ['a stop', { view: 'stops', picked: 1 }, { view: 'card', card: String(Number.MAX_SAFE_INTEGER - 1) }],
+    ['a trigger', { view: 'triggers' }, { view: 'task', taskType: 'carddata' }],
+    ['an alert of a task type', { view: 'alerts' }, { view: 'task', taskType: 'carddata' }],
+    ['a reason of a task type', { view: 'health' }, { view: 'task', taskType: 'carddata' }],
+  ] as const)('Enter on %s opens what explains it, and Esc leads back to the row', (_, place, behind) => {
+    const at = troubledState({ ...place, card: null });
+    const opened = press(at, 'return');
+    expect(opened).toMatchObject({ ...behind, picked: 0 });
+    expect(press(opened, 'escape')).toMatchObject({ picked: 0, ...place, taskType: at.taskType, card: null });
+    expect(press(opened, '1', 'escape')).toMatchObject({ view: 'overview', trail: [] });
+  });
+
+  it.each([
+    ['stops_held', null, { view: 'stops' }],
+    ['no_scheduler', null, { view: 'instances' }],
+    ['nothing_polled', 'realname', { view: 'configs' }],
+    ['limit_reduced', 'package', { view: 'task', taskType: 'package' }],
+    ['database_outage', null, { view: 'health', notice: { text: expect.stringContaining('whole fleet') } }],
+  ] as const)('Enter on the reason %s opens the view that says more', (code, task_type, behind) => {
+    const [reason] = TROUBLED.health_reasons;
+    if (reason === undefined) throw new Error('the fixture has reasons');
+    const overview = { ...TROUBLED, health_reasons: [{ ...reason, code, task_type }] };
+    const state = stateAfter(troubledState({ view: 'health' }), received('overview', overview));
+    expect(press(state, 'return')).toMatchObject(behind);
+  });
+
+  it('Esc leads back from card to card, past a search, and ends at the overview', () => {
+    const at = troubledState({ view: 'stops', card: null });
+    const searched = press(at, 'return', '/', '7', 'return');
+    expect(searched).toMatchObject({ view: 'card', card: '7' });
+    const first = press(searched, 'escape');
+    expect(first).toMatchObject({ view: 'card', card: String(Number.MAX_SAFE_INTEGER) });
+    expect(first.data.card.body).toBeNull();
+    expect(press(first, 'escape')).toMatchObject({ view: 'stops' });
+    expect(press(first, 'escape', 'escape')).toMatchObject({ view: 'overview' });
+  });
+
   it('reads stops only while their view is open', () => {
     expect(VIEWS.filter((view) => sourcesOf(emptyState({ view })).includes('stops'))).toEqual(['stops']);
   });

@@ -1,0 +1,57 @@
+// What Enter opens: behind a task type its view, behind a failing card or a stop the card, behind an alert or a reason of the health
+// the view that explains it. Esc leads back the same way. Pure.
+import type { HealthReasonBody } from '../api/client/client-bodies.ts';
+import { failingCards, listedAlerts, type State, type View } from './state.ts';
+
+/** Where to, or a sentence that says why there is nothing to open. */
+type Place = Partial<Pick<State, 'view' | 'taskType' | 'card'>> | string;
+
+const PLACES: Partial<Record<View, (state: State) => Place>> = {
+  overview: () => ({ view: 'task' }),
+  task: ({ picked, ...state }) => {
+    const card = failingCards(state)[picked];
+    return card === undefined ? `no card of ${state.taskType} fails` : cardPlace(card);
+  },
+  stops: ({ data, picked }) => cardPlace(data.stops.body?.items[picked]),
+  triggers: ({ data, picked }) => taskPlace(data.triggers.body?.items[picked]),
+  alerts: (state) => {
+    const alert = listedAlerts(state)[state.picked];
+    return alert?.rule_type === 'stop_surge' ? { view: 'stops' } : taskPlace(alert);
+  },
+  health: ({ data, picked }) => {
+    const reason = data.overview.body?.health_reasons[picked];
+    const view = reason && VIEW_OF_REASON[reason.code];
+    return view === undefined ? taskPlace(reason) : { view };
+  },
+};
+
+/** Reasons of a task type that have no line here are explained by its view. */
+const VIEW_OF_REASON: Partial<Record<HealthReasonBody['code'], View>> = {
+  ...{ stop_surge: 'stops', stops_held: 'stops', stop_unconfirmed: 'stops', over_running: 'stops' },
+  ...{ usage_jump: 'stops', stop_modes_differ: 'stops' },
+  ...{ no_worker: 'instances', no_scheduler: 'instances', instance_clocks_differ: 'instances' },
+  ...{ reload_failed: 'instances', logs_not_written: 'instances', time_zones_differ: 'instances' },
+  ...{ nothing_polled: 'configs', pace_short: 'configs' },
+};
+
+export const OPENING: readonly View[] = Object.keys(PLACES) as View[];
+
+/** @returns undefined in a view where nothing can be opened. */
+export function placeBehind(state: State): Place | undefined {
+  return PLACES[state.view]?.(state);
+}
+
+/** Whether there is something behind the picked row. */
+export function canOpen(state: State): boolean {
+  return typeof (placeBehind(state) ?? '') !== 'string';
+}
+
+function cardPlace(of: { readonly card_id: number } | undefined): Place {
+  return of === undefined ? 'nothing is picked: the list is empty' : { view: 'card', card: `${of.card_id}` };
+}
+
+function taskPlace(of: { readonly task_type: State['taskType'] | null } | undefined): Place {
+  if (of === undefined) return 'nothing is picked: the list is empty';
+  if (of.task_type === null) return 'it is about the whole fleet: no view says more';
+  return { view: 'task', taskType: of.task_type };
+}
