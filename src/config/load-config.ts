@@ -87,7 +87,7 @@ export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateCo
       ? `there are no embedded stores in ${dataDir}`
       : `context ${context.name} has a daemon's URL, not its database`;
   throw new CardpollError('config', 'no_database', `no database is given, and ${why}`, {
-    hint: `give --config, or ${waysToSet(url)}; for embedded stores ${waysToSet(directory)}`,
+    hint: 'give --config or --database-url; for embedded stores --data-dir',
   });
 }
 

@@ -10,7 +10,7 @@ import { type CommandContext, type CommandSpec, defineCommand } from '../command
 import { CONFIRM_OPTIONS, confirmIf } from '../confirm.ts';
 import { plainText } from '../output/line.ts';
 import { printAll, printAnswer, printPage, valueText } from '../output/print.ts';
-import { type Style, sentenceLines } from '../output/style.ts';
+import { INDENT, type Style, sentenceLines } from '../output/style.ts';
 import { listTable, ofOne, textOf } from '../output/table.ts';
 import { PAST_TIME, pastRange } from '../past-time.ts';
 import { configPlan, type DemandPlan, limitPlan, measuredTask } from './limits/demand-plan.ts';
@@ -180,7 +180,7 @@ function auditTable(rows: readonly AuditBody[], style: Style): string {
   const [header = '', ...lines] = entryTable(rows, style).trimEnd().split('\n');
   const told = rows.flatMap((row, at) => [
     lines[at] ?? '',
-    ...(changeText(row) === '' ? [] : sentenceLines(changeText(row), style, '    ')).map((line) =>
+    ...(changeText(row) === '' ? [] : sentenceLines(changeText(row), style, INDENT)).map((line) =>
       style.paint(line, 'dim'),
     ),
   ]);

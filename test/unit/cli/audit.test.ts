@@ -168,10 +168,10 @@ it('keeps who, action and object at 80 columns, with the change below', async ()
   const { stdout } = await cli(['audit'], { env, tty: true, columns: 80 });
   expect(stdout).toMatch(/^AT +ID +WHO +ACTION +OBJECT/m);
   expect(stdout).toMatch(
-    / 7 +ops1 +alert_rule\.update +alert_rule 12 .*\n {4}was max_concurrency 100, reason/,
+    / 7 +ops1 +alert_rule\.update +alert_rule 12 .*\n {2}was max_concurrency 100, reason/,
   );
   expect(stdout).toMatch(
-    / 8 +anna +concurrency\.set +task_type realname .*\n {4}max_concurrency 100 -> 150\n/,
+    / 8 +anna +concurrency\.set +task_type realname .*\n {2}max_concurrency 100 -> 150\n/,
   );
   const piped = (await cli(['audit'], { env })).stdout.split('\n');
   expect(piped.find((line) => line.includes('concurrency.set'))?.length).toBeLessThan(120);

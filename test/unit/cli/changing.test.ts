@@ -741,7 +741,7 @@ describe('what asks first', () => {
   it('init rebuild names no size of a batch, which each daemon sets itself', async () => {
     const { env } = await daemonThatSays(json(OVERVIEW));
     const { stdout } = await cli(['init', 'rebuild', '--dry-run'], { env });
-    expect(stdout).toContain('about 1,000,000, in batches, and repair');
+    expect(stdout).toContain('all 1,000,000 cards, and repair');
   });
 
   it('init rebuild knows the size of the fleet before initialisation has begun', async () => {
@@ -751,7 +751,7 @@ describe('what asks first', () => {
       json(isOverview ? { ...OVERVIEW, init } : { ...INIT_STATE, ...init })(request, response);
     });
     const { stdout } = await cli(['init', 'rebuild', '--dry-run'], { env });
-    expect(stdout).toContain('about 1,000,000, in batches');
+    expect(stdout).toContain('all 1,000,000 cards');
   });
 });
 

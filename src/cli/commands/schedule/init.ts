@@ -27,7 +27,7 @@ async function planOf(context: CommandContext): Promise<string[]> {
   const { body } = await ask(context, 'counting the cards', (client) => client.overview());
   const cards = body.cards_total.toLocaleString('en-US');
   return [
-    `Compare the schedule with all cards, about ${cards}, in batches, and repair the differences.`,
+    `Compare the schedule with all ${cards} cards, and repair what differs.`,
     'Polling continues meanwhile; the database reads every card once.',
   ];
 }

@@ -166,19 +166,17 @@ export const initStateFields = fieldList<InitStateBody>((init, style) => {
   const [loaded, total, unplanned, wrong, double] = [init.loaded, init.total, missing, foreign, twice].map(
     (count) => style.number(count).text,
   );
-  const later = status === 'completed' ? '; later cards follow within seconds' : '';
+  const more =
+    status === 'completed'
+      ? '; later cards follow within seconds'
+      : ` (${init.percent} %), batch ${init.batch} of ${init.batches}`;
   return [
     ['status', style.text(status, status === 'stuck' ? 'red' : undefined)],
     ['reason', style.text(init.reason)],
     ['started', style.time(init.started_at)],
     finished === null ? ['last progress', style.time(init.updated_at)] : ['finished', style.time(finished)],
     ...(eta === null ? [] : [['time left', style.seconds(eta)] as const]),
-    [
-      init.reason === 'build' ? 'loaded' : 'compared',
-      style.text(
-        `${loaded} of ${total} cards (${init.percent} %), batch ${init.batch} of ${init.batches}${later}`,
-      ),
-    ],
+    [init.reason === 'build' ? 'loaded' : 'compared', style.text(`${loaded} of ${total} cards${more}`)],
     [
       'comparison',
       style.text(state.requested_at === null ? state.reason : 'requested, waiting for the leader'),
