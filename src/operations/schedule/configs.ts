@@ -13,7 +13,8 @@ import {
   type PollingConfig,
 } from '../../domain/schedule/polling-config.ts';
 import { achievedIntervalMsOf } from '../../domain/schedule/schedule-pace.ts';
-import { askPerTaskType, TASKS, type TaskType } from '../../domain/task-type.ts';
+import { presentMetricsOf } from '../../domain/stats/task-metrics.ts';
+import { askPerTaskType, perTaskType, TASKS, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError, nullIfUnavailable } from '../../platform/errors.ts';
 import { waitMsOf } from '../../store/ports/live/fleet-reading.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
@@ -38,6 +39,8 @@ interface Schedule {
   readonly nowMs: number;
   /** How long a card waits that comes due; null: none is polled. */
   readonly waitMs: Readonly<Record<TaskType, number | null>>;
+  /** Polls a second that the limit in force allows; null: not known, none of the last seconds succeeded. */
+  readonly perSecond: Readonly<Record<TaskType, number | null>>;
 }
 
 export class ConfigOperations {
@@ -138,23 +141,35 @@ export class ConfigOperations {
       members,
       achievedIntervalSeconds: achievedMs === null ? null : Math.round(achievedMs / 100) / 10,
       skippedRevolutions: schedule === null ? null : (ring?.skippedRevolutions ?? 0),
-      problems: problemsOf(config, {
-        all,
-        members,
-        rateLimits: this.deps.rateLimits,
-        offers: this.deps.offers,
-      }),
+      problems: [
+        ...problemsOf(config, {
+          all,
+          members,
+          rateLimits: this.deps.rateLimits,
+          offers: this.deps.offers,
+        }),
+        ...demandProblems(config, all, schedule),
+      ],
     };
   }
 
   /** @returns null while the live store is unavailable: configs stay readable and changeable then. */
   #schedule(): Promise<Schedule | null> {
     const { live } = this.deps;
-    const waits = askPerTaskType(async (taskType) =>
-      waitMsOf(...(await Promise.all([live.work.counts(taskType), live.stats.read(taskType)]))),
-    );
-    return nullIfUnavailable(Promise.all([live.rings.list(), live.now(), waits])).then(
-      (read) => read && { rings: read[0], nowMs: read[1], waitMs: read[2] },
+    const pace = askPerTaskType(async (taskType) => {
+      const [counts, stats] = await Promise.all([live.work.counts(taskType), live.stats.read(taskType)]);
+      const { callMs } = presentMetricsOf(stats.now);
+      const perSecond = callMs === null ? null : (1000 * counts.effectiveConcurrency) / Math.max(1, callMs);
+      return { waitMs: waitMsOf(counts, stats), perSecond };
+    });
+    return nullIfUnavailable(Promise.all([live.rings.list(), live.now(), pace])).then(
+      (read) =>
+        read && {
+          rings: read[0],
+          nowMs: read[1],
+          waitMs: perTaskType((taskType) => read[2][taskType].waitMs),
+          perSecond: perTaskType((taskType) => read[2][taskType].perSecond),
+        },
     );
   }
 }
@@ -203,6 +218,29 @@ export function problemsOf(
     problems.push(`no enabled config polls ${config.taskType}`);
   }
   return problems;
+}
+
+/** Up to this multiple of what the limit allows, the measurement may be off. The command line asks above the same. */
+const FAR_OVER = 2;
+
+/** Says of the configs that demand most that all of their task type need far more than can be polled; in the answer of a change, too. */
+function demandProblems(
+  config: PollingConfig,
+  all: readonly PollingConfig[],
+  schedule: Schedule | null,
+): string[] {
+  const perSecond = schedule?.perSecond[config.taskType] ?? null;
+  if (schedule === null || perSecond === null || config.status === 0) return [];
+  const demandOf = ({ id, taskType, intervalSeconds }: PollingConfig) =>
+    (schedule.rings.find((ring) => ring.configId === id && ring.taskType === taskType)?.members ?? 0) /
+    intervalSeconds;
+  const enabled = all.filter(({ taskType, status }) => taskType === config.taskType && status === 1);
+  const demand = enabled.reduce((sum, one) => sum + demandOf(one), 0);
+  if (demand <= FAR_OVER * perSecond || demandOf(config) < demand / enabled.length) return [];
+  const [need, room] = [demand, perSecond].map((rate) => Math.round(rate).toLocaleString('en-US'));
+  return [
+    `the configs of ${config.taskType} need ${need} polls a second, and its limit allows about ${room}: a backlog grows`,
+  ];
 }
 
 /** @returns why the gateway does not allow this interval; null when it does. */

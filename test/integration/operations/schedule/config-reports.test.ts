@@ -9,6 +9,7 @@ import { CardpollError } from '../../../../src/platform/errors.ts';
 import type { RingState, Rings } from '../../../../src/store/ports/live/rings.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
+import { statsDelta } from '../../../support/stats-delta.ts';
 
 const ANNA: Actor = { name: 'anna', role: 'admin', address: null, requestId: null };
 const NO_CARD = 'no card matches it';
@@ -165,4 +166,37 @@ describe('while the live store is away', () => {
       await expect(failing(bug).list()).rejects.toBe(bug);
     },
   );
+});
+
+it('says in the answer of a change that it asks for far more than can be polled', async () => {
+  const ids = Array.from({ length: 600 }, (_, i) => i + 1);
+  await fill(1, 'realname', ids);
+  await fill(2, 'carddata', ids);
+  for (const taskType of ['realname', 'carddata'] as const) {
+    await stores.live.work.setMaxConcurrency(taskType, 10);
+    const delta = statsDelta({ succeeded: 20, failed: 0, durationMs: 20_000 });
+    await stores.live.stats.record(taskType, 'w', 1, delta);
+  }
+  const configs = configsOver();
+  const set = async (intervalSeconds: number) =>
+    (await configs.update(ANNA, 1, { intervalSeconds }, null)).problems;
+  expect(await set(60)).toEqual([]);
+  expect(await set(30)).toEqual([]);
+  expect(await set(10)).toEqual([
+    'the configs of realname need 60 polls a second, and its limit allows about 10: a backlog grows',
+  ]);
+  const vip = {
+    name: 'VIP',
+    taskType: 'realname',
+    cardCondition: 'any',
+    carrierId: 7,
+    intervalSeconds: 3_600,
+  } as const;
+  expect(
+    (await configs.create(ANNA, { ...vip, priority: 0, status: 1 })).problems,
+    'not of one that asks for little',
+  ).toEqual([expect.not.stringContaining('need')]);
+  expect((await configs.list()).find(({ id }) => id === 2)?.problems).toEqual([]);
+  const off = await configs.update(ANNA, 1, { status: 0 }, null);
+  expect(off.problems.filter((one) => one.includes('need'))).toEqual([]);
 });
