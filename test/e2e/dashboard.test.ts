@@ -85,6 +85,8 @@ it('opens, leads through the views, changes a limit and leaves everything as it 
   await shell.press('?');
   await shell.waitFor(/Keys that change something/);
   await shell.press('Escape', 'Escape');
+  await shell.waitFor(/^cardpoll {2}configs/);
+  await shell.press('Escape');
   await shell.waitFor(/^cardpoll {2}overview/);
 
   await shell.press('L');
