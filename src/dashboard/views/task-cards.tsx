@@ -54,7 +54,7 @@ export function taskTable({ tasks, history, nowMs, picked, columns }: Tasks): Li
       align: 'right',
     },
     { header: 'POLLED EVERY', cell: intervalCell, drop: 4 },
-    { header: 'DRAINS IN', cell: drainCell, drop: 3 },
+    { header: 'BACKLOG', cell: drainCell, drop: 3 },
   ];
   return tableLines(tasks, wanted, { columns, rows: 1 + tasks.length, selected: indexOf(tasks, picked) });
 }
@@ -123,7 +123,7 @@ export function numberLines(task: TaskBody, gaugeColumns: number, running: numbe
     [
       span('every ', 'dim'),
       intervalCell(task),
-      span('  drains in ', 'dim'),
+      span('  backlog ', 'dim'),
       drainCell(task),
       ...some(cards, 'cards'),
     ],
@@ -186,10 +186,10 @@ function intervalCell({ interval_seconds: wanted, achieved_interval_seconds: ach
 
 function drainCell({ capacity }: TaskBody): Span {
   const { drain_seconds: drain, capacity_per_second: measured, held_by: heldBy } = capacity;
-  if (drain === 0) return span('empty');
-  if (drain !== null) return span(seconds(drain));
+  if (drain === 0) return span('none');
+  if (drain !== null) return span(`gone in ${seconds(drain)}`);
   if (heldBy !== null) return span('held', 'red');
-  return measured === null ? span('not known') : span('never', 'red');
+  return measured === null ? span('not known') : span('never gone', 'red');
 }
 
 function toneIf(condition: boolean, tone: Tone): Tone | undefined {

@@ -411,9 +411,9 @@ describe('the line of stops', () => {
 });
 
 it.each([
-  ['not known while nothing was measured', null, null, /drains in not known/],
-  ['never where the demand exceeds the capacity', 100, null, /drains in never/],
-  ['held while a breaker is open', null, 'the gateway is dead', /drains in held/],
+  ['not known while nothing was measured', null, null, /backlog not known/],
+  ['never where the demand exceeds the capacity', 100, null, /backlog never gone/],
+  ['held while a breaker is open', null, 'the gateway is dead', /backlog held/],
 ])('the card of a task type says of a backlog: %s', (_, capacity_per_second, held_by, pattern) => {
   const { overview } = calmState().data;
   const tasks = (overview.body?.tasks ?? []).map((task) => ({
