@@ -8,8 +8,11 @@ import { dated } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import type { InitReport, InitState } from './schedule-report.ts';
 
-/** Longer without progress in a batch, or not even begun, is stuck (operations interface, section 7). */
-const INIT_STUCK_AFTER_MS = 60_000;
+/**
+ * Longer without progress in a batch, or not even begun, is stuck (operations interface, section 7): its message goes out within a
+ * minute, and a statement that PostgreSQL ends after 30 s is not one.
+ */
+const INIT_STUCK_AFTER_MS = 35_000;
 
 export class InitOperations {
   /** Since when initialisation is pending, by the monotonic clock: no store has that time, least of all without a leader. */
