@@ -55,7 +55,8 @@ export function renderStill(state: State): string[] {
   const moment = plain(new Date(dataTimeMs(state)).toISOString().replace(/\.\d+/, ''));
   const top = [
     ...linesOf(<Ends left={titleOf(state)} right={moment} />, columns),
-    ...linesOf(bandOf(state, { columns, rows: TABS_FROM_ROWS }), columns),
+    // It is kept, so it says all of the sentence.
+    ...linesOf(bandOf(state, { columns, rows: TABS_FROM_ROWS }, state.rows), columns),
   ];
   const view = overviewView({ state, columns, rows: state.rows - top.length });
   const lines = [...top, ...stacked(view, columns, isStale(state))].slice(0, state.rows);
@@ -84,16 +85,18 @@ function frameLines({ state, columns, rows }: ViewProps): string[] {
   return [...lines, ...Array<string>(above - lines.length).fill(''), ...bottom];
 }
 
-/** From so many rows on the band has a row of colour above and below, and more rows for its sentence. */
+/** Of the sentence and the command, where there is a command to take back what was changed before. */
+const BAND_ROWS = 4;
+/** From so many rows on the band has a row of colour above and below. */
 const TALL_FROM_ROWS = 38;
 
-/** The overview and the view of a task type have the sentence and its command, other views one line. */
-function bandOf(state: State, { columns, rows }: Room): Part {
+/** The overview and the view of a task type have the sentence and its command, in so many rows, other views one line. */
+function bandOf(state: State, { columns, rows }: Room, most = BAND_ROWS): Part {
   const verdict = verdictOf(state);
   if (verdict === null) return [];
   const isMain = state.view === 'overview' || state.view === 'task' || verdict.tone === 'stale';
   const isTall = state.view === 'overview' && rows >= TALL_FROM_ROWS;
-  const lines = bandLines(verdict, { columns, rows: isTall ? 4 : isMain ? 3 : 1 });
+  const lines = bandLines(verdict, { columns, rows: isMain ? most : 1 });
   return <Band tone={verdict.tone} {...{ lines, isTall }} />;
 }
 
