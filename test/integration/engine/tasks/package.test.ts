@@ -352,7 +352,11 @@ it('leaves connections to other statements while claims wait for each other', as
     // Other tests use the same server.
     const sql = `SELECT pid FROM pg_locks JOIN pg_stat_activity USING (pid)
       WHERE NOT granted AND datname = current_database() AND pid <> pg_backend_pid()`;
-    const waiting = async () => (await tx.query(sql)).length;
+    const waiting = async () => {
+      // A transaction keeps what it saw of the sessions: one that began later would be missing.
+      await tx.query('SELECT pg_stat_clear_snapshot()');
+      return (await tx.query(sql)).length;
+    };
     await tx.query('SELECT FROM stop_control FOR UPDATE');
     // More than there are connections.
     const begun = Array.from({ length: 8 }, () => task.poll(card, deadline));
