@@ -1,5 +1,5 @@
 // The parts of a screen: lines, or an Ink element such as a row of cards. Ink lays out and renders each of them once, and again
-// when what it shows has changed: a whole screen at once takes three times as long
+// when what it shows has changed: a whole screen at once takes more of a core, and a key waits for all of it
 // (docs/decisions/0015-dashboard-paints-itself.md).
 import { renderToString } from 'ink';
 import type { ReactElement } from 'react';

@@ -105,7 +105,10 @@ export class OutageNotices {
       return { ...notice, attempts, status: 'delivered' };
     }
     const pauseMs = Math.max(retryAfterMs, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempts - 1)));
-    log.warn({ ...fields, reason: error }, lasting ? 'webhook given up' : 'webhook not delivered');
+    log.warn(
+      { ...fields, reason: error },
+      lasting ? 'webhook failed, no more attempts' : 'webhook not delivered',
+    );
     meter.webhookAttempt(lasting ? 'failed' : 'retried');
     const status = lasting ? 'failed' : 'pending';
     return { ...notice, attempts, status, lastError: error, dueAt: clock.monotonic() + pauseMs };
