@@ -17,10 +17,13 @@ const files = readSourceTree(fileURLToPath(new URL('../../../src', import.meta.u
   ({ path }) => !/^config\/settings\//.test(path),
 );
 
-/** Classes that are constructed with everything of the section: `new Worker({ ...polling })`, also by way of a constant. */
-function constructedWith(section: string): Set<string> {
-  return new Set(files.flatMap(({ code }) => takersIn(code, section)));
-}
+/** Of each section, the classes that are constructed with everything of it: `new Worker({ ...polling })`, also by way of a constant. */
+const constructedWith = new Map(
+  Object.keys(SETTINGS).map((section) => [
+    section,
+    new Set(files.flatMap(({ code }) => takersIn(code, section))),
+  ]),
+);
 
 function takersIn(code: string, whole: string): string[] {
   const spread = `(?:(?!\\bnew )[^;])*?\\.\\.\\.(?:\\w+\\.)*${whole}\\b`;
@@ -36,14 +39,13 @@ function isRead(section: string, name: string): boolean {
   const taken = new RegExp(`\\{[^{}]*\\b${name}\\b[^{}]*\\}\\s*[=:][^;{}]*\\b(${called})\\b`);
   const wanted = new RegExp(`\\breadonly ${name}\\??:`);
   const used = new RegExp(`(\\.${name}\\b|[{,]\\s*${name}\\s*[,}])`);
-  const takers = constructedWith(section);
+  const takers = constructedWith.get(section);
   const takes = (source: string) =>
-    [...source.matchAll(/^export (?:abstract )?class (\w+)/gm)].some(([, name]) =>
-      takers.has(name as string),
-    );
+    [...source.matchAll(/^export (?:abstract )?class (\w+)/gm)].some(([, name = '']) => takers?.has(name));
   return files.some(
     ({ source, code }) =>
-      access.test(code) || taken.test(source) || (takes(source) && wanted.test(source) && used.test(code)),
+      source.includes(name) &&
+      (access.test(code) || taken.test(source) || (takes(source) && wanted.test(source) && used.test(code))),
   );
 }
 

@@ -117,17 +117,17 @@ describe('simulated trouble', () => {
     const outcomes = async (seed: number) => {
       const simulator = await start({ failureRate: 0.3, seed });
       const statuses: number[] = [];
-      for (let i = 0; i < 200; i += 1) statuses.push((await post(simulator, '/card/stop')).status);
+      for (let i = 0; i < 50; i += 1) statuses.push((await post(simulator, '/card/stop')).status);
       const failed = statuses.filter((status) => status === 500).length;
-      expect(simulator.stats()).toMatchObject({ failed, stops: { [ICCID]: 200 - failed } });
+      expect(simulator.stats()).toMatchObject({ failed, stops: { [ICCID]: 50 - failed } });
       return statuses;
     };
     const statuses = await outcomes(7);
     expect(await outcomes(7)).toEqual(statuses);
     expect(await outcomes(8)).not.toEqual(statuses);
     const failed = statuses.filter((status) => status === 500).length;
-    expect(failed).toBeGreaterThan(35);
-    expect(failed).toBeLessThan(85);
+    expect(failed).toBeGreaterThan(5);
+    expect(failed).toBeLessThan(25);
   });
 
   it('has cards that always fail and cards that are always slow', async () => {

@@ -42,7 +42,7 @@ function noise(lines: number, every: number, seed = 1): string {
   }).join('');
 }
 
-const BIG = noise(20_000, 100);
+const BIG = noise(8_000, 100);
 const BIG_GZIP = gzip(BIG);
 const line = (text: string) => `{"iccid":"${CARD}","msg":"${text}"}\n`;
 const ONE = line('one');
@@ -52,16 +52,16 @@ const THREE = ONE + line('two') + line('three');
 const CASES: Record<string, { file: Buffer; hits: number | { atLeast: number }; notice: string | null }> = {
   plain: { file: Buffer.from(THREE), hits: 3, notice: null },
   gzip: { file: gzip(THREE), hits: 3, notice: null },
-  'large gzip': { file: BIG_GZIP, hits: 200, notice: null },
+  'large gzip': { file: BIG_GZIP, hits: 80, notice: null },
   'two members': { file: members(ONE, THREE), hits: 4, notice: null },
-  'large members': { file: Buffer.concat([BIG_GZIP, gzip(THREE), BIG_GZIP]), hits: 403, notice: null },
+  'large members': { file: Buffer.concat([BIG_GZIP, gzip(THREE), BIG_GZIP]), hits: 163, notice: null },
   'a line across members': {
     file: members(`{"iccid":"${CARD.slice(0, 9)}`, `${CARD.slice(9)}"}\n`),
     hits: 1,
     notice: null,
   },
   'an empty member between': { file: members(ONE, '', THREE), hits: 4, notice: null },
-  'truncated in the data': { file: truncated(BIG_GZIP, 100), hits: 200, notice: 'truncated' },
+  'truncated in the data': { file: truncated(BIG_GZIP, 100), hits: 80, notice: 'truncated' },
   'truncated in the trailer': { file: truncated(gzip(THREE), 3), hits: 3, notice: 'truncated' },
   'truncated in the second header': {
     file: Buffer.concat([gzip(THREE), Buffer.from('1f8b08', 'hex')]),
@@ -70,10 +70,10 @@ const CASES: Record<string, { file: Buffer; hits: number | { atLeast: number }; 
   },
   'only a header': { file: gzip('').subarray(0, 10), hits: 0, notice: 'truncated' },
   'wrong checksum': { file: withWrongChecksum(gzip(THREE)), hits: 3, notice: 'crc_mismatch' },
-  'wrong checksum, large': { file: withWrongChecksum(BIG_GZIP), hits: 200, notice: 'crc_mismatch' },
+  'wrong checksum, large': { file: withWrongChecksum(BIG_GZIP), hits: 80, notice: 'crc_mismatch' },
   'wrong checksum, then a member': {
     file: Buffer.concat([withWrongChecksum(BIG_GZIP), gzip(THREE)]),
-    hits: 203,
+    hits: 83,
     notice: 'crc_mismatch',
   },
   'wrong checksum, then the same member again': {
@@ -83,7 +83,7 @@ const CASES: Record<string, { file: Buffer; hits: number | { atLeast: number }; 
   },
   'wrong checksum, then the same large member again': {
     file: Buffer.concat([withWrongChecksum(BIG_GZIP), BIG_GZIP]),
-    hits: 400,
+    hits: 160,
     notice: 'crc_mismatch',
   },
   'no checksum, then the same member again': {
@@ -92,14 +92,14 @@ const CASES: Record<string, { file: Buffer; hits: number | { atLeast: number }; 
     hits: { atLeast: 2 },
     notice: 'crc_mismatch',
   },
-  'thousands of members': {
-    file: Buffer.concat(Array.from({ length: 3_000 }, () => ONE_GZIP)),
-    hits: 3_000,
+  'hundreds of members': {
+    file: Buffer.concat(Array.from({ length: sampled(300, 3_000) }, () => ONE_GZIP)),
+    hits: sampled(300, 3_000),
     notice: null,
   },
   'empty members between large ones': {
     file: Buffer.concat([gzip(''), BIG_GZIP, members('', ''), BIG_GZIP, gzip('')]),
-    hits: 400,
+    hits: 160,
     notice: null,
   },
   'trailing garbage': {
@@ -109,7 +109,7 @@ const CASES: Record<string, { file: Buffer; hits: number | { atLeast: number }; 
   },
   'trailing garbage, large': {
     file: Buffer.concat([BIG_GZIP, Buffer.from('garbage')]),
-    hits: 200,
+    hits: 80,
     notice: 'trailing_garbage',
   },
   'a member behind garbage': {
@@ -118,10 +118,10 @@ const CASES: Record<string, { file: Buffer; hits: number | { atLeast: number }; 
     notice: 'trailing_garbage',
   },
   'zero padding': { file: Buffer.concat([gzip(THREE), Buffer.alloc(5_000)]), hits: 3, notice: null },
-  'zero padding, large': { file: Buffer.concat([BIG_GZIP, Buffer.alloc(50_000)]), hits: 200, notice: null },
+  'zero padding, large': { file: Buffer.concat([BIG_GZIP, Buffer.alloc(50_000)]), hits: 80, notice: null },
   'a member behind zeros': {
     file: Buffer.concat([BIG_GZIP, Buffer.alloc(512), gzip(THREE)]),
-    hits: 203,
+    hits: 83,
     notice: null,
   },
   'a torn member before another': {
@@ -159,8 +159,9 @@ const COMPLETE = new Set([null, 'long_line']);
 
 /** Logs for each way to inflate. */
 const borders = temporaryDirectory('borders');
+const SHIFTS = Array.from({ length: 64 }, (_, shift) => shift).filter((shift) => shift % sampled(5, 1) === 0);
 beforeAll(() => {
-  for (let shift = 0; shift < 64; shift += 1) {
+  for (const shift of SHIFTS) {
     // Blocks of 1 MiB and slices of 32 KiB: the card lies across each border once.
     const before = `${'a'.repeat(1_048_576 - 41 + shift)}\n`;
     writeFileSync(join(borders, `plain-${shift}.log`), `${before}{"iccid":"${CARD}"}\n`);
@@ -170,7 +171,9 @@ beforeAll(() => {
 });
 
 describe.each(['auto', 'zlib-sync', 'node'] as const)('inflating with %s', (inflate) => {
-  it.each(Object.entries(CASES))('%s', async (_, { file, hits, notice }) => {
+  const isCompressed = ({ file }: { file: Buffer }) => file[0] === 0x1f;
+  const cases = Object.entries(CASES).filter(([, one]) => inflate === 'auto' || isCompressed(one));
+  it.each(cases)('%s', async (_, { file, hits, notice }) => {
     const tree = new LogTree();
     tree.write('worker.log.1', file);
     const report = await tree.search({ iccid: CARD, inflate });
@@ -189,7 +192,7 @@ describe.each(['auto', 'zlib-sync', 'node'] as const)('inflating with %s', (infl
     const tree = new LogTree();
     const other = (n: number) => `{"time":${1_769_904_000 + n},"iccid":"8986009999999999999","n":${n}}\n`;
     const torn = gzip(Array.from({ length: 1_000 }, (_, n) => other(n)).join(''));
-    for (let at = 20; at < torn.length; at += 23) {
+    for (let at = 20; at < torn.length; at += sampled(115, 23)) {
       tree.write(`${at}.log.gz`, Buffer.concat([torn.subarray(0, at), gzip(THREE)]));
     }
     const report = await tree.search({ iccid: CARD, inflate });
@@ -204,13 +207,13 @@ describe.each(['auto', 'zlib-sync', 'node'] as const)('inflating with %s', (infl
     const middle = Math.floor(file.length / 2);
     tree.write('worker.log.gz', Buffer.concat([withFlippedByte(file, middle), gzip(THREE)]));
     const report = await tree.search({ iccid: CARD, inflate });
-    expect(report.hits).toBeGreaterThanOrEqual(90 + 3);
+    expect(report.hits).toBeGreaterThanOrEqual(36 + 3);
     expect(exitCodeOf(report)).toBe(2);
   });
 
   it('finds the card wherever a border between chunks falls', async () => {
     const { matching } = await new LogTree().search({ iccid: CARD, inflate, roots: [borders] });
-    expect(matching.map(({ hits }) => hits)).toEqual(Array.from({ length: 128 }, () => 1));
+    expect(matching.map(({ hits }) => hits)).toEqual(SHIFTS.flatMap(() => [1, 1]));
   });
 });
 
@@ -267,7 +270,7 @@ describe('each file once', () => {
     tree.write('other.log', THREE);
     tree.write('other.log.gz', gzip(`${ONE}${THREE}`));
     const report = await tree.search({ iccid: CARD });
-    expect(report.hits).toBe(3 + 200 + 4 + 3 + 4);
+    expect(report.hits).toBe(3 + 80 + 4 + 3 + 4);
     expect(report.notices.map(({ code }) => code)).toEqual(['duplicate', 'duplicate', 'duplicate']);
     expect(exitCodeOf(report)).toBe(0);
   });
@@ -281,7 +284,7 @@ describe('each file once', () => {
     tree.write('members.log.1', ONE);
     tree.write('members.log.1.gz', members(ONE, THREE));
     const report = await tree.search({ iccid: CARD });
-    expect(report.hits).toBe(200 + 200 + 4);
+    expect(report.hits).toBe(80 + 80 + 4);
     expect(report.notices.filter(({ code }) => code === 'duplicate')).toEqual(
       ['damaged', 'members', 'worker'].map((name) => ({
         path: tree.path(`${name}.log.1`),
