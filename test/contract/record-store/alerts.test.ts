@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AlertEvent, AlertRuleFields, AlertState } from '../../../src/domain/alerts/alert-rule.ts';
 import type { AlertTransition } from '../../../src/store/ports/records/alert-records.ts';
-import { type Context, describeBothRecordStores, range } from './stores.ts';
+import { type Context, describeRecordStore, range } from './stores.ts';
 
 const ANY = { ruleId: null, state: null };
 const FIELDS: AlertRuleFields = {
@@ -39,7 +39,7 @@ async function fire(db: Context, ruleId: number, value = 60_000) {
   return db.store.alerts.apply([await transition(db, ruleId, { kind: 'fired', value })]);
 }
 
-describeBothRecordStores('alerts', (db) => {
+describeRecordStore('alerts', (db) => {
   beforeEach(async () => {
     for (const table of ['webhook_outbox', 'alert_history', 'alert_rules'])
       await db.sql(`DELETE FROM ${table}`);

@@ -4,9 +4,9 @@ import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 import { query } from '../../support/postgres-server.ts';
-import { describeBothRecordStores } from './stores.ts';
+import { describeRecordStore } from './stores.ts';
 
-describeBothRecordStores('configs', (db) => {
+describeRecordStore('configs', (db) => {
   it('starts with the four recommended configs and 100 tasks of each type', async () => {
     const configs = await db.store.configs.list();
     expect(configs.map((c) => [c.id, c.taskType, c.cardCondition, c.intervalSeconds])).toEqual([

@@ -6,6 +6,7 @@ import { openPglite } from '../../../src/store/pglite/client.ts';
 import { openPostgresRecordStore, PostgresClient } from '../../../src/store/postgres/record-store.ts';
 import type { SqlClient } from '../../../src/store/sql/client/sql-client.ts';
 import { MIGRATIONS, sqlMigrations } from '../../../src/store/sql/migrations.ts';
+import { firstRows } from '../../support/effort.ts';
 import { emptyDatabase } from '../../support/fresh-stores.ts';
 import { WORKER_URL } from './stores.ts';
 
@@ -14,10 +15,13 @@ const postgresClient = async (): Promise<SqlClient> =>
   new PostgresClient({ url: await emptyDatabase(), applicationName: 'cardpoll', maxConnections: 4 });
 const embeddedClient = (): Promise<SqlClient> => openPglite(WORKER_URL, ':memory:');
 
-describe.each([
-  ['PostgreSQL', postgresClient],
-  ['PGlite', embeddedClient],
-])('migrations: %s', (_, open) => {
+/** That they apply to PGlite, all suites show that run on it. */
+describe.each(
+  firstRows(1, [
+    ['PostgreSQL', postgresClient],
+    ['PGlite', embeddedClient],
+  ]),
+)('migrations: %s', (_, open) => {
   let client: SqlClient;
   beforeAll(async () => {
     client = await open();

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import type { AlertRuleFields } from '../../../src/domain/alerts/alert-rule.ts';
 import type { OutageNotice } from '../../../src/store/ports/records/alert-records.ts';
-import { describeBothRecordStores } from './stores.ts';
+import { describeRecordStore } from './stores.ts';
 
 const CAUSE = { code: 'redis', severity: 'alert', text: 'Redis does not answer a', command: 'x' } as const;
 const ALL = { offset: 0, limit: 100 };
@@ -23,7 +23,7 @@ const RULE: AlertRuleFields = {
 };
 const CLAIM = { limit: 10, limitPerUrl: 10, leaseMs: 60_000 };
 
-describeBothRecordStores('outages', (db) => {
+describeRecordStore('outages', (db) => {
   beforeEach(async () => {
     for (const table of ['webhook_outbox', 'alert_history', 'alert_silences', 'alert_rules'])
       await db.sql(`DELETE FROM ${table}`);

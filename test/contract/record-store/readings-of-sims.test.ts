@@ -2,13 +2,13 @@
 // of another SIM is where its count begins.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { applyReading } from '../../../src/domain/cards/usage-month.ts';
-import { addCards, describeBothRecordStores, iccidOf, reading } from './stores.ts';
+import { addCards, describeRecordStore, iccidOf, reading } from './stores.ts';
 
 const MONTH = '2026-11';
 const MBIT_PER_SECOND = 150;
 const [OLD, NEW] = [iccidOf(1), iccidOf(777)];
 
-describeBothRecordStores('results of a card whose SIM changed', (db) => {
+describeRecordStore('results of a card whose SIM changed', (db) => {
   const usageOf = async () => (await db.store.cards.byIds([1]))[0]?.usage ?? null;
   const setIccid = (iccid: string) => db.sql(`UPDATE cards SET iccid = '${iccid}' WHERE card_id = 1`);
   let atMs = 0;

@@ -5,7 +5,7 @@ import { DAEMON } from '../../../src/domain/audit.ts';
 import type { StopClaim } from '../../../src/store/ports/records/stop-records.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { addCards, describeBothRecordStores, followChanges, iccidOf, range, reading, sim } from './stores.ts';
+import { addCards, describeRecordStore, followChanges, iccidOf, range, reading, sim } from './stores.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -25,7 +25,7 @@ const NOT_OVER: Array<[string, string]> = [
   ['whose month is over', 'UPDATE card_usage SET closed = true'],
 ];
 
-describeBothRecordStores('stops', (db) => {
+describeRecordStore('stops', (db) => {
   /** Cards that used more than their package in `month`. */
   async function overPackage(cardIds: readonly number[], month = MONTH): Promise<void> {
     await addCards(db.store, ...cardIds);

@@ -1,7 +1,7 @@
 // The webhook outbox: every notification is claimed by one sender at a time, until it is delivered or given up.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AlertRuleFields } from '../../../src/domain/alerts/alert-rule.ts';
-import { describeBothRecordStores, range } from './stores.ts';
+import { describeRecordStore, range } from './stores.ts';
 
 const ANY = { ruleId: null, state: null };
 const FIELDS: AlertRuleFields = {
@@ -21,7 +21,7 @@ const FIELDS: AlertRuleFields = {
 const CLAIM = { limit: 100, limitPerUrl: 100, leaseMs: 60_000 };
 const ENDED_LEASE = { ...CLAIM, leaseMs: -1 };
 
-describeBothRecordStores('webhook outbox', (db) => {
+describeRecordStore('webhook outbox', (db) => {
   beforeEach(async () => {
     for (const table of ['webhook_outbox', 'alert_history', 'alert_rules'])
       await db.sql(`DELETE FROM ${table}`);
