@@ -1,8 +1,8 @@
 // The table of keys. model.ts carries out its commands, and the help line and the help page are drawn from it.
 import { canOpen, OPENING } from './opening.ts';
-import { isStale, type State, type View } from './state.ts';
+import { hasStrip, isStale, type State, type View } from './state.ts';
 
-type Dialog = 'help' | 'prompt' | 'confirm';
+type Mode = 'help' | 'prompt' | 'confirm' | 'strip';
 
 export interface Binding<Name extends string = Command> {
   /** As terminal.ts names them: a character, or `up`, `return`, `ctrl-c` ... */
@@ -11,8 +11,8 @@ export interface Binding<Name extends string = Command> {
   readonly label: string;
   /** model.ts carries it out. */
   readonly command: Name;
-  /** What is open over the view where it works; the view itself where it is missing. */
-  readonly mode?: Dialog | 'anywhere';
+  /** What is open over the view where it works; the view itself where it is missing, with its strip. */
+  readonly mode?: Mode | 'anywhere';
   /** The views where it works; all of them where it is missing. */
   readonly views?: readonly View[];
   /** It changes the fleet. It is grey for a token that may only read, and while the data is stale. */
@@ -24,7 +24,19 @@ export interface Binding<Name extends string = Command> {
 const LISTS: readonly View[] = ['alerts', 'triggers', 'instances', 'configs', 'stops', 'health'];
 const TASKS: readonly View[] = ['overview', 'task'];
 
+const ARROWS = ['left', 'h', 'right', 'l', 'up', 'k', 'down', 'j'] as const;
+
 const BINDINGS = [
+  { keys: ARROWS, shown: '←→↑↓', label: 'mark', command: 'move-mark', mode: 'strip', inLine: always },
+  { keys: ['return'], shown: 'Enter', label: 'open', command: 'open', mode: 'strip', inLine: always },
+  {
+    keys: ['escape', 'e'],
+    shown: 'Esc',
+    label: 'back',
+    command: 'leave-hour',
+    mode: 'strip',
+    inLine: always,
+  },
   { keys: ['q'], shown: 'q', label: 'quit', command: 'quit', inLine: always },
   { keys: ['?'], shown: '?', label: 'help', command: 'help', inLine: always },
   { keys: ['tab'], shown: 'Tab', label: 'view', command: 'next-view', inLine: always },
@@ -45,14 +57,9 @@ const BINDINGS = [
   },
   { keys: ['escape'], shown: 'Esc', label: 'back', command: 'back' },
   { keys: ['left', 'h'], shown: '← h', label: 'back', command: 'back', views: [...LISTS, 'card'] },
-  // The numbers of the views in the order of Tab.
-  { keys: ['1'], shown: '1', label: 'overview', command: 'show' },
-  { keys: ['2'], shown: '2', label: 'task type', command: 'show' },
-  { keys: ['3'], shown: '3', label: 'alerts', command: 'show' },
-  { keys: ['4'], shown: '4', label: 'triggers', command: 'show' },
-  { keys: ['5'], shown: '5', label: 'instances', command: 'show' },
-  { keys: ['6'], shown: '6', label: 'configs', command: 'show' },
-  { keys: ['7'], shown: '7', label: 'stops', command: 'show' },
+  { keys: ['e'], shown: 'e', label: 'last hour', command: 'hour', views: ['overview'], inLine: hasStrip },
+  // In the order of Tab. The tabs have their names.
+  { keys: ['1', '2', '3', '4', '5', '6', '7'], shown: '1 to 8', label: 'view by number', command: 'show' },
   { keys: ['8'], shown: '8', label: 'health', command: 'show', inLine: hasMoreReasons },
   { keys: ['ctrl-l'], shown: 'Ctrl-L', label: 'paint the screen anew', command: 'redraw' },
   change('L', 'limit', TASKS),
@@ -129,10 +136,12 @@ function change<Name extends string>(
   return { keys: [key], shown: key, label, command, views, changes: true, inLine: always };
 }
 
-export function modeOf({ help, prompt, confirm }: Pick<State, 'help' | 'prompt' | 'confirm'>): Dialog | null {
-  if (confirm !== null) return 'confirm';
-  if (prompt !== null) return 'prompt';
-  return help ? 'help' : null;
+/** @returns null where the view itself is all that keys act on. */
+export function modeOf(state: State): Mode | null {
+  if (state.confirm !== null) return 'confirm';
+  if (state.prompt !== null) return 'prompt';
+  if (state.help) return 'help';
+  return state.mark !== null && hasStrip(state) ? 'strip' : null;
 }
 
 /** @returns null for a key that does nothing now. */
@@ -140,13 +149,17 @@ export function bindingOf(state: State, key: string): Binding | null {
   return bindingsOf(state).find(({ keys }) => keys.includes(key)) ?? null;
 }
 
-/** The keys that do something now, in the order of the table. */
+/** The keys that do something now, in the order of the table. In the strip those of the view work too, but for its own. */
 export function bindingsOf(state: State): readonly Binding[] {
   const mode = modeOf(state);
-  return KEYMAP.filter(
-    (one) =>
-      (one.mode === 'anywhere' || (one.mode ?? null) === mode) && (one.views?.includes(state.view) ?? true),
+  const isHere = ({ views }: Binding) => views?.includes(state.view) ?? true;
+  const own = KEYMAP.filter((one) => one.mode === 'anywhere' || ((one.mode ?? null) === mode && isHere(one)));
+  if (mode !== 'strip') return own;
+  const taken = new Set(own.flatMap(({ keys }) => keys));
+  const others = KEYMAP.filter(
+    (one) => one.mode === undefined && isHere(one) && !one.keys.some((key) => taken.has(key)),
   );
+  return [...own, ...others];
 }
 
 /** Why nothing can be changed now; null where it can. */

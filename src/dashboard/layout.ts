@@ -32,7 +32,7 @@ export interface Room {
   readonly rows: number;
 }
 
-const LABEL_COLUMNS = 11;
+export const LABEL_COLUMNS = 11;
 
 /** A named fact: `capacity   demand 12/s ...`. */
 export function fact(name: string, ...value: readonly Span[]): Line {

@@ -11,6 +11,7 @@ import {
   resumeChange,
   switchChange,
 } from './changes.ts';
+import { nextHappening } from './hour.ts';
 import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';
 import { placeBehind } from './opening.ts';
 import {
@@ -23,6 +24,7 @@ import {
 import {
   type Event,
   failingCards,
+  hasStrip,
   listedAlerts,
   type Proposal,
   type Question,
@@ -72,12 +74,13 @@ function received(state: State, { reading, atMs }: Extract<Event, { type: 'recei
   return samePicked(state, { ...state, data, nowMs, nextTryAtMs });
 }
 
-/** Rows come and go. The mark stays on its row as long as that is listed. */
+/** Rows come and go. The mark stays on its row as long as that is listed, or goes to the one that is sought. */
 function samePicked(before: State, after: State): State {
   const rows = ROWS[after.view]?.(after);
   if (rows === undefined) return after;
-  const picked = ROWS[before.view]?.(before)[before.picked];
-  const at = rows.indexOf(picked ?? '');
+  const sought = after.sought === null ? -1 : rows.indexOf(after.sought);
+  if (sought !== -1) return { ...after, picked: sought, sought: null };
+  const at = rows.indexOf(ROWS[before.view]?.(before)[before.picked] ?? '');
   return { ...after, picked: at === -1 ? Math.min(before.picked, Math.max(0, rows.length - 1)) : at };
 }
 
@@ -89,7 +92,7 @@ function failed(state: State, { source, problem, nextTryAtMs }: Extract<Event, {
 /** Shows a plan that the daemon had to be asked for, unless the operator has begun to type something else. */
 function answeredPlan(state: State, { change }: Extract<Event, { type: 'planned' }>): State {
   const idle = { ...state, job: null, notice: null };
-  return modeOf(state) === null ? proposed(idle, change) : idle;
+  return state.prompt === null && state.confirm === null && !state.help ? proposed(idle, change) : idle;
 }
 
 function onKey(state: State, key: string): State {
@@ -110,6 +113,16 @@ const COMMANDS: Record<Command, (state: State, key: string) => State> = {
   help: (state) => ({ ...state, help: !state.help }),
   redraw: (state) => ({ ...state, redraws: state.redraws + 1 }),
   yield: (state) => ({ ...state, yields: state.yields + 1 }),
+  hour: (state) => {
+    const one = hasStrip(state) ? nextHappening(state, '') : null;
+    if (one !== null) return { ...state, mark: one.id, notice: null };
+    return noticed(
+      state,
+      hasStrip(state) ? 'nothing happened in the last hour' : 'the last hour needs 120x40',
+    );
+  },
+  'move-mark': (state, key) => ({ ...state, mark: nextHappening(state, key)?.id ?? null, notice: null }),
+  'leave-hour': (state) => ({ ...state, mark: null, notice: null }),
   'next-view': (state) => shown(state, neighbour(TAB_ORDER, state.view, 1)),
   'previous-view': (state) => shown(state, neighbour(TAB_ORDER, state.view, -1)),
   show: (state, key) => shown(state, TAB_ORDER[Number(key) - 1] ?? state.view),
@@ -178,14 +191,16 @@ const COMMANDS: Record<Command, (state: State, key: string) => State> = {
 };
 
 function shown(state: State, view: View): State {
-  return view === state.view ? state : { ...state, view, picked: 0, notice: null, trail: [] };
+  if (view === state.view) return state;
+  return { ...state, view, picked: 0, sought: null, mark: null, notice: null, trail: [] };
 }
 
 /** Goes deeper: Esc leads back. */
 function entered(state: State, { card = state.card, ...place }: Partial<State>): State {
-  const { view, picked, taskType } = state;
-  const trail = [...state.trail, { view, picked, taskType, card: state.card }].slice(-LONGEST_TRAIL);
-  return { ...withCard(state, card), picked: 0, notice: null, trail, ...place };
+  const { view, picked, taskType, mark } = state;
+  const trail = [...state.trail, { view, picked, taskType, mark, card: state.card }].slice(-LONGEST_TRAIL);
+  const at = { ...withCard(state, card), picked: 0, sought: null, mark: null, notice: null, trail, ...place };
+  return samePicked(at, at);
 }
 
 /** What was read of another card is not shown. */
@@ -207,7 +222,7 @@ function moved(state: State, step: number): State {
     return { ...state, taskType: TASK_TYPES[at] ?? state.taskType };
   }
   const last = rows(state).length - 1;
-  return { ...state, picked: Math.max(0, Math.min(last, state.picked + step)) };
+  return { ...state, sought: null, picked: Math.max(0, Math.min(last, state.picked + step)) };
 }
 
 function otherTask(state: State, step: number): State {

@@ -1,10 +1,11 @@
 // What Enter opens: behind a task type its view, behind a failing card or a stop the card, behind an alert or a reason of the health
 // the view that explains it. Esc leads back the same way. Pure.
 import type { HealthReasonBody } from '../api/client/client-bodies.ts';
+import { pickedHappening } from './hour.ts';
 import { failingCards, listedAlerts, type State, type View } from './state.ts';
 
 /** Where to, or a sentence that says why there is nothing to open. */
-type Place = Partial<Pick<State, 'view' | 'taskType' | 'card'>> | string;
+export type Place = Partial<Pick<State, 'view' | 'taskType' | 'card' | 'sought'>> | string;
 
 const PLACES: Partial<Record<View, (state: State) => Place>> = {
   overview: () => ({ view: 'task' }),
@@ -38,7 +39,7 @@ export const OPENING: readonly View[] = Object.keys(PLACES) as View[];
 
 /** @returns undefined in a view where nothing can be opened. */
 export function placeBehind(state: State): Place | undefined {
-  return PLACES[state.view]?.(state);
+  return pickedHappening(state)?.one.place ?? PLACES[state.view]?.(state);
 }
 
 /** Whether there is something behind the picked row. */

@@ -21,9 +21,8 @@ const TICK_MS = 1_000;
 /** A tick may come a little early. Then a source must not wait for the next one. */
 const SLACK_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** How many alerts, triggers and stops are listed. */
+/** How many alerts, triggers, stops and changes are listed. */
 const LATEST = 100;
-const LATEST_ON_WALL = 10;
 
 /** How often each source is asked, and for what: all that the views show of it. */
 const ASKED: {
@@ -42,8 +41,8 @@ const ASKED: {
   stops: { everyMs: 2_000, read: readStops },
   cleanup: { everyMs: 3_000, read: (client) => client.cleanupProgress() },
   card: { everyMs: 1_000, read: (client, card) => client.explain(card) },
-  latest: { everyMs: 5_000, read: (client) => client.stops({}, 1, LATEST_ON_WALL) },
-  audit: { everyMs: 5_000, read: (client) => client.audit({}, 1, LATEST_ON_WALL) },
+  latest: { everyMs: 5_000, read: (client) => client.stops({}, 1, LATEST) },
+  audit: { everyMs: 5_000, read: (client) => client.audit({}, 1, LATEST) },
 };
 
 interface Attempt {

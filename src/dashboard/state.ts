@@ -88,8 +88,12 @@ export interface State {
   readonly picked: number;
   /** The card that its view shows, as it was typed. */
   readonly card: string | null;
+  /** The row to be picked as soon as its list is there; null: none. */
+  readonly sought: string | null;
+  /** What is picked in the strip of the last hour; null while keys do not act on that. */
+  readonly mark: string | null;
   /** The places that Enter led away from, the latest last. */
-  readonly trail: readonly Pick<State, 'view' | 'picked' | 'taskType' | 'card'>[];
+  readonly trail: readonly Pick<State, 'view' | 'picked' | 'taskType' | 'card' | 'mark'>[];
   readonly help: boolean;
   readonly prompt: Prompt | null;
   readonly confirm: PlannedChange | null;
@@ -144,7 +148,8 @@ const SOURCES: Readonly<Record<View, readonly Source[]>> = {
   configs: ['overview', 'configs'],
   card: ['overview', 'card'],
 };
-const OF_WALL: readonly Source[] = [...SOURCES.overview, 'failures', 'latest', 'audit'];
+const WITH_STRIP: readonly Source[] = [...SOURCES.overview, 'alerts', 'latest', 'audit'];
+const OF_WALL: readonly Source[] = [...WITH_STRIP, 'failures'];
 const ALL_SOURCES = [...Object.values(SOURCES).flat(), ...OF_WALL];
 
 export function initialState(
@@ -156,6 +161,8 @@ export function initialState(
     taskType: 'realname',
     picked: 0,
     card: null,
+    sought: null,
+    mark: null,
     trail: [],
     help: false,
     prompt: null,
@@ -212,7 +219,13 @@ export function isWall({ columns, rows }: Pick<State, 'columns' | 'rows'>): bool
   return columns >= 160 && rows >= 50;
 }
 
+/** Whether the overview has the strip of the last hour. */
+export function hasStrip({ view, columns, rows }: Pick<State, 'view' | 'columns' | 'rows'>): boolean {
+  return view === 'overview' && columns >= 120 && rows >= 40;
+}
+
 /** The sources that the open view needs. The overview is always one of them. */
 export function sourcesOf(state: Pick<State, 'view' | 'columns' | 'rows'>): readonly Source[] {
-  return state.view === 'overview' && isWall(state) ? OF_WALL : SOURCES[state.view];
+  if (!hasStrip(state)) return SOURCES[state.view];
+  return isWall(state) ? OF_WALL : WITH_STRIP;
 }

@@ -1,15 +1,14 @@
 // `cardpoll audit`: who changed what, with the values before and after, and `undo`, which takes a change back.
-import { isDeepStrictEqual } from 'node:util';
 import type { AuditBody, ConfigBody, UndoBody } from '../../api/client/client-bodies.ts';
 import { integer, text } from '../../config/kinds.ts';
-import { roundedMb } from '../../domain/numbers.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { ask, pageOptions } from '../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
 import { CONFIRM_OPTIONS, confirmIf } from '../confirm.ts';
 import { plainText } from '../output/line.ts';
-import { printAll, printAnswer, printPage, valueText } from '../output/print.ts';
+import { printAll, printAnswer, printPage } from '../output/print.ts';
+import { changeText, fieldsOf } from '../output/reports/change-text.ts';
 import { INDENT, type Style, sentenceLines } from '../output/style.ts';
 import { listTable, ofOne, textOf } from '../output/table.ts';
 import { PAST_TIME, pastRange } from '../past-time.ts';
@@ -213,27 +212,4 @@ const recordTable = listTable<AuditBody>((style) => [
 /** The values that an undo restores: those of the change, the other way round. */
 function restoredText({ before, after }: Pick<UndoBody, 'before' | 'after'>): string {
   return changeText({ before: after, after: before });
-}
-
-/** `max_concurrency 100 -> 150`: the fields that differ, or those that a created or deleted object has. */
-function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): string {
-  const [from, to] = [fieldsOf(before), fieldsOf(after)];
-  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])];
-  return names
-    .filter((name) => !isDeepStrictEqual(from[name] ?? null, to[name] ?? null))
-    .map((name) => {
-      const [was, is] = [from[name], to[name]].map((value) => fieldText(name, value));
-      if (!(name in from)) return `${name} ${is}`;
-      if (!(name in to)) return `was ${name} ${was}`;
-      return `${name} ${was} -> ${is}`;
-    })
-    .join(', ');
-}
-
-function fieldText(name: string, value: unknown): string {
-  return valueText(typeof value === 'number' && name.endsWith('_mb') ? roundedMb(value) : value);
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

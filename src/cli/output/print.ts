@@ -9,6 +9,7 @@ import type { Answer } from '../../api/client/client-calls.ts';
 import type { CommandContext, Io } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { plainText } from './line.ts';
+import { valueText } from './reports/change-text.ts';
 import { cardCount, inLocale, type Style, sentenceLines, styleFor } from './style.ts';
 import { ofItems, textOf } from './table.ts';
 
@@ -195,11 +196,4 @@ export function printChange(io: Io, what: string, changes: readonly Change[], ca
   const concerned = cards === null ? [] : [`concerns ${cardCount(cards)}`];
   const facts = said.length === 0 ? ['nothing changed'] : [...said, ...concerned];
   io.stderr.write(`${plainText(`${what}: ${facts.join(', ')}`)}\n`);
-}
-
-/** In the words of the fields. */
-export function valueText(value: unknown): string {
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'string') return value;
-  return value === null || value === undefined ? 'none' : JSON.stringify(value);
 }

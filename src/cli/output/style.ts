@@ -143,12 +143,12 @@ export async function styleFor(io: Io, format: 'table' | 'wide' | 'tsv' = 'table
 }
 
 const ASCII: Readonly<Record<string, string>> = {
-  ...{ '●': '*', '▲': '!', '✖': 'x', '■': '=', '▸': '>', '…': '.' },
+  ...{ '●': '*', '▲': '!', '✖': 'x', '■': '=', '▸': '>', '…': '.', '◆': '+', '▼': 'v' },
   ...{ '←': '<', '→': '>', '↑': '^', '↓': 'v', '─': '-', '▏': '|' },
   ...{ '▁': '_', '▂': '.', '▃': ',', '▄': '-', '▅': '=', '▆': '+', '▇': '*', '█': '#', '░': '.' },
   ...{ '╭': '+', '╮': '+', '╰': '+', '╯': '+', '│': '|' },
 };
-const SYMBOL = /[●▲✖■▸…←→↑↓─│╭╮╰╯▏▁-█░\u2800-\u28ff]/g;
+const SYMBOL = /[●▲▼✖■◆▸…←→↑↓─│╭╮╰╯▏▁-█░\u2800-\u28ff]/g;
 /** The dots in the upper and in the lower half of a braille character. */
 const UPPER_DOTS = 0x1b;
 const LOWER_DOTS = 0xe4;

@@ -65,11 +65,11 @@ export function renderStill(state: State): string[] {
 
 /** The last two lines: what was said, and the keys. A question may have more. */
 const BOTTOM_ROWS = 2;
-/** With fewer rows the tabs have no line: their numbers are on the help page. */
+/** With fewer rows the tabs have a line on the help page alone. */
 const TABS_FROM_ROWS = 20;
 
 function frameLines({ state, columns, rows }: ViewProps): string[] {
-  const hasTabs = rows >= TABS_FROM_ROWS - 1 && !state.help;
+  const hasTabs = rows >= TABS_FROM_ROWS - 1 || state.help;
   const top = [
     ...linesOf(<Ends left={titleOf(state)} right={freshness(state)} />, columns),
     ...(hasTabs ? linesOf([tabsLine(state, columns)], columns) : []),

@@ -1,10 +1,9 @@
 // The views that are lists: alerts, manual triggers, live instances and polling configs. Keys act on the picked row.
-import type { AlertBody, TriggerBody } from '../../api/client/client-bodies.ts';
-import { alertColumns, shownValue } from '../../cli/output/reports/alert-tables.ts';
+import type { TriggerBody } from '../../api/client/client-bodies.ts';
+import { alertColumns } from '../../cli/output/reports/alert-tables.ts';
 import { configColumns } from '../../cli/output/reports/config-tables.ts';
 import { instanceColumns } from '../../cli/output/reports/stats-views.ts';
 import { triggerColumns } from '../../cli/output/reports/trigger-table.ts';
-import { exactText } from '../../cli/output/style.ts';
 import type { ColumnsOf } from '../../cli/output/table.ts';
 import { count, counted, ScreenStyle } from '../format.ts';
 import {
@@ -67,12 +66,6 @@ export function alertsView({ state, ...room }: ViewProps): Part[] {
     span(`  then the latest of ${counted(alerts.body.total, 'alert')}`, 'dim'),
   ];
   return list({ summary, state, ...room, items: listed, wanted: alertColumns });
-}
-
-/** `Backlog (realname): 52,000 > 50,000`. */
-export function alertText(alert: AlertBody): string {
-  const { rule_name, task_type, comparison, threshold } = alert;
-  return `${rule_name} (${task_type}): ${exactText(shownValue(alert))} ${comparison} ${exactText(threshold)} when it fired`;
 }
 
 const BAR_COLUMNS = 10;

@@ -2,14 +2,16 @@
 // Shows the API's values and computes none.
 import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts';
 import { capacityLine, gatewayWords, stopsLine } from '../../cli/output/fleet-lines.ts';
+import { lineWidth } from '../../cli/output/line.ts';
+import { alertText } from '../../cli/output/reports/alert-tables.ts';
 import { cardCount } from '../../cli/output/style.ts';
 import { count, counted, grouped, measure, relative, seconds, since } from '../format.ts';
 import { fact, gaugeSpans, type Line, missing, type Span, span } from '../layout.ts';
 import type { Part, ViewProps } from '../part.tsx';
-import { dataTimeMs, isWall, type State } from '../state.ts';
+import { dataTimeMs, hasStrip, isWall, type State } from '../state.ts';
 import { PANEL_COLUMNS, PANEL_ROWS, Panel } from '../ui.tsx';
 import { furtherReasons } from './health.tsx';
-import { alertText } from './lists.ts';
+import { STRIP_ROWS, stripLines } from './strip.ts';
 import { LEAST_CARD_ROWS, taskCards, taskTable } from './task-cards.tsx';
 import { CHART_GAP, chartRowsIn, charts } from './task-charts.tsx';
 import { WALL_ROWS, wall } from './wall.tsx';
@@ -34,14 +36,16 @@ export function overviewView({ state, columns, rows }: ViewProps): Part[] {
   const all = factLines(overview, state);
   const room = rows - (reasons.length === 0 ? 0 : reasons.length + 1);
   const wallRows = isWall(state) ? WALL_ROWS : 0;
-  const cardRows = room - wallRows - all.length - 1;
+  const stripRows = hasStrip(state) ? STRIP_ROWS : 0;
+  const cardRows = room - wallRows - stripRows - paired(all, columns).length - 1;
   const hasCards = columns >= CARDS_FROM_COLUMNS && cardRows >= LEAST_CARD_ROWS;
   const table = taskTable(tasks);
-  const facts = fitting(all, hasCards ? all.length : room - table.length - 1);
-  const left = room - table.length - facts.length - 2;
-  if (!hasCards) return [reasons, table, facts, pickedCharts({ state, columns, rows: left })];
+  const strip = stripRows === 0 ? [] : stripLines(state);
+  const facts = hasCards ? paired(all, columns) : fitting(all, room - stripRows - table.length - 1);
+  const left = room - stripRows - table.length - facts.length - 2;
+  if (!hasCards) return [reasons, table, strip, facts, pickedCharts({ state, columns, rows: left })];
   const cards = taskCards({ ...tasks, rows: cardRows });
-  return [reasons, cards, facts, wallRows === 0 ? [] : wall(state, columns)];
+  return [reasons, cards, strip, facts, wallRows === 0 ? [] : wall(state, columns)];
 }
 
 /** Charts in two rows. */
@@ -77,6 +81,25 @@ function fitting(facts: readonly Fact[], rows: number): Line[] {
     return false;
   });
   return kept.reverse().map(({ line }) => line);
+}
+
+/** Two short calm facts share a line where there are many columns. */
+function paired(facts: readonly Fact[], columns: number): Line[] {
+  const half = Math.floor(columns / 2);
+  const lines: Line[] = [];
+  let first: Line | null = null;
+  for (const { line, isCalm } of facts) {
+    const width = lineWidth(line);
+    const isShort = isCalm && width < half;
+    if (first !== null && isShort) {
+      lines[lines.length - 1] = [...first, span(' '.repeat(half - lineWidth(first))), ...line];
+      first = null;
+    } else {
+      lines.push(line);
+      first = isShort ? line : null;
+    }
+  }
+  return lines;
 }
 
 function factLines(overview: OverviewBody, state: State): Fact[] {

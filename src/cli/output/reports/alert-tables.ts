@@ -1,7 +1,7 @@
 // Alert rules and fired alerts as tables. Used by the alerts commands and the dashboard. Shows what the API says.
 import type { AlertBody, AlertRuleBody } from '../../../api/client/client-bodies.ts';
 import { RULE_TYPE_FACTS } from '../../../domain/alerts/alert-rule.ts';
-import type { Cell, Style } from '../style.ts';
+import { type Cell, exactText, type Style } from '../style.ts';
 import { type ColumnsOf, fieldList, listTable } from '../table.ts';
 
 type Condition = Pick<AlertRuleBody, 'rule_type' | 'comparison' | 'threshold'>;
@@ -16,6 +16,12 @@ export function shownValue({ value, comparison }: Pick<AlertBody, 'value' | 'com
   return Number(
     value.toLocaleString('en-US', { maximumFractionDigits: 2, useGrouping: false, roundingMode }),
   );
+}
+
+/** `Backlog (realname): 52,000 > 50,000`. */
+export function alertText(alert: AlertBody): string {
+  const { rule_name, task_type, comparison, threshold } = alert;
+  return `${rule_name} (${task_type}): ${exactText(shownValue(alert))} ${comparison} ${exactText(threshold)} when it fired`;
 }
 
 export const ruleTable = listTable<AlertRuleBody>((style) => [

@@ -1,0 +1,34 @@
+// What a change of the audit trail changed, in words. Used by commands that change something, the audit command and the dashboard.
+import { isDeepStrictEqual } from 'node:util';
+import type { AuditBody } from '../../../api/client/client-bodies.ts';
+import { roundedMb } from '../../../domain/numbers.ts';
+
+/** `max_concurrency 100 -> 150`: the fields that differ, or those that a created or deleted object has. */
+export function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): string {
+  const [from, to] = [fieldsOf(before), fieldsOf(after)];
+  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+  return names
+    .filter((name) => !isDeepStrictEqual(from[name] ?? null, to[name] ?? null))
+    .map((name) => {
+      const [was, is] = [from[name], to[name]].map((value) => fieldText(name, value));
+      if (!(name in from)) return `${name} ${is}`;
+      if (!(name in to)) return `was ${name} ${was}`;
+      return `${name} ${was} -> ${is}`;
+    })
+    .join(', ');
+}
+
+function fieldText(name: string, value: unknown): string {
+  return valueText(typeof value === 'number' && name.endsWith('_mb') ? roundedMb(value) : value);
+}
+
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** In the words of the fields. */
+export function valueText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined ? 'none' : JSON.stringify(value);
+}
