@@ -6,21 +6,28 @@ import { changeText } from '../cli/output/reports/change-text.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { count, since } from './format.ts';
 import { LABEL_COLUMNS } from './layout.ts';
-import type { Place } from './opening.ts';
-import { dataTimeMs, hasStrip, listedAlerts, type Source, type State, type View } from './state.ts';
+import {
+  type Destination,
+  dataTimeMs,
+  hasStrip,
+  listedAlerts,
+  type Source,
+  type State,
+  type View,
+} from './state.ts';
 
 /** The worst first: it stands for the others where several share a mark. */
 export const KINDS = ['outage', 'alert', 'start', 'stop', 'change'] as const;
-export type Kind = (typeof KINDS)[number];
+export type HappeningKind = (typeof KINDS)[number];
 
 export interface Happening {
   /** Tells it from all others. */
   readonly id: string;
-  readonly kind: Kind;
+  readonly kind: HappeningKind;
   readonly atMs: number;
   /** What, and by whom. */
-  readonly text: string;
-  readonly place: Place;
+  readonly text: () => string;
+  readonly place: Destination;
 }
 
 export const HOUR_MS = 3_600_000;
@@ -50,7 +57,7 @@ export function marksOf(state: State): readonly (readonly Happening[])[] {
 }
 
 /** The marks that have something, from left to right. */
-export function markedTimes(state: State): readonly (readonly Happening[])[] {
+function markedTimes(state: State): readonly (readonly Happening[])[] {
   return marksOf(state).filter(({ length }) => length > 0);
 }
 
@@ -114,14 +121,13 @@ const OUTAGE_RULE = 0;
 function ofAlert(alert: AlertBody, nowMs: number): Happening {
   const { id, rule_id, cause, fired_at: at, resolved_at: end } = alert;
   const isOutage = rule_id === OUTAGE_RULE;
-  const text = isOutage ? (cause?.text ?? 'the stores did not answer') : alertText(alert);
-  const lasted =
+  const lasted = () =>
     end === null ? `for ${since(at, nowMs)}, not over` : `over after ${since(at, Date.parse(end))}`;
   return {
     id: `alert ${id}`,
     kind: isOutage ? 'outage' : 'alert',
     atMs: Date.parse(at),
-    text: `${text}, ${lasted}`,
+    text: () => `${isOutage ? (cause?.text ?? 'the stores did not answer') : alertText(alert)}, ${lasted()}`,
     place: { view: 'alerts', sought: `${id}` },
   };
 }
@@ -132,7 +138,7 @@ function ofInstance(instance: OverviewBody['workers'][number]): Happening {
     id: `start ${worker_id}`,
     kind: 'start',
     atMs: Date.parse(started_at),
-    text: `of ${hostname}/${pid}, ${version}`,
+    text: () => `of ${hostname}/${pid}, ${version}`,
     place: { view: 'instances', sought: worker_id },
   };
 }
@@ -142,18 +148,20 @@ function ofStop({ card_id, month, state, used_mb, ordered_by, requested_at }: St
     id: `stop ${card_id} ${month}`,
     kind: 'stop',
     atMs: Date.parse(requested_at),
-    text: `of card ${card_id} by ${ordered_by ?? 'cardpoll'}: ${state}, ${count(used_mb)} MB used`,
+    text: () => `of card ${card_id} by ${ordered_by ?? 'cardpoll'}: ${state}, ${count(used_mb)} MB used`,
     place: { view: 'card', card: `${card_id}` },
   };
 }
 
 function ofChange({ id, at, actor, action, object, before, after }: AuditBody): Happening {
-  const values = changeText({ before, after });
   return {
     id: `change ${id}`,
     kind: 'change',
     atMs: Date.parse(at),
-    text: `by ${actor}: ${action} ${object}${values === '' ? '' : `: ${values}`}`,
+    text: () => {
+      const values = changeText({ before, after });
+      return `by ${actor}: ${action} ${object}${values === '' ? '' : `: ${values}`}`;
+    },
     place: placeOf(object),
   };
 }
@@ -164,7 +172,7 @@ const VIEW_OF_OBJECT: Readonly<Record<string, View>> = {
 };
 
 /** @param object as the audit trail names it: `config 3`, `task_type realname`, `card 42`. */
-function placeOf(object: string): Place {
+function placeOf(object: string): Destination {
   const [what = '', which = ''] = object.split(' ');
   if (what === 'card' && /^\d+$/.test(which)) return { view: 'card', card: which };
   const taskType = TASK_TYPES.find((one) => one === which);

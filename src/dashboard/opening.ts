@@ -2,12 +2,9 @@
 // the view that explains it. Esc leads back the same way. Pure.
 import type { HealthReasonBody } from '../api/client/client-bodies.ts';
 import { pickedHappening } from './hour.ts';
-import { failingCards, listedAlerts, type State, type View } from './state.ts';
+import { type Destination, failingCards, listedAlerts, type State, type View } from './state.ts';
 
-/** Where to, or a sentence that says why there is nothing to open. */
-export type Place = Partial<Pick<State, 'view' | 'taskType' | 'card' | 'sought'>> | string;
-
-const PLACES: Partial<Record<View, (state: State) => Place>> = {
+const PLACES: Partial<Record<View, (state: State) => Destination>> = {
   overview: () => ({ view: 'task' }),
   task: ({ picked, ...state }) => {
     const card = failingCards(state)[picked];
@@ -38,7 +35,7 @@ const VIEW_OF_REASON: Partial<Record<HealthReasonBody['code'], View>> = {
 export const OPENING: readonly View[] = Object.keys(PLACES) as View[];
 
 /** @returns undefined in a view where nothing can be opened. */
-export function placeBehind(state: State): Place | undefined {
+export function placeBehind(state: State): Destination | undefined {
   return pickedHappening(state)?.one.place ?? PLACES[state.view]?.(state);
 }
 
@@ -47,11 +44,11 @@ export function canOpen(state: State): boolean {
   return typeof (placeBehind(state) ?? '') !== 'string';
 }
 
-function cardPlace(of: { readonly card_id: number } | undefined): Place {
+function cardPlace(of: { readonly card_id: number } | undefined): Destination {
   return of === undefined ? 'nothing is picked: the list is empty' : { view: 'card', card: `${of.card_id}` };
 }
 
-function taskPlace(of: { readonly task_type: State['taskType'] | null } | undefined): Place {
+function taskPlace(of: { readonly task_type: State['taskType'] | null } | undefined): Destination {
   if (of === undefined) return 'nothing is picked: the list is empty';
   if (of.task_type === null) return 'it is about the whole fleet: no view says more';
   return { view: 'task', taskType: of.task_type };

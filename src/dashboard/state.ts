@@ -112,6 +112,9 @@ export interface State {
   readonly exit: 'quit' | 'interrupted' | null;
 }
 
+/** Where a key leads to, or a sentence that says why there is nothing to open. */
+export type Destination = Partial<Pick<State, 'view' | 'taskType' | 'card' | 'sought'>> | string;
+
 export type Event =
   | { readonly type: 'key'; readonly key: string }
   /** Text from the clipboard, which is never read as keys. */

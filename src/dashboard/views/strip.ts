@@ -3,9 +3,9 @@ import { lineWidth } from '../../cli/output/line.ts';
 import { counted, seconds } from '../format.ts';
 import {
   type Happening,
+  type HappeningKind,
   HOUR_MS,
   KINDS,
-  type Kind,
   MARK_COLUMNS,
   marksOf,
   pickedHappening,
@@ -17,7 +17,7 @@ import { dataTimeMs, type State } from '../state.ts';
 /** With the blank line above. */
 export const STRIP_ROWS = 3;
 
-const LOOKS: Record<Kind, { readonly symbol: string; readonly tone: Tone }> = {
+const LOOKS: Record<HappeningKind, { readonly symbol: string; readonly tone: Tone }> = {
   outage: { symbol: '▼', tone: 'second' },
   alert: { symbol: '✖', tone: 'red' },
   start: { symbol: '↑', tone: 'third' },
@@ -54,7 +54,7 @@ function pickedLine({ one, mark, nth }: NonNullable<ReturnType<typeof pickedHapp
   const others = mark.length === 1 ? '' : `  ↑↓ ${nth + 1} of ${mark.length}`;
   return [
     ...fact(at.toLocaleTimeString('en-GB'), span(`${symbol} ${one.kind} `, tone)),
-    span(`${one.text}, ${ago} ago`),
+    span(`${one.text()}, ${ago} ago`),
     span(others, 'dim'),
   ];
 }

@@ -11,7 +11,7 @@ export function conditionText({ rule_type, comparison, threshold }: Condition): 
 }
 
 /** The value at which an alert fired, with two digits after the point. It is rounded away from the threshold that it passed. */
-export function shownValue({ value, comparison }: Pick<AlertBody, 'value' | 'comparison'>): number {
+function shownValue({ value, comparison }: Pick<AlertBody, 'value' | 'comparison'>): number {
   const roundingMode = comparison === '>' ? 'ceil' : 'floor';
   return Number(
     value.toLocaleString('en-US', { maximumFractionDigits: 2, useGrouping: false, roundingMode }),
