@@ -35,6 +35,7 @@ export default defineConfig({
           hookTimeout: 60_000,
           expect: { poll: { timeout: 45_000 } },
           ...parts,
+          maxWorkers: 2,
         },
       },
       {

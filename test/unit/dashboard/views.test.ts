@@ -33,8 +33,8 @@ const SIZES = [
   [160, 50],
   [200, 60],
 ] as const;
-/** Where the layout is another one. */
-const LAYOUTS = SIZES.filter(([columns]) => columns !== 100 && columns !== 160);
+/** Those of views that have no layout of their own at 100 and 160 columns, as the overview has. */
+const FEWER_SIZES = SIZES.filter(([columns]) => columns !== 100 && columns !== 160);
 const STATES: readonly (readonly [string, (given: Partial<State>) => State])[] = [
   ['nothing known', emptyState],
   ['a calm fleet', calmState],
@@ -93,21 +93,23 @@ describe('the view of a card', () => {
 });
 
 describe.each(SIZES)('on %i columns and %i lines', (columns, rows) => {
-  it.each(VIEWS)('%s fits, and is ASCII in the locale C, in as many columns', (view) => {
-    for (const [state, make] of STATES) {
-      const lines = linesOf(make({ columns, rows, view }));
-      expectToFit(lines);
-      for (const line of lines) {
-        expect(line, state).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-        const shown = inLocale(line, { env: { LC_ALL: 'C' } });
-        expect(widthOf(shown)).toBe(widthOf(line));
-        expect(shown.replace(NAMES, '')).toMatch(/^[ -~]*$/);
-        expect(inLocale(line, { env: { LC_ALL: 'C.UTF-8' } })).toBe(line);
+  const hasAll = FEWER_SIZES.some(([size]) => size === columns);
+  it.each(VIEWS.filter((view) => hasAll || view === 'overview'))(
+    '%s fits, and is ASCII in the locale C, in as many columns',
+    (view) => {
+      for (const [state, make] of STATES) {
+        const lines = linesOf(make({ columns, rows, view }));
+        const widths = expectToFit(lines);
+        expect(lines.join(''), state).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+        const shown = lines.map((line) => inLocale(line, { env: { LC_ALL: 'C' } }));
+        expect(shown.map(widthOf)).toEqual(widths);
+        expect(shown.join('').replace(NAMES, '')).toMatch(/^[ -~]*$/);
+        expect(lines.map((line) => inLocale(line, { env: { LC_ALL: 'C.UTF-8' } }))).toEqual(lines);
       }
-    }
-  });
+    },
+  );
 
-  it('the help fits', () => expectToFit(linesOf(troubledState({ columns, rows, help: true }))));
+  it('the help fits', () => void expectToFit(linesOf(troubledState({ columns, rows, help: true }))));
 
   it('a question fits', () => {
     const { prompt, ...state } = stateAfter(troubledState({ columns, rows, view: 'configs' }), ...keys('I'));
@@ -115,11 +117,13 @@ describe.each(SIZES)('on %i columns and %i lines', (columns, rows) => {
     expectToFit(linesOf({ ...state, prompt: { ...prompt, text: '1'.repeat(40), problem: HOSTILE } }));
   });
 
-  it('a plan fits', () => expectToFit(linesOf(withPlan(troubledState({ columns, rows })))));
+  it('a plan fits', () => void expectToFit(linesOf(withPlan(troubledState({ columns, rows })))));
 
-  function expectToFit(lines: readonly string[]): void {
+  function expectToFit(lines: readonly string[]): number[] {
     expect(lines).toHaveLength(rows - 1);
-    for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+    const widths = lines.map(widthOf);
+    expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
+    return widths;
   }
 });
 
@@ -342,7 +346,7 @@ describe('the list of stops', () => {
     expect(latest).toMatch(/^▸ +42 +\d+ +dismissed .* anna +a test card *$/m);
   });
 
-  it.each(LAYOUTS)('keeps the picked stop on the screen, on %i columns and %i lines', (columns, rows) => {
+  it.each(FEWER_SIZES)('keeps the picked stop on the screen, on %i columns and %i lines', (columns, rows) => {
     const screen = screenOf(troubledState({ view: 'stops', columns, rows, picked: 57 }));
     expect(screen).toMatch(new RegExp(`^▸ ${Number.MAX_SAFE_INTEGER - 57} .*held`, 'm'));
     expect(screen).toMatch(/^mode +▲ observe/m);
@@ -381,7 +385,7 @@ describe('the line of stops', () => {
   };
   const isYellow = (line: string) => line.includes(YELLOW);
 
-  it.each(LAYOUTS.slice(1))('stays while it is not calm, on %i columns and %i lines', (columns, rows) => {
+  it.each(FEWER_SIZES.slice(1))('stays while it is not calm, on %i columns and %i lines', (columns, rows) => {
     const size = { columns, rows };
     const held = stopsOf({ held: 28 }, size);
     expect(plain(held)).toMatch(/^stops +enforce, 12 of 100 in 1 h, 340 of 500 in 24 h, 28 held *$/);
@@ -416,16 +420,19 @@ it.each([
 });
 
 describe('the view of a task type', () => {
-  it.each(LAYOUTS)('marks the failing card the keys act on, on %i columns and %i lines', (columns, rows) => {
-    const state = stateAfter(
-      troubledState({ view: 'task', columns, rows }),
-      ...keys(...Array.from({ length: 12 }, () => 'down')),
-    );
-    const marked = screenOf(state)
-      .split('\n')
-      .filter((line) => line.includes('▸'));
-    expect(marked).toEqual([expect.stringContaining(String(Number.MAX_SAFE_INTEGER - 12))]);
-  });
+  it.each(FEWER_SIZES)(
+    'marks the failing card the keys act on, on %i columns and %i lines',
+    (columns, rows) => {
+      const state = stateAfter(
+        troubledState({ view: 'task', columns, rows }),
+        ...keys(...Array.from({ length: 12 }, () => 'down')),
+      );
+      const marked = screenOf(state)
+        .split('\n')
+        .filter((line) => line.includes('▸'));
+      expect(marked).toEqual([expect.stringContaining(String(Number.MAX_SAFE_INTEGER - 12))]);
+    },
+  );
 
   it('offers its keys where there is a card to open', () => {
     const wide = { view: 'task', columns: 120 } as const;
@@ -597,7 +604,7 @@ describe('bad input', () => {
 
   it.each([
     [20, 5],
-    [500, 200],
+    [300, 100],
   ])('a terminal of %ix%i gets a frame that fits', (columns, rows) => {
     for (const state of [calmState({ columns, rows }), troubledState({ columns, rows })]) {
       const lines = linesOf(state);
@@ -609,7 +616,7 @@ describe('bad input', () => {
   it.each([0, 1, 40])('%i reasons of five sentences leave room for the task types and the keys', (count) => {
     const health_reasons = Array.from({ length: count }, () => reason);
     const body = overviewWith({ health: count === 0 ? 'normal' : 'alert', health_reasons });
-    for (const [columns, rows] of LAYOUTS) {
+    for (const [columns, rows] of FEWER_SIZES) {
       const screen = screenOf(stateAfter(calmState({ columns, rows }), received('overview', body)));
       expect(screen).toMatch(/realname[\s\S]*carddata[\s\S]*package/);
       expect(screen).toMatch(/\nq quit .*$/);
@@ -630,7 +637,7 @@ describe('bad input', () => {
     const tasks = (body?.tasks ?? []).map((one) => ({ ...one, scheduled_cards: 1e12, due: 1e12 }));
     const overview = overviewWith({ cards_total: 1e12, tasks });
     const history = { ...HISTORY, items: HISTORY.items.slice(-1) };
-    for (const [columns, rows] of LAYOUTS) {
+    for (const [columns, rows] of FEWER_SIZES) {
       const state = calmState({ columns, rows, view });
       const screen = screenOf(
         stateAfter(state, received('overview', overview), received('history', history)),

@@ -2,6 +2,7 @@
 // a gateway that changes its unit over night. Times are hours from noon of 10 October in Shanghai.
 import { describe, expect, it } from 'vitest';
 import { applyReading, MonthCalendar, type UsageMonth } from '../../../../src/domain/cards/usage-month.ts';
+import { firstRows } from '../../../support/effort.ts';
 
 const calendar = new MonthCalendar('Asia/Shanghai');
 const NOON = Date.parse('2026-10-10T12:00:00+08:00');
@@ -212,7 +213,7 @@ describe('a restart at less than a twentieth', () => {
 });
 
 describe('any gateway that changes its unit and changes it back', () => {
-  it.each([3, 33, 333, 3_333])('leaves the month as if it had not (seed %i)', (seed) => {
+  it.each(firstRows(1, [3, 33, 333, 3_333]))('leaves the month as if it had not (seed %i)', (seed) => {
     const next = randomBelow(seed);
     let jumps = 0;
     for (let card = 0; card < 500; card += 1) {
