@@ -52,6 +52,10 @@ export interface TaskHealthInputs extends HealthInputs, PaceNeed, Omit<LatencyIn
   /** Polls of the last seconds, or of five minutes where these are few, and those of them that cardpoll itself held back. */
   readonly polls: number;
   readonly held: number;
+  /** How far back they go. */
+  readonly judgedSeconds: number;
+  /** The last seconds, which they may be. */
+  readonly present: { readonly successRate: number | null; readonly seconds: number };
   /** The failed ones of these without the held ones: kind of failure -> count. */
   readonly failedBy: Readonly<Record<string, number>>;
   /** Carriers that fail far more than the others, the worst first. */
@@ -189,7 +193,7 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
       successRate === 0
         ? [`no poll succeeds${failureWords(inputs)}`, 'cardpoll doctor']
         : [
-            `${percentDown(successRate ?? 0, 1)} % of polls succeed${failureWords(inputs)}`,
+            `${percentDown(successRate ?? 0, 1)} % of polls succeed${presentWords(inputs)}${failureWords(inputs)}`,
             'cardpoll stats failures',
           ],
     avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms on average`, 'cardpoll concurrency advise'],
@@ -224,6 +228,13 @@ function adviceCommand(inputs: TaskHealthInputs): string {
 function drainWords({ drainSeconds, advice }: TaskHealthInputs): string {
   if (grows({ advice })) return ', which never drains at this rate';
   return drainSeconds === null ? '' : `, drained in about ${spanWords(drainSeconds)}`;
+}
+
+/** What the last seconds show, where five minutes are judged because chance explains the difference. */
+function presentWords({ successRate, judgedSeconds, present }: TaskHealthInputs): string {
+  const now = present.successRate;
+  if (now === null || now === successRate) return '';
+  return ` in ${spanWords(judgedSeconds)}, ${percentDown(now, 1)} % in the last ${spanWords(present.seconds)}`;
 }
 
 function failureWords({ failedBy, outlyingCarriers }: TaskHealthInputs): string {

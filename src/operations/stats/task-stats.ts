@@ -36,21 +36,24 @@ type TaskSurroundings = Pick<
     readonly limit: LimitRecord | null;
   };
 
-/** With fewer polls in the last seconds, health is judged by those of five minutes. */
+/** With fewer polls than this in the last seconds a mean may be chance. */
 const JUDGED_POLLS = 25;
 
 /**
- * The polls that success is judged by: those of the last seconds, but those of five minutes while the last ones are few, or look
- * worse by what may be chance.
+ * The polls that success is judged by: those of the last seconds, but those of five minutes where the last ones are few, or look
+ * worse, and chance explains the difference.
  */
 function judgedSlot(
   { now: slot, window }: StatsReading,
   { now, successRate }: TaskMetrics,
 ): StatsReading['now'] {
-  if (now.polls < JUDGED_POLLS) return window;
-  const failing = 1 - (now.successRate ?? 100) / 100;
-  const isCertain = 100 * lowerBoundOfShare(failing, now.polls - now.held) > 100 - SUCCESS_RATE.normalAbove;
-  return isCertain || (successRate ?? 100) <= (now.successRate ?? 100) ? slot : window;
+  const polls = now.polls - now.held;
+  const percent = now.successRate ?? 100;
+  const before = successRate ?? 100;
+  const isWorse = 100 * lowerBoundOfShare(1 - percent / 100, polls) > 100 - SUCCESS_RATE.normalAbove;
+  const isBetter = 100 * lowerBoundOfShare(percent / 100, polls) > before;
+  const isEnough = now.polls >= JUDGED_POLLS && percent >= before;
+  return isWorse || isBetter || isEnough ? slot : window;
 }
 
 export function queueStatsOf(
@@ -108,12 +111,15 @@ export function taskStatsOf(
     ...surroundings,
     demandPerSecond,
     ...rates,
-    avgDurationMs: now.polls < JUDGED_POLLS ? avgDurationMs : now.avgDurationMs,
+    // Few polls that are slow may be chance, and five minutes that were slow are over when the last polls are not.
+    avgDurationMs: now.polls < JUDGED_POLLS ? lesser(now.avgDurationMs, avgDurationMs) : now.avgDurationMs,
     concurrencyPercent: (100 * concurrency.current) / concurrency.max,
     recentPolls: recent.polls,
     maxConcurrency: concurrency.max,
     readings: { total: window.succeeded, implausible: window.implausible, stopMode },
     polls: judged.succeeded + judged.failed,
+    judgedSeconds: judged.seconds,
+    present: { successRate: now.successRate, seconds: stats.now.seconds },
     failedBy,
     outlyingCarriers: outlyingCarriersOf({ ...window, failed: window.failed - held }),
     drainSeconds: capacity.drainSeconds,
@@ -146,4 +152,8 @@ export function taskStatsOf(
     health: healthOfReasons(healthReasons),
     healthReasons,
   };
+}
+
+function lesser(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? other : Math.min(one, other);
 }

@@ -55,6 +55,8 @@ const FINE: TaskHealthInputs = {
   readings: { total: 100, implausible: 5, stopMode: 'enforce' },
   polls: 0,
   held: 0,
+  judgedSeconds: 300,
+  present: { successRate: null, seconds: 20 },
   failedBy: {},
   outlyingCarriers: [],
   drainSeconds: 0,

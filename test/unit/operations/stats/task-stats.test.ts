@@ -337,6 +337,35 @@ describe('taskStatsOf', () => {
     expect(codes(90, 7)).toEqual([]);
     expect(codes(900, 70)).toEqual(['success_rate']);
     expect(codes(20, 10)).toEqual(['success_rate']);
+    expect(codes(3, 9)).toEqual(['success_rate']);
+  });
+
+  it('ends what the last minutes show as soon as the last polls cannot be of the same', () => {
+    const polls = (over: Partial<Polls>): Polls => ({ ...reading(0, 0, 0).stats.window, ...over });
+    const texts = (five: Partial<Polls>, succeeded: number) =>
+      taskStatsOf(queue, readingNow(polls(five), polls({ succeeded, seconds: 20 })), FREE).healthReasons.map(
+        ({ text }) => text,
+      );
+    // Ten polls of a gateway that fails every second call do not all succeed, twelve of one that fails every fourth do at times.
+    expect(texts({ succeeded: 50, failed: 50 }, 10)).toEqual([]);
+    expect(texts({ succeeded: 75, failed: 25 }, 12)).toEqual([
+      '75 % of polls succeed in 5 min, 100 % in the last 20 s',
+    ]);
+    expect(texts({ succeeded: 75, failed: 25 }, 25)).toEqual([]);
+  });
+
+  it('ends what was slow when the last polls are not, and does not take few slow ones for slowness', () => {
+    const polls = (succeeded: number, meanMs: number): Polls => ({
+      ...reading(succeeded, 0, 0).stats.window,
+      durationMs: succeeded * meanMs,
+    });
+    const codes = (fiveMs: number, nowMs: number) =>
+      taskStatsOf(queue, readingNow(polls(100, fiveMs), polls(12, nowMs)), FREE).healthReasons.map(
+        ({ code }) => code,
+      );
+    expect(codes(2_244, 20)).toEqual([]);
+    expect(codes(20, 2_244)).toEqual([]);
+    expect(codes(2_244, 2_244)).toEqual(['avg_duration']);
   });
 
   it('judges health before rounding', () => {
