@@ -16,14 +16,19 @@ export function sumOfCounts<Key extends string | number>(all: ReadonlyArray<Coun
   return total as Counts<Key>;
 }
 
-/** 99 % two-sided: one window in two hundred exceeds the bound by chance. */
-const Z = 2.58;
+/** Standard deviations: one window in two hundred, or in forty, exceeds the bound by chance. */
+const ONCE_IN_200 = 2.58;
+export const ONCE_IN_40 = 1.96;
 
-/** The lower bound of Wilson's score interval for a share (0 to 1) observed in this many independent calls. @returns 0 to 1 */
-export function lowerBoundOfShare(share: number, calls: number): number {
+/**
+ * The lower bound of Wilson's score interval for a share (0 to 1) observed in this many independent calls.
+ * @param z standard deviations that chance may be off
+ * @returns 0 to 1
+ */
+export function lowerBoundOfShare(share: number, calls: number, z = ONCE_IN_200): number {
   if (calls === 0) return 0;
-  const z2 = Z * Z;
-  const spread = Z * Math.sqrt((share * (1 - share)) / calls + z2 / (4 * calls * calls));
+  const z2 = z * z;
+  const spread = z * Math.sqrt((share * (1 - share)) / calls + z2 / (4 * calls * calls));
   return Math.max(0, (share + z2 / (2 * calls) - spread) / (1 + z2 / calls));
 }
 

@@ -5,6 +5,7 @@
 import { SUCCESS_RATE } from '../../domain/health.ts';
 import {
   lowerBoundOfShare,
+  ONCE_IN_40,
   percentDown,
   percentileOf,
   rounded,
@@ -51,7 +52,7 @@ function judgedSlot(
   const percent = now.successRate ?? 100;
   const before = successRate ?? 100;
   const isWorse = 100 * lowerBoundOfShare(1 - percent / 100, polls) > 100 - SUCCESS_RATE.normalAbove;
-  const isBetter = 100 * lowerBoundOfShare(percent / 100, polls) > before;
+  const isBetter = 100 * lowerBoundOfShare(percent / 100, polls, ONCE_IN_40) > before;
   const isEnough = now.polls >= JUDGED_POLLS && percent >= before;
   return isWorse || isBetter || isEnough ? slot : window;
 }
