@@ -56,6 +56,8 @@ const STORY_LINES = 20_000;
 const EPOCH = Date.parse('2026-11-30T14:00:00Z');
 const EPOCHS_MS = 7_200_000;
 const RESTART_AFTER_MS = 5_000;
+/** A call begins within the lease of its claim, and takes no longer than a lease. */
+const CLAIM_AND_CALL_MS = 30_000;
 
 export class World {
   readonly random: Random;
@@ -246,6 +248,11 @@ export class World {
     this.lastLoss = this.time.now;
     this.live = this.#newLive();
     for (const type of TASK_TYPES) this.forgive(type);
+  }
+
+  /** Whether calls may be under way whose leases ended early: also those that were claimed before and are made after that. */
+  get hasLostClaims(): boolean {
+    return this.time.now - this.lastForgiven < CLAIM_AND_CALL_MS;
   }
 
   /** Leases of a task type end before their calls do: calls are not counted by any, and cards are due again. */

@@ -4,7 +4,8 @@ import type { Invariant } from '../invariant.ts';
 export const oneCall: Invariant = {
   name: 'one call at a time',
   says: 'A card has no two stops or resumes under way at once, and no two scheduled polls of a task type.',
-  watch: ({ gateway, cardOf, triggered }, check) => {
+  watch: (world, check) => {
+    const { gateway, cardOf, triggered } = world;
     const changes = (call: Call) => call.name === 'stop' || call.name === 'start';
     return {
       gateway: {
@@ -13,6 +14,7 @@ export const oneCall: Invariant = {
           if (call.name === 'card_status') return;
           // A poll that an operator orders does not wait for the one of the schedule.
           if (!changes(call) && triggered.has(cardOf.get(call.iccid)?.cardId ?? 0)) return;
+          if (world.hasLostClaims) return;
           const other = [...gateway.inFlight].find(
             (one) =>
               one.id !== call.id &&
