@@ -22,8 +22,9 @@ let receiver: BadGateway;
 let postgres: PostgresServer;
 let fleet: Fleet;
 let blocker: pg.Client | null = null;
-/** Megabytes that the card has used, as the gateway counts; a little more at each reading. */
+/** What the gateway multiplies readings with. */
 let factor = 1;
+/** Megabytes that a card has used, a little more at each reading. */
 const readings = new Map<string, number>();
 const table: string[] = [];
 

@@ -213,7 +213,7 @@ export interface AlertRuleFields extends AlertCondition {
   readonly webhookFormat: WebhookFormat | null;
   /** Its webhooks wait for WEBHOOK_GROUP_MS and go out in one message with those of other such rules. */
   readonly webhookGrouped: boolean;
-  /** The rule does not fire again for this long after a firing. */
+  /** The rule does not fire again for this long after a firing, but for another cause. */
   readonly cooldownSeconds: number;
 }
 
@@ -261,14 +261,24 @@ export interface WatchedRule {
   readonly firing: AlertCondition | null;
   /** Milliseconds since the present condition last fired; null: never. */
   readonly sinceFiredMs: number | null;
+  /** Codes of the causes that it fired for lately; only these keep quiet until the cooldown has ended. */
+  readonly coolingCauses: readonly string[];
 }
 
 export type AlertEvent =
   | { readonly kind: 'fired'; readonly value: number; readonly cause?: AlertCause | null }
   | { readonly kind: 'resolved'; readonly value: number | null; readonly resolution: Resolution };
 
-/** @param sample value of the rule's metric; null when there is none. @returns the transition of the rule, if any. */
-export function nextEvent(watched: WatchedRule, sample: number | null): AlertEvent | null {
+/**
+ * @param sample value of the rule's metric; null when there is none
+ * @param cause what is behind it; null: not known
+ * @returns the transition of the rule, if any
+ */
+export function nextEvent(
+  watched: WatchedRule,
+  sample: number | null,
+  cause: Pick<AlertCause, 'code'> | null,
+): AlertEvent | null {
   const { rule, firing } = watched;
   if (firing !== null) {
     const resolution = resolutionOf(watched, firing, sample);
@@ -277,9 +287,11 @@ export function nextEvent(watched: WatchedRule, sample: number | null): AlertEve
     return { kind: 'resolved', value: resolution === 'rule_changed' ? null : sample, resolution };
   }
   if (!rule.isEnabled || watched.isDeleted || sample === null || !holds(rule, sample)) return null;
-  const { sinceFiredMs } = watched;
+  const { sinceFiredMs, coolingCauses } = watched;
+  // A gateway that is dead a minute after it was slow is news.
+  const isKnown = cause === null || coolingCauses.includes(cause.code);
   // Less than zero: the database's clock was set back, and must not keep the rule quiet until that time comes again.
-  const cooling = sinceFiredMs !== null && Math.abs(sinceFiredMs) < rule.cooldownSeconds * 1000;
+  const cooling = isKnown && sinceFiredMs !== null && Math.abs(sinceFiredMs) < rule.cooldownSeconds * 1000;
   return cooling ? null : { kind: 'fired', value: sample };
 }
 

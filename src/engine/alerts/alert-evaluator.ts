@@ -76,9 +76,9 @@ export class AlertEvaluator extends LoopService<
         condition: condition === null ? null : condition[taskType],
         toldApart,
       });
-      const event = nextEvent(watched, sample);
       const reasons = condition?.[taskType].reasons ?? [];
       const cause = causeOf(ruleType, reasons, toldApart);
+      const event = nextEvent(watched, sample, cause);
       const waitMs = isLate(cause) ? 0 : RULE_TYPE_FACTS[ruleType].holdsForMs;
       // What waits for the end of the cooldown waits for both at once.
       const wouldFire = watched.firing === null && sample !== null && holds(watched.rule, sample);

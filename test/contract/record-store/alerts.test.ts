@@ -186,6 +186,19 @@ describeRecordStore('alerts', (db) => {
       expect(await evaluated(db, id)).toMatchObject({ sinceFiredMs: null, firing: { threshold: 50_000.5 } });
     });
 
+    it('name the causes that cool down, each for its own time', async () => {
+      const { id } = await db.store.alerts.createRule({ ...FIELDS, cooldownSeconds: 300 });
+      for (const code of ['gateway_slow', 'breaker_open']) {
+        const cause = { code, severity: 'alert', text: code, command: '' } as const;
+        await db.store.alerts.apply([await transition(db, id, { kind: 'fired', value: 2, cause })]);
+        await db.store.alerts.apply([await transition(db, id, RECOVERED)]);
+      }
+      const { coolingCauses } = await evaluated(db, id);
+      expect([...coolingCauses].sort()).toEqual(['breaker_open', 'gateway_slow']);
+      await db.store.alerts.updateRule(id, () => ({ ...FIELDS, cooldownSeconds: 0 }));
+      expect((await evaluated(db, id)).coolingCauses).toEqual([]);
+    });
+
     it('end the alert of a deleted rule, whose history stays', async () => {
       const { id } = await db.store.alerts.createRule(FIELDS);
       await fire(db, id);

@@ -140,7 +140,13 @@ SELECT r.id, r.revision, r.rule_type AS "rule.rule_type", r.task_type AS "rule.t
   coalesce(h.task_type, r.task_type) AS "firing.task_type",
   coalesce(h.comparison, r.comparison) AS "firing.comparison",
   coalesce(h.threshold, r.threshold) AS "firing.threshold",
-  (extract(epoch FROM clock_timestamp() - r.last_fired_at) * 1000)::float8 AS since_fired_ms
+  (extract(epoch FROM clock_timestamp() - r.last_fired_at) * 1000)::float8 AS since_fired_ms,
+  ARRAY(
+    SELECT f.cause ->> 'code' FROM (
+      SELECT cause, fired_at FROM alert_history WHERE rule_id = r.id ORDER BY id DESC LIMIT 20
+    ) f
+    WHERE f.cause IS NOT NULL AND abs(extract(epoch FROM clock_timestamp() - f.fired_at)) < r.cooldown_seconds
+  ) AS cooling_causes
 FROM alert_rules r LEFT JOIN alert_history h ON h.id = r.open_alert_id
 WHERE r.open_alert_id IS NOT NULL OR (r.is_enabled AND r.deleted_at IS NULL)
 

@@ -34,6 +34,7 @@ function watched({
     isDeleted: false,
     firing: null,
     sinceFiredMs: null,
+    coolingCauses: [],
     ...state,
   };
 }
@@ -104,13 +105,19 @@ describe('nextEvent', () => {
       resolved(null, 'rule_changed'),
     ],
   ])('%s', (_, rule, sample, event) => {
-    expect(nextEvent(rule, sample)).toEqual(event);
+    expect(nextEvent(rule, sample, null)).toEqual(event);
+  });
+
+  it('keeps quiet in its cooldown about the causes that it fired for, not about another one', () => {
+    const cooling = watched({ sinceFiredMs: 60_000, coolingCauses: ['gateway_slow', 'success_rate'] });
+    expect(nextEvent(cooling, 500, { code: 'gateway_slow' })).toBeNull();
+    expect(nextEvent(cooling, 500, { code: 'breaker_open' })).toEqual(fired(500));
   });
 
   it('makes one firing and one resolution of an outage, and one of a flapping metric in a cooldown', () => {
     let state: Pick<WatchedRule, 'firing' | 'sinceFiredMs'> = { firing: null, sinceFiredMs: null };
     const kinds = [50, 150, null, 150, 150, 50, 150, 50, 150, 50].map((sample) => {
-      const event = nextEvent(watched(state), sample);
+      const event = nextEvent(watched(state), sample, null);
       const { firing, sinceFiredMs } = state;
       if (event?.kind === 'fired') state = { firing: BACKLOG, sinceFiredMs: 0 };
       else {
