@@ -6,13 +6,8 @@ import { type Fleet, fleetText } from '../fleet.ts';
 import { HEALTH_LEVELS, type Health } from '../health.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../log-phrases.ts';
 import type { AlertCause } from './alert-cause.ts';
-import {
-  type AlertCondition,
-  type NotificationEvent,
-  type Resolution,
-  RULE_TYPE_FACTS,
-  type RuleType,
-} from './alert-rule.ts';
+import { type AlertCondition, type NotificationEvent, RULE_TYPE_FACTS, type RuleType } from './alert-rule.ts';
+import type { Resolution } from './alert-transition.ts';
 
 interface ToldAlert extends AlertCondition {
   readonly id: number;

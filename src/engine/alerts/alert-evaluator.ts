@@ -4,13 +4,8 @@
 // seen conditions that must hold for a while before they fire, and those of alerts that hold no more: another leader, or the next
 // start, continues with the same alerts and waits from the beginning.
 import { causeOf, isLate, TOLD_APART } from '../../domain/alerts/alert-cause.ts';
-import {
-  type AlertEvent,
-  holds,
-  nextEvent,
-  RULE_TYPE_FACTS,
-  type TaskConditions,
-} from '../../domain/alerts/alert-rule.ts';
+import { RULE_TYPE_FACTS, type TaskConditions } from '../../domain/alerts/alert-rule.ts';
+import { type AlertEvent, holds, nextEvent } from '../../domain/alerts/alert-transition.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';

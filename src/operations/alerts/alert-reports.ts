@@ -5,9 +5,9 @@ import {
   NOTIFICATION_EVENTS,
   NOTIFICATION_STATUSES,
   NOTIFY_CHANNELS,
-  RESOLUTIONS,
   RULE_TYPES,
 } from '../../domain/alerts/alert-rule.ts';
+import { RESOLUTIONS } from '../../domain/alerts/alert-transition.ts';
 import { WEBHOOK_FORMATS } from '../../domain/alerts/webhook-format.ts';
 import { type ReportOf, report, taskType } from '../report.ts';
 

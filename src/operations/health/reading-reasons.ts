@@ -9,11 +9,13 @@ import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import { percentDown, roundedMb } from '../../domain/numbers.ts';
 import type { StopMode } from '../../domain/stops/stop.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
+import { spanWords } from '../span-words.ts';
 import type { Cause } from './health-report.ts';
 
-/** Readings of usage in the last five minutes. */
+/** Readings of usage in the last seconds, or in five minutes where these are few. */
 export interface ReadingCounts {
   readonly total: number;
+  readonly seconds: number;
   /** Those that were not believed; 0 for a task type that reads no usage. */
   readonly implausible: number;
   /** The mode of stops in force; null: not known. */
@@ -24,11 +26,11 @@ export interface ReadingCounts {
 const LEAST_READINGS = 10;
 const IMPLAUSIBLE_PERCENT = { warningAbove: 5, alertAbove: 50 };
 
-export function readingReasons({ total, implausible, stopMode }: ReadingCounts): Cause[] {
+export function readingReasons({ total, seconds, implausible, stopMode }: ReadingCounts): Cause[] {
   const percent = (100 * implausible) / Math.max(1, total);
   if (total < LEAST_READINGS || percent <= IMPLAUSIBLE_PERCENT.warningAbove) return [];
   const text =
-    `${figure(implausible)} of ${figure(total)} readings of the last five minutes were not believed (${percentDown(percent, 1)} %): ` +
+    `${figure(implausible)} of ${figure(total)} readings of the last ${spanWords(seconds)} were not believed (${percentDown(percent, 1)} %): ` +
     'they grew by more than a card can transfer, and count nothing; compare some with the carrier, and check the unit of the gateway profile';
   const severity = percent > IMPLAUSIBLE_PERCENT.alertAbove ? 'alert' : 'warning';
   // Wrong readings would stop cards once they are believed.
@@ -56,8 +58,8 @@ function suspectedWords(usage: UsageMonth | null): string[] {
   ];
 }
 
-function implausibleWords({ succeeded: total, implausible }: StatsReading['window']): string[] {
-  if (readingReasons({ total, implausible, stopMode: null }).length === 0) return [];
+function implausibleWords({ succeeded: total, seconds, implausible }: StatsReading['window']): string[] {
+  if (readingReasons({ total, seconds, implausible, stopMode: null }).length === 0) return [];
   return [
     `${implausible} of ${total} readings of the fleet were not believed in the last five minutes: if its own are among them, its log lines have implausible_mb`,
   ];

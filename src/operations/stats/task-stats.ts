@@ -83,6 +83,7 @@ export function taskStatsOf(
   const { now, held, successRate, avgDurationMs } = metrics;
   const judged = judgedSlot(stats, metrics);
   const rates = pollRatesOf(judged);
+  const read = now.polls < JUDGED_POLLS ? window : stats.now;
   const { held: _ours, ...failedBy } = judged.reasons;
   const { taskType, effectiveConcurrency, concurrency } = queue;
   // Judged before rounding, so that 89.999 % does not count as 90 %.
@@ -117,7 +118,7 @@ export function taskStatsOf(
     concurrencyPercent: (100 * concurrency.current) / concurrency.max,
     recentPolls: recent.polls,
     maxConcurrency: concurrency.max,
-    readings: { total: window.succeeded, implausible: window.implausible, stopMode },
+    readings: { total: read.succeeded, seconds: read.seconds, implausible: read.implausible, stopMode },
     polls: judged.succeeded + judged.failed,
     judgedSeconds: judged.seconds,
     present: { successRate: now.successRate, seconds: stats.now.seconds },

@@ -1,6 +1,7 @@
 // Alert rules, their state, their history.
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AlertEvent, AlertRuleFields, AlertState } from '../../../src/domain/alerts/alert-rule.ts';
+import type { AlertRuleFields, AlertState } from '../../../src/domain/alerts/alert-rule.ts';
+import type { AlertEvent } from '../../../src/domain/alerts/alert-transition.ts';
 import type { AlertTransition } from '../../../src/store/ports/records/alert-records.ts';
 import { type Context, describeRecordStore, range } from './stores.ts';
 

@@ -4,18 +4,16 @@
 import type { AlertCause } from '../../../domain/alerts/alert-cause.ts';
 import type {
   AlertCondition,
-  AlertEvent,
   AlertRule,
   AlertRuleFields,
   AlertState,
   NotificationEvent,
   NotificationStatus,
   NotifyChannel,
-  Resolution,
   RuleType,
-  WatchedRule,
 } from '../../../domain/alerts/alert-rule.ts';
 import type { Silence, SilenceScope } from '../../../domain/alerts/alert-silence.ts';
+import type { AlertEvent, Resolution, WatchedRule } from '../../../domain/alerts/alert-transition.ts';
 import type { WebhookFormat } from '../../../domain/alerts/webhook-format.ts';
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { TaskType } from '../../../domain/task-type.ts';

@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   type AlertCondition,
-  nextEvent,
   RULE_TYPE_FACTS,
   RULE_TYPES,
   type RuleType,
   type TaskCondition,
-  type WatchedRule,
 } from '../../../../src/domain/alerts/alert-rule.ts';
+import { nextEvent, type WatchedRule } from '../../../../src/domain/alerts/alert-transition.ts';
 import { recommendedAlerts } from '../../../../src/domain/alerts/recommended-alerts.ts';
 import { judgeMetrics } from '../../../../src/domain/health.ts';
 import { schedulePaceOf } from '../../../../src/domain/schedule/schedule-pace.ts';

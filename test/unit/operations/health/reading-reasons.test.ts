@@ -8,7 +8,7 @@ import {
 import type { StatsReading } from '../../../../src/store/ports/live/poll-stats.ts';
 
 const reasons = (over: Partial<ReadingCounts>) =>
-  readingReasons({ total: 2_000, implausible: 0, stopMode: 'enforce', ...over });
+  readingReasons({ total: 2_000, seconds: 300, implausible: 0, stopMode: 'enforce', ...over });
 
 describe('readings that are not believed', () => {
   it('are a warning, with figures and the command that keeps them from stopping cards', () => {
@@ -17,7 +17,7 @@ describe('readings that are not believed', () => {
         code: 'implausible_readings',
         severity: 'warning',
         text:
-          '1,000 of 2,000 readings of the last five minutes were not believed (50 %): they grew by more than a card can ' +
+          '1,000 of 2,000 readings of the last 5 min were not believed (50 %): they grew by more than a card can ' +
           'transfer, and count nothing; compare some with the carrier, and check the unit of the gateway profile',
         command: "cardpoll stops mode observe --reason 'readings are not believed'",
       },

@@ -368,6 +368,18 @@ describe('taskStatsOf', () => {
     expect(codes(2_244, 2_244)).toEqual(['avg_duration']);
   });
 
+  it('says at once that readings are not believed, and that they are again', () => {
+    const polls = (succeeded: number, implausible: number): Polls => ({
+      ...reading(succeeded, 0, 0).stats.window,
+      implausible,
+    });
+    const severities = (five: Polls, now: Polls) =>
+      taskStatsOf(queue, readingNow(five, now), FREE).healthReasons.map(({ severity }) => severity);
+    expect(severities(polls(7_500, 300), polls(300, 300))).toEqual(['alert']);
+    expect(severities(polls(7_500, 4_000), polls(300, 0))).toEqual([]);
+    expect(severities(polls(40, 30), polls(12, 0))).toEqual(['alert']);
+  });
+
   it('judges health before rounding', () => {
     const stats = taskStatsOf(queue, reading(8_999_999, 1_000_001, 0), FREE);
     expect(stats).toMatchObject({ successRate: 89.99, health: 'alert' });
