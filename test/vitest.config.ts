@@ -11,7 +11,6 @@ const parts = {
   isolate: false,
   // WebAssembly as it comes: compiling PGlite for speed costs more than its tests do.
   execArgv: ['--liftoff-only'],
-  sequence: { groupOrder: 0 },
 };
 
 export default defineConfig({
@@ -36,6 +35,7 @@ export default defineConfig({
           expect: { poll: { timeout: 45_000 } },
           ...parts,
           maxWorkers: 2,
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -45,6 +45,7 @@ export default defineConfig({
           include: ['test/{integration,contract}/**/*.test.{ts,tsx}'],
           globalSetup,
           ...parts,
+          sequence: { groupOrder: 1 },
         },
       },
       // The built binary. After the parts, so that both find a machine to run on.
@@ -55,7 +56,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           globalSetup,
           maxWorkers: 3,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       // Of units and parts, what npm test shows by a sample and on one adapter only, now as a whole: `npm run test:long`.
@@ -67,7 +68,7 @@ export default defineConfig({
           env: { TEST_LONG: '1' },
           globalSetup,
           ...parts,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       // Minutes each: `npm run test:long`, not part of npm test.
@@ -78,7 +79,7 @@ export default defineConfig({
           include: ['test/{fault,long}/**/*.test.ts'],
           globalSetup,
           maxWorkers: 2,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
       // Upgrades: `npm run test:deb-upgrade` (as root) and `npm run test:upgrade`, not part of npm test.
@@ -88,7 +89,7 @@ export default defineConfig({
           name: 'packages',
           include: ['test/packages/**/*.test.ts'],
           globalSetup,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
     ],
