@@ -34,6 +34,7 @@ export default defineConfig({
           hookTimeout: 60_000,
           expect: { poll: { timeout: 45_000 } },
           ...parts,
+          // They calculate more than they wait, and each process reads all modules anew.
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },

@@ -31,21 +31,28 @@ export interface Context {
 
 async function redisDeployment(): Promise<Deployment> {
   const server = await startRedis();
-  const url = await asDocumentedUser(server.url, [server.url]);
-  return {
-    open: () => openRedisLiveStore({ url }),
-    empty: () => flush([server.url]),
-    stop: () => server.stop(),
-  };
+  return onServers(server.url, [server.url], () => server.stop());
 }
 
 async function clusterDeployment(): Promise<Deployment> {
   const cluster = await startRedisCluster();
-  const url = await asDocumentedUser(cluster.url, cluster.urls);
+  return onServers(cluster.url, cluster.urls, () => cluster.stop());
+}
+
+async function onServers(
+  all: string,
+  each: readonly string[],
+  end: () => Promise<void>,
+): Promise<Deployment> {
+  const url = await asDocumentedUser(all, each);
+  const admins = each.map((one) => new Redis(one));
   return {
     open: () => openRedisLiveStore({ url }),
-    empty: () => flush(cluster.urls),
-    stop: () => cluster.stop(),
+    empty: async () => void (await Promise.all(admins.map((admin) => admin.flushall()))),
+    async stop() {
+      for (const admin of admins) admin.disconnect();
+      await end();
+    },
   };
 }
 
@@ -58,14 +65,6 @@ async function embeddedDeployment(): Promise<Deployment> {
     },
     stop: async () => {},
   };
-}
-
-async function flush(urls: readonly string[]): Promise<void> {
-  for (const url of urls) {
-    const client = new Redis(url);
-    await client.flushall();
-    client.disconnect();
-  }
 }
 
 type Deploy = () => Promise<Deployment>;

@@ -84,7 +84,7 @@ async function open(dataDir = join(dir, 'data'), workerUrl = WORKER_URL): Promis
 
 /** Another process that opens the directory and keeps it open; resolves with its first line. */
 async function holder() {
-  const child = spawnOwned(process.execPath, [HOLDER, join(dir, 'data'), WORKER_URL.href], {
+  const child = spawnOwned(process.execPath, ['--liftoff-only', HOLDER, join(dir, 'data'), WORKER_URL.href], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), 'line');
@@ -111,7 +111,7 @@ it('starts again when a kill cut off the first opening', async () => {
   mkdirSync(join(dir, 'data/global'), { recursive: true, mode: 0o700 });
   writeFileSync(join(dir, 'data/global/pg_control'), 'half');
   const store = await open();
-  expect(await store.migrations.up()).not.toEqual([]);
+  expect((await store.migrations.status()).every(({ appliedAtMs }) => appliedAtMs === null)).toBe(true);
 });
 
 it('belongs to one process by whatever name, and after its death to one of those who want it', async () => {
@@ -128,9 +128,9 @@ it('belongs to one process by whatever name, and after its death to one of those
   await endProcess(first.child, 'SIGKILL');
   expect(existsSync(join(dir, 'data.lock'))).toBe(true);
 
-  const others = await Promise.all(range(3).map(() => holder()));
+  const others = await Promise.all(range(2).map(() => holder()));
   expect(others.filter(({ line }) => line === 'open')).toHaveLength(1);
-  expect(others.filter(({ line }) => line.startsWith('busy'))).toHaveLength(2);
+  expect(others.filter(({ line }) => line.startsWith('busy'))).toHaveLength(1);
   await endOwnedProcesses();
   const store = await open();
   expect((await store.cards.page(0, 10)).map((card) => card.cardId)).toEqual([1]);
