@@ -18,8 +18,9 @@ const launchersFor = (hangups: Hangups | null): Launchers => ({
     process.stdout.once('error', () => process.kill(process.pid, 'SIGTERM'));
     return (await import('./demo.ts')).runDemo(options, launched);
   },
-  tryGateway: async (...args) => (await import('./wiring.ts')).tryGateway(...args),
-  simulate: async (options, listening) => (await import('./wiring.ts')).runSimulator(options, listening),
+  tryGateway: async (...args) => (await import('./gateway-commands.ts')).tryGateway(...args),
+  simulate: async (options, listening) =>
+    (await import('./gateway-commands.ts')).runSimulator(options, listening),
   doctor: async (config, daemonAnswers) => (await import('./doctor.ts')).runDoctor(config, daemonAnswers),
   adopt: async (config, goAhead) => (await import('./store-commands.ts')).runAdopt(config, goAhead),
   migrate: async (...args) => (await import('./store-commands.ts')).runMigrate(...args),

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { Instruments } from './api/metrics/instruments.ts';
 import { OwnNumbers } from './api/metrics/own-numbers.ts';
 import type { ApiServer } from './api/server.ts';
-import type { Launchers, Listening, SimulateOptions } from './cli/launchers.ts';
+import type { Listening } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import { type DaemonConfig, gatewayFactsOf } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
@@ -16,8 +16,6 @@ import type { EngineDeps } from './engine/engine-settings.ts';
 import { callPaceOf } from './engine/limits/call-pace.ts';
 import { GatewayClient } from './gateway/client.ts';
 import { FlowControlledGateway } from './gateway/flow-control.ts';
-import { startSimulator } from './gateway/simulator.ts';
-import { tryInterfaces } from './gateway/trial.ts';
 import type { Audit } from './operations/audit.ts';
 import type { Stores } from './operations/doctor/examine.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
@@ -48,20 +46,6 @@ export function runDaemon(config: DaemonConfig, surroundings: DaemonSurroundings
   const start = (teardown: Teardown) =>
     startDaemon(config, teardown, { prepare: async () => {}, refuse, ...surroundings });
   return run(start, surroundings.link?.stop, refused.signal);
-}
-
-/** `cardpoll gateway try`. */
-export const tryGateway: Launchers['tryGateway'] = ({ gateway, timeZone }, card, only) =>
-  tryInterfaces(gateway, only, card, { clock: systemClock, calendar: new MonthCalendar(timeZone) });
-
-/** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
-export function runSimulator(options: SimulateOptions, listening: Listening): Promise<number> {
-  return run(async (teardown) => {
-    const { listen, ...behaviour } = options;
-    const simulator = await startSimulator({ ...listen, ...behaviour });
-    teardown.add(() => simulator.close());
-    listening(simulator.url);
-  });
 }
 
 /** The surroundings of a daemon besides its configuration. */

@@ -44,7 +44,7 @@ const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^api\/client\//, 'api client'],
   [/^cli\/output\/((style|line|table|width|fleet-lines)\.ts$|reports\/)/, 'cli style'],
   [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|supervision|cli)\//, '$1'],
-  [/^(wiring|serve|signals|reload|supervise|stores|store-commands|doctor|demo)\.ts$/, 'wiring'],
+  [/^(wiring|serve|signals|reload|supervise|stores|(store|gateway)-commands|doctor|demo)\.ts$/, 'wiring'],
   [/^main\.ts$/, 'main'],
 ];
 
