@@ -1,5 +1,6 @@
 // Flow control in compressed time: what share of its healthy pace each interface keeps while the gateway is in trouble, as
-// the gateway counts its good answers. The same with real processes, and longer: npm run bench:flow.
+// the gateway counts its good answers. npm test lives the four nights that differ most, with a fleet of a third; npm run test:long
+// all of them. The same with real processes, and longer: npm run bench:flow. Drawn nights: npm run prove.
 import { afterEach, describe, expect, it } from 'vitest';
 import { mix32 } from '../../../../src/domain/schedule/phase.ts';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
@@ -10,13 +11,13 @@ import {
   CompressedFleet,
   type CompressedFleetOptions,
 } from '../../../support/compressed-fleet.ts';
-import { firstRows } from '../../../support/effort.ts';
+import { firstRows, sampled } from '../../../support/effort.ts';
 
 const INTERFACES = ['realname', 'flow', 'card_status'] as const;
-/** 200 polls a second and task type. */
+/** 200 polls a second and task type; 67 in npm test. */
 const FLEET: CompressedFleetOptions = {
   taskTypes: TASK_TYPES,
-  cards: 6_000,
+  cards: sampled(2_000, 6_000),
   intervalSeconds: 30,
   limit: 100,
   buckets: 1_024,
@@ -86,7 +87,7 @@ const FAILURES = {
 } as const satisfies Record<string, Answer>;
 
 it.each(
-  firstRows(3, [
+  firstRows(1, [
     [20, 'HTTP 500'],
     [70, 'a time-out'],
     [20, '429 and an absurd Retry-After'],
@@ -112,23 +113,9 @@ it.each(
   },
 );
 
-it('cards that begin to fail half-way through a revolution, and heal one by one, hold up no other', async () => {
-  const { polled, before } = await startHealthy({ instances: 3 });
-  await polled.time.run(15_000);
-  const from = polled.time.monotonic();
-  const healed = (id: number) => polled.time.monotonic() - from > 20_000 + 10 * (id % 3_000);
-  polled.behaviour = (_, id) =>
-    isOneOf(0.3, id) && !healed(id) ? { delayMs: DELAY_MS, failure: 'http' } : { delayMs: DELAY_MS };
-  await polled.time.run(20_000);
-  const { good } = await measure(polled);
-  expect(Math.min(...ratios(before.good, good, 0.7))).toBeGreaterThanOrEqual(GOAL);
-  await polled.time.run(30_000);
-  expect(Math.min(...ratios(before.good, (await measure(polled)).good))).toBeGreaterThanOrEqual(GOAL);
-});
-
 describe('random failures, whatever the load', () => {
-  /** The limit is used up: 100 polls a second are possible, 200 are due. */
-  const BUSY = { limit: 20 };
+  /** The limit is used up: half of the polls that are due are possible. */
+  const BUSY = { limit: sampled(10, 20), cards: sampled(3_000, 6_000) };
   const SLOW_MS = 200;
   const randomly = (share: number, failure: GatewayFailure): Behaviour => {
     const draw = drawing();
@@ -136,7 +123,7 @@ describe('random failures, whatever the load', () => {
   };
 
   it.each(
-    firstRows(2, [
+    firstRows(1, [
       [30, 'backpressure', true],
       [30, 'http', true],
       [0.5, 'backpressure', false],
@@ -158,7 +145,7 @@ describe('random failures, whatever the load', () => {
     },
   );
 
-  it.each(firstRows(1, [6, 12]))(
+  it.each(firstRows(0, [6, 12]))(
     '10 % leave no limits as low as an incident cut them that let %i calls pass',
     async (most) => {
       const { polled, before } = await startHealthy({ limit: 50 }, () => ({ delayMs: SLOW_MS }));
@@ -177,9 +164,9 @@ describe('random failures, whatever the load', () => {
 
 describe('a dead interface', () => {
   it.each(
-    firstRows(2, [
-      ['no answer', 1, { failure: 'timeout', delayMs: 5_000 }],
+    firstRows(1, [
       ['429 and Retry-After', 3, { failure: 'backpressure', retryAfterMs: 5_000 }],
+      ['no answer', 1, { failure: 'timeout', delayMs: 5_000 }],
       ['HTTP 500', 1, { failure: 'http' }],
       ['503', 1, { failure: 'backpressure' }],
       ['429 and Retry-After', 1, { failure: 'backpressure', retryAfterMs: 5_000 }],
@@ -205,48 +192,6 @@ describe('a dead interface', () => {
       expect(ratios(before.good, (await measure(polled)).good)[1]).toBeGreaterThanOrEqual(GOAL);
     },
   );
-});
-
-it('answers that always come too late: each interface gets one call a second, and returns', async () => {
-  const { polled, before } = await startHealthy();
-  polled.behaviour = () => ({ failure: 'timeout', delayMs: 60_000 });
-  await polled.time.run(30_000);
-  const { calls } = await measure(polled);
-  expect(Math.max(...calls)).toBeLessThanOrEqual(1.05);
-  polled.behaviour = HEALTHY;
-  await polled.time.run(20_000);
-  expect(Math.min(...ratios(before.good, (await measure(polled)).good))).toBeGreaterThanOrEqual(GOAL);
-});
-
-it('ten instances that join while an interface is dead send it some thirty calls each, then one a second together', async () => {
-  const { polled, before } = await startHealthy();
-  polled.behaviour = (name) => ({ delayMs: DELAY_MS, ...(name === 'flow' ? { failure: 'http' } : {}) });
-  await polled.time.run(30_000);
-  for (let i = 1; i <= 10; i += 1) await polled.join(`joined${i}`);
-  const joining = await measure(polled, 20_000);
-  expect(joining.calls[1]).toBeLessThanOrEqual((10 * (30 + 10) + 21) / 20);
-  // The wall clock says nothing about the next call of the trickle.
-  for (const stepMs of [3_600_000, -3_600_000]) {
-    polled.time.set(polled.time.now() + stepMs);
-    const { calls, good } = await measure(polled);
-    expect(calls[1], `${stepMs} ms`).toBeLessThanOrEqual(1.05);
-    const [realname = 0, , cardStatus = 0] = ratios(before.good, good);
-    expect(Math.min(realname, cardStatus), `${stepMs} ms`).toBeGreaterThanOrEqual(GOAL);
-  }
-});
-
-it('a gateway that refuses all and nothing by turns loses nothing, and gets more than half of what it answers', async () => {
-  const { polled, before } = await startHealthy({ limit: 20 });
-  polled.behaviour = () =>
-    Math.floor(polled.time.monotonic() / 1_000) % 2 === 0
-      ? { delayMs: DELAY_MS, failure: 'backpressure' }
-      : { delayMs: DELAY_MS };
-  await polled.time.run(20_000);
-  const { good } = await measure(polled, 60_000);
-  expect(Math.min(...ratios(before.good, good, 0.5))).toBeGreaterThanOrEqual(0.5);
-  polled.behaviour = HEALTHY;
-  await polled.time.run(60_000);
-  expect(Math.min(...ratios(before.good, (await measure(polled)).good))).toBeGreaterThanOrEqual(GOAL);
 });
 
 describe('an overloaded gateway', () => {
@@ -276,20 +221,7 @@ describe('an overloaded gateway', () => {
     },
   );
 
-  it('that answers nothing in time under full load gets the load that it can answer', async () => {
-    const polled = await start();
-    const [capacity, inTimeMs] = [2, 5_000];
-    polled.behaviour = (_name, _card, inFlight) => {
-      const delayMs = (DELAY_MS * Math.max(capacity, inFlight) * 5) / capacity;
-      return delayMs > inTimeMs ? { failure: 'timeout', delayMs: inTimeMs } : { delayMs };
-    };
-    await polled.time.run(60_000);
-    const { good } = await measure(polled, 60_000);
-    // Why it is not the whole capacity: docs/decisions/0028-flow-control.md.
-    expect(sum(good) / (capacity * (1_000 / (5 * DELAY_MS)))).toBeGreaterThanOrEqual(0.75);
-  });
-
-  it.each(firstRows(1, [1_000, undefined]))(
+  it.each(firstRows(0, [1_000, undefined]))(
     'that allows 20 calls a second serves all types (Retry-After: %s ms)',
     async (retryAfterMs) => {
       const polled = await start();
@@ -311,3 +243,88 @@ describe('an overloaded gateway', () => {
     },
   );
 });
+
+/** Each takes most of a minute of computing. */
+const NIGHTS: ReadonlyArray<readonly [string, () => Promise<void>]> = [
+  [
+    'cards that begin to fail half-way through a revolution, and heal one by one, hold up no other',
+    async () => {
+      const { polled, before } = await startHealthy({ instances: 3 });
+      await polled.time.run(15_000);
+      const from = polled.time.monotonic();
+      const healed = (id: number) => polled.time.monotonic() - from > 20_000 + 10 * (id % 3_000);
+      polled.behaviour = (_, id) =>
+        isOneOf(0.3, id) && !healed(id) ? { delayMs: DELAY_MS, failure: 'http' } : { delayMs: DELAY_MS };
+      await polled.time.run(20_000);
+      const { good } = await measure(polled);
+      expect(Math.min(...ratios(before.good, good, 0.7))).toBeGreaterThanOrEqual(GOAL);
+      await polled.time.run(30_000);
+      expect(Math.min(...ratios(before.good, (await measure(polled)).good))).toBeGreaterThanOrEqual(GOAL);
+    },
+  ],
+  [
+    'answers that always come too late: each interface gets one call a second, and returns',
+    async () => {
+      const { polled, before } = await startHealthy();
+      polled.behaviour = () => ({ failure: 'timeout', delayMs: 60_000 });
+      await polled.time.run(30_000);
+      const { calls } = await measure(polled);
+      expect(Math.max(...calls)).toBeLessThanOrEqual(1.05);
+      polled.behaviour = HEALTHY;
+      await polled.time.run(20_000);
+      expect(Math.min(...ratios(before.good, (await measure(polled)).good))).toBeGreaterThanOrEqual(GOAL);
+    },
+  ],
+  [
+    'ten instances that join while an interface is dead send it some thirty calls each, then one a second together',
+    async () => {
+      const { polled, before } = await startHealthy();
+      polled.behaviour = (name) => ({ delayMs: DELAY_MS, ...(name === 'flow' ? { failure: 'http' } : {}) });
+      await polled.time.run(30_000);
+      for (let i = 1; i <= 10; i += 1) await polled.join(`joined${i}`);
+      const joining = await measure(polled, 20_000);
+      expect(joining.calls[1]).toBeLessThanOrEqual((10 * (30 + 10) + 21) / 20);
+      // The wall clock says nothing about the next call of the trickle.
+      for (const stepMs of [3_600_000, -3_600_000]) {
+        polled.time.set(polled.time.now() + stepMs);
+        const { calls, good } = await measure(polled);
+        expect(calls[1], `${stepMs} ms`).toBeLessThanOrEqual(1.05);
+        const [realname = 0, , cardStatus = 0] = ratios(before.good, good);
+        expect(Math.min(realname, cardStatus), `${stepMs} ms`).toBeGreaterThanOrEqual(GOAL);
+      }
+    },
+  ],
+  [
+    'a gateway that refuses all and nothing by turns loses nothing, and gets more than half of what it answers',
+    async () => {
+      const { polled, before } = await startHealthy({ limit: 20 });
+      polled.behaviour = () =>
+        Math.floor(polled.time.monotonic() / 1_000) % 2 === 0
+          ? { delayMs: DELAY_MS, failure: 'backpressure' }
+          : { delayMs: DELAY_MS };
+      await polled.time.run(20_000);
+      const { good } = await measure(polled, 60_000);
+      expect(Math.min(...ratios(before.good, good, 0.5))).toBeGreaterThanOrEqual(0.5);
+      polled.behaviour = HEALTHY;
+      await polled.time.run(60_000);
+      expect(Math.min(...ratios(before.good, (await measure(polled)).good))).toBeGreaterThanOrEqual(GOAL);
+    },
+  ],
+  [
+    'a gateway that answers nothing in time under full load gets the load that it can answer',
+    async () => {
+      const polled = await start();
+      const [capacity, inTimeMs] = [2, 5_000];
+      polled.behaviour = (_name, _card, inFlight) => {
+        const delayMs = (DELAY_MS * Math.max(capacity, inFlight) * 5) / capacity;
+        return delayMs > inTimeMs ? { failure: 'timeout', delayMs: inTimeMs } : { delayMs };
+      };
+      await polled.time.run(60_000);
+      const { good } = await measure(polled, 60_000);
+      // Why it is not the whole capacity: docs/decisions/0028-flow-control.md.
+      expect(sum(good) / (capacity * (1_000 / (5 * DELAY_MS)))).toBeGreaterThanOrEqual(0.75);
+    },
+  ],
+];
+
+it.each(firstRows(0, NIGHTS))('%s', (_, night) => night());

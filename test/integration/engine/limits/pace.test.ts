@@ -8,7 +8,7 @@ import { CompressedFleet, type CompressedFleetOptions } from '../../../support/c
 const FIFTY: RateLimit = { kind: 'calls', interfaces: null, calls: 50, unit: 'second', burst: 10 };
 const FLEET: CompressedFleetOptions = {
   taskTypes: TASK_TYPES,
-  cards: 3_000,
+  cards: 1_800,
   intervalSeconds: 30,
   limit: 100,
   instances: 3,
@@ -35,23 +35,10 @@ function most(arrivals: ReadonlyArray<{ at: number }>, windowMs: number): number
 }
 
 describe('a gateway that allows 50 calls a second', () => {
-  it('gets no more, nearly all of them, and as many of each type', async () => {
+  it('gets no more, nearly all of them, as many of each type, and is not taken for one that is overloaded', async () => {
     const arrivals = await start({ rateLimits: [FIFTY] });
     await fleet.time.run(5_000);
     arrivals.length = 0;
-    await fleet.time.run(60_000);
-    for (const seconds of [0.1, 1, 10, 60]) {
-      expect(most(arrivals, seconds * 1_000), `in ${seconds} s`).toBeLessThanOrEqual(50 * seconds + 10);
-    }
-    expect(arrivals.length).toBeGreaterThan(0.95 * 50 * 60);
-    for (const name of ['realname', 'flow', 'card_status']) {
-      const share = arrivals.filter((call) => call.name === name).length / arrivals.length;
-      expect(share, name).toBeGreaterThan(0.95 / 3);
-    }
-  });
-
-  it('is not taken for one that is overloaded: no limit is lowered', async () => {
-    await start({ rateLimits: [FIFTY] });
     const lowered: string[] = [];
     for (let second = 0; second < 60; second += 1) {
       await fleet.time.run(1_000);
@@ -61,6 +48,14 @@ describe('a gateway that allows 50 calls a second', () => {
       }
     }
     expect(lowered).toEqual([]);
+    for (const seconds of [0.1, 1, 10, 60]) {
+      expect(most(arrivals, seconds * 1_000), `in ${seconds} s`).toBeLessThanOrEqual(50 * seconds + 10);
+    }
+    expect(arrivals.length).toBeGreaterThan(0.95 * 50 * 60);
+    for (const name of ['realname', 'flow', 'card_status']) {
+      const share = arrivals.filter((call) => call.name === name).length / arrivals.length;
+      expect(share, name).toBeGreaterThan(0.95 / 3);
+    }
   });
 
   it('gets the polls of all types that their interval asks for, while they are fewer', async () => {
@@ -91,5 +86,5 @@ it('a limit for one interface holds up no other', async () => {
   const flow = arrivals.filter(({ name }) => name === 'flow');
   expect(most(flow, 1_000)).toBeLessThanOrEqual(7);
   expect(flow.length).toBeGreaterThan(0.9 * 150);
-  expect(arrivals.length - flow.length).toBeGreaterThan(0.9 * 6_000);
+  expect(arrivals.length - flow.length).toBeGreaterThan(0.9 * 3_600);
 });

@@ -12,7 +12,7 @@ import { type LosableStore, LosingFleet } from '../../../support/losing-fleet.ts
 
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
-const CARDS = 2_000;
+const CARDS = 600;
 
 type Open = (clock: FakeClock) => LosableStore;
 

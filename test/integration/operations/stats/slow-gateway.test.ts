@@ -7,12 +7,18 @@ import { HealthWatch } from '../../../../src/operations/stats/history.ts';
 import { StatsOperations } from '../../../../src/operations/stats/stats.ts';
 import { toWire, type Wire } from '../../../../src/platform/snake-keys.ts';
 import { type Behaviour, CompressedFleet } from '../../../support/compressed-fleet.ts';
-import { sampled } from '../../../support/effort.ts';
+import { firstRows, sampled } from '../../../support/effort.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
 import { cli, daemonThatSays, json } from '../../../unit/cli/cli-under-test.ts';
 
 /** 100 polls a second and task type. */
-const FLEET = { taskTypes: TASK_TYPES, cards: 3_000, intervalSeconds: 30, limit: 100, buckets: 1_024 };
+const FLEET = {
+  taskTypes: TASK_TYPES,
+  cards: 3_000,
+  intervalSeconds: 30,
+  limit: 100,
+  buckets: 1_024,
+};
 const FAST_MS = 20;
 const SLOW_MS = 3_000;
 /** What everything has to know by then. */
@@ -200,35 +206,6 @@ describe('a gateway that is slow in another way', () => {
     });
   });
 
-  it('for one carrier, whose calls alone are timed by no one: the share of the calls is named', async () => {
-    const ofCarrier = (cardId: number) => cardId % 10 === 0;
-    const behaviour: Behaviour = (_, cardId) => ({ delayMs: ofCarrier(cardId) ? SLOW_MS : FAST_MS });
-    await afterCalm(behaviour, 40, ({ body }) => {
-      expect(slowText(body)).toMatch(
-        /the gateway is slow for ([7-9]|1[0-2]) % of the calls: on average 0\.[23]\d s/,
-      );
-      expect(slowText(body)).not.toContain('the gateway takes');
-    });
-  });
-
-  it('for one interface: only that task type is named', async () => {
-    const behaviour: Behaviour = (name) => ({ delayMs: name === 'flow' ? SLOW_MS : FAST_MS });
-    await afterCalm(behaviour, 40, ({ body }) => {
-      expect(slowText(body)).toMatch(/^carddata: the gateway takes 3\.0 s a call/);
-    });
-  });
-
-  it('and refuses as well: both are said, and no higher limit is advised', async () => {
-    const isOne = everyNth(2);
-    const behaviour: Behaviour = () =>
-      isOne() ? { delayMs: FAST_MS, failure: 'http' } : { delayMs: SLOW_MS };
-    await afterCalm(behaviour, 40, ({ body }) => {
-      expect(slowText(body)).toMatch(/the gateway .* usually 0\.02 s/);
-      expect(codesOf(body)).toContain('success_rate');
-      expect(new Set(body.tasks.map(({ advice }) => advice.verdict))).not.toContain('raise');
-    });
-  });
-
   it('while the limit was lowered by hand: the gateway is the cause, not the limit', async () => {
     const behaviour = taking(SLOW_MS);
     const check = ({ body }: Seen) => {
@@ -255,4 +232,44 @@ describe('a gateway that is slow in another way', () => {
       idle,
     );
   });
+
+  /** Their rules and words are those of gateway-report and health-reasons, which have unit tests. */
+  const nights: ReadonlyArray<readonly [string, () => Promise<void>]> = [
+    [
+      'for one carrier, whose calls alone are timed by no one: the share of the calls is named',
+      async () => {
+        const ofCarrier = (cardId: number) => cardId % 10 === 0;
+        const behaviour: Behaviour = (_, cardId) => ({ delayMs: ofCarrier(cardId) ? SLOW_MS : FAST_MS });
+        await afterCalm(behaviour, 40, ({ body }) => {
+          expect(slowText(body)).toMatch(
+            /the gateway is slow for ([7-9]|1[0-2]) % of the calls: on average 0\.[23]\d s/,
+          );
+          expect(slowText(body)).not.toContain('the gateway takes');
+        });
+      },
+    ],
+    [
+      'for one interface: only that task type is named',
+      async () => {
+        const behaviour: Behaviour = (name) => ({ delayMs: name === 'flow' ? SLOW_MS : FAST_MS });
+        await afterCalm(behaviour, 40, ({ body }) => {
+          expect(slowText(body)).toMatch(/^carddata: the gateway takes 3\.0 s a call/);
+        });
+      },
+    ],
+    [
+      'and refuses as well: both are said, and no higher limit is advised',
+      async () => {
+        const isOne = everyNth(2);
+        const behaviour: Behaviour = () =>
+          isOne() ? { delayMs: FAST_MS, failure: 'http' } : { delayMs: SLOW_MS };
+        await afterCalm(behaviour, 40, ({ body }) => {
+          expect(slowText(body)).toMatch(/the gateway .* usually 0\.02 s/);
+          expect(codesOf(body)).toContain('success_rate');
+          expect(new Set(body.tasks.map(({ advice }) => advice.verdict))).not.toContain('raise');
+        });
+      },
+    ],
+  ];
+  it.each(firstRows(0, nights))('%s', (_, night) => night());
 });
