@@ -2,27 +2,31 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { cliHere } from '../support/cli-here.ts';
 import { freePort } from '../support/free-port.ts';
-import { runCli, spawnCli } from '../support/processes.ts';
+import { spawnDemo } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 it('polls a fleet out of nothing, prints its state, and answers every command', async () => {
   const listen = `127.0.0.1:${await freePort()}`;
-  const demo = spawnCli(['demo', '--cards', '500', '--listen', listen]);
+  const demo = spawnDemo('--cards', '100', '--listen', listen);
   await demo.waitForLine(/for trials only/);
-  await demo.waitForLine(/^[●▲✖] (normal|warning|alert) {2}500 cards {2}realname [\d.]+\/s q\d+/);
+  await demo.waitForLine(/^[●▲✖] (normal|warning|alert) {2}100 cards {2}realname [\d.]+\/s q\d+/);
   expect(demo.stdout.split('\n')[0], 'the first state').not.toMatch(/alert|no instance polls/);
 
   const env = { CARDPOLL_URL: `http://${listen}` };
   const answer = async (...argv: string[]) => {
-    const { code, stdout, stderr } = await runCli(argv, { env });
+    let { code, stdout, stderr } = await cliHere(argv, { env });
+    // On a busy machine: what it says then is to try again.
+    while (/a store did not answer in time/.test(stderr))
+      ({ code, stdout, stderr } = await cliHere(argv, { env }));
     expect([code, stderr], argv.join(' ')).toEqual([0, expect.not.stringContaining('cardpoll: ')]);
     return stdout;
   };
-  expect(JSON.parse(await answer('stats', '--json'))).toMatchObject({ cards_total: 500 });
-  expect(await answer('stats', 'init')).toMatch(/^loaded +500 of 500 cards/m);
+  expect(JSON.parse(await answer('stats', '--json'))).toMatchObject({ cards_total: 100 });
+  expect(await answer('stats', 'init')).toMatch(/^loaded +100 of 100 cards/m);
   expect(await answer('stats')).toMatch(
-    /^[●▲✖] (normal|warning|alert)[\s\S]*\n500 cards {3}1 instance [\s\S]*\nTASK +HEALTH /,
+    /^[●▲✖] (normal|warning|alert)[\s\S]*\n100 cards {3}1 instance [\s\S]*\nTASK +HEALTH /,
   );
   expect((await answer('stats', 'queues', '-o', 'tsv')).split('\n')).toHaveLength(4);
   expect(await answer('concurrency', 'set', 'carddata', '60')).toMatch(/^carddata +60 /m);
@@ -39,22 +43,10 @@ it('polls a fleet out of nothing, prints its state, and answers every command', 
   writeFileSync(file, 'card_id,iccid,carrier_id,status\n900001,89860099999999990001,1,1\n');
   expect(await answer('cards', 'import', file)).toMatch(/^inserted +1$/m);
   expect(await answer('cards', 'show', '89860099999999990001')).toMatch(/^card id +900001$/m);
+  // The gateway of the demo also knows cards that are imported later.
+  for (const cardId of ['1', '900001'])
+    await answer('trigger', 'single', '--card-id', cardId, '--task', 'realname', '--wait');
 
-  expect((await runCli(['cards', 'show', '123456789'], { env })).code).toBe(1);
+  expect((await cliHere(['cards', 'show', '123456789'], { env })).code).toBe(1);
   expect(await demo.stop('SIGINT')).toMatchObject({ code: 0, signal: null });
-});
-
-it('has a gateway that also knows cards which are imported later', async () => {
-  const listen = `127.0.0.1:${await freePort()}`;
-  const demo = spawnCli(['demo', '--cards', '1', '--listen', listen]);
-  await demo.waitForLine(/[●▲✖] /);
-  const env = { CARDPOLL_URL: `http://${listen}` };
-  const file = join(temporaryDirectory('demo'), 'cards.csv');
-  writeFileSync(file, 'card_id,iccid,carrier_id,status\n2,89860099999999990001,1,1\n');
-  expect(await runCli(['cards', 'import', file], { env })).toMatchObject({ code: 0 });
-  for (const cardId of ['1', '2']) {
-    const poll = ['trigger', 'single', '--card-id', cardId, '--task', 'realname', '--wait'];
-    expect(await runCli(poll, { env }), cardId).toMatchObject({ code: 0 });
-  }
-  expect(await demo.stop('SIGINT')).toMatchObject({ code: 0 });
 });

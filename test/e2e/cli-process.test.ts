@@ -73,11 +73,6 @@ describe('pipes', () => {
     expect((await shell('"$0" "$1" --help 2>&1 | head -1', {})).stdout).toBe('Examples:\n');
   });
 
-  it('the demo ends when its stdout is closed', async () => {
-    const line = `"$0" "$1" demo --cards 100 --listen 127.0.0.1:${await freePort()} 2>/dev/null | head -1`;
-    expect(await shell(line, {})).toEqual({ stdout: expect.stringMatching(/ 100 cards .*\n$/), stderr: '' });
-  });
-
   it('stats --watch ends when its stdout is closed', async () => {
     const env = await serve((_, response) => response.end(JSON.stringify({ items: [], tasks: [] })));
     const { stderr } = await shell('"$0" "$1" stats tasks --watch --json | head -1', env);
@@ -198,11 +193,11 @@ describe('version', () => {
     };
     // One after the other, so that both see the same machine.
     const ratios: number[] = [];
-    for (let round = 0; round < 9; round += 1) {
+    for (let round = 0; round < 5; round += 1) {
       const bareMs = await measure('-e', '0');
       ratios.push((await measure(BINARY, '--version')) / bareMs);
     }
-    const ratio = ratios.sort((a, b) => a - b)[4];
+    const ratio = ratios.sort((a, b) => a - b)[2];
     process.stdout.write(
       `cold start: --version takes ${ratio?.toFixed(2)} times what node -e 0 does (target 1.5)\n`,
     );

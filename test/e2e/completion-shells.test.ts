@@ -4,8 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { cliHere } from '../support/cli-here.ts';
+import { firstRows } from '../support/effort.ts';
 import { freePort } from '../support/free-port.ts';
-import { BINARY, runCli, waitFor } from '../support/processes.ts';
+import { BINARY, waitFor } from '../support/processes.ts';
 import { programPath } from '../support/provision.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { quoted, Terminal } from '../support/terminal.ts';
@@ -38,7 +40,7 @@ describe.each(SHELLS)('%s', (shell, flags) => {
   }
 
   beforeAll(async () => {
-    const { code, stdout } = await runCli(['completion', shell]);
+    const { code, stdout } = await cliHere(['completion', shell]);
     expect(code).toBe(0);
     writeFileSync(script, stdout);
     writeFileSync(join(dir, 'fleet.csv'), '');
@@ -67,18 +69,20 @@ describe.each(SHELLS)('%s', (shell, flags) => {
     },
   );
 
-  it.each([
-    ['conc', /concurrency/],
-    ['concurrency res', /concurrency reset/],
-    ['stats --wat', /stats --watch/],
-    ['concurrency set real', /set realname/],
-    ['stats -o yam', /-o yaml/],
-    ['cards import ./fle', /et\.csv/],
-    ['cards import --undo-file=./fle', /et\.csv/],
-    ['trigger single --task=packa', /packa.*ge/s],
-    // What is typed already need not be drawn again.
-    ['configs enable Pack', /age\\ check/],
-  ])('completes %j', async (typed, expected) => {
+  it.each(
+    firstRows(5, [
+      ['concurrency res', /concurrency reset/],
+      ['stats -o yam', /-o yaml/],
+      ['cards import --undo-file=./fle', /et\.csv/],
+      ['trigger single --task=packa', /packa.*ge/s],
+      // What is typed already need not be drawn again.
+      ['configs enable Pack', /age\\ check/],
+      ['conc', /concurrency/],
+      ['stats --wat', /stats --watch/],
+      ['concurrency set real', /set realname/],
+      ['cards import ./fle', /et\.csv/],
+    ] satisfies Array<[string, RegExp]>),
+  )('completes %j', async (typed, expected) => {
     const { url } = await daemonThatSays(json(CONFIGS));
     const terminal = await shellWith(url);
     terminal.press(`cardpoll ${typed}\t`);

@@ -5,8 +5,10 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { cliHere } from '../support/cli-here.ts';
+import { Fleet } from '../support/fleet.ts';
 import { freePort } from '../support/free-port.ts';
-import { type RunningCli, runCli, spawnCli, waitFor } from '../support/processes.ts';
+import { type RunningCli, runCli, waitFor } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { quoted } from '../support/terminal.ts';
 import { Tmux, type TmuxOptions } from '../support/tmux.ts';
@@ -15,17 +17,18 @@ const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
 const COMMAND = [process.execPath, BINARY].map(quoted).join(' ');
 const BEFORE = 'what stood here before';
 
+let fleet: Fleet;
 let daemon: RunningCli;
 let url: string;
 let terminal: Tmux | null = null;
 
 beforeAll(async () => {
-  const listen = `127.0.0.1:${await freePort()}`;
-  url = `http://${listen}`;
-  daemon = spawnCli(['demo', '--cards', '200', '--listen', listen]);
-  await daemon.waitForLine(/^[●▲✖] \w+ {2}200 cards {2}realname/);
+  fleet = await Fleet.start();
+  ({ process: daemon, url } = await fleet.startDaemon());
+  await fleet.setIntervals(60);
+  await fleet.importCards(200);
 });
-afterAll(() => daemon.stop('SIGINT'));
+afterAll(() => fleet.close());
 afterEach(async () => {
   await terminal?.close();
   terminal = null;
@@ -283,8 +286,8 @@ describe('--once', () => {
   it('says whose fleet it shows', async () => {
     const home = temporaryDirectory('dashboard');
     const env = { XDG_CONFIG_HOME: home };
-    await runCli(['context', 'add', 'lab', '--url', url], { env });
-    const { stdout } = await runCli(['dashboard', '--once'], { env });
+    await cliHere(['context', 'add', 'lab', '--url', url], { env });
+    const { stdout } = await cliHere(['dashboard', '--once'], { env });
     expect(stdout).toContain(`lab (${url})`);
   });
 
@@ -299,7 +302,7 @@ describe('--once', () => {
   });
 
   it('-o json prints its data', async () => {
-    const { stdout } = await runCli(['top', '--once', '-o', 'json', '--url', url]);
+    const { stdout } = await cliHere(['top', '--once', '-o', 'json', '--url', url]);
     expect(JSON.parse(stdout)).toMatchObject({
       overview: { cards_total: 200 },
       history: { step_seconds: 1 },
@@ -316,7 +319,7 @@ describe('--once', () => {
     ],
     [['top', '-o', 'json'], '-o json needs --once'],
   ])('is what %j without a terminal points to', async (args, said) => {
-    const { code, stderr } = await runCli([...args, '--url', url]);
+    const { code, stderr } = await cliHere([...args, '--url', url]);
     expect(code).toBe(64);
     expect(stderr).toContain(said);
   });
@@ -344,7 +347,7 @@ describe('without the daemon', () => {
 
   it('--once has nothing to print', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
-    expect(await runCli(['dashboard', '--once', '--url', nobody])).toMatchObject({ code: 69, stdout: '' });
+    expect(await cliHere(['dashboard', '--once', '--url', nobody])).toMatchObject({ code: 69, stdout: '' });
   });
 });
 

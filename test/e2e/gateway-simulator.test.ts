@@ -1,5 +1,6 @@
 // `cardpoll gateway simulate` as an operator runs it: the built binary, plain HTTP, signals.
 import { describe, expect, it } from 'vitest';
+import { cliHere } from '../support/cli-here.ts';
 import { freePort } from '../support/free-port.ts';
 import { type RunningCli, runCli, spawnCli, waitFor } from '../support/processes.ts';
 
@@ -78,7 +79,7 @@ describe('cardpoll gateway simulate', () => {
   it("serves a vendor's profile, which `gateway try` reads", async () => {
     const { url } = await simulate('--profile', '1nce');
     const card = ['--iccid', '8988228066602912345', '-o', 'json'];
-    const { code, stdout } = await runCli(
+    const { code, stdout } = await cliHere(
       ['gateway', 'try', '--gateway-url', url, '--profile', '1nce', ...card],
       {
         env: { CARDPOLL_GATEWAY_CLIENT_ID: 'any', CARDPOLL_GATEWAY_CLIENT_SECRET: 'any' },
@@ -99,7 +100,7 @@ describe('cardpoll gateway simulate', () => {
 
   it('refuses what cannot be', async () => {
     const listen = ['--listen', '127.0.0.1:1'];
-    expect((await runCli(['gateway', 'simulate'])).code).toBe(64);
+    expect((await cliHere(['gateway', 'simulate'])).code).toBe(64);
     expect((await runCli(['gateway', 'simulate', ...listen, '--failure-rate', '2'])).code).toBe(64);
     const { url } = await simulate();
     const taken = await runCli(['gateway', 'simulate', '--listen', new URL(url).host]);

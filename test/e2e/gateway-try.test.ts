@@ -2,9 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { cliHere, type HereResult } from '../support/cli-here.ts';
 import { CISCO_CREDENTIALS, startCiscoControlCenter } from '../support/gateways/cisco-control-center.ts';
 import type { VendorGateway } from '../support/gateways/vendor-gateway.ts';
-import { type CliResult, runCli } from '../support/processes.ts';
+import { runCli } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const ICCID = '8988216716970004975';
@@ -17,9 +18,13 @@ beforeEach(() => {
   gateway.troubles.instead = null;
 });
 
-async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CliResult> {
+async function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  command: typeof cliHere = cliHere,
+): Promise<HereResult> {
   const { username, password } = CISCO_CREDENTIALS;
-  const result = await runCli(
+  const result = await command(
     ['gateway', 'try', '--gateway-url', gateway.url, '--profile', 'cisco-control-center', ...args],
     { env: { CARDPOLL_GATEWAY_USERNAME: username, CARDPOLL_GATEWAY_PASSWORD: password, ...env } },
   );
@@ -32,7 +37,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
 const changes = () => [Object.keys(gateway.stats().stops), Object.keys(gateway.stats().starts)];
 
 it('shows what was sent, answered and read, and exits with 0', async () => {
-  const { code, stdout, stderr } = await run(['--iccid', ICCID]);
+  const { code, stdout, stderr } = await run(['--iccid', ICCID], {}, runCli);
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain(`GET ${gateway.url}/rws/api/v1/devices/${ICCID}/ctdUsages`);
   expect(stdout).toContain('authorization: ***');
@@ -66,7 +71,7 @@ it('exits with 1 when nothing answers', async () => {
 });
 
 it('lists the shipped profiles', async () => {
-  const { code, stdout } = await runCli(['gateway', 'profiles']);
+  const { code, stdout } = await cliHere(['gateway', 'profiles']);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^NAME +SUMMARY\ndefault +The profile of/)]);
 });
 
@@ -115,7 +120,8 @@ it.each([
   writeFileSync(join(dir, 'importing.mjs'), 'export { sign } from "./part.mjs";\n');
   const named = name === 'part.mjs' ? 'importing.mjs' : name;
   writeFileSync(join(dir, 'cardpoll.yaml'), `gateway: { module: ./${named} }`);
-  const { code, stderr } = await run(['--iccid', ICCID, '--config', join(dir, 'cardpoll.yaml')]);
+  // Node itself names the line, so it has to load the file.
+  const { code, stderr } = await run(['--iccid', ICCID, '--config', join(dir, 'cardpoll.yaml')], {}, runCli);
   expect([code, stderr]).toEqual([78, expect.stringContaining(`${module}:2: Unexpected token ','`)]);
   expect(stderr).not.toContain('secret of a vendor');
 });

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { cliHere } from '../support/cli-here.ts';
 import { LogTree } from '../support/log-tree.ts';
 import { runCli } from '../support/processes.ts';
 
@@ -28,7 +29,7 @@ function threeDays(): LogTree {
 }
 
 const logs = (tree: LogTree, ...args: string[]) =>
-  runCli(['logs', '--roots', tree.root, '--iccid', CARD, '--tz', 'UTC', ...args]);
+  cliHere(['logs', '--roots', tree.root, '--iccid', CARD, '--tz', 'UTC', ...args]);
 
 describe('exit codes', () => {
   it('0 with hits, 1 without, 2 when something could not be read whole', async () => {
@@ -55,7 +56,7 @@ describe('exit codes', () => {
     [['--roots', '/tmp'], 64, /--iccid/],
     [['--iccid', '1'], 64, /--roots/],
   ])('%j: %i', async (args, code, says) => {
-    const result = await runCli(['logs', ...args]);
+    const result = await cliHere(['logs', ...args]);
     expect([result.code, result.stdout]).toEqual([code, '']);
     expect(result.stderr).toMatch(/^[^\n]+\n$/);
     expect(result.stderr).toMatch(says);
@@ -266,7 +267,7 @@ describe('the index of earlier versions', () => {
     [['--roots', '/tmp', '--iccid', '1', '--no-index'], '--no-index'],
     [['--roots', '/tmp', '--iccid', '1', '--cache-dir=/tmp'], '--cache-dir'],
   ])('is refused with what to do instead: %j', async (args, word) => {
-    const { code, stdout, stderr } = await runCli(['logs', ...args]);
+    const { code, stdout, stderr } = await cliHere(['logs', ...args]);
     expect([code, stdout]).toEqual([64, '']);
     expect(stderr.trimEnd().split('\n')).toEqual([
       expect.stringMatching(new RegExp(`'${word}' is gone .hint: .*--date`)),

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
+import { cliHere } from '../support/cli-here.ts';
 import { Fleet } from '../support/fleet.ts';
 import { runCli, waitFor } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -10,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 it('names the database, answers 1, and leaves nothing behind', async () => {
   const parent = temporaryDirectory('status');
   const dataDir = join(parent, 'data');
-  const { code, stdout, stderr } = await runCli(['migrate', 'status', '--data-dir', dataDir]);
+  const { code, stdout, stderr } = await cliHere(['migrate', 'status', '--data-dir', dataDir]);
   expect([code, stderr]).toEqual([1, `database: embedded, in ${dataDir}\n`]);
   expect(stdout).toMatch(/^0001_cards +missing +-$/m);
   expect(existsSync(dataDir)).toBe(false);
@@ -26,7 +27,7 @@ it('says that the schema is of a later version, on which the daemon starts and p
   await client.query(`INSERT INTO cardpoll_migrations (id, checksum) VALUES ('9999_later', 'x')`);
   await client.end();
 
-  const status = await runCli(['migrate', 'status'], { env });
+  const status = await cliHere(['migrate', 'status'], { env });
   expect(status.code).toBe(0);
   expect(status.stdout).toMatch(/^0001_cards +applied /m);
   expect(status.stdout).toMatch(/^9999_later +of a later version /m);

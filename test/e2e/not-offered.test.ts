@@ -4,9 +4,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { cliHere } from '../support/cli-here.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
-import { runCli, waitFor } from '../support/processes.ts';
+import { waitFor } from '../support/processes.ts';
 import { type ScriptedGateway, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -100,6 +101,6 @@ it.each([
   ['stop', ['stops', 'release', '--all', '--reason', 'test', '--yes']],
   ['start', ['cards', 'resume', demoIccid(1), '--reason', 'test']],
 ])('refuses what needs %s: %j', async (name, args) => {
-  const { code, stderr } = await runCli(args, { env: { CARDPOLL_URL: fleet.daemons.at(-1)?.url } });
+  const { code, stderr } = await cliHere(args, { env: { CARDPOLL_URL: fleet.daemons.at(-1)?.url } });
   expect([code, stderr]).toEqual([75, expect.stringContaining(`does not offer ${name}`)]);
 });

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
 import { answer, type BadGateway, startBadGateway } from '../support/bad-gateway.ts';
+import { cliHere } from '../support/cli-here.ts';
 import { type Daemon, Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
-import { runCli, waitFor } from '../support/processes.ts';
+import { waitFor } from '../support/processes.ts';
 
 const [FIRST, SECOND] = ['first-operator-token-1', 'second-operator-token-2'];
 
@@ -66,7 +67,7 @@ it('takes another log level, other tokens and another rate limit', async () => {
 
 it('calls the gateway with the token that was rotated', async () => {
   const cli = (...args: string[]) =>
-    runCli(args, { env: { CARDPOLL_URL: daemon.url, CARDPOLL_TOKEN: SECOND } });
+    cliHere(args, { env: { CARDPOLL_URL: daemon.url, CARDPOLL_TOKEN: SECOND } });
   const card = join(fleet.dir, 'card.csv');
   writeFileSync(card, `card_id,iccid,carrier_id,status\n1,${demoIccid(1)},1,1\n`);
   await cli('cards', 'import', card, '--yes');

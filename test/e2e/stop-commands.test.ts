@@ -1,8 +1,9 @@
 // The commands about stops as an operator types them: built binary, real daemon, real stores, a gateway that counts. The
 // gateway is a simulated one that speaks a vendor's profile, with batches.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cliHere } from '../support/cli-here.ts';
 import { Fleet } from '../support/fleet.ts';
-import { runCli, waitFor } from '../support/processes.ts';
+import { waitFor } from '../support/processes.ts';
 
 const CARDS = 20;
 
@@ -22,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => fleet.close());
 
-const cardpoll = (...args: string[]) => runCli(args, { env: { CARDPOLL_URL: fleet.daemons[0]?.url } });
+const cardpoll = (...args: string[]) => cliHere(args, { env: { CARDPOLL_URL: fleet.daemons[0]?.url } });
 
 it('a fleet is polled by the profile', async () => {
   const seen = new Set<unknown>();

@@ -3,6 +3,7 @@
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cliHere } from '../support/cli-here.ts';
 import { Fleet } from '../support/fleet.ts';
 import { freePort } from '../support/free-port.ts';
 import { freshDatabase } from '../support/fresh-stores.ts';
@@ -58,7 +59,7 @@ it('the doctor says so, and looks no further', async () => {
 });
 
 it('adopting is refused while the first one polls', async () => {
-  const { code, stderr } = await runCli(['init', 'adopt', '--yes'], { env: others });
+  const { code, stderr } = await cliHere(['init', 'adopt', '--yes'], { env: others });
   expect([code, stderr]).toEqual([
     75,
     expect.stringContaining('still polls with this Redis (instances alive: 1)'),
@@ -82,15 +83,15 @@ it('an instance whose Redis became another one’s ends', async () => {
 });
 
 it('adopting asks, removes what was there and is in the audit trail; then the daemon polls', async () => {
-  const asked = await runCli(['init', 'adopt'], { env: others });
+  const asked = await cliHere(['init', 'adopt'], { env: others });
   expect([asked.code, asked.stderr]).toEqual([64, expect.stringContaining('--yes')]);
-  const plan = await runCli(['init', 'adopt', '--dry-run'], { env: others });
+  const plan = await cliHere(['init', 'adopt', '--dry-run'], { env: others });
   expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('"another" (00000000)')]);
   expect(await fleet.redis.exists('polling:rings:realname')).toBe(1);
 
   const done = await waitFor(
     async () => {
-      const result = await runCli(['init', 'adopt', '--yes', '-o', 'json'], { env: others });
+      const result = await cliHere(['init', 'adopt', '--yes', '-o', 'json'], { env: others });
       return result.code === 75 ? null : result;
     },
     { what: 'the first daemon to be forgotten' },
@@ -103,7 +104,7 @@ it('adopting asks, removes what was there and is in the audit trail; then the da
   const redis = new Redis(fleet.redisServer.url);
   expect(await redis.keys('*')).toEqual(['polling:fleet']);
   redis.disconnect();
-  expect((await runCli(['init', 'adopt'], { env: others })).code, 'nothing is left to ask about').toBe(0);
+  expect((await cliHere(['init', 'adopt'], { env: others })).code, 'nothing is left to ask about').toBe(0);
 
   await fleet.startDaemon(others);
   await fleet.importCards(CARDS);

@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { cliHere } from '../support/cli-here.ts';
 import { runCli as run } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -38,5 +39,5 @@ it('a directory without a name is refused as a value', async () => {
 });
 
 it('a data directory that is there but cannot be written ends with 78', async () => {
-  expect(await runCli(['migrate', 'up', '--data-dir', '/sys/kernel'])).toMatchObject({ code: 78 });
+  expect(await cliHere(['migrate', 'up', '--data-dir', '/sys/kernel'])).toMatchObject({ code: 78 });
 });

@@ -102,10 +102,10 @@ describe('PostgreSQL', () => {
 describe('the gateway', () => {
   it('hangs and answers again: the breaker holds calls back, no card is forgotten', async () => {
     const fleet = await pollingFleet({ env: { CARDPOLL_GATEWAY_TIMEOUT_MS: '1000' } });
-    fleet.simulator.signal('SIGSTOP');
+    fleet.simulator?.signal('SIGSTOP');
     await fleet.told('gateway breaker', { state: 'open' });
     isAlive(fleet);
-    fleet.simulator.signal('SIGCONT');
+    fleet.simulator?.signal('SIGCONT');
     await fleet.told('gateway breaker', { state: 'half_open' });
     await polls(fleet, 3 * CARDS);
     await allScheduled(fleet);

@@ -158,7 +158,7 @@ it('when does the backlog drain: as fast as the gateway answers', async () => {
 
 it('is the gateway down, and since when', async () => {
   const killedAt = Date.now();
-  fleet.simulator.signal('SIGKILL');
+  fleet.simulator?.signal('SIGKILL');
   const down = await waitFor(
     async () => {
       const { gateway: told } = await ask<OverviewBody>('stats');

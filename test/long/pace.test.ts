@@ -46,3 +46,20 @@ it('stays within the rate and uses it, through a killed daemon and a restarted R
 
   record.expectWithin(allowed);
 });
+
+it('says at the start, of the limits and of the capacity that the rate limit is what is short', async () => {
+  const { fleet } = paced;
+  const said = (await fleet.logged('the rate limits do not allow the polling configs')).map(
+    ({ reason }) => reason,
+  );
+  expect(said).toContainEqual(
+    expect.stringMatching(
+      /^realname: 16\.\d+ calls a second \(of 50\) allow 600 cards every .*; configured: 5 s$/,
+    ),
+  );
+  const limits = JSON.parse((await fleet.cli('concurrency', 'list', '-o', 'json')).stdout);
+  expect(limits.items.map(({ reason }: { reason: string }) => reason)).toContain(
+    'calls wait for the rate limit of 50 a second',
+  );
+  expect((await fleet.cli('stats')).stdout).toContain('by the rate limits');
+});

@@ -145,7 +145,7 @@ it('none is in the logs, whatever went wrong, nor on the command line', async ()
   said.push(['its command line', readFileSync(`/proc/${daemon.process.pid}/cmdline`, 'utf8')]);
   writeFileSync(join(fleet.dir, 'tokens'), `wrong ${SECRETS.operator}\n`);
   daemon.process.signal('SIGHUP');
-  fleet.simulator.signal('SIGKILL');
+  fleet.simulator?.signal('SIGKILL');
   await fleet.redisServer.kill();
   const logs = () =>
     readdirSync(daemon.logDir)

@@ -7,10 +7,11 @@ import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
 import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { cliHere, type HereResult } from './cli-here.ts';
 import { freePort } from './free-port.ts';
 import { freshDatabase, freshRedis } from './fresh-stores.ts';
 import type { PostgresServer } from './postgres-server.ts';
-import { BINARY, type CliResult, type RunningCli, runCli, spawnCli, waitFor } from './processes.ts';
+import { BINARY, type RunningCli, runCli, spawnCli, waitFor } from './processes.ts';
 import type { RedisServer } from './redis-server.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
@@ -39,7 +40,7 @@ const PRESENT: Program = [process.execPath, BINARY];
 export interface FleetOptions {
   /** Further arguments of `gateway simulate`. */
   readonly simulator?: readonly string[];
-  /** Base URL of a gateway to poll instead of the simulator, which runs all the same. */
+  /** Base URL of a gateway to poll; no simulator is started then. */
   readonly gatewayUrl?: string;
   /** Further arguments of redis-server. */
   readonly redis?: readonly string[];
@@ -60,7 +61,8 @@ export class Fleet {
     readonly redis: Redis,
     readonly databaseUrl: string,
     readonly gatewayUrl: string,
-    readonly simulator: RunningCli,
+    /** null: the test has a gateway of its own. */
+    readonly simulator: RunningCli | null,
     private readonly env: Readonly<Record<string, string>>,
   ) {}
 
@@ -77,14 +79,14 @@ export class Fleet {
       postgres === undefined ? freshDatabase() : postgres.createDatabase(),
       freePort(),
     ]);
-    const gateway = spawnCli(['gateway', 'simulate', '--listen', `127.0.0.1:${port}`, ...simulator]);
+    const listen = `127.0.0.1:${port}`;
+    const process =
+      gatewayUrl === undefined ? spawnCli(['gateway', 'simulate', '--listen', listen, ...simulator]) : null;
     const redis = new Redis(redisServer.url, { lazyConnect: false });
     redis.on('error', () => {});
-    const fleet = new Fleet(redisServer, redis, databaseUrl, `http://127.0.0.1:${port}`, gateway, {
-      ...(gatewayUrl === undefined ? {} : { CARDPOLL_GATEWAY_URL: gatewayUrl }),
-      ...env,
-    });
-    await waitFor(() => fleet.truth(), { what: 'the simulator to answer' });
+    const url = gatewayUrl ?? `http://${listen}`;
+    const fleet = new Fleet(redisServer, redis, databaseUrl, url, process, env);
+    if (process !== null) await waitFor(() => fleet.truth(), { what: 'the simulator to answer' });
     return fleet;
   }
 
@@ -110,11 +112,11 @@ export class Fleet {
     return daemon;
   }
 
-  /** Runs the CLI of the newest daemon's release against it; fails unless it ends with 0. */
-  async cli(...args: string[]): Promise<CliResult> {
+  /** Runs the CLI of the newest daemon's release against it, the present one in this process; fails unless it ends with 0. */
+  async cli(...args: string[]): Promise<HereResult> {
     const { url, program = PRESENT } = this.daemons.at(-1) ?? {};
     const env = { CARDPOLL_URL: url, XDG_STATE_HOME: this.dir };
-    const result = await runCli(args, { env, program });
+    const result = program === PRESENT ? await cliHere(args, { env }) : await runCli(args, { env, program });
     if (result.code !== 0) {
       throw new Error(`cardpoll ${args.join(' ')} ended with ${result.code}: ${result.stderr}`);
     }
@@ -197,6 +199,6 @@ export class Fleet {
   /** Ends its daemons and simulator at once, also stopped ones, so that they take nothing from the next test. */
   close(): void {
     this.redis.disconnect();
-    for (const { process } of [...this.daemons, { process: this.simulator }]) process.signal('SIGKILL');
+    for (const { process } of [...this.daemons, { process: this.simulator }]) process?.signal('SIGKILL');
   }
 }

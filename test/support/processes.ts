@@ -4,6 +4,7 @@ import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_pr
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { outerEnvironment } from './outer-environment.ts';
 import { endProcess, isRunning, spawnOwned } from './owned-process.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -29,6 +30,11 @@ export interface CliResult {
 }
 
 export const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
+
+/** For the demo: compiling PGlite for speed costs four seconds of computing, more than a test gains by it. */
+const LIGHT: readonly [string, ...string[]] = [process.execPath, '--liftoff-only', BINARY];
+
+export const spawnDemo = (...args: string[]) => spawnCli(['demo', ...args], { program: LIGHT });
 
 /** Runs one command to its end. A non-zero exit code is a result, not an error. */
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
@@ -93,6 +99,11 @@ export class RunningCli {
     return line;
   }
 
+  /** As a reader of its output that goes away. */
+  closeOutput(): void {
+    this.child.stdout.destroy();
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
@@ -142,10 +153,4 @@ function spawnBinary(
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   return child as ChildProcessWithoutNullStreams; // all three are pipes
-}
-
-/** What vitest and the caller's shell set must not reach the product. */
-function outerEnvironment(): NodeJS.ProcessEnv {
-  const foreign = /^(CARDPOLL_|VITEST|NODE_ENV$|FORCE_COLOR$|NO_COLOR$)/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
 }

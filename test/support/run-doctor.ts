@@ -1,5 +1,5 @@
 // `cardpoll doctor` as the tests read it that provoke its findings.
-import { runCli } from './processes.ts';
+import { cliHere } from './cli-here.ts';
 
 export interface Finding {
   readonly check: string;
@@ -22,7 +22,7 @@ interface Doctor {
 }
 
 export async function runDoctor(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Doctor> {
-  const { code, stdout, stderr } = await runCli(['doctor', '-o', 'json', ...args], { env });
+  const { code, stdout, stderr } = await cliHere(['doctor', '-o', 'json', ...args], { env });
   if (stdout === '') throw new Error(`the doctor found nothing: ${stderr}`);
   const report = JSON.parse(stdout) as Report;
   const found = (check: string) => report.items.find((item) => item.check === check);

@@ -1,13 +1,14 @@
 // The shipped profiles of vendors that know a card by an id of their own, each against a gateway written from the same description: a
 // fleet that the daemon polls and stops, and `gateway try` with a card that is unknown, has no usage yet, or is another one.
 import { afterEach, describe, expect, it } from 'vitest';
+import { cliHere } from '../../support/cli-here.ts';
+import { firstRows } from '../../support/effort.ts';
 import { EMNIFY_APPLICATION, type EmnifyGateway, startEmnify } from '../../support/gateways/emnify.ts';
 import { HOLOGRAM_CREDENTIALS, startHologram } from '../../support/gateways/hologram.ts';
 import { startTelnyx, TELNYX_KEY } from '../../support/gateways/telnyx.ts';
 import { startTwilio, TWILIO_CREDENTIALS } from '../../support/gateways/twilio-super-sim.ts';
 import type { VendorGateway } from '../../support/gateways/vendor-gateway.ts';
 import type { VendorIds } from '../../support/gateways/vendor-ids.ts';
-import { runCli } from '../../support/processes.ts';
 import { OVER, VendorFleet } from '../../support/vendor-fleet.ts';
 
 const ICCID = '89310410106543789301';
@@ -71,7 +72,7 @@ async function trying<V extends Vendor>(described: Described<V>) {
   const attempt = async (iccid: string, vendorId: string, ...args: readonly string[]) => {
     const card = ['--iccid', iccid, '--vendor-id', vendorId, '--profile', profile];
     const url = ['--gateway-url', vendor.gateway.url + path];
-    const { code, stdout, stderr } = await runCli(
+    const { code, stdout, stderr } = await cliHere(
       ['gateway', 'try', ...url, ...card, ...args, '-o', 'json'],
       {
         env: credentials,
@@ -89,7 +90,9 @@ async function trying<V extends Vendor>(described: Described<V>) {
   return { ...vendor, vendor, attempt, usedBytes, id: vendor.ids.of(ICCID) };
 }
 
-describe.each<Described>([HOLOGRAM, TELNYX, TWILIO, EMNIFY])('$profile', (described) => {
+const VENDORS: readonly Described[] = [EMNIFY, TWILIO, HOLOGRAM, TELNYX];
+
+describe.each<Described>(firstRows(1, VENDORS))('$profile', (described) => {
   it('is read in its unit, stopped once by its id and brought back', async () => {
     const { gateway, ids } = await described.start();
     // A stop takes effect a moment later, as the description says.
@@ -104,6 +107,16 @@ describe.each<Described>([HOLOGRAM, TELNYX, TWILIO, EMNIFY])('$profile', (descri
     const { unauthorized, misunderstood, calls } = gateway.stats();
     expect({ unauthorized, misunderstood }).toEqual({ unauthorized: 0, misunderstood: [] });
     expect(calls.realname).toBe(0);
+  });
+});
+
+describe.each<Described>(VENDORS)('$profile', (described) => {
+  it('is stopped and brought back by its id, once each, by hand', async () => {
+    const { attempt, gateway, id } = await trying(described);
+    for (const name of ['stop', 'start'])
+      expect((await attempt(ICCID, id, '--interface', name, '--yes')).flow).toMatchObject({ ok: true });
+    const { stops, starts, misunderstood } = gateway.stats();
+    expect([stops, starts, misunderstood]).toEqual([{ [ICCID]: 1 }, { [ICCID]: 1 }, []]);
   });
 
   it('is tried: megabytes, and a card without usage yet', async () => {
