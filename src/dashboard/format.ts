@@ -1,19 +1,9 @@
 // Values as short texts for the views. Times are relative to the moment the daemon made the data, so that stale data does
 // not look as if it went on.
 import chalk from 'chalk';
-import {
-  abbreviated,
-  type Cell,
-  COLOURS,
-  digitsOf,
-  healthText,
-  relativeTime,
-  Style,
-} from '../cli/output/style.ts';
-import type { Health } from '../domain/health.ts';
+import { abbreviated, type Cell, digitsOf, relativeTime, Style } from '../cli/output/style.ts';
 import { percentDown } from '../domain/numbers.ts';
 import { span as timeSpan } from '../domain/span.ts';
-import type { Span } from './layout.ts';
 
 export const NOTHING = '-';
 
@@ -26,11 +16,6 @@ export class ScreenStyle extends Style {
   override number(value: number | null, digits = 0, most = digits): Cell {
     return most > 0 ? super.number(value, digits, most) : { text: count(value), align: 'right' };
   }
-}
-
-/** Symbol and word, in the colour of the health. */
-export function healthSpan(health: Health): Span {
-  return { text: healthText(health), tone: COLOURS[health] };
 }
 
 /** In full up to five digits, then at most four characters: 12,345, 123k, 1.2M, 10M. */

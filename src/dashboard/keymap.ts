@@ -1,4 +1,5 @@
 // The table of keys. model.ts carries out its commands, and the help line and the help page are drawn from it.
+import { LIST_VIEWS } from './lists.ts';
 import { canOpen, OPENING } from './opening.ts';
 import { hasStrip, isStale, type State, type View } from './state.ts';
 
@@ -21,7 +22,8 @@ export interface Binding<Name extends string = Command> {
   readonly inLine?: (state: State) => boolean;
 }
 
-const LISTS: readonly View[] = ['alerts', 'triggers', 'instances', 'configs', 'stops', 'health'];
+/** In the view of a task type the arrow leads to another one. */
+const BACK_BY_LEFT: readonly View[] = [...LIST_VIEWS.filter((view) => view !== 'task'), 'card'];
 const TASKS: readonly View[] = ['overview', 'task'];
 
 const ARROWS = ['left', 'h', 'right', 'l', 'up', 'k', 'down', 'j'] as const;
@@ -41,7 +43,9 @@ const BINDINGS = [
   { keys: ['?'], shown: '?', label: 'help', command: 'help', inLine: always },
   { keys: ['tab'], shown: 'Tab', label: 'view', command: 'next-view', inLine: always },
   { keys: ['shift-tab'], shown: 'Shift-Tab', label: 'previous view', command: 'previous-view' },
-  { keys: ['/'], shown: '/', label: 'card', command: 'search', inLine: always },
+  { keys: ['/'], shown: '/', label: 'card', command: 'search', views: ['overview', 'card'], inLine: always },
+  { keys: ['/'], shown: '/', label: 'filter', command: 'filter', views: LIST_VIEWS, inLine: always },
+  { keys: ['c'], shown: 'c', label: 'card', command: 'search' },
   { keys: ['up', 'k'], shown: '↑ k', label: 'row or task type above', command: 'up' },
   { keys: ['down', 'j'], shown: '↓ j', label: 'row or task type below', command: 'down' },
   { keys: ['return'], shown: 'Enter', label: 'open', command: 'open', views: OPENING, inLine: offersOpen },
@@ -56,7 +60,7 @@ const BINDINGS = [
     inLine: always,
   },
   { keys: ['escape'], shown: 'Esc', label: 'back', command: 'back' },
-  { keys: ['left', 'h'], shown: '← h', label: 'back', command: 'back', views: [...LISTS, 'card'] },
+  { keys: ['left', 'h'], shown: '← h', label: 'back', command: 'back', views: BACK_BY_LEFT },
   { keys: ['e'], shown: 'e', label: 'last hour', command: 'hour', views: ['overview'], inLine: hasStrip },
   // In the order of Tab. The tabs have their names.
   { keys: ['1', '2', '3', '4', '5', '6', '7'], shown: '1 to 8', label: 'view by number', command: 'show' },
@@ -77,6 +81,9 @@ const BINDINGS = [
   { ...change('D', 'dismiss', ['stops']), inLine: hasHeld },
   { ...change('A', 'release-all', ['stops'], 'release all'), inLine: hasHeld },
   { ...change('T', 'poll', ['task', 'card'], 'poll now'), inLine: canOpen },
+  // In the line after the keys that need the room more.
+  { keys: ['s'], shown: 's', label: 'sort', command: 'sort', views: LIST_VIEWS, inLine: always },
+  { keys: ['r'], shown: 'r', label: 'reverse the order', command: 'reverse', views: LIST_VIEWS },
   {
     keys: ['?', 'escape', 'q', 'return'],
     shown: '? Esc q',

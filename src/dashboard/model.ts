@@ -13,29 +13,19 @@ import {
 } from './changes.ts';
 import { nextHappening } from './hour.ts';
 import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';
+import { keysOf, type ListView, nextSort, pickedOf } from './lists.ts';
+import { back, entered, filtered, samePicked, shown } from './moves.ts';
 import { placeBehind } from './opening.ts';
 import {
   CARD_QUESTION,
+  FILTER_QUESTION,
   intervalQuestion,
   limitQuestion,
   pauseQuestion,
   silenceQuestion,
 } from './questions.ts';
-import {
-  type Event,
-  failingCards,
-  hasStrip,
-  listedAlerts,
-  type Proposal,
-  type Question,
-  type State,
-  TAB_ORDER,
-  type View,
-} from './state.ts';
+import { type Event, hasStrip, type Proposal, type Question, type State, TAB_ORDER } from './state.ts';
 import { dismissQuestion, modeQuestion, releaseAllQuestion, releaseQuestion } from './stop-changes.ts';
-
-/** Steps back that are kept. */
-const LONGEST_TRAIL = 8;
 
 export function reduce(state: State, event: Event): State {
   switch (event.type) {
@@ -72,16 +62,6 @@ function received(state: State, { reading, atMs }: Extract<Event, { type: 'recei
   const nowMs = Math.max(state.nowMs, atMs);
   const nextTryAtMs = reading.source === 'overview' ? null : state.nextTryAtMs;
   return samePicked(state, { ...state, data, nowMs, nextTryAtMs });
-}
-
-/** Rows come and go. The mark stays on its row as long as that is listed, or goes to the one that is sought. */
-function samePicked(before: State, after: State): State {
-  const rows = ROWS[after.view]?.(after);
-  if (rows === undefined) return after;
-  const sought = after.sought === null ? -1 : rows.indexOf(after.sought);
-  if (sought !== -1) return { ...after, picked: sought, sought: null };
-  const at = rows.indexOf(ROWS[before.view]?.(before)[before.picked] ?? '');
-  return { ...after, picked: at === -1 ? Math.min(before.picked, Math.max(0, rows.length - 1)) : at };
 }
 
 function failed(state: State, { source, problem, nextTryAtMs }: Extract<Event, { type: 'failed' }>): State {
@@ -134,22 +114,27 @@ const COMMANDS: Record<Command, (state: State, key: string) => State> = {
     const place = placeBehind(state) ?? {};
     return typeof place === 'string' ? noticed(state, place) : entered(state, place);
   },
-  back: ({ trail, ...state }) => {
-    const before = trail.at(-1);
-    if (before === undefined) return shown({ ...state, trail }, 'overview');
-    return { ...withCard(state, before.card), ...before, trail: trail.slice(0, -1), notice: null };
+  back,
+  filter: (state) => {
+    const prompt = { question: FILTER_QUESTION, text: state.filter, problem: null };
+    return { ...state, prompt, notice: null };
+  },
+  sort: (state) => samePicked(state, { ...state, sort: nextSort(state) }),
+  reverse: (state) => {
+    const { column, isReversed } = state.sort ?? { column: 0, isReversed: false };
+    return samePicked(state, { ...state, sort: { column, isReversed: !isReversed } });
   },
   search: (state) => proposed(state, CARD_QUESTION),
   limit: (state) => onTask(state, limitQuestion),
   pause: (state) => onTask(state, pauseQuestion),
   resume: (state) => onTask(state, resumeChange),
   reset: (state) => onTask(state, resetChange),
-  switch: (state) => onPicked(state, state.data.configs.body?.items, switchChange),
-  interval: (state) => onPicked(state, state.data.configs.body?.items, intervalQuestion),
-  cancel: (state) => onPicked(state, state.data.triggers.body?.items, cancelChange),
+  switch: (state) => onPicked(state, 'configs', switchChange),
+  interval: (state) => onPicked(state, 'configs', intervalQuestion),
+  cancel: (state) => onPicked(state, 'triggers', cancelChange),
   poll: (state) => {
     const isListed = state.view === 'task';
-    const card = isListed ? failingCards(state)[state.picked] : state.data.card.body?.card;
+    const card = isListed ? pickedOf(state, 'task') : state.data.card.body?.card;
     if (card === undefined)
       return noticed(
         state,
@@ -157,11 +142,11 @@ const COMMANDS: Record<Command, (state: State, key: string) => State> = {
       );
     return proposed(state, pollChange(state.taskType, card.card_id));
   },
-  acknowledge: (state) => onPicked(state, listedAlerts(state), acknowledgeChange),
-  silence: (state) => onPicked(state, listedAlerts(state), silenceQuestion),
+  acknowledge: (state) => onPicked(state, 'alerts', acknowledgeChange),
+  silence: (state) => onPicked(state, 'alerts', silenceQuestion),
   'stop-mode': (state) => proposed(state, modeQuestion(state.data.overview.body)),
-  release: (state) => onPicked(state, state.data.stops.body?.items, releaseQuestion),
-  dismiss: (state) => onPicked(state, state.data.stops.body?.items, dismissQuestion),
+  release: (state) => onPicked(state, 'stops', releaseQuestion),
+  dismiss: (state) => onPicked(state, 'stops', dismissQuestion),
   'release-all': (state) => proposed(state, releaseAllQuestion(state.data.stops.body)),
   cleanup: (state) =>
     state.job !== null
@@ -184,30 +169,14 @@ const COMMANDS: Record<Command, (state: State, key: string) => State> = {
       job: async (client) => ({ type: 'done', text: await change.perform(client) }),
     };
   },
-  refuse: (state) => ({ ...state, confirm: null, prompt: null, notice: null }),
+  refuse: (state) => {
+    const closed = { ...state, confirm: null, prompt: null, notice: null };
+    return state.prompt?.question.isFilter === true ? filtered(closed, '') : closed;
+  },
   erase: (state) => edited(state, (text) => [...text].slice(0, -1).join('')),
   'erase-all': (state) => edited(state, () => ''),
   enter: answered,
 };
-
-function shown(state: State, view: View): State {
-  if (view === state.view) return state;
-  return { ...state, view, picked: 0, sought: null, mark: null, notice: null, trail: [] };
-}
-
-/** Goes deeper: Esc leads back. */
-function entered(state: State, { card = state.card, ...place }: Partial<State>): State {
-  const { view, picked, taskType, mark } = state;
-  const trail = [...state.trail, { view, picked, taskType, mark, card: state.card }].slice(-LONGEST_TRAIL);
-  const at = { ...withCard(state, card), picked: 0, sought: null, mark: null, notice: null, trail, ...place };
-  return samePicked(at, at);
-}
-
-/** What was read of another card is not shown. */
-function withCard<Part extends Pick<State, 'card' | 'data'>>(state: Part, card: string | null): Part {
-  if (card === state.card) return state;
-  return { ...state, card, data: { ...state.data, card: { body: null, atMs: null, problem: null } } };
-}
 
 function neighbour<T>(list: readonly T[], one: T, step: number): T {
   const at = list.indexOf(one);
@@ -216,31 +185,18 @@ function neighbour<T>(list: readonly T[], one: T, step: number): T {
 
 /** Moves the picked row of a list, elsewhere the task type. It stops at both ends. */
 function moved(state: State, step: number): State {
-  const rows = ROWS[state.view];
+  const rows = keysOf(state);
   if (rows === undefined) {
     const at = TASK_TYPES.indexOf(state.taskType) + step;
     return { ...state, taskType: TASK_TYPES[at] ?? state.taskType };
   }
-  const last = rows(state).length - 1;
+  const last = rows.length - 1;
   return { ...state, sought: null, picked: Math.max(0, Math.min(last, state.picked + step)) };
 }
 
 function otherTask(state: State, step: number): State {
   return { ...state, taskType: neighbour(TASK_TYPES, state.taskType, step), picked: 0, notice: null };
 }
-
-/** What tells the rows apart in the views that are lists. */
-const ROWS: Partial<Record<View, (state: State) => readonly string[]>> = {
-  task: (state) => failingCards(state).map(({ card_id }) => `${card_id}`),
-  alerts: (state) => listedAlerts(state).map(({ id }) => `${id}`),
-  triggers: ({ data }) => data.triggers.body?.items.map(({ trigger_id }) => trigger_id) ?? [],
-  configs: ({ data }) => data.configs.body?.items.map(({ id }) => `${id}`) ?? [],
-  stops: ({ data }) => data.stops.body?.items.map(({ card_id, month }) => `${card_id} ${month}`) ?? [],
-  instances: ({ data }) => data.overview.body?.workers.map(({ worker_id }) => worker_id) ?? [],
-  // Two interfaces may be dead for the same task type.
-  health: ({ data }) =>
-    data.overview.body?.health_reasons.map(({ task_type, text }) => `${task_type} ${text}`) ?? [],
-};
 
 /** Asks for what it still needs, or for its confirmation; or says why there is nothing to do. */
 function proposed(state: State, proposal: Proposal): State {
@@ -256,8 +212,12 @@ function onTask(state: State, propose: (task: TaskBody, overview: OverviewBody) 
   return overview === null || task === undefined ? state : proposed(state, propose(task, overview));
 }
 
-function onPicked<Row>(state: State, rows: readonly Row[] | undefined, propose: (row: Row) => Proposal) {
-  const row = rows?.[state.picked];
+function onPicked<V extends ListView>(
+  state: State,
+  view: V,
+  propose: (row: NonNullable<ReturnType<typeof pickedOf<V>>>) => Proposal,
+) {
+  const row = pickedOf(state, view);
   return proposed(state, row === undefined ? 'nothing is picked: the list is empty' : propose(row));
 }
 
@@ -269,7 +229,9 @@ function typed(state: State, text: string): State {
 function edited(state: State, edit: (text: string, question: Question) => string): State {
   const { prompt } = state;
   if (prompt === null) return state;
-  return { ...state, prompt: { ...prompt, text: edit(prompt.text, prompt.question), problem: null } };
+  const text = edit(prompt.text, prompt.question);
+  const typed = { ...state, prompt: { ...prompt, text, problem: null } };
+  return prompt.question.isFilter === true ? filtered(typed, text) : typed;
 }
 
 function answered(state: State): State {
@@ -277,7 +239,7 @@ function answered(state: State): State {
   if (prompt === null) return state;
   const text = prompt.text.trim();
   const closed = { ...state, prompt: null };
-  if (text === '') return closed;
+  if (text === '' || prompt.question.isFilter === true) return closed;
   const answer = prompt.question.answer(text);
   if ('problem' in answer) return { ...state, prompt: { ...prompt, problem: answer.problem } };
   return 'card' in answer ? entered(closed, { view: 'card', card: answer.card }) : proposed(closed, answer);

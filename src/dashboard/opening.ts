@@ -2,22 +2,23 @@
 // the view that explains it. Esc leads back the same way. Pure.
 import type { HealthReasonBody } from '../api/client/client-bodies.ts';
 import { pickedHappening } from './hour.ts';
-import { type Destination, failingCards, listedAlerts, type State, type View } from './state.ts';
+import { pickedOf } from './lists.ts';
+import type { Destination, State, View } from './state.ts';
 
 const PLACES: Partial<Record<View, (state: State) => Destination>> = {
   overview: () => ({ view: 'task' }),
-  task: ({ picked, ...state }) => {
-    const card = failingCards(state)[picked];
+  task: (state) => {
+    const card = pickedOf(state, 'task');
     return card === undefined ? `no card of ${state.taskType} fails` : cardPlace(card);
   },
-  stops: ({ data, picked }) => cardPlace(data.stops.body?.items[picked]),
-  triggers: ({ data, picked }) => taskPlace(data.triggers.body?.items[picked]),
+  stops: (state) => cardPlace(pickedOf(state, 'stops')),
+  triggers: (state) => taskPlace(pickedOf(state, 'triggers')),
   alerts: (state) => {
-    const alert = listedAlerts(state)[state.picked];
+    const alert = pickedOf(state, 'alerts');
     return alert?.rule_type === 'stop_surge' ? { view: 'stops' } : taskPlace(alert);
   },
-  health: ({ data, picked }) => {
-    const reason = data.overview.body?.health_reasons[picked];
+  health: (state) => {
+    const reason = pickedOf(state, 'health');
     const view = reason && VIEW_OF_REASON[reason.code];
     return view === undefined ? taskPlace(reason) : { view };
   },

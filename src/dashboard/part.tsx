@@ -1,12 +1,13 @@
-// The parts of a screen: lines, or an Ink element such as a row of cards. Ink lays out and renders each of them once, and again
-// when what it shows has changed: a whole screen at once takes more of a core, and a key waits for all of it
-// (docs/decisions/0015-dashboard-paints-itself.md).
+// The parts of a screen: lines, or an Ink element such as a row of cards. Each of them is rendered once, and again when what it shows
+// has changed: a whole screen at once takes more of a core, and a key waits for all of it. Lines need no layout, so they do without
+// Ink (docs/decisions/0015-dashboard-paints-itself.md).
 import { renderToString } from 'ink';
 import type { ReactElement } from 'react';
+import { fitted } from '../cli/output/line.ts';
 import { widthOf } from '../cli/output/width.ts';
 import type { Line, Room } from './layout.ts';
 import type { State } from './state.ts';
-import { Rows, Stale } from './ui.tsx';
+import { painted, Stale } from './ui.tsx';
 
 /** Elements must have all that they show in their props, as text and numbers: by these a part is known again. */
 export type Part = readonly Line[] | ReactElement;
@@ -19,7 +20,7 @@ const rendered = new Map<string, readonly string[]>();
 
 /** The lines of a part, none wider than the columns. */
 export function linesOf(part: Part, columns: number, isStale = false): readonly string[] {
-  if (Array.isArray(part) && part.length === 0) return [];
+  if (isLines(part) && part.length === 0) return [];
   const key = `${columns} ${isStale} ${JSON.stringify(part, nameOf)}`;
   const known = rendered.get(key);
   if (known !== undefined) {
@@ -28,15 +29,24 @@ export function linesOf(part: Part, columns: number, isStale = false): readonly 
     rendered.set(key, known);
     return known;
   }
-  const element = Array.isArray(part) ? <Rows lines={part} /> : (part as ReactElement);
-  const text = renderToString(<Stale.Provider value={isStale}>{element}</Stale.Provider>, { columns });
-  const lines = text.split('\n').map((line) => (widthOf(line) > columns ? line.replace(CUT_HALF, '') : line));
+  const lines = isLines(part)
+    ? part.map((line) => painted(fitted(line, columns), isStale))
+    : elementLines(part, columns, isStale);
   rendered.set(key, lines);
   for (const oldest of rendered.keys()) {
     if (rendered.size <= MOST_PARTS) break;
     rendered.delete(oldest);
   }
   return lines;
+}
+
+function isLines(part: Part): part is readonly Line[] {
+  return Array.isArray(part);
+}
+
+function elementLines(element: ReactElement, columns: number, isStale: boolean): string[] {
+  const text = renderToString(<Stale.Provider value={isStale}>{element}</Stale.Provider>, { columns });
+  return text.split('\n').map((line) => (widthOf(line) > columns ? line.replace(CUT_HALF, '') : line));
 }
 
 /** Below each other, with a blank line between them. */

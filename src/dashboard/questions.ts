@@ -22,6 +22,13 @@ export const CARD_QUESTION: Question = {
     /^\d{1,22}$/.test(typed) ? { card: typed } : { problem: 'a card id or an ICCID has digits only' },
 };
 
+export const FILTER_QUESTION: Question = {
+  text: 'Filter, words of a row:',
+  length: LENGTH,
+  answer: () => ({ problem: 'the filter is in force already' }),
+  isFilter: true,
+};
+
 export function limitQuestion(task: TaskBody): Question {
   const { task_type, concurrency } = task;
   const text = `New limit of ${task_type} (now ${concurrency.max}):`;

@@ -33,7 +33,7 @@ export interface Bodies {
   /** The latest alerts, firing or resolved. */
   readonly alerts: bodies.PageBody<bodies.AlertBody>;
   readonly triggers: bodies.PageBody<bodies.TriggerBody>;
-  readonly configs: bodies.ItemsBody<bodies.ConfigBody>;
+  readonly configs: bodies.ItemsBody<bodies.ConfigBody> & { readonly total?: number };
   readonly stops: ListedStops;
   readonly cleanup: bodies.CleanupProgressBody;
   readonly card: bodies.ExplanationBody;
@@ -61,6 +61,8 @@ export interface Question {
   /** Number of characters that may be typed. */
   readonly length: number;
   readonly answer: (typed: string) => TypedAnswer;
+  /** What is typed is the filter of the list, at once. */
+  readonly isFilter?: true;
 }
 
 /** What a key leads to: a change to be confirmed, a question before it, or a sentence that says why there is none. */
@@ -84,7 +86,11 @@ export interface State {
   readonly view: View;
   /** The task type that keys act on in the overview, in its own view and in the view of a card. */
   readonly taskType: TaskType;
-  /** Index of the picked row, in views with a list. */
+  /** The words that rows of the list must have; empty: all rows are shown. */
+  readonly filter: string;
+  /** The column that the list is sorted by; null: it is in the order of the daemon. */
+  readonly sort: { readonly column: number; readonly isReversed: boolean } | null;
+  /** Index of the picked row, in views with a list, among those that are shown. */
   readonly picked: number;
   /** The card that its view shows, as it was typed. */
   readonly card: string | null;
@@ -93,7 +99,7 @@ export interface State {
   /** What is picked in the strip of the last hour; null while keys do not act on that. */
   readonly mark: string | null;
   /** The places that Enter led away from, the latest last. */
-  readonly trail: readonly Pick<State, 'view' | 'picked' | 'taskType' | 'card' | 'mark'>[];
+  readonly trail: readonly Pick<State, (typeof KEPT)[number]>[];
   readonly help: boolean;
   readonly prompt: Prompt | null;
   readonly confirm: PlannedChange | null;
@@ -135,6 +141,9 @@ export type Event =
 
 export type Received = { [S in Source]: { readonly source: S; readonly body: Bodies[S] } }[Source];
 
+/** What the way back brings back of a place. */
+export const KEPT = ['view', 'picked', 'taskType', 'card', 'mark', 'filter', 'sort'] as const;
+
 /** Older data is stale, even while a request is under way. */
 const STALE_AFTER_MS = 4_000;
 
@@ -162,6 +171,8 @@ export function initialState(
   return {
     view: 'overview',
     taskType: 'realname',
+    filter: '',
+    sort: null,
     picked: 0,
     card: null,
     sought: null,

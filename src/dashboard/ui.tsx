@@ -28,24 +28,26 @@ export const Stale = createContext(false);
 
 interface RowProps {
   readonly line: Line;
-  /** Over several rows, broken between words, instead of cut with an ellipsis. */
-  readonly wraps?: boolean;
   /** The colour of text without a tone, on a background. */
   readonly ink?: string;
 }
 
 /** One text, already in colour: a component for each span costs a third more. */
-export function Row({ line, wraps = false, ink }: RowProps) {
-  const isStale = useContext(Stale);
-  const spans = isStale ? line.map(({ text }) => span(text, 'dim')) : line;
-  const text = spans.map(({ text, tone }) =>
-    tone === undefined ? plainText(text) : TONES[tone](plainText(text)),
-  );
+export function Row({ line, ink }: RowProps) {
+  const text = painted(line, useContext(Stale));
   return (
-    <Text wrap={wraps ? 'wrap' : 'truncate-end'} {...(ink === undefined ? {} : { color: ink })}>
-      {text.join('') || ' '}
+    <Text wrap="truncate-end" {...(ink === undefined ? {} : { color: ink })}>
+      {text || ' '}
     </Text>
   );
+}
+
+/** The text of a line in its colours. */
+export function painted(line: Line, isStale: boolean): string {
+  const spans = isStale ? line.map(({ text }) => span(text, 'dim')) : line;
+  return spans
+    .map(({ text, tone }) => (tone === undefined ? plainText(text) : TONES[tone](plainText(text))))
+    .join('');
 }
 
 /** Lines below each other. Those that do not fit are cut off by the box around them. */

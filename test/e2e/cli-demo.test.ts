@@ -26,7 +26,7 @@ it('polls a fleet out of nothing, prints its state, and answers every command', 
   expect(JSON.parse(await answer('stats', '--json'))).toMatchObject({ cards_total: 100 });
   expect(await answer('stats', 'init')).toMatch(/^loaded +100 of 100 cards/m);
   expect(await answer('stats')).toMatch(
-    /^[●▲✖] (normal|warning|alert)[\s\S]*\n100 cards {3}1 instance [\s\S]*\nTASK +HEALTH /,
+    /^[●▲✖] (normal|warning|alert): [\s\S]*\n\nTASK +HEALTH [\s\S]*\ninit +\w+.* 100 cards[\s\S]*\ninstances +1 /,
   );
   expect((await answer('stats', 'queues', '-o', 'tsv')).split('\n')).toHaveLength(4);
   expect(await answer('concurrency', 'set', 'carddata', '60')).toMatch(/^carddata +60 /m);

@@ -82,6 +82,12 @@ it('opens, leads through the views, changes a limit and leaves everything as it 
   await shell.press('Tab');
   await shell.waitFor(/^cardpoll {2}configs[\s\S]* enabled/);
   await shell.press('/');
+  await shell.paste('no such config\n');
+  await shell.press('Enter');
+  await shell.waitFor(/ 0 of \d+ {2}\/no such config/);
+  await shell.press('Escape');
+  await shell.waitFor(/^cardpoll {2}configs[\s\S]* enabled/);
+  await shell.press('c');
   await shell.type('42');
   await shell.press('Enter');
   await shell.waitFor(/^cardpoll {2}card[\s\S]*card 42 *\n[\s\S]*realname[\s\S]*cardpoll logs/);

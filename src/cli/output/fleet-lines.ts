@@ -1,7 +1,124 @@
-// Facts about the fleet in words, for `stats` and the dashboard: its capacity by task type (what is demanded, how much of it
-// is possible, and when a backlog is gone), and its stops. Shows what the API says.
+// Facts about the fleet in words, which `stats` and the dashboard show in the same order: its capacity by task type (what is
+// demanded, how much of it is possible, and when a backlog is gone), gateway, pauses, stops, initialisation, instances. Shows what
+// the API says.
 import type { OverviewBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { countedText, STOPS_COUNTED } from '../../domain/stops/stop.ts';
+import { type Cell, cardCount, digitsOf, type Style, signed } from './style.ts';
+
+/** A named fact. */
+export interface Fact {
+  readonly name: string;
+  /** A state by its sign, then what there is to say; or that alone. */
+  readonly value: readonly [Cell] | readonly [Cell, Cell];
+  /** Nothing is wrong: it may be left out where there is little room. */
+  readonly isCalm: boolean;
+}
+
+/** How numbers look in facts. */
+export function numbersOf(style: Style): Numbers {
+  return {
+    rate: (value) => style.number(value, digitsOf(value)).text,
+    seconds: (value) => style.seconds(value).text,
+  };
+}
+
+/** @param capacity as much of it as there is room for. */
+export function fleetFacts(overview: OverviewBody, style: Style, capacity: string): Fact[] {
+  return [
+    capacityFact(overview, style, capacity),
+    ...gatewayFacts(overview, style),
+    ...pauseFacts(overview, style),
+    stopsFact(overview, style),
+    initFact(overview, style),
+    instanceFact(overview, style),
+  ];
+}
+
+function calm(name: string, ...value: Fact['value']): Fact {
+  return { name, value, isCalm: true };
+}
+
+function urgent(name: string, ...value: Fact['value']): Fact {
+  return { name, value, isCalm: false };
+}
+
+function capacityFact({ capacity: { advice, held_by } }: OverviewBody, style: Style, text: string): Fact {
+  if (advice !== null) return urgent('capacity', style.text(text, 'red'));
+  return held_by === null
+    ? calm('capacity', style.text(text))
+    : urgent('capacity', style.text(text, 'yellow'));
+}
+
+function gatewayFacts({ gateway }: OverviewBody, style: Style): Fact[] {
+  const held = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
+  if (held.length === 0) {
+    const words = gatewayWords(gateway, (value) => style.number(value).text);
+    if (gateway.slow) return [urgent('gateway', signed('warning', words))];
+    return [calm('gateway', signed('good'), { text: ` ${words}` })];
+  }
+  return held.map(({ interface: name, breaker, since, reason, next_probe_at, instances }) => {
+    const how = [
+      ...(since === null ? [] : [`since ${style.time(since).text.replace(' ago', '')}`]),
+      ...(next_probe_at === null ? [] : [`next probe ${style.time(next_probe_at).text}`]),
+      `${instances} ${instances === 1 ? 'instance' : 'instances'}`,
+      ...(reason === null ? [] : [reason]),
+    ];
+    const state =
+      breaker === 'open' ? signed('bad', `${name} down`) : signed('warning', `${name} recovering`);
+    return urgent('gateway', state, style.text(`  ${how.join(', ')}`));
+  });
+}
+
+function pauseFacts({ pauses, generated_at }: OverviewBody, style: Style): Fact[] {
+  if (pauses.length === 0) return [calm('pauses', { text: 'none' })];
+  return pauses.map(({ task_type, until, by, source, reason }) => {
+    const left = Math.max(0, Math.ceil((Date.parse(until) - Date.parse(generated_at)) / 1000));
+    const isOperators = source !== 'gateway';
+    const sign = signed('paused', `${task_type} ${style.seconds(left).text} left`);
+    const who = isOperators ? by : 'the gateway';
+    return urgent(
+      'pauses',
+      isOperators ? sign : { ...sign, tone: 'red' },
+      style.text(`  by ${who}${reason === '' ? '' : `: ${reason}`}`),
+    );
+  });
+}
+
+function stopsFact({ stops }: OverviewBody, style: Style): Fact {
+  const { text, isUrgent } = stopsLine(stops, (value) => style.number(value).text);
+  return isUrgent ? urgent('stops', { text, tone: 'yellow' }) : calm('stops', { text });
+}
+
+function initFact({ init }: OverviewBody, style: Style): Fact {
+  const { status, percent, loaded, total, eta_seconds: eta, finished_at } = init;
+  if (status === 'completed') {
+    const at = finished_at === null ? '' : ` ${style.time(finished_at).text}`;
+    return calm('init', { text: `completed${at}, ${cardCount(total)}` });
+  }
+  const left = eta === null ? '' : `, ${style.seconds(eta).text} left`;
+  const [done, all] = [loaded, total].map((value) => style.number(value).text);
+  const how: Cell = { text: `  ${percent} %, ${done} of ${all} cards${left}` };
+  return urgent('init', status === 'stuck' ? signed('bad', status) : { text: status }, how);
+}
+
+/** More are counted. */
+const INSTANCES_NAMED = 4;
+
+function instanceFact({ workers }: OverviewBody, style: Style): Fact {
+  if (workers.length === 0) return urgent('instances', signed('bad', 'none is alive'));
+  const number = (value: number) => style.number(value).text;
+  const each = workers
+    .slice(0, INSTANCES_NAMED)
+    .map(({ hostname, pid, in_flight }) => `${hostname}/${pid} ${number(in_flight)} running`);
+  const more = workers.length - each.length;
+  const all = `${each.join(', ')}${more > 0 ? `, ${number(more)} more` : ''}`;
+  const named = style.text(`${number(workers.length)}  ${all}`);
+  const versions = [...new Set(workers.map(({ version }) => version))];
+  if (versions.length <= 1) return calm('instances', named);
+  return urgent('instances', signed('warning', `versions ${versions.join(', ')}`), {
+    text: `  ${named.text}`,
+  });
+}
 
 interface Measured extends Pick<OverviewBody, 'capacity'> {
   readonly tasks: readonly Pick<TaskBody, 'task_type' | 'capacity'>[];
@@ -52,7 +169,7 @@ function backlogFact({ drain_seconds, held_by, advice }: Measured['capacity'], {
 }
 
 /** `up, 24 ms, 100 % ok`; for a gateway none of whose interfaces is throttled. */
-export function gatewayWords(
+function gatewayWords(
   { avg_duration_ms_10s: ms, success_rate_10s: success, slow }: OverviewBody['gateway'],
   number: (value: number) => string,
 ): string {
@@ -65,7 +182,7 @@ export function gatewayWords(
  * `enforce, 12 of 100 in 1 h, 340 of 500 in 24 h, 28 held`
  * @param number how a count is shown. @returns isUrgent: an operator should look at it, as stops wait or none is made.
  */
-export function stopsLine(stops: OverviewBody['stops'], number: (count: number) => string) {
+function stopsLine(stops: OverviewBody['stops'], number: (count: number) => string) {
   const { mode, held, observed, resumed_day: resumed } = stops;
   if (mode === null) return { text: 'not known', isUrgent: false };
   const counted = (count: number) => countedText(count, STOPS_COUNTED, number);
@@ -81,4 +198,11 @@ export function stopsLine(stops: OverviewBody['stops'], number: (count: number) 
         ];
   const text = [mode, ...parts, ...some(held, 'held'), ...some(resumed, 'resumed in 24 h')].join(', ');
   return { text, isUrgent: mode === 'observe' || (held ?? 0) > 0 };
+}
+
+/** Where nothing is wrong. Cards that are not loaded yet are not polled. */
+export function calmWords(count: number, { init }: Pick<OverviewBody, 'init'>): string {
+  const state =
+    init.status === 'completed' ? 'everything as configured' : 'still being loaded: cardpoll init';
+  return `${cardCount(count)}, ${state}`;
 }

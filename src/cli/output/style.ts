@@ -17,8 +17,28 @@ export interface Cell extends Toned<Colour> {
 const NOTHING = '-';
 /** Of a share after the point. */
 const MOST_DIGITS = 6;
-const SYMBOLS: Record<Health, string> = { normal: '●', warning: '▲', alert: '✖' };
-export const COLOURS: Record<Health, Colour> = { normal: 'green', warning: 'yellow', alert: 'red' };
+/** What a state looks like everywhere: commands and the dashboard show the symbol, a word, and both in the colour. */
+const SIGNS = {
+  good: ['●', 'green'],
+  warning: ['▲', 'yellow'],
+  bad: ['✖', 'red'],
+  paused: ['■', 'yellow'],
+  off: ['■', 'dim'],
+} as const satisfies Record<string, readonly [symbol: string, colour: Colour]>;
+export type Sign = keyof typeof SIGNS;
+
+/** The symbol and the word in their colour. */
+export function signed(sign: Sign, word = ''): Cell {
+  const [symbol, tone] = SIGNS[sign];
+  return { text: word === '' ? symbol : `${symbol} ${word}`, tone };
+}
+
+const HEALTH_SIGNS: Record<Health, Sign> = { normal: 'good', warning: 'warning', alert: 'bad' };
+
+/** In the colour of its sign. @param word the symbol alone where it is empty. */
+export function healthSigned(health: Health, word: string = health): Cell {
+  return signed(HEALTH_SIGNS[health], word);
+}
 
 /** How much room there is. */
 export interface Layout {
@@ -118,7 +138,8 @@ export class Style {
   }
 
   health(value: Health): Cell {
-    return { text: this.forPeople ? healthText(value) : value, tone: COLOURS[value] };
+    const { text, tone } = healthSigned(value);
+    return { text: this.forPeople ? text : value, tone };
   }
 
   paint(text: string, colour: Colour | undefined): string {
@@ -196,10 +217,6 @@ export function commandLines(command: string | null, colour: Colour, style: Styl
 /** 1,024.25: all digits, grouped. */
 export function exactText(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 20 });
-}
-
-export function healthText(health: Health): string {
-  return `${SYMBOLS[health]} ${health}`;
 }
 
 /** `1 card`, `12,345 cards`. */

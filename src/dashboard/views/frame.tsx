@@ -1,14 +1,14 @@
 // The whole screen: a header with the fleet and the age of its data, the verdict as a band, the open view or the help page, and at
 // the bottom questions, results and keys. Both lists of keys are made from the keymap.
 import { Box } from 'ink';
-import { lineWidth } from '../../cli/output/line.ts';
+import { lineWidth, padded } from '../../cli/output/line.ts';
 import { widthOf } from '../../cli/output/width.ts';
 import { seconds } from '../format.ts';
 import { type Binding, bindingsOf, KEYMAP, refusalOf } from '../keymap.ts';
 import { clamped, EMPTY, type Line, plain, type Room, span } from '../layout.ts';
 import { linesOf, type Part, stacked, type ViewProps } from '../part.tsx';
 import { ageMsOf, dataTimeMs, isStale, type State, TAB_ORDER, type View } from '../state.ts';
-import { Ends, Rows } from '../ui.tsx';
+import { Rows } from '../ui.tsx';
 import { cardView } from './card.ts';
 import { Band, bandLines, healthView, verdictOf } from './health.tsx';
 import { alertsView, configsView, instancesView, triggersView } from './lists.ts';
@@ -54,7 +54,7 @@ export function renderStill(state: State): string[] {
   // Kept text has the time of its data instead of an age.
   const moment = plain(new Date(dataTimeMs(state)).toISOString().replace(/\.\d+/, ''));
   const top = [
-    ...linesOf(<Ends left={titleOf(state)} right={moment} />, columns),
+    ...linesOf([ends(titleOf(state), moment, columns)], columns),
     // It is kept, so it says all of the sentence.
     ...linesOf(bandOf(state, { columns, rows: TABS_FROM_ROWS }, state.rows), columns),
   ];
@@ -71,7 +71,7 @@ const TABS_FROM_ROWS = 20;
 function frameLines({ state, columns, rows }: ViewProps): string[] {
   const hasTabs = rows >= TABS_FROM_ROWS - 1 || state.help;
   const top = [
-    ...linesOf(<Ends left={titleOf(state)} right={freshness(state)} />, columns),
+    ...linesOf([ends(titleOf(state), freshness(state), columns)], columns),
     ...(hasTabs ? linesOf([tabsLine(state, columns)], columns) : []),
     ...(state.help ? [] : linesOf(bandOf(state, { columns, rows }), columns)),
   ];
@@ -98,6 +98,11 @@ function bandOf(state: State, { columns, rows }: Room, most = BAND_ROWS): Part {
   const isTall = state.view === 'overview' && rows >= TALL_FROM_ROWS;
   const lines = bandLines(verdict, { columns, rows: isMain ? most : 1 });
   return <Band tone={verdict.tone} {...{ lines, isTall }} />;
+}
+
+/** Left and right part of the first line, which changes each second. */
+function ends(left: Line, right: Line, columns: number): Line {
+  return [...padded(left, columns - lineWidth(right) - 1, 'left'), span(' '), ...right];
 }
 
 function titleOf(state: State): Line {

@@ -1,13 +1,15 @@
 // The verdict: a band over the whole width with one sentence, since when, and the command that helps. Below it in the overview
 // further reasons as far as there is room; all of them have a view of their own.
 import { Box } from 'ink';
-import type { HealthReasonBody, OverviewBody } from '../../api/client/client-bodies.ts';
+import type { HealthReasonBody } from '../../api/client/client-bodies.ts';
+import { calmWords } from '../../cli/output/fleet-lines.ts';
 import { lineWidth } from '../../cli/output/line.ts';
-import { COLOURS, cardCount, healthText } from '../../cli/output/style.ts';
+import { healthSigned } from '../../cli/output/style.ts';
 import { widthOf } from '../../cli/output/width.ts';
 import type { Health } from '../../domain/health.ts';
-import { healthSpan, seconds, since as sinceWords } from '../format.ts';
+import { seconds, since as sinceWords } from '../format.ts';
 import { clamped, hint, type Line, MARK, marked, missing, plain, type Room, span } from '../layout.ts';
+import { narrowedLine, rowsOf } from '../lists.ts';
 import type { Part, ViewProps } from '../part.tsx';
 import { ageMsOf, dataTimeMs, isStale, type State } from '../state.ts';
 import { Row } from '../ui.tsx';
@@ -45,7 +47,7 @@ export function verdictOf(state: State): Verdict | null {
     state.view === 'task' ? body.tasks.find(({ task_type }) => task_type === state.taskType) : undefined;
   const { health, health_reasons: reasons } = task ?? body;
   const [worst] = reasons;
-  const label = healthText(health);
+  const label = healthSigned(health).text;
   if (worst === undefined) {
     const text = calmWords(task?.scheduled_cards ?? body.cards_total, body);
     return { tone: health, label, text, command: null };
@@ -101,13 +103,6 @@ interface BandProps {
   readonly isTall: boolean;
 }
 
-/** Where nothing is wrong. Cards that are not loaded yet are not polled. */
-function calmWords(count: number, { init }: Pick<OverviewBody, 'init'>): string {
-  const state =
-    init.status === 'completed' ? 'everything as configured' : 'still being loaded: cardpoll init';
-  return `${cardCount(count)}, ${state}`;
-}
-
 type Space = Room & { readonly nowMs: number };
 
 /** The reasons after the worst, as far as there is room. */
@@ -131,13 +126,15 @@ export function healthView({ state, columns, rows }: ViewProps): Part[] {
   const { body, problem } = state.data.overview;
   if (body === null) return [[missing('health', problem)]];
   const { health, health_reasons: reasons } = body;
-  if (reasons.length === 0) return [[[healthSpan(health), span(`  ${calmWords(body.cards_total, body)}`)]]];
+  if (reasons.length === 0) return [[[healthSigned(health), span(`  ${calmWords(body.cards_total, body)}`)]]];
   const room = { columns: columns - MARK.length, rows: rows - 1, nowMs: dataTimeMs(state) };
-  const parts = reasons.map((reason, i) => marked(reasonLines(reason, room), i === state.picked));
+  const shown = rowsOf(state, 'health');
+  const parts = shown.map((reason, i) => marked(reasonLines(reason, room), i === state.picked));
   let first = 0;
   while (first < state.picked && parts.slice(first, state.picked + 1).flat().length > room.rows) first += 1;
   const words = reasons.length === 1 ? '1 reason' : `${reasons.length} reasons, the worst first`;
-  return [[[healthSpan(health), span(`  ${words}`, 'dim')], ...parts.slice(first).flat()]];
+  const title = [healthSigned(health), span(`  ${words}`, 'dim'), ...narrowedLine(state)];
+  return [[title, ...parts.slice(first).flat()]];
 }
 
 /** The sentence and the command, on one line where both fit. */
@@ -146,10 +143,8 @@ export function reasonLines(reason: HealthReasonBody, { columns, nowMs }: Space)
   // What follows from the cause before it is grey, and the command of the cause helps. An older daemon does not send it.
   if (reason.caused_by) return clamped(text, columns - INDENT, ALL).map((line) => plain(`  ${line}`, 'dim'));
   const held = since ? ` (for ${sinceWords(since, nowMs)})` : '';
-  const symbol = healthText(severity).slice(0, 1);
-  const said = clamped(`${symbol} ${text}${held}`, columns, ALL).map((line) =>
-    plain(line, COLOURS[severity]),
-  );
+  const { text: symbol, tone } = healthSigned(severity, '');
+  const said = clamped(`${symbol} ${text}${held}`, columns, ALL).map((line) => plain(line, tone));
   if (reason.command === null) return said;
   const typed = hint(reason.command);
   const [only] = said;

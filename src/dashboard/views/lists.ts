@@ -1,10 +1,6 @@
 // The views that are lists: alerts, manual triggers, live instances and polling configs. Keys act on the picked row.
-import type { TriggerBody } from '../../api/client/client-bodies.ts';
-import { alertColumns } from '../../cli/output/reports/alert-tables.ts';
-import { configColumns } from '../../cli/output/reports/config-tables.ts';
-import { instanceColumns } from '../../cli/output/reports/stats-views.ts';
-import { triggerColumns } from '../../cli/output/reports/trigger-table.ts';
-import type { ColumnsOf } from '../../cli/output/table.ts';
+import { fitted } from '../../cli/output/line.ts';
+import { signed } from '../../cli/output/style.ts';
 import { count, counted, ScreenStyle } from '../format.ts';
 import {
   columnsOf,
@@ -18,110 +14,128 @@ import {
   span,
   tableLines,
 } from '../layout.ts';
+import { LISTS, type ListView, narrowedLine, type RowOf, rowsOf } from '../lists.ts';
 import type { Part, ViewProps } from '../part.tsx';
-import { dataTimeMs, listedAlerts, type State } from '../state.ts';
+import { dataTimeMs, type Source, type State } from '../state.ts';
 
-interface ListProps<Item> extends ViewProps {
-  readonly summary: Line;
-  readonly items: readonly Item[];
-  readonly wanted: ColumnsOf<Item>;
-  readonly further?: readonly SpanColumn<Item>[];
+interface Look<V extends ListView> {
+  /** What must be known, with its name. */
+  readonly sources: readonly (readonly [Source, string])[];
+  /** Instead of an empty list. */
+  readonly nothing: readonly Line[];
+  readonly title: (state: State) => Line;
+  /** Columns that only the screen has. */
+  readonly further?: readonly SpanColumn<RowOf<V>>[];
+  /** Below the list, in a third of the rows at most. */
+  readonly below?: (state: State) => readonly Line[];
 }
 
-/** A summary, and the rows around the picked one. */
-function list<Item>({ summary, items, wanted, columns, rows, state, further }: ListProps<Item>): Part[] {
-  return [[summary], commandTable(items, wanted, { columns, rows: rows - 2 }, state, further)];
+const BELOW_SHARE = 1 / 3;
+
+function listView<V extends ListView>(view: V, look: Look<V>) {
+  return ({ state, columns, rows }: ViewProps): Part[] => {
+    for (const [source, name] of look.sources) {
+      const { body, problem } = state.data[source];
+      if (body === null) return [[missing(name, problem)]];
+    }
+    if (LISTS[view].rows(state).length === 0) return [look.nothing];
+    const below = (look.below?.(state) ?? []).slice(0, Math.floor(rows * BELOW_SHARE));
+    const room = { columns, rows: rows - (below.length === 0 ? 0 : below.length + 1) };
+    return [listTable(state, view, room, look.title(state), look.further), below];
+  };
 }
 
-/** A table that a command prints too. @param further columns of the screen alone. */
-export function commandTable<Item>(
-  items: readonly Item[],
-  wanted: ColumnsOf<Item>,
-  room: Room,
+/** The title with the filter and the order, and the rows around the picked one as a table that a command prints too. */
+export function listTable<V extends ListView>(
   state: State,
-  further: readonly SpanColumn<Item>[] = [],
+  view: V,
+  { columns, rows }: Room,
+  title: Line,
+  further: readonly SpanColumn<RowOf<V>>[] = [],
 ): Line[] {
-  const columns = columnsOf(wanted(new ScreenStyle(dataTimeMs(state), room.columns)), items);
-  return tableLines(items, [...columns, ...further], { ...room, selected: state.picked });
+  const shown = rowsOf(state, view);
+  const printed = columnsOf(LISTS[view].columns(new ScreenStyle(dataTimeMs(state), columns)), shown);
+  const room = { columns, rows: rows - 1, selected: state.picked };
+  const narrowed = narrowedLine(state);
+  // It needs the room of what else the title says.
+  const said = narrowed.length === 0 ? title : [...title.slice(0, 1), ...narrowed];
+  return [fitted(said, columns), ...tableLines(shown, [...printed, ...further], room)];
 }
 
 /** Firing alerts first: who has acknowledged them, which are silenced, which notifications were sent. */
-export function alertsView({ state, ...room }: ViewProps): Part[] {
-  const { alerts, firing } = state.data;
-  if (alerts.body === null) return [[missing('alerts', alerts.problem)]];
-  if (firing.body === null) return [[missing('firing alerts', firing.problem)]];
-  const listed = listedAlerts(state);
-  if (listed.length === 0) {
-    const commands: Line = [
+export const alertsView = listView('alerts', {
+  sources: [
+    ['alerts', 'alerts'],
+    ['firing', 'firing alerts'],
+  ],
+  nothing: [
+    plain('No alert has fired yet.'),
+    [
       span('Rules: '),
       span('cardpoll alerts rules', 'accent'),
       span('; to get some: '),
       span('cardpoll alerts recommended --apply', 'accent'),
-    ];
-    return [[plain('No alert has fired yet.'), commands]];
-  }
-  const { total } = firing.body;
-  const summary: Line = [
-    total === 0 ? span('● none fires', 'green') : span(`✖ ${total} ${total === 1 ? 'fires' : 'fire'}`, 'red'),
-    span(`  then the latest of ${counted(alerts.body.total, 'alert')}`, 'dim'),
-  ];
-  return list({ summary, state, ...room, items: listed, wanted: alertColumns });
-}
+    ],
+  ],
+  title: ({ data: { firing, alerts } }) => {
+    const total = firing.body?.total ?? 0;
+    const latest = span(`  then the latest of ${counted(alerts.body?.total ?? 0, 'alert')}`, 'dim');
+    if (total === 0) return [signed('good', 'none fires'), latest];
+    return [signed('bad', `${total} ${total === 1 ? 'fires' : 'fire'}`), latest];
+  },
+});
 
 const BAR_COLUMNS = 10;
 
 /** Manual triggers and their progress, with the latest first. */
-export function triggersView({ state, ...room }: ViewProps): Part[] {
-  const { body, problem } = state.data.triggers;
-  if (body === null) return [[missing('triggers', problem)]];
-  if (body.items.length === 0) {
-    const command: Line = [
+export const triggersView = listView('triggers', {
+  sources: [['triggers', 'triggers']],
+  nothing: [
+    plain('Nothing was triggered by hand.'),
+    [
       span('To have a card polled now: '),
       span('cardpoll trigger single --card-id 42 --task realname', 'accent'),
-    ];
-    return [[plain('Nothing was triggered by hand.'), command]];
-  }
-  const summary = plain(`the latest ${body.items.length} of ${counted(body.total, 'trigger')}`, 'dim');
-  const shown = { items: body.items, wanted: triggerColumns, further: PROGRESS_COLUMNS };
-  return list({ summary, state, ...room, ...shown });
-}
-
-/** What only the screen shows: how far each is. */
-const PROGRESS_COLUMNS: readonly SpanColumn<TriggerBody>[] = [
-  {
-    header: 'DONE',
-    cell: ({ total, succeeded, failed }) =>
-      gaugeSpans(total === 0 ? 1 : (succeeded + failed) / total, BAR_COLUMNS, 'accent'),
-    drop: 2,
+    ],
+  ],
+  title: ({ data: { triggers } }) => {
+    const { items, total } = triggers.body ?? { items: [], total: 0 };
+    return plain(`the latest ${items.length} of ${counted(total, 'trigger')}`, 'dim');
   },
-  { header: 'RUNNING', cell: ({ running }) => span(count(running)), align: 'right', drop: 3 },
-];
+  further: [
+    {
+      header: 'DONE',
+      cell: ({ total, succeeded, failed }) =>
+        gaugeSpans(total === 0 ? 1 : (succeeded + failed) / total, BAR_COLUMNS, 'accent'),
+      drop: 2,
+    },
+    { header: 'RUNNING', cell: ({ running }) => span(count(running)), align: 'right', drop: 3 },
+  ],
+});
 
 /** Live instances: what each of them runs, and the age of its heartbeat. */
-export function instancesView({ state, ...room }: ViewProps): Part[] {
-  const { body, problem } = state.data.overview;
-  if (body === null) return [[missing('instances', problem)]];
-  const { workers } = body;
-  if (workers.length === 0)
-    return [[[span('✖ no instance is alive', 'red'), span('  '), ...hint('cardpoll daemon')]]];
-  const running = workers.reduce((sum, { in_flight }) => sum + in_flight, 0);
-  const summary = plain(`${workers.length} alive, ${counted(running, 'poll')} running`, 'dim');
-  return list({ summary, state, ...room, items: workers, wanted: instanceColumns });
-}
+export const instancesView = listView('instances', {
+  sources: [['overview', 'instances']],
+  nothing: [[signed('bad', 'no instance is alive'), span('  '), ...hint('cardpoll daemon')]],
+  title: ({ data }) => {
+    const workers = data.overview.body?.workers ?? [];
+    const running = workers.reduce((sum, { in_flight }) => sum + in_flight, 0);
+    return plain(`${workers.length} alive, ${counted(running, 'poll')} running`, 'dim');
+  },
+});
 
 /** Polling configs: which cards they match, how often those are polled, and what is wrong with them. */
-export function configsView({ state, columns, rows }: ViewProps): Part[] {
-  const { body, problem } = state.data.configs;
-  if (body === null) return [[missing('configs', problem)]];
-  if (body.items.length === 0) {
-    const nothing = span('▲ no polling config: nothing is polled', 'yellow');
-    return [[[nothing, span('  '), ...hint('cardpoll configs create --help')]]];
-  }
-  const problems = body.items.flatMap(({ id, problems: own }) =>
-    own.map((text) => plain(`▲ config ${id}: ${text}`, 'yellow')),
-  );
-  const shownProblems = problems.slice(0, Math.max(0, Math.floor(rows / 3)));
-  const room = { columns, rows: rows - shownProblems.length - 1 };
-  const table = commandTable(body.items, configColumns, room, state);
-  return [table, shownProblems];
-}
+export const configsView = listView('configs', {
+  sources: [['configs', 'configs']],
+  nothing: [
+    [
+      signed('warning', 'no polling config: nothing is polled'),
+      span('  '),
+      ...hint('cardpoll configs create --help'),
+    ],
+  ],
+  title: (state) => plain(counted(LISTS.configs.rows(state).length, 'config'), 'dim'),
+  below: (state) =>
+    LISTS.configs
+      .rows(state)
+      .flatMap(({ id, problems }) => problems.map((text) => [signed('warning', `config ${id}: ${text}`)])),
+});

@@ -1,8 +1,7 @@
 // The view of stops: the mode with the command that changes it, the budget, what waits, and a list of the stops that an
 // operator decides about.
 import type { OverviewBody } from '../../api/client/client-bodies.ts';
-import { stopColumns } from '../../cli/output/reports/stop-table.ts';
-import { cardCount } from '../../cli/output/style.ts';
+import { cardCount, signed } from '../../cli/output/style.ts';
 import {
   countedText,
   OVER_RUNNING_COUNTED,
@@ -14,7 +13,7 @@ import { fact, gaugeSpans, hint, type Line, missing, plain, type Room, type Span
 import type { Part, ViewProps } from '../part.tsx';
 import { dataTimeMs, type State } from '../state.ts';
 import { reasonLines } from './health.tsx';
-import { commandTable } from './lists.ts';
+import { listTable } from './lists.ts';
 
 type Stops = OverviewBody['stops'];
 
@@ -38,7 +37,7 @@ export function stopsView({ state, columns, rows }: ViewProps): Part[] {
     .flatMap((reason) => reasonLines(reason, room))
     .slice(0, Math.max(2, Math.floor(rows * REASON_SHARE)));
   const facts = [
-    ...(reasons.length === 0 ? [[span('● ', 'green'), span('no stop waits')]] : reasons),
+    ...(reasons.length === 0 ? [[signed('good'), span(' no stop waits')]] : reasons),
     ...modeLines(stops),
     ...waitingLines(stops),
   ].slice(0, Math.max(0, rows - LEAST_LIST_ROWS - 1));
@@ -52,18 +51,16 @@ function listLines(state: State, { columns, rows }: Room): Line[] {
   const { items, total, state: only } = body;
   if (items.length === 0) return [plain('No card was stopped yet.')];
   const kind = only === null ? 'stop' : `${only} stop`;
-  return [
-    plain(`the latest ${count(items.length)} of ${counted(total, kind)}`, 'dim'),
-    ...commandTable(items, stopColumns, { columns, rows: rows - 1 }, state),
-  ];
+  const title = plain(`the latest ${count(items.length)} of ${counted(total, kind)}`, 'dim');
+  return listTable(state, 'stops', { columns, rows }, title);
 }
 
 function modeLines(stops: Stops): Line[] {
   const { mode, done_hour, done_day, budget_hour, budget_day } = stops;
   const [meaning, command] =
     mode === 'observe'
-      ? [span('▲ observe  no card is stopped, it is recorded which would be', 'yellow'), 'enforce']
-      : [span('● enforce  cards over their package are stopped', 'green'), 'observe'];
+      ? [signed('warning', 'observe  no card is stopped, it is recorded which would be'), 'enforce']
+      : [signed('good', 'enforce  cards over their package are stopped'), 'observe'];
   return [
     fact('mode', meaning),
     fact('', ...hint(`cardpoll stops mode ${command} --reason ...`)),

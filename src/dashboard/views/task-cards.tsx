@@ -2,9 +2,10 @@
 // overview. The view of a task type shows the same numbers.
 import { Box } from 'ink';
 import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
+import { healthSigned, signed } from '../../cli/output/style.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { sparkline } from '../charts.ts';
-import { count, healthSpan, measure, percent, seconds } from '../format.ts';
+import { count, measure, percent, seconds } from '../format.ts';
 import {
   EMPTY,
   gaugeSpans,
@@ -83,7 +84,6 @@ interface TaskCardProps extends Tasks {
 
 function taskCard({ task, width, chartRows, history, nowMs, picked }: TaskCardProps) {
   const isPicked = task.task_type === picked;
-  const health = healthSpan(task.health);
   const tone = COLOUR_OF[task.health] ?? (isPicked ? 'picked' : undefined);
   return (
     <Panel
@@ -91,7 +91,7 @@ function taskCard({ task, width, chartRows, history, nowMs, picked }: TaskCardPr
       width={width}
       tone={tone}
       title={[span(isPicked ? MARK : '  ', 'picked'), span(task.task_type, 'bold')]}
-      right={[task.offered ? health : span('not offered', 'dim')]}
+      right={[task.offered ? healthSigned(task.health) : signed('off', 'not offered')]}
     >
       <Rows
         lines={numberLines(task, Math.max(0, width - 24 - PANEL_COLUMNS), runningOf(task, history, nowMs))}
@@ -135,12 +135,11 @@ function indexOf(tasks: readonly TaskBody[], taskType: TaskType): number {
 }
 
 function healthCell({ offered, health }: TaskBody): Span {
-  return offered ? { ...healthSpan(health), text: health } : span('not offered', 'dim');
+  return offered ? { ...healthSigned(health), text: health } : span('not offered', 'dim');
 }
 
 function taskCell({ task_type, offered, health }: TaskBody): Line {
-  const { text, tone } = offered ? healthSpan(health) : span('■', 'dim');
-  return [{ text: `${text.slice(0, 1)} `, tone }, span(task_type, 'bold')];
+  return [offered ? healthSigned(health, '') : signed('off'), span(' '), span(task_type, 'bold')];
 }
 
 /** Median and 95th percentile of the last seconds, in milliseconds. */

@@ -1,12 +1,14 @@
 // The view of a task type: its numbers, charts of fifteen minutes, why polls fail and for which cards.
 import { Box } from 'ink';
 import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
+import { signed } from '../../cli/output/style.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
-import { count, relative } from '../format.ts';
+import { count } from '../format.ts';
 import { type Line, missing, plain, type SpanColumn, span, tableLines } from '../layout.ts';
 import type { Part, ViewProps } from '../part.tsx';
 import { dataTimeMs, failingCards } from '../state.ts';
 import { Rows } from '../ui.tsx';
+import { listTable } from './lists.ts';
 import { numberLines, runningOf } from './task-cards.tsx';
 import { CHART_GAP, chartRowsIn, charts } from './task-charts.tsx';
 
@@ -46,15 +48,16 @@ function failures({ state, columns, rows }: ViewProps): Part {
   if (body === null) return [missing('failures', problem)];
   const own = body.items.find(({ task_type }) => task_type === state.taskType);
   if (own === undefined || (own.reasons.length === 0 && own.failing_cards === 0))
-    return [[span('● no failures in the last 5 min', 'green')]];
+    return [[signed('good', 'no failures in the last 5 min')]];
   const width = Math.floor(columns / 3);
-  const room = { columns: columns - width - CHART_GAP, rows, selected: state.picked };
+  const room = { columns: columns - width - CHART_GAP, rows };
+  const failing = plain(`${count(own.failing_cards)} failing`, 'dim');
   return (
     <Box columnGap={CHART_GAP}>
       <Box width={width} flexShrink={0}>
         <Rows lines={tableLines(own.reasons, REASON_COLUMNS, { columns: width, rows, selected: null })} />
       </Box>
-      <Rows lines={tableLines(own.cards, cardColumns(own.failing_cards, dataTimeMs(state)), room)} />
+      <Rows lines={listTable(state, 'task', room, failing)} />
     </Box>
   );
 }
@@ -63,12 +66,3 @@ const REASON_COLUMNS: readonly SpanColumn<FailuresBody['reasons'][number]>[] = [
   { header: 'FAILED, 5 MIN', cell: (failures) => span(count(failures.count), 'red'), align: 'right' },
   { header: 'REASON', cell: ({ reason }) => span(failureWord(reason)), least: 6 },
 ];
-
-function cardColumns(total: number, nowMs: number): SpanColumn<FailuresBody['cards'][number]>[] {
-  return [
-    { header: `${count(total)} FAILING, CARD`, cell: ({ card_id }) => span(card_id), align: 'right' },
-    { header: 'LAST', cell: ({ at }) => span(relative(at, nowMs)) },
-    { header: 'TIMES', cell: ({ attempts }) => span(count(attempts)), align: 'right', drop: 1 },
-    { header: 'WHY', cell: ({ reason, message }) => span(`${failureWord(reason)}: ${message}`), least: 8 },
-  ];
-}

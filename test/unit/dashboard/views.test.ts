@@ -228,7 +228,7 @@ describe('the overview', () => {
       'stops',
       /stops +observe, no card is stopped, 100k\+ would have been, 100k\+ held, 100k\+ resumed in 24 h/,
     ],
-    ['initialisation', /init +stuck [█─]+ 25 % {2}12M of 50M/],
+    ['initialisation', /init +✖ stuck {2}25 %, 12M of 50M/],
     ['mixed versions', /▲ versions /],
     ['alerts', /alerts +✖ /],
     ['a backlog that never drains', /backlog gone: never, raise realname to 100000/],

@@ -4,23 +4,15 @@ import { roundedMb } from '../../../domain/numbers.ts';
 import { span } from '../../../domain/span.ts';
 import { failureWord } from '../../../domain/stats/failure-word.ts';
 import type { Toned } from '../line.ts';
-import { type Colour, INDENT, type Style, sentenceLines } from '../style.ts';
+import { type Colour, INDENT, type Sign, type Style, sentenceLines, signed } from '../style.ts';
 import { offersRealname } from './card-fields.ts';
 
 type TextLine = readonly Toned<Colour>[];
 type TaskBody = ExplanationBody['tasks'][number];
 
-const SYMBOLS: Record<TaskBody['state'], readonly [symbol: string, colour: Colour]> = {
-  scheduled: ['●', 'green'],
-  running: ['●', 'green'],
-  due: ['▲', 'yellow'],
-  backoff: ['▲', 'yellow'],
-  not_loaded: ['▲', 'yellow'],
-  paused: ['▲', 'yellow'],
-  disabled: ['▲', 'yellow'],
-  unmatched: ['▲', 'yellow'],
-  not_offered: ['■', 'dim'],
-  held: ['✖', 'red'],
+const STATE_SIGNS: Record<TaskBody['state'], Sign> = {
+  ...{ scheduled: 'good', running: 'good', due: 'warning', backoff: 'warning', not_loaded: 'warning' },
+  ...{ paused: 'paused', disabled: 'warning', unmatched: 'warning', not_offered: 'off', held: 'bad' },
 };
 
 /** @param isDetailed tells the task types whose polls are said too, and why other configs do not match. */
@@ -52,7 +44,7 @@ function cardLines({ card, tasks }: ExplanationBody, style: Style): TextLine[] {
 }
 
 function taskLines(task: TaskBody, style: Style, isDetailed: boolean): TextLine[] {
-  const [symbol, colour] = SYMBOLS[task.state];
+  const { text: symbol, tone: colour } = signed(STATE_SIGNS[task.state]);
   const others = task.other_configs.map(
     ({ id, name, reason }) => `config ${id} (${name}) does not apply: it ${reason}`,
   );

@@ -10,44 +10,41 @@ import type {
 import { FOLLOW_UP_INTERFACES } from '../../../domain/gateway-interface.ts';
 import { groupBy } from '../../../domain/group-by.ts';
 import { failsAtLogin } from '../../../domain/limits/breaker.ts';
-import { capacityFacts, gatewayWords, stopsLine } from '../fleet-lines.ts';
-import { flow } from '../line.ts';
+import { calmWords, capacityFacts, type Fact, fleetFacts, numbersOf } from '../fleet-lines.ts';
+import { plainText, wordWrap } from '../line.ts';
 import {
   type Cell,
-  cardCount,
   commandLines,
   digitsOf,
+  healthSigned,
   labelledLines,
   type Style,
   sentenceLines,
 } from '../style.ts';
-import { type Column, type ColumnsOf, fieldList, listTable, renderTable } from '../table.ts';
+import { type Column, type ColumnsOf, fieldList, listTable, renderTable, textOf } from '../table.ts';
 
 /** `follows`: it follows from the cause before it. */
 type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'> & { readonly follows: boolean };
 type InterfaceBody = OverviewBody['gateway']['interfaces'][number];
 
-const GAP = '   ';
-
 /** Heading, causes and a table; as records the task types alone. */
 export function overviewText(overview: OverviewBody, style: Style): string {
-  const { summaryColumns, textColumns } = style.layout;
-  const table = taskTable(overview.tasks, style, summaryColumns);
+  const table = taskTable(overview.tasks, style, style.layout.summaryColumns);
   if (!style.forPeople) return table;
-  const capacity = capacityFacts(overview, {
-    rate: (value) => style.number(value, digitsOf(value)).text,
-    seconds: (value) => style.seconds(value).text,
-  }).map((fact) => style.text(fact).text);
-  const facts = [factsOf(overview, style), capacity].flatMap((parts) => flow(parts, GAP, textColumns));
-  const lines = [...causeLines(overview, style), ...facts, ...stopsFact(overview, style)];
-  return `${lines.join('\n')}\n\n${table}`;
+  const capacity = capacityFacts(overview, numbersOf(style)).join(', ');
+  // A throttled interface is a cause already.
+  const isDown = overview.gateway.interfaces.some(({ breaker }) => breaker !== 'closed');
+  const facts = fleetFacts(overview, style, capacity).filter(({ name }) => !isDown || name !== 'gateway');
+  const lines = [...causeLines(overview, style), '', table.trimEnd(), ''];
+  return textOf([...lines, ...facts.flatMap((fact) => factLines(fact, style))]);
 }
 
 /** The first line is the health of the whole fleet with the worst cause. */
 function causeLines(overview: OverviewBody, style: Style): string[] {
   const health = style.health(overview.health);
   const [worst, ...others] = causesOf(overview, style);
-  if (worst === undefined) return [style.paint(health.text, health.tone)];
+  if (worst === undefined)
+    return [`${style.paint(health.text, health.tone)}: ${calmWords(overview.cards_total, overview)}`];
   const first = labelledLines(health, ': ', worst.text, style);
   return [
     ...first,
@@ -109,33 +106,24 @@ function gatewayCause(group: readonly [InterfaceBody, ...InterfaceBody[]], style
 
 function linesOf(cause: Cause, style: Style): string[] {
   if (cause.follows) return sentenceLines(cause.text, style, '    ').map((line) => style.paint(line, 'dim'));
-  const { text, tone } = style.health(cause.severity);
-  const symbol = text.split(' ')[0] ?? '';
   return [
-    ...labelledLines({ text: symbol, tone }, ' ', cause.text, style),
+    ...labelledLines(healthSigned(cause.severity, ''), ' ', cause.text, style),
     ...commandLines(cause.command, 'dim', style),
   ];
 }
 
-function factsOf({ cards_total, init, workers, gateway }: OverviewBody, style: Style): string[] {
-  const eta = init.eta_seconds === null ? '' : `, ${style.seconds(init.eta_seconds).text} left`;
-  const loaded = init.status === 'completed' ? 'completed' : `${init.status}, ${init.percent} %${eta}`;
-  return [
-    cardCount(cards_total),
-    `${style.number(workers.length).text} ${workers.length === 1 ? 'instance' : 'instances'}`,
-    `initialisation ${loaded}`,
-    // A throttled interface is a reason already.
-    ...(gateway.interfaces.some(({ breaker }) => breaker !== 'closed')
-      ? []
-      : [`gateway ${gatewayWords(gateway, (value) => style.number(value).text)}`]),
-  ];
-}
+const NAME_COLUMNS = 11;
 
-function stopsFact({ stops }: OverviewBody, style: Style): string[] {
-  const { text, isUrgent } = stopsLine(stops, (count) => style.number(count).text);
-  return sentenceLines(`stops: ${text}`, style, '').map((line) =>
-    isUrgent ? style.paint(line, style.health('warning').tone) : line,
-  );
+/** The name and the value, over as many lines as it takes. */
+function factLines({ name, value: [first, rest] }: Fact, style: Style): string[] {
+  const room = style.layout.textColumns - NAME_COLUMNS;
+  const lines = wordWrap(plainText(`${first.text}${rest?.text ?? ''}`), room);
+  return lines.map((line, i) => {
+    const before = i === 0 ? style.paint(name.padEnd(NAME_COLUMNS), 'dim') : ' '.repeat(NAME_COLUMNS);
+    if (rest === undefined) return `${before}${style.paint(line, first.tone)}`;
+    const sign = i === 0 && line.startsWith(first.text) ? first.text : '';
+    return `${before}${sign === '' ? '' : style.paint(sign, first.tone)}${style.paint(line.slice(sign.length), rest.tone)}`;
+  });
 }
 
 export function taskTable(

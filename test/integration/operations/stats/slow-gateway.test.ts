@@ -135,8 +135,8 @@ async function expectFast({ body, second }: Seen): Promise<void> {
   }
   if (second % SURFACES_EVERY_S !== 0) return;
   const { stats, doctor, dashboard } = await surfaces(body);
-  expect(stats).toMatch(/^● normal$/m);
-  expect(stats).toMatch(/gateway up, \d\d ms, 100 % ok/);
+  expect(stats).toMatch(/^● normal: [\d,]+ cards?, everything as configured$/m);
+  expect(stats).toMatch(/gateway +● up, \d\d ms, 100 % ok/);
   expect(stats).toContain('no backlog');
   expect(dashboard).toMatch(/gateway +● up, \d\d ms, 100 % ok/);
   expect(doctor.code).toBe(0);
@@ -166,7 +166,7 @@ async function expectSlow({ body, rate, second }: Seen): Promise<void> {
     expect(text).toContain('usually 0.02 s');
     expect(text).not.toMatch(/raise|% free|concurrency set/);
   }
-  expect(stats).toMatch(/gateway slow, 3,0\d\d ms/);
+  expect(stats).toMatch(/gateway +▲ slow, 3,0\d\d ms/);
   expect(stats).toContain('backlog gone: never');
   expect(dashboard).toMatch(/gateway +▲ slow, 3,0\d\d ms/);
   expect(doctor.code).toBe(1);
