@@ -1,4 +1,4 @@
-// A screen with its colours (as `tmux capture-pane -e` prints it) as SVG. Used by pictures.js. Knows the sequences that the
+// Screens with their colours (as `tmux capture-pane -e` prints them) as SVG, one or an animation. Used by pictures.js. Knows the sequences that the
 // dashboard uses, and refuses others.
 
 const CELL = { width: 8.4, height: 18 };
@@ -25,30 +25,82 @@ const ESCAPE = String.fromCharCode(27);
 const STYLES = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`);
 const STYLE = new RegExp(`^${ESCAPE}\\[([\\d;]*)m$`);
 
+/** @typedef {{ columns: number, rows: number, title: string }} Frame its title is said to whoever cannot see the picture */
+
+/** @param {string} screen @param {Frame} frame */
+export function ansiToSvg(screen, frame) {
+  return svgOf(frame, '', elementsOf(screen, frame.rows));
+}
+
 /**
- * @param {string} screen
- * @param {{ columns: number, rows: number, title: string }} frame its title is said to whoever cannot see the picture
+ * Screens one after the other, again and again, without a script: GitHub shows it as a picture. What several screens have in common is
+ * there once. Readers who want no motion see the first.
+ * @param {readonly { screen: string, ms: number }[]} shots
+ * @param {Frame} frame
  */
-export function ansiToSvg(screen, { columns, rows, title }) {
+export function ansiToAnimation(shots, frame) {
+  const wholeMs = shots.reduce((sum, { ms }) => sum + ms, 0);
+  /** @type {Map<string, Set<number>>} element -> the shots that have it, in the order of the lines */
+  const seen = new Map();
+  for (const [shot, { screen }] of shots.entries())
+    for (const element of elementsOf(screen, frame.rows))
+      seen.set(element, (seen.get(element) ?? new Set()).add(shot));
+  /** @type {Map<string, string[]>} */
+  const groups = new Map();
+  for (const [element, those] of seen) {
+    const key = shots.map((_, shot) => (those.has(shot) ? '1' : '0')).join('');
+    groups.set(key, [...(groups.get(key) ?? []), element]);
+  }
+  const rules = [...groups.keys()].map((key) => ruleOf(key, shots, wholeMs));
+  const style = `<style>${rules.join('')}@media(prefers-reduced-motion:reduce){g{animation:none!important}}</style>\n`;
+  const bodies = [...groups].map(([key, elements]) => `<g class="s${key}">\n${elements.join('\n')}\n</g>`);
+  return svgOf(frame, style, bodies);
+}
+
+/**
+ * Of what some shots have: `0110` is in the second and third of four.
+ * @param {string} key
+ * @param {readonly { ms: number }[]} shots
+ * @param {number} wholeMs
+ */
+function ruleOf(key, shots, wholeMs) {
+  if (!key.includes('0')) return '';
+  let fromMs = 0;
+  const steps = shots.map(({ ms }, shot) => {
+    const percent = (100 * fromMs) / wholeMs;
+    fromMs += ms;
+    return `${percent.toFixed(2)}%{visibility:${key[shot] === '1' ? 'visible' : 'hidden'}}`;
+  });
+  const first = key.startsWith('1') ? 'visible' : 'hidden';
+  return `.s${key}{visibility:${first};animation:s${key} ${wholeMs / 1_000}s step-end infinite}@keyframes s${key}{${steps.join('')}}`;
+}
+
+/** @param {Frame} frame @param {string} style @param {readonly string[]} elements */
+function svgOf({ columns, rows, title }, style, elements) {
   const width = columns * CELL.width + 2 * PADDING;
   const height = rows * CELL.height + 2 * PADDING;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img">
+<title>${escaped(title)}</title>
+${style}<rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>
+<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14">
+${elements.join('\n')}
+</g>
+</svg>
+`;
+}
+
+/** Each stretch of one style as SVG. @param {string} screen @param {number} rows */
+function elementsOf(screen, rows) {
   let style = PLAIN;
-  const texts = screen
+  return screen
     .split('\n')
     .slice(0, rows)
     .flatMap((line, row) => {
       const parsed = runsOf(line, style);
       style = parsed.style;
       return parsed.runs.map((run) => runSvg(run, row));
-    });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img">
-<title>${escaped(title)}</title>
-<rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>
-<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14">
-${texts.filter((text) => text !== '').join('\n')}
-</g>
-</svg>
-`;
+    })
+    .filter((text) => text !== '');
 }
 
 /**
@@ -114,23 +166,33 @@ function runSvg({ text, column, style }, row) {
       ? ''
       : `<rect x="${xOf(0)}" y="${y}" width="${widthOf([...text].length)}" height="${CELL.height}" fill="${fill}"/>`;
   const look = `fill="${style.inverse ? BACKGROUND : colour}"${style.bold ? ' font-weight="bold"' : ''}`;
-  const pieces = piecesOf(text).map(
-    ({ piece, at, signs }) =>
-      `<text x="${xOf(at)}" y="${y + 14}" textLength="${widthOf(signs)}" ${look}>${escaped(piece)}</text>`,
-  );
+  const pieces = piecesOf(text).map(({ piece, at, places }) => {
+    const where =
+      places === null
+        ? `x="${xOf(at)}" y="${y + 14}" textLength="${widthOf([...piece].length)}"`
+        : `x="${places.map(xOf).join(' ')}" y="${y + 14}"`;
+    return `<text ${where} ${look}>${escaped(piece)}</text>`;
+  });
   return [box, ...pieces].join('');
 }
 
-/** Words of ASCII, and every other sign by itself, without what is blank. @param {string} text */
+/** Words of ASCII, and all other signs together with a place for each, without what is blank. @param {string} text */
 function piecesOf(text) {
-  const pieces = [];
+  /** @type {{ piece: string, at: number, places: number[] | null }[]} */
+  const words = [];
+  /** @type {number[]} */
+  const places = [];
+  let signs = '';
   let at = 0;
   for (const piece of text.match(/[\x21-\x7e]+|[^\x21-\x7e]/gu) ?? []) {
-    const signs = [...piece].length;
-    if (!BLANK.has(piece)) pieces.push({ piece, at, signs });
-    at += signs;
+    if (/[\x21-\x7e]/.test(piece)) words.push({ piece, at, places: null });
+    else if (!BLANK.has(piece)) {
+      signs += piece;
+      places.push(at);
+    }
+    at += [...piece].length;
   }
-  return pieces;
+  return signs === '' ? words : [...words, { piece: signs, at: places[0] ?? 0, places }];
 }
 
 /** @param {string} text */

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ansiToSvg } from './ansi-to-svg.js';
+import { ansiToAnimation, ansiToSvg } from './ansi-to-svg.js';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 const BINARY = join(ROOT, 'bin/cardpoll.js');
@@ -17,14 +17,31 @@ const SIZE = { columns: 120, rows: 40 };
  */
 const WARM_UP_MS = 560_000;
 const FRAME_MS = 3_000;
+const LOOK_MS = 500;
 const MOST_TRIES = 20;
 
 /** Name of the picture -> keys that lead to it from the one before. */
 const PICTURES = {
   overview: [],
   task: ['j', 'Enter'],
-  explain: ['/', '4', '2', 'Enter'],
+  explain: ['c', '4', '2', 'Enter'],
 };
+
+/**
+ * Twenty seconds of the second trouble: calm, the verdict, a command and what it leads to, calm. Each shot is taken as soon as the screen
+ * shows what it waits for, after its keys.
+ * @type {readonly { keys?: readonly string[], shows: RegExp, afterMs?: number, ms: number }[]}
+ */
+const STORY = [
+  { shows: /● normal {2}\d/, ms: 3_000 },
+  { shows: /[▲✖] (warning|alert) {2}/, ms: 2_500 },
+  { shows: /[▲✖] (warning|alert) {2}/, afterMs: 9_000, ms: 3_000 },
+  { keys: ['P', '6', '0', 's'], shows: /Pause \w+ for how long.*60s/, ms: 1_500 },
+  { keys: ['Enter'], shows: /same as: /, ms: 3_500 },
+  { keys: ['y'], shows: /■ \w+ \S+ left/, afterMs: 0, ms: 2_500 },
+  { shows: /● normal {2}\d/, afterMs: 20_000, ms: 4_000 },
+];
+const STORY_WITHIN_MS = 240_000;
 
 mkdirSync(join(ROOT, 'docs/pictures'), { recursive: true });
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-pictures-'));
@@ -48,6 +65,17 @@ try {
     writeFileSync(file, ansiToSvg(frame, { ...SIZE, title: `cardpoll dashboard: ${name}` }));
     process.stdout.write(`${file}\n`);
   }
+  tmux('send-keys', '-t', 'screen', '1');
+  const shots = [];
+  for (const { keys = [], shows, afterMs = 0, ms } of STORY) {
+    for (const key of keys) tmux('send-keys', '-t', 'screen', key);
+    await sleep(afterMs);
+    shots.push({ screen: await frameThat(shows), ms });
+  }
+  const story = join(ROOT, 'docs/pictures/story.svg');
+  const title = 'cardpoll dashboard: calm, trouble, its verdict, a command, calm';
+  writeFileSync(story, ansiToAnimation(shots, { ...SIZE, title }));
+  process.stdout.write(`${story}\n`);
 } finally {
   try {
     tmux('kill-server');
@@ -64,6 +92,16 @@ async function liveFrame() {
     const frame = tmux('capture-pane', '-p', '-e', '-N', '-t', 'screen');
     if ((frame.includes('live') && !frame.includes('asking')) || tries === MOST_TRIES) return frame;
     await sleep(FRAME_MS);
+  }
+}
+
+/** The screen as soon as it shows what is waited for. @param {RegExp} shown @returns {Promise<string>} */
+async function frameThat(shown) {
+  for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
+    if (shown.test(tmux('capture-pane', '-p', '-t', 'screen')))
+      return tmux('capture-pane', '-p', '-e', '-N', '-t', 'screen');
+    if (waitedMs > STORY_WITHIN_MS) throw new Error(`The screen never showed ${shown}`);
+    await sleep(LOOK_MS);
   }
 }
 
