@@ -1,9 +1,8 @@
 // Pauses as an operator sees and makes them: real daemon, real stores, a gateway that asks for pauses. Every interface shows
 // that polling is held back, why and until when, and polling continues at once after a resume.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliHere } from '../support/cli-here.ts';
 import { Fleet } from '../support/fleet.ts';
-import { waitFor } from '../support/processes.ts';
+import { runCli, waitFor } from '../support/processes.ts';
 import { healthy, type ScriptedGateway, startScriptedGateway } from '../support/scripted-gateway.ts';
 
 const CARDS = 30;
@@ -52,7 +51,7 @@ async function calls(name: 'realname' | 'flow', count: number): Promise<void> {
 
 const overview = () => fleet.get<Overview>('/api/admin/polling-stats');
 const doctor = () =>
-  cliHere(['doctor', '--gateway-url', gateway.url], { env: { CARDPOLL_URL: fleet.daemons.at(-1)?.url } });
+  runCli(['doctor', '--gateway-url', gateway.url], { env: { CARDPOLL_URL: fleet.daemons.at(-1)?.url } });
 const metrics = async () => (await fetch(`${fleet.daemons[0]?.url}/metrics`)).text();
 
 describe("an operator's pause", () => {

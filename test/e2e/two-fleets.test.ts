@@ -85,7 +85,7 @@ it('an instance whose Redis became another one’s ends', async () => {
 it('adopting asks, removes what was there and is in the audit trail; then the daemon polls', async () => {
   const asked = await cliHere(['init', 'adopt'], { env: others });
   expect([asked.code, asked.stderr]).toEqual([64, expect.stringContaining('--yes')]);
-  const plan = await cliHere(['init', 'adopt', '--dry-run'], { env: others });
+  const plan = await runCli(['init', 'adopt', '--dry-run'], { env: others });
   expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('"another" (00000000)')]);
   expect(await fleet.redis.exists('polling:rings:realname')).toBe(1);
 
