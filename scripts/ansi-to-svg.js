@@ -52,7 +52,7 @@ export function ansiToAnimation(shots, frame) {
     groups.set(key, [...(groups.get(key) ?? []), element]);
   }
   const rules = [...groups.keys()].map((key) => ruleOf(key, shots, wholeMs));
-  const style = `<style>${rules.join('')}@media(prefers-reduced-motion:reduce){g{animation:none!important}}</style>\n`;
+  const style = `<style>${rules.join('')}@media(prefers-reduced-motion:reduce){g[class]{animation:none}}</style>\n`;
   const bodies = [...groups].map(([key, elements]) => `<g class="s${key}">\n${elements.join('\n')}\n</g>`);
   return svgOf(frame, style, bodies);
 }
