@@ -16,7 +16,7 @@ import type { SchedulePace } from '../../domain/schedule/schedule-pace.ts';
 import { pollRatesOf, type TaskMetrics } from '../../domain/stats/task-metrics.ts';
 import { slownessOf } from '../../domain/stats/usual-latency.ts';
 import type { TaskReading } from '../../store/ports/live/fleet-reading.ts';
-import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
+import { LATELY_POLLS, type StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { LimitRecord } from '../../store/ports/live/work-queue.ts';
 import { heldBackBy } from '../health/gateway-report.ts';
 import { healthOfReasons, type TaskHealthInputs, taskReasons } from '../health/health-reasons.ts';
@@ -37,24 +37,19 @@ type TaskSurroundings = Pick<
     readonly limit: LimitRecord | null;
   };
 
-/** With fewer polls than this in the last seconds a mean may be chance. */
-const JUDGED_POLLS = 25;
-
 /**
  * The polls that success is judged by: those of the last seconds, but those of five minutes where the last ones are few, or look
  * worse, and chance explains the difference.
  */
-function judgedSlot(
-  { now: slot, window }: StatsReading,
-  { now, successRate }: TaskMetrics,
-): StatsReading['now'] {
-  const polls = now.polls - now.held;
-  const percent = now.successRate ?? 100;
+function judgedSlot({ lately, window }: StatsReading, { successRate }: TaskMetrics): StatsReading['window'] {
+  const { held, successRate: share } = pollRatesOf(lately);
+  const polls = lately.succeeded + lately.failed - held;
+  const percent = share ?? 100;
   const before = successRate ?? 100;
   const isWorse = 100 * lowerBoundOfShare(1 - percent / 100, polls) > 100 - SUCCESS_RATE.normalAbove;
   const isBetter = 100 * lowerBoundOfShare(percent / 100, polls, ONCE_IN_40) > before;
-  const isEnough = now.polls >= JUDGED_POLLS && percent >= before;
-  return isWorse || isBetter || isEnough ? slot : window;
+  const isEnough = polls >= LATELY_POLLS && percent >= before;
+  return isWorse || isBetter || isEnough ? lately : window;
 }
 
 export function queueStatsOf(
@@ -83,7 +78,7 @@ export function taskStatsOf(
   const { now, held, successRate, avgDurationMs } = metrics;
   const judged = judgedSlot(stats, metrics);
   const rates = pollRatesOf(judged);
-  const read = now.polls < JUDGED_POLLS ? window : stats.now;
+  const read = now.polls < LATELY_POLLS ? window : stats.now;
   const { held: _ours, ...failedBy } = judged.reasons;
   const { taskType, effectiveConcurrency, concurrency } = queue;
   // Judged before rounding, so that 89.999 % does not count as 90 %.
@@ -114,14 +109,14 @@ export function taskStatsOf(
     demandPerSecond,
     ...rates,
     // Few polls that are slow may be chance, and five minutes that were slow are over when the last polls are not.
-    avgDurationMs: now.polls < JUDGED_POLLS ? lesser(now.avgDurationMs, avgDurationMs) : now.avgDurationMs,
+    avgDurationMs: now.polls < LATELY_POLLS ? lesser(now.avgDurationMs, avgDurationMs) : now.avgDurationMs,
     concurrencyPercent: (100 * concurrency.current) / concurrency.max,
     recentPolls: recent.polls,
     maxConcurrency: concurrency.max,
     readings: { total: read.succeeded, seconds: read.seconds, implausible: read.implausible, stopMode },
     polls: judged.succeeded + judged.failed,
     judgedSeconds: judged.seconds,
-    present: { successRate: now.successRate, seconds: stats.now.seconds },
+    present: { successRate: pollRatesOf(stats.lately).successRate, seconds: stats.lately.seconds },
     failedBy,
     outlyingCarriers: outlyingCarriersOf({ ...window, failed: window.failed - held }),
     drainSeconds: capacity.drainSeconds,

@@ -53,6 +53,8 @@ export interface StatsReading extends StatsTotals {
   };
   /** Polls of the last five to fifteen seconds; further back, up to five minutes, until there are NOW_POLLS of them. */
   readonly now: StatsSlot & { readonly seconds: number };
+  /** The same, and further back while nothing failed, until there are LATELY_POLLS: what success is judged by. */
+  readonly lately: StatsSlot & { readonly seconds: number };
 }
 
 /** Length of the rolling window of success_rate and avg_duration_ms (contract, "Fields"). */
@@ -65,6 +67,8 @@ export const STATS_SLOT_SECONDS = 10;
 const NOW_SECONDS = 5;
 /** With fewer polls than this a mean says little. */
 const NOW_POLLS = 10;
+/** With fewer polls than this a share may be chance. */
+export const LATELY_POLLS = 25;
 
 /** A slot counts this many carriers at most (the first that come), so that its size is bounded. */
 export const STATS_CARRIERS_MAX = 50;
@@ -144,7 +148,7 @@ export function windowsOf(
   slots: ReadonlyMap<number, StatsSlot>,
   sinceMs: number,
   nowMs: number,
-): Pick<StatsReading, 'window' | 'recent' | 'now'> {
+): Pick<StatsReading, 'window' | 'recent' | 'now' | 'lately'> {
   const from = (first: number) => ({
     ...sumOfSlots([...slots].filter(([slot]) => slot >= first).map(([, counted]) => counted)),
     // When counting began a minute ago, the window is one minute long.
@@ -155,7 +159,15 @@ export function windowsOf(
   let first = slotAt(nowMs - NOW_SECONDS * 1000);
   let now = from(first);
   while (now.succeeded + now.failed < NOW_POLLS && first > oldestSlot(nowMs)) now = from(--first);
-  return { window: from(oldestSlot(nowMs)), recent, now };
+  let lately = now;
+  const nothingFailed = (slot: number) => (slots.get(slot)?.failed ?? 0) === 0;
+  while (
+    lately.succeeded + lately.failed < LATELY_POLLS &&
+    first > oldestSlot(nowMs) &&
+    nothingFailed(first - 1)
+  )
+    lately = from(--first);
+  return { window: from(oldestSlot(nowMs)), recent, now, lately };
 }
 
 /** @param mostCarriers limits the carriers in the sum; without it the sum has all. */

@@ -87,6 +87,7 @@ const READING: TaskFacts['reading'] = {
   limitReached: 0,
   window: NO_POLLS,
   now: NO_POLLS,
+  lately: NO_POLLS,
   recent: { polls: 1_000, succeeded: 1_000, seconds: 10, durations: {} },
 };
 

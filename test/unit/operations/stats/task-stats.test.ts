@@ -80,6 +80,7 @@ function readingNow(window: Polls, now: Polls, rings: readonly RingState[] = [])
     limitReached: 0,
     window,
     now,
+    lately: now,
     recent: { polls: 30, succeeded: 30, seconds: 15, durations: {} },
   };
   return readingOf(counts, stats, rings, NOW_MS);
