@@ -21,7 +21,6 @@ let gateway: ScriptedGateway;
 let receiver: BadGateway;
 let postgres: PostgresServer;
 let fleet: Fleet;
-let blocker: pg.Client | null = null;
 /** What the gateway multiplies readings with. */
 let factor = 1;
 /** Megabytes that a card has used, a little more at each reading. */
@@ -106,18 +105,6 @@ const NIGHTS: readonly Night[] = [
     end: () => readOnly('off'),
   },
   {
-    night: 'the initialisation is stuck',
-    named: /init_stuck/,
-    wakes: true,
-    begin: async () => {
-      blocker = new pg.Client({ connectionString: fleet.databaseUrl });
-      await blocker.connect();
-      await blocker.query('BEGIN; LOCK TABLE cards IN ACCESS EXCLUSIVE MODE');
-      await fleet.cli('init', 'rebuild', '--yes');
-    },
-    end: async () => blocker?.end(),
-  },
-  {
     night: 'readings are 1,000 times too much',
     named: /stops_|stop_surge|usage_jump|implausible/,
     wakes: true,
@@ -143,7 +130,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   process.stdout.write(`${['fault | named | told | messages | normal again', ...table].join('\n')}\n`);
-  await blocker?.end();
   fleet?.close();
   await gateway?.close();
   await postgres?.stop();
