@@ -2,20 +2,22 @@
 // in the night, so that it does the same when others are left out.
 import { Readable } from 'node:stream';
 import { CardpollError } from '../../src/platform/errors.ts';
+import { fileOf, type WorldCard } from './cards.ts';
 import type { Instance } from './instance.ts';
+import type { Outside } from './outside.ts';
 import type { Random } from './virtual/random.ts';
-import { ACTOR, type World, type WorldCard } from './world.ts';
+import { ACTOR, type World } from './world.ts';
 
-export interface Fault {
+export interface Fault<Seen = World> {
   readonly name: string;
   /** How often it is drawn, against others; 1 when absent. */
   readonly weight?: number;
   /** @returns what it does, for the story, or null: there is nothing to do it to. What lasts, `lasting` ends. */
-  begin(world: World, draw: Random): string | null | Promise<string | null>;
+  begin(world: Seen, draw: Random): string | null | Promise<string | null>;
 }
 
 /** Undoes something after a time, or when all faults end. */
-export function lasting(world: World, ms: number, end: () => void): void {
+export function lasting(world: Pick<Outside, 'unfinished' | 'time'>, ms: number, end: () => void): void {
   const once = () => {
     if (world.unfinished.delete(once)) end();
   };
@@ -67,10 +69,7 @@ export async function insist<T>(
 
 /** Imports what operators know of these cards. An import is repeatable, and is repeated until it succeeds. */
 export async function importCards(world: World, draw: Random, cards: Iterable<WorldCard>): Promise<void> {
-  const rows = [...cards].map(
-    ({ cardId, sim, carrierId, allowanceMb }) => `${cardId},${sim.iccid},${carrierId},1,${allowanceMb ?? ''}`,
-  );
-  const file = ['card_id,iccid,carrier_id,status,allowance_mb', ...rows, ''].join('\n');
+  const file = fileOf(cards);
   await insist(world, draw, 'import', ({ cards: all }) =>
     all.import(ACTOR, Readable.from([file]), { format: 'csv' }),
   );

@@ -3,8 +3,8 @@
 import type { Dispatcher } from 'undici';
 import type { InterfaceName } from '../../src/domain/gateway-interface.ts';
 import type { Instance } from './instance.ts';
+import type { OutsideTime } from './outside.ts';
 import type { Random } from './virtual/random.ts';
-import type { VirtualTime } from './virtual/time.ts';
 
 const HOUR_MS = 3_600_000;
 /** An effect comes within the deadline of its call (5 s), but for stops and resumes that are late. */
@@ -111,7 +111,7 @@ export class WorldGateway {
   calls = 0;
 
   constructor(
-    private readonly time: VirtualTime,
+    private readonly time: OutsideTime,
     private readonly random: Random,
     private readonly monthOf: (atMs: number) => string,
   ) {}
@@ -145,7 +145,11 @@ export class WorldGateway {
   }
 
   /** Receives the requests of one instance. */
-  receive(from: Instance, request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+  receive(
+    from: Pick<Instance, 'id' | 'connections' | 'awake'>,
+    request: Pick<Dispatcher.DispatchOptions, 'path' | 'body'>,
+    handler: Dispatcher.DispatchHandler,
+  ): void {
     const name = INTERFACE_OF[request.path] as InterfaceName;
     const { iccid } = JSON.parse(String(request.body)) as { iccid: string };
     this.calls += 1;

@@ -11,10 +11,11 @@ export interface Checks {
   readonly atRest?: () => Promise<void>;
 }
 
-export interface Invariant {
+/** @typeParam Seen what it looks at: all of a world, or also a fleet of processes */
+export interface Invariant<Seen = World> {
   readonly name: string;
   /** A sentence. */
   readonly says: string;
   /** @param check counts a check, and fails the world where it does not hold. */
-  watch(world: World, check: (holds: boolean, what: () => string) => void): Checks;
+  watch(world: Seen, check: (holds: boolean, what: () => string) => void): Checks;
 }

@@ -1,5 +1,6 @@
 // One seed: a world that begins, lives with its faults, gets time to recover, and is judged. What happens when is drawn first, so that a
 // night can be lived again without some of it.
+import type { Fault } from './fault.ts';
 import { FAULTS } from './faults.ts';
 import type { GatewayWatcher } from './gateway.ts';
 import type { Checks } from './invariant.ts';
@@ -26,10 +27,10 @@ export interface Verdict {
   readonly happened: Readonly<Record<string, number>>;
 }
 
-interface Event {
+interface Event<Seen> {
   readonly number: number;
   readonly at: number;
-  readonly fault: (typeof FAULTS)[number];
+  readonly fault: Fault<Seen>;
 }
 
 const CHECK_EVERY_MS = 5_000;
@@ -43,12 +44,16 @@ export function disorderMs({ minutes }: Pick<Night, 'minutes'>): number {
   return Math.max((minutes * 60_000) / 2, minutes * 60_000 - CALM_MS);
 }
 
-export function drawn(night: Pick<Night, 'seed' | 'minutes'>): Event[] {
+/** @param all what may happen */
+export function drawn<Seen>(
+  night: Pick<Night, 'seed' | 'minutes'>,
+  all: ReadonlyArray<Fault<Seen>>,
+): Array<Event<Seen>> {
   const draw = new Random(night.seed, 'plan');
   // Some nights are quieter than others, and some know one kind of fault only.
   const often = FAULTS_A_MINUTE * draw.oneOf([0.3, 1, 2]);
-  const kinds = draw.chance(0.3) ? FAULTS.filter(() => draw.chance(0.3)) : FAULTS;
-  const weighed = (kinds.length > 0 ? kinds : FAULTS).flatMap((fault) =>
+  const kinds = draw.chance(0.3) ? all.filter(() => draw.chance(0.3)) : all;
+  const weighed = (kinds.length > 0 ? kinds : all).flatMap((fault) =>
     Array.from({ length: Math.round(2 * (fault.weight ?? 1)) }, () => fault),
   );
   const end = disorderMs(night);
@@ -74,13 +79,13 @@ export async function live(night: Night, database: Blob): Promise<Verdict> {
     return { name: invariant.name, watch, checks };
   });
   const happened: Record<string, number> = {};
-  const begin = async ({ number, fault }: Event) => {
+  const begin = async ({ number, fault }: Event<World>) => {
     const what = await fault.begin(world, new Random(night.seed, `fault ${number}`));
     if (what === null) return;
     happened[fault.name] = (happened[fault.name] ?? 0) + 1;
     world.tell(`fault ${number}`, `${fault.name}: ${what}`);
   };
-  const events = drawn(night).filter(({ number }) => night.faults?.includes(number) ?? true);
+  const events = drawn(night, FAULTS).filter(({ number }) => night.faults?.includes(number) ?? true);
   const end = night.minutes * 60_000;
   const calmAt = disorderMs(night);
   const unhandled = (error: unknown) => world.fail('nothing unhandled', stackOf(error));
@@ -95,7 +100,7 @@ export async function live(night: Night, database: Blob): Promise<Verdict> {
         world.calmSince === null ? calmAt : end,
       );
       await time.runTo(next);
-      while (events[0] !== undefined && events[0].at <= time.now) await begin(events.shift() as Event);
+      while (events[0] !== undefined && events[0].at <= time.now) await begin(events.shift() as Event<World>);
       if (world.calmSince === null && time.now >= calmAt) world.endFaults();
       for (const { watch } of watches) if (watch.now) await time.runWhile(watch.now(), 1_000);
     }
@@ -119,7 +124,7 @@ export async function live(night: Night, database: Blob): Promise<Verdict> {
 }
 
 /** A check that throws fails the night: the client of an instance would take it for a broken connection. */
-function guarded(world: World, watcher: GatewayWatcher): GatewayWatcher {
+export function guarded(world: Pick<World, 'fail'>, watcher: GatewayWatcher): GatewayWatcher {
   const run = (look: () => void) => {
     try {
       look();
@@ -135,7 +140,7 @@ function guarded(world: World, watcher: GatewayWatcher): GatewayWatcher {
   };
 }
 
-function stackOf(error: unknown): string {
+export function stackOf(error: unknown): string {
   return String((error as Error).stack ?? error);
 }
 

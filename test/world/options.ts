@@ -13,15 +13,18 @@ export interface ProveOptions {
 }
 
 const BOUNDS = {
-  seeds: { default: 100, min: 1, max: 100_000, is: 'how many seeds' },
-  minutes: { default: 30, min: 1, max: 1_440, is: 'virtual minutes of each seed' },
-  instances: { default: 3, min: 1, max: 10, is: 'instances of each world' },
-  cards: { default: 300, min: 1, max: 2_000, is: 'cards of each world' },
-  from: { default: 1, min: 1, max: 2 ** 31, is: 'the first seed' },
+  seeds: { min: 1, max: 100_000, is: 'how many seeds' },
+  minutes: { min: 1, max: 1_440, is: 'virtual minutes of each seed' },
+  instances: { min: 1, max: 10, is: 'instances of each world' },
+  cards: { min: 1, max: 2_000, is: 'cards of each world' },
+  from: { min: 1, max: 2 ** 31, is: 'the first seed' },
 } as const;
 
 /** @returns a sentence where they cannot be read. */
-export function readOptions(args: readonly string[]): ProveOptions | string {
+export function readOptions(
+  args: readonly string[],
+  defaults: Readonly<Record<Exclude<keyof typeof BOUNDS, 'from'>, number>>,
+): ProveOptions | string {
   const options = {
     ...Object.fromEntries(Object.keys(BOUNDS).map((name) => [name, { type: 'string' as const }])),
     faults: { type: 'string' as const },
@@ -39,9 +42,11 @@ export function readOptions(args: readonly string[]): ProveOptions | string {
       .join(', ')}`;
   }
   const numbers: Record<string, number> = {};
-  for (const [name, { default: usual, min, max }] of Object.entries(BOUNDS)) {
+  const usual: Readonly<Record<string, number>> = { ...defaults, from: 1 };
+  for (const [name, { min, max }] of Object.entries(BOUNDS)) {
     const text = given[name] as string | undefined;
-    const value = text === undefined ? usual : /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+    const value =
+      text === undefined ? (usual[name] ?? 1) : /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= min && value <= max))
       return `--${name} takes a whole number from ${min} to ${max}, not "${text}"`;
     numbers[name] = value;

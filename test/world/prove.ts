@@ -3,6 +3,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { FAULTS } from './faults.ts';
+import { INVARIANTS } from './invariants.ts';
 import { live, type Night, nightThatEnded, type Verdict } from './night.ts';
 import { type ProveOptions, readOptions } from './options.ts';
 import { makeDatabase } from './records.ts';
@@ -22,7 +24,7 @@ const SHRINK_MS = 60_000;
 
 export async function run(args: string[], means: Means): Promise<number> {
   if (process.send !== undefined && args[0] === 'nights') return liveNights(means);
-  const options = readOptions(args);
+  const options = readOptions(args, { seeds: 100, minutes: 30, instances: 3, cards: 300 });
   if (typeof options === 'string') {
     process.stderr.write(`prove: ${options}\n`);
     return 64;
@@ -46,7 +48,7 @@ export async function run(args: string[], means: Means): Promise<number> {
     if (broken !== null && first) stopped.abort();
   });
   await rm(databaseOf(means));
-  print(tableOf(verdicts));
+  print(tableOf(verdicts, FAULTS, INVARIANTS));
   if (verdicts.some(({ failures }) => failures.length > 0)) return 1;
   if (hashes.size === options.seeds) return 0;
   print(['stopped before the end']);

@@ -3,14 +3,19 @@ import type { Night, Verdict } from './night.ts';
 
 const MOST_LINES = 60;
 
-export function commandOf({ seed, minutes, instances, cards, faults }: Night): string {
+export type Proof = 'prove' | 'prove:processes';
+
+export function commandOf(
+  { seed, minutes, instances, cards, faults }: Night,
+  proof: Proof = 'prove',
+): string {
   const chosen = faults === null ? '' : ` --faults ${faults.length === 0 ? 'none' : faults.join(',')}`;
-  return `npm run prove -- --seeds 1 --from ${seed} --minutes ${minutes} --instances ${instances} --cards ${cards}${chosen}`;
+  return `npm run ${proof} -- --seeds 1 --from ${seed} --minutes ${minutes} --instances ${instances} --cards ${cards}${chosen}`;
 }
 
-export function storyOf({ night, failures, story }: Verdict): string[] {
+export function storyOf({ night, failures, story }: Verdict, proof?: Proof): string[] {
   const head = [`seed ${night.seed} fails: ${(failures[0] ?? '').split('\n')[0]}`];
-  const tail = ['', 'again:', `  ${commandOf(night)}`];
+  const tail = ['', 'again:', `  ${commandOf(night, proof)}`];
   const room = MOST_LINES - head.length - tail.length - 1;
   const about = [...new Set((failures[0] ?? '').match(/\d{18,22}|card \d+/g) ?? [])];
   const isTold = (line: string) =>

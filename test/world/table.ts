@@ -1,12 +1,18 @@
 // The table at the end of `npm run prove`: what was lived, what happened, what was checked, what failed.
-import { FAULTS } from './faults.ts';
-import { INVARIANTS } from './invariants.ts';
 import type { Verdict } from './night.ts';
 import { invariantOf } from './shrink.ts';
 
 const HOUR_MS = 3_600_000;
 
-export function tableOf(verdicts: readonly Verdict[]): string[] {
+interface Named {
+  readonly name: string;
+}
+
+export function tableOf(
+  verdicts: readonly Verdict[],
+  faults: readonly Named[],
+  invariants: readonly Named[],
+): string[] {
   const sum = (of: (verdict: Verdict) => number) =>
     verdicts.reduce((total, verdict) => total + of(verdict), 0);
   const virtualMs = sum((v) => v.virtualMs);
@@ -23,14 +29,14 @@ export function tableOf(verdicts: readonly Verdict[]): string[] {
       sum((v) => v.calls),
     ),
     'faults',
-    ...FAULTS.map(({ name }) =>
+    ...faults.map(({ name }) =>
       row(
         name,
         sum(({ happened }) => happened[name] ?? 0),
       ),
     ),
     'checks',
-    ...INVARIANTS.map(({ name }) =>
+    ...invariants.map(({ name }) =>
       row(
         name,
         sum(({ checks }) => checks[name] ?? 0),

@@ -5,10 +5,10 @@ import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
 import { defaultBurst, type RateLimit } from '../../src/domain/limits/rate-limit.ts';
 import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../src/domain/task-type.ts';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { GatewayChanges } from '../support/gateway-config.ts';
+import { drawnCard, type WorldCard } from './cards.ts';
 import { type Sim, WorldGateway } from './gateway.ts';
 import { Instance, OPEN_WAY, TIME_ZONE, worldLogger } from './instance.ts';
 import { Receiver, WEBHOOK_URL } from './receiver.ts';
@@ -25,28 +25,11 @@ export interface WorldSize {
   readonly minutes: number;
 }
 
-/** A card as operators want it; the record store follows, sooner or later. */
-export interface WorldCard {
-  readonly cardId: number;
-  readonly carrierId: number;
-  sim: Sim;
-  /** Its SIM, and those before it. */
-  readonly sims: Sim[];
-  allowanceMb: number | null;
-  /** Allowances that were in force, with the instant at which the next one was in the record store. */
-  readonly earlier: Array<{ readonly mb: number | null; until: number }>;
-  /** An operator has ordered its stop, and it was not stopped since. */
-  ordered: boolean;
-  /** An operator has let its held stop go on, or may have, and it was not stopped since. */
-  released: boolean;
-  /** An operator has ordered that it runs again. */
-  resumable: boolean;
-}
-
 const ACTOR = { name: 'operator', role: 'operator', address: '127.0.0.1', requestId: 'world' } as const;
 
 export { ACTOR };
-export const INTERVAL_SECONDS = 120;
+
+const INTERVAL_SECONDS = 120;
 export const LIMIT = 20;
 /** So many alerts are in the history, one of each day, half a day apart from any retention. */
 export const OLD_ALERTS = 60;
@@ -57,7 +40,7 @@ const EPOCH = Date.parse('2026-11-30T14:00:00Z');
 const EPOCHS_MS = 7_200_000;
 const RESTART_AFTER_MS = 5_000;
 /** A call begins within the lease of its claim, and takes no longer than a lease. */
-const CLAIM_AND_CALL_MS = 30_000;
+export const CLAIM_AND_CALL_MS = 30_000;
 
 export class World {
   readonly random: Random;
@@ -68,6 +51,7 @@ export class World {
   /** What is drawn for calls on their way to a store. */
   readonly ways: Random;
   readonly calendar = new MonthCalendar(TIME_ZONE);
+  readonly intervalSeconds: number = INTERVAL_SECONDS;
   readonly settings: {
     readonly stops: { readonly maxPerHour: { readonly unit: 'cards'; readonly cards: number } };
     readonly gateway: Omit<GatewayChanges, 'url'>;
@@ -177,28 +161,11 @@ export class World {
     const { records } = this.store;
     const draw = this.random.stream('cards');
     const rows = Array.from({ length: this.size.cards }, (_, i) => {
-      const sim = this.gateway.addSim(demoIccid(i + 1));
-      // One in three has little left, or is over from the start.
-      const allowanceMb = draw.chance(0.33)
-        ? Math.max(0, Math.round(sim.usedMb + draw.between(-5, 20)))
-        : draw.chance(0.2)
-          ? null
-          : 10_000;
-      const carrierId = 1 + (i % 3);
-      const card = {
-        cardId: i + 1,
-        carrierId,
-        sim,
-        sims: [sim],
-        allowanceMb,
-        earlier: [],
-        ordered: false,
-        released: false,
-        resumable: false,
-      };
-      this.cards.set(card.cardId, card);
+      const card = drawnCard(i + 1, this.gateway, draw);
+      const { cardId, sim, carrierId, allowanceMb } = card;
+      this.cards.set(cardId, card);
       this.cardOf.set(sim.iccid, card);
-      return { ...CARD_DEFAULTS, cardId: i + 1, iccid: sim.iccid, carrierId, allowanceMb };
+      return { ...CARD_DEFAULTS, cardId, iccid: sim.iccid, carrierId, allowanceMb };
     });
     await records.results.ensurePartitions(this.calendar.monthOf(this.time.wall));
     await records.cards.importChunk(rows);
@@ -259,16 +226,6 @@ export class World {
   forgive(type: TaskType): void {
     this.lastForgiven = this.time.now;
     for (const call of this.gateway.inFlight) if (call.name === TASKS[type].interface) call.forgiven = true;
-  }
-
-  /** @returns what to call when the record store has it. */
-  setAllowance(card: WorldCard, mb: number | null): () => void {
-    const before = { mb: card.allowanceMb, until: Number.POSITIVE_INFINITY };
-    card.earlier.push(before);
-    card.allowanceMb = mb;
-    return () => {
-      before.until = this.time.now;
-    };
   }
 
   /** For what takes real time: nothing of the world goes on meanwhile. */

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { readOptions } from '../../world/options.ts';
 
+const USUAL = { seeds: 100, minutes: 30, instances: 3, cards: 300 };
+
 it.each([
   [['--from', '0'], '--from takes a whole number from 1 to 2147483648, not "0"'],
   [['--from', '-3'], "Option '--from' argument is ambiguous."],
@@ -14,16 +16,16 @@ it.each([
   [['--fast'], 'options: --seeds (how many seeds)'],
   [['5'], 'options: --seeds (how many seeds)'],
 ])('refuses %j with a sentence', (args, sentence) => {
-  const refusal = readOptions(args);
+  const refusal = readOptions(args, USUAL);
   expect(refusal).toContain(sentence);
   expect(String(refusal).split('\n')).toHaveLength(1);
 });
 
 it('takes a night of one card and the faults that a story names', () => {
-  expect(readOptions(['--cards', '1', '--faults', '3,9'])).toMatchObject({
+  expect(readOptions(['--cards', '1', '--faults', '3,9'], USUAL)).toMatchObject({
     cards: 1,
     faults: [3, 9],
     seeds: 100,
   });
-  expect(readOptions(['--faults', 'none'])).toMatchObject({ faults: [] });
+  expect(readOptions(['--faults', 'none'], USUAL)).toMatchObject({ faults: [] });
 });

@@ -1,10 +1,11 @@
 import type { Invariant } from '../invariant.ts';
+import type { Outside } from '../outside.ts';
 
 const HOUR_MS = 3_600_000;
 /** A stop is granted so long before its call ends. */
 const CALL_MS = 15_000;
 
-export const budget: Invariant = {
+export const budget: Invariant<Outside> = {
   name: 'budget',
   says: 'No more stops take effect in an hour than the budget allows, but those that operators order or release.',
   watch: (world, check) => {

@@ -1,12 +1,13 @@
 import { TASK_TYPES, TASKS, type TaskType } from '../../../src/domain/task-type.ts';
 import type { Call } from '../gateway.ts';
 import type { Invariant } from '../invariant.ts';
+import type { Outside } from '../outside.ts';
 import { LIMIT } from '../world.ts';
 
 /** After a stop or resume its effect is asked for. */
 const ASKED_AFTER_MS = 15_000;
 
-export const limit: Invariant = {
+export const limit: Invariant<Outside> = {
   name: 'limit',
   says: 'The gateway never has more polls of a task type in flight than its limit.',
   watch: (world, check) => {

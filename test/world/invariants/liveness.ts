@@ -1,11 +1,11 @@
 import { TASK_TYPES, TASKS } from '../../../src/domain/task-type.ts';
 import type { Invariant } from '../invariant.ts';
-import { INTERVAL_SECONDS } from '../world.ts';
+import type { Outside } from '../outside.ts';
 
 /** For retries, restarted instances and the slow begin after an outage. */
 const SLACK_MS = 60_000;
 
-export const liveness: Invariant = {
+export const liveness: Invariant<Outside> = {
   name: 'liveness',
   says: 'Once the faults have ended, every card is polled within its interval.',
   watch: (world, check) => {
@@ -17,7 +17,7 @@ export const liveness: Invariant = {
         },
       },
       atRest: async () => {
-        const withinMs = INTERVAL_SECONDS * 1_000 + SLACK_MS;
+        const withinMs = world.intervalSeconds * 1_000 + SLACK_MS;
         if (world.time.now - (world.calmSince ?? 0) < withinMs + SLACK_MS) return;
         for (const { cardId, sim } of world.cards.values())
           for (const type of TASK_TYPES) {

@@ -1,7 +1,8 @@
 import type { Call } from '../gateway.ts';
 import type { Invariant } from '../invariant.ts';
+import type { Outside } from '../outside.ts';
 
-export const oneCall: Invariant = {
+export const oneCall: Invariant<Outside> = {
   name: 'one call at a time',
   says: 'A card has no two stops or resumes under way at once, and no two scheduled polls of a task type.',
   watch: (world, check) => {

@@ -1,10 +1,11 @@
 import type { Invariant } from '../invariant.ts';
+import type { Outside } from '../outside.ts';
 
 /** A top-up is known everywhere within the time of a claimed call and an import that is repeated. */
 const KNOWN_WITHIN_MS = 30_000;
 const MONTH_TURN_MS = 120_000;
 
-export const onlyOver: Invariant = {
+export const onlyOver: Invariant<Outside> = {
   name: 'only over',
   says: 'No SIM is stopped that is not over its package, unless an operator orders it.',
   watch: (world, check) => ({

@@ -1,9 +1,10 @@
 import type { Invariant } from '../invariant.ts';
+import type { Outside } from '../outside.ts';
 
 /** Two polls of the package after the reading, and the retries of a stop. */
 const WITHIN_MS = 300_000;
 
-export const overStopped: Invariant = {
+export const overStopped: Invariant<Outside> = {
   name: 'over is stopped',
   says: 'Every card over its package is stopped in bounded time, or waits where an operator sees it.',
   watch: (world, check) => ({

@@ -1,6 +1,7 @@
 import type { Invariant } from '../invariant.ts';
+import type { Outside } from '../outside.ts';
 
-export const stopOnce: Invariant = {
+export const stopOnce: Invariant<Outside> = {
   name: 'stop once',
   says: 'A SIM that was stopped is not stopped again while it is.',
   watch: ({ gateway }, check) => ({

@@ -1,8 +1,9 @@
 import type { Invariant } from '../invariant.ts';
+import type { Outside } from '../outside.ts';
 
 const WITHIN_MS = 240_000;
 
-export const triggers: Invariant = {
+export const triggers: Invariant<Outside> = {
   name: 'triggers',
   says: 'Every manual trigger ends, and counts each of its cards once.',
   watch: (world, check) => ({

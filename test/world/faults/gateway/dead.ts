@@ -1,7 +1,8 @@
 import { INTERFACE_NAMES } from '../../../../src/domain/gateway-interface.ts';
 import { type Fault, lasting } from '../../fault.ts';
+import type { Outside } from '../../outside.ts';
 
-export const dead: Fault = {
+export const dead: Fault<Outside> = {
   name: 'gateway dead',
   begin(world, draw) {
     const ms = draw.between(3_000, 90_000);

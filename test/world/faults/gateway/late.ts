@@ -1,6 +1,7 @@
 import { type Fault, lasting } from '../../fault.ts';
+import type { Outside } from '../../outside.ts';
 
-export const late: Fault = {
+export const late: Fault<Outside> = {
   name: 'stops and resumes late',
   begin(world, draw) {
     const { weather } = world.gateway;

@@ -1,6 +1,7 @@
 import { type Fault, lasting } from '../../fault.ts';
+import type { Outside } from '../../outside.ts';
 
-export const loses: Fault = {
+export const loses: Fault<Outside> = {
   name: 'gateway loses calls',
   weight: 2,
   begin(world, draw) {

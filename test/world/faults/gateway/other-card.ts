@@ -1,6 +1,7 @@
 import { type Fault, lasting } from '../../fault.ts';
+import type { Outside } from '../../outside.ts';
 
-export const otherCard: Fault = {
+export const otherCard: Fault<Outside> = {
   name: 'gateway answers for another card',
   begin(world, draw) {
     const { weather } = world.gateway;

@@ -1,6 +1,7 @@
 import { type Fault, lasting } from '../../fault.ts';
+import type { Outside } from '../../outside.ts';
 
-export const refuses: Fault = {
+export const refuses: Fault<Outside> = {
   name: 'gateway refuses cards',
   begin(world, draw) {
     const { weather } = world.gateway;

@@ -1,7 +1,8 @@
 import { type Fault, lasting } from '../../fault.ts';
 import { FAIR } from '../../gateway.ts';
+import type { Outside } from '../../outside.ts';
 
-export const slow: Fault = {
+export const slow: Fault<Outside> = {
   name: 'gateway slow',
   begin(world, draw) {
     const { weather } = world.gateway;

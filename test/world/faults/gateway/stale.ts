@@ -1,6 +1,7 @@
 import { type Fault, lasting } from '../../fault.ts';
+import type { Outside } from '../../outside.ts';
 
-export const stale: Fault = {
+export const stale: Fault<Outside> = {
   name: 'gateway shows the readings of before',
   begin(world, draw) {
     const { weather } = world.gateway;

@@ -1,6 +1,7 @@
 import { type Fault, lasting } from '../../fault.ts';
+import type { Outside } from '../../outside.ts';
 
-export const throttles: Fault = {
+export const throttles: Fault<Outside> = {
   name: 'gateway throttles',
   begin(world, draw) {
     const { weather } = world.gateway;

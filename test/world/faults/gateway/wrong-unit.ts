@@ -1,6 +1,7 @@
 import { type Fault, lasting } from '../../fault.ts';
+import type { Outside } from '../../outside.ts';
 
-export const wrongUnit: Fault = {
+export const wrongUnit: Fault<Outside> = {
   name: 'gateway shows another unit',
   weight: 0.5,
   begin(world, draw) {

@@ -1,4 +1,5 @@
 import { demoIccid } from '../../../../src/gateway/simulated-fleet.ts';
+import { drawnAllowance, setAllowance } from '../../cards.ts';
 import { type Fault, importCards } from '../../fault.ts';
 
 /** ICCIDs of exchanged SIMs begin behind those of the fleet. */
@@ -13,19 +14,11 @@ export const imports: Fault = {
     );
     const known: Array<() => void> = [];
     for (const card of cards) {
-      const { usedMb } = card.sim;
       if (draw.chance(0.2)) {
         world.exchanges += 1;
         world.setSim(card, world.gateway.addSim(demoIccid(NEW_SIMS + world.exchanges)));
       }
-      // A top-up, a smaller package, or none.
-      const allowanceMb = draw.oneOf([
-        null,
-        10_000,
-        Math.round(usedMb + 30),
-        Math.max(0, Math.round(usedMb - 5)),
-      ]);
-      known.push(world.setAllowance(card, allowanceMb));
+      known.push(setAllowance(card, drawnAllowance(card, draw), () => world.time.now));
     }
     void importCards(world, draw, cards).then(() => {
       for (const knows of known) knows();

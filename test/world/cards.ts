@@ -1,0 +1,60 @@
+// The cards of a world or of a fleet of processes, as operators want them; the record store follows, sooner or later.
+import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import type { Sim, WorldGateway } from './gateway.ts';
+import type { Random } from './virtual/random.ts';
+
+const CARRIERS = 3;
+
+export interface WorldCard {
+  readonly cardId: number;
+  readonly carrierId: number;
+  sim: Sim;
+  /** Its SIM, and those before it. */
+  readonly sims: Sim[];
+  allowanceMb: number | null;
+  /** Allowances that were in force, with the instant at which the next one was in the record store. */
+  readonly earlier: Array<{ readonly mb: number | null; until: number }>;
+  /** An operator has ordered its stop, and it was not stopped since. */
+  ordered: boolean;
+  /** An operator has let its held stop go on, or may have, and it was not stopped since. */
+  released: boolean;
+  /** An operator has ordered that it runs again. */
+  resumable: boolean;
+}
+
+export function drawnCard(cardId: number, gateway: WorldGateway, draw: Random): WorldCard {
+  const sim = gateway.addSim(demoIccid(cardId));
+  // One in three has little left, or is over from the start.
+  const allowanceMb = draw.chance(0.33)
+    ? Math.max(0, Math.round(sim.usedMb + draw.between(-5, 20)))
+    : draw.chance(0.2)
+      ? null
+      : 10_000;
+  return {
+    ...{ cardId, carrierId: 1 + ((cardId - 1) % CARRIERS), sim, sims: [sim], allowanceMb, earlier: [] },
+    ...{ ordered: false, released: false, resumable: false },
+  };
+}
+
+/** A top-up, a smaller package, or none. */
+export function drawnAllowance({ sim: { usedMb } }: WorldCard, draw: Random): number | null {
+  return draw.oneOf([null, 10_000, Math.round(usedMb + 30), Math.max(0, Math.round(usedMb - 5))]);
+}
+
+/** @param now the instant at which it is called @returns what to call when the record store has the allowance. */
+export function setAllowance(card: WorldCard, mb: number | null, now: () => number): () => void {
+  const before = { mb: card.allowanceMb, until: Number.POSITIVE_INFINITY };
+  card.earlier.push(before);
+  card.allowanceMb = mb;
+  return () => {
+    before.until = now();
+  };
+}
+
+/** As operators import them. */
+export function fileOf(cards: Iterable<WorldCard>): string {
+  const rows = [...cards].map(
+    ({ cardId, sim, carrierId, allowanceMb }) => `${cardId},${sim.iccid},${carrierId},1,${allowanceMb ?? ''}`,
+  );
+  return ['card_id,iccid,carrier_id,status,allowance_mb', ...rows, ''].join('\n');
+}
