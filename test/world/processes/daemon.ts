@@ -60,15 +60,13 @@ export class Daemon {
     child.stderr?.on('data', (chunk) => {
       this.#errors = `${this.#errors}${chunk}`.slice(-LOG_CHARACTERS);
     });
-    child.once('exit', (code, signal) => this.onEnd(signal ?? `code ${code}`));
+    child.once('exit', (code, signal) =>
+      this.onEnd(signal ?? `code ${code}: ${this.#errors.trim().split('\n').at(-1)}`),
+    );
   }
 
   get isRunning(): boolean {
     return this.#child !== null && isRunning(this.#child);
-  }
-
-  get errors(): string {
-    return this.#errors;
   }
 
   signal(signal: NodeJS.Signals): void {
