@@ -2,7 +2,7 @@
 // the request ids of the hits with traceTargets, then scans the files around them for lines with one of the ids.
 
 import { CardMatcher, holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
-import { indexOfBytes } from '../match/find-bytes.ts';
+import { type FindBytes, finderOf, isAt } from '../match/find-bytes.ts';
 import type { FileTask, Hit, Query } from '../model.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
@@ -88,31 +88,16 @@ export async function findTraceLines(
 export class IdMatcher implements LineMatcher {
   readonly reach: number;
   readonly #needles: readonly Buffer[];
-  #searched: Buffer | null = null;
-  /** The next position of each needle in the last searched buffer; Infinity: none. */
-  #positions: number[] = [];
+  readonly #find: FindBytes;
 
   constructor(ids: readonly string[]) {
     this.#needles = ids.map((id) => Buffer.from(id, 'latin1'));
+    this.#find = finderOf(this.#needles);
     this.reach = Math.max(0, ...ids.map((id) => id.length)) + 1;
   }
 
   next(buf: Buffer, from: number): number {
-    if (buf !== this.#searched) {
-      this.#searched = buf;
-      this.#positions = this.#needles.map(() => -1);
-    }
-    let least = Number.POSITIVE_INFINITY;
-    this.#needles.forEach((needle, nth) => {
-      let position = this.#positions[nth] ?? -1;
-      if (position < from) {
-        const found = indexOfBytes(buf, needle, from);
-        position = found === -1 ? Number.POSITIVE_INFINITY : found;
-        this.#positions[nth] = position;
-      }
-      least = Math.min(least, position);
-    });
-    return least === Number.POSITIVE_INFINITY ? -1 : least;
+    return this.#find(buf, from);
   }
 
   accepts(buf: Buffer, at: number, lineFrom: number, lineTo: number): boolean {
@@ -120,7 +105,7 @@ export class IdMatcher implements LineMatcher {
     return this.#needles.some(
       (needle) =>
         at + needle.length <= lineTo &&
-        buf.compare(needle, 0, needle.length, at, at + needle.length) === 0 &&
+        isAt(buf, needle, at) &&
         (at + needle.length === lineTo || !isWord(buf[at + needle.length])),
     );
   }

@@ -1,7 +1,7 @@
 // Matchers for a scan, and the matcher for a card: digit runs, checked at their borders. Used by line-scanner.ts on raw
 // bytes; knows no files and no times.
 
-import { indexOfBytes } from './find-bytes.ts';
+import { type FindBytes, finderOf, isAt } from './find-bytes.ts';
 
 /** Finds lines in two steps: cheap candidates, then a check of the line around each candidate. */
 export interface LineMatcher {
@@ -42,93 +42,52 @@ const WHOLE_IDS: ReadonlyArray<{ length: number; digits: number; check: 'none' |
 const GROUPED_DIGITS = 18;
 
 const GROUP = 4;
-/** So many finds that are not the card, in one buffer, and another group is looked for. */
-const MOST_MISSES = 64;
+const SEPARATORS = [' ', '-'];
 
 export class CardMatcher implements LineMatcher {
   readonly reach: number;
   readonly #digits: Buffer;
-  readonly #mayBeGrouped: boolean;
+  /** The digits in groups of four; none for an id that is not looked for in groups. */
+  readonly #grouped: readonly Buffer[];
   readonly #mayBePart: boolean;
   /** The digit that may follow; undefined: none; null: any one. */
   readonly #check: number | null | undefined;
-  /**
-   * The parts of a whole id that are the same in one run and in groups. One of them is looked for: it is in few other ids,
-   * while what they begin with, or zeros, may be in every line.
-   */
-  readonly #parts: readonly { readonly bytes: Buffer; readonly offset: number; readonly group: number }[];
-  #part = 0;
-  #misses = 0;
-  #searched: Buffer | null = null;
+  readonly #find: FindBytes;
 
   constructor(card: string) {
     const rule = WHOLE_IDS.find(({ length }) => length === card.length);
-    this.#digits = Buffer.from(card.slice(0, rule?.digits), 'latin1');
-    this.#mayBeGrouped = card.length >= GROUPED_DIGITS;
+    const digits = card.slice(0, rule?.digits);
+    this.#digits = Buffer.from(digits, 'latin1');
+    const separators = card.length >= GROUPED_DIGITS ? SEPARATORS : [];
+    this.#grouped = separators.map((separator) => Buffer.from(inGroups(digits, separator), 'latin1'));
     this.#mayBePart = card.length <= GROUPED_DIGITS;
     this.#check = { any: null, same: card.charCodeAt(card.length - 1), none: undefined }[
       rule?.check ?? 'none'
     ];
     this.reach = card.length + Math.ceil(card.length / GROUP) + 1;
-    this.#parts = [3, 4, 2, 1].flatMap((group) => {
-      const offset = group * GROUP;
-      const bytes = this.#digits.subarray(offset, offset + GROUP);
-      return bytes.length < GROUP - 1 ? [] : [{ bytes, offset, group }];
-    });
+    this.#find = finderOf([this.#digits, ...this.#grouped]);
   }
 
   next(buf: Buffer, from: number): number {
-    if (!this.#mayBeGrouped) return indexOfBytes(buf, this.#digits, from);
-    if (buf !== this.#searched) [this.#searched, this.#misses] = [buf, 0];
-    for (let at = from; ; ) {
-      const part = this.#parts[this.#part] ?? fail();
-      const found = indexOfBytes(buf, part.bytes, at + part.offset);
-      if (found === -1) return -1;
-      const run = found - part.offset;
-      if (this.#isRun(buf, run)) return run;
-      const grouped = run - part.group;
-      if (grouped >= from && this.#endOfGroups(buf, grouped) !== -1) return grouped;
-      this.#misses += 1;
-      at = run + 1;
-      if (this.#misses % MOST_MISSES === 0) {
-        this.#part = (this.#part + 1) % this.#parts.length;
-        // The other group of a number that begins a little earlier may lie further on.
-        at = Math.max(from, run - GROUP);
-      }
-    }
+    return this.#find(buf, from);
   }
 
   accepts(buf: Buffer, at: number, lineFrom: number, lineTo: number): boolean {
-    const isRun = this.#isRun(buf, at);
+    const isRun = isAt(buf, this.#digits, at);
     if (this.#mayBePart && isRun) return true;
     if (at > lineFrom && isDigit(buf[at - 1])) return false;
-    const end = isRun ? at + this.#digits.length : this.#endOfGroups(buf, at);
-    if (end === -1 || end > lineTo) return false;
+    const found = isRun ? this.#digits : this.#grouped.find((grouped) => isAt(buf, grouped, at));
+    if (found === undefined) return false;
+    const end = at + found.length;
+    if (end > lineTo) return false;
     if (end === lineTo || !isDigit(buf[end])) return true;
     const mayFollow = this.#check === null || this.#check === buf[end];
     return mayFollow && (end + 1 >= lineTo || !isDigit(buf[end + 1]));
   }
-
-  #isRun(buf: Buffer, at: number): boolean {
-    const end = at + this.#digits.length;
-    return end <= buf.length && buf.compare(this.#digits, 0, this.#digits.length, at, end) === 0;
-  }
-
-  /** Where the digits in groups of four that begin at `at` end; -1: they do not. */
-  #endOfGroups(buf: Buffer, at: number): number {
-    const separator = buf[at + GROUP];
-    if (separator !== 0x20 && separator !== 0x2d) return -1;
-    let end = at;
-    for (let nth = 0; nth < this.#digits.length; nth += 1) {
-      if (nth > 0 && nth % GROUP === 0 && buf[end++] !== separator) return -1;
-      if (buf[end++] !== this.#digits[nth]) return -1;
-    }
-    return end;
-  }
 }
 
-function fail(): never {
-  throw new Error('a whole id has a part to look for');
+function inGroups(digits: string, separator: string): string {
+  return (digits.match(new RegExp(`.{1,${GROUP}}`, 'g')) ?? []).join(separator);
 }
 
 export function isDigit(byte: number | undefined): boolean {

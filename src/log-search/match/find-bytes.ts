@@ -1,45 +1,98 @@
-// Finds bytes in a block of memory three times as fast as Buffer.indexOf does, 16 positions at a time
-// (docs/decisions/0027-find-with-simd.md).
-// Used by card-matcher.ts and trace-lines.ts. A reader that fills scanBuffer() (scan-file.ts, inflaters.ts) is searched that
-// fast; in any other buffer the same bytes are found by Buffer.indexOf.
-import program from './find-bytes.wat';
+// Finds the first of several needles in a buffer without looking at most of its bytes (docs/decisions/0027-find-by-samples.md).
+// Used by card-matcher.ts and trace-lines.ts.
+// It reads words of four bytes, so far apart that any needle has one of them in it. A word that is in no needle is passed;
+// around the others the needles are compared.
 
-/** Node's types do not include WebAssembly. */
-declare const WebAssembly: {
-  readonly Module: new (program: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-};
+const GROUP_BYTES = 4;
+const HASH_BITS = 14;
+/** Shorter needles let only short steps, and Buffer.indexOf is faster. */
+const MIN_NEEDLE_BYTES = 10;
 
-interface Finder {
-  readonly memory: { readonly buffer: ArrayBuffer };
-  find(at: number, end: number, needleBytes: number): number;
+/** Where the first needle begins at or after `from`; -1: nowhere. */
+export type FindBytes = (buf: Buffer, from: number) => number;
+
+/** @param needles of at least one byte each. */
+export function finderOf(needles: readonly Buffer[]): FindBytes {
+  const long = needles.filter(({ length }) => length >= MIN_NEEDLE_BYTES);
+  const short = needles.filter(({ length }) => length < MIN_NEEDLE_BYTES);
+  const finds = short.map(
+    (needle): FindBytes =>
+      (buf, from) =>
+        buf.indexOf(needle, from),
+  );
+  if (long.length > 0) finds.push(bySamples(long));
+  const [only] = finds;
+  return finds.length === 1 && only !== undefined ? only : firstOf(finds);
 }
 
-/** The needle lies in front of the buffer; longer needles are left to Buffer.indexOf. */
-const NEEDLE_BYTES = 256;
-const BUFFER_BYTES = 1_048_576;
-
-let finder: Finder | undefined;
-let memory: Buffer | undefined;
-
-function load(): Finder {
-  finder ??= new WebAssembly.Instance(new WebAssembly.Module(program)).exports as Finder;
-  return finder;
+/** Asks each function again only when what it found has been passed. */
+function firstOf(finds: readonly FindBytes[]): FindBytes {
+  let searched: Buffer | null = null;
+  let searchedFrom = 0;
+  let found: number[] = [];
+  return (buf, from) => {
+    const isNew = buf !== searched || from < searchedFrom;
+    found = finds.map((find, nth) => {
+      const known = isNew ? -1 : (found[nth] ?? -1);
+      if (known >= from) return known;
+      const at = find(buf, from);
+      return at === -1 ? Number.POSITIVE_INFINITY : at;
+    });
+    [searched, searchedFrom] = [buf, from];
+    const first = Math.min(...found);
+    return first === Number.POSITIVE_INFINITY ? -1 : first;
+  };
 }
 
-/** The memory in which indexOfBytes is fast. One per thread, for the file that the thread scans at present. */
-export function scanBuffer(): Buffer {
-  memory ??= Buffer.from(load().memory.buffer);
-  return memory.subarray(NEEDLE_BYTES, NEEDLE_BYTES + BUFFER_BYTES);
-}
-
-/** Returns what `haystack.indexOf(needle, from)` returns. */
-export function indexOfBytes(haystack: Buffer, needle: Buffer, from: number): number {
-  if (memory === undefined || haystack.buffer !== memory.buffer || needle.length > NEEDLE_BYTES) {
-    return haystack.indexOf(needle, from);
+function bySamples(needles: readonly Buffer[]): FindBytes {
+  const groups = Math.min(...needles.map(({ length }) => length)) - GROUP_BYTES + 1;
+  const step = Math.floor(groups / GROUP_BYTES);
+  const isKnown = new Uint8Array(1 << HASH_BITS);
+  /** By the hash of a group: the needles with it, and where; those that would begin first are first. */
+  const places = new Map<number, { readonly needle: Buffer; readonly offset: number }[]>();
+  for (let offset = groups - 1; offset >= 0; offset -= 1) {
+    for (const needle of needles) {
+      const group = Uint8Array.from(needle.subarray(offset, offset + GROUP_BYTES));
+      const hash = hashAt(new Uint32Array(group.buffer), 0);
+      isKnown[hash] = 1;
+      places.set(hash, [...(places.get(hash) ?? []), { needle, offset }]);
+    }
   }
-  memory.set(needle, 0);
-  const start = haystack.byteOffset;
-  const at = load().find(start + from, start + haystack.length - needle.length + 1, needle.length);
-  return at === -1 ? -1 : at - start;
+  return (buf, from) => {
+    const first = from + padding(buf.byteOffset + from);
+    if (first + GROUP_BYTES > buf.length) return -1;
+    const words = new Uint32Array(buf.buffer, buf.byteOffset + first, (buf.length - first) >> 2);
+    for (let at = nextKnown(words, 0, step, isKnown); at < words.length; ) {
+      for (const { needle, offset } of places.get(hashAt(words, at)) ?? []) {
+        const start = first + at * GROUP_BYTES - offset;
+        if (start >= from && isAt(buf, needle, start)) return start;
+      }
+      at = nextKnown(words, at + step, step, isKnown);
+    }
+    return -1;
+  };
+}
+
+/** The first word that is known, a number of steps from `at`. By itself, because the loop is compiled to faster code then. */
+function nextKnown(words: Uint32Array, at: number, step: number, isKnown: Uint8Array): number {
+  let next = at;
+  while (next < words.length && isKnown[hashAt(words, next)] === 0) next += step;
+  return next;
+}
+
+/** Words in memory are aligned. */
+function padding(address: number): number {
+  return -address & (GROUP_BYTES - 1);
+}
+
+/** Multiplicative hashing by the golden ratio. */
+function hashAt(words: Uint32Array, at: number): number {
+  return Math.imul(words[at] ?? 0, 0x9e3779b1) >>> (32 - HASH_BITS);
+}
+
+/** From the end on: ids of a kind begin alike. */
+export function isAt(buf: Buffer, needle: Buffer, start: number): boolean {
+  let nth = start + needle.length > buf.length ? -1 : needle.length;
+  while (nth > 0 && buf[start + nth - 1] === needle[nth - 1]) nth -= 1;
+  return nth === 0;
 }

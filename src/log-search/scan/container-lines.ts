@@ -2,7 +2,6 @@
 // (CRI tags them P, and F at the last; Docker leaves out the final newline), and messages as lists of bytes. Stands before
 // line-scanner.ts; what is none of these passes as it is. What a file holds is seen at its beginning: a runtime writes a file
 // of its own.
-import { indexOfBytes } from '../match/find-bytes.ts';
 
 /** Where the lines go: a scanner. */
 interface Lines {
@@ -56,13 +55,13 @@ function dockerPart(buf: Buffer, from: number, to: number): Part | null {
   return { stream, from: start, to: end, isLast: buf.compare(DOCKER_NEWLINE, 0, 2, end - 2, end) === 0 };
 }
 
-const CRI_FORM: Form = { next: (buf, from) => indexOfBytes(buf, CRI_PARTIAL, from), read: criPart };
+const CRI_FORM: Form = { next: (buf, from) => buf.indexOf(CRI_PARTIAL, from), read: criPart };
 
 const DOCKER_FORM: Form = {
   next: (buf, from) => {
-    let at = indexOfBytes(buf, DOCKER_END, from);
+    let at = buf.indexOf(DOCKER_END, from);
     while (at !== -1 && buf[at - 1] === DOCKER_NEWLINE[1] && buf[at - 2] === DOCKER_NEWLINE[0])
-      at = indexOfBytes(buf, DOCKER_END, at + 1);
+      at = buf.indexOf(DOCKER_END, at + 1);
     return at;
   },
   read: dockerPart,

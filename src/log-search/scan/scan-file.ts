@@ -6,7 +6,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { EVERY_LINE, type LineMatcher } from '../match/card-matcher.ts';
-import { scanBuffer } from '../match/find-bytes.ts';
 import {
   type FileProblem,
   type FileTask,
@@ -153,7 +152,7 @@ class FileScan<Sink extends LineSink> {
       const sink = { data, isStopped: () => this.control.isStopped(), gap: () => scanner.endLine() };
       problems = await inflateFile(this.file, sink, inflate);
     } else {
-      const buffer = scanBuffer();
+      const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
       for (let offset = 0; offset < this.file.size; offset += buffer.length) {
         const block = this.file.readAt(offset, buffer);
         if (block.length === 0 || !data(block)) break;

@@ -4,7 +4,6 @@
 
 import { createRequire } from 'node:module';
 import { constants, createInflateRaw, deflateRawSync, type InflateRaw } from 'node:zlib';
-import { scanBuffer } from '../../match/find-bytes.ts';
 import type { InflateChoice } from '../../model.ts';
 
 /** `failed`: the data of this and earlier slices may be wrong. */
@@ -101,7 +100,7 @@ interface Internals {
  * wrong checksum.
  */
 function nodeLibrary(): MakeInflater {
-  const output = scanBuffer().subarray(0, OUTPUT_BYTES);
+  const output = Buffer.allocUnsafe(OUTPUT_BYTES);
   // Making a stream costs more than a small member does.
   let spare: Internals | null = null;
   return (emit) => {

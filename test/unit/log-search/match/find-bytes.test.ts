@@ -1,6 +1,6 @@
-// Finding in the search room against Buffer.indexOf: every length of needle, every border.
+// finderOf against Buffer.indexOf: needles of every length, alone and together, at every border.
 import { describe, expect, it } from 'vitest';
-import { indexOfBytes, scanBuffer } from '../../../../src/log-search/match/find-bytes.ts';
+import { finderOf } from '../../../../src/log-search/match/find-bytes.ts';
 import { seededRandom } from '../../../support/gzip-damage.ts';
 
 const random = seededRandom(Number(process.env.FUZZ_SEED ?? 11));
@@ -14,43 +14,57 @@ function everyIndex(find: (from: number) => number): number[] {
   return found;
 }
 
-describe('indexOfBytes', () => {
-  it.each(Array.from({ length: 64 }, (_, index) => index + 1))('a needle of %i bytes', (length) => {
-    const room = scanBuffer();
-    for (let round = 0; round < 50; round += 1) {
-      const needle = Buffer.from(digits(length));
-      const start = below(40);
-      const haystack = room.subarray(start, start + below(400));
-      haystack.fill(digits(997));
-      for (let copies = below(4); copies > 0; copies -= 1) {
-        const at = below(haystack.length);
-        needle.subarray(0, haystack.length - at).copy(haystack, at);
+/** Part of a larger buffer, as blocks of a file are; some of the needles are in it, and may be cut off at its end. */
+function haystackWith(needles: readonly Buffer[]): Buffer {
+  const start = below(40);
+  const haystack = Buffer.alloc(500, digits(997)).subarray(start, start + below(400));
+  for (let copies = below(4); copies > 0; copies -= 1) {
+    const needle = needles[below(needles.length)] ?? Buffer.of();
+    const at = below(haystack.length);
+    needle.subarray(0, haystack.length - at).copy(haystack, at);
+  }
+  return haystack;
+}
+
+function firstOf(haystack: Buffer, needles: readonly Buffer[], from: number): number {
+  const found = needles.map((needle) => haystack.indexOf(needle, from)).filter((at) => at !== -1);
+  return found.length === 0 ? -1 : Math.min(...found);
+}
+
+describe('finderOf', () => {
+  const lengths = Array.from({ length: 64 }, (_, index) => index + 1);
+  it.each(
+    lengths.flatMap((length) => [[[length]], [[length, below(40) + 1]], [[length, length + 4, length + 4]]]),
+  )('finds needles of %j bytes where Buffer.indexOf finds the first of them', (together) => {
+    for (let round = 0; round < 8; round += 1) {
+      const needles = together.map((length) => Buffer.from(digits(length)));
+      const find = finderOf(needles);
+      for (let haystacks = 0; haystacks < 3; haystacks += 1) {
+        const haystack = haystackWith(needles);
+        const expected = everyIndex((from) => firstOf(haystack, needles, from));
+        expect(everyIndex((from) => find(haystack, from))).toEqual(expected);
+        // From the beginning again, in the same buffer.
+        expect(everyIndex((from) => find(haystack, from))).toEqual(expected);
       }
-      const expected = everyIndex((from) => haystack.indexOf(needle, from));
-      expect(everyIndex((from) => indexOfBytes(haystack, needle, from))).toEqual(expected);
     }
   });
 
-  it('sees the whole room and nothing behind the haystack', () => {
-    const room = scanBuffer();
-    room.fill('.');
+  it('finds a needle at the end of a block, and none that the block cuts off', () => {
+    const block = Buffer.alloc(100_000, '.');
     const needle = Buffer.from('8986001234567890123');
-    const last = room.length - needle.length;
-    needle.copy(room, last);
-    expect(indexOfBytes(room, needle, 0)).toBe(last);
-    expect(indexOfBytes(room, needle, last)).toBe(last);
-    expect(indexOfBytes(room, needle, last + 1)).toBe(-1);
-    expect(indexOfBytes(room.subarray(0, -1), needle, 0)).toBe(-1);
-    expect(indexOfBytes(room.subarray(5), needle, 0)).toBe(last - 5);
-    expect(indexOfBytes(room.subarray(0, 3), needle, 0)).toBe(-1);
-    expect(indexOfBytes(room.subarray(0, 0), needle, 0)).toBe(-1);
+    const find = finderOf([needle]);
+    const last = block.length - needle.length;
+    needle.copy(block, last);
+    expect(find(block, 0)).toBe(last);
+    expect(find(block, last)).toBe(last);
+    expect(find(block, last + 1)).toBe(-1);
+    expect(find(block.subarray(0, -1), 0)).toBe(-1);
+    expect(find(block.subarray(5), 0)).toBe(last - 5);
+    expect(find(block.subarray(0, 3), 0)).toBe(-1);
+    expect(find(Buffer.of(), 0)).toBe(-1);
   });
 
-  it('works outside the room too, and with needles too long for it', () => {
-    const elsewhere = Buffer.from('a card 8986001234567890123');
-    expect(indexOfBytes(elsewhere, Buffer.from('8986001234567890123'), 3)).toBe(7);
-    const long = Buffer.alloc(300, '7');
-    scanBuffer().fill('7', 10, 310).fill('.', 310, 600);
-    expect(indexOfBytes(scanBuffer(), long, 0)).toBe(scanBuffer().indexOf(long));
+  it('finds nothing when there is nothing to find', () => {
+    expect(finderOf([])(Buffer.from('123'), 0)).toBe(-1);
   });
 });
