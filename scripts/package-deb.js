@@ -84,11 +84,13 @@ function layOutCompletions() {
 
 function layOutService() {
   copy('deploy/systemd', 'usr/lib/systemd/system');
+  // Its name in 0.2: units enabled and drop-ins written under it stay in force.
+  symlinkSync('cardpoll@.service', staged('usr/lib/systemd/system/cardpoll-worker@.service'));
   for (const name of ['sysusers.d', 'tmpfiles.d']) {
     copy(`deploy/${name}/cardpoll.conf`, `usr/lib/${name}/cardpoll.conf`);
   }
   copy('deploy/logrotate.d/cardpoll', 'etc/logrotate.d/cardpoll');
-  copy('deploy/debian/cardpoll.yaml', 'etc/cardpoll/cardpoll.yaml');
+  copy('deploy/debian/cardpoll.yaml', 'usr/share/cardpoll/cardpoll.yaml');
 }
 
 function layOutDocumentation() {

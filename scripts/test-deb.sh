@@ -50,7 +50,7 @@ for file in man/man1/cardpoll.1.gz man/man8/cardpoll-daemon.8.gz man/man5/cardpo
     bash-completion/completions/cardpoll doc/cardpoll/copyright; do has "/usr/share/$file"; done
 inside logrotate --debug /etc/logrotate.d/cardpoll >/dev/null 2>"$work/logrotate.log" || fail "$(cat "$work/logrotate.log")"
 inside systemctl is-enabled cardpoll.service >/dev/null || fail 'the service is not enabled'
-inside systemd-analyze verify --man=no cardpoll.service || fail 'the unit is not sound'
+inside systemd-analyze verify --man=no cardpoll.service cardpoll@1.service cardpoll-worker@1.service || fail 'the unit is not sound'
 inside cardpoll daemon --config /etc/cardpoll/cardpoll.yaml 2>"$work/daemon.log" && fail 'started without a gateway'
 grep -q 'gateway' "$work/daemon.log" || fail "$(cat "$work/daemon.log")"
 

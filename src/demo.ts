@@ -58,11 +58,10 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
       refuse: () => {},
       load: async () => config,
       listening: (url) => {
-        address = url;
+        address = url ?? '';
       },
       hangups: new Hangups(),
-      overseer: null,
-      link: null,
+      serviceManager: null,
     });
     // Not before: until the engine runs, the API reports that no instance polls.
     launched(address, logDir);

@@ -10,8 +10,8 @@ import { Hangups } from './signals.ts';
 /** The composition root imports every library of the daemon, so only commands that start something load it. */
 const launchersFor = (hangups: Hangups | null): Launchers => ({
   daemon: async (config, load, listening) => {
-    const { superviseOrRun } = await import('./supervise.ts');
-    return superviseOrRun({ config, load, listening, hangups: hangups ?? new Hangups() }, process);
+    const { runDaemon } = await import('./wiring.ts');
+    return runDaemon(config, { load, listening, hangups: hangups ?? new Hangups() });
   },
   demo: async (options, launched) => {
     // The command exists for its status lines, so it shuts down gracefully when its reader is gone.

@@ -7,7 +7,6 @@ import type { InstanceState } from './api/metrics/own-numbers.ts';
 import { type ApiServer, openApiServer, openProbeServer, type ServerBounds } from './api/server.ts';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
-import { USUAL_PROBE_LISTEN } from './config/settings/instance-settings.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Operations } from './operations/operations.ts';
 import { HealthWatch } from './operations/stats/history.ts';
@@ -17,7 +16,6 @@ import type { Logger, Logs } from './platform/logger.ts';
 import { ErrorReporter } from './platform/loop.ts';
 import type { Teardown } from './platform/service.ts';
 import type { LiveStore } from './store/ports/live/live-store.ts';
-import type { SupervisorLink } from './supervision/supervisor-link.ts';
 
 interface ServerParts {
   readonly operations: Operations;
@@ -25,40 +23,30 @@ interface ServerParts {
   readonly instruments: Instruments;
 }
 
-/** The admin API, or only probes and metrics without the role api. */
+/** The admin API, or only probes and metrics without the role api. @returns null if the instance opens no port. */
 export async function startServer(
   config: DaemonConfig,
   { operations, live, instruments }: ServerParts,
   engine: Engine,
   logs: Logs,
   teardown: Teardown,
-  link: SupervisorLink | null,
-): Promise<ApiServer> {
+): Promise<ApiServer | null> {
   const servesApi = config.roles.includes('api');
-  const options = {
-    logs,
-    readiness: async () => ({
-      problems: [...engine.problems(), ...(link?.others.problems ?? [])],
-      restraints: engine.restraints(),
-    }),
-    instance: () => stateOf(engine, logs),
-    instruments,
-    ...(link === null ? {} : { siblings: link }),
-    version: VERSION,
-  };
-  const { ports, ...usual } = USUAL_PROBE_LISTEN;
-  const { host, port } = servesApi ? config.listen : (config.probeListen ?? usual);
+  const listen = servesApi ? config.listen : config.probeListen;
+  if (listen === null) return null;
+  const { host, port } = listen;
   const { tls } = config;
   const http = { ...accessOf(config), host, port, tls, bounds: boundsOf(config) };
-  const server = servesApi
-    ? await openApiServer({ ...options, config: http, operations })
-    : await openProbeServer({
-        ...options,
-        config: http,
-        addressFlag: '--probe-listen',
-        ports: config.probeListen === null ? ports : 1,
-        operations,
-      });
+  const options = {
+    config: http,
+    operations,
+    logs,
+    readiness: async () => ({ problems: engine.problems(), restraints: engine.restraints() }),
+    instance: () => stateOf(engine, logs),
+    instruments,
+    version: VERSION,
+  };
+  const server = await (servesApi ? openApiServer(options) : openProbeServer(options));
   teardown.add(() => server.close());
   if (servesApi) await watchHealth(operations.stats, live, logs.api, teardown);
   logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
@@ -78,7 +66,7 @@ export function accessOf({
   return { adminTokens, rateLimitPerMinute, refusalLimitPerMinute };
 }
 
-export function stateOf({ leads, cardLookups }: Engine, { droppedLines }: Logs): InstanceState {
+function stateOf({ leads, cardLookups }: Engine, { droppedLines }: Logs): InstanceState {
   return { leads, droppedLogLines: droppedLines, cardLookups };
 }
 

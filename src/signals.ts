@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Teardown } from './platform/service.ts';
 
 /** Installs a handler. @returns the function that removes it. */
-export function onSignal(signal: NodeJS.Signals, handler: () => void): () => void {
+function onSignal(signal: NodeJS.Signals, handler: () => void): () => void {
   process.on(signal, handler);
   return () => process.off(signal, handler);
 }
@@ -12,7 +12,7 @@ export function onSignal(signal: NodeJS.Signals, handler: () => void): () => voi
  * Resolves with the first SIGTERM or SIGINT. From then on these signals have their default effect again: a second
  * one ends the process at once.
  */
-export async function untilStopped(): Promise<void> {
+async function untilStopped(): Promise<void> {
   const stopped = new AbortController();
   const { signal } = stopped;
   await Promise.race(['SIGTERM', 'SIGINT'].map((name) => once(process, name, { signal })));
@@ -26,13 +26,10 @@ export class Hangups {
 
   /** Create it as early as possible; it is never removed, because without a listener the signal ends the process. */
   constructor() {
-    onSignal('SIGHUP', () => this.come());
-  }
-
-  /** Acts as if the signal had arrived. */
-  come(): void {
-    if (this.#handler === null) this.#came = true;
-    else this.#handler();
+    onSignal('SIGHUP', () => {
+      if (this.#handler === null) this.#came = true;
+      else this.#handler();
+    });
   }
 
   /** Sets the handler; calls it at once if a signal arrived before. @returns the function that removes it. */

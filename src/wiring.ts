@@ -4,9 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { Instruments } from './api/metrics/instruments.ts';
-import { OwnNumbers } from './api/metrics/own-numbers.ts';
 import type { ApiServer } from './api/server.ts';
-import type { Listening } from './cli/launchers.ts';
+import type { DaemonListening } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import { type DaemonConfig, gatewayFactsOf } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
@@ -25,14 +24,13 @@ import type { CardpollError } from './platform/errors.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import { ErrorReporter } from './platform/loop.ts';
 import type { Teardown } from './platform/service.ts';
+import { type Condition, openServiceManager, type ServiceManager } from './platform/service-manager.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { Reloader } from './reload.ts';
-import { accessOf, startServer, stateOf } from './serve.ts';
+import { accessOf, startServer } from './serve.ts';
 import { type Hangups, run } from './signals.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
 import { migrate, openStores, operationMeans, warnAtStart, watchFleet } from './stores.ts';
-import type { Condition, Overseer } from './supervision/messages.ts';
-import type { SupervisorLink } from './supervision/supervisor-link.ts';
 
 /** Time limit for the last audit entries at shutdown, in milliseconds. */
 const DIGEST_STOP_MS = 3_000;
@@ -40,27 +38,26 @@ const DIGEST_STOP_MS = 3_000;
 const ENDING_MS = 30_000;
 
 /** Runs the daemon until SIGTERM or SIGINT, then drains. @returns the exit code. */
-export function runDaemon(config: DaemonConfig, surroundings: DaemonSurroundings): Promise<number> {
+export async function runDaemon(config: DaemonConfig, surroundings: DaemonSurroundings): Promise<number> {
+  const serviceManager = await openServiceManager(process.env, process.pid);
   const refused = new AbortController();
   const refuse = (error: CardpollError) => refused.abort(error);
   const start = (teardown: Teardown) =>
-    startDaemon(config, teardown, { prepare: async () => {}, refuse, ...surroundings });
-  return run(start, surroundings.link?.stop, refused.signal);
+    startDaemon(config, teardown, { prepare: async () => {}, refuse, serviceManager, ...surroundings });
+  return run(start, undefined, refused.signal);
 }
 
 /** The surroundings of a daemon besides its configuration. */
-export interface DaemonSurroundings {
+interface DaemonSurroundings {
   /** Reads the configuration again, for SIGHUP. */
   readonly load: () => Promise<DaemonConfig>;
-  readonly listening: Listening;
+  readonly listening: DaemonListening;
   readonly hangups: Hangups;
-  /** The overseer of this process; null: none. */
-  readonly overseer: Overseer | null;
-  /** The link to the supervisor, if this is one of several processes. */
-  readonly link: SupervisorLink | null;
 }
 
 interface DaemonHooks extends DaemonSurroundings {
+  /** null: none started this process. */
+  readonly serviceManager: ServiceManager | null;
   /** Runs before anything reads the records. */
   readonly prepare: (records: RecordStore) => Promise<void>;
   /** Ends the daemon with this error. */
@@ -71,9 +68,9 @@ interface DaemonHooks extends DaemonSurroundings {
 export async function startDaemon(
   config: DaemonConfig,
   teardown: Teardown,
-  { prepare, refuse, load, listening, hangups, overseer, link }: DaemonHooks,
+  { prepare, refuse, load, listening, hangups, serviceManager }: DaemonHooks,
 ): Promise<void> {
-  const logs = openLogs({ dir: config.logDir, level: config.logLevel, shared: link !== null });
+  const logs = openLogs({ dir: config.logDir, level: config.logLevel });
   teardown.add(() => logs.close());
   let server: ApiServer | null = null;
   let client: GatewayClient | null = null;
@@ -94,7 +91,9 @@ export async function startDaemon(
     logs.reopen();
     return reloader.reload();
   };
-  teardown.add(hangups.handle(() => void (overseer === null ? reload() : overseer.reload(reload))));
+  teardown.add(
+    hangups.handle(() => void (serviceManager === null ? reload() : serviceManager.reload(reload))),
+  );
   const stores = await openStores(config, logs.worker, teardown);
   await migrate(stores.records.migrations, logs.worker);
   const fleet = await watchFleet(stores, logs.worker, teardown, refuse);
@@ -102,7 +101,7 @@ export async function startDaemon(
   const instruments = new Instruments();
   let built: Engine | null = null;
   const operations = buildOperations(config, stores, logs, instruments, () => built?.silence ?? null);
-  if (link === null || link.number === 0) await warnAtStart(config, stores.records, logs.worker);
+  await warnAtStart(config, stores.records, logs.worker);
   digest = await startDigest(operations.audit, logs.worker, teardown);
   const parts = {
     ...stores,
@@ -116,20 +115,9 @@ export async function startDaemon(
   const engine = buildEngine(config, client, parts, logs, teardown, () => server?.address ?? null);
   built = engine;
   // The server opens before the engine starts and closes after it has drained, so that readyz reports both phases.
-  if (link === null || link.number === 0) {
-    server = await startServer(
-      reloader.config,
-      { ...stores, operations, instruments },
-      engine,
-      logs,
-      teardown,
-      link,
-    );
-    listening(server.url);
-  } else {
-    const numbers = new OwnNumbers(() => stateOf(engine, logs), instruments, link.number);
-    link.publish(() => numbers.json());
-  }
+  const served = { ...stores, operations, instruments };
+  server = await startServer(reloader.config, served, engine, logs, teardown);
+  listening(server?.url ?? null);
   teardown.add(async () => {
     // From here on readyz reports that the instance stops.
     const noticed = systemClock.sleep(config.api.drainDelayMs);
@@ -137,12 +125,12 @@ export async function startDaemon(
     await noticed;
   });
   await engine.start();
-  overseer?.watch(() => conditionOf(engine));
-  teardown.add(() => overseer?.stopping(endsWithinMs(config)));
+  serviceManager?.watch(() => conditionOf(engine));
+  teardown.add(() => serviceManager?.stopping(endsWithinMs(config)));
 }
 
 /** Maximum duration of a shutdown, in milliseconds. */
-export function endsWithinMs({ polling, api }: DaemonConfig): number {
+function endsWithinMs({ polling, api }: DaemonConfig): number {
   return Math.max(polling.drainTimeoutMs, api.drainDelayMs) + ENDING_MS;
 }
 
@@ -238,7 +226,7 @@ function buildEngine(
   return new Engine(
     {
       ...config,
-      instanceId: `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`,
+      instanceId: `${hostname()}-${config.instanceName ?? process.pid}-${randomBytes(3).toString('hex')}`,
       hostname: hostname(),
       pid: process.pid,
       version: VERSION,

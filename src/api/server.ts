@@ -23,7 +23,7 @@ import { clientErrorHandler, refuseExpectation, refuseTunnels } from './guard/re
 import { refuseUnknown } from './guard/strictness.ts';
 import { type HttpBounds, HttpServers, type TlsPair } from './http-server.ts';
 import type { Instruments } from './metrics/instruments.ts';
-import { Metrics, type Siblings } from './metrics/metrics.ts';
+import { Metrics } from './metrics/metrics.ts';
 import type { InstanceState } from './metrics/own-numbers.ts';
 import { openapiOptions } from './openapi.ts';
 import { auditRoutes, whoamiRoute } from './routes/audit.ts';
@@ -67,7 +67,6 @@ interface ServerOptions {
   readonly readiness: () => Promise<Readiness>;
   readonly instance: () => InstanceState;
   readonly instruments: Instruments;
-  readonly siblings?: Siblings;
   readonly version: string;
 }
 
@@ -106,31 +105,11 @@ export function openApiServer(options: ApiServerOptions): Promise<ApiServer> {
   });
 }
 
-interface ProbeServerOptions extends ServerOptions {
-  /** How many ports to try, from the configured one on: several instances on one host share a default. */
-  readonly ports: number;
-}
-
-const LAST_PORT = 65_535;
-
 /**
- * The server of an instance without the admin API: probes and metrics on an address of their own, so that supervisors and
- * Prometheus reach every instance. Throws like openApiServer; `unavailable` when all ports are in use.
+ * The server of an instance without the admin API: probes and metrics on an address of their own. Throws like openApiServer.
  */
-export async function openProbeServer({ ports, ...options }: ProbeServerOptions): Promise<ApiServer> {
-  const first = options.config.port;
-  const last = Math.min(first + ports - 1, LAST_PORT);
-  for (let port = first; ; port += 1) {
-    try {
-      return await openServer({ ...options, config: { ...options.config, port } }, async () => {});
-    } catch (error) {
-      if (!isTaken(error) || port >= last) throw error;
-    }
-  }
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof CardpollError && error.code === 'address_in_use';
+export function openProbeServer(options: Omit<ServerOptions, 'addressFlag'>): Promise<ApiServer> {
+  return openServer({ ...options, addressFlag: '--probe-listen' }, async () => {});
 }
 
 /**
@@ -271,7 +250,7 @@ async function listen(
     await app.close();
     const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
     const why = taken ? 'the address is in use' : messageOf(error);
-    // In use may pass (a predecessor still draining), so a supervisor should try again; a wrong address will not.
+    // In use may pass (a predecessor still draining), so a service manager should try again; a wrong address will not.
     throw new CardpollError(
       taken ? 'unavailable' : 'config',
       taken ? 'address_in_use' : 'address_unusable',

@@ -46,12 +46,19 @@ export interface AdoptionPlan {
 /** Called with the base URL once it answers there. */
 export type Listening = (url: string) => void;
 
+/** Called when the daemon has opened its port. null: it opens none. */
+export type DaemonListening = (url: string | null) => void;
+
 /** Called with the base URL and the log directory of the demo once it answers. */
 export type DemoLaunched = (url: string, logDir: string) => void;
 
 export interface Launchers {
   /** @param load reads the configuration again, for SIGHUP. */
-  daemon(config: DaemonConfig, load: () => Promise<DaemonConfig>, listening: Listening): Promise<number>;
+  daemon(
+    config: DaemonConfig,
+    load: () => Promise<DaemonConfig>,
+    listening: DaemonListening,
+  ): Promise<number>;
   demo(options: DemoOptions, launched: DemoLaunched): Promise<number>;
   /** Calls the interfaces for one card, one after the other; null: those that read something. */
   tryGateway(

@@ -3,6 +3,7 @@
 import { dirname, resolve } from 'node:path';
 import { type FieldProblem, unreadableText } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
+import { GONE_SETTINGS } from './settings/gone.ts';
 import { nearest } from './suggest.ts';
 
 export interface FileValue {
@@ -80,8 +81,7 @@ export async function parseSettings(
       } else if (knownPaths.some((known) => known.startsWith(`${dotted}.`))) {
         visit(value, dotted);
       } else {
-        const rest = namesSecret(dotted) ? NO_SECRETS : suggestion(dotted, knownPaths);
-        problems.push({ field: dotted, message: `${path}:${line}: unknown key ${dotted}${rest}` });
+        problems.push({ field: dotted, message: `${path}:${line}: ${unknownText(dotted, knownPaths)}` });
       }
     }
   };
@@ -90,6 +90,12 @@ export async function parseSettings(
 }
 
 const NO_SECRETS = ': secrets are never in this file; give them as CARDPOLL_* variables or files';
+
+function unknownText(dotted: string, knownPaths: readonly string[]): string {
+  const instead = GONE_SETTINGS[dotted];
+  if (instead !== undefined) return `${dotted} is gone: ${instead}`;
+  return `unknown key ${dotted}${namesSecret(dotted) ? NO_SECRETS : suggestion(dotted, knownPaths)}`;
+}
 
 function namesSecret(dotted: string): boolean {
   return /(password|secret|token|credential|(api|hmac)_?key|username|client_id)$/i.test(dotted);

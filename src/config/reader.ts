@@ -8,6 +8,7 @@ import { type ConfigFile, type FileValue, NO_FILE, readConfigFile } from './conf
 import { badConfigRights, openToOthers } from './file-rights.ts';
 import { readProfile, underConfigFile } from './gateway/profile.ts';
 import { BadValue } from './kinds.ts';
+import { GONE_SETTINGS } from './settings/gone.ts';
 import { nameOf, type Section, type Setting, type Values } from './settings/setting.ts';
 import { ALL_SETTINGS, CONFIG_FILE, SETTINGS } from './settings/settings.ts';
 import { didYouMean } from './suggest.ts';
@@ -220,10 +221,11 @@ function unknownVariables(env: ConfigInputs['env']): FieldProblem[] {
   );
   return Object.keys(env)
     .filter((name) => name.startsWith(ENV_PREFIX) && !known.includes(name))
-    .map((name) => ({
-      field: name,
-      message: `unknown environment variable ${name}${didYouMean(name, known)}`,
-    }));
+    .map((name) => {
+      const instead = GONE_SETTINGS[name.slice(ENV_PREFIX.length).toLowerCase()];
+      const unknown = `unknown environment variable ${name}${didYouMean(name, known)}`;
+      return { field: name, message: instead === undefined ? unknown : `${name} is gone: ${instead}` };
+    });
 }
 
 function deepFreeze<T>(value: T): T {

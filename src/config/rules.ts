@@ -16,7 +16,6 @@ export function checkDaemonRules(reader: SettingReader, config: DaemonConfig): v
   checkAccess(reader, config);
   checkProxies(reader);
   checkLease(reader, config);
-  checkProcesses(reader, config);
 }
 
 export function checkStoreRules(reader: SettingReader): void {
@@ -107,14 +106,4 @@ function checkLease(reader: SettingReader, config: DaemonConfig): void {
   const why = `twice ${what} (${longest}) and ${LEASE_MARGIN_MS}`;
   const { leaseMs } = config.polling;
   reader.report(SETTINGS.polling.leaseMs, `polling.lease_ms (${leaseMs}) must be at least ${least}: ${why}`);
-}
-
-function checkProcesses(reader: SettingReader, { processes, stores, roles }: DaemonConfig): void {
-  if (processes === 1) return;
-  const why =
-    stores.kind === 'embedded'
-      ? `the embedded stores run in one process: give ${waysToSet(SETTINGS.stores.redisUrl)}, and the database URL`
-      : 'only instances with the role worker can use more than one';
-  if (stores.kind === 'external' && roles.includes('worker')) return;
-  reader.report(SETTINGS.instance.processes, `processes is ${processes}, but ${why}`);
 }

@@ -11,8 +11,6 @@
 //   rotated and removed file would never be freed; a line cut in the middle is written again as a whole.
 // - A file that was removed, alone or with its directory, takes bytes and space of no use. Once a second, also when no
 //   line comes, it is looked for; if it has no name, it is made again, and lines since the last look count as dropped.
-// - Several processes may append to one file (shared): the kernel keeps the bytes of one write together. If a write is
-//   cut short, other writes may follow it, so the partial line is ended and the line is written again as a whole.
 //
 // Why not sonic-boom, pino's own destination: it writes one 16 KiB piece per turn of the event loop, so a busy process
 // falls behind and drops lines; after a failed write it retries at every line; end() on a full disk never ends; and a
@@ -24,8 +22,6 @@ import { messageOf } from './errors.ts';
 interface LineFileOptions {
   /** A path is appended to and can be reopened; a descriptor (standard output) is neither reopened nor closed. */
   readonly target: string | number;
-  /** Other processes append to the same file. */
-  readonly shared?: boolean;
   /** Gets one sentence for the operator, for a channel other than this file. */
   readonly onProblem: (message: string) => void;
   /** Called when writing works again, with the number of missing lines. */
@@ -227,7 +223,6 @@ export class LineFile {
   #written(bytes: number): void {
     this.#offset += bytes;
     if (this.#chunk !== null && this.#offset < this.#chunk.length) {
-      if (this.#options.shared === true) this.#backToLineStart();
       this.#writeNext();
       return;
     }
@@ -244,7 +239,6 @@ export class LineFile {
   #failed(error: NodeJS.ErrnoException): void {
     const readerIsBehind = error.code === 'EAGAIN'; // standard output is a full pipe, which is not a failure
     this.#failing = true;
-    if (this.#options.shared === true) this.#backToLineStart();
     if (!readerIsBehind) {
       this.#inTrouble(messageOf(error));
       this.#settleIdle();
@@ -263,14 +257,6 @@ export class LineFile {
     const cut = this.#chunk?.subarray(this.#lineStart());
     if (cut === undefined) return;
     this.#chunk = cut;
-    this.#offset = 0;
-  }
-
-  /** Ends the partial line in the file, and starts that line again. */
-  #backToLineStart(): void {
-    const start = this.#lineStart();
-    if (this.#chunk === null || start === this.#offset) return;
-    this.#chunk = Buffer.concat([Buffer.of(NEWLINE), this.#chunk.subarray(start)]);
     this.#offset = 0;
   }
 

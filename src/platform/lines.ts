@@ -1,5 +1,5 @@
 // Cuts a stream of text into lines, only at line feeds: node:readline also ends a line at U+2028 and U+2029, which JSON
-// may hold in a string. Used for answers with an object a line, and for the log lines of supervised processes.
+// may hold in a string. Used for answers with an object a line.
 import { StringDecoder } from 'node:string_decoder';
 
 /** The lines without their ends, as they arrive: all that came together. */

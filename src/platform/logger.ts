@@ -17,8 +17,6 @@ interface LogOptions {
   readonly now?: () => number;
   /** Called when writing fails, and when it works again. Default: one line on standard error. */
   readonly onProblem?: (message: string) => void;
-  /** Other processes append to the same files. */
-  readonly shared?: boolean;
 }
 
 export interface Logs {
@@ -27,8 +25,6 @@ export interface Logs {
   readonly access: Logger;
   /** Writes to the api log whatever the level. */
   readonly audit: Pick<Logger, 'info'>;
-  /** Writes a line of another process unchanged, to the worker log. */
-  pass(line: string): void;
   /** Reopens the files, on SIGHUP after a rotation; no line is lost or written twice. */
   reopen(): void;
   /** Changes the lowest level that is logged. */
@@ -48,7 +44,7 @@ const STDOUT = 1;
  * @throws CardpollError `config` / `log_dir_unusable` when the directory or a file in it cannot be written.
  */
 export function openLogs(options: LogOptions): Logs {
-  const { dir, level, now = Date.now, onProblem = writeToStderr, shared = false } = options;
+  const { dir, level, now = Date.now, onProblem = writeToStderr } = options;
   const files: LineFile[] = [];
   // A child logger keeps the level of its creation, so setLevel changes long-lived ones (one per interface) as well.
   const loggers: Logger[] = [];
@@ -67,7 +63,7 @@ export function openLogs(options: LogOptions): Logs {
   const open = (target: string | number): Opened => {
     const onRecovered = (dropped: number, reason: string) =>
       logger.warn({ dropped, reason }, 'log lines dropped');
-    const file = new LineFile({ target, shared, onProblem, onRecovered });
+    const file = new LineFile({ target, onProblem, onRecovered });
     const logger = loggerTo(file, level);
     files.push(file);
     loggers.push(logger);
@@ -84,7 +80,6 @@ export function openLogs(options: LogOptions): Logs {
       return files.find(({ trouble }) => trouble !== null)?.trouble ?? null;
     },
     ...(dir === null ? sharedLogger(open(STDOUT)) : openDirectory(dir, open)),
-    pass: (line) => files[0]?.write(line),
     reopen: () => {
       for (const file of files) file.reopen();
     },

@@ -48,10 +48,6 @@ it('the second one does not start, and names both fleets', async () => {
   expect(stderr).toContain('cardpoll init adopt');
 });
 
-it('nor do several processes of it', async () => {
-  expect((await runCli(['daemon', '--processes', '2'], { env: others })).code).toBe(78);
-});
-
 it('the doctor says so, and looks no further', async () => {
   const { code, found, statusOf } = await runDoctor(others);
   expect([code, statusOf('redis fleet'), statusOf('fleet')]).toEqual([1, 'failed', 'skipped']);

@@ -1,5 +1,6 @@
-// Instances without the admin API: each opens a port of its own for supervisors and Prometheus, and stats name it.
+// Instances without the admin API: they open no port, or the one that they are given for probes and metrics, and stats name it.
 import { once } from 'node:events';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +9,8 @@ import { freePort } from '../support/free-port.ts';
 import { type RunningCli, runCli, spawnCli, waitFor } from '../support/processes.ts';
 
 const TOKEN = '0123456789abcdef';
+/** In /proc/net/tcp. */
+const LISTENING = '0A';
 
 let fleet: Fleet;
 
@@ -25,6 +28,7 @@ beforeAll(async () => {
 });
 
 interface Instance {
+  readonly worker_id: string;
   readonly pid: number;
   readonly roles: readonly string[];
   readonly probe_address: string | null;
@@ -33,6 +37,23 @@ interface Instance {
 async function instances(): Promise<Instance[]> {
   const overview = await fetch(`${fleet.daemons[0]?.url}/api/admin/polling-stats`);
   return ((await overview.json()) as { workers: Instance[] }).workers;
+}
+
+/** TCP ports, by the sockets that the process has open. */
+function listeningPortsOf(pid: number): number[] {
+  const sockets = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`)) ?? [];
+    return inode === undefined ? [] : [inode];
+  });
+  const rows = ['tcp', 'tcp6'].flatMap((name) =>
+    readFileSync(`/proc/${pid}/net/${name}`, 'utf8').split('\n'),
+  );
+  return rows.flatMap((row) => {
+    const [, local = '', , state, , , , , , inode = ''] = row.trim().split(/\s+/);
+    return state === LISTENING && sockets.includes(inode)
+      ? [Number.parseInt(local.split(':')[1] ?? '', 16)]
+      : [];
+  });
 }
 
 /** As polling-stats shows it, once the instance has announced itself. */
@@ -47,33 +68,39 @@ async function probeUrlOf(process: RunningCli): Promise<string> {
 const statusOf = async (url: string, headers: Record<string, string> = {}) =>
   (await fetch(url, { headers })).status;
 
-describe('two workers on one host', () => {
-  it('serve probes and metrics, and nothing else, each on its own port after 7480', async () => {
-    const workers = [worker(), worker()];
-    const urls = await Promise.all(workers.map(probeUrlOf));
-    expect(new Set(urls).size).toBe(2);
-    for (const url of urls) {
-      const port = Number(new URL(url).port);
-      expect(port).toBeGreaterThanOrEqual(7_481);
-      expect(port).toBeLessThanOrEqual(7_581);
-      await waitFor(async () => (await statusOf(`${url}/readyz`)) === 200, {
-        what: 'the worker to be ready',
-      });
-      expect(await statusOf(`${url}/livez`)).toBe(200);
-      expect(await (await fetch(`${url}/version`)).json()).toMatchObject({ name: 'cardpoll' });
-      const metrics = await (await fetch(`${url}/metrics`)).text();
-      expect(metrics).toContain('cardpoll_stores_up 1\n');
-      expect(metrics).toContain('cardpoll_leader 0\n');
-      expect(metrics).toContain('cardpoll_queue_length{task_type="realname"} 0\n');
-      expect(await statusOf(`${url}/api/admin/polling-stats`)).toBe(404);
-    }
-    const api = (await instances()).find(({ roles }) => roles.includes('api'));
-    expect(`http://${api?.probe_address}`).toBe(fleet.daemons[0]?.url);
-    for (const one of workers) expect((await one.stop()).code).toBe(0);
+it('opens no port unless it is told to, and is seen in the list of instances by its name', async () => {
+  const workers = ['one', 'two'].map((name) => worker(['--instance-name', name]));
+  for (const [at, name] of ['one', 'two'].entries()) {
+    const found = await waitFor(
+      async () => (await instances()).find(({ worker_id }) => worker_id.includes(`-${name}-`)),
+      { what: `instance ${name} to be listed` },
+    );
+    expect(found).toMatchObject({ pid: workers[at]?.pid, probe_address: null });
+    expect(listeningPortsOf(workers[at]?.pid ?? 0)).toEqual([]);
+  }
+  const api = (await instances()).find(({ roles }) => roles.includes('api'));
+  expect(`http://${api?.probe_address}`).toBe(fleet.daemons[0]?.url);
+  expect(listeningPortsOf(api?.pid ?? 0)).toEqual([Number(new URL(fleet.daemons[0]?.url ?? '').port)]);
+  for (const one of workers) expect((await one.stop()).code).toBe(0);
+});
+
+describe('--probe-listen', () => {
+  it('serves probes and metrics, and nothing else', async () => {
+    const one = worker(['--probe-listen', '127.0.0.1:0']);
+    const url = await probeUrlOf(one);
+    await waitFor(async () => (await statusOf(`${url}/readyz`)) === 200, { what: 'the worker to be ready' });
+    expect(await statusOf(`${url}/livez`)).toBe(200);
+    expect(await (await fetch(`${url}/version`)).json()).toMatchObject({ name: 'cardpoll' });
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('cardpoll_stores_up 1\n');
+    expect(metrics).toContain('cardpoll_leader 0\n');
+    expect(metrics).toContain('cardpoll_queue_length{task_type="realname"} 0\n');
+    expect(await statusOf(`${url}/api/admin/polling-stats`)).toBe(404);
+    expect((await one.stop()).code).toBe(0);
   });
 
-  it('tell when they are not ready any more: a frozen Redis answers no claim', async () => {
-    const one = worker();
+  it('says when it is not ready any more: a frozen Redis answers no claim', async () => {
+    const one = worker(['--probe-listen', '127.0.0.1:0']);
     const url = await probeUrlOf(one);
     await waitFor(async () => (await statusOf(`${url}/readyz`)) === 200, { what: 'the worker to be ready' });
     fleet.redisServer.pause();
@@ -88,9 +115,7 @@ describe('two workers on one host', () => {
     await waitFor(async () => (await statusOf(`${url}/readyz`)) === 200, { what: 'it to be ready again' });
     await one.stop();
   });
-});
 
-describe('--probe-listen', () => {
   it('that is taken ends the daemon as --listen does', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');

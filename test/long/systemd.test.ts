@@ -1,5 +1,5 @@
-// The shipped unit under a real systemd, where one can be started in namespaces of its own: started, reloaded, killed, frozen,
-// stopped under load, and given a configuration that cannot work.
+// The shipped units under a real systemd, where one can be started in namespaces of its own: started, reloaded, killed, frozen,
+// stopped under load, and given a configuration that cannot work. Three instances of the template poll beside cardpoll.service.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,10 @@ import { runCli, waitFor } from '../support/processes.ts';
 const systemd: PrivateSystemd | null = await bootSystemd();
 afterAll(() => systemd?.stop());
 
-describe.runIf(systemd !== null)('cardpoll.service', () => {
+const WORKERS = ['cardpoll@1', 'cardpoll@2', 'cardpoll@3'];
+const UNITS = ['cardpoll', ...WORKERS];
+
+describe.runIf(systemd !== null)('cardpoll.service and cardpoll@.service', () => {
   const { sh } = systemd as PrivateSystemd;
   let fleet: Fleet;
   let url: string;
@@ -25,64 +28,105 @@ describe.runIf(systemd !== null)('cardpoll.service', () => {
       `listen: ${listen}`,
       `redis_url: ${fleet.redisServer.url}`,
       `database_url: ${fleet.databaseUrl}`,
-      'processes: 2',
       `gateway: { url: "${fleet.gatewayUrl}" }`,
     ];
     await sh(`systemd-sysusers /opt/cardpoll/deploy/sysusers.d/cardpoll.conf
       systemd-tmpfiles --create /opt/cardpoll/deploy/tmpfiles.d/cardpoll.conf
       printf '%s\n' ${yaml.map((line) => `'${line}'`).join(' ')} >/etc/cardpoll/cardpoll.yaml
       chgrp cardpoll /etc/cardpoll/cardpoll.yaml; chmod 0640 /etc/cardpoll/cardpoll.yaml
-      mkdir /etc/systemd/system/cardpoll.service.d
-      printf '[Service]\nWatchdogSec=6\nRestartSec=1\n' >/etc/systemd/system/cardpoll.service.d/test.conf
+      for unit in cardpoll cardpoll@; do
+        mkdir /etc/systemd/system/$unit.service.d
+        printf '[Service]\nWatchdogSec=6\nRestartSec=1\n' >/etc/systemd/system/$unit.service.d/test.conf
+      done
       systemctl daemon-reload`);
   });
   afterAll(() => fleet?.close());
 
-  const show = (property: string) => sh(`systemctl show --value --property=${property} cardpoll.service`);
-  const inLog = (message: string) =>
-    sh(`grep -c '"${message}"' /var/log/cardpoll/worker.log || true`).then(Number);
+  const show = (property: string, unit = 'cardpoll') =>
+    sh(`systemctl show --value --property=${property} ${unit}.service`);
+  const states = () => Promise.all(UNITS.map((unit) => show('ActiveState', unit)));
+  const UP = UNITS.map(() => 'active');
+  const logOf = (unit: string) => `/var/log/${unit.replace('cardpoll@', 'cardpoll/worker-')}/worker.log`;
+  const inLogs = (message: string) =>
+    Promise.all(UNITS.map((unit) => sh(`grep -c '"${message}"' ${logOf(unit)} || true`).then(Number)));
+  const cli = (...args: string[]) => runCli(args, { env: { CARDPOLL_URL: url } });
+  const listed = async () => {
+    const answer = await fetch(`${url}/api/admin/polling-stats`);
+    const { workers } = (await answer.json()) as { workers?: readonly { worker_id: string }[] };
+    if (workers === undefined) throw new Error(`polling-stats: ${answer.status}`);
+    return workers.map(({ worker_id }) => worker_id);
+  };
 
   it('starts, is active when it is ready, and says what it does', async () => {
-    await sh('systemctl start cardpoll.service');
-    expect(await show('ActiveState')).toBe('active');
+    await sh(`systemctl start ${UNITS.join(' ')}`);
+    expect(await states()).toEqual(UP);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    await waitFor(async () => (await show('StatusText')) === '2 of 2 processes work');
-    expect(await sh('stat -c "%U %a" /var/log/cardpoll/worker.log')).toBe('cardpoll 640');
+    await waitFor(async () => (await show('StatusText')) === 'works; leads the fleet');
+    for (const unit of WORKERS) expect(await show('StatusText', unit)).toBe('works');
+    for (const unit of UNITS) expect(await sh(`stat -c "%U %a" ${logOf(unit)}`)).toBe('cardpoll 640');
+  });
+
+  it('lists each instance by its name', async () => {
+    const ids = await listed();
+    expect(ids).toHaveLength(UNITS.length);
+    for (const unit of WORKERS) expect(ids.filter((id) => id.includes(`-${unit}-`))).toHaveLength(1);
   });
 
   it('reloads', async () => {
-    await sh('systemctl reload cardpoll.service');
-    await waitFor(async () => (await inLog('configuration reloaded')) === 2, { what: 'both to reload' });
-    expect(await show('ActiveState')).toBe('active');
+    await sh("systemctl reload 'cardpoll*.service'");
+    await waitFor(async () => `${await inLogs('configuration reloaded')}` === '1,1,1,1', {
+      what: 'all to reload',
+    });
+    expect(await states()).toEqual(UP);
   });
 
-  it('is started again when it is killed, and when it is frozen', async () => {
-    for (const [restarts, signal] of [
-      ['1', 'KILL'],
-      ['2', 'STOP'],
-    ] as const) {
-      await sh(`systemctl kill --kill-who=main --signal=${signal} cardpoll.service`);
-      await waitFor(async () => (await show('NRestarts')) === restarts, { what: signal });
-      await waitFor(async () => (await show('ActiveState')) === 'active', {
-        what: 'the unit to be active again',
-      });
-    }
-  });
+  it.each(['cardpoll', 'cardpoll@2'])(
+    '%s is started again when it is killed, and when it is frozen',
+    async (unit) => {
+      const others = async () =>
+        Promise.all(UNITS.filter((one) => one !== unit).map((one) => show('NRestarts', one)));
+      const before = await others();
+      for (const [restarts, signal] of [
+        ['1', 'KILL'],
+        ['2', 'STOP'],
+      ] as const) {
+        await sh(`systemctl kill --kill-who=main --signal=${signal} ${unit}.service`);
+        await waitFor(async () => (await show('NRestarts', unit)) === restarts, { what: signal });
+        await waitFor(async () => (await show('ActiveState', unit)) === 'active', {
+          what: 'the unit to be active again',
+        });
+      }
+      expect(await others()).toEqual(before);
+      expect(await states()).toEqual(UP);
+    },
+  );
 
-  it('drains on stop', async () => {
-    const cli = (...args: string[]) => runCli(args, { env: { CARDPOLL_URL: url } });
+  it('drains on stop, each instance its own calls', async () => {
     for (const id of ['1', '2', '3', '4'])
       expect(await cli('configs', 'set', id, '--interval-seconds', '2', '--yes')).toMatchObject({ code: 0 });
     const rows = Array.from({ length: 300 }, (_, n) => `${n + 1},${8986000000000000000n + BigInt(n)},1,1`);
     const input = `card_id,iccid,carrier_id,status\n${rows.join('\n')}\n`;
-    expect(await runCli(['cards', 'import', '-'], { env: { CARDPOLL_URL: url }, input })).toMatchObject({
+    expect(
+      await runCli(['cards', 'import', '-', '--yes'], { env: { CARDPOLL_URL: url }, input }),
+    ).toMatchObject({
       code: 0,
+      stderr: '',
     });
-    await waitFor(async () => (await fleet.truth()).in_flight > 5, { what: 'calls in flight' });
-    await sh('systemctl stop cardpoll.service');
-    expect([await show('ActiveState'), await show('Result')]).toEqual(['inactive', 'success']);
+    const stopped = async (unit: string) => {
+      await waitFor(async () => (await fleet.truth()).in_flight > 5, { what: 'calls in flight' });
+      await sh(`systemctl stop ${unit}.service`);
+      expect([await show('ActiveState', unit), await show('Result', unit)]).toEqual(['inactive', 'success']);
+    };
+    for (const unit of WORKERS) {
+      await waitFor(async () => Number(await sh(`grep -c '"path":"/card/' ${logOf(unit)} || true`)) > 0, {
+        what: `${unit} to poll`,
+      });
+      await stopped(unit);
+      expect((await listed()).filter((id) => id.includes(unit))).toEqual([]);
+    }
+    await stopped('cardpoll');
     expect((await fleet.truth()).in_flight).toBe(0);
-    expect(await inLog('drain took too long: leases will end by themselves')).toBe(0);
+    expect(await inLogs('drain took too long: leases will end by themselves')).toEqual([0, 0, 0, 0]);
   });
 
   it('has not failed when a cleanup that is waited for is stopped, as by an upgrade', async () => {
@@ -102,7 +146,8 @@ describe.runIf(systemd !== null)('cardpoll.service', () => {
   });
 
   it('stays down with a configuration that cannot work', async () => {
-    await sh('echo "nonsense: 1" >>/etc/cardpoll/cardpoll.yaml; systemctl start cardpoll.service || true');
-    expect([await show('ActiveState'), await show('ExecMainStatus')]).toEqual(['failed', '78']);
+    await sh(`echo "processes: 4" >>/etc/cardpoll/cardpoll.yaml; systemctl start ${UNITS.join(' ')} || true`);
+    for (const unit of UNITS)
+      expect([await show('ActiveState', unit), await show('ExecMainStatus', unit)]).toEqual(['failed', '78']);
   });
 });

@@ -24,8 +24,11 @@ const PRESENT = manifest.version;
 const NEXT = `${Number(PRESENT.split('.')[0]) + 1}.0.0`;
 const UNABLE = `${Number(PRESENT.split('.')[0]) + 2}.0.0`;
 const SAYS = 'cardpoll: gateway.url: this version wants another one';
-/** Everything that runs when the upgrade begins; the last two were started and never enabled. */
-const RUNNING = ['cardpoll.service', 'cardpoll-worker@1.service', 'cardpoll-cleanup.timer'];
+/**
+ * Everything that runs when the upgrade begins; the last two were started and never enabled. Instances are started, enabled and
+ * changed under the name that they had in 0.2.
+ */
+const RUNNING = ['cardpoll.service', 'cardpoll@1.service', 'cardpoll-cleanup.timer'];
 const CONFIG = '/etc/cardpoll/cardpoll.yaml';
 const SECRETS = ['cardpoll.admin_tokens', 'cardpoll.database_url'];
 const ADMINS_LINE = '# As I want it.';
@@ -93,7 +96,7 @@ async function importCards(first: number, count: number, allowanceMb: number | '
   );
   const file = join(packages, 'cards.csv');
   writeFileSync(file, ['card_id,iccid,carrier_id,status,allowance_mb', ...rows, ''].join('\n'));
-  await cli('cards', 'import', file);
+  await cli('cards', 'import', file, '--yes');
 }
 
 /** Waits until each of the first cards got `turns` more turns with `flow` and `card_status`. */
@@ -135,7 +138,10 @@ describe('the Debian package', () => {
       done
       systemctl daemon-reload
       systemctl enable cardpoll-worker@2.service
-      systemctl start ${RUNNING.join(' ')}`);
+      systemctl start ${RUNNING.join(' ').replace('cardpoll@', 'cardpoll-worker@')}`);
+    expect(await sh('systemctl show --value --property=Names cardpoll@2.service')).toContain(
+      'cardpoll-worker@2',
+    );
     expect(await states()).toEqual(UP);
     for (const id of ['1', '2', '3', '4'])
       await cli('configs', 'set', id, '--interval-seconds', `${INTERVAL_SECONDS}`, '--yes');
@@ -153,8 +159,8 @@ describe('the Debian package', () => {
     expect(await install(debs.next)).toContain('apt-get ended with 0');
 
     expect(await states()).toEqual(UP);
-    expect(await state('cardpoll-worker@2.service')).toBe('inactive');
-    for (const unit of ['cardpoll', 'cardpoll-worker@1']) {
+    expect(await state('cardpoll@2.service')).toBe('inactive');
+    for (const unit of ['cardpoll', 'cardpoll@1']) {
       expect(await lives(unit), unit).toBe('started\nsuccess exited 0\nstarted');
     }
     expect(await (await fetch(`${url}/version`)).json()).toMatchObject({ version: NEXT });
@@ -228,7 +234,7 @@ describe('the Debian package', () => {
     );
     expect(await states()).toEqual(['failed', 'failed', 'active']);
     expect(await sh('systemctl status --no-pager cardpoll.service || true')).toContain('nonsense');
-    await sh(`sed -i '/^nonsense/d' ${CONFIG}; systemctl start cardpoll.service cardpoll-worker@1.service`);
+    await sh(`sed -i '/^nonsense/d' ${CONFIG}; systemctl start cardpoll.service cardpoll@1.service`);
     expect(await states()).toEqual(UP);
   });
 
@@ -236,7 +242,7 @@ describe('the Debian package', () => {
     expect(await apt('remove cardpoll')).toContain('apt-get ended with 0');
     expect(await sh("systemctl list-units --plain --no-legend 'cardpoll*'")).toBe('');
     expect(await sh('pgrep --uid cardpoll --list-full || true')).toBe('');
-    for (const unit of ['cardpoll', 'cardpoll-worker@1']) {
+    for (const unit of ['cardpoll', 'cardpoll@1']) {
       expect(await sh(`tail -n 1 /var/log/${unit}.lives`), unit).toBe('success exited 0');
     }
     expect(
@@ -254,8 +260,8 @@ describe('the Debian package', () => {
     ).toEqual([
       '/etc/systemd/system/cardpoll-worker@.service.d',
       '/etc/systemd/system/cardpoll.service.d',
-      '/var/log/cardpoll-worker@1.lives',
       '/var/log/cardpoll.lives',
+      '/var/log/cardpoll@1.lives',
     ]);
   });
 });

@@ -28,7 +28,7 @@ const CLOSING: Readonly<Record<string, string>> = {
   '`': '`',
 };
 /** What runs where the command was typed: its errors are no answers. */
-const OF_COMMANDS = /^(cli|config|log-search|dashboard|supervision)\/|^api\/client/;
+const OF_COMMANDS = /^(cli|config|log-search|dashboard)\/|^api\/client|^platform\/service-manager/;
 
 export function errorCodesIn(tree: readonly Source[]): ErrorCode[] {
   const constants = new Map<string, string>();

@@ -33,7 +33,6 @@ const MAY_IMPORT = table(`
   log-search     -> domain, platform
   cli style      -> type of cli, type of api client, domain
   cli            -> api client, cli style, log-search, dynamic dashboard, config, domain, platform
-  supervision    -> domain, platform
   wiring         -> everything
   main           -> wiring, cli, platform
 `);
@@ -43,8 +42,8 @@ const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^store\/(ports|sql|postgres|pglite|redis|memory)\//, 'store $1'],
   [/^api\/client\//, 'api client'],
   [/^cli\/output\/((style|line|table|width|fleet-lines)\.ts$|reports\/)/, 'cli style'],
-  [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|supervision|cli)\//, '$1'],
-  [/^(wiring|serve|signals|reload|supervise|stores|(store|gateway)-commands|doctor|demo)\.ts$/, 'wiring'],
+  [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|cli)\//, '$1'],
+  [/^(wiring|serve|signals|reload|stores|(store|gateway)-commands|doctor|demo)\.ts$/, 'wiring'],
   [/^main\.ts$/, 'main'],
 ];
 
@@ -63,7 +62,7 @@ const PACKAGE_HOME: Readonly<Record<string, RegExp>> = {
   commander: /^cli\//,
   pino: /^platform\//,
   undici: /^gateway\//,
-  koffi: /^supervision\//,
+  koffi: /^platform\/service-manager\.ts$/,
 };
 
 const RULES: ReadonlyArray<{ what: string; pattern: RegExp; allowedIn: RegExp }> = [
@@ -103,7 +102,7 @@ const OWN_TIMERS: ReadonlyArray<readonly [reason: string, files: RegExp]> = [
     /^operations\/repeatable-requests\.ts$/,
   ],
   ['plays a gateway, and its troubles', /^(gateway\/simulated-gateway|demo)\.ts$/],
-  ['watches over processes', /^supervision\//],
+  ['beats for the service manager only while the event loop runs', /^platform\/service-manager\.ts$/],
   ['paints a screen, or waits for a key', /^(dashboard|cli\/ask|log-search\/threads)\b/],
 ];
 

@@ -159,7 +159,7 @@ export class Instance {
     );
   }
 
-  /** As a daemon does, which a supervisor starts again until its start succeeds. */
+  /** As a daemon does, which a service manager starts again until its start succeeds. */
   async start(): Promise<void> {
     await this.#digest.start();
     for (;;) {

@@ -202,7 +202,7 @@ export class World {
     return this.instances.filter(({ state }) => state === 'up');
   }
 
-  /** The supervisor starts another one in its place. */
+  /** The service manager starts another one in its place. */
   died(instance: Instance): void {
     if (instance.state === 'dead') return;
     instance.kill();

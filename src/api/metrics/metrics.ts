@@ -23,15 +23,6 @@ interface MetricsSources extends Pick<Operations, 'stats' | 'init' | 'history' |
   readonly instruments: Instruments;
   readonly refusals: Refusals;
   readonly version: string;
-  /** Set if this is one of several processes. */
-  readonly siblings?: Siblings;
-}
-
-/** The other processes of a daemon, as the one that serves knows them. */
-export interface Siblings {
-  /** The number of this process among them. */
-  readonly number: number;
-  readonly others: { readonly problems: readonly string[]; readonly numbers: readonly (readonly object[])[] };
 }
 
 const INIT_STATUSES = ['pending', 'running', 'completed', 'stuck'] as const;
@@ -42,8 +33,7 @@ export class Metrics {
   readonly #own: OwnNumbers;
 
   constructor(private readonly sources: MetricsSources) {
-    const { instance, instruments, siblings } = sources;
-    this.#own = new OwnNumbers(instance, instruments, siblings?.number ?? null);
+    this.#own = new OwnNumbers(sources.instance, sources.instruments);
   }
 
   /** The exposition text. While a store is away the fleet's numbers are missing and cardpoll_stores_up is 0. */
@@ -51,8 +41,7 @@ export class Metrics {
     const fleet = await readFleet(this.sources);
     const parts = [this.#instance(fleet !== null)];
     if (fleet !== null) parts.push(fleetMetrics(fleet));
-    const own = this.#own.text(this.sources.siblings?.others.numbers ?? []);
-    return (await Promise.all([own, ...parts.map((registry) => registry.metrics())])).join('\n');
+    return (await Promise.all([this.#own.text(), ...parts.map((registry) => registry.metrics())])).join('\n');
   }
 
   #instance(storesUp: boolean): Registry {

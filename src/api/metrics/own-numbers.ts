@@ -1,7 +1,6 @@
 // The metrics of one process, as opposed to those of the fleet: its memory and event loop, whether it leads, the log lines
-// it lost, and what it counted and timed. metrics.ts serves them; a process that serves nothing itself hands them over to
-// the one that does, which distinguishes them by the label `process` (0 to one less than the number of processes).
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+// it lost, and what it counted and timed. metrics.ts serves them.
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type Instruments, PREFIX } from './instruments.ts';
 
 /** The numbers of this instance. */
@@ -16,15 +15,11 @@ export interface InstanceState {
 
 export class OwnNumbers {
   readonly #registry = new Registry();
-  /** The instruments have one of their own: they go on counting when a server tries the next port. */
+  /** The instruments have one of their own: they count before the server is open. */
   readonly #registries: readonly Registry[];
 
-  /** @param process its number among several; null where it is the only one. */
-  constructor(instance: () => InstanceState, instruments: Instruments, process: number | null) {
+  constructor(instance: () => InstanceState, instruments: Instruments) {
     this.#registries = [this.#registry, instruments.registry];
-    if (process !== null) {
-      for (const registry of this.#registries) registry.setDefaultLabels({ process: String(process) });
-    }
     collectDefaultMetrics({ prefix: PREFIX, register: this.#registry });
     new Gauge({
       name: `${PREFIX}leader`,
@@ -65,22 +60,8 @@ export class OwnNumbers {
     });
   }
 
-  /** In the JSON form of prom-client, to be sent to another process. */
-  async json(): Promise<object[]> {
-    const metrics = await Promise.all(this.#registries.map((registry) => registry.getMetricsAsJSON()));
-    return metrics.flat();
-  }
-
-  /** The exposition text. @param others what json() gave in other processes. */
-  async text(others: readonly (readonly object[])[]): Promise<string> {
-    if (others.length === 0) {
-      const texts = await Promise.all(this.#registries.map((registry) => registry.metrics()));
-      return texts.join('\n');
-    }
-    // Each has a label of its own, so nothing is added up; by default some would be averaged or left out.
-    const all = [await this.json(), ...others].map((one) =>
-      one.map((metric) => ({ ...metric, aggregator: 'sum' })),
-    );
-    return AggregatorRegistry.aggregate(all).metrics();
+  /** The exposition text. */
+  async text(): Promise<string> {
+    return (await Promise.all(this.#registries.map((registry) => registry.metrics()))).join('\n');
   }
 }

@@ -1,4 +1,4 @@
-// What supervisors, load balancers and tools ask: alive, ready, version, API description, which are public, and metrics.
+// What service managers, load balancers and tools ask: alive, ready, version, API description, which are public, and metrics.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { systemClock } from '../../platform/clock.ts';

@@ -1,5 +1,6 @@
 // `cardpoll daemon`: reads its configuration and hands it to the composition root.
 import { loadDaemonConfig } from '../../config/load-config.ts';
+import { GONE_SETTINGS } from '../../config/settings/gone.ts';
 import { DAEMON_FLAGS } from '../../config/settings/settings.ts';
 import { defineCommand } from '../command.ts';
 
@@ -9,18 +10,19 @@ export const daemon = defineCommand({
   examples: [
     'cardpoll daemon --gateway-url http://gateway:8080  # with embedded stores, for a trial',
     'cardpoll daemon --config /etc/cardpoll/cardpoll.yaml  # all settings from a file',
-    'cardpoll daemon --config cardpoll.yaml --processes auto  # on all cores',
     'cardpoll daemon --config cardpoll.yaml --roles worker  # one more worker',
   ],
   settings: DAEMON_FLAGS,
+  gone: { '--processes': GONE_SETTINGS.processes ?? '' },
   run: async ({ configInputs, launchers, io }) => {
     const load = () => loadDaemonConfig(configInputs);
     const config = await load();
     return launchers.daemon(config, load, (url) => {
-      // A supervisor reads the log. Only an operator at a terminal needs this line.
+      // A service manager reads the log. Only an operator at a terminal needs this line.
       if (io.stderr.isTTY !== true) return;
       const logs = config.logDir === null ? 'logging here' : `logs in ${config.logDir}`;
-      io.stderr.write(`cardpoll daemon: listening on ${url}, ${logs}; Ctrl-C stops it\n`);
+      const where = url === null ? 'running without a port' : `listening on ${url}`;
+      io.stderr.write(`cardpoll daemon: ${where}, ${logs}; Ctrl-C stops it\n`);
     });
   },
 });

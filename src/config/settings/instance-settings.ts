@@ -1,18 +1,5 @@
 // Settings of one instance: what it does, where it listens and logs. Part of the settings table (settings.ts).
-import { availableParallelism } from 'node:os';
-import {
-  BadValue,
-  HOST_PORT,
-  type HostPort,
-  integer,
-  type Kind,
-  listOf,
-  oneOf,
-  parseOr,
-  shown,
-  TIME_ZONE,
-  text,
-} from '../kinds.ts';
+import { formed, HOST_PORT, type HostPort, listOf, oneOf, TIME_ZONE, text } from '../kinds.ts';
 import { optional, section, withDefault } from './setting.ts';
 
 export const ROLES = ['worker', 'api', 'scheduler'] as const;
@@ -21,26 +8,8 @@ type Role = (typeof ROLES)[number];
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Default address for the probes of an instance without the role api, and how many ports it tries from there. */
-export const USUAL_PROBE_LISTEN: HostPort & { readonly ports: number } = {
-  host: '127.0.0.1',
-  port: 7481,
-  ports: 101,
-};
-
-const COUNT = integer({ min: 1, max: 256 });
-
-/** A number, or `auto` for one per core. */
-const PROCESS_COUNT: Kind<number> = {
-  accepts: `${COUNT.accepts}, or auto`,
-  parse: (raw) =>
-    raw === 'auto'
-      ? availableParallelism()
-      : parseOr(
-          () => COUNT.parse(raw),
-          () => new BadValue(`${shown(raw)} is not a ${PROCESS_COUNT.accepts}`),
-        ),
-};
+/** It becomes part of the id of the instance, which is in Redis, logs and URLs. */
+const INSTANCE_NAME = formed('name of 1 to 64 letters, digits and . _ @ : -', /^[\w.@:-]{1,64}$/);
 
 export const INSTANCE = section('', '', {
   listen: withDefault({
@@ -49,12 +18,11 @@ export const INSTANCE = section('', '', {
     default: { host: '127.0.0.1', port: 7480 },
     doc: 'Address of the admin API. An address that is not loopback needs admin tokens.',
   }),
-  /** Used by an instance without the role api. null: the default address, or the next free port. */
+  /** Used by an instance without the role api. null: it listens nowhere. */
   probeListen: optional<HostPort>({
     flag: '--probe-listen',
     kind: HOST_PORT,
-    defaultText: `${USUAL_PROBE_LISTEN.host}:${USUAL_PROBE_LISTEN.port}, or the next free port`,
-    doc: 'Address of /livez, /readyz, /metrics and /version on an instance without the role api. An address that is not loopback needs admin tokens.',
+    doc: 'Address of /livez, /readyz, /metrics and /version on an instance without the role api, which otherwise opens no port. An address that is not loopback needs admin tokens.',
   }),
   roles: withDefault<readonly Role[]>({
     flag: '--roles',
@@ -62,12 +30,12 @@ export const INSTANCE = section('', '', {
     default: ROLES,
     doc: 'Roles of this instance.',
   }),
-  /** With more than one, the processes run under a supervisor. */
-  processes: withDefault({
-    flag: '--processes',
-    kind: PROCESS_COUNT,
-    default: 1,
-    doc: 'Number of worker processes under one supervisor, to use several cores; auto: one per core. More than one needs Redis and PostgreSQL.',
+  /** null: the process id. */
+  instanceName: optional({
+    flag: '--instance-name',
+    kind: INSTANCE_NAME,
+    defaultText: 'the process id',
+    doc: 'Name of this instance in lists and logs, after the name of its host.',
   }),
   timeZone: withDefault({
     flag: '--time-zone',

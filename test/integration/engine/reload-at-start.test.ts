@@ -24,21 +24,19 @@ it('calls the gateway with the token that was rotated before the first call', as
     '--log-dir': logDir,
   };
   const load = (token: string) => loadDaemonConfig({ flags, env: { CARDPOLL_GATEWAY_TOKEN: token } });
-  const hangups = new Hangups();
   try {
     await startDaemon(await load('of-monday'), teardown, {
       prepare: async (records) => {
         await records.cards.importChunk([...demoCards(500)]);
-        hangups.come();
+        process.emit('SIGHUP');
         const log = () => readFileSync(join(logDir, 'worker.log'), 'utf8');
         await vi.waitFor(() => expect(log()).toContain('configuration reloaded'), { timeout: 10_000 });
       },
       refuse: () => {},
       load: () => load('of-tuesday'),
       listening: () => {},
-      hangups,
-      overseer: null,
-      link: null,
+      hangups: new Hangups(),
+      serviceManager: null,
     });
     await vi.waitFor(() => expect(gateway.requests).not.toEqual([]), { timeout: 20_000 });
     expect(gateway.requests[0]?.headers.authorization).toBe('Bearer of-tuesday');

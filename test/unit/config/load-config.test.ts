@@ -1,5 +1,4 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hashOf } from '../../../src/config/admin-tokens.ts';
@@ -103,7 +102,7 @@ describe('daemon configuration', () => {
       listen: { host: '127.0.0.1', port: 7480 },
       probeListen: null,
       roles: ['worker', 'api', 'scheduler'],
-      processes: 1,
+      instanceName: null,
       stores: { kind: 'embedded', dataDir: '/home/sre/.local/state/cardpoll' },
       timeZone: 'Asia/Shanghai',
       logDir: null,
@@ -244,20 +243,23 @@ describe('rules', () => {
     expect(noRedis.message).toMatch(/database_url is set but redis_url is not.*--redis-url/);
   });
 
-  it('runs several processes only where that can work', async () => {
-    const external = { '--redis-url': REDIS, '--database-url': DATABASE };
-    const several = (flags: Record<string, string>) => daemon({ flags, env: { CARDPOLL_PROCESSES: '4' } });
-    expect(await several(external)).toMatchObject({ processes: 4 });
-    const { processes } = await daemon({ flags: { ...external, '--processes': 'auto' } });
-    expect(processes).toBe(availableParallelism());
-    expect((await refusal(several({}))).message).toMatch(
-      /processes is 4, but the embedded stores.*--redis-url/,
-    );
-    expect((await refusal(several({ ...external, '--roles': 'api' }))).message).toMatch(/role worker/);
-    for (const wrong of ['0', '257', 'all', '2.5']) {
-      const attempt = daemon({ flags: { ...external, '--processes': wrong } });
-      expect((await refusal(attempt)).message).toMatch(/is not a whole number, 1 to 256, or auto/);
+  it('says what to use instead of a setting that is gone', async () => {
+    for (const old of [{ yaml: 'processes: 4\n' }, { env: { CARDPOLL_PROCESSES: 'auto' } }]) {
+      const { kind, message } = await refusal(daemon(old));
+      expect(kind).toBe('config');
+      expect(message).toMatch(/(:1: processes|CARDPOLL_PROCESSES) is gone: .*cardpoll@1/);
     }
+  });
+
+  it('names an instance with a few plain characters', async () => {
+    expect(await daemon({})).toMatchObject({ instanceName: null });
+    expect(await daemon({ flags: { '--instance-name': 'cardpoll@3' } })).toMatchObject({
+      instanceName: 'cardpoll@3',
+    });
+    for (const wrong of ['a b', '../x', 'x'.repeat(65), 'é'])
+      expect((await refusal(daemon({ flags: { '--instance-name': wrong } }))).message).toContain(
+        'is not a name',
+      );
   });
 
   it('bounds connections', async () => {

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const SHIPPED = join(ROOT, 'deploy/systemd');
-const SERVICES = ['cardpoll.service', 'cardpoll-worker@.service', 'cardpoll-cleanup.service'];
+const SERVICES = ['cardpoll.service', 'cardpoll@.service', 'cardpoll-cleanup.service'];
 const DAEMONS = SERVICES.slice(0, 2);
 const MOST_EXPOSED = 1.4;
 

@@ -9,7 +9,7 @@ const EXCEPTIONS: ReadonlyArray<{ name: RegExp; in: RegExp; why: string }> = [
   { name: /^(NodeJS|NODE_ENV|nodeLibrary)$/, in: /./, why: 'the runtime' },
   {
     name: /^node$/,
-    in: /^(main|supervise)\.ts$|\/(probes|version|inflaters)\.ts$/,
+    in: /^main\.ts$|\/(probes|version|inflaters)\.ts$/,
     why: 'the runtime, its version, its inflate',
   },
   { name: /^node$/, in: /^config\/config-file\.ts$/, why: 'of a YAML document' },

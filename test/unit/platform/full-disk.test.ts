@@ -1,14 +1,6 @@
 // The logs on a file system that is really full: a tmpfs of 256 KiB where the test may mount one, else /dev/full
 // alone, which never has room again by itself.
-import {
-  readdirSync,
-  readFileSync,
-  renameSync,
-  symlinkSync,
-  truncateSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { readdirSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -29,10 +21,9 @@ let problems: string[];
 let missing: number;
 let file: LineFile;
 
-function open(target: string, shared = false): LineFile {
+function open(target: string): LineFile {
   return new LineFile({
     target,
-    shared,
     maxWaiting: MAX_WAITING,
     onProblem: (message) => problems.push(message),
     onRecovered: (dropped) => {
@@ -150,24 +141,5 @@ describe.runIf(mounted)('a disk that fills up and gets room again', () => {
     const numbers = numbersIn(path);
     expect(numbers[0]).toBe(written.length);
     expect(written.length + numbers.length + missing).toBe(total);
-  });
-
-  it('ends a cut line before others write on, where several processes share the file', async () => {
-    file = open(path, true);
-    for (let n = 0; n < 4_000; n++) {
-      file.write(LINE(n));
-      if (n % 100 === 0) await file.flush();
-    }
-    await waitFor(() => problems.length === 1, { what: 'the disk to be full' });
-    const text = readFileSync(path, 'utf8');
-    const cut = text.slice(text.lastIndexOf('\n') + 1);
-    expect(cut).not.toBe('');
-    truncateSync(path, 0); // room again, on the same file
-    await waitFor(() => problems.length === 2, { what: 'the recovery' });
-    await file.close();
-    const [piece, ...lines] = readFileSync(path, 'utf8').replace(/^\0+/, '').split('\n');
-    expect(piece).toBe('');
-    const numbers = lines.slice(0, -1).map((line) => (JSON.parse(line) as { n: number }).n);
-    expect(numbers[0]).toBe(text.split('\n').length - 1);
   });
 });

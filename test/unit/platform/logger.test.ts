@@ -139,14 +139,6 @@ describe('openLogs', () => {
     expect(linesOf('worker.log')).toMatchObject([{ msg: 'kept' }]);
   });
 
-  it('takes a line of another process as it is, to where worker logs', async () => {
-    logs = openLogs({ dir, level: 'error', onProblem });
-    logs.pass('{"level":"info","msg":"of a child"}\n');
-    await logs.close();
-    expect(linesOf('worker.log')).toEqual([{ level: 'info', msg: 'of a child' }]);
-    expect(linesOf('api.log')).toEqual([]);
-  });
-
   it('counts what was dropped of all logs, and logs how much when a log can be written again', async () => {
     mkdirSync(dir, { recursive: true });
     for (const name of ['worker.log', 'access.log']) symlinkSync('/dev/full', join(dir, name));

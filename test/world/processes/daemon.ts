@@ -1,4 +1,4 @@
-// One daemon of a fleet of processes, with its own ways to the stores. It is started anew after it has ended, as by a supervisor.
+// One daemon of a fleet of processes, with its own ways to the stores. It is started anew after it has ended, as by a service manager.
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { BreakableLink } from '../../support/breakable-link.ts';

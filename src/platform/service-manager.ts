@@ -7,8 +7,17 @@
 //
 // Node has no datagrams over Unix sockets, so libc is called through koffi, which ships its binary: this needs no compiler and
 // no helper process, and the unit only needs NotifyAccess=main.
-import { CardpollError, messageOf } from '../platform/errors.ts';
-import type { Condition, Overseer } from './messages.ts';
+import { CardpollError, messageOf } from './errors.ts';
+
+/** The condition of this process. */
+export interface Condition {
+  /** Why it is not ready, one sentence each; empty when it is ready. */
+  readonly problems: readonly string[];
+  /** Names of the parts that are stuck, so that only a restart helps; empty when none is. */
+  readonly stuck: readonly string[];
+  /** One line for people. */
+  readonly status: string;
+}
 
 /** How often the condition is checked, unless the watchdog needs it more often. */
 const LOOK_EVERY_MS = 1_000;
@@ -36,7 +45,7 @@ function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv, pid: num
   return forThis && micros > 0 ? micros / 1_000 : null;
 }
 
-class ServiceManager implements Overseer {
+export class ServiceManager {
   #timer: NodeJS.Timeout | undefined;
   #ready = false;
   #status = '';
@@ -46,6 +55,7 @@ class ServiceManager implements Overseer {
     private readonly watchdogMs: number | null,
   ) {}
 
+  /** Checks the condition periodically from now on. */
   watch(condition: () => Condition): void {
     const look = () => this.#look(condition());
     look();
@@ -55,7 +65,7 @@ class ServiceManager implements Overseer {
     this.#timer.unref();
   }
 
-  /** Sends READY=1 also when the work fails: then the old configuration is still in force. */
+  /** Runs `work`, which reloads the configuration. Sends READY=1 also when it fails: then the old configuration is still in force. */
   async reload(work: () => Promise<void>): Promise<void> {
     if (!this.#ready) return work();
     const micros = process.hrtime.bigint() / 1_000n;
@@ -67,6 +77,7 @@ class ServiceManager implements Overseer {
     }
   }
 
+  /** Reports that the process shuts down, within this many milliseconds. */
   stopping(withinMs: number): void {
     clearInterval(this.#timer);
     this.send(`STOPPING=1\nSTATUS=ending\nEXTEND_TIMEOUT_USEC=${Math.round(withinMs * 1_000)}`);
