@@ -37,6 +37,25 @@ export function sqlMigrations(
   list: readonly Migration[] = MIGRATIONS,
   lockWaitMs = LOCK_WAIT_MS,
 ): Migrations {
+  const own = list.map(({ id }) => id);
+  const lastNumber = Math.max(...own.map(numberOf));
+
+  /** Two migrations of one number are of two lines of development; the numbers of later releases are larger. */
+  async function readApplied(runner: SqlRunner): Promise<Map<string, AppliedRow>> {
+    const db = sql.on(runner);
+    const rows = (await db.scalar<boolean>('tablePresent')) ? await db.rows<AppliedRow>('applied') : [];
+    const foreign = rows.find(({ id }) => !own.includes(id) && numberOf(id) <= lastNumber);
+    if (foreign === undefined) return new Map(rows.map((row) => [row.id, row]));
+    throw new CardpollError(
+      'config',
+      'development_database',
+      `the database was migrated by a development build of cardpoll (migration ${foreign.id}), which no release can use`,
+      {
+        hint: 'Restore the backup from before that build, or begin with an empty database or data directory.',
+      },
+    );
+  }
+
   function missing(applied: Map<string, AppliedRow>): Migration[] {
     return list.filter((migration) => {
       const row = applied.get(migration.id);
@@ -67,7 +86,6 @@ export function sqlMigrations(
   return {
     async status() {
       const applied = await readApplied(client);
-      const own = list.map(({ id }) => id);
       const newer = [...applied.keys()].filter((id) => !own.includes(id)).sort();
       return [...own, ...newer].map((id) => ({
         id,
@@ -107,8 +125,6 @@ function checksumOf(migration: Migration): string {
   return createHash('sha256').update(migration.sql).digest('hex');
 }
 
-async function readApplied(runner: SqlRunner): Promise<Map<string, AppliedRow>> {
-  const db = sql.on(runner);
-  const rows = (await db.scalar<boolean>('tablePresent')) ? await db.rows<AppliedRow>('applied') : [];
-  return new Map(rows.map((row) => [row.id, row]));
+function numberOf(id: string): number {
+  return Number.parseInt(id, 10);
 }

@@ -97,6 +97,25 @@ describe.each(
     expect((await sqlMigrations(client).status()).some(({ newer }) => newer)).toBe(false);
   });
 
+  it.each(['0013_fleet', '0014_safeguards'])(
+    'refuses a database of a development build, with its %s',
+    async (id) => {
+      await sqlMigrations(client, MIGRATIONS.slice(0, ALL.indexOf('0012_types') + 1)).up();
+      await client.query(`INSERT INTO cardpoll_migrations (id, checksum) VALUES ('${id}', '-')`);
+      const refused = {
+        kind: 'config',
+        code: 'development_database',
+        message: expect.stringContaining(`a development build of cardpoll (migration ${id})`),
+        hint: expect.stringContaining('Restore the backup'),
+      };
+      await expect(sqlMigrations(client).up()).rejects.toMatchObject(refused);
+      await expect(sqlMigrations(client).status()).rejects.toMatchObject(refused);
+      expect(await client.query('SELECT count(*)::integer AS applied FROM cardpoll_migrations')).toEqual([
+        { applied: 13 },
+      ]);
+    },
+  );
+
   it('refuses a file that changed after it was applied, and applies nothing', async () => {
     await sqlMigrations(client, MIGRATIONS.slice(0, 2)).up();
     const edited = MIGRATIONS.map((each, i) => (i === 1 ? { ...each, sql: `${each.sql} ` } : each));

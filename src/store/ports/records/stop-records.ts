@@ -93,7 +93,7 @@ export interface StopDecision {
   readonly reason: string;
 }
 
-/** Cards that are over their package, run, and have nothing open (migration 0028 has the definition). */
+/** Cards that are over their package, run, and have nothing open (migration 0014 has the definition). */
 interface OverRunning {
   /** Up to OVER_RUNNING_COUNTED. */
   readonly count: number;

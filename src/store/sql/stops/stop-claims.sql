@@ -21,7 +21,7 @@ WHERE c.card_id = ANY ($1::bigint[]) AND NOT c.stopped AND c.allowance_mb IS NOT
 
 -- name: stop_claims.runsOver
 -- Why a card that is over its package in a month runs, and the state of its stop. $1 card id, $2 month. No row: it does not, or a
--- stop is open. Both as over_running (migration 0028) has it.
+-- stop is open. Both as over_running (migration 0014) has it.
 SELECT 'over_running' AS why, (SELECT s.state FROM card_stops s WHERE s.card_id = $1::bigint AND s.month = $2::date) AS stop
 FROM over_running($2::date) o
 WHERE o.card_id = $1::bigint
@@ -36,9 +36,9 @@ WHERE s.card_id = $1::bigint AND s.month = $2::date AND s.state IN ('dismissed',
 -- name: stop_claims.claim
 -- Claims the right to stop cards that the gateway shows running, those that are over their package or whose stop an operator
 -- ordered: card, allowance and usage are those of this moment and not those the caller knows from a cache. One statement: nothing
--- can change between the check and the claim, and two racing callers meet on the row's unique key. judge_stop (migration 0029)
+-- can change between the check and the claim, and two racing callers meet on the row's unique key. judge_stop (migration 0014)
 -- applies the rules and counts the stop; it locks its row before the stop, as every statement that counts does. A stop that
--- does not spare its card any more (migration 0026) begins anew: the former one is counted already.
+-- does not spare its card any more (migration 0014) begins anew: the former one is counted already.
 -- The same statement looks at many cards: it takes nothing then, and answers `open` where a claim would be granted.
 -- $1 card ids, each once: one, if $10, $2 month, $3 lease in ms, $4 mode of the settings, $5 stops an hour, $6 stops a day (NULL: no
 -- limit), $7 actor and $8 role of an audit entry, $9 ICCIDs of the SIMs that the gateway shows running, and that would be called,

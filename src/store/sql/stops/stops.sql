@@ -47,7 +47,7 @@ LEFT JOIN LATERAL (SELECT hold_over_at(s) AS over_at) AS hold ON s.state = 'held
 WHERE s.state = ANY ($1::text[])
   AND coalesce(s.completed_at, s.requested_at) >= coalesce(to_timestamp($2::float8 / 1000), '-infinity')
   AND ($3::integer IS NULL OR c.carrier_id = $3::integer)
-  -- As over_running (migration 0028) has it.
+  -- As over_running (migration 0014) has it.
   AND (NOT $4::boolean OR EXISTS (
     SELECT FROM cards k JOIN card_usage u ON u.card_id = k.card_id AND u.month = s.month
     WHERE k.card_id = s.card_id AND NOT k.stopped AND u.used_mb > k.allowance_mb AND NOT u.closed
@@ -66,7 +66,7 @@ WHERE s.state = ANY ($1::text[])
   AND ($3::integer IS NULL OR EXISTS (
     SELECT FROM cards c WHERE c.card_id = s.card_id AND c.carrier_id = $3::integer
   ))
-  -- As over_running (migration 0028) has it.
+  -- As over_running (migration 0014) has it.
   AND (NOT $4::boolean OR EXISTS (
     SELECT FROM cards k JOIN card_usage u ON u.card_id = k.card_id AND u.month = s.month
     WHERE k.card_id = s.card_id AND NOT k.stopped AND u.used_mb > k.allowance_mb AND NOT u.closed
