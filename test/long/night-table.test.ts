@@ -26,6 +26,7 @@ let factor = 1;
 /** Megabytes that a card has used, a little more at each reading. */
 const readings = new Map<string, number>();
 const table: string[] = [];
+let locker: pg.Client | null = null;
 
 const healthy: Script = ({ interfaceName, iccid }) => {
   if (interfaceName !== 'flow') return { body: HEALTHY[interfaceName], delayMs: 20 };
@@ -103,6 +104,28 @@ const NIGHTS: readonly Night[] = [
     wakes: true,
     begin: () => readOnly('on'),
     end: () => readOnly('off'),
+  },
+  {
+    night: 'the table of cards is locked',
+    named: /cards could not be read|database_outage/,
+    wakes: true,
+    begin: async () => {
+      locker = new pg.Client({ connectionString: fleet.databaseUrl });
+      await locker.connect();
+      await locker.query('BEGIN; LOCK TABLE cards IN ACCESS EXCLUSIVE MODE');
+    },
+    end: async () => locker?.end(),
+  },
+  {
+    night: 'the table of stops is locked',
+    named: /card_stops|results|database_outage/,
+    wakes: true,
+    begin: async () => {
+      locker = new pg.Client({ connectionString: fleet.databaseUrl });
+      await locker.connect();
+      await locker.query('BEGIN; LOCK TABLE card_stops IN ACCESS EXCLUSIVE MODE');
+    },
+    end: async () => locker?.end(),
   },
   {
     night: 'readings are 1,000 times too much',

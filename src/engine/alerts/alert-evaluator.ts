@@ -7,6 +7,7 @@ import { causeOf, isLate, TOLD_APART } from '../../domain/alerts/alert-cause.ts'
 import { RULE_TYPE_FACTS, type TaskConditions } from '../../domain/alerts/alert-rule.ts';
 import { type AlertEvent, holds, nextEvent } from '../../domain/alerts/alert-transition.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
+import { withTimeout } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LoopService } from '../../platform/loop.ts';
 import { readFleet } from '../../store/ports/live/fleet-reading.ts';
@@ -22,6 +23,8 @@ import type { LeaderMeans } from '../leadership.ts';
 
 /** A new leader starts to evaluate within this time. */
 const FOLLOWER_REST_MS = 500;
+/** Metrics from the records that take longer are not known in this pass. */
+const READ_WITHIN_MS = 3_000;
 /** An alert ends when its condition has not held in any pass of this time: what a slow gateway answers in between is no recovery. */
 const RECOVERED_AFTER_MS = 60_000;
 
@@ -51,9 +54,9 @@ export class AlertEvaluator extends LoopService<
     const read = new Set(rules.map(({ rule }) => RULE_TYPE_FACTS[rule.ruleType].reads));
     const [fleet, unconfirmedStops, control, over, condition] = await Promise.all([
       readFleet(live),
-      read.has('unconfirmedStops') ? stops.unconfirmed() : null,
-      read.has('heldStops') ? stopControl.read() : null,
-      read.has('overRunning') ? stops.overRunning() : null,
+      read.has('unconfirmedStops') ? this.#inTime(stops.unconfirmed()) : null,
+      read.has('heldStops') ? this.#inTime(stopControl.read()) : null,
+      read.has('overRunning') ? this.#inTime(stops.overRunning()) : null,
       read.has('condition') ? conditions() : null,
     ]);
     const heldStops = control?.held ?? null;
@@ -91,6 +94,22 @@ export class AlertEvaluator extends LoopService<
     await this.#explain(transitions, rules);
     for (const applied of await alerts.apply(transitions)) this.#report(applied);
     return intervalMs;
+  }
+
+  /**
+   * @returns null: not known, so the alerts of that metric stay as they are. A table that cannot be read must not keep the rules
+   * that would tell of it from being evaluated.
+   */
+  async #inTime<T>(read: Promise<T>): Promise<T | null> {
+    let value: T | null = null;
+    const known = read.then(
+      (answer) => {
+        value = answer;
+      },
+      (error) => this.deps.onError(error, this.deps.intervalMs),
+    );
+    await withTimeout(READ_WITHIN_MS, known, this.deps.clock);
+    return value;
   }
 
   /** Rules that read no conditions fire with a cause, too. */

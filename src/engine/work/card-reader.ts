@@ -17,11 +17,16 @@ const FORGOTTEN_AFTER_MS = 5_000;
 /** Reads that have failed for a shorter time are no outage. */
 const OUTAGE_AFTER_MS = 5_000;
 
+interface ReadProgress {
+  records: 'unasked' | 'asked' | 'answered';
+}
+
 export class CardReader {
   #hits = 0;
   #misses = 0;
   /** Number of reads that timed out and are still running. */
   #late = 0;
+  #isProbing = false;
   /** Times of the first and the last failure since a read succeeded (monotonic clock), and the last one's reason. */
   #failures: {
     readonly firstAt: number;
@@ -66,23 +71,42 @@ export class CardReader {
   /** @returns the cards that exist, by id. @throws CardpollError `unavailable` after a second without an answer. */
   async read(cardIds: readonly number[]): Promise<Map<number, Card>> {
     const askedAt = this.clock.monotonic();
-    const progress = { asksRecords: false };
+    const progress: ReadProgress = { records: 'unasked' };
     const reading = this.#read(cardIds, progress);
     try {
       if (!(await withTimeout(READ_TIMEOUT_MS, reading, this.clock))) throw this.#giveUp(reading);
     } catch (error) {
-      const firstAt = this.failingMs > 0 ? (this.#failures?.firstAt ?? askedAt) : askedAt;
-      const lastAt = this.clock.monotonic();
-      this.#failures = { firstAt, lastAt, reason: messageOf(error), ofRecords: progress.asksRecords };
+      this.#noteFailure(error, askedAt, progress.records === 'asked');
       throw error;
     }
-    this.#failures = null;
+    if (progress.records === 'answered' || this.#failures?.ofRecords !== true) this.#failures = null;
+    else void this.#probe(cardIds.slice(0, 1));
     return reading;
   }
 
   /** Drops cards that were written from the cache, so that they are read again. */
   async forget(cardIds: readonly number[]): Promise<void> {
     if (cardIds.length > 0) await this.cache.drop(cardIds);
+  }
+
+  #noteFailure(error: unknown, askedAt: number, ofRecords: boolean): void {
+    const firstAt = this.failingMs > 0 ? (this.#failures?.firstAt ?? askedAt) : askedAt;
+    this.#failures = { firstAt, lastAt: this.clock.monotonic(), reason: messageOf(error), ofRecords };
+  }
+
+  /** Cards that are cached say nothing about the records: while these fail, one card is read all the same. Nobody waits for it. */
+  async #probe(cardIds: readonly number[]): Promise<void> {
+    if (this.#isProbing) return;
+    this.#isProbing = true;
+    const askedAt = this.clock.monotonic();
+    try {
+      await this.records.byIds(cardIds, READ_TIMEOUT_MS);
+      this.#failures = null;
+    } catch (error) {
+      this.#noteFailure(error, askedAt, true);
+    } finally {
+      this.#isProbing = false;
+    }
   }
 
   #giveUp(reading: Promise<unknown>): CardpollError {
@@ -96,16 +120,16 @@ export class CardReader {
     });
   }
 
-  async #read(cardIds: readonly number[], progress: { asksRecords: boolean }): Promise<Map<number, Card>> {
+  async #read(cardIds: readonly number[], progress: ReadProgress): Promise<Map<number, Card>> {
     const cards = await this.cache.get(cardIds);
     const missing = cardIds.filter((id) => !cards.has(id));
     this.#hits += cardIds.length - missing.length;
     this.#misses += missing.length;
     if (missing.length === 0) return cards;
-    progress.asksRecords = true;
+    progress.records = 'asked';
     const askedAt = this.clock.monotonic();
     const read = await this.records.byIds(missing, ANSWER_TIMEOUT_MS);
-    progress.asksRecords = false;
+    progress.records = 'answered';
     for (const card of read) cards.set(card.cardId, card);
     const isLate = this.clock.monotonic() - askedAt >= READ_TIMEOUT_MS;
     await this.cache.put(read, isLate ? Math.min(LATE_TTL_MS, this.ttlMs) : this.ttlMs);

@@ -28,7 +28,7 @@ import {
 } from '../sql/client/sql-errors.ts';
 import { statements } from '../sql/client/statements.ts';
 import { limitStatements } from '../sql/client/transaction-bounds.ts';
-import { sqlRecordStore } from '../sql/sql-record-store.ts';
+import { boundedClient, sqlRecordStore } from '../sql/sql-record-store.ts';
 import file from './record-store.sql';
 
 const sql = statements(file);
@@ -46,6 +46,8 @@ interface PostgresOptions {
 }
 
 const COMMAND_CONNECTIONS = 8;
+/** Not for cards, results and stops. */
+const KEPT_CONNECTIONS = 2;
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const LOCK_TIMEOUT_MS = 10_000;
@@ -76,7 +78,11 @@ const types: pg.CustomTypesConfig = {
  * outage works once the server is back. Throws `config` for a URL that cannot be read.
  */
 export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore> {
-  return sqlRecordStore('postgres', new PostgresClient(options));
+  const client = new PostgresClient(options);
+  const others = (options.maxConnections ?? COMMAND_CONNECTIONS) - KEPT_CONNECTIONS;
+  return others < 1
+    ? sqlRecordStore('postgres', client)
+    : sqlRecordStore('postgres', boundedClient(client, others), client);
 }
 
 export class PostgresClient implements SqlClient {

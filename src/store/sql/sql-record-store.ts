@@ -34,8 +34,16 @@ const PLACE_WAIT_MS = 5_000;
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): RecordStore {
-  const db = sql.on(client);
+/**
+ * @param kept a client with connections that statements about cards, results and stops never use; absent: there are none. While
+ *   these wait, for a lock or on a disk, over it the fleet is still led, its alerts evaluated, and the trouble explained.
+ */
+export function sqlRecordStore(
+  kind: RecordStore['kind'],
+  client: SqlClient,
+  kept: SqlClient = client,
+): RecordStore {
+  const db = sql.on(kept);
   return {
     kind,
     cards: sqlCards(client),
@@ -43,8 +51,8 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
     stops: sqlStops(client),
     stopControl: sqlStopControl(client),
     resumes: sqlResumes(client),
-    configs: sqlConfigs(client),
-    alerts: sqlAlerts(client),
+    configs: sqlConfigs(kept),
+    alerts: sqlAlerts(kept),
     triggers: sqlTriggers(client),
     cleanup: sqlCleanup(client),
     audit: sqlAudit(client),
@@ -55,12 +63,13 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
         await lockKey(tx, TURN_LOCK_KEY);
         return work(sqlRecordStore(kind, nestedClient(tx)));
       }),
-    bounded: (connections) => sqlRecordStore(kind, boundedClient(client, connections)),
+    bounded: (connections) =>
+      sqlRecordStore(kind, boundedClient(client, Math.max(1, connections - 1)), boundedClient(kept, 1)),
     ping: () => db.run('ping'),
     now: async () => Number(await db.scalar('now')),
     // An embedded database has one history.
-    identity: async () => (kind === 'embedded' ? kind : identityOf(client)),
-    fleet: () => fleetOf(client),
+    identity: async () => (kind === 'embedded' ? kind : identityOf(kept)),
+    fleet: () => fleetOf(kept),
     server: () => db.one('server', APPLICATION_NAME),
     lockHolders: () => db.rows<LockHolder>('lockHolders', APPLICATION_NAME),
     close: () => client.close(),
@@ -77,7 +86,7 @@ function nestedClient(tx: SqlTransaction): SqlClient {
 }
 
 /** A client that uses only so many of another one's connections at a time: what runs over it leaves the rest to others. */
-function boundedClient(client: SqlClient, connections: number): SqlClient {
+export function boundedClient(client: SqlClient, connections: number): SqlClient {
   const bulkhead = new Bulkhead({ places: connections, waitMs: PLACE_WAIT_MS }, busy);
   return {
     query: (sql, params) => bulkhead.run(() => client.query(sql, params)),

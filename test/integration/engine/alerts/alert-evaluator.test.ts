@@ -16,6 +16,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import type { RedisServer } from '../../../support/redis-server.ts';
 import { statsDelta } from '../../../support/stats-delta.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 
 const ANY = { ruleId: null, state: null };
 const RULE: AlertRuleFields = {
@@ -64,12 +65,16 @@ beforeEach(async () => {
   condition = { reasons: [], breakerOpenSeconds: 0, pausedByOperator: false };
 });
 
-function evaluator({ leads = (): boolean => true, clock = systemClock as Clock } = {}): AlertEvaluator {
+function evaluator({
+  leads = (): boolean => true,
+  clock = systemClock as Clock,
+  unconfirmedStops = async (): Promise<number> => unconfirmed,
+} = {}): AlertEvaluator {
   return new AlertEvaluator({
     clock,
     live,
     alerts: records.alerts,
-    stops: { unconfirmed: async () => unconfirmed, overRunning: async () => null },
+    stops: { unconfirmed: unconfirmedStops, overRunning: async () => null },
     stopControl: records.stopControl,
     conditions: async () => perTaskType(() => condition),
     fence: () => (leads() ? 1 : null),
@@ -146,6 +151,41 @@ it('fires while stops stay without effect, whatever the polls do', async () => {
   await recover();
   expect(await history()).toMatchObject([{ resolution: 'recovered', resolvedValue: 0 }]);
 });
+
+it.each([
+  ['does not answer', () => new Promise<never>(() => {})],
+  ['cannot be read', () => Promise.reject(new Error('permission denied'))],
+])(
+  'tells of other trouble while the table of stops %s, and leaves the alerts of stops as they are',
+  async (_, ask) => {
+    await records.alerts.createRule({ ...RULE, ruleType: 'health', threshold: 1 });
+    await records.alerts.createRule({
+      ...RULE,
+      ruleType: 'stop_unconfirmed',
+      taskType: 'package',
+      threshold: 1,
+    });
+    unconfirmed = 2;
+    const clock = new FakeClock();
+    await evaluator({ clock }).runOnce();
+    condition = { ...condition, reasons: [reason('database_outage')] };
+    const judge = evaluator({ clock, unconfirmedStops: ask });
+    for (let seconds = 0; seconds <= 60; seconds += 20) {
+      let isOver = false;
+      const pass = judge.runOnce().then(() => {
+        isOver = true;
+      });
+      await waitFor(() => isOver || clock.sleepers > 0);
+      clock.advance(20_000);
+      await pass;
+    }
+    expect(await history()).toMatchObject([
+      { ruleType: 'health', cause: { code: 'database_outage' }, resolvedAtMs: null },
+      { ruleType: 'stop_unconfirmed', resolvedAtMs: null },
+    ]);
+    unconfirmed = 0;
+  },
+);
 
 it('fires while stops are held', async () => {
   await records.alerts.createRule({ ...RULE, ruleType: 'stops_held', taskType: 'package', threshold: 1 });

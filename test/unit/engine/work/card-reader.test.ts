@@ -100,6 +100,25 @@ it('keeps what a slow answer brought for ten seconds only: the card may have cha
   expect(asked).toHaveLength(2);
 });
 
+it('does not take cached cards for an answer of the records, and asks them for one until it is there', async () => {
+  await reader.read([1]);
+  const away = Promise.reject(new Error('away'));
+  away.catch(() => {});
+  answers = away;
+  await expect(reader.read([2])).rejects.toThrow('away');
+  for (let second = 0; second < 20; second += 1) {
+    clock.advance(1_000);
+    const before = asked.length;
+    expect(await idsOf([1])).toEqual([1]);
+    await waitFor(() => asked.length > before, { everyMs: 1 });
+    await answers.catch(() => {});
+  }
+  expect(reader.outage).toEqual({ lastsMs: 20_000, reason: 'away' });
+  answers = Promise.resolve();
+  await reader.read([1]);
+  await waitFor(() => reader.outage === null, { everyMs: 1 });
+});
+
 it('does not blame the records when the cache fails', async () => {
   const away = () => Promise.reject(new Error('Redis is away'));
   const byIds = async (ids: readonly number[]) => ids.map(card);
