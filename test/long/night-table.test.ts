@@ -207,12 +207,13 @@ it.each(NIGHTS)('$night: named, told and over', async ({ night, named, wakes, be
   await begin();
   let namedAt: number | null = null;
   let toldAt: number | null = null;
+  let last = '';
   while (Date.now() - beganAt < FAULT_SECONDS * 1_000) {
     const text = await said();
-    if (namedAt === null && text !== null && named.test(text)) {
-      namedAt = Date.now();
-      process.stdout.write(`  ${night}: ${text}\n`);
-    }
+    if (namedAt === null && text !== null && named.test(text)) namedAt = Date.now();
+    const words = (text ?? 'normal').replaceAll(/[\d,.]+/g, 'N');
+    if (words !== last) process.stdout.write(`  ${since(Date.now(), beganAt)} ${night}: ${text}\n`);
+    last = words;
     if (toldAt === null && messagesOf('alert.fired').length > fired) toldAt = Date.now();
     await sleep(1_000);
   }

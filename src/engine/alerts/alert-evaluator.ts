@@ -24,7 +24,7 @@ import type { LeaderMeans } from '../leadership.ts';
 /** A new leader starts to evaluate within this time. */
 const FOLLOWER_REST_MS = 500;
 /** Metrics from the records that take longer are not known in this pass. */
-const READ_WITHIN_MS = 3_000;
+const READ_WITHIN_MS = 1_000;
 /** An alert ends when its condition has not held in any pass of this time: what a slow gateway answers in between is no recovery. */
 const RECOVERED_AFTER_MS = 60_000;
 

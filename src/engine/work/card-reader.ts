@@ -26,7 +26,6 @@ export class CardReader {
   #misses = 0;
   /** Number of reads that timed out and are still running. */
   #late = 0;
-  #isProbing = false;
   /** Times of the first and the last failure since a read succeeded (monotonic clock), and the last one's reason. */
   #failures: {
     readonly firstAt: number;
@@ -74,13 +73,14 @@ export class CardReader {
     const progress: ReadProgress = { records: 'unasked' };
     const reading = this.#read(cardIds, progress);
     try {
-      if (!(await withTimeout(READ_TIMEOUT_MS, reading, this.clock))) throw this.#giveUp(reading);
+      if (!(await withTimeout(READ_TIMEOUT_MS, reading, this.clock)))
+        throw this.#giveUp(reading, askedAt, progress);
     } catch (error) {
       this.#noteFailure(error, askedAt, progress.records === 'asked');
       throw error;
     }
+    // Cards that were all cached say nothing about the records.
     if (progress.records === 'answered' || this.#failures?.ofRecords !== true) this.#failures = null;
-    else void this.#probe(cardIds.slice(0, 1));
     return reading;
   }
 
@@ -94,27 +94,16 @@ export class CardReader {
     this.#failures = { firstAt, lastAt: this.clock.monotonic(), reason: messageOf(error), ofRecords };
   }
 
-  /** Cards that are cached say nothing about the records: while these fail, one card is read all the same. Nobody waits for it. */
-  async #probe(cardIds: readonly number[]): Promise<void> {
-    if (this.#isProbing) return;
-    this.#isProbing = true;
-    const askedAt = this.clock.monotonic();
-    try {
-      await this.records.byIds(cardIds, READ_TIMEOUT_MS);
-      this.#failures = null;
-    } catch (error) {
-      this.#noteFailure(error, askedAt, true);
-    } finally {
-      this.#isProbing = false;
-    }
-  }
-
-  #giveUp(reading: Promise<unknown>): CardpollError {
+  #giveUp(reading: Promise<unknown>, askedAt: number, progress: ReadProgress): CardpollError {
     this.#late += 1;
     const ended = () => {
       this.#late -= 1;
     };
-    void reading.then(ended, ended);
+    void reading.then(ended, (error) => {
+      // Before it ends: it has failed until now.
+      this.#noteFailure(error, askedAt, progress.records === 'asked');
+      ended();
+    });
     return new CardpollError('unavailable', 'cards_not_read', 'cards could not be read within a second', {
       hint: 'Check how fast PostgreSQL answers from this machine.',
     });

@@ -79,10 +79,9 @@ const types: pg.CustomTypesConfig = {
  */
 export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore> {
   const client = new PostgresClient(options);
-  const others = (options.maxConnections ?? COMMAND_CONNECTIONS) - KEPT_CONNECTIONS;
-  return others < 1
-    ? sqlRecordStore('postgres', client)
-    : sqlRecordStore('postgres', boundedClient(client, others), client);
+  const max = options.maxConnections ?? COMMAND_CONNECTIONS;
+  // Two at least: one may be busy with a long statement.
+  return sqlRecordStore('postgres', boundedClient(client, Math.max(2, max - KEPT_CONNECTIONS)), client);
 }
 
 export class PostgresClient implements SqlClient {

@@ -64,7 +64,11 @@ export function sqlRecordStore(
         return work(sqlRecordStore(kind, nestedClient(tx)));
       }),
     bounded: (connections) =>
-      sqlRecordStore(kind, boundedClient(client, Math.max(1, connections - 1)), boundedClient(kept, 1)),
+      sqlRecordStore(
+        kind,
+        boundedClient(client, Math.max(Math.min(2, connections), connections - 1)),
+        boundedClient(kept, 1),
+      ),
     ping: () => db.run('ping'),
     now: async () => Number(await db.scalar('now')),
     // An embedded database has one history.
