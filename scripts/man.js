@@ -14,7 +14,7 @@ await build({
     resolveDir: ROOT,
     contents: `
       import { ROOT } from './src/cli/commands/root.ts';
-      import { VERSION } from './src/cli/version.ts';
+      import { VERSION } from './src/platform/version.ts';
       import { manualPages } from './scripts/man/pages.ts';
       export const pages = manualPages(ROOT, VERSION);`,
   },

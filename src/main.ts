@@ -1,10 +1,10 @@
 // The binary's entry (bin/cardpoll.js calls `main`): process -> command line -> exit code. With wiring.ts the only
 // place that reads argv and the environment and sets the exit code; it never ends the process by force.
 import { Interruption, type Io } from './cli/command.ts';
-import { EXIT_IO, EXIT_OK, EXIT_SIGINT, EXIT_SIGTERM } from './cli/exit-codes.ts';
 import type { Launchers } from './cli/launchers.ts';
-import { VERSION } from './cli/version.ts';
 import { systemClock } from './platform/clock.ts';
+import { EXIT_IO, EXIT_OK, EXIT_SIGINT, EXIT_SIGTERM } from './platform/exit-codes.ts';
+import { VERSION } from './platform/version.ts';
 import { Hangups } from './signals.ts';
 
 /** The composition root imports every library of the daemon, so only commands that start something load it. */

@@ -5,7 +5,6 @@ import { tokensInClearText } from './api/guard/auth.ts';
 import type { Instruments } from './api/metrics/instruments.ts';
 import type { InstanceState } from './api/metrics/own-numbers.ts';
 import { type ApiServer, openApiServer, openProbeServer, type ServerBounds } from './api/server.ts';
-import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Operations } from './operations/operations.ts';
@@ -15,6 +14,7 @@ import { systemClock } from './platform/clock.ts';
 import type { Logger, Logs } from './platform/logger.ts';
 import { ErrorReporter } from './platform/loop.ts';
 import type { Teardown } from './platform/service.ts';
+import { VERSION } from './platform/version.ts';
 import type { LiveStore } from './store/ports/live/live-store.ts';
 
 interface ServerParts {

@@ -1,6 +1,6 @@
 // Opens and migrates the stores of a daemon, and checks them before anything uses them. Used by wiring.ts; doctor and the
 // commands that need only the stores open them here too. And what operations need besides stores, for both.
-import { VERSION } from './cli/version.ts';
+
 import { type DaemonConfig, type ExternalStoresConfig, gatewayFactsOf } from './config/daemon-config.ts';
 import type { Finding } from './domain/finding.ts';
 import type { Fleet } from './domain/fleet.ts';
@@ -16,6 +16,7 @@ import type { Logger } from './platform/logger.ts';
 import { ErrorReporter } from './platform/loop.ts';
 import type { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
+import { VERSION } from './platform/version.ts';
 import { openEmbeddedLiveStore } from './store/memory/live-store.ts';
 import { openEmbeddedRecordStore } from './store/pglite/record-store.ts';
 import type { LiveStore } from './store/ports/live/live-store.ts';

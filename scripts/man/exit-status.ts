@@ -10,7 +10,7 @@ import {
   EXIT_SIGTERM,
   EXIT_UNKNOWN,
   exitCodeOf,
-} from '../../src/cli/exit-codes.ts';
+} from '../../src/platform/exit-codes.ts';
 
 export const EXIT_STATUS: readonly (readonly [number, string])[] = [
   [EXIT_OK, 'success'],

@@ -1,10 +1,11 @@
 // The settings table as documents: a sample config file and the reference in docs/configuration.md. Both are kept in
 // the repository and a test fails when they no longer match the table.
-import { flow } from '../../src/cli/output/line.ts';
+
 import { BadValue } from '../../src/config/kinds.ts';
 import type { Setting } from '../../src/config/settings/setting.ts';
 import { DOCUMENTED_SETTINGS } from '../../src/config/settings/settings.ts';
 import { groupBy } from '../../src/domain/group-by.ts';
+import { flow } from '../../src/terminal/line.ts';
 
 /** A YAML file that changes nothing: it has every setting, commented out, with its default. */
 export function sampleConfig(): string {

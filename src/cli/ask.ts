@@ -7,10 +7,10 @@ import { integer } from '../config/kinds.ts';
 import type { ClientConfig } from '../config/load-config.ts';
 import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS } from '../domain/page.ts';
 import { CardpollError } from '../platform/errors.ts';
+import { EXIT_NEGATIVE } from '../platform/exit-codes.ts';
+import type { Style } from '../terminal/style.ts';
 import type { CommandContext, Io, OptionSpec, OptionsOf } from './command.ts';
-import { EXIT_NEGATIVE } from './exit-codes.ts';
 import { type ListLook, type PageLook, printAll, printAnswer, printList, printPage } from './output/print.ts';
-import type { Style } from './output/style.ts';
 
 const SPINNER_AFTER_MS = 300;
 

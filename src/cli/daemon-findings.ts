@@ -4,9 +4,9 @@ import type { HealthReasonBody, OverviewBody } from '../api/client/client-bodies
 import { type Finding, failed, ok, reasonFinding, warning } from '../domain/finding.ts';
 import { span } from '../domain/span.ts';
 import { CardpollError } from '../platform/errors.ts';
+import { VERSION } from '../platform/version.ts';
 import { ask } from './ask.ts';
 import type { CommandContext } from './command.ts';
-import { VERSION } from './version.ts';
 
 const CHECK = 'daemon';
 

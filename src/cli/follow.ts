@@ -3,8 +3,8 @@
 import type { ApiClient } from '../api/client/client.ts';
 import type { Answer } from '../api/client/client-calls.ts';
 import { CardpollError } from '../platform/errors.ts';
+import { EXIT_OK } from '../platform/exit-codes.ts';
 import { type CommandContext, Interruption } from './command.ts';
-import { EXIT_OK } from './exit-codes.ts';
 import type { ProgressBar } from './output/progress-bar.ts';
 
 const READ_EVERY_MS = 500;

@@ -5,8 +5,8 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { ImportFormat } from '../api/client/client-bodies.ts';
 import { CardpollError, unreadableText } from '../platform/errors.ts';
+import { plainText } from '../terminal/line.ts';
 import type { Io } from './command.ts';
-import { plainText } from './output/line.ts';
 import { ProgressBar } from './output/progress-bar.ts';
 
 export const STANDARD_INPUT = '-';

@@ -4,6 +4,7 @@ import { Argument, Command, Option } from 'commander';
 import { type Kind, parseOr } from '../config/kinds.ts';
 import { didYouMean } from '../config/suggest.ts';
 import { CardpollError } from '../platform/errors.ts';
+import { VERSION } from '../platform/version.ts';
 import {
   type ArgumentSpec,
   type CommandInput,
@@ -13,7 +14,6 @@ import {
 } from './command.ts';
 import { flagOf, HELP_OPTION, optionsAt, settingsAt, VERSION_OPTION } from './global-options.ts';
 import { formatHelp } from './help.ts';
-import { VERSION } from './version.ts';
 
 /** The options are the command's own and the global ones. */
 export interface ParsedInput extends CommandInput {

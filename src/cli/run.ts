@@ -4,6 +4,8 @@ import { CommanderError } from 'commander';
 import { type ClientConfig, loadClientConfig } from '../config/load-config.ts';
 import { isLoopback } from '../platform/addresses.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
+import { EXIT_BUG, EXIT_OK, exitCodeOf } from '../platform/exit-codes.ts';
+import { plainText } from '../terminal/line.ts';
 import { openClient } from './ask.ts';
 import {
   type CommandContext,
@@ -15,9 +17,7 @@ import {
 } from './command.ts';
 import { commandLineOf } from './command-line.ts';
 import { ROOT } from './commands/root.ts';
-import { EXIT_BUG, EXIT_OK, exitCodeOf } from './exit-codes.ts';
 import type { Launchers } from './launchers.ts';
-import { plainText } from './output/line.ts';
 import { type ParsedInput, parsed } from './program.ts';
 
 /** @param argv without the interpreter and the script. Resolves with the exit code; does not throw. */

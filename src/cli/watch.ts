@@ -4,9 +4,9 @@ import type { ApiClient } from '../api/client/client.ts';
 import { duration } from '../config/kinds.ts';
 import { span } from '../domain/span.ts';
 import { CardpollError } from '../platform/errors.ts';
+import { inLocale, type Style, sentenceLines, styleFor, USUAL_SIZE } from '../terminal/style.ts';
+import { widthOf } from '../terminal/width.ts';
 import type { CommandContext, Io, OptionSpec } from './command.ts';
-import { inLocale, type Style, sentenceLines, styleFor, USUAL_SIZE } from './output/style.ts';
-import { widthOf } from './output/width.ts';
 
 export const WATCH_OPTION = {
   flags: '--watch[=<seconds>]',

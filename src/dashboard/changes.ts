@@ -11,8 +11,8 @@ import type {
   TaskBody,
   TriggerBody,
 } from '../api/client/client-bodies.ts';
-import { cardCount, enabledWord } from '../cli/output/style.ts';
 import type { TaskType } from '../domain/task-type.ts';
+import { cardCount, enabledWord } from '../terminal/style.ts';
 import { counted, grouped, measure, relative, seconds } from './format.ts';
 
 /** What an operator is shown before a change is made, and what makes it. */

@@ -1,9 +1,9 @@
 // Values as short texts for the views. Times are relative to the moment the daemon made the data, so that stale data does
 // not look as if it went on.
 import chalk from 'chalk';
-import { abbreviated, type Cell, digitsOf, relativeTime, Style } from '../cli/output/style.ts';
 import { percentDown } from '../domain/numbers.ts';
 import { span as timeSpan } from '../domain/span.ts';
+import { abbreviated, type Cell, digitsOf, relativeTime, Style } from '../terminal/style.ts';
 
 export const NOTHING = '-';
 

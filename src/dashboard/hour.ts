@@ -1,9 +1,9 @@
 // The last hour as marks on one axis of time: outages, alerts, instances that started, stops, changes and who made them. Pure.
 // model.ts moves among them, views/strip.ts shows them.
 import type { AlertBody, AuditBody, OverviewBody, StopBody } from '../api/client/client-bodies.ts';
-import { alertText } from '../cli/output/reports/alert-tables.ts';
-import { changeText } from '../cli/output/reports/change-text.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
+import { alertText } from '../terminal/reports/alert-tables.ts';
+import { changeText } from '../terminal/reports/change-text.ts';
 import { count, since } from './format.ts';
 import { LABEL_COLUMNS } from './layout.ts';
 import {

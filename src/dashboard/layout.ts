@@ -1,9 +1,9 @@
 // Text of the screen: lines of spans, each a text in one tone, and the lines that several views have: tables, named facts,
 // missing data. ui.tsx shows lines.
-import { plainText, type Toned, wordWrap } from '../cli/output/line.ts';
-import type { Colour } from '../cli/output/style.ts';
-import { type Column, type ColumnRules, columnRules, layTable } from '../cli/output/table.ts';
-import { widthOf } from '../cli/output/width.ts';
+import { plainText, type Toned, wordWrap } from '../terminal/line.ts';
+import type { Colour } from '../terminal/style.ts';
+import { type Column, type ColumnRules, columnRules, layTable } from '../terminal/table.ts';
+import { widthOf } from '../terminal/width.ts';
 import { gauge } from './charts.ts';
 
 /** Colours show these. None of them is the only sign of anything. */

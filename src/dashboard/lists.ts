@@ -2,14 +2,14 @@
 // the views read the rows that are shown from here.
 import chalk from 'chalk';
 import type * as bodies from '../api/client/client-bodies.ts';
-import { alertColumns } from '../cli/output/reports/alert-tables.ts';
-import { configColumns } from '../cli/output/reports/config-tables.ts';
-import { instanceColumns } from '../cli/output/reports/stats-views.ts';
-import { stopColumns } from '../cli/output/reports/stop-table.ts';
-import { triggerColumns } from '../cli/output/reports/trigger-table.ts';
-import { Style } from '../cli/output/style.ts';
-import type { ColumnsOf } from '../cli/output/table.ts';
 import { failureWord } from '../domain/stats/failure-word.ts';
+import { alertColumns } from '../terminal/reports/alert-tables.ts';
+import { configColumns } from '../terminal/reports/config-tables.ts';
+import { instanceColumns } from '../terminal/reports/stats-views.ts';
+import { stopColumns } from '../terminal/reports/stop-table.ts';
+import { triggerColumns } from '../terminal/reports/trigger-table.ts';
+import { Style } from '../terminal/style.ts';
+import type { ColumnsOf } from '../terminal/table.ts';
 import { count, ScreenStyle } from './format.ts';
 import { type Line, span } from './layout.ts';
 import { dataTimeMs, failingCards, listedAlerts, type State, type View } from './state.ts';

@@ -3,8 +3,8 @@
 // Ink (docs/decisions/0015-dashboard-paints-itself.md).
 import { renderToString } from 'ink';
 import type { ReactElement } from 'react';
-import { fitted } from '../cli/output/line.ts';
-import { widthOf } from '../cli/output/width.ts';
+import { fitted } from '../terminal/line.ts';
+import { widthOf } from '../terminal/width.ts';
 import type { Line, Room } from './layout.ts';
 import type { State } from './state.ts';
 import { painted, Stale } from './ui.tsx';

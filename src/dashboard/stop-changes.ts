@@ -2,10 +2,10 @@
 // which is asked for before its plan is shown. Used by model.ts.
 import type { ApiClient } from '../api/client/client.ts';
 import type { HeldSelection, OverviewBody, StopBody } from '../api/client/client-bodies.ts';
-import { exactText } from '../cli/output/style.ts';
 import { roundedMb } from '../domain/numbers.ts';
 import { isReason, REASON_CHARS, REASON_RULE } from '../domain/stops/stop.ts';
 import { shellQuoted } from '../platform/shell-word.ts';
+import { exactText } from '../terminal/style.ts';
 import type { PlannedChange } from './changes.ts';
 import type { ListedStops, Question } from './state.ts';
 

@@ -4,7 +4,7 @@
 // Ink's own output is not used (docs/decisions/0015-dashboard-paints-itself.md): it draws relative to the cursor, and wipes
 // the scrollback when a terminal gets lower.
 import type { ReadStream, WriteStream } from 'node:tty';
-import { USUAL_SIZE } from '../cli/output/style.ts';
+import { USUAL_SIZE } from '../terminal/style.ts';
 
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[2J';
 const LEAVE = '\x1b[?2004l\x1b[?25h\x1b[?1049l';

@@ -3,7 +3,7 @@
 import chalk, { type ChalkInstance } from 'chalk';
 import { Box, Text } from 'ink';
 import { createContext, type PropsWithChildren, useContext } from 'react';
-import { plainText } from '../cli/output/line.ts';
+import { plainText } from '../terminal/line.ts';
 import { EMPTY, type Line, span, type Tone } from './layout.ts';
 
 /**

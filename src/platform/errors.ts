@@ -1,4 +1,4 @@
-// The one error class of cardpoll, and errors of Node in words. `kind` decides the exit code (cli/exit-codes.ts) and the HTTP
+// The one error class of cardpoll, and errors of Node in words. `kind` decides the exit code (platform/exit-codes.ts) and the HTTP
 // status (api/problem.ts); those two files are the only places that map it.
 
 export type ErrorKind =

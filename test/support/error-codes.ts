@@ -2,8 +2,8 @@
 // Used by test/unit/docs/errors.test.ts.
 import { errorCodes as frameworkErrors } from 'fastify';
 import { problemOf } from '../../src/api/problem.ts';
-import { exitCodeOf } from '../../src/cli/exit-codes.ts';
 import { CardpollError, type ErrorKind } from '../../src/platform/errors.ts';
+import { exitCodeOf } from '../../src/platform/exit-codes.ts';
 import type { SourceFile } from './source-tree.ts';
 
 export interface ErrorCode {

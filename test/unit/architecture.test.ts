@@ -29,10 +29,10 @@ const MAY_IMPORT = table(`
   operations     -> store ports, domain, platform, type of engine
   api client     -> type of operations, domain, platform
   api            -> api client, operations, domain, platform
-  dashboard      -> api client, cli style, config, domain, platform
+  dashboard      -> api client, terminal, config, domain, platform
   log-search     -> domain, platform
-  cli style      -> type of cli, type of api client, domain
-  cli            -> api client, cli style, log-search, dynamic dashboard, config, domain, platform
+  terminal       -> type of api client, domain
+  cli            -> api client, terminal, log-search, dynamic dashboard, config, domain, platform
   wiring         -> everything
   main           -> wiring, cli, platform
 `);
@@ -41,8 +41,7 @@ const MAY_IMPORT = table(`
 const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^store\/(ports|sql|postgres|pglite|redis|memory)\//, 'store $1'],
   [/^api\/client\//, 'api client'],
-  [/^cli\/output\/((style|line|table|width|fleet-lines)\.ts$|reports\/)/, 'cli style'],
-  [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|cli)\//, '$1'],
+  [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|terminal|cli)\//, '$1'],
   [/^(wiring|serve|signals|reload|stores|(store|gateway)-commands|doctor|demo)\.ts$/, 'wiring'],
   [/^main\.ts$/, 'main'],
 ];

@@ -3,14 +3,14 @@ import type { AuditBody, ConfigBody, UndoBody } from '../../api/client/client-bo
 import { integer, text } from '../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
 import type { TaskType } from '../../domain/task-type.ts';
+import { plainText } from '../../terminal/line.ts';
+import { changeText, fieldsOf } from '../../terminal/reports/change-text.ts';
+import { INDENT, type Style, sentenceLines } from '../../terminal/style.ts';
+import { listTable, ofOne, textOf } from '../../terminal/table.ts';
 import { ask, pageOptions } from '../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
 import { CONFIRM_OPTIONS, confirmIf } from '../confirm.ts';
-import { plainText } from '../output/line.ts';
 import { printAll, printAnswer, printPage } from '../output/print.ts';
-import { changeText, fieldsOf } from '../output/reports/change-text.ts';
-import { INDENT, type Style, sentenceLines } from '../output/style.ts';
-import { listTable, ofOne, textOf } from '../output/table.ts';
 import { PAST_TIME, pastRange } from '../past-time.ts';
 import { configPlan, type DemandPlan, limitPlan, measuredTask } from './limits/demand-plan.ts';
 

@@ -8,16 +8,16 @@ import type {
 import type { Answer } from '../../api/client/client-calls.ts';
 import { integer, text } from '../../config/kinds.ts';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../../platform/exit-codes.ts';
+import type { Style } from '../../terminal/style.ts';
+import { fieldList, listTable, ofOne } from '../../terminal/table.ts';
 import { ask, showAnswer, showList, showUnlessOver } from '../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
 import { CONFIRM_OPTIONS, confirm, confirmIf } from '../confirm.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { follow } from '../follow.ts';
 import { findRetention, namesIn } from '../named.ts';
 import { type Change, printAnswer, printChange } from '../output/print.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
-import type { Style } from '../output/style.ts';
-import { fieldList, listTable, ofOne } from '../output/table.ts';
 
 const SWITCHING = [
   'cardpoll cleanup configs  # the ids',

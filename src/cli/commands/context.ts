@@ -6,10 +6,10 @@ import { parseOr } from '../../config/kinds.ts';
 import { SETTINGS } from '../../config/settings/settings.ts';
 import { didYouMean } from '../../config/suggest.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
+import { EXIT_OK } from '../../platform/exit-codes.ts';
+import { listTable } from '../../terminal/table.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../command.ts';
-import { EXIT_OK } from '../exit-codes.ts';
 import { ownAnswer, printList } from '../output/print.ts';
-import { listTable } from '../output/table.ts';
 
 const NEW_NAME = {
   name: '<name>',

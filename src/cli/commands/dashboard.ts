@@ -2,11 +2,11 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { ClientConfig } from '../../config/load-config.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT } from '../../platform/exit-codes.ts';
+import { inLocale, styleFor, USUAL_SIZE } from '../../terminal/style.ts';
 import { openClient } from '../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand, Interruption, type Io } from '../command.ts';
-import { EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT } from '../exit-codes.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
-import { inLocale, styleFor, USUAL_SIZE } from '../output/style.ts';
 
 export const dashboard: CommandSpec = defineCommand({
   name: 'dashboard',

@@ -3,10 +3,10 @@
 import type { OverviewBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { HOST_PORT, type HostPort, integer, text } from '../../config/kinds.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { EXIT_OK } from '../../platform/exit-codes.ts';
+import { abbreviated, digitsOf, inLocale, type Style, styleFor } from '../../terminal/style.ts';
 import { openClient } from '../ask.ts';
 import { type CommandContext, defineCommand, Interruption } from '../command.ts';
-import { EXIT_OK } from '../exit-codes.ts';
-import { abbreviated, digitsOf, inLocale, type Style, styleFor } from '../output/style.ts';
 import { isOnTerminal, watch } from './dashboard.ts';
 
 const STATUS_EVERY_MS = 2_000;

@@ -8,12 +8,8 @@ import type { ConfigInputs } from '../../config/reader.ts';
 import { ALL_SETTINGS, CONFIG_FILE, DAEMON_FLAGS } from '../../config/settings/settings.ts';
 import { type Finding, ok, skipped } from '../../domain/finding.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../../platform/exit-codes.ts';
 import { shellWord } from '../../platform/shell-word.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
-import { type DaemonFindings, daemonFindings, wrongSettings } from '../daemon-findings.ts';
-import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../exit-codes.ts';
-import { flagOf, GLOBAL_SETTINGS } from '../global-options.ts';
-import { ownAnswer, printAnswer } from '../output/print.ts';
 import {
   type Colour,
   commandLines,
@@ -21,8 +17,12 @@ import {
   labelledLines,
   type Style,
   sentenceLines,
-} from '../output/style.ts';
-import { ofItems, recordLine, textOf } from '../output/table.ts';
+} from '../../terminal/style.ts';
+import { ofItems, recordLine, textOf } from '../../terminal/table.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
+import { type DaemonFindings, daemonFindings, wrongSettings } from '../daemon-findings.ts';
+import { flagOf, GLOBAL_SETTINGS } from '../global-options.ts';
+import { ownAnswer, printAnswer } from '../output/print.ts';
 
 const EXIT_CODES = { ok: EXIT_OK, failed: EXIT_NEGATIVE, unknown: EXIT_UNKNOWN } as const;
 

@@ -11,12 +11,12 @@ import { ICCID } from '../../domain/cards/card.ts';
 import type { CallTrial } from '../../domain/gateway/call-trial.ts';
 import { INTERFACE_NAMES, INTERFACES } from '../../domain/gateway-interface.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../../platform/exit-codes.ts';
+import { INDENT, type Style, sentenceLines } from '../../terminal/style.ts';
+import { listTable, ofItems } from '../../terminal/table.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../confirm.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { ownAnswer, printAnswer, printList } from '../output/print.ts';
-import { INDENT, type Style, sentenceLines } from '../output/style.ts';
-import { listTable, ofItems } from '../output/table.ts';
 
 /** The gateway would answer a mistyped card as one that it does not know. */
 const CARD = formed('ICCID of 18 to 22 digits', ICCID, 'is not an ICCID of 18 to 22 digits');

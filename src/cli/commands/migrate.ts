@@ -2,12 +2,12 @@
 import type { MigrateConfig } from '../../config/daemon-config.ts';
 import { loadMigrateConfig } from '../../config/load-config.ts';
 import { SETTINGS } from '../../config/settings/settings.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../../platform/exit-codes.ts';
+import { plainText } from '../../terminal/line.ts';
+import { listTable, ofItems } from '../../terminal/table.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import type { MigrateAction } from '../launchers.ts';
-import { plainText } from '../output/line.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
-import { listTable, ofItems } from '../output/table.ts';
 
 async function migrateAnd(context: CommandContext, action: MigrateAction): Promise<number> {
   const config = await loadMigrateConfig(context.configInputs);

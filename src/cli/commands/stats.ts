@@ -3,19 +3,19 @@ import type { ApiClient } from '../../api/client/client.ts';
 import type { FailuresBody } from '../../api/client/client-bodies.ts';
 import { type Kind, oneOf } from '../../config/kinds.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
-import { ask } from '../ask.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
-import { EXIT_OK } from '../exit-codes.ts';
-import { ownAnswer, rendered } from '../output/print.ts';
+import { EXIT_OK } from '../../platform/exit-codes.ts';
 import {
   initStateFields,
   instanceColumns,
   overviewText,
   queueTable,
   taskTable,
-} from '../output/reports/stats-views.ts';
-import type { Style } from '../output/style.ts';
-import { listTable, ofItems, renderTable } from '../output/table.ts';
+} from '../../terminal/reports/stats-views.ts';
+import type { Style } from '../../terminal/style.ts';
+import { listTable, ofItems, renderTable } from '../../terminal/table.ts';
+import { ask } from '../ask.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
+import { ownAnswer, rendered } from '../output/print.ts';
 import { WATCH_OPTION, watch } from '../watch.ts';
 
 type Show = (context: CommandContext, client: ApiClient) => Promise<string>;

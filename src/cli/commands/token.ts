@@ -4,11 +4,11 @@ import { hashedEntry, LAST_DAY, TOKEN_NAME } from '../../config/admin-tokens.ts'
 import { type Kind, oneOf } from '../../config/kinds.ts';
 import { TOKEN_ROLES } from '../../domain/admin-token.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { EXIT_OK } from '../../platform/exit-codes.ts';
+import { sentenceLines, styleFor } from '../../terminal/style.ts';
+import { fieldList } from '../../terminal/table.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
-import { EXIT_OK } from '../exit-codes.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
-import { sentenceLines, styleFor } from '../output/style.ts';
-import { fieldList } from '../output/table.ts';
 
 const TOKEN_BYTES = 32;
 const WHAT_NOW =

@@ -1,10 +1,10 @@
 // `cardpoll version`: what is installed here, and what the daemon is.
 import { CardpollError } from '../../platform/errors.ts';
+import { VERSION } from '../../platform/version.ts';
+import { plainText } from '../../terminal/line.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
-import { plainText } from '../output/line.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';
-import { VERSION } from '../version.ts';
 
 export const version = defineCommand({
   name: 'version',

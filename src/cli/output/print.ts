@@ -6,12 +6,12 @@ import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ItemsBody, PageBody } from '../../api/client/client-bodies.ts';
 import type { Answer } from '../../api/client/client-calls.ts';
+import { EXIT_OK } from '../../platform/exit-codes.ts';
+import { plainText } from '../../terminal/line.ts';
+import { valueText } from '../../terminal/reports/change-text.ts';
+import { cardCount, inLocale, type Style, sentenceLines, styleFor } from '../../terminal/style.ts';
+import { ofItems, textOf } from '../../terminal/table.ts';
 import type { CommandContext, Io } from '../command.ts';
-import { EXIT_OK } from '../exit-codes.ts';
-import { plainText } from './line.ts';
-import { valueText } from './reports/change-text.ts';
-import { cardCount, inLocale, type Style, sentenceLines, styleFor } from './style.ts';
-import { ofItems, textOf } from './table.ts';
 
 export async function printAnswer<Body>(
   context: CommandContext,

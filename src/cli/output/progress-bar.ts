@@ -2,8 +2,8 @@
 // back, and it never wraps, because a wrapped line cannot be drawn over.
 
 import { span } from '../../domain/span.ts';
+import { inLocale, USUAL_SIZE } from '../../terminal/style.ts';
 import type { Io } from '../command.ts';
-import { inLocale, USUAL_SIZE } from './style.ts';
 
 const WIDTH = 30;
 /** The longest text around the bar, without the label. */

@@ -1,5 +1,5 @@
 // The view of a card: for each task type why it is or is not polled, as `cardpoll explain` says it.
-import { explanationParts } from '../../cli/output/reports/explanation.ts';
+import { explanationParts } from '../../terminal/reports/explanation.ts';
 import { ScreenStyle } from '../format.ts';
 import { MARK, marked, missing, plain } from '../layout.ts';
 import type { Part, ViewProps } from '../part.tsx';

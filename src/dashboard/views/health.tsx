@@ -2,11 +2,11 @@
 // further reasons as far as there is room; all of them have a view of their own.
 import { Box } from 'ink';
 import type { HealthReasonBody } from '../../api/client/client-bodies.ts';
-import { calmWords } from '../../cli/output/fleet-lines.ts';
-import { lineWidth } from '../../cli/output/line.ts';
-import { healthSigned } from '../../cli/output/style.ts';
-import { widthOf } from '../../cli/output/width.ts';
 import type { Health } from '../../domain/health.ts';
+import { calmWords } from '../../terminal/fleet-lines.ts';
+import { lineWidth } from '../../terminal/line.ts';
+import { healthSigned } from '../../terminal/style.ts';
+import { widthOf } from '../../terminal/width.ts';
 import { seconds, since as sinceWords } from '../format.ts';
 import { clamped, hint, type Line, MARK, marked, missing, plain, type Room, span } from '../layout.ts';
 import { narrowedLine, rowsOf } from '../lists.ts';

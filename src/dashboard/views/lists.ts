@@ -1,6 +1,6 @@
 // The views that are lists: alerts, manual triggers, live instances and polling configs. Keys act on the picked row.
-import { fitted } from '../../cli/output/line.ts';
-import { signed } from '../../cli/output/style.ts';
+import { fitted } from '../../terminal/line.ts';
+import { signed } from '../../terminal/style.ts';
 import { count, counted, ScreenStyle } from '../format.ts';
 import {
   columnsOf,

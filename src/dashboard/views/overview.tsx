@@ -1,10 +1,10 @@
 // The first view: the reasons of the health after the worst, the task types, and one line for everything else.
 // Shows the API's values and computes none.
 import type { OverviewBody } from '../../api/client/client-bodies.ts';
-import { capacityLine, fleetFacts, numbersOf } from '../../cli/output/fleet-lines.ts';
-import { lineWidth } from '../../cli/output/line.ts';
-import { alertText } from '../../cli/output/reports/alert-tables.ts';
-import { signed } from '../../cli/output/style.ts';
+import { capacityLine, fleetFacts, numbersOf } from '../../terminal/fleet-lines.ts';
+import { lineWidth } from '../../terminal/line.ts';
+import { alertText } from '../../terminal/reports/alert-tables.ts';
+import { signed } from '../../terminal/style.ts';
 import { counted, grouped, relative, ScreenStyle, since } from '../format.ts';
 import { fact, gaugeSpans, type Line, missing, type Span, span } from '../layout.ts';
 import type { Part, ViewProps } from '../part.tsx';

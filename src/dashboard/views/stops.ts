@@ -1,13 +1,13 @@
 // The view of stops: the mode with the command that changes it, the budget, what waits, and a list of the stops that an
 // operator decides about.
 import type { OverviewBody } from '../../api/client/client-bodies.ts';
-import { cardCount, signed } from '../../cli/output/style.ts';
 import {
   countedText,
   OVER_RUNNING_COUNTED,
   STOPS_COUNTED,
   UNCONFIRMED_STOPS_COUNTED,
 } from '../../domain/stops/stop.ts';
+import { cardCount, signed } from '../../terminal/style.ts';
 import { count, counted } from '../format.ts';
 import { fact, gaugeSpans, hint, type Line, missing, plain, type Room, type Span, span } from '../layout.ts';
 import type { Part, ViewProps } from '../part.tsx';

@@ -1,5 +1,5 @@
 // The strip of the last hour: a line with a mark for everything that happened, and below it the axis, or what the picked mark is.
-import { lineWidth } from '../../cli/output/line.ts';
+import { lineWidth } from '../../terminal/line.ts';
 import { counted, seconds } from '../format.ts';
 import {
   type Happening,

@@ -2,8 +2,8 @@
 // overview. The view of a task type shows the same numbers.
 import { Box } from 'ink';
 import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
-import { healthSigned, signed } from '../../cli/output/style.ts';
 import type { TaskType } from '../../domain/task-type.ts';
+import { healthSigned, signed } from '../../terminal/style.ts';
 import { sparkline } from '../charts.ts';
 import { count, measure, percent, seconds } from '../format.ts';
 import {

@@ -2,8 +2,8 @@
 // the overview and by the view of the task type.
 import { Box } from 'ink';
 import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
-import { abbreviated } from '../../cli/output/style.ts';
 import { AVG_DURATION_MS, SUCCESS_RATE } from '../../domain/health.ts';
+import { abbreviated } from '../../terminal/style.ts';
 import { extentOf, lineChart, rowOf, type Scale, type Series, type Summary } from '../charts.ts';
 import { grouped, measure, percent, seconds } from '../format.ts';
 import { EMPTY, type Line, plain, type Span, span, type Tone } from '../layout.ts';

@@ -1,8 +1,8 @@
 // The view of a task type: its numbers, charts of fifteen minutes, why polls fail and for which cards.
 import { Box } from 'ink';
 import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
-import { signed } from '../../cli/output/style.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
+import { signed } from '../../terminal/style.ts';
 import { count } from '../format.ts';
 import { type Line, missing, plain, type SpanColumn, span, tableLines } from '../layout.ts';
 import type { Part, ViewProps } from '../part.tsx';

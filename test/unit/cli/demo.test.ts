@@ -2,7 +2,7 @@ import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
 import type { OverviewBody } from '../../../src/api/client/client-bodies.ts';
 import { statusLine } from '../../../src/cli/commands/demo.ts';
-import { Style } from '../../../src/cli/output/style.ts';
+import { Style } from '../../../src/terminal/style.ts';
 import { OVERVIEW } from './bodies.ts';
 
 const style = new Style('terminal', 0, new Chalk({ level: 0 }));

@@ -7,8 +7,8 @@ import { manualPages } from '../../../scripts/man/pages.ts';
 import { type CommandSpec, shownBelow } from '../../../src/cli/command.ts';
 import { offerAt } from '../../../src/cli/commands/completion/offers.ts';
 import { ROOT } from '../../../src/cli/commands/root.ts';
-import { VERSION } from '../../../src/cli/version.ts';
 import { DOCUMENTED_SETTINGS } from '../../../src/config/settings/settings.ts';
+import { VERSION } from '../../../src/platform/version.ts';
 import { programPath } from '../../support/provision.ts';
 import { cli } from './cli-under-test.ts';
 

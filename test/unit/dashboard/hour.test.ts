@@ -1,7 +1,7 @@
 // The strip of the last hour: what has a mark, how keys lead through the marks, what each opens, and what is not known.
 import { expect, it } from 'vitest';
-import { loadWidths } from '../../../src/cli/output/width.ts';
 import { type Bodies, type State, sourcesOf } from '../../../src/dashboard/state.ts';
+import { loadWidths } from '../../../src/terminal/width.ts';
 import { screenOf } from './screen.ts';
 import { ALERT, CALM, calmState, keys, received, STOP, stateAfter, stopsBody } from './states.ts';
 

@@ -1,9 +1,9 @@
 // Lines keep to their columns whatever is in them, and hold nothing a terminal would obey.
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { fitted, lineWidth, padded, plainText } from '../../../src/cli/output/line.ts';
-import { loadWidths, widthOf } from '../../../src/cli/output/width.ts';
 import { clamped, type Line } from '../../../src/dashboard/layout.ts';
+import { fitted, lineWidth, padded, plainText } from '../../../src/terminal/line.ts';
+import { loadWidths, widthOf } from '../../../src/terminal/width.ts';
 
 await loadWidths();
 

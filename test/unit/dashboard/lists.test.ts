@@ -1,8 +1,8 @@
 // The filter and the order of lists: which rows are shown, what keys act on, and what the title says.
 import { describe, expect, it } from 'vitest';
-import { loadWidths, widthOf } from '../../../src/cli/output/width.ts';
 import { LIST_VIEWS, pickedOf, rowsOf } from '../../../src/dashboard/lists.ts';
 import type { Bodies, State } from '../../../src/dashboard/state.ts';
+import { loadWidths, widthOf } from '../../../src/terminal/width.ts';
 import { CONFIG } from '../cli/bodies.ts';
 import { linesOf, screenOf } from './screen.ts';
 import {

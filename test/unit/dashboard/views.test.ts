@@ -1,11 +1,11 @@
 // What the screen holds: it fits every terminal from 60x15 on, whatever the daemon says, and says what it must.
 import { describe, expect, it } from 'vitest';
-import { alertText } from '../../../src/cli/output/reports/alert-tables.ts';
-import { inLocale } from '../../../src/cli/output/style.ts';
-import { loadWidths, widthOf } from '../../../src/cli/output/width.ts';
 import { KEYMAP } from '../../../src/dashboard/keymap.ts';
 import { type Bodies, type State, VIEWS } from '../../../src/dashboard/state.ts';
 import { renderFrame } from '../../../src/dashboard/views/frame.tsx';
+import { alertText } from '../../../src/terminal/reports/alert-tables.ts';
+import { inLocale } from '../../../src/terminal/style.ts';
+import { loadWidths, widthOf } from '../../../src/terminal/width.ts';
 import { CARD } from '../cli/bodies.ts';
 import { ACCENT, BACKGROUNDS, DIM, linesOf, plain, screenOf, stillOf, YELLOW } from './screen.ts';
 import {

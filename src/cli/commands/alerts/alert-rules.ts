@@ -14,6 +14,8 @@ import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
 import { span } from '../../../domain/span.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import { EXIT_OK } from '../../../platform/exit-codes.ts';
+import { conditionText, ruleFields, ruleTable } from '../../../terminal/reports/alert-tables.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import {
   type ArgumentSpec,
@@ -23,10 +25,8 @@ import {
   type OptionsOf,
 } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule, namesIn } from '../../named.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
-import { conditionText, ruleFields, ruleTable } from '../../output/reports/alert-tables.ts';
 import { readSecretFile } from '../../secret-file.ts';
 
 export const RULE = {

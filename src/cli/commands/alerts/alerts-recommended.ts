@@ -5,13 +5,13 @@ import type { ApiClient } from '../../../api/client/client.ts';
 import type { AlertRuleBody } from '../../../api/client/client-bodies.ts';
 import { text } from '../../../config/kinds.ts';
 import { recommendedAlerts } from '../../../domain/alerts/recommended-alerts.ts';
+import { EXIT_OK } from '../../../platform/exit-codes.ts';
+import { conditionText } from '../../../terminal/reports/alert-tables.ts';
+import { listTable, ofItems } from '../../../terminal/table.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
 import { everyItem } from '../../named.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
-import { conditionText } from '../../output/reports/alert-tables.ts';
-import { listTable, ofItems } from '../../output/table.ts';
 
 interface Recommendation
   extends Pick<

@@ -10,14 +10,14 @@ import { ALERT_ID_BOUNDS, RECORD_ID_BOUNDS } from '../../../domain/page.ts';
 import { span } from '../../../domain/span.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../../../platform/exit-codes.ts';
+import { plainText } from '../../../terminal/line.ts';
+import { alertColumns } from '../../../terminal/reports/alert-tables.ts';
+import { fieldList, listTable, ofGone, ofOne } from '../../../terminal/table.ts';
 import { ask, pageOptions, showAnswer, showList, showPages, showUnlessOver, unlessOver } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
-import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
-import { alertColumns } from '../../output/reports/alert-tables.ts';
-import { fieldList, listTable, ofGone, ofOne } from '../../output/table.ts';
 import { RULE, rules, show } from './alert-rules.ts';
 import { recommended } from './alerts-recommended.ts';
 

@@ -7,13 +7,13 @@ import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
 import { DOUBTFUL_ICCIDS, TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import { EXIT_BAD_DATA, EXIT_OK } from '../../../platform/exit-codes.ts';
+import { plainText } from '../../../terminal/line.ts';
+import { cardCount } from '../../../terminal/style.ts';
+import { fieldList } from '../../../terminal/table.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { EXIT_BAD_DATA, EXIT_OK } from '../../exit-codes.ts';
 import { STANDARD_INPUT, sendLines } from '../../import-source.ts';
-import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
-import { cardCount } from '../../output/style.ts';
-import { fieldList } from '../../output/table.ts';
 import { tryFirst } from './import-trial.ts';
 
 export const importCards = defineCommand({

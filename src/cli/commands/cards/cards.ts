@@ -5,6 +5,10 @@ import type { CardListBody, CardQuery, OrderedStopBody } from '../../../api/clie
 import { integer, oneOf, text } from '../../../config/kinds.ts';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { LIST_LIMIT_BOUNDS } from '../../../domain/page.ts';
+import { EXIT_OK } from '../../../platform/exit-codes.ts';
+import { cardFields, cardTable } from '../../../terminal/reports/card-fields.ts';
+import { cardCount, type Style } from '../../../terminal/style.ts';
+import { fieldList } from '../../../terminal/table.ts';
 import { ask, showAnswer } from '../../ask.ts';
 import {
   type CommandContext,
@@ -14,12 +18,8 @@ import {
   type OptionsOf,
 } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
 import { follow } from '../../follow.ts';
 import { dimmed, noteCut, printAnswer, writeAllAsync } from '../../output/print.ts';
-import { cardFields, cardTable } from '../../output/reports/card-fields.ts';
-import { cardCount, type Style } from '../../output/style.ts';
-import { fieldList } from '../../output/table.ts';
 import { REASON_OPTION, resumeOrderOf, STOP_AGAIN_OPTION } from '../stops/stop-options.ts';
 import { RUN_WAIT_OPTION, showRun } from '../stops/stops-resume.ts';
 import { importCards } from './cards-import.ts';

@@ -1,11 +1,11 @@
 // `cardpoll explain`: why a card is or is not polled. `cards show -v` prints the same.
 import type { ExplanationBody } from '../../../api/client/client-bodies.ts';
 import { text } from '../../../config/kinds.ts';
+import { explanationParts } from '../../../terminal/reports/explanation.ts';
+import type { Style } from '../../../terminal/style.ts';
+import { paintedLines, recordLine } from '../../../terminal/table.ts';
 import { showAnswer } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
-import { explanationParts } from '../../output/reports/explanation.ts';
-import type { Style } from '../../output/style.ts';
-import { paintedLines, recordLine } from '../../output/table.ts';
 
 export const CARD_ARGUMENT = {
   name: '<card>',

@@ -10,11 +10,11 @@ import { stateHome } from '../../../config/load-config.ts';
 import { acceptedAfter, areDoubtful } from '../../../domain/cards/card.ts';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
 import { shellWord } from '../../../platform/shell-word.ts';
+import { plainText } from '../../../terminal/line.ts';
+import { cardCount } from '../../../terminal/style.ts';
 import type { CommandContext, Io } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';
 import { sendLines } from '../../import-source.ts';
-import { plainText } from '../../output/line.ts';
-import { cardCount } from '../../output/style.ts';
 
 /** More lines say nothing new. */
 const SHOWN_DOUBTS = 5;

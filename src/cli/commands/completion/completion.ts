@@ -3,10 +3,10 @@
 // it prints no names.
 import { oneOf } from '../../../config/kinds.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import { EXIT_OK } from '../../../platform/exit-codes.ts';
+import { plainText } from '../../../terminal/line.ts';
 import { openClient } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
-import { plainText } from '../../output/line.ts';
 import bash from './cardpoll.bash';
 import fish from './cardpoll.fish';
 import zsh from './cardpoll.zsh';

@@ -3,12 +3,12 @@ import type { ConcurrencyBody, ResetBody } from '../../../api/client/client-bodi
 import { integer, oneOf } from '../../../config/kinds.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/operator-limits.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { adviceFor, adviceText } from '../../../terminal/reports/concurrency-advice.ts';
+import { listTable, ofItems, ofOne } from '../../../terminal/table.ts';
 import { ask, showAnswer } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { ownAnswer, printAnswer, printChange } from '../../output/print.ts';
-import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.ts';
-import { listTable, ofItems, ofOne } from '../../output/table.ts';
 import { confirmLimit, measuredTask } from './demand-plan.ts';
 
 const TASK_TYPE = {

@@ -5,12 +5,12 @@ import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.
 import { span } from '../../../domain/span.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import { selectionText } from '../../../terminal/reports/config-tables.ts';
+import { cardCount, digitsOf } from '../../../terminal/style.ts';
 import { ask } from '../../ask.ts';
 import type { CommandContext } from '../../command.ts';
 import { type ConfirmOptions, confirmIf } from '../../confirm.ts';
 import { everyItem } from '../../named.ts';
-import { selectionText } from '../../output/reports/config-tables.ts';
-import { cardCount, digitsOf } from '../../output/style.ts';
 
 /** A limit that is raised further at once sends the gateway more calls than anyone has seen it handle. */
 const MOST_TIMES_RAISED = 10;

@@ -9,13 +9,13 @@ import {
   type Pausable,
 } from '../../../domain/limits/operator-limits.ts';
 import { span } from '../../../domain/span.ts';
+import { EXIT_OK } from '../../../platform/exit-codes.ts';
+import { plainText } from '../../../terminal/line.ts';
+import { listTable, ofItems } from '../../../terminal/table.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, defineCommand, type Io } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirmIf } from '../../confirm.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
-import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
-import { listTable, ofItems } from '../../output/table.ts';
 
 const ALL: Pausable = 'all';
 

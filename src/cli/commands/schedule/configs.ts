@@ -11,6 +11,10 @@ import {
 import { span } from '../../../domain/span.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import { plainText } from '../../../terminal/line.ts';
+import { configTable, selectionText } from '../../../terminal/reports/config-tables.ts';
+import { cardCount, enabledWord } from '../../../terminal/style.ts';
+import { ofGone, ofOne } from '../../../terminal/table.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import {
   type ArgumentSpec,
@@ -22,11 +26,7 @@ import {
 } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { findConfig, namesIn } from '../../named.ts';
-import { plainText } from '../../output/line.ts';
 import { type Change, printAnswer, printChange } from '../../output/print.ts';
-import { configTable, selectionText } from '../../output/reports/config-tables.ts';
-import { cardCount, enabledWord } from '../../output/style.ts';
-import { ofGone, ofOne } from '../../output/table.ts';
 import { confirmConfig } from '../limits/demand-plan.ts';
 
 const CONFIG = {

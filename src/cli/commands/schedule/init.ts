@@ -2,12 +2,12 @@
 import { loadAdoptConfig } from '../../../config/load-config.ts';
 import { SETTINGS } from '../../../config/settings/settings.ts';
 import { fleetText } from '../../../domain/fleet.ts';
+import { initStateFields } from '../../../terminal/reports/stats-views.ts';
 import { ask, showAnswer } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import type { AdoptionPlan } from '../../launchers.ts';
 import { ownAnswer, printAnswer } from '../../output/print.ts';
-import { initStateFields } from '../../output/reports/stats-views.ts';
 
 function show(context: CommandContext): Promise<number> {
   return showAnswer(context, 'reading the progress', (client) => client.initProgress(), initStateFields);

@@ -3,13 +3,13 @@ import type { ApiClient } from '../../../api/client/client.ts';
 import type { HeldSelection } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../../../platform/exit-codes.ts';
+import { cardCount, someIds } from '../../../terminal/style.ts';
+import { fieldList } from '../../../terminal/table.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirmIf } from '../../confirm.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { printAnswer } from '../../output/print.ts';
-import { cardCount, someIds } from '../../output/style.ts';
-import { fieldList } from '../../output/table.ts';
 import { CARDS_ARGUMENT, cardIdsOf, REASON_OPTION } from './stop-options.ts';
 
 interface Decision<Done extends string> extends Required<Pick<CommandSpec, 'name' | 'summary' | 'examples'>> {

@@ -9,6 +9,10 @@ import type {
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../../../platform/exit-codes.ts';
+import { plainText } from '../../../terminal/line.ts';
+import { type Colour, cardCount } from '../../../terminal/style.ts';
+import { fieldList, listTable } from '../../../terminal/table.ts';
 import { ask, showList, showUnlessOver } from '../../ask.ts';
 import {
   type ArgumentSpec,
@@ -19,14 +23,10 @@ import {
   type OptionsOf,
 } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { follow, type WaitOptions } from '../../follow.ts';
 import { namesIn } from '../../named.ts';
-import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
-import { type Colour, cardCount } from '../../output/style.ts';
-import { fieldList, listTable } from '../../output/table.ts';
 import { pastRange } from '../../past-time.ts';
 import {
   CARDS_ARGUMENT,

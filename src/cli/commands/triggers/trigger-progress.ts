@@ -6,17 +6,17 @@ import { oneOf, text } from '../../../config/kinds.ts';
 import { EARLY_COUNTED } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../../../platform/exit-codes.ts';
+import { TRIGGER_COLOURS, triggerColumns } from '../../../terminal/reports/trigger-table.ts';
+import { cardCount, type Style } from '../../../terminal/style.ts';
+import { type Field, type FieldsOf, fieldList, listTable, renderFields } from '../../../terminal/table.ts';
 import { ask, pageOptions, showAnswer, showPages, showUnlessOver } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../../confirm.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { follow, type WaitOptions } from '../../follow.ts';
 import { namesIn } from '../../named.ts';
 import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
-import { TRIGGER_COLOURS, triggerColumns } from '../../output/reports/trigger-table.ts';
-import { cardCount, type Style } from '../../output/style.ts';
-import { type Field, type FieldsOf, fieldList, listTable, renderFields } from '../../output/table.ts';
 
 const TRIGGER_ID = {
   name: '<trigger_id>',

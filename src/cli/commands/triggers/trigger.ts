@@ -6,13 +6,13 @@ import { integer, listOf, oneOf, parseOr, text } from '../../../config/kinds.ts'
 import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError, unreadableText } from '../../../platform/errors.ts';
+import { EXIT_NEGATIVE } from '../../../platform/exit-codes.ts';
+import { answerFields, failureFields } from '../../../terminal/reports/card-fields.ts';
+import { cardCount, someIds } from '../../../terminal/style.ts';
+import type { FieldsOf } from '../../../terminal/table.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
-import { EXIT_NEGATIVE } from '../../exit-codes.ts';
-import { answerFields, failureFields } from '../../output/reports/card-fields.ts';
-import { cardCount, someIds } from '../../output/style.ts';
-import type { FieldsOf } from '../../output/table.ts';
 import { cancel, list, selectionText, showTrigger, status, WAIT_OPTION } from './trigger-progress.ts';
 
 const TASK = {

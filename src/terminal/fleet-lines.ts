@@ -1,8 +1,8 @@
 // Facts about the fleet in words, which `stats` and the dashboard show in the same order: its capacity by task type (what is
 // demanded, how much of it is possible, and when a backlog is gone), gateway, pauses, stops, initialisation, instances. Shows what
 // the API says.
-import type { OverviewBody, TaskBody } from '../../api/client/client-bodies.ts';
-import { countedText, STOPS_COUNTED } from '../../domain/stops/stop.ts';
+import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
+import { countedText, STOPS_COUNTED } from '../domain/stops/stop.ts';
 import { type Cell, cardCount, digitsOf, type Style, signed } from './style.ts';
 
 /** A named fact. */

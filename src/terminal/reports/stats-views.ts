@@ -6,10 +6,10 @@ import type {
   OverviewBody,
   QueueBody,
   TaskBody,
-} from '../../../api/client/client-bodies.ts';
-import { FOLLOW_UP_INTERFACES } from '../../../domain/gateway-interface.ts';
-import { groupBy } from '../../../domain/group-by.ts';
-import { failsAtLogin } from '../../../domain/limits/breaker.ts';
+} from '../../api/client/client-bodies.ts';
+import { FOLLOW_UP_INTERFACES } from '../../domain/gateway-interface.ts';
+import { groupBy } from '../../domain/group-by.ts';
+import { failsAtLogin } from '../../domain/limits/breaker.ts';
 import { calmWords, capacityFacts, type Fact, fleetFacts, numbersOf } from '../fleet-lines.ts';
 import { plainText, wordWrap } from '../line.ts';
 import {

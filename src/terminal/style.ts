@@ -1,10 +1,9 @@
 // How values look: formatted for people, with or without a terminal, and plain in records for programs. Colours go through
 // the one shared chalk instance.
 import type { ChalkInstance } from 'chalk';
-import type { Health } from '../../domain/health.ts';
-import { percentDown } from '../../domain/numbers.ts';
-import { span } from '../../domain/span.ts';
-import type { Io } from '../command.ts';
+import type { Health } from '../domain/health.ts';
+import { percentDown } from '../domain/numbers.ts';
+import { span } from '../domain/span.ts';
 import { plainText, type Toned, wordWrap } from './line.ts';
 import { loadWidths } from './width.ts';
 
@@ -147,8 +146,15 @@ export class Style {
   }
 }
 
+/** What of the process decides how its output looks. */
+interface Screen {
+  readonly stdout: { readonly isTTY?: boolean; readonly columns?: number };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: { now(): number };
+}
+
 /** The style for stdout. It has colours only on a terminal, and not with NO_COLOR. */
-export async function styleFor(io: Io, format: 'table' | 'wide' | 'tsv' = 'table'): Promise<Style> {
+export async function styleFor(io: Screen, format: 'table' | 'wide' | 'tsv' = 'table'): Promise<Style> {
   const isTerminal = io.stdout.isTTY === true;
   const { default: chalk } = await import('chalk');
   const wanted = isTerminal && (io.env.NO_COLOR ?? '') === '' && io.env.TERM !== 'dumb';
@@ -175,7 +181,7 @@ const UPPER_DOTS = 0x1b;
 const LOWER_DOTS = 0xe4;
 
 /** Our own symbols as ASCII, each in as many columns, where the locale has nothing else. Names stay as they are. */
-export function inLocale(text: string, { env }: Pick<Io, 'env'>): string {
+export function inLocale(text: string, { env }: Pick<Screen, 'env'>): string {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   return /^(C|POSIX)$/i.test(locale)
     ? text.replace(SYMBOL, (symbol) => ASCII[symbol] ?? dotsOf(symbol))
@@ -189,7 +195,7 @@ function dotsOf(braille: string): string {
 }
 
 /** The width that a program which shows our output on its own screen has set, such as watch; null: none. */
-function columnsOf({ env }: Io): number | null {
+function columnsOf({ env }: Screen): number | null {
   const columns = Number(env.COLUMNS);
   return Number.isInteger(columns) && columns > 0 ? columns : null;
 }

@@ -1,5 +1,5 @@
 // The stops of cards as a table. Used by `cardpoll stops` and the dashboard. Shows what the API says.
-import type { StopBody } from '../../../api/client/client-bodies.ts';
+import type { StopBody } from '../../api/client/client-bodies.ts';
 import type { Colour } from '../style.ts';
 import type { ColumnsOf } from '../table.ts';
 

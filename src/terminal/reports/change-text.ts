@@ -1,7 +1,7 @@
 // What a change of the audit trail changed, in words. Used by commands that change something, the audit command and the dashboard.
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditBody } from '../../../api/client/client-bodies.ts';
-import { roundedMb } from '../../../domain/numbers.ts';
+import type { AuditBody } from '../../api/client/client-bodies.ts';
+import { roundedMb } from '../../domain/numbers.ts';
 
 /** `max_concurrency 100 -> 150`: the fields that differ, or those that a created or deleted object has. */
 export function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): string {

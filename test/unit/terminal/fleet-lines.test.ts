@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { capacityFacts, capacityLine } from '../../../src/cli/output/fleet-lines.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
-import type { OVERVIEW } from './bodies.ts';
+import { capacityFacts, capacityLine } from '../../../src/terminal/fleet-lines.ts';
+import type { OVERVIEW } from '../cli/bodies.ts';
 
 const NUMBERS = { rate: String, seconds: (value: number) => `${value}s` };
 const FREE = {

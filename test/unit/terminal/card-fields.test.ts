@@ -1,8 +1,8 @@
 // Every field of a card is shown: a field that is added to the report must not be forgotten here.
 import { describe, expect, it } from 'vitest';
 import type { CardBody } from '../../../src/api/client/client-bodies.ts';
-import { CARD } from './bodies.ts';
-import { cli, daemonThatSays, json } from './cli-under-test.ts';
+import { CARD } from '../cli/bodies.ts';
+import { cli, daemonThatSays, json } from '../cli/cli-under-test.ts';
 
 const FIELDS = Object.keys(CARD) as Array<keyof CardBody>;
 const OF_LISTS = FIELDS.filter((field) => !/^us|_at$/.test(field));

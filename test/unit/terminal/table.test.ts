@@ -1,6 +1,6 @@
 // Which columns of a table a terminal has room for, and how wide each of them is.
 import { expect, it } from 'vitest';
-import { type ColumnRules, layTable } from '../../../src/cli/output/table.ts';
+import { type ColumnRules, layTable } from '../../../src/terminal/table.ts';
 
 /** @returns the lines of a table with a header and one row. */
 function laid(

@@ -1,6 +1,6 @@
 // Exit codes (contract, "Exit codes"; the numbers come from sysexits.h). The only place that maps an error kind to an exit
 // code.
-import type { ErrorKind } from '../platform/errors.ts';
+import type { ErrorKind } from './errors.ts';
 
 export const EXIT_OK = 0;
 /** The command succeeded, and its answer is "no". */
