@@ -3,6 +3,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
 import { build } from 'esbuild';
+import { buildCommit } from './build-commit.js';
 import { BUNDLED } from './bundled.js';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -17,6 +18,7 @@ await build({
   outdir: 'dist',
   splitting: true,
   sourcemap: true,
+  define: { BUILD_COMMIT: JSON.stringify(buildCommit(root)) },
   ...BUNDLED,
 });
 cpSync(await emptyDatabase(), `${root}dist/pglite.tar.gz`);

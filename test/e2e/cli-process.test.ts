@@ -1,7 +1,7 @@
 // The built binary as a process: pipes that close, signals, exit codes, and how fast it starts.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -183,6 +183,12 @@ describe('exit codes', () => {
 describe('version', () => {
   it.each([[['--version']], [['-V']], [['-V', '--debug']]])('%j prints it', async (argv) => {
     expect(await runCli(argv)).toMatchObject({ code: 0, stdout: `cardpoll ${VERSION}\n`, stderr: '' });
+  });
+
+  it('names the commit of the build', async () => {
+    const { stdout } = await runCli(['version', '-o', 'json', '--url', 'http://127.0.0.1:1']);
+    const fromHistory = existsSync(`${ROOT}.git`);
+    expect(JSON.parse(stdout).commit).toMatch(fromHistory ? /^[0-9a-f]{12}(-dirty)?$/ : /^unknown$/);
   });
 
   it('is there almost as fast as node itself', async () => {

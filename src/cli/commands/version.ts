@@ -1,6 +1,6 @@
 // `cardpoll version`: what is installed here, and what the daemon is.
 import { CardpollError } from '../../platform/errors.ts';
-import { VERSION } from '../../platform/version.ts';
+import { COMMIT, VERSION } from '../../platform/version.ts';
 import { plainText } from '../../terminal/line.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
@@ -8,7 +8,7 @@ import { ownAnswer, printAnswer } from '../output/print.ts';
 
 export const version = defineCommand({
   name: 'version',
-  summary: 'Show the versions of cardpoll, Node.js and the daemon',
+  summary: 'Show the versions of cardpoll, Node.js and the daemon, and the commit of this build',
   examples: [
     'cardpoll version  # for people',
     'cardpoll version -o json  # for programs',
@@ -17,6 +17,7 @@ export const version = defineCommand({
   run: async (context) => {
     const answer = ownAnswer({
       version: VERSION,
+      commit: COMMIT,
       node: process.versions.node,
       platform: `${process.platform}-${process.arch}`,
       daemon: await daemonVersion(context),
@@ -24,8 +25,8 @@ export const version = defineCommand({
     return printAnswer(
       context,
       answer,
-      ({ version: own, node, platform, daemon }) =>
-        `cardpoll ${own} (node ${node}, ${platform})\n` +
+      ({ version: own, commit, node, platform, daemon }) =>
+        `cardpoll ${own} (commit ${commit}, node ${node}, ${platform})\n` +
         `daemon ${daemon.version ?? `not known: ${plainText(daemon.error ?? '')}`}\n`,
     );
   },

@@ -761,7 +761,7 @@ describe('version', () => {
     const { code, stdout } = await cli(['version'], { env });
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/^cardpoll \S+ \(node .*\)\ndaemon 9\.9\.9\n$/),
+      expect.stringMatching(/^cardpoll \S+ \(commit unknown, node .*\)\ndaemon 9\.9\.9\n$/),
     ]);
   });
 
