@@ -6,7 +6,7 @@ import type { Card } from './domain/cards/card.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { type Finding, failed, ok, warning } from './domain/finding.ts';
 import { TASK_TYPES, TASKS } from './domain/task-type.ts';
-import { probeProfile, type UsualDurations } from './gateway/profile-probe.ts';
+import { probeProfile, type UsualDurations } from './gateway/trial/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
 import { failure } from './operations/doctor/finding.ts';
 import { fleetFindings } from './operations/doctor/fleet.ts';

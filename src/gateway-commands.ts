@@ -2,8 +2,8 @@
 // main.ts. Apart from wiring.ts, so that they start without the libraries of stores and API, which take most of a second to load.
 import type { Launchers, Listening, SimulateOptions } from './cli/launchers.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
-import { startSimulator } from './gateway/simulator.ts';
-import { tryInterfaces } from './gateway/trial.ts';
+import { startSimulator } from './gateway/simulate/simulator.ts';
+import { tryInterfaces } from './gateway/trial/trial.ts';
 import { systemClock } from './platform/clock.ts';
 import { run } from './signals.ts';
 

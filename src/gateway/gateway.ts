@@ -1,4 +1,4 @@
-// The engine's port to the upstream gateway: one call for one card, and its errors. The client (client.ts) never retries
+// The engine's port to the upstream gateway: one call for one card, and its errors. The client (call/client.ts) never retries
 // by itself: retries go through the queue.
 
 import type { InterfaceName } from '../domain/gateway-interface.ts';

@@ -6,7 +6,7 @@
 import { execFile } from 'node:child_process';
 import { parseArgs, promisify } from 'node:util';
 import { Pool } from 'undici';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 
 const WARM_UP_MS = 1_000;
 const CARDS = 10_000;

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { stringify } from 'yaml';
-import { SimulatedFleet } from '../../src/gateway/simulated-fleet.ts';
+import { SimulatedFleet } from '../../src/gateway/simulate/simulated-fleet.ts';
 
 const CHANGE_RATE = 0.2;
 

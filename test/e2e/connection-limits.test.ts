@@ -1,7 +1,7 @@
 // The settings that bound the connections of an instance, seen from PostgreSQL and from the gateway.
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';
 

@@ -2,7 +2,7 @@
 // over its package stopped exactly once.
 import { afterAll, describe, expect, it } from 'vitest';
 import { TASK_TYPES, TASKS } from '../../src/domain/task-type.ts';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';
 

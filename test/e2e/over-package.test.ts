@@ -2,7 +2,7 @@
 // daemon on real stores.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
 import { waitFor } from '../support/processes.ts';

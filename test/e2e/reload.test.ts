@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { answer, type BadGateway, startBadGateway } from '../support/bad-gateway.ts';
 import { cliHere } from '../support/cli-here.ts';
 import { type Daemon, Fleet } from '../support/fleet.ts';

@@ -1,7 +1,7 @@
 // Urgent work of the built daemon, as the gateway counts: cards whose package poll is in flight when a reading takes them over
 // their package, and a stop that an operator orders while a thousand cards wait.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 import { Fleet } from '../support/fleet.ts';

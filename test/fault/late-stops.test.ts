@@ -3,7 +3,7 @@
 // every card running, but for those whose start it refuses, which are named.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ResumeRunBody } from '../../src/api/client/client-bodies.ts';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
 import { waitFor } from '../support/processes.ts';

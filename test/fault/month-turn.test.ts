@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { FakeTime } from '../support/fake-time.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';

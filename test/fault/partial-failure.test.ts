@@ -3,7 +3,7 @@
 // good answers. Six thousand cards at 30 s, so that trouble begins long before every failing card is known as failing.
 // Hours of it: partial-failure-compressed.test.ts, on a fake clock. More kinds of trouble: npm run bench:flow.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 import { Fleet } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';

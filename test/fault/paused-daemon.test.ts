@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TriggerBody } from '../../src/api/client/client-bodies.ts';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { WorkItem } from '../../src/store/ports/live/work-queue.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';

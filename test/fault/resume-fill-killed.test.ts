@@ -2,7 +2,7 @@
 // run is called once, as the gateway counts.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import type { ResumeRun } from '../../src/store/ports/records/resume-records.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';

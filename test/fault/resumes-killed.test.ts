@@ -1,6 +1,6 @@
 // kill -9 of the only daemon in the middle of a run of resumes: every card runs again, each by one call, as the gateway counts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import type { ResumeRun } from '../../src/store/ports/records/resume-records.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';

@@ -2,7 +2,7 @@
 // followed down and up, taken over by the next leader; the ceiling of the gateway; and the part switched off.
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
-import { type Simulator, startSimulator } from '../../src/gateway/simulator.ts';
+import { type Simulator, startSimulator } from '../../src/gateway/simulate/simulator.ts';
 import { Fleet } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';
 

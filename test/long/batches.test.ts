@@ -1,7 +1,7 @@
 // Batches of 100 cards from three daemons on a Redis Cluster, by the gateway's own count: some cards make a whole call fail, some are
 // missing from the answer or there twice, answers come in any order, and one daemon is killed in the middle.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { ONELINK_APPLICATION, type OneLinkGateway, startOneLink } from '../support/gateways/onelink.ts';
 import { waitFor } from '../support/processes.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-topologies.ts';

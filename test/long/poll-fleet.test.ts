@@ -2,7 +2,7 @@
 // machine to keep the schedule; how much a fast one does is for the benches.
 import { afterEach, describe, expect, it } from 'vitest';
 import { perTaskType, TASK_TYPES, TASKS, type TaskType } from '../../src/domain/task-type.ts';
-import { demoIccid, SimulatedFleet } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid, SimulatedFleet } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { Fleet, type GatewayTruth } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';
 

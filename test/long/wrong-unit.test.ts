@@ -3,7 +3,7 @@
 // stopped card back. Real processes and stores; what was called is what the gateway counted.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { OverviewBody } from '../../src/api/client/client-bodies.ts';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
 import { waitFor } from '../support/processes.ts';

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { buildDeb, unableDeb } from '../support/deb-package.ts';
 import { freePort } from '../support/free-port.ts';
 import { emptyDatabase, freshRedis } from '../support/fresh-stores.ts';

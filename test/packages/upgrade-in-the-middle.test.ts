@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { buildOfCommit } from '../support/build-of-commit.ts';
 import { Fleet, type Program } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';

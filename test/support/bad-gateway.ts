@@ -1,5 +1,5 @@
 // Gateways that misbehave in one way, on a real socket, for the tests of the gateway client. What a well-behaved gateway
-// does is the simulator's part (src/gateway/simulator.ts).
+// does is the simulator's part (src/gateway/simulate/simulator.ts).
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 

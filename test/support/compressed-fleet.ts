@@ -20,7 +20,7 @@ import { StatsRecorder } from '../../src/engine/stats/stats-recorder.ts';
 import { makeTask } from '../../src/engine/tasks/tasks.ts';
 import type { CardReader } from '../../src/engine/work/card-reader.ts';
 import { Worker } from '../../src/engine/work/worker.ts';
-import { FlowControlledGateway } from '../../src/gateway/flow-control.ts';
+import { FlowControlledGateway } from '../../src/gateway/flow/flow-control.ts';
 import { GatewayError, type GatewayFailure, type UpstreamGateway } from '../../src/gateway/gateway.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { cliHere, type HereResult } from './cli-here.ts';
 import { freePort } from './free-port.ts';
 import { freshDatabase, freshRedis } from './fresh-stores.ts';

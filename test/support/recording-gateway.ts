@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { SimulatedBehaviour } from '../../src/domain/gateway/simulated-behaviour.ts';
 import { INTERFACE_NAMES, type InterfaceName } from '../../src/domain/gateway-interface.ts';
-import { DEFAULT_DIALECT, INTERFACE_OF_PATH } from '../../src/gateway/dialect/dialect.ts';
-import { SimulatedGateway } from '../../src/gateway/simulated-gateway.ts';
+import { DEFAULT_DIALECT, INTERFACE_OF_PATH } from '../../src/gateway/simulate/dialect.ts';
+import { SimulatedGateway } from '../../src/gateway/simulate/simulated-gateway.ts';
 
 export interface RecordingGateway {
   readonly url: string;

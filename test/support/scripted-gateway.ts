@@ -1,12 +1,12 @@
 // A gateway on a real socket that answers as the test says, call by call: some cards fail, an interface is broken, a
 // stop is acknowledged and not carried out. It counts at its own side. For gateways that break HTTP itself see
-// bad-gateway.ts; a well-behaved one is the simulator (src/gateway/simulator.ts).
+// bad-gateway.ts; a well-behaved one is the simulator (src/gateway/simulate/simulator.ts).
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { INTERFACE_NAMES, type InterfaceName, perInterface } from '../../src/domain/gateway-interface.ts';
-import { INTERFACE_OF_PATH } from '../../src/gateway/dialect/dialect.ts';
+import { INTERFACE_OF_PATH } from '../../src/gateway/simulate/dialect.ts';
 import { HEALTHY } from './healthy-answers.ts';
 
 export interface ScriptedCall {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { expect } from 'vitest';
 import { stringify } from 'yaml';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import { Fleet } from './fleet.ts';
 import type { VendorCard, VendorGateway } from './gateways/vendor-gateway.ts';
 import { waitFor } from './processes.ts';

@@ -90,7 +90,7 @@ const OWN_TIMERS: ReadonlyArray<readonly [reason: string, files: RegExp]> = [
   ['it is the clock', /^platform\/clock\.ts$/],
   [
     'a deadline for what somebody else answers, which has to end whatever our clock says',
-    /^(api\/(guard\/bodies|client\/client-calls|http-server)|engine\/alerts\/webhook-attempt|gateway\/exchange|store\/(redis\/client\/client|postgres\/record-store)|platform\/bulkhead)\.ts$/,
+    /^(api\/(guard\/bodies|client\/client-calls|http-server)|engine\/alerts\/webhook-attempt|gateway\/call\/exchange|store\/(redis\/client\/client|postgres\/record-store)|platform\/bulkhead)\.ts$/,
   ],
   [
     'tries a connection or a file again, under everything that knows a clock',
@@ -100,7 +100,7 @@ const OWN_TIMERS: ReadonlyArray<readonly [reason: string, files: RegExp]> = [
     'holds a lease while it waits for an answer, and never the process',
     /^operations\/repeatable-requests\.ts$/,
   ],
-  ['plays a gateway, and its troubles', /^(gateway\/simulated-gateway|demo)\.ts$/],
+  ['plays a gateway, and its troubles', /^(gateway\/simulate\/simulated-gateway|demo)\.ts$/],
   ['beats for the service manager only while the event loop runs', /^platform\/service-manager\.ts$/],
   ['paints a screen, or waits for a key', /^(dashboard|cli\/ask|log-search\/threads)\b/],
 ];
@@ -111,6 +111,7 @@ const FLOORS = [
   'cli/commands',
   'domain',
   'engine',
+  'gateway',
   'log-search',
   'operations',
   'store/memory',

@@ -1,5 +1,5 @@
 // The cards of a world or of a fleet of processes, as operators want them; the record store follows, sooner or later.
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import type { Sim, WorldGateway } from './gateway.ts';
 import type { Random } from './virtual/random.ts';
 

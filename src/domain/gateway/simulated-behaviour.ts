@@ -1,4 +1,4 @@
-// How a simulated gateway behaves (gateway/simulated-gateway.ts), for `cardpoll gateway simulate`, the demo, tests and benches.
+// How a simulated gateway behaves (gateway/simulate/simulated-gateway.ts), for `cardpoll gateway simulate`, the demo, tests and benches.
 
 export interface SimulatedBehaviour {
   /** Serves this many different cards, in the order of their first call; others are unknown. Absent: any number. */

@@ -1,5 +1,5 @@
 // A breaker as operators see it: whether calls to a part of the gateway are held back. The rules are
-// src/gateway/throttle.ts.
+// src/gateway/flow/throttle.ts.
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 

@@ -126,7 +126,7 @@ export class StrainTrials {
     const isComplete = succeeded + failed >= ENOUGH_CALLS && seconds >= WINDOW_SECONDS;
     if (!isComplete && seconds < LONGEST_WINDOW_SECONDS) return null;
     this.#pools.delete(taskType);
-    // While nothing succeeds only a trickle passes (gateway/throttle.ts), and the load says nothing.
+    // While nothing succeeds only a trickle passes (gateway/flow/throttle.ts), and the load says nothing.
     const view = isComplete && succeeded > 0 ? viewOf(seen) : null;
     if (view === null) this.#views.delete(taskType);
     else this.#views.set(taskType, view);

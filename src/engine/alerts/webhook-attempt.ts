@@ -8,7 +8,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AlertRule } from '../../domain/alerts/alert-rule.ts';
 import type { Fleet } from '../../domain/fleet.ts';
-import { parseRetryAfter, type RetryAfter } from '../../gateway/exchange.ts';
+import { parseRetryAfter, type RetryAfter } from '../../gateway/call/exchange.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';

@@ -8,7 +8,7 @@
 // The daemon has polled for some seconds when measuring begins. What is counted is counted at the gateway's own side. A phase's share is of its whole length, the time to adapt
 // included; settled is its second half.
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
-import { type Simulator, startSimulator } from '../../../src/gateway/simulator.ts';
+import { type Simulator, startSimulator } from '../../../src/gateway/simulate/simulator.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { getJson, putJson, type RunningBinary, Stack } from '../stack.ts';
 import { perSecond, printTable } from '../table.ts';

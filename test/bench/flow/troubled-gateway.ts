@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { INTERFACES, type InterfaceName, perInterface } from '../../../src/domain/gateway-interface.ts';
-import { INTERFACE_OF_PATH } from '../../../src/gateway/dialect/dialect.ts';
+import { INTERFACE_OF_PATH } from '../../../src/gateway/simulate/dialect.ts';
 
 export interface Call {
   readonly interfaceName: InterfaceName;

@@ -1,7 +1,7 @@
 // The shipped profile `1nce` against a gateway written from the same description: OAuth 2 with tokens of four seconds, and
 // of a card's data only what is left of the total.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { demoIccid } from '../../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../../src/gateway/simulate/simulated-fleet.ts';
 import { ONCE_CREDENTIALS, ONCE_TOTAL_MB, type OnceGateway, startOnce } from '../../support/gateways/1nce.ts';
 import { busiest } from '../../support/gateways/vendor-gateway.ts';
 import { waitFor } from '../../support/processes.ts';

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { OverviewBody, TriggerBody } from '../../../src/api/client/client-bodies.ts';
-import { demoIccid } from '../../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../../src/gateway/simulate/simulated-fleet.ts';
 import { Fleet } from '../../support/fleet.ts';
 import { type VendorAnswer, type VendorCall, VendorGateway } from '../../support/gateways/vendor-gateway.ts';
 import { waitFor } from '../../support/processes.ts';

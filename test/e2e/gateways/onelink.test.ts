@@ -1,7 +1,7 @@
 // The shipped profiles `onelink` and `onelink-batch` against a gateway written from the same description: text codes with
 // HTTP 200, kilobytes as text, real-name as "1", and 100 cards a call.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { demoIccid } from '../../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../../src/gateway/simulate/simulated-fleet.ts';
 import { ONELINK_APPLICATION, type OneLinkGateway, startOneLink } from '../../support/gateways/onelink.ts';
 import { waitFor } from '../../support/processes.ts';
 import { VendorFleet } from '../../support/vendor-fleet.ts';

@@ -1,7 +1,7 @@
 // The shipped profile `telco-vision-ocs` against a gateway written from the same description: the command in the body, the
 // token in the query, throttling and unknown cards told by a code with HTTP 200.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { demoIccid } from '../../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../../src/gateway/simulate/simulated-fleet.ts';
 import { OCS_TOKEN, startTelcoVisionOcs } from '../../support/gateways/telco-vision-ocs.ts';
 import { waitFor } from '../../support/processes.ts';
 import { UNKNOWN, VendorFleet } from '../../support/vendor-fleet.ts';

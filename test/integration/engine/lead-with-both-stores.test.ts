@@ -8,7 +8,7 @@ import { ALERTS, WEBHOOKS } from '../../../src/config/settings/alert-settings.ts
 import { POLLING } from '../../../src/config/settings/polling-settings.ts';
 import { STOPS } from '../../../src/config/settings/stop-settings.ts';
 import { Engine } from '../../../src/engine/engine.ts';
-import { FlowControlledGateway } from '../../../src/gateway/flow-control.ts';
+import { FlowControlledGateway } from '../../../src/gateway/flow/flow-control.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { Teardown } from '../../../src/platform/service.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';

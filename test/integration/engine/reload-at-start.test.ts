@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { loadDaemonConfig } from '../../../src/config/load-config.ts';
-import { demoCards } from '../../../src/gateway/simulated-fleet.ts';
+import { demoCards } from '../../../src/gateway/simulate/simulated-fleet.ts';
 import { Teardown } from '../../../src/platform/service.ts';
 import { Hangups } from '../../../src/signals.ts';
 import { startDaemon } from '../../../src/wiring.ts';

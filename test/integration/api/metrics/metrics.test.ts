@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { Instruments } from '../../../../src/api/metrics/instruments.ts';
 import type { StopSettings } from '../../../../src/domain/stops/stop.ts';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
-import { FlowControlledGateway } from '../../../../src/gateway/flow-control.ts';
+import { FlowControlledGateway } from '../../../../src/gateway/flow/flow-control.ts';
 import { type ApiUnderTest, startApi } from '../../../support/api-under-test.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';

@@ -11,9 +11,9 @@ import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts'
 import { phaseHash } from '../../../../src/domain/schedule/phase.ts';
 import { TASKS } from '../../../../src/domain/task-type.ts';
 import { Engine } from '../../../../src/engine/engine.ts';
-import { GatewayClient } from '../../../../src/gateway/client.ts';
-import { FlowControlledGateway } from '../../../../src/gateway/flow-control.ts';
-import { demoIccid } from '../../../../src/gateway/simulated-fleet.ts';
+import { GatewayClient } from '../../../../src/gateway/call/client.ts';
+import { FlowControlledGateway } from '../../../../src/gateway/flow/flow-control.ts';
+import { demoIccid } from '../../../../src/gateway/simulate/simulated-fleet.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { Teardown } from '../../../../src/platform/service.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';

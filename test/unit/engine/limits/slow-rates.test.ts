@@ -10,7 +10,7 @@ import { type CallPace, callPaceOf } from '../../../../src/engine/limits/call-pa
 import { PackageTask, type PackageTaskDeps } from '../../../../src/engine/tasks/package.ts';
 import { PollPace } from '../../../../src/engine/work/poll-pace.ts';
 import { Deadline } from '../../../../src/engine/work/task.ts';
-import { FlowControlledGateway } from '../../../../src/gateway/flow-control.ts';
+import { FlowControlledGateway } from '../../../../src/gateway/flow/flow-control.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { WorkItem } from '../../../../src/store/ports/live/work-queue.ts';
 import { firstRows } from '../../../support/effort.ts';

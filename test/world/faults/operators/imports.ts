@@ -1,4 +1,4 @@
-import { demoIccid } from '../../../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../../../src/gateway/simulate/simulated-fleet.ts';
 import { drawnAllowance, setAllowance } from '../../cards.ts';
 import { type Fault, importCards } from '../../fault.ts';
 

@@ -1,0 +1,163 @@
+// Where tokens are from: OAuth 2 by client credentials (RFC 6749, 4.4), or a login as the profile describes it. Each makes the
+// request, and reads the token from the answer. When they are asked is for tokens.ts. Messages quote nothing of an answer but a
+// known error code: the rest may hold a token, or what was sent.
+import type { GatewayConfig } from '../../config/daemon-config.ts';
+import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import { parseValuePath, valueAt } from '../../domain/gateway/profile-syntax.ts';
+import { jsonIn, objectIn } from '../../platform/json.ts';
+import { GatewayError } from '../gateway.ts';
+import { commonValues } from '../request/common-values.ts';
+import {
+  basicAuthorization,
+  type GatewayRequest,
+  maskFor,
+  type Proof,
+  tokenPlaceOf,
+  tokenProof,
+} from '../request/request.ts';
+import { requestTemplate } from '../request/template.ts';
+
+export interface Issued {
+  readonly proof: Proof;
+  /** As the answer says. */
+  readonly lifeS: number;
+}
+
+export interface TokenSource {
+  readonly url: string;
+  request(nowMs: number): Pick<GatewayRequest, 'method' | 'path' | 'headers' | 'body'>;
+  /** What HTTP 400, 401 or 403 means. */
+  refusal(status: number, text: string): GatewayError;
+  /** @param text JSON of a 2xx answer. @throws GatewayError */
+  read(text: string): Issued;
+}
+
+/** @returns null: calls need no token that is issued. */
+export function tokenSourceOf(profile: GatewayConfig, calendar: MonthCalendar): TokenSource | null {
+  switch (profile.auth.kind) {
+    case 'oauth2':
+      return oauthSource(profile);
+    case 'login':
+      return loginSource(profile, calendar);
+    default:
+      return null;
+  }
+}
+
+const TOKEN = /^[\x21-\x7e]{1,16384}$/;
+/** Life of a token that comes without one, seconds: RFC 6749 lets the server leave it out. */
+const UNKNOWN_LIFE_S = 3_600;
+/** The errors of RFC 6749, 5.2. */
+const OAUTH_ERRORS: readonly unknown[] = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+];
+
+function oauthSource(profile: GatewayConfig): TokenSource {
+  const { auth, clientId, clientSecret } = profile;
+  const { tokenUrl, scope } = auth;
+  const url = tokenUrl?.startsWith('/') === true ? `${profile.url}${tokenUrl}` : (tokenUrl ?? '');
+  const { pathname, search } = new URL(url);
+  const [id, secret] = [clientId ?? '', clientSecret ?? ''];
+  const inBody = auth.clientAuth === 'body';
+  const isJson = auth.tokenRequest === 'json';
+  // RFC 6749, 2.3.1: in a header, both are encoded as form fields first. A server that wants JSON does not know that.
+  const pair = isJson ? ([id, secret] as const) : ([formEncoded(id), formEncoded(secret)] as const);
+  const fields = {
+    grant_type: 'client_credentials',
+    ...(scope === null ? {} : { scope }),
+    ...(inBody ? { client_id: id, client_secret: secret } : {}),
+  };
+  const headers = ['accept', 'application/json', 'user-agent', 'cardpoll'];
+  headers.push('content-type', isJson ? 'application/json' : 'application/x-www-form-urlencoded');
+  if (!inBody) headers.push('authorization', basicAuthorization(...pair));
+  const body = isJson ? JSON.stringify(fields) : new URLSearchParams(fields).toString();
+  return {
+    url,
+    request: () => ({ method: 'POST', path: pathname + search, headers, body }),
+    refusal: (status, text) => {
+      const error = objectIn(text)?.error;
+      const check =
+        error === 'invalid_scope'
+          ? 'gateway.auth.scope'
+          : 'the client id and secret, and gateway.auth.client_auth';
+      return refused(status, OAUTH_ERRORS.includes(error) ? error : null, check);
+    },
+    read: (text) => {
+      const { access_token: token, expires_in: given } = objectIn(text) ?? {};
+      const proof = proofIn(profile, token, 'no access_token');
+      return { proof, lifeS: secondsIn(given) ?? UNKNOWN_LIFE_S };
+    },
+  };
+}
+
+/** @throws GatewayError if the answer cannot be understood; the login of a wrong password may be one. */
+function loginSource(profile: GatewayConfig, calendar: MonthCalendar): TokenSource {
+  const { request: login, token, expiresIn, goodFor } = profile.auth;
+  const { errors } = profile;
+  if (login === null) throw new Error('a login without a request');
+  const url = login.url ?? profile.url;
+  const request = requestTemplate(login, url);
+  const valuesAt = commonValues(login, profile, calendar);
+  const mask = maskFor(profile, null);
+  const at = (body: unknown, path: string | null) =>
+    path === null ? undefined : valueAt(body, parseValuePath(path) ?? []);
+  /** The error code that an answer has, if it is one and nothing else. */
+  const codeIn = (body: unknown) => {
+    const code = String(at(body, errors.path) ?? '');
+    return /^[\w.-]{1,40}$/.test(code) && mask(code) === code ? code : null;
+  };
+  const check = 'the credentials and gateway.auth.request';
+  return {
+    url,
+    request: (nowMs) => request(valuesAt(nowMs)),
+    refusal: (status, text) => refused(status, codeIn(jsonIn(text)), check),
+    read: (text) => {
+      const body = jsonIn(text);
+      const code = codeIn(body);
+      const said = code === null ? '' : `, and ${errors.path} ${code}`;
+      const proof = proofIn(
+        profile,
+        at(body, token),
+        `none at ${token}${said}`,
+        code !== null && errors.auth.includes(code),
+      );
+      const lifeS = secondsIn(at(body, expiresIn)) ?? goodFor;
+      if (lifeS === null)
+        throw new GatewayError(
+          'connect',
+          `no token: the answer does not say at ${expiresIn} how many seconds it is good`,
+        );
+      return { proof, lifeS };
+    },
+  };
+}
+
+/** @param otherwise what the answer has instead. @param isRefusal the answer says that the credentials are wrong. */
+function proofIn(profile: GatewayConfig, token: unknown, otherwise: string, isRefusal = false): Proof {
+  const place = tokenPlaceOf(profile);
+  if (place !== null && typeof token === 'string' && TOKEN.test(token)) return tokenProof(place, token);
+  throw new GatewayError(
+    isRefusal ? 'auth' : 'connect',
+    `no token: the answer of the token server has ${otherwise}`,
+  );
+}
+
+function refused(status: number, error: unknown, check: string): GatewayError {
+  const reason = error === null ? '' : `: ${error}`;
+  return new GatewayError('auth', `no token: HTTP ${status} of the token server${reason}; check ${check}`);
+}
+
+/** @returns null for what is no number. */
+function secondsIn(given: unknown): number | null {
+  const seconds = typeof given === 'string' && /^-?\d+(\.\d+)?$/.test(given) ? Number(given) : given;
+  return typeof seconds === 'number' ? seconds : null;
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams({ '': text }).toString().slice(1);
+}

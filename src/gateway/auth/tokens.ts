@@ -1,0 +1,232 @@
+// Tokens that are issued to this process, by OAuth 2 or a login (token-sources.ts): asked for once per process, renewed ahead of
+// their end, and after the gateway refused one. A token server that fails is asked again with growing pauses; meanwhile calls fail
+// as if the gateway could not be reached, and flow control holds them back. Used by the client. No token is ever logged.
+import { errors, Pool } from 'undici';
+import type { GatewayConfig } from '../../config/daemon-config.ts';
+import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import { callLimitsOf } from '../../domain/limits/rate-limit.ts';
+import { type Clock, withTimeout } from '../../platform/clock.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { jsonIn } from '../../platform/json.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { GatewayError } from '../gateway.ts';
+import { tlsOptions } from '../request/connections.ts';
+import type { Proof } from '../request/request.ts';
+import { type Issued, type TokenSource, tokenSourceOf } from './token-sources.ts';
+
+const MAX_ANSWER_BYTES = 65_536;
+const SHORTEST_LIFE_S = 1;
+/** A token that says it is good for longer is renewed after this all the same. */
+const LONGEST_LIFE_S = 86_400;
+/** A token is renewed when a quarter of its life is left, at most so long before its end. */
+const RENEW_AHEAD_MS = 60_000;
+/** A token is not used in the last tenth of its life, at most so long: the call has to arrive, too. */
+const UNUSED_MS = 2_000;
+/** A new token that works is renewed after so many refusals in a row: one may be of a card that the gateway forbids. */
+const REFUSALS_IN_A_ROW = 3;
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 60_000;
+
+interface Token {
+  readonly proof: Proof;
+  readonly issuedAt: number;
+  /** It was asked for because the gateway refused the one before. */
+  readonly replacesRefused: boolean;
+  readonly renewAt: number;
+  readonly endsAt: number;
+  /** A call with it succeeded. */
+  works: boolean;
+  /** Calls with it that the gateway refused since one succeeded. */
+  refusals: number;
+}
+
+type TokenSettings = Pick<GatewayConfig, 'url' | 'timeoutMs' | 'rateLimits' | 'tls'>;
+
+interface TokenDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** @returns null: the credentials are fixed. */
+export function tokensOf(
+  profile: GatewayConfig,
+  deps: TokenDeps & { readonly calendar: MonthCalendar },
+): Tokens | null {
+  const source = tokenSourceOf(profile, deps.calendar);
+  return source && new Tokens(source, profile, deps);
+}
+
+export class Tokens {
+  readonly #pool: Pool;
+  #token: Token | null = null;
+  #pending: Promise<Token> | null = null;
+  /** Why the last attempt failed, or the last token was refused; null while tokens work. */
+  #trouble: GatewayError | null = null;
+  /** The gateway refused the last token. */
+  #isRefused = false;
+  #pauseMs = 0;
+  /** No attempt before this time. */
+  #nextAt = Number.NEGATIVE_INFINITY;
+  /** Has the credentials that replaced these. */
+  #successor: Tokens | null = null;
+
+  constructor(
+    private readonly source: TokenSource,
+    private readonly config: TokenSettings,
+    private readonly deps: TokenDeps,
+  ) {
+    const { origin } = new URL(source.url);
+    this.#pool = new Pool(origin, {
+      connections: 1,
+      connect: {
+        timeout: config.timeoutMs,
+        ...tlsOptions(config.tls, origin === new URL(config.url).origin),
+      },
+    });
+  }
+
+  /** @returns null when a token is needed first: `prove` gets it. */
+  proof(): Proof | null {
+    const token = this.#token;
+    const now = this.deps.clock.monotonic();
+    if (token === null || now >= token.endsAt) return null;
+    if (now >= token.renewAt && now >= this.#nextAt) void this.#renewed().catch(() => {});
+    return token.proof;
+  }
+
+  /** @throws GatewayError when there is no token to be had. */
+  async prove(): Promise<Proof> {
+    const left = this.#nextAt - this.deps.clock.monotonic();
+    if (left > 0 && this.#pending === null && this.#trouble !== null) {
+      const { failure, message } = this.#trouble;
+      throw new GatewayError(failure, `${message}; next attempt in ${Math.ceil(left / 1_000)} s`);
+    }
+    try {
+      return (await this.#renewed()).proof;
+    } catch (error) {
+      if (this.#successor === null) throw error;
+      return this.#successor.prove();
+    }
+  }
+
+  /** As `prove`, for a call that ends at that time. */
+  async proveBy(deadlineAt: number): Promise<Proof> {
+    const { clock } = this.deps;
+    const proving = this.prove();
+    if (!(await withTimeout(deadlineAt - clock.monotonic(), proving, clock)))
+      throw new GatewayError('connect', 'no token within the deadline');
+    // All calls that waited would be sent now, each long after the rate limits allowed it.
+    if (callLimitsOf(this.config.rateLimits).length === 0) return proving;
+    throw new GatewayError('held', 'the call waited for a token, and its turn is over');
+  }
+
+  /** A call with this proof succeeded. */
+  accepted(proof: Proof): void {
+    if (this.#token?.proof !== proof) return;
+    this.#token.works = true;
+    this.#token.refusals = 0;
+  }
+
+  /** The gateway did not accept a call with this proof. */
+  refused(proof: Proof): void {
+    if (this.#token?.proof !== proof) return;
+    const now = this.deps.clock.monotonic();
+    this.#token.refusals += 1;
+    const { replacesRefused, issuedAt, works, refusals } = this.#token;
+    const isNew = now - issuedAt < RENEW_AHEAD_MS;
+    if (works && isNew && refusals < REFUSALS_IN_A_ROW) return;
+    this.#token = null;
+    this.#isRefused = true;
+    this.#trouble = new GatewayError('auth', 'the gateway does not accept the token that was just issued');
+    // The first refused token may have been revoked. When its replacement is refused as well, the next one will be, too.
+    if (works) this.#pauseMs = 0;
+    if (replacesRefused && isNew) this.#backOff(now);
+    else this.#pauseMs = 0;
+  }
+
+  /** @param successor gives a token to the calls that wait for one; null: they fail as `aborted`. */
+  async close(successor: Tokens | null = null): Promise<void> {
+    this.#successor = successor;
+    await this.#pool.destroy();
+  }
+
+  /** All callers wait for the same attempt. */
+  #renewed(): Promise<Token> {
+    this.#pending ??= this.#ask().finally(() => {
+      this.#pending = null;
+    });
+    return this.#pending;
+  }
+
+  async #ask(): Promise<Token> {
+    const { clock, log } = this.deps;
+    const askedAt = clock.monotonic();
+    const replacesRefused = this.#isRefused;
+    try {
+      const { proof, lifeS } = await this.#issued();
+      const lifeMs = lifeS * 1_000;
+      this.#token = {
+        proof,
+        issuedAt: askedAt,
+        replacesRefused,
+        renewAt: askedAt + lifeMs - Math.min(RENEW_AHEAD_MS, lifeMs / 4),
+        endsAt: askedAt + lifeMs - Math.min(UNUSED_MS, lifeMs / 10),
+        works: false,
+        refusals: 0,
+      };
+      // A replacement that is refused as well is no success: the pause then grows on.
+      if (!replacesRefused) this.#pauseMs = 0;
+      this.#isRefused = false;
+      this.#trouble = null;
+      log.info({ expires_in_s: lifeS }, 'gateway token issued');
+      return this.#token;
+    } catch (error) {
+      if (error instanceof errors.ClientDestroyedError)
+        throw new GatewayError('aborted', 'the gateway client was closed');
+      this.#trouble =
+        error instanceof GatewayError ? error : new GatewayError('connect', `no token: ${messageOf(error)}`);
+      this.#backOff(clock.monotonic());
+      log.warn({ reason: this.#trouble.message, retry_in_ms: this.#pauseMs }, 'gateway token not issued');
+      throw this.#trouble;
+    }
+  }
+
+  #backOff(now: number): void {
+    this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs === 0 ? FIRST_PAUSE_MS : 2 * this.#pauseMs);
+    this.#nextAt = now + this.#pauseMs;
+  }
+
+  async #issued(): Promise<Issued> {
+    const { timeoutMs } = this.config;
+    const asking = new AbortController();
+    const answer = this.#request(asking.signal);
+    if (!(await withTimeout(timeoutMs, answer, this.deps.clock))) {
+      asking.abort();
+      answer.catch(() => {});
+      throw new GatewayError('connect', `no token: the token server did not answer within ${timeoutMs} ms`);
+    }
+    const { status, text } = await answer;
+    if (status === 400 || status === 401 || status === 403) throw this.source.refusal(status, text);
+    if (status < 200 || status > 299)
+      throw new GatewayError('connect', `no token: HTTP ${status} of the token server`);
+    if (jsonIn(text) === undefined)
+      throw new GatewayError('connect', 'no token: the answer of the token server is not JSON');
+    const { proof, lifeS } = this.source.read(text);
+    if (lifeS < SHORTEST_LIFE_S)
+      throw new GatewayError('connect', `no token: expires_in is ${lifeS}, so the token is over at once`);
+    return { proof, lifeS: Math.min(LONGEST_LIFE_S, lifeS) };
+  }
+
+  async #request(signal: AbortSignal): Promise<{ status: number; text: string }> {
+    const { method, path, headers, body } = this.source.request(this.deps.clock.now());
+    const answer = await this.#pool.request({ method, path, headers, body, signal });
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of answer.body) {
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+    return { status: answer.statusCode, text: new TextDecoder().decode(Buffer.concat(chunks)) };
+  }
+}

@@ -1,0 +1,206 @@
+// Reads the body of a gateway's answer: success, error code and value, as the profile describes them, become a value or a
+// GatewayError. Used by the client, one for each interface. Pure: no I/O, no clock; exchange.ts judges the HTTP status.
+
+import type { ErrorRules, GatewayConfig, GatewayInterface } from '../../config/daemon-config.ts';
+import { type ValuePath, valueAt } from '../../domain/gateway/profile-syntax.ts';
+import { jsonIn } from '../../platform/json.ts';
+import { GatewayError, type GatewayFailure } from '../gateway.ts';
+import { type CardCheck, cardCheck, itemsByCard } from './answered-card.ts';
+import {
+  type Absence,
+  type AnswerValue,
+  type Place,
+  placeOf,
+  type ReadValue,
+  valuePlaces,
+  valueReader,
+} from './reading.ts';
+
+/** Without a reading the call only succeeds or fails. */
+type AnswerRules = Pick<GatewayConfig, 'success' | 'errors' | 'stoppedStatuses'> &
+  Pick<GatewayInterface, 'reading' | 'batch' | 'find' | 'iccidValue'> & {
+    /** Why there is no reading although the interface has a value; null: all is well. */
+    readonly unread?: string | null;
+  };
+
+/** A list of which an item is for the card. */
+interface ListRules {
+  /** null: the answer is the list. */
+  readonly items: Place | null;
+  readonly iccid: Place;
+  /** How messages name it. */
+  readonly what: string;
+}
+
+export interface ErrorSaid {
+  /** null: the profile does not list the code. */
+  readonly failure: GatewayFailure | null;
+  readonly reason: string;
+}
+
+export class AnswerReader {
+  readonly #success: (Place & { readonly values: ReadonlySet<unknown> }) | null;
+  readonly #code: Place | null;
+  readonly #message: ValuePath | null;
+  readonly #meanings: ReadonlyMap<string, GatewayFailure>;
+  readonly #value: ReadValue | null;
+  readonly #list: ListRules | null;
+  readonly #isCard: CardCheck;
+  readonly #unread: string | null;
+  /** The body decides nothing, so it may be anything. */
+  readonly #isOptional: boolean;
+
+  constructor(rules: AnswerRules) {
+    const { success, errors, reading, stoppedStatuses, batch, find, iccidValue, unread = null } = rules;
+    this.#success = success && { ...placeOf(success.path), values: new Set(success.values) };
+    this.#code = errors.path === null ? null : placeOf(errors.path);
+    this.#message = errors.message === null ? null : placeOf(errors.message).path;
+    this.#meanings = meaningsOf(errors);
+    this.#value = reading === null ? null : valueReader(reading, stoppedStatuses);
+    const list = batch ?? find;
+    this.#list = list && {
+      items: list.items === null ? null : placeOf(list.items),
+      iccid: placeOf(list.iccid),
+      what: batch === null ? 'the list of the answer' : 'the answer to the batch',
+    };
+    const [place] = reading === null ? [] : valuePlaces(reading);
+    this.#isCard = cardCheck(iccidValue === null ? null : placeOf(iccidValue), place?.path ?? []);
+    this.#unread = unread;
+    const decides = [this.#success, this.#code, this.#value, this.#list, iccidValue, unread];
+    this.#isOptional = decides.every((rule) => rule === null);
+  }
+
+  /**
+   * Reads the body of a 2xx answer. Cards that were not asked for are no concern of it.
+   * @returns the value of a card, by its ICCID; null when there is nothing to read. That function throws GatewayError `card` for
+   * a card that the list of the answer lacks, and `malformed` for one without a value or there twice, or if the answer is about
+   * another card.
+   * @throws GatewayError when the call as a whole failed: `malformed`; by the code of the answer `backpressure`, `auth`, `card`,
+   * or `business`.
+   */
+  read(text: string): (iccid: string) => AnswerValue | null {
+    const body = this.#succeeded(text);
+    if (this.#unread !== null) throw new GatewayError('malformed', this.#unread);
+    if (this.#list === null) {
+      return (iccid) => {
+        const isNamed = this.#isCard(body, iccid);
+        return this.#value === null ? null : this.#value(body, this.#absence(body, isNamed));
+      };
+    }
+    const { what } = this.#list;
+    const itemsOf = this.#items(body, this.#list);
+    return (iccid) => {
+      const [item, second] = itemsOf(iccid) ?? [];
+      if (item === undefined)
+        throw new GatewayError('card', `${what} does not have this card`, { isUnknownCard: true });
+      if (second !== undefined) throw new GatewayError('malformed', `${what} has this card twice`);
+      return this.#value === null ? null : this.#value(item, this.#absence(body, true));
+    };
+  }
+
+  /** For an answer that a module read. @throws GatewayError `malformed`: it names another card. */
+  requireCard(text: string, iccid: string): void {
+    const body = this.#list === null ? jsonIn(exact(text)) : undefined;
+    if (body !== undefined) this.#isCard(body, iccid);
+  }
+
+  #items(body: unknown, { items, iccid }: ListRules) {
+    const list = items === null ? body : valueAt(body, items.path);
+    if (Array.isArray(list)) return itemsByCard(list, iccid);
+    const name = items?.name ?? 'the answer';
+    throw new GatewayError('malformed', `${name} is ${list === undefined ? 'missing' : 'not a list'}`);
+  }
+
+  /** A code without an entry, where success has no code, may be that of an error. */
+  #absence(body: unknown, isNamed: boolean): Absence {
+    if (this.#success !== null) return 'anywhere';
+    const code = this.#code === null ? null : (valueAt(body, this.#code.path) ?? null);
+    if (code !== null && !NO_CODES.includes(code)) return 'never';
+    return isNamed ? 'anywhere' : 'inside';
+  }
+
+  #succeeded(text: string): unknown {
+    const body = this.#parsed(text);
+    this.#requireNoError(body);
+    this.#requireSuccess(body);
+    return body;
+  }
+
+  /** @returns what the body of an answer that is no 2xx says by its error code; null: it has none. */
+  errorSaid(text: string): ErrorSaid | null {
+    if (this.#code === null) return null;
+    const { name, path } = this.#code;
+    const body = jsonIn(text);
+    const code = valueAt(body, path) ?? null;
+    if (code === null || typeof code === 'object') return null;
+    return { failure: this.#meanings.get(String(code)) ?? null, reason: this.#reason(name, code, body) };
+  }
+
+  /** A call that only succeeds or fails may be answered without a body, unless the body is what says so. */
+  #parsed(text: string): unknown {
+    if (this.#isOptional) return jsonIn(exact(text)) ?? null;
+    if (text === '' && this.#success === null && this.#value === null) return null;
+    try {
+      return JSON.parse(exact(text));
+    } catch (cause) {
+      throw new GatewayError('malformed', `the body is ${kindOf(text)}`, { cause });
+    }
+  }
+
+  #requireNoError(body: unknown): void {
+    if (this.#code === null) return;
+    const { name, path } = this.#code;
+    const code = valueAt(body, path);
+    const failure = this.#meanings.get(String(code));
+    if (failure === undefined) return;
+    throw new GatewayError(failure, this.#reason(name, code, body), { isUnknownCard: failure === 'card' });
+  }
+
+  #requireSuccess(body: unknown): void {
+    if (this.#success === null) return;
+    const { name, path, values } = this.#success;
+    const code = valueAt(body, path);
+    if (values.has(code)) return;
+    const isOfItsKind = [...values].some((value) => typeof value === typeof code);
+    if (!isOfItsKind || typeof code === 'object') {
+      const expected = [...new Set([...values].map((value) => typeof value))].join(' or ');
+      throw new GatewayError(
+        'malformed',
+        `${name} is ${code === undefined ? 'missing' : `not a ${expected}`}`,
+      );
+    }
+    throw new GatewayError('business', this.#reason(name, code, body));
+  }
+
+  #reason(name: string, code: unknown, body: unknown): string {
+    const message = this.#message === null ? undefined : valueAt(body, this.#message);
+    return `${name} ${code}${typeof message === 'string' && message !== '' ? `: ${message}` : ''}`;
+  }
+}
+
+/** Codes that are written where there is no error. */
+const NO_CODES: readonly unknown[] = [0, '0', '', false];
+
+const LONG_NUMBER = /(?<!["\w.])\d{16}/;
+const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/** The number of a card may be a JSON number, which JSON.parse would round: it becomes text. */
+function exact(text: string): string {
+  if (!LONG_NUMBER.test(text)) return text;
+  return text.replace(TOKENS, (token) => (/^\d{16,}$/.test(token) ? `"${token}"` : token));
+}
+
+/** What there is instead of JSON: a page of a proxy or to sign in, say. */
+function kindOf(text: string): string {
+  if (text === '') return 'empty';
+  if (/^\s*<(!doctype html|html)\b/i.test(text)) return 'a page of HTML, not JSON';
+  return text.startsWith('\u001f') ? 'compressed (gzip), which was not asked for' : 'not JSON';
+}
+
+function meaningsOf({ throttled, unknownCard, auth }: ErrorRules): Map<string, GatewayFailure> {
+  return new Map<string, GatewayFailure>([
+    ...throttled.map((code) => [code, 'backpressure'] as const),
+    ...unknownCard.map((code) => [code, 'card'] as const),
+    ...auth.map((code) => [code, 'auth'] as const),
+  ]);
+}

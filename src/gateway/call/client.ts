@@ -1,0 +1,297 @@
+// The gateway client: one HTTP call for one card or for a batch of cards, bounded in time and size, and logged. Opened by
+// wiring, used by the engine's tasks. It never retries (retries go through the queue) and never follows redirects.
+import { isDeepStrictEqual } from 'node:util';
+import type { Pool } from 'undici';
+import type { GatewayConfig, GatewayCredentials } from '../../config/daemon-config.ts';
+import {
+  INTERFACES,
+  type InterfaceName,
+  notOfferedWords,
+  perInterface,
+} from '../../domain/gateway-interface.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { type Tokens, tokensOf } from '../auth/tokens.ts';
+import {
+  type CalledCard,
+  type GatewayAnswer,
+  GatewayError,
+  type Pass,
+  type UpstreamGateway,
+} from '../gateway.ts';
+import { PoolConnections, poolOf, Seat } from '../request/connections.ts';
+import { type GatewayRequest, maskFor, type Proof } from '../request/request.ts';
+import { cleanText } from './clean-text.ts';
+import {
+  DeadlineSweep,
+  Exchange,
+  parseRetryAfter,
+  type RetryAfter,
+  statusError,
+  withCode,
+} from './exchange.ts';
+import { readByModule, watchedModule } from './module-calls.ts';
+import { type Route, type RouteDeps, routeOf } from './route.ts';
+
+const GATEWAY_CALL = '网关调用';
+export interface GatewayClientDeps extends RouteDeps {
+  readonly clock: Clock;
+}
+/** A call as it was made, for `cardpoll gateway try`. */
+export type CallTrace = Pick<Ended, 'status' | 'body'> & { readonly request: GatewayRequest };
+
+type Cards = readonly [CalledCard, ...CalledCard[]];
+/** A call that has ended. */
+interface Ended {
+  /** Of its token; null: there was none. */
+  readonly proof: Proof | null;
+  /** null: none was made. */
+  readonly request: GatewayRequest | null;
+  /** 0: no answer. */
+  readonly status: number;
+  /** null: no answer. */
+  readonly retryAfter: RetryAfter | null;
+  readonly body: string;
+  /** Why there is no good answer; null: the status is 2xx, and the body is complete. */
+  readonly error: GatewayError | null;
+  readonly durationMs: number;
+}
+
+export class GatewayClient implements UpstreamGateway {
+  #pool: Pool;
+  readonly #connections: PoolConnections<Exchange>;
+  readonly #sweep: DeadlineSweep;
+  #profile: GatewayConfig;
+  /** null: the credentials are fixed, and part of the routes. */
+  #tokens: Tokens | null;
+  #routes: Readonly<Record<InterfaceName, Route | null>>;
+  readonly #stopped: ReadonlySet<string>;
+  readonly #monotonic = () => this.deps.clock.monotonic();
+
+  /** @param onCall gets every call when it has ended; absent: nobody looks. */
+  constructor(
+    profile: GatewayConfig,
+    private readonly deps: GatewayClientDeps,
+    private readonly onCall?: (trace: CallTrace) => void,
+  ) {
+    this.#pool = poolOf(profile);
+    this.#connections = new PoolConnections(profile.maxConnections, deps.clock, this.#pool);
+    this.#sweep = new DeadlineSweep(this.#monotonic);
+    this.#profile = { ...profile, module: watchedModule(profile.module, deps) };
+    this.#tokens = tokensOf(profile, deps);
+    this.#routes = perInterface((name) => routeOf(this.#profile, name, deps));
+    this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
+  }
+
+  async call(name: InterfaceName, card: CalledCard, timeoutMs: number, pass?: Pass): Promise<GatewayAnswer> {
+    const route = this.#offered(name);
+    route.requireNamed(card);
+    const ended = await this.#perform(route, [card], timeoutMs, pass);
+    try {
+      if (ended.error !== null) throw ended.error;
+      return this.#succeeded(route, card, ended, this.#reader(route, [card], ended)(card.iccid));
+    } catch (error) {
+      throw this.#failed(route, card, ended, error);
+    }
+  }
+
+  async callBatch(
+    interfaceName: InterfaceName,
+    cards: readonly CalledCard[],
+    timeoutMs: number,
+    pass?: Pass,
+  ): Promise<ReadonlyArray<GatewayAnswer | GatewayError>> {
+    const route = this.#offered(interfaceName);
+    // A card may be wanted twice at a time, by its schedule and by hand.
+    const different = [...new Map(cards.map((card) => [card.iccid, card])).values()] as unknown as Cards;
+    const ended = await this.#perform(route, different, timeoutMs, pass);
+    try {
+      if (ended.error !== null) throw ended.error;
+      const readCard = this.#reader(route, different, ended);
+      return cards.map((card) => {
+        try {
+          return this.#succeeded(route, card, ended, readCard(card.iccid));
+        } catch (error) {
+          return this.#failed(route, card, ended, error);
+        }
+      });
+    } catch (error) {
+      const reason = this.#reasonOf(ended, error);
+      const failures = cards.map((card) => this.#failed(route, card, ended, error, reason));
+      throw failures[0] ?? error;
+    }
+  }
+
+  gather(_: InterfaceName, withinMs: number, signal?: AbortSignal): Promise<Pass> {
+    return this.#connections.seat(withinMs, signal);
+  }
+
+  async ready(): Promise<void> {
+    if (this.#tokens?.proof() === null) await this.#tokens.prove().catch(() => {});
+  }
+
+  endSlowCalls(interfaceName: InterfaceName, olderThanMs: number): void {
+    this.#sweep.endSlow(interfaceName, olderThanMs);
+  }
+
+  isStoppedStatus(cardStatus: string): boolean {
+    return this.#stopped.has(cardStatus.trim().toLowerCase());
+  }
+
+  /** Calls from now on, and those that wait for a token, are made with these credentials. */
+  replaceCredentials(credentials: GatewayCredentials): void {
+    const profile = { ...this.#profile, ...credentials };
+    if (isDeepStrictEqual(profile, this.#profile)) return;
+    if (!isDeepStrictEqual(profile.tls, this.#profile.tls)) {
+      void this.#pool.close();
+      this.#pool = this.#connections.replacePool(poolOf(profile));
+    }
+    const tokens = tokensOf(profile, this.deps);
+    void this.#tokens?.close(tokens);
+    this.#profile = profile;
+    this.#tokens = tokens;
+    this.#routes = perInterface((name) => routeOf(profile, name, this.deps));
+  }
+
+  /** Closes the connections; calls still in flight fail as `aborted`. */
+  async close(): Promise<void> {
+    for (const exchange of this.#connections.waiting)
+      exchange.fail(new GatewayError('aborted', 'the gateway client was closed'));
+    await Promise.all([this.#pool.destroy(), this.#tokens?.close()]);
+    this.#sweep.stop();
+  }
+
+  #offered(name: InterfaceName): Route {
+    const route = this.#routes[name];
+    if (route !== null) return route;
+    throw new GatewayError('not_offered', notOfferedWords(name), { interfaceName: name });
+  }
+
+  /** Makes the call. What goes wrong is in the result. */
+  async #perform(route: Route, cards: Cards, timeoutMs: number, pass?: Pass): Promise<Ended> {
+    const { clock } = this.deps;
+    const startedAt = clock.monotonic();
+    const deadlineAt = startedAt + Math.min(timeoutMs, route.timeoutMs);
+    let proof: Proof | null = null;
+    let request: GatewayRequest | null = null;
+    let status = 0;
+    let retryAfter: RetryAfter | null = null;
+    let body = '';
+    let error: GatewayError | null = null;
+    try {
+      proof = this.#tokens && (this.#tokens.proof() ?? (await this.#tokens.proveBy(deadlineAt)));
+      const now = clock.now();
+      // The signing key may have been replaced, together with the token that was waited for.
+      const { finish } = this.#routes[route.name] ?? route;
+      request = finish(route.request(cards, now), proof, now);
+      const exchange = await this.#exchange(route, request, startedAt, deadlineAt, pass);
+      status = exchange.status;
+      retryAfter = exchange.retryAfter;
+      body = exchange.body;
+      // A bad status says more than how the connection ended, and an error code more than the status.
+      error = status < 300 ? exchange.error : withCode(statusError(exchange), route.answers.errorSaid(body));
+      this.onCall?.({ request, status, body });
+    } catch (cause) {
+      error =
+        cause instanceof GatewayError ? cause : new GatewayError('malformed', messageOf(cause), { cause });
+    }
+    pass?.giveBack();
+    const durationMs = Math.round((clock.monotonic() - startedAt) * 10) / 10;
+    return { proof, request, status, retryAfter, body, error, durationMs };
+  }
+
+  /** Reads the answer as a whole. @returns what reads the value of a card from it. */
+  #reader({ name, answers, isBatch }: Route, cards: Cards, { status, body }: Ended) {
+    const byModule = readByModule(this.#profile, name, { status, body }, cards);
+    if (byModule === null) return answers.read(body);
+    if (isBatch) return byModule;
+    return (iccid: string) => {
+      const value = byModule(iccid);
+      answers.requireCard(body, iccid);
+      return value;
+    };
+  }
+
+  /** @returns the exchange when it has ended, however it did. */
+  #exchange(
+    route: Route,
+    request: GatewayRequest,
+    startedAt: number,
+    deadlineAt: number,
+    pass?: Pass,
+  ): Promise<Exchange> {
+    const seat = pass instanceof Seat && pass.use() ? pass : null;
+    const isTaken = seat !== null || this.#connections.take();
+    const sendBy = seat?.sendBy ?? Number.POSITIVE_INFINITY;
+    return new Promise((resolve) => {
+      const settled = (ended: Exchange) => {
+        this.#sweep.delete(ended);
+        this.#connections.ended(ended);
+        resolve(ended);
+      };
+      const exchange = new Exchange(route, startedAt, deadlineAt, sendBy, this.#monotonic, !isTaken, settled);
+      this.#sweep.add(exchange);
+      this.#connections.send(request, exchange, isTaken);
+    });
+  }
+
+  #succeeded(
+    route: Route,
+    card: CalledCard,
+    { proof, status, durationMs }: Ended,
+    value: GatewayAnswer['value'],
+  ): GatewayAnswer {
+    if (proof !== null) this.#tokens?.accepted(proof);
+    const fields: Record<string, unknown> = {
+      iccid: card.iccid,
+      card_id: card.cardId,
+      duration_ms: durationMs,
+      status,
+    };
+    const { answer } = INTERFACES[route.name];
+    if (answer !== null) fields[answer.field] = value;
+    route.log.info(fields, GATEWAY_CALL);
+    return { value, durationMs };
+  }
+
+  #failed(
+    route: Route,
+    card: CalledCard,
+    ended: Ended,
+    cause: unknown,
+    reason = this.#reasonOf(ended, cause),
+  ): GatewayError {
+    const { proof, status, durationMs } = ended;
+    const { failure, details } =
+      cause instanceof GatewayError ? cause : new GatewayError('malformed', reason);
+    if (failure === 'auth' && proof !== null) this.#tokens?.refused(proof);
+    route.log.warn(
+      {
+        iccid: card.iccid,
+        card_id: card.cardId,
+        duration_ms: durationMs,
+        status: status === 0 ? null : status,
+        error: failure,
+        reason,
+      },
+      GATEWAY_CALL,
+    );
+    const retryAfterMs = failure === 'backpressure' ? this.#pauseAsked(ended) : null;
+    return new GatewayError(failure, reason, {
+      ...details,
+      ...(retryAfterMs === null ? {} : { retryAfterMs }),
+      interfaceName: route.name,
+      durationMs,
+    });
+  }
+
+  #pauseAsked({ retryAfter }: Ended): number | null {
+    const maxMs = this.#profile.maxRetryAfterSeconds * 1_000;
+    return retryAfter && parseRetryAfter(retryAfter, this.deps.clock.now(), maxMs);
+  }
+
+  /** The whole text is masked, since what is cut off may be the end of a secret: a text of the gateway may be long. */
+  #reasonOf({ request }: Ended, cause: unknown): string {
+    return cleanText(maskFor(this.#profile, request)(messageOf(cause)));
+  }
+}

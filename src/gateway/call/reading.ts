@@ -1,0 +1,173 @@
+// Reads the value of an interface from an answer, or from an item of its list, as the profile describes it: verified or not, a
+// status, a volume in megabytes. Used by answer.ts, which knows whose answer it is. Pure.
+import type { Reading } from '../../config/daemon-config.ts';
+import {
+  type DataUnit,
+  dataUnitIn,
+  isNothingAt,
+  parseValuePath,
+  roundedMb,
+  type ValuePath,
+  valueAt,
+} from '../../domain/gateway/profile-syntax.ts';
+import { volumeIn } from '../../domain/gateway/volume.ts';
+import type { AnswerKind } from '../../domain/gateway-interface.ts';
+import { GatewayError } from '../gateway.ts';
+
+const MAX_STATUS_CHARS = 64;
+
+export type AnswerValue = boolean | number | string;
+
+/**
+ * Where a value may be absent and still have the meaning of missing_value. `inside`: something that may hold it is there.
+ * `anywhere`: the answer is a success by its code, or names the card. `never`: the answer has an error code.
+ */
+export type Absence = 'never' | 'inside' | 'anywhere';
+
+export type ReadValue = (item: unknown, absence: Absence) => AnswerValue;
+
+/** A place in the answer, and how messages name it. */
+export interface Place {
+  readonly name: string;
+  readonly path: ValuePath;
+}
+
+export function placeOf(text: string): Place {
+  return { name: text, path: parseValuePath(text) ?? [] };
+}
+
+/** The places of a reading that have its value. */
+export function valuePlaces(reading: Reading): readonly Place[] {
+  return (reading.kind === 'remainder' ? [reading.total, reading.remaining] : [reading.value]).map(placeOf);
+}
+
+export function valueReader(reading: Reading, stoppedStatuses: readonly string[]): ReadValue {
+  const read = readerOf(reading, stoppedStatuses);
+  const { missing = null } = reading;
+  if (missing === null) return read;
+  const places = valuePlaces(reading);
+  const meaning =
+    reading.kind === 'status'
+      ? String(missing)
+      : reading.kind === 'verified'
+        ? reading.trueValues.includes(missing)
+        : (volumeIn(missing, reading.unit) as number);
+  const isMissing = (item: unknown, absence: Absence) =>
+    places.every(({ path }) => mayBeAbsent(item, path, absence) && isNothingAt(item, path));
+  return (item, absence) => (isMissing(item, absence) ? meaning : read(item));
+}
+
+function mayBeAbsent(item: unknown, path: ValuePath, absence: Absence): boolean {
+  if (absence !== 'inside') return absence === 'anywhere';
+  if (typeof item !== 'object' || item === null) return false;
+  return (
+    Array.isArray(item) || Object.keys(item).length === 0 || valueAt(item, path.slice(0, 1)) !== undefined
+  );
+}
+
+function readerOf(reading: Reading, stoppedStatuses: readonly string[]): (item: unknown) => AnswerValue {
+  switch (reading.kind) {
+    case 'verified': {
+      const { trueValues } = reading;
+      const kinds = [...new Set(trueValues.map((value) => typeof value))];
+      const expected = `a ${kinds.join(' or ')}`;
+      return checked(placeOf(reading.value), expected, (raw) =>
+        kinds.some((kind) => kind === typeof raw) ? trueValues.some((value) => value === raw) : null,
+      );
+    }
+    case 'status': {
+      // A gateway that has numbers, true and false for statuses shows it by those that mean stopped.
+      const isOther = (raw: unknown) =>
+        (Number.isSafeInteger(raw) && stoppedStatuses.some((status) => /^\d+$/.test(status))) ||
+        (typeof raw === 'boolean' && stoppedStatuses.some((status) => /^(true|false)$/.test(status)));
+      return checked(placeOf(reading.value), STATUS, (raw) => statusOf(isOther(raw) ? String(raw) : raw));
+    }
+    case 'megabytes': {
+      const unitOf = unitReader(reading);
+      const used = volumeReader(reading.value, 0);
+      return (item) => used(item, unitOf(item));
+    }
+    case 'remainder': {
+      const unitOf = unitReader(reading);
+      const total = volumeReader(reading.total, 0);
+      // A card that used more than its total has less than nothing left.
+      const remaining = volumeReader(reading.remaining, Number.NEGATIVE_INFINITY);
+      return (item) => {
+        const unit = unitOf(item);
+        const used = roundedMb(total(item, unit) - remaining(item, unit));
+        if (used >= 0) return used;
+        throw new GatewayError('malformed', `${reading.remaining} is more than ${reading.total}`);
+      };
+    }
+  }
+}
+
+type VolumeReading = Extract<Reading, { kind: 'megabytes' | 'remainder' }>;
+
+/** @returns null: it is not said, so the volume may have a unit behind it. */
+function unitReader({ unit, unitValue = null }: VolumeReading): (item: unknown) => DataUnit | null {
+  if (unitValue === null) return () => unit;
+  return checked(placeOf(unitValue), 'a unit of data volume', dataUnitIn);
+}
+
+/** @param least megabytes */
+function volumeReader(place: string, least: number): (item: unknown, unit: DataUnit | null) => number {
+  const { name, path } = placeOf(place);
+  return (item, unit) => {
+    const raw = valueAt(item, path);
+    const volume = volumeIn(raw, unit);
+    if (typeof volume !== 'number') throw new GatewayError('malformed', `${name} is ${volume.problem}`);
+    // There is no zero with a sign.
+    if (volume >= least) return volume + 0;
+    const what = `a number of ${unit ?? 'MB'}`;
+    throw unexpected(name, raw, least === 0 ? `${what}, 0 or more` : what);
+  };
+}
+
+const STATUS = `a text of 1 to ${MAX_STATUS_CHARS} characters`;
+
+/** @param read null: the value is not what is expected. */
+function checked<V extends AnswerValue>(
+  { name, path }: Place,
+  expected: string,
+  read: (raw: unknown) => V | null,
+): (item: unknown) => V {
+  return (item) => {
+    const raw = valueAt(item, path);
+    const value = read(raw);
+    if (value !== null) return value;
+    throw unexpected(name, raw, expected);
+  };
+}
+
+function unexpected(name: string, raw: unknown, expected: string): GatewayError {
+  const problem = raw === undefined ? 'missing' : `not ${expected}: ${shown(raw)}`;
+  return new GatewayError('malformed', `${name} is ${problem}`);
+}
+
+/** Neither cut nor escaped: a secret in it is masked where the message is used, and what is too long is cut after that. */
+function shown(raw: unknown): string {
+  if (typeof raw === 'object' && raw !== null) return Array.isArray(raw) ? 'a list' : 'an object';
+  return typeof raw === 'string' ? `"${raw}"` : String(raw);
+}
+
+/** A value that was read by other means. @throws Error that says what was expected. */
+export function checkedValue(kind: AnswerKind | undefined, value: unknown): AnswerValue | null {
+  const [isGood, expected] =
+    kind === 'verified'
+      ? [typeof value === 'boolean', 'true or false']
+      : kind === 'megabytes'
+        ? [
+            typeof value === 'number' && Number(volumeIn(value, 'MB')) >= 0,
+            'a number of megabytes, 0 or more',
+          ]
+        : kind === 'status'
+          ? [statusOf(value) !== null, STATUS]
+          : [value === null, 'null'];
+  if (isGood) return value as AnswerValue | null;
+  throw new Error(`the value is not ${expected}`);
+}
+
+function statusOf(raw: unknown): string | null {
+  return typeof raw === 'string' && raw.trim() !== '' && raw.length <= MAX_STATUS_CHARS ? raw : null;
+}

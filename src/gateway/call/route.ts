@@ -1,0 +1,57 @@
+// What is the same for every call of an interface, compiled once from the profile. Used by the client.
+import type { GatewayConfig } from '../../config/daemon-config.ts';
+import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import { namesInBraces } from '../../domain/gateway/profile-syntax.ts';
+import { INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { type CalledCard, GatewayError } from '../gateway.ts';
+import { requestMaker } from '../request/card-request.ts';
+import { AnswerReader } from './answer.ts';
+import { finisherOf } from './module-calls.ts';
+
+/** Room in the answer to a batch for each of its cards. */
+const BYTES_PER_ITEM = 1_024;
+
+export interface RouteDeps {
+  /** Gets one line per call and card, with the fields of contract, "Logs". */
+  readonly log: Logger;
+  /** Decides the month and the date that a request may name. */
+  readonly calendar: MonthCalendar;
+}
+
+export type Route = NonNullable<ReturnType<typeof routeOf>>;
+
+/** @returns null when the profile does not offer the interface. */
+export function routeOf(profile: GatewayConfig, name: InterfaceName, { log, calendar }: RouteDeps) {
+  const call = profile.interfaces[name];
+  if (call === null) return null;
+  const byVendorId = namesInBraces(JSON.stringify(call)).includes('vendor_id');
+  return {
+    name,
+    request: requestMaker(call, profile, calendar),
+    /** Adds credentials and signature. */
+    finish: finisherOf(profile, name),
+    answers: new AnswerReader({ ...profile, ...call, unread: unreadWords(profile, name) }),
+    isBatch: call.batch !== null,
+    /** Before any call, also one for a token. @throws GatewayError `no_vendor_id`. */
+    requireNamed: ({ cardId, vendorId = null }: CalledCard) => {
+      if (vendorId === null && byVendorId) throw noVendorId(name, cardId);
+    },
+    /** Of an answer. */
+    maxBytes: Math.max(profile.maxResponseBytes, (call.batch?.size ?? 0) * BYTES_PER_ITEM),
+    timeoutMs: call.timeoutMs ?? profile.timeoutMs,
+    /** Carries `path` and `interface`, so that they are serialised once. `path` is the profile's, without the base. */
+    log: log.child({ interface: name, path: call.path }),
+  };
+}
+
+/** What is wrong when a module leaves an answer to a profile that cannot read it; null: the profile can. */
+function unreadWords({ module, interfaces }: GatewayConfig, name: InterfaceName): string | null {
+  if (INTERFACES[name].answer === null || interfaces[name]?.reading !== null) return null;
+  return `module ${module?.name}: read left the answer to the profile, which does not say where the value is`;
+}
+
+function noVendorId(interfaceName: InterfaceName, cardId: number): GatewayError {
+  const what = `card ${cardId} has no vendor_id, and the profile calls ${interfaceName} by it`;
+  return new GatewayError('no_vendor_id', what, { interfaceName });
+}

@@ -1,0 +1,24 @@
+// Makes the requests of one interface: what its placeholders stand for in one try. Used by routes.
+import type { GatewayConfig, GatewayInterface } from '../../config/daemon-config.ts';
+import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { CalledCard } from '../gateway.ts';
+import { commonValues } from './common-values.ts';
+import type { GatewayRequest } from './request.ts';
+import { requestTemplate } from './template.ts';
+
+/** @returns a function that makes the request for some cards; of the placeholders, it gives each try new values. */
+export function requestMaker(call: GatewayInterface, profile: GatewayConfig, calendar: MonthCalendar) {
+  const request = requestTemplate(call, profile.url, call.batch?.join);
+  const valuesAt = commonValues(call, profile, calendar);
+  return (cards: readonly [CalledCard, ...CalledCard[]], nowMs: number): GatewayRequest => {
+    const [{ iccid, cardId, carrierId, vendorId }] = cards;
+    return request({
+      ...valuesAt(nowMs),
+      iccid,
+      card_id: String(cardId),
+      carrier_id: String(carrierId),
+      vendor_id: vendorId ?? '',
+      iccids: cards.map((card) => card.iccid),
+    });
+  };
+}

@@ -1,0 +1,124 @@
+// The connections of the gateway client: no more requests are handed to the pool than it has connections, so the others wait here
+// and not there. A call with an effect gets its connection before its card is claimed, and before all others that wait: it is
+// sent within the second, or not at all. Used by client.ts.
+import { rootCertificates } from 'node:tls';
+import { type Dispatcher, Pool } from 'undici';
+import type { GatewayConfig } from '../../config/daemon-config.ts';
+import type { ClientTlsFiles } from '../../config/tls-files.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { GatewayError, PASS_GOOD_FOR_MS, type Pass } from '../gateway.ts';
+
+/** A call that waits for a connection looks so often whether it is still wanted. */
+const LOOK_AGAIN_MS = 1_000;
+
+/** @param isGateway false: a server of tokens elsewhere, which may be of a public authority. */
+export function tlsOptions({ ca, pair }: ClientTlsFiles, isGateway = true) {
+  return { ...pair, ...(ca === null ? {} : { ca: isGateway ? [ca] : [...rootCertificates, ca] }) };
+}
+
+export function poolOf({ url, maxConnections, timeoutMs, tls }: GatewayConfig): Pool {
+  // The sweep ends late calls; undici's own timeouts would only add a timer per connection.
+  return new Pool(new URL(url).origin, {
+    connections: maxConnections,
+    pipelining: 1,
+    connect: { timeout: timeoutMs, ...tlsOptions(tls) },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}
+
+export class PoolConnections<Handler extends Dispatcher.DispatchHandler> {
+  #free: number;
+  readonly #waiting = new Map<Handler, Dispatcher.DispatchOptions>();
+  /** Calls that are not made yet, and wait for a connection. */
+  readonly #first = new Set<AbortController>();
+
+  constructor(
+    connections: number,
+    private readonly clock: Clock,
+    private pool: Pick<Dispatcher, 'dispatch'>,
+  ) {
+    this.#free = connections;
+  }
+
+  /** Requests from now on, and those that wait, go through this pool: the old one has connections of the old certificate. */
+  replacePool<P extends Pick<Dispatcher, 'dispatch'>>(pool: P): P {
+    this.pool = pool;
+    return pool;
+  }
+
+  /** Requests that wait. */
+  get waiting(): Handler[] {
+    return [...this.#waiting.keys()];
+  }
+
+  /** @returns false when all are in use. */
+  take(): boolean {
+    if (this.#free === 0) return false;
+    this.#free -= 1;
+    return true;
+  }
+
+  /** @param isTaken a connection was taken for it; otherwise it waits for one. */
+  send(request: Dispatcher.DispatchOptions, handler: Handler, isTaken: boolean): void {
+    if (isTaken) this.pool.dispatch(request, handler);
+    else this.#waiting.set(handler, request);
+  }
+
+  /** The exchange is over, whether it was sent or not. */
+  ended(handler: Handler): void {
+    if (!this.#waiting.delete(handler)) this.#giveBack();
+  }
+
+  /** Takes a connection for a call that is not made yet. @throws GatewayError `held`: none was free in time. */
+  async seat(withinMs: number, signal?: AbortSignal): Promise<Seat> {
+    const { clock } = this;
+    const until = clock.monotonic() + withinMs;
+    while (!this.take()) {
+      const leftMs = until - clock.monotonic();
+      if (leftMs <= 0 || signal?.aborted === true)
+        throw new GatewayError('held', 'no connection was free in time');
+      const mine = new AbortController();
+      this.#first.add(mine);
+      await clock.sleep(Math.min(leftMs, LOOK_AGAIN_MS), mine.signal);
+      if (!this.#first.delete(mine)) break;
+    }
+    return new Seat(clock.monotonic() + PASS_GOOD_FOR_MS, () => this.#giveBack());
+  }
+
+  #giveBack(): void {
+    const [first] = this.#first;
+    const [waiting] = this.#waiting;
+    if (first !== undefined) {
+      this.#first.delete(first);
+      first.abort('free');
+    } else if (waiting !== undefined) {
+      const [handler, request] = waiting;
+      this.#waiting.delete(handler);
+      this.pool.dispatch(request, handler);
+    } else {
+      this.#free += 1;
+    }
+  }
+}
+
+/** A connection that is kept for one call. */
+export class Seat implements Pass {
+  #isUsed = false;
+
+  constructor(
+    readonly sendBy: number,
+    private readonly free: () => void,
+  ) {}
+
+  /** @returns false when it was used or given back. */
+  use(): boolean {
+    const isFirst = !this.#isUsed;
+    this.#isUsed = true;
+    return isFirst;
+  }
+
+  giveBack(): void {
+    if (this.use()) this.free();
+  }
+}

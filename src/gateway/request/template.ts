@@ -1,0 +1,108 @@
+// Makes requests from the templates of a profile: each is compiled once, and a call only fills in what its placeholders stand for.
+// Used by requests of cards (card-request.ts) and by logins (token-sources.ts).
+import type { GatewayInterface } from '../../config/daemon-config.ts';
+import type { JsonTemplate } from '../../config/gateway/profile-kinds.ts';
+import { type Placeholder, partsOf } from '../../domain/gateway/profile-syntax.ts';
+import { type GatewayRequest, NO_SECRET, without, withQuery } from './request.ts';
+
+type Template = Pick<
+  GatewayInterface,
+  'method' | 'path' | 'query' | 'headers' | 'body' | 'bodyText' | 'form'
+>;
+
+/** What placeholders stand for in one request; the template has no others. */
+type Filling = Readonly<Partial<Record<Placeholder, string | readonly string[]>>>;
+
+type Fill = (values: Filling) => string;
+
+const FIXED_HEADERS = ['accept', 'application/json', 'user-agent', 'cardpoll'];
+
+/** @param url the template's path is below that of it. @param join between the cards of a batch. */
+export function requestTemplate(
+  template: Template,
+  url: string,
+  join = ',',
+): (values: Filling) => GatewayRequest {
+  const { method, path, query, body, bodyText, form } = template;
+  const basePath = new URL(url).pathname.replace(/\/+$/, '');
+  const fillPath = filled(withQuery(basePath + path || '/', formText(query)), join, encodeURIComponent);
+  const fillHeaders = Object.entries(template.headers).map(
+    ([name, text]) => [name.toLowerCase(), filled(text, join, inHeader)] as const,
+  );
+  const fillForm = form && filled(formText(form), join, encodeURIComponent);
+  const fillText = bodyText === null ? fillForm : filled(bodyText, join, textCodec(bodyText));
+  const fillBody = body === null ? fillText : jsonBody(body, join);
+  const fixedHeaders = without(
+    fillHeaders.map(([name]) => name),
+    [...FIXED_HEADERS, ...contentTypeOf(template)],
+  );
+  return (values) => {
+    const headers = [...fixedHeaders];
+    for (const [name, fill] of fillHeaders) headers.push(name, fill(values));
+    return { method, path: fillPath(values), headers, body: fillBody?.(values) ?? null, secret: NO_SECRET };
+  };
+}
+
+function contentTypeOf({ method, body, bodyText, form }: Template): readonly string[] {
+  if (form !== null) return ['content-type', 'application/x-www-form-urlencoded'];
+  if (bodyText !== null) return ['content-type', isXml(bodyText) ? 'application/xml' : 'text/plain'];
+  const isBare = method === 'GET' || method === 'DELETE';
+  return body !== null || !isBare ? ['content-type', 'application/json'] : [];
+}
+
+/** A password is sent as it is, if a header can have it. */
+function inHeader(value: string): string {
+  return /^[\x20-\x7e]*$/.test(value) ? value : encodeURIComponent(value);
+}
+
+function isXml(text: string): boolean {
+  return text.trimStart().startsWith('<');
+}
+
+/** How a value is written in a text of this form. */
+function textCodec(text: string): (value: string) => string {
+  if (!isXml(text)) return (value) => value;
+  return (value) => value.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+}
+
+/** Names and texts as in a query, with placeholders left as they are. */
+function formText(texts: Readonly<Record<string, string>>): string {
+  return Object.entries(texts)
+    .map(([name, text]) => `${encodeURIComponent(name)}=${keepingPlaceholders(text)}`)
+    .join('&');
+}
+
+function keepingPlaceholders(text: string): string {
+  const { texts, placeholders } = partsOf(text);
+  return texts
+    .map((part, i) => encodeURIComponent(part) + (i < placeholders.length ? `{${placeholders[i]}}` : ''))
+    .join('');
+}
+
+/** @param join between the cards of a batch. @param encode for the values; the rest of the template is sent as it is. */
+function filled(template: string, join: string, encode: (value: string) => string): Fill {
+  const { texts, placeholders } = partsOf(template);
+  return (values) => {
+    let text = texts[0] ?? '';
+    placeholders.forEach((placeholder, i) => {
+      const value = values[placeholder] ?? '';
+      // What joins a list is no part of a card number, so it stays as it is.
+      text += typeof value === 'string' ? encode(value) : value.map(encode).join(join);
+      text += texts[i + 1];
+    });
+    return text;
+  };
+}
+
+/** A text that is exactly {iccids} becomes the list, and so does a list of this text alone. */
+function jsonBody(body: JsonTemplate, join: string): Fill {
+  const lists = JSON.stringify(body)
+    .split(/\["\{iccids\}"\]|"\{iccids\}"/)
+    .map((part) => filled(part, join, quoted));
+  return (values) => lists.map((fill) => fill(values)).join(JSON.stringify(values.iccids ?? []));
+}
+
+/** As within a JSON text. */
+function quoted(value: string): string {
+  return JSON.stringify(value).slice(1, -1);
+}

@@ -1,0 +1,191 @@
+// Checks that the gateway speaks the configured profile: calls every read-only interface for a card, and once more as long
+// as the calls disagree. Says what an operator can do about a gateway that fails. Used by the doctor. Stops no card, and shows
+// no credentials.
+import type { GatewayConfig } from '../../config/daemon-config.ts';
+import { type Finding, failed, ok, unknown, warning } from '../../domain/finding.ts';
+import type { InterfaceName } from '../../domain/gateway-interface.ts';
+import { isSlow } from '../../domain/stats/usual-latency.ts';
+import { tlsFaultOf } from '../../platform/errors.ts';
+import { AnswerReader } from '../call/answer.ts';
+import { type CalledCard, type GatewayAnswer, GatewayError, type GatewayFailure } from '../gateway.ts';
+import { adviceFor, byHand, offeredReadings, type TrialDeps } from './trial.ts';
+
+/** Used when the fleet has no cards; the answer for it proves little. */
+const UNKNOWN_CARD: ProbedCard = {
+  cardId: 0,
+  iccid: '8986000000000000000',
+  carrierId: 0,
+  vendorId: '0',
+  allowanceMb: null,
+};
+
+/** Calls of one kind decide: a fleet of which some polls fail has a gateway that works. */
+const DECIDING = 3;
+
+/** A card of the fleet, with what it may use in a month; null is unlimited. */
+interface ProbedCard extends CalledCard {
+  readonly allowanceMb: number | null;
+}
+
+type Outcome = GatewayAnswer | GatewayError;
+type Outcomes = readonly [Outcome, ...Outcome[]];
+
+/** What polls usually take, milliseconds; without those of which nothing is known. */
+export type UsualDurations = Partial<Record<InterfaceName, number>>;
+
+/** @param cards cards of the fleet, tried in turn until the gateway knows one */
+export async function probeProfile(
+  profile: GatewayConfig,
+  cards: readonly ProbedCard[],
+  deps: TrialDeps,
+  usual: UsualDurations = {},
+): Promise<Finding[]> {
+  const [first = UNKNOWN_CARD, ...others] = cards;
+  const findings = await byHand(profile, deps, (call) =>
+    Promise.all(
+      offeredReadings(profile).map(async ({ name, method, path }) => {
+        const outcomes = await enoughCalls(usual[name] ?? null, async () => {
+          let outcome = await call(name, first);
+          for (const card of others) {
+            if (!(outcome instanceof GatewayError) || !outcome.isCardFault) break;
+            outcome = await call(name, card);
+          }
+          return outcome;
+        });
+        const what = `${method} ${profile.url}${path}`;
+        const remedy = (error: GatewayError) => remedyFor(error, name, first, profile.url);
+        if (isAnswered(outcomes)) return speedFinding(`gateway ${name}`, what, outcomes, usual[name] ?? null);
+        return findingOf(`gateway ${name}`, what, outcomes, remedy, cards.length > 0);
+      }),
+    ),
+  );
+  return [...findings, ...(await totalFindings(profile, cards, deps))];
+}
+
+/**
+ * Where usage is the total less what remains, a card never uses more than the total: with an allowance as high as that it is
+ * never over its package. The vendor's total of a card is known by asking only.
+ */
+async function totalFindings(
+  profile: GatewayConfig,
+  cards: readonly ProbedCard[],
+  deps: TrialDeps,
+): Promise<Finding[]> {
+  const { flow } = profile.interfaces;
+  if (flow?.reading?.kind !== 'remainder' || typeof profile.module?.read === 'function') return [];
+  const { total, unit, unitValue = null } = flow.reading;
+  const reading = { kind: 'megabytes', value: total, unit, unitValue } as const;
+  const answers = new AnswerReader({ ...profile, ...flow, reading });
+  const check = 'gateway totals';
+  for (const card of cards) {
+    let body = '';
+    const outcome = await byHand(
+      profile,
+      deps,
+      (call) => call('flow', card),
+      (trace) => {
+        body = trace.body;
+      },
+    );
+    if (card.allowanceMb === null || outcome instanceof GatewayError) continue;
+    const totalMb = totalIn(answers, body, card.iccid);
+    if (totalMb === null) continue;
+    const words = `card ${card.cardId} has an allowance of ${card.allowanceMb} MB and a total of ${totalMb} MB at the gateway`;
+    if (card.allowanceMb < totalMb) return [ok(check, words)];
+    const detail = `${words}: its usage never exceeds the total, so it is never over its package and never stopped`;
+    const hint = 'import an allowance_mb below the total: docs/gateways.md, step 3';
+    return [warning(check, detail, { hint, command: 'cardpoll cards import FILE' })];
+  }
+  return [];
+}
+
+/** @returns null: the card has none, which may be what missing_value is for. */
+function totalIn(answers: AnswerReader, body: string, iccid: string): number | null {
+  try {
+    return Number(answers.read(body)(iccid));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * One call is enough if it succeeds, or two if the first is slow. After a failure the calls go on until most of them agree.
+ */
+async function enoughCalls(usualMs: number | null, call: () => Promise<Outcome>): Promise<Outcomes> {
+  const calls: [Outcome, ...Outcome[]] = [await call()];
+  if (isAnswered(calls) && isSlow(calls[0].durationMs, usualMs)) calls.push(await call());
+  const failures = () => calls.filter((outcome) => outcome instanceof GatewayError).length;
+  while (failures() > 0 && failures() < DECIDING && calls.length - failures() < DECIDING)
+    calls.push(await call());
+  return calls;
+}
+
+function isAnswered(outcomes: Outcomes): outcomes is readonly [GatewayAnswer, ...GatewayAnswer[]] {
+  return outcomes.every((outcome) => !(outcome instanceof GatewayError));
+}
+
+/** By the faster of the calls. */
+function speedFinding(
+  check: string,
+  what: string,
+  answers: readonly GatewayAnswer[],
+  usualMs: number | null,
+): Finding {
+  const fastest = Math.min(...answers.map(({ durationMs }) => durationMs));
+  const detail = `${what}: answers in ${fastest} ms`;
+  if (!isSlow(fastest, usualMs)) return ok(check, detail);
+  const normal = usualMs === null ? 'normal is below 500 ms' : `usually ${Math.round(usualMs)} ms`;
+  return warning(check, `${detail}, ${normal}`, { hint: 'ask the operator of the gateway' });
+}
+
+function findingOf(
+  check: string,
+  what: string,
+  outcomes: Outcomes,
+  remedyOf: (error: GatewayError) => Remedy,
+  isKnown: boolean,
+): Finding {
+  const failures = outcomes.filter((outcome) => outcome instanceof GatewayError);
+  const last = failures.at(-1) as GatewayError;
+  const remedy = remedyOf(last);
+  if (failures.length < DECIDING) {
+    const share = `${failures.length} of ${outcomes.length} calls failed`;
+    return warning(check, `${what}: ${share}: ${last.message}`, remedy);
+  }
+  const detail = `${what}: ${last.message}`;
+  if (last.failure === 'backpressure') return warning(check, detail, remedy);
+  // An envelope with another code is the profile; a bare 4xx is a web server that may know nothing of it.
+  if (last.failure === 'business') return isKnown ? warning(check, detail, remedy) : ok(check, detail);
+  if (last.failure !== 'card' || isKnown) return failed(check, detail, remedy);
+  return unknown(check, `${detail}, for a card that does not exist`, {
+    hint: 'import cards, or fix the connection to PostgreSQL, and run the doctor again',
+    command: 'cardpoll cards import FILE',
+  });
+}
+
+const OVERLOADED = 'the gateway is slow or refuses calls: it may get more than it can take';
+const HINTS: Partial<Record<GatewayFailure, string>> = {
+  connect:
+    'no connection: is the gateway running, is gateway.url right, and does the network let the connection through?',
+  network: 'the gateway or a device before it breaks the connection: ask the operator of the gateway',
+  timeout: OVERLOADED,
+  backpressure: OVERLOADED,
+  auth: "the gateway does not accept the credentials: compare them with the gateway operator's",
+  http: 'the gateway reports an error of its own: ask its operator',
+  no_vendor_id: 'import the ids by which the vendor knows the cards, in the column vendor_id',
+  business: 'the gateway answers, but not for these cards: compare their iccids with what the gateway knows',
+};
+const OTHER = 'compare gateway.url and gateway.interfaces with what the gateway offers';
+
+type Remedy = Pick<Finding, 'hint' | 'command'>;
+
+/** What an operator can do, by the cause. @param url base URL of the gateway, without credentials */
+function remedyFor(error: GatewayError, name: InterfaceName, { iccid }: CalledCard, url: string): Remedy {
+  // Then the gateway is not to blame.
+  if (/^(no token|module )/.test(error.message))
+    return { hint: adviceFor(name, error, null), command: `cardpoll gateway try --iccid ${iccid}` };
+  const hint =
+    tlsFaultOf(error.cause) === null ? (HINTS[error.failure] ?? OTHER) : adviceFor(name, error, null);
+  const command = hint === OVERLOADED ? 'cardpoll concurrency advise' : `curl -siv ${url}`;
+  return { hint, command };
+}
