@@ -11,6 +11,7 @@ const NAMED_TEST = /`(test\/[\w./-]+\.test\.tsx?)`\s+"([^"]+)"/g;
 
 const pages = markdownFiles();
 const exists = (path: string) => existsSync(join(REPOSITORY, path));
+const decisions = readdirSync(join(REPOSITORY, 'docs/decisions')).filter((name) => /^\d{4}-/.test(name));
 
 it('there are pages, links and named tests to look at', () => {
   expect(pages).toContain('docs/architecture.md');
@@ -36,12 +37,16 @@ it('pages name tests that exist', () => {
 });
 
 it('decisions are numbered without a gap, but for those that a later one replaces', () => {
-  const names = readdirSync(join(REPOSITORY, 'docs/decisions'));
-  const numbers = names.flatMap((name) => [
+  const numbers = decisions.flatMap((name) => [
     Number(name.slice(0, 4)),
     ...replacedBy(readFileSync(join(REPOSITORY, 'docs/decisions', name), 'utf8')),
   ]);
   expect(numbers.sort((a, b) => a - b)).toEqual(numbers.map((_, index) => index + 1));
+});
+
+it('the index of decisions has one line for each', () => {
+  const listed = linksOf('docs/decisions/README.md').filter((link) => link.endsWith('.md'));
+  expect(listed.sort()).toEqual(decisions.sort());
 });
 
 describe('the rules themselves', () => {
