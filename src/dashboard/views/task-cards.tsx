@@ -45,7 +45,7 @@ export function taskTable({ tasks, history, nowMs, picked, columns }: Tasks): Li
     { header: 'OK %', cell: ({ success_rate_10s }) => span(percent(success_rate_10s)), align: 'right' },
     { header: 'P50/P95 MS', cell: (task) => span(durations(task)), align: 'right', drop: 5 },
     {
-      header: 'RUNNING OF LIMIT',
+      header: columns < 80 ? 'RUNNING' : 'RUNNING OF LIMIT',
       cell: (task) => limitCells(task, gaugeColumns, runningOf(task, history, nowMs)),
     },
     { header: 'DUE', cell: ({ due }) => span(count(due)), align: 'right' },
