@@ -13,6 +13,7 @@ import { GatewayClient } from '../../src/gateway/call/client.ts';
 import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 import type { Operations } from '../../src/operations/operations.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { cardRow } from '../support/cards.ts';
 import { gatewayConfig } from '../support/gateway-config.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
 import { type OperatedStores, openOperatedStores } from '../support/operated-stores.ts';
@@ -101,15 +102,9 @@ beforeAll(async () => {
   });
   reader = new CardReader(stores.live.cards, stores.records.cards, CACHED_MS, systemClock);
   await stores.records.cards.importChunk(
-    CARD_IDS.map((cardId) => ({
-      cardId,
-      iccid: demoIccid(cardId),
-      carrierId: 1,
-      status: 1,
-      realNameVerified: true,
-      allowanceMb: OVER.includes(cardId) ? 10 : null,
-      vendorId: null,
-    })),
+    CARD_IDS.map((cardId) =>
+      cardRow(cardId, { realNameVerified: true, allowanceMb: OVER.includes(cardId) ? 10 : null }),
+    ),
   );
   const readAtMs = Date.now();
   const next = {

@@ -25,6 +25,7 @@ import { GatewayError, type GatewayFailure, type UpstreamGateway } from '../../s
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { NotWritten, RecordStore } from '../../src/store/ports/records/record-store.ts';
+import { card } from './cards.ts';
 import { FakeClock } from './fake-clock.ts';
 import { HEALTHY_VALUES } from './healthy-answers.ts';
 import { ONE_CARD_A_CALL } from './one-card-calls.ts';
@@ -311,18 +312,10 @@ function cardsOf(
   return new Map(
     ids.map((cardId) => [
       cardId,
-      {
-        cardId,
-        iccid: String(cardId),
-        carrierId: 1,
-        status: 1,
-        realNameVerified: true,
-        stopped: false,
-        ordered: false,
-        allowanceMb,
-        vendorId: null,
+      card(cardId, {
+        ...{ iccid: String(cardId), realNameVerified: true, allowanceMb },
         usage: usage.get(cardId) ?? null,
-      },
+      }),
     ]),
   );
 }

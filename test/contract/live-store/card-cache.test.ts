@@ -1,24 +1,8 @@
 // The card cache: what is put comes back whole, until it is dropped or its time is over.
 import { expect, it } from 'vitest';
-import type { Card } from '../../../src/domain/cards/card.ts';
+import { card } from '../../support/cards.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { describeLiveStore, range } from './stores.ts';
-
-function card(cardId: number, over: Partial<Card> = {}): Card {
-  return {
-    cardId,
-    iccid: `8986${String(cardId).padStart(16, '0')}`,
-    carrierId: 3,
-    status: 1,
-    realNameVerified: cardId % 2 === 0,
-    stopped: false,
-    ordered: false,
-    allowanceMb: 1_024,
-    vendorId: null,
-    usage: null,
-    ...over,
-  };
-}
 
 describeLiveStore('card cache', (live) => {
   it('returns what was put and leaves out what was not', async () => {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/limits/operator-limits.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+import { card } from '../../support/cards.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
 import { statsDelta } from '../../support/stats-delta.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -196,19 +197,9 @@ describe('Redis as operators see it', () => {
       jump: null,
       readAtMs: 1_795_000_000_123,
     };
-    const card = {
-      cardId: 30_000_001,
-      iccid: '8986001234567890123456',
-      carrierId: 460_011,
-      status: 999,
-      realNameVerified: true,
-      stopped: true,
-      ordered: false,
-      allowanceMb: 102_400,
-      vendorId: null,
-      usage,
-    };
-    await store.cards.put([card], 60_000);
+    const large = { iccid: '8986001234567890123456', carrierId: 460_011, status: 999, allowanceMb: 102_400 };
+    const known = card(30_000_001, { ...large, realNameVerified: true, stopped: true, usage });
+    await store.cards.put([known], 60_000);
     const [key = ''] = await redis.keys('polling:card-cache:*');
     expect(Buffer.byteLength((await redis.hget(key, '30000001')) ?? '')).toBeLessThanOrEqual(64);
     expect(await redis.object('ENCODING', key)).toBe('listpack');

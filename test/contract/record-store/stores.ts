@@ -2,7 +2,7 @@
 // asks what it may answer otherwise (docs/decisions/0040-what-the-suite-repeats.md). Every test gets migrated, empty tables. Also the few moves many suites share.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
-import { CARD_DEFAULTS, type CardImport, type NamedCard } from '../../../src/domain/cards/card.ts';
+import type { CardImport, NamedCard } from '../../../src/domain/cards/card.ts';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { snakeKeys } from '../../../src/platform/snake-keys.ts';
 import { openPglite } from '../../../src/store/pglite/client.ts';
@@ -11,6 +11,7 @@ import type { RecordStore } from '../../../src/store/ports/records/record-store.
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import type { SqlClient, SqlValue } from '../../../src/store/sql/client/sql-client.ts';
 import { sqlRecordStore } from '../../../src/store/sql/sql-record-store.ts';
+import { cardRow } from '../../support/cards.ts';
 import { IS_LONG } from '../../support/effort.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 
@@ -135,15 +136,7 @@ export function sim(cardId: number, iccid = iccidOf(cardId)): NamedCard {
 }
 
 export function row(cardId: number, fields: Partial<CardImport> = {}): CardImport {
-  return {
-    ...CARD_DEFAULTS,
-    cardId,
-    iccid: iccidOf(cardId),
-    carrierId: 1,
-    allowanceMb: 1024,
-    vendorId: null,
-    ...fields,
-  };
+  return cardRow(cardId, { iccid: iccidOf(cardId), allowanceMb: 1024, ...fields });
 }
 
 export async function addCards(store: RecordStore, ...cardIds: number[]): Promise<void> {

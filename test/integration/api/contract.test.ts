@@ -9,6 +9,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { generateSource } from 'oazapfts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiUnderTest, type Call, type Reply, startApi } from '../../support/api-under-test.ts';
+import { cardRow } from '../../support/cards.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { misfit, problemsOfOpenApi } from '../../support/openapi-schema.ts';
 import { misfitsOf, type Schema, sampleOf } from '../../support/schema-samples.ts';
@@ -51,8 +52,7 @@ beforeAll(async () => {
   const stores = { redisUrl: (await freshRedis()).url, databaseUrl: await freshDatabase() };
   api = await startApi(stores);
   closed = await startApi({ ...stores, tokens: TOKENS });
-  const row = { carrierId: 1, status: 1, allowanceMb: 500, vendorId: null, realNameVerified: false };
-  await api.records.cards.importChunk([{ ...row, cardId: 1, iccid: '89860000000000000001' }]);
+  await api.records.cards.importChunk([cardRow(1, { allowanceMb: 500 })]);
   document = (await api.call('GET', '/openapi.json')).body;
   operations = Object.entries(resolved(document).paths as Record<string, Record<string, object>>).flatMap(
     ([path, all]) =>

@@ -8,6 +8,7 @@ import type { InitProgress } from '../../../src/store/ports/live/coordination.ts
 import type { RingState } from '../../../src/store/ports/live/rings.ts';
 import { claim, queueCards, settle } from '../../contract/live-store/stores.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
+import { cardRow } from '../../support/cards.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { instanceOf } from '../../support/polled-fleet.ts';
 import { statsDelta } from '../../support/stats-delta.ts';
@@ -25,8 +26,10 @@ const CARDS = 3;
 const iccidOf = (cardId: number) => `8986000000000000${String(cardId).padStart(4, '0')}`;
 
 async function importCards(cardIds: readonly number[]): Promise<void> {
-  const row = { carrierId: 7, status: 1, allowanceMb: 500, vendorId: null, realNameVerified: false };
-  await api.records.cards.importChunk(cardIds.map((cardId) => ({ ...row, cardId, iccid: iccidOf(cardId) })));
+  const fields = { carrierId: 7, allowanceMb: 500 };
+  await api.records.cards.importChunk(
+    cardIds.map((cardId) => cardRow(cardId, { ...fields, iccid: iccidOf(cardId) })),
+  );
 }
 
 /** Builds the ring of a seeded config with these members. */

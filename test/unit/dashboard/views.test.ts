@@ -58,6 +58,12 @@ it.each([
   expect(yellow.some((text) => shown.test(text.split('\x1b')[0] ?? ''))).toBe(true);
 });
 
+it('shows usual figures whole on the smallest screen', () => {
+  const screen = screenOf(calmState({ columns: 60, rows: 15 }));
+  expect(screen).toMatch(/ LAG$/m);
+  expect(screen).toMatch(/60\/100 +12,000 +1m 30s$/m);
+});
+
 describe('the view of a card', () => {
   const view = (card: object) => {
     const state = calmState({ columns: 200, rows: 60, view: 'card' });

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiUnderTest, startApi } from '../../../support/api-under-test.ts';
+import { cardRow } from '../../../support/cards.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import type { RedisServer } from '../../../support/redis-server.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -75,8 +76,7 @@ describe('a request whose answer was lost with its instance', () => {
   });
 
   it('of a trigger, too: it is made once, and gets its cards', async () => {
-    const row = { carrierId: 1, status: 1, allowanceMb: 500, vendorId: null, realNameVerified: false };
-    await api.records.cards.importChunk([{ ...row, cardId: 77, iccid: '89860000000000000077' }]);
+    await api.records.cards.importChunk([cardRow(77)]);
     const trigger = () =>
       api.call('POST', '/api/admin/polling-manual-trigger/single', {
         json: { card_id: 77, task_type: 'carddata' },
@@ -98,8 +98,7 @@ it('an answer about the present state is not repeated', async () => {
       headers: headers('state-1'),
     });
   expect((await trigger()).status).toBe(404);
-  const row = { carrierId: 1, status: 1, allowanceMb: 500, vendorId: null, realNameVerified: false };
-  await api.records.cards.importChunk([{ ...row, cardId: 4711, iccid: '89860000000000004711' }]);
+  await api.records.cards.importChunk([cardRow(4711)]);
   const reply = await trigger();
   expect([reply.status, reply.headers['idempotent-replayed']]).toEqual([202, undefined]);
 });

@@ -20,6 +20,7 @@ import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import { PostgresClient } from '../../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
+import { cardRow } from '../../../support/cards.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import { defaultsOf, gatewayConfig } from '../../../support/gateway-config.ts';
 import { HEALTHY } from '../../../support/healthy-answers.ts';
@@ -52,11 +53,9 @@ beforeAll(async () => {
   for (const { id } of await records.configs.list())
     await records.configs.update(id, { intervalSeconds: INTERVAL_MS / 1_000 });
   await records.cards.importChunk(
-    CARDS.map((cardId) => ({
-      ...{ cardId, iccid: demoIccid(cardId), carrierId: 1, status: 1, realNameVerified: true },
-      allowanceMb: OVER.includes(cardId) ? 1_000 : null,
-      vendorId: null,
-    })),
+    CARDS.map((cardId) =>
+      cardRow(cardId, { realNameVerified: true, allowanceMb: OVER.includes(cardId) ? 1_000 : null }),
+    ),
   );
   const scripted = await startScriptedGateway(({ interfaceName, iccid }) => {
     const key = `${interfaceName} ${iccid}`;

@@ -20,6 +20,7 @@ import type { RecordStore } from '../../../../src/store/ports/records/record-sto
 import { PostgresClient } from '../../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
+import { cardRow } from '../../../support/cards.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import { defaultsOf, gatewayConfig } from '../../../support/gateway-config.ts';
 import { HEALTHY } from '../../../support/healthy-answers.ts';
@@ -53,9 +54,8 @@ beforeAll(async () => {
   teardown.add(() => records.close());
   await records.migrations.up();
   await client.query('UPDATE polling_configs SET status = 0', []);
-  const card = { carrierId: 1, status: 1, realNameVerified: true, allowanceMb: 10, vendorId: null };
   await records.cards.importChunk(
-    [ORDERED, RELEASED, ...RUN].map((cardId) => ({ cardId, iccid: demoIccid(cardId), ...card })),
+    [ORDERED, RELEASED, ...RUN].map((cardId) => cardRow(cardId, { realNameVerified: true, allowanceMb: 10 })),
   );
   await client.query('UPDATE cards SET stopped = true WHERE card_id >= $1', [FIRST]);
   scripted = await startScriptedGateway(({ interfaceName, iccid }) => {

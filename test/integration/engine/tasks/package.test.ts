@@ -17,6 +17,7 @@ import type { RecordStore } from '../../../../src/store/ports/records/record-sto
 import { PostgresClient } from '../../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
+import { cardRow } from '../../../support/cards.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import { gatewayConfig } from '../../../support/gateway-config.ts';
 import { HEALTHY } from '../../../support/healthy-answers.ts';
@@ -96,9 +97,7 @@ beforeEach(async () => {
   entries.length = 0;
   scripted.forget();
   scripted.follow(script);
-  await records.cards.importChunk([
-    { cardId, iccid, carrierId: 1, status: 1, realNameVerified: true, allowanceMb: 10, vendorId: null },
-  ]);
+  await records.cards.importChunk([cardRow(cardId, { realNameVerified: true, allowanceMb: 10 })]);
   const readAtMs = Date.now();
   const next = {
     month: calendar.monthOf(readAtMs),

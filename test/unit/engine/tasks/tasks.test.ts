@@ -13,6 +13,7 @@ import { Deadline, type TaskResult } from '../../../../src/engine/work/task.ts';
 import { type Gateway, GatewayError } from '../../../../src/gateway/gateway.ts';
 import type { ResumeClaim } from '../../../../src/store/ports/records/resume-records.ts';
 import type { StopClaim, StopLook } from '../../../../src/store/ports/records/stop-records.ts';
+import { card } from '../../../support/cards.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { ONE_CARD_A_CALL } from '../../../support/one-card-calls.ts';
 import { UNLIMITED } from '../../../support/stop-rules.ts';
@@ -29,18 +30,7 @@ const USAGE: UsageMonth = {
   readAtMs: NOW_MS - 1,
 };
 /** One that used 11 of 10 MB. */
-const CARD: Card = {
-  cardId: 7,
-  iccid: '89860000000000000007',
-  carrierId: 1,
-  status: 1,
-  realNameVerified: false,
-  stopped: false,
-  ordered: false,
-  allowanceMb: 10,
-  vendorId: null,
-  usage: USAGE,
-};
+const CARD = card(7, { iccid: '89860000000000000007', allowanceMb: 10, usage: USAGE });
 const SAME = { card_id: 7, iccid: CARD.iccid };
 
 let clock: FakeClock;

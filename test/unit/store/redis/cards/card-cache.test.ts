@@ -1,19 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Card } from '../../../../../src/domain/cards/card.ts';
 import { packCard, unpackCard } from '../../../../../src/store/redis/cards/card-cache.ts';
+import { card } from '../../../../support/cards.ts';
 
-const CARD: Card = {
-  cardId: 17,
-  iccid: '898600123456789012',
-  carrierId: 1,
-  status: 0,
-  realNameVerified: false,
-  stopped: false,
-  ordered: false,
-  allowanceMb: null,
-  vendorId: null,
-  usage: null,
-};
+const CARD = card(17, { iccid: '898600123456789012', status: 0 });
 const USAGE = {
   month: '2026-01',
   usedMb: 0.1,
