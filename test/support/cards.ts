@@ -1,6 +1,6 @@
 // Cards and rows of imports, with only what a test is about spelled out: a new field of a card has its default here.
 import { CARD_DEFAULTS, type Card, type CardImport } from '../../src/domain/cards/card.ts';
-import { demoIccid } from '../../src/gateway/simulated-fleet.ts';
+import { demoIccid } from '../../src/gateway/simulate/simulated-fleet.ts';
 
 /** A row of an import file. */
 export function cardRow(cardId: number, fields: Partial<CardImport> = {}): CardImport {
