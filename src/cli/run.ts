@@ -104,7 +104,7 @@ function stackOf(error: unknown): string {
 }
 
 function usageErrorOf(error: CommanderError, argv: readonly string[]): CardpollError {
-  const gone = new Map(Object.entries(commandIn(argv, ROOT)[0].gone ?? {}));
+  const gone = new Map(commandIn(argv, ROOT).flatMap((command) => Object.entries(command.gone ?? {})));
   const old = argv.map((word) => word.replace(/=.*/s, '')).find((word) => gone.has(word));
   if (old !== undefined) {
     const hint = gone.get(old) ?? '';

@@ -32,6 +32,7 @@ export const ROOT: CommandSpec = {
     'cardpoll daemon --gateway-url http://gateway:8080  # poll a fleet',
     'cardpoll stats  # the fleet at a glance',
   ],
+  gone: { '--header': 'every table has a header; add -o tsv for lines without one' },
   subcommands: [
     daemon,
     demo,

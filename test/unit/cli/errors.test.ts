@@ -179,6 +179,8 @@ describe('the command line', () => {
     [['trigger', 'single', '--card-id', '1', '--task', 'realnam'], /--task: .*did you mean realname\?/],
     [['stats', '-o', 'jsn'], /did you mean json\?/],
     [['stats', '--watch=soon'], /--watch: "soon" is not/],
+    [['--header', 'configs', 'list'], /'--header' is gone \(hint: .*-o tsv/],
+    [['stats', '--header'], /'--header' is gone \(hint: .*-o tsv/],
     [['stats', '--wach'], /unknown option '--wach' \(did you mean --watch\?\).*cardpoll stats --help/],
     [['stats', 'falures'], /"falures" is none of .*\(did you mean failures\?\).*cardpoll stats --help/],
     [['stats', 'queues', 'tasks'], /too many arguments/],
