@@ -1,11 +1,13 @@
 // Reloads the configuration of a running daemon on SIGHUP: reads all settings again, applies those that can change while
 // it runs, and logs those that need a restart. An invalid configuration changes nothing. Built by wiring.ts, which knows
 // how to apply settings.
+
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import type { DaemonConfig, GatewayCredentials } from './config/daemon-config.ts';
+import type { DaemonConfig } from './config/daemon-config.ts';
 import { ALL_SETTINGS, SETTINGS } from './config/settings/settings.ts';
 import type { AuditChange } from './domain/audit.ts';
+import type { GatewayCredentials } from './domain/gateway/gateway-config.ts';
 import type { Clock } from './platform/clock.ts';
 import { CardpollError, messageOf } from './platform/errors.ts';
 import { isObject } from './platform/json.ts';

@@ -1,13 +1,15 @@
 // THE composition root: configuration -> logs -> stores -> gateway -> engine -> operations -> API, torn down in the
 // reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; no other file builds anything long-lived.
+
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { Instruments } from './api/metrics/instruments.ts';
 import type { ApiServer } from './api/server.ts';
 import type { DaemonListening } from './cli/launchers.ts';
-import { type DaemonConfig, gatewayFactsOf } from './config/daemon-config.ts';
+import type { DaemonConfig } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
+import { gatewayFactsOf } from './domain/gateway/gateway-config.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';

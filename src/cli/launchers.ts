@@ -1,11 +1,13 @@
 // Functions of main.ts for the commands that run the product itself: the command line decides what to start, the composition
 // root knows how. A launcher that runs until it is stopped resolves with the exit code when all it started has ended.
-import type { AdoptConfig, DaemonConfig, GatewayConfig, MigrateConfig } from '../config/daemon-config.ts';
+
+import type { AdoptConfig, DaemonConfig, MigrateConfig } from '../config/daemon-config.ts';
 import type { HostPort } from '../config/kinds.ts';
 import type { Card } from '../domain/cards/card.ts';
 import type { Finding } from '../domain/finding.ts';
 import type { Fleet } from '../domain/fleet.ts';
 import type { CallTrial } from '../domain/gateway/call-trial.ts';
+import type { GatewayConfig } from '../domain/gateway/gateway-config.ts';
 import type { SimulatedBehaviour } from '../domain/gateway/simulated-behaviour.ts';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 

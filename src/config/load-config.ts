@@ -1,19 +1,15 @@
 // Makes checked configurations from flags, environment and config file. Called by the commands, each for its own scope.
 // Knows the settings and the shapes; rules.ts has the rules between settings.
+
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { GatewayConfig } from '../domain/gateway/gateway-config.ts';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { hostAndPort } from '../platform/addresses.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { type Context, readContexts } from './contexts.ts';
-import type {
-  AdoptConfig,
-  DaemonConfig,
-  GatewayConfig,
-  MigrateConfig,
-  StoresConfig,
-} from './daemon-config.ts';
+import type { AdoptConfig, DaemonConfig, MigrateConfig, StoresConfig } from './daemon-config.ts';
 import { readGateway } from './gateway/load-gateway.ts';
 import { readModule } from './gateway/load-module.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';

@@ -1,7 +1,8 @@
 // A gateway as the configuration describes it, with the default profile. For tests that open a client.
-import type { GatewayConfig, GatewayInterface } from '../../src/config/daemon-config.ts';
+
 import { loadGatewayConfig } from '../../src/config/load-config.ts';
 import type { Section, Values } from '../../src/config/settings/setting.ts';
+import type { GatewayConfig, GatewayInterface } from '../../src/domain/gateway/gateway-config.ts';
 import { type InterfaceName, perInterface } from '../../src/domain/gateway-interface.ts';
 
 export interface GatewayChanges extends Partial<Omit<GatewayConfig, 'interfaces'>> {

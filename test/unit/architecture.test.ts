@@ -24,7 +24,7 @@ const MAY_IMPORT = table(`
   store pglite   -> store sql, store ports, domain, platform
   store redis    -> store ports, domain, platform
   store memory   -> store ports, domain, platform
-  gateway        -> domain, platform, type of config
+  gateway        -> domain, platform
   engine         -> store ports, gateway, domain, platform, type of config
   operations     -> store ports, domain, platform, type of engine
   api client     -> type of operations, domain, platform

@@ -2,11 +2,11 @@
 // shared stores through this file. At every call of a port and at every rest the instance may be dead or frozen, and the way to a store
 // may be slow, cut, or lose a call before or after its effect.
 
-import { gatewayFactsOf } from '../../src/config/daemon-config.ts';
 import { ALERTS, WEBHOOKS } from '../../src/config/settings/alert-settings.ts';
 import { POLLING } from '../../src/config/settings/polling-settings.ts';
 import { STOPS } from '../../src/config/settings/stop-settings.ts';
 import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import { gatewayFactsOf } from '../../src/domain/gateway/gateway-config.ts';
 import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { WebhookTester } from '../../src/engine/alerts/webhook-attempt.ts';
 import { AuditDigest } from '../../src/engine/audit-digest.ts';

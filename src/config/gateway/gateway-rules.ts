@@ -1,6 +1,7 @@
 // Rules between the settings of a gateway: a profile that cannot work is refused, with the place and what to change. Each
 // reports its problem to the reader; none throws. Used by load-gateway.ts.
 
+import type { AuthKind, GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import {
   CREDENTIAL_PLACEHOLDERS,
   type CredentialPlaceholder,
@@ -8,9 +9,8 @@ import {
 } from '../../domain/gateway/profile-syntax.ts';
 import { volumeIn } from '../../domain/gateway/volume.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
-import type { GatewayConfig } from '../daemon-config.ts';
 import type { SettingReader } from '../reader.ts';
-import type { AuthKind, InterfaceValues } from '../settings/profile-settings.ts';
+import type { InterfaceValues } from '../settings/profile-settings.ts';
 import { nameOf, type Setting, waysToSet } from '../settings/setting.ts';
 import { SETTINGS } from '../settings/settings.ts';
 import { PARAMETER_NAME, TOKEN_HEADER } from './profile-kinds.ts';

@@ -1,14 +1,19 @@
 // Makes the configuration of the gateway from settings: what the profile and the config file leave out, and the older, shorter
 // way to give an interface. gateway-rules.ts checks that it can work. Used by load-config.ts.
+import type {
+  Code,
+  ErrorRules,
+  GatewayConfig,
+  GatewayInterface,
+  LoadedModule,
+  Reading,
+} from '../../domain/gateway/gateway-config.ts';
 import { INTERFACES, type InterfaceName, perInterface } from '../../domain/gateway-interface.ts';
-import type { ErrorRules, GatewayConfig, GatewayInterface, Reading } from '../daemon-config.ts';
 import type { SettingReader } from '../reader.ts';
 import { INTERFACE_SETTINGS, type InterfaceValues, NOTHING_SAID } from '../settings/profile-settings.ts';
 import { SETTINGS } from '../settings/settings.ts';
 import { readGatewayTlsFiles } from '../tls-files.ts';
 import { checkCredentials, checkInterface, checkProfile } from './gateway-rules.ts';
-import type { LoadedModule } from './load-module.ts';
-import type { Code } from './profile-kinds.ts';
 import { allRateLimits } from './rate-limits.ts';
 
 /** @param needsCredentials whether the credentials that the profile asks for must be there. */

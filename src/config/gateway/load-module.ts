@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { GatewayModule } from '../../domain/gateway/gateway-module.ts';
+import type { LoadedModule } from '../../domain/gateway/gateway-config.ts';
 import { systemClock, withTimeout } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { changeableByOthers } from '../file-rights.ts';
@@ -13,13 +13,6 @@ import { SETTINGS } from '../settings/settings.ts';
 
 /** For what a module does before it can be used. */
 const LOADING_MS = 5_000;
-
-export interface LoadedModule {
-  /** File name, for messages. */
-  readonly name: string;
-  readonly sign: GatewayModule['sign'] | null;
-  readonly read: GatewayModule['read'] | null;
-}
 
 /** @returns null: there is none, or it cannot be used, which is reported. */
 export async function readModule(reader: SettingReader): Promise<LoadedModule | null> {

@@ -1,13 +1,13 @@
 // The kinds of value that only a login has: the request that asks for a token, and where the token goes in calls. Used by the table
 // of a profile's settings; gateway-rules.ts checks that a login has what it needs.
+import type { LoginRequest, TokenPlace } from '../../domain/gateway/gateway-config.ts';
 import { headerName } from '../../domain/gateway/header-name.ts';
 import { LOGIN_PLACEHOLDERS } from '../../domain/gateway/profile-syntax.ts';
-import { GATEWAY_METHODS, type GatewayMethod } from '../../domain/gateway-interface.ts';
+import { GATEWAY_METHODS } from '../../domain/gateway-interface.ts';
 import { isObject } from '../../platform/json.ts';
 import { BASE_URL, type Kind, oneOf, refuse, shown, within } from '../kinds.ts';
 import {
   checkKeys,
-  type JsonTemplate,
   jsonTemplate,
   PARAMETER_NAME,
   pathTemplate,
@@ -15,28 +15,6 @@ import {
   TOKEN_HEADER,
   templates,
 } from './profile-kinds.ts';
-
-/** A request that names no card. */
-interface LoginRequest {
-  readonly method: GatewayMethod;
-  /** Of another server than the gateway, with its path; null: `path` is below gateway.url. */
-  readonly url: string | null;
-  /** Starts with a slash; empty with a URL. */
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: JsonTemplate | null;
-  readonly bodyText: null;
-  readonly form: Readonly<Record<string, string>> | null;
-}
-
-/** Where calls have their token. */
-export interface TokenPlace {
-  readonly in: 'header' | 'query';
-  readonly name: string;
-  /** What stands before it in its header; null: nothing. */
-  readonly scheme: string | null;
-}
 
 const METHOD = oneOf(GATEWAY_METHODS);
 const PATH = pathTemplate(LOGIN_PLACEHOLDERS);

@@ -1,5 +1,12 @@
 // The kinds of value that only the profile of a gateway has: request templates, places in an answer, lists of codes. Used by
 // the table of a profile's settings. What a request needs as a whole is checked in gateway-rules.ts.
+import type {
+  BatchRule,
+  Code,
+  FindRule,
+  JsonTemplate,
+  SuccessRule,
+} from '../../domain/gateway/gateway-config.ts';
 import { headerName, TOKEN } from '../../domain/gateway/header-name.ts';
 import {
   CREDENTIAL_PLACEHOLDERS,
@@ -14,30 +21,6 @@ import { type Kind, kindOf, refuse, shown, within } from '../kinds.ts';
 const MAX_TEMPLATE_CHARS = 16_384;
 const MAX_TEXT_CHARS = 2_048;
 const MAX_CODES = 100;
-
-/** A value of JSON that is neither a list nor a map. */
-export type Code = string | number | boolean;
-
-export type JsonTemplate = Readonly<Record<string, unknown>> | readonly unknown[];
-
-export interface SuccessRule {
-  readonly path: string;
-  readonly values: readonly Code[];
-}
-
-export interface FindRule {
-  /** Where the list is in the answer; null: the answer is the list. */
-  readonly items: string | null;
-  /** Where an item has its card number. */
-  readonly iccid: string;
-}
-
-export interface BatchRule extends FindRule {
-  /** Most cards of one call. */
-  readonly size: number;
-  /** What is between the card numbers where they are one text. */
-  readonly join: string;
-}
 
 function isCode(raw: unknown): raw is Code {
   return (typeof raw === 'string' && raw !== '') || typeof raw === 'boolean' || Number.isFinite(raw);

@@ -1,6 +1,13 @@
 // THE table of what a gateway's profile says (docs/gateways.md): how calls are made, what their answers mean, who calls. A
 // profile is a YAML file with these keys, without the leading `gateway.`; the config file may have them too, and wins.
 // Part of the settings table (settings.ts).
+import {
+  AUTH_KINDS,
+  type AuthKind,
+  type Code,
+  type SuccessRule,
+  type TokenPlace,
+} from '../../domain/gateway/gateway-config.ts';
 import { DATA_UNITS } from '../../domain/gateway/profile-syntax.ts';
 import {
   type AnswerKind,
@@ -8,28 +15,23 @@ import {
   INTERFACES,
   perInterface,
 } from '../../domain/gateway-interface.ts';
-import { LOGIN_REQUEST, TOKEN_PLACE, type TokenPlace } from '../gateway/login-kinds.ts';
+import { LOGIN_REQUEST, TOKEN_PLACE } from '../gateway/login-kinds.ts';
 import {
   BATCH_RULE,
   CODE,
   CODES,
-  type Code,
   FIND_RULE,
   HEADERS,
   JSON_TEMPLATE,
   PATH_TEMPLATE,
   SCHEME,
   SUCCESS_RULE,
-  type SuccessRule,
   TEXT_TEMPLATE,
   templates,
   VALUE_PATH,
 } from '../gateway/profile-kinds.ts';
 import { duration, type Kind, listOf, ON_OFF, oneOf, text } from '../kinds.ts';
 import { optional, type Section, section, withDefault } from './setting.ts';
-
-const AUTH_KINDS = ['none', 'bearer', 'basic', 'header', 'query', 'oauth2', 'login', 'hmac'] as const;
-export type AuthKind = (typeof AUTH_KINDS)[number];
 
 /** How calls show who makes them. The credentials themselves are in gateway-settings.ts. */
 export const AUTH = section('gateway.auth.', null, {

@@ -1,8 +1,9 @@
 // Where tokens are from: OAuth 2 by client credentials (RFC 6749, 4.4), or a login as the profile describes it. Each makes the
 // request, and reads the token from the answer. When they are asked is for tokens.ts. Messages quote nothing of an answer but a
 // known error code: the rest may hold a token, or what was sent.
-import type { GatewayConfig } from '../../config/daemon-config.ts';
+
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import { parseValuePath, valueAt } from '../../domain/gateway/profile-syntax.ts';
 import { jsonIn, objectIn } from '../../platform/json.ts';
 import { GatewayError } from '../gateway.ts';

@@ -1,9 +1,10 @@
 // Tokens that are issued to this process, by OAuth 2 or a login (token-sources.ts): asked for once per process, renewed ahead of
 // their end, and after the gateway refused one. A token server that fails is asked again with growing pauses; meanwhile calls fail
 // as if the gateway could not be reached, and flow control holds them back. Used by the client. No token is ever logged.
+
 import { errors, Pool } from 'undici';
-import type { GatewayConfig } from '../../config/daemon-config.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import { callLimitsOf } from '../../domain/limits/rate-limit.ts';
 import { type Clock, withTimeout } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';

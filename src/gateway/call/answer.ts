@@ -1,7 +1,7 @@
 // Reads the body of a gateway's answer: success, error code and value, as the profile describes them, become a value or a
 // GatewayError. Used by the client, one for each interface. Pure: no I/O, no clock; exchange.ts judges the HTTP status.
 
-import type { ErrorRules, GatewayConfig, GatewayInterface } from '../../config/daemon-config.ts';
+import type { ErrorRules, GatewayConfig, GatewayInterface } from '../../domain/gateway/gateway-config.ts';
 import { type ValuePath, valueAt } from '../../domain/gateway/profile-syntax.ts';
 import { jsonIn } from '../../platform/json.ts';
 import { GatewayError, type GatewayFailure } from '../gateway.ts';

@@ -1,8 +1,9 @@
 // The gateway client: one HTTP call for one card or for a batch of cards, bounded in time and size, and logged. Opened by
 // wiring, used by the engine's tasks. It never retries (retries go through the queue) and never follows redirects.
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Pool } from 'undici';
-import type { GatewayConfig, GatewayCredentials } from '../../config/daemon-config.ts';
+import type { GatewayConfig, GatewayCredentials } from '../../domain/gateway/gateway-config.ts';
 import {
   INTERFACES,
   type InterfaceName,

@@ -1,8 +1,8 @@
 // Calls the functions of the operator's module (domain/gateway/gateway-module.ts), and checks what they answer. Whatever the
 // module does wrong is an error of the call that names the module. Used by the client; without a module it is not in the way.
-import type { GatewayConfig } from '../../config/daemon-config.ts';
-import type { LoadedModule } from '../../config/gateway/load-module.ts';
+
 import { iccidDigits } from '../../domain/cards/iccid.ts';
+import type { GatewayConfig, LoadedModule } from '../../domain/gateway/gateway-config.ts';
 import type { GatewayResponse } from '../../domain/gateway/gateway-module.ts';
 import { headerName } from '../../domain/gateway/header-name.ts';
 import { INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';

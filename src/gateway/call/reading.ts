@@ -1,6 +1,6 @@
 // Reads the value of an interface from an answer, or from an item of its list, as the profile describes it: verified or not, a
 // status, a volume in megabytes. Used by answer.ts, which knows whose answer it is. Pure.
-import type { Reading } from '../../config/daemon-config.ts';
+import type { Reading } from '../../domain/gateway/gateway-config.ts';
 import {
   type DataUnit,
   dataUnitIn,

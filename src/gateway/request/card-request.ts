@@ -1,6 +1,7 @@
 // Makes the requests of one interface: what its placeholders stand for in one try. Used by routes.
-import type { GatewayConfig, GatewayInterface } from '../../config/daemon-config.ts';
+
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { GatewayConfig, GatewayInterface } from '../../domain/gateway/gateway-config.ts';
 import type { CalledCard } from '../gateway.ts';
 import { commonValues } from './common-values.ts';
 import type { GatewayRequest } from './request.ts';

@@ -1,8 +1,9 @@
 // What the placeholders stand for that do not depend on a card: the time, numbers that no other request has, and by what the gateway
 // knows the operator. Each request gets new ones, and has the same wherever it names one.
+
 import { randomInt, randomUUID } from 'node:crypto';
-import type { GatewayCredentials } from '../../config/daemon-config.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { GatewayCredentials } from '../../domain/gateway/gateway-config.ts';
 import {
   type CommonPlaceholder,
   LOGIN_PLACEHOLDERS,

@@ -1,10 +1,10 @@
 // The connections of the gateway client: no more requests are handed to the pool than it has connections, so the others wait here
 // and not there. A call with an effect gets its connection before its card is claimed, and before all others that wait: it is
 // sent within the second, or not at all. Used by client.ts.
+
 import { rootCertificates } from 'node:tls';
 import { type Dispatcher, Pool } from 'undici';
-import type { GatewayConfig } from '../../config/daemon-config.ts';
-import type { ClientTlsFiles } from '../../config/tls-files.ts';
+import type { GatewayConfig, GatewayTls } from '../../domain/gateway/gateway-config.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { GatewayError, PASS_GOOD_FOR_MS, type Pass } from '../gateway.ts';
 
@@ -12,7 +12,7 @@ import { GatewayError, PASS_GOOD_FOR_MS, type Pass } from '../gateway.ts';
 const LOOK_AGAIN_MS = 1_000;
 
 /** @param isGateway false: a server of tokens elsewhere, which may be of a public authority. */
-export function tlsOptions({ ca, pair }: ClientTlsFiles, isGateway = true) {
+export function tlsOptions({ ca, pair }: GatewayTls, isGateway = true) {
   return { ...pair, ...(ca === null ? {} : { ca: isGateway ? [ca] : [...rootCertificates, ca] }) };
 }
 

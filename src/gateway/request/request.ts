@@ -1,8 +1,8 @@
 // What a request is. Shows who makes it, by credentials and a signature, and masks these in text that comes from the gateway. Used
 // by the client, and by trials. template.ts makes requests, and auth/tokens.ts asks for tokens.
+
 import { createHmac } from 'node:crypto';
-import type { GatewayConfig } from '../../config/daemon-config.ts';
-import type { TokenPlace } from '../../config/gateway/login-kinds.ts';
+import type { GatewayConfig, TokenPlace } from '../../domain/gateway/gateway-config.ts';
 import type { GatewayMethod } from '../../domain/gateway-interface.ts';
 
 export interface GatewayRequest {

@@ -1,7 +1,6 @@
 // Makes requests from the templates of a profile: each is compiled once, and a call only fills in what its placeholders stand for.
 // Used by requests of cards (card-request.ts) and by logins (token-sources.ts).
-import type { GatewayInterface } from '../../config/daemon-config.ts';
-import type { JsonTemplate } from '../../config/gateway/profile-kinds.ts';
+import type { GatewayInterface, JsonTemplate } from '../../domain/gateway/gateway-config.ts';
 import { type Placeholder, partsOf } from '../../domain/gateway/profile-syntax.ts';
 import { type GatewayRequest, NO_SECRET, without, withQuery } from './request.ts';
 

@@ -1,8 +1,7 @@
 // The dialect of any profile, for `cardpoll gateway simulate --profile`: calls are understood by the profile's templates, and
 // answered where and as the profile reads: the inverse of answer.ts. A value goes where the profile says that it is, in its unit,
 // with a code that means success; errors get the codes that the profile has for them.
-import type { GatewayConfig, GatewayInterface, Reading } from '../../config/daemon-config.ts';
-import type { Code } from '../../config/gateway/profile-kinds.ts';
+import type { Code, GatewayConfig, GatewayInterface, Reading } from '../../domain/gateway/gateway-config.ts';
 import { fromMegabytes } from '../../domain/gateway/profile-syntax.ts';
 import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import { tokenPlaceOf } from '../request/request.ts';

@@ -1,7 +1,8 @@
 // Checks the credentials of a call as the profile's kind asks, and issues tokens of OAuth 2 and of logins. Credentials that the
 // simulator has must be the same; those it does not have may be any. The inverse of request.ts and token-sources.ts.
+
 import { randomUUID } from 'node:crypto';
-import type { GatewayConfig } from '../../config/daemon-config.ts';
+import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import { objectIn } from '../../platform/json.ts';
 import { SIGNATURE_HEADER, signatureOf, tokenPlaceOf } from '../request/request.ts';
 import type { ReceivedCall, Reply } from './dialect.ts';

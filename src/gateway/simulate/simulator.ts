@@ -1,9 +1,10 @@
 // Starts a gateway for trials of cardpoll, for `cardpoll gateway simulate`, `cardpoll demo`, tests and benches: listens, and
 // passes the calls to SimulatedGateway. The commands check the options.
+
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { GatewayConfig } from '../../config/daemon-config.ts';
+import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import type { SimulatedBehaviour } from '../../domain/gateway/simulated-behaviour.ts';
 import { hostAndPort } from '../../platform/addresses.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';

@@ -1,6 +1,6 @@
 // Reads a call back into the card it is for: the inverse of request.ts. A call and the profile's template of it are written in the
 // same way, as a text that for a template is a pattern: a call fits if it is exactly what the template makes, credentials aside.
-import type { GatewayInterface } from '../../config/daemon-config.ts';
+import type { GatewayInterface } from '../../domain/gateway/gateway-config.ts';
 import {
   CREDENTIAL_PLACEHOLDERS,
   PLACEHOLDERS,

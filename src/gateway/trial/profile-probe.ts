@@ -1,8 +1,9 @@
 // Checks that the gateway speaks the configured profile: calls every read-only interface for a card, and once more as long
 // as the calls disagree. Says what an operator can do about a gateway that fails. Used by the doctor. Stops no card, and shows
 // no credentials.
-import type { GatewayConfig } from '../../config/daemon-config.ts';
+
 import { type Finding, failed, ok, unknown, warning } from '../../domain/finding.ts';
+import type { GatewayConfig } from '../../domain/gateway/gateway-config.ts';
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { isSlow } from '../../domain/stats/usual-latency.ts';
 import { tlsFaultOf } from '../../platform/errors.ts';

@@ -1,8 +1,9 @@
 // Tries a gateway's profile with one card: makes each call, and shows what was sent, what came back and what was read from it,
 // or what to change when a call does not fit the profile. Used by `cardpoll gateway try`. Shows no secret.
-import type { GatewayConfig, Reading } from '../../config/daemon-config.ts';
+
 import { iccidDigits, spellingsOf } from '../../domain/cards/iccid.ts';
 import type { CallTrial } from '../../domain/gateway/call-trial.ts';
+import type { GatewayConfig, Reading } from '../../domain/gateway/gateway-config.ts';
 import { parseValuePath } from '../../domain/gateway/profile-syntax.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import { tlsFaultOf } from '../../platform/errors.ts';

@@ -1,9 +1,10 @@
 // The profile of a gateway: what a file may say, what the config file says over it, and what is refused.
+
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { GatewayConfig } from '../../../../src/config/daemon-config.ts';
 import { loadDaemonConfig } from '../../../../src/config/load-config.ts';
+import type { GatewayConfig } from '../../../../src/domain/gateway/gateway-config.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 

@@ -1,11 +1,12 @@
 // Requests by profile: where the card goes, what may not leave its place, how a gateway receives credentials, and how these are
 // masked in what it says.
+
 import { createHmac } from 'node:crypto';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { GatewayInterface } from '../../../../src/config/daemon-config.ts';
 import { SETTINGS } from '../../../../src/config/settings/settings.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import type { GatewayInterface } from '../../../../src/domain/gateway/gateway-config.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import { requestMaker } from '../../../../src/gateway/request/card-request.ts';
 import { maskFor, withProof } from '../../../../src/gateway/request/request.ts';

@@ -1,11 +1,12 @@
 // `gateway simulate --profile`: every shipped profile can be served, and its client reads each answer well. Whatever a profile
 // does not say is refused.
+
 import { afterEach, describe, expect, it } from 'vitest';
-import type { GatewayConfig } from '../../../../src/config/daemon-config.ts';
 import { SHIPPED_PROFILES } from '../../../../src/config/gateway/profile.ts';
 import { loadSimulatedGateway } from '../../../../src/config/load-config.ts';
 import { SETTINGS } from '../../../../src/config/settings/settings.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import type { GatewayConfig } from '../../../../src/domain/gateway/gateway-config.ts';
 import { INTERFACE_NAMES, type InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { GatewayClient } from '../../../../src/gateway/call/client.ts';
 import { GatewayError } from '../../../../src/gateway/gateway.ts';

@@ -1,12 +1,13 @@
 // A trial of a gateway's profile: what is shown of each call, and what to change when it does not fit.
+
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { GatewayConfig } from '../../../../src/config/daemon-config.ts';
 import { loadGatewayConfig } from '../../../../src/config/load-config.ts';
 import { SETTINGS } from '../../../../src/config/settings/settings.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import type { GatewayConfig } from '../../../../src/domain/gateway/gateway-config.ts';
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { adviceFor, tryInterfaces } from '../../../../src/gateway/trial/trial.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
