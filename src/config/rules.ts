@@ -1,4 +1,5 @@
 // Rules between settings of the daemon. Each reports its problem to the reader; none throws.
+import { callLimitsOf } from '../domain/limits/rate-limit.ts';
 import { isLoopback } from '../platform/addresses.ts';
 import type { DaemonConfig } from './daemon-config.ts';
 import type { HostPort } from './kinds.ts';
@@ -16,6 +17,7 @@ export function checkDaemonRules(reader: SettingReader, config: DaemonConfig): v
   checkAccess(reader, config);
   checkProxies(reader);
   checkLease(reader, config);
+  checkRateLimits(reader, config);
 }
 
 export function checkStoreRules(reader: SettingReader): void {
@@ -106,4 +108,16 @@ function checkLease(reader: SettingReader, config: DaemonConfig): void {
   const why = `twice ${what} (${longest}) and ${LEASE_MARGIN_MS}`;
   const { leaseMs } = config.polling;
   reader.report(SETTINGS.polling.leaseMs, `polling.lease_ms (${leaseMs}) must be at least ${least}: ${why}`);
+}
+
+/** Limits of calls are counted in Redis. How often a card is polled is known without it. */
+function checkRateLimits(reader: SettingReader, { stores, gateway }: DaemonConfig): void {
+  if (stores.kind === 'external' || callLimitsOf(gateway.rateLimits).length === 0) return;
+  const { rateLimitPerSecond, rateLimits } = SETTINGS.pace;
+  const setting = reader.isSet(rateLimitPerSecond) ? rateLimitPerSecond : rateLimits;
+  const ways = `give ${waysToSet(SETTINGS.stores.redisUrl)}, and the database URL`;
+  reader.report(
+    setting,
+    `rate limits need Redis: ${ways}, or set no limit of calls; the embedded stores are for trials`,
+  );
 }

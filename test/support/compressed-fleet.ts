@@ -22,7 +22,6 @@ import type { CardReader } from '../../src/engine/work/card-reader.ts';
 import { Worker } from '../../src/engine/work/worker.ts';
 import { FlowControlledGateway } from '../../src/gateway/flow/flow-control.ts';
 import { GatewayError, type GatewayFailure, type UpstreamGateway } from '../../src/gateway/gateway.ts';
-import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { NotWritten, RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { card } from './cards.ts';
@@ -30,6 +29,7 @@ import { FakeClock } from './fake-clock.ts';
 import { HEALTHY_VALUES } from './healthy-answers.ts';
 import { ONE_CARD_A_CALL } from './one-card-calls.ts';
 import { UNLIMITED } from './stop-rules.ts';
+import { openPacedLiveStore } from './virtual-pace.ts';
 
 export interface Answer {
   /** A success when absent. */
@@ -65,7 +65,7 @@ const TIMEOUT_MS = 5_000;
 
 export class CompressedFleet {
   readonly time = new FakeClock();
-  readonly live: LiveStore = openEmbeddedLiveStore({ clock: this.time });
+  readonly live: LiveStore = openPacedLiveStore({ clock: this.time });
   readonly breakerChanges: string[] = [];
   behaviour: Behaviour = HEALTHY;
   /** What the gateway shows of a card's usage. */

@@ -5,9 +5,9 @@ import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
 import { defaultBurst, type RateLimit } from '../../src/domain/limits/rate-limit.ts';
 import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../src/domain/task-type.ts';
-import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { GatewayChanges } from '../support/gateway-config.ts';
+import { openPacedLiveStore } from '../support/virtual-pace.ts';
 import { drawnCard, type WorldCard } from './cards.ts';
 import { type Sim, WorldGateway } from './gateway.ts';
 import { Instance, OPEN_WAY, TIME_ZONE, worldLogger } from './instance.ts';
@@ -334,6 +334,6 @@ export class World {
       monotonic: () => this.time.now,
       sleep: (ms: number) => this.time.sleep(ms),
     };
-    return { ...openEmbeddedLiveStore({ clock }), identity: async () => identity };
+    return { ...openPacedLiveStore({ clock }), identity: async () => identity };
   }
 }

@@ -90,12 +90,12 @@ export const CREDENTIALS = section('gateway.', 'GATEWAY_', {
 export const RATE_LIMITS = section('gateway.', 'GATEWAY_', {
   rateLimitPerSecond: optional({
     kind: callsPer('second'),
-    doc: 'Calls per second that the gateway allows, from all instances together; set the same on every instance. The burst is two fifths of it, at least 4 (2 for a limit of 1). If gateway.rate_limits also has a limit per second for all calls, the stricter is in force.',
+    doc: 'Calls per second that the gateway allows, from all instances together; set the same on every instance; needs Redis. The burst is two fifths of it, at least 4 (2 for a limit of 1). If gateway.rate_limits also has a limit per second for all calls, the stricter is in force.',
   }),
   rateLimits: withDefault<readonly RateLimit[]>({
     env: null,
     kind: RATE_LIMIT_LIST,
     default: [],
-    doc: 'What the gateway allows, from all instances together: calls per second, minute or hour, of all interfaces or of some, and how often one card may be polled. Set the same on every instance.',
+    doc: 'What the gateway allows, from all instances together: calls per second, minute or hour, of all interfaces or of some, and how often one card may be polled. Set the same on every instance. Limits of calls need Redis.',
   }),
 });

@@ -2,15 +2,25 @@
 // rings are built again from the record store. Opened by wiring when no Redis is configured.
 import { perTaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { CardpollError } from '../../platform/errors.ts';
 import type { LiveStore } from '../ports/live/live-store.ts';
+import type { Pace } from '../ports/live/pace.ts';
 import { embeddedCardCache } from './cards/card-cache.ts';
 import { embeddedCoordination, embeddedRequestClaims } from './instances/coordination.ts';
-import { embeddedPace } from './limits/pace.ts';
 import { embeddedRings } from './schedule/rings.ts';
 import { embeddedHealthLog, embeddedHistoryLog, embeddedPollStats } from './stats/stats.ts';
 import { embeddedFailureLog } from './work/failure-log.ts';
 import { embeddedManualList, embeddedWorkQueue } from './work/work-queue.ts';
 import { WorkState } from './work/work-state.ts';
+
+/** The configuration refuses rate limits with the embedded stores (config/rules.ts), so no one asks for calls. */
+const NO_PACE: Pace = {
+  take: async () => {
+    throw new CardpollError('config', 'rate_limits_need_redis', 'rate limits need Redis');
+  },
+  giveBack: async () => {},
+  states: async () => [],
+};
 
 export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
   const { clock } = options;
@@ -29,7 +39,7 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
     failures: embeddedFailureLog(clock, types),
     history: embeddedHistoryLog(),
     health: embeddedHealthLog(clock),
-    pace: embeddedPace(clock),
+    pace: NO_PACE,
     coordination: embeddedCoordination(clock, forgetBookkeeping),
     cards: embeddedCardCache(clock),
     requests: embeddedRequestClaims(clock),

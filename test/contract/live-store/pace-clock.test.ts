@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { bucketOf } from '../../../src/domain/limits/rate-limit.ts';
 import { mix32 } from '../../../src/domain/schedule/phase.ts';
 import { TASK_TYPES, TASKS } from '../../../src/domain/task-type.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { FakeTime } from '../../support/fake-time.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
 import { GrantRecord } from '../../support/grant-record.ts';
+import { openPacedLiveStore } from '../../support/virtual-pace.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const LIMIT = { id: 'all/second', interfaces: null, perSecond: 100, burst: 20 };
@@ -39,7 +39,7 @@ async function embedded(): Promise<{ store: LiveStore; setAhead(ms: number): voi
   const setAhead = (ms: number) => {
     aheadMs = ms;
   };
-  return { store: openEmbeddedLiveStore({ clock }), setAhead };
+  return { store: openPacedLiveStore({ clock }), setAhead };
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -4,7 +4,6 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
 import type { TaskType } from '../../../src/domain/task-type.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import type { RingState } from '../../../src/store/ports/live/rings.ts';
 import type { Claim, Settlement, WorkItem } from '../../../src/store/ports/live/work-queue.ts';
@@ -12,6 +11,7 @@ import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { startRedisCluster } from '../../support/redis-topologies.ts';
 import { asDocumentedUser } from '../../support/redis-user.ts';
+import { openPacedLiveStore } from '../../support/virtual-pace.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 interface Deployment {
@@ -57,11 +57,11 @@ async function onServers(
 }
 
 async function embeddedDeployment(): Promise<Deployment> {
-  let store = openEmbeddedLiveStore({ clock: systemClock });
+  let store = openPacedLiveStore({ clock: systemClock });
   return {
     open: async () => store,
     empty: async () => {
-      store = openEmbeddedLiveStore({ clock: systemClock });
+      store = openPacedLiveStore({ clock: systemClock });
     },
     stop: async () => {},
   };

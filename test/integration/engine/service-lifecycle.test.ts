@@ -26,7 +26,6 @@ import { HealthWatch } from '../../../src/operations/stats/history.ts';
 import { withTimeout } from '../../../src/platform/clock.ts';
 import type { ErrorReporter, LoopService } from '../../../src/platform/loop.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
@@ -36,6 +35,7 @@ import { Gate } from '../../support/gated-port.ts';
 import { MESSAGE_MEANS } from '../../support/message-means.ts';
 import { PLAIN_GATEWAY } from '../../support/one-card-calls.ts';
 import { readSourceTree } from '../../support/source-tree.ts';
+import { openPacedLiveStore } from '../../support/virtual-pace.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const tree = readSourceTree(fileURLToPath(new URL('../../../src', import.meta.url)));
@@ -79,7 +79,7 @@ beforeEach(() => {
 
 /** All there are, on stores of their own. @param name of the class to be tested */
 async function make(name: string): Promise<LoopService> {
-  const live = openEmbeddedLiveStore({ clock });
+  const live = openPacedLiveStore({ clock });
   const log = pino({ enabled: false });
   const stores = {
     // The lead is renewed during the test, as it is in the engine; so are the configs, below.

@@ -7,9 +7,12 @@ import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const path = join(temporaryDirectory('rate-limits'), 'cardpoll.yaml');
 
+const STORES = { CARDPOLL_REDIS_URL: 'redis://r', CARDPOLL_DATABASE_URL: 'postgres://d/b' };
+const EMBEDDED = { CARDPOLL_REDIS_URL: '', CARDPOLL_DATABASE_URL: '' };
+
 async function limitsOf(gateway: string, env: Record<string, string> = {}) {
   writeFileSync(path, `gateway:\n  url: http://gateway\n${gateway}`);
-  const inputs = { flags: { '--config': path }, env: { HOME: '/home/sre', ...env } };
+  const inputs = { flags: { '--config': path }, env: { HOME: '/home/sre', ...STORES, ...env } };
   return (await loadDaemonConfig(inputs)).gateway.rateLimits;
 }
 const problem = (gateway: string, env?: Record<string, string>) =>
@@ -94,6 +97,22 @@ it('tells all problems at once', async () => {
   expect(told).toContain('limit 1: per_second');
   expect(told).toContain('limit 2: unknown key brust (did you mean burst?)');
   expect(told).toContain('two limits for all calls per minute: keep one');
+});
+
+it.each([
+  ['per second', list('{ per_second: 5 }')],
+  ['per hour, for one interface', list('{ per_hour: 5, interfaces: [stop] }')],
+  ['in the short form', '  rate_limit_per_second: 5\n'],
+  ['of a profile', '  profile: cisco-control-center\n'],
+])('refuses a limit of calls %s with the embedded stores', async (_, gateway) => {
+  expect(await problem(gateway, EMBEDDED)).toContain('rate limits need Redis: give --redis-url');
+});
+
+it('limits how often a card is polled with the embedded stores, too', async () => {
+  const limits = list('{ per_card: true, interfaces: [flow], every_seconds: 15m }');
+  expect(await limitsOf(limits, EMBEDDED)).toEqual([
+    { kind: 'card', interfaces: ['flow'], everySeconds: 900 },
+  ]);
 });
 
 it('refuses what is no list, and a list without end', async () => {

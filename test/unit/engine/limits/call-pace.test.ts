@@ -4,10 +4,10 @@ import { beforeEach, expect, it } from 'vitest';
 import type { RateLimit } from '../../../../src/domain/limits/rate-limit.ts';
 import { TASK_TYPES, TASKS } from '../../../../src/domain/task-type.ts';
 import { type CallPace, callPaceOf } from '../../../../src/engine/limits/call-pace.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { Pace } from '../../../../src/store/ports/live/pace.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openPacedLiveStore } from '../../../support/virtual-pace.ts';
 
 const LIMIT: RateLimit = { kind: 'calls', interfaces: null, calls: 10, unit: 'second', burst: 10 };
 const ONLY_STOPS: RateLimit = { ...LIMIT, interfaces: ['stop'] };
@@ -18,7 +18,7 @@ let logged: string[];
 
 beforeEach(() => {
   clock = new FakeClock();
-  live = openEmbeddedLiveStore({ clock });
+  live = openPacedLiveStore({ clock });
   logged = [];
 });
 

@@ -11,12 +11,12 @@ import { PackageTask, type PackageTaskDeps } from '../../../../src/engine/tasks/
 import { PollPace } from '../../../../src/engine/work/poll-pace.ts';
 import { Deadline } from '../../../../src/engine/work/task.ts';
 import { FlowControlledGateway } from '../../../../src/gateway/flow/flow-control.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { WorkItem } from '../../../../src/store/ports/live/work-queue.ts';
 import { firstRows } from '../../../support/effort.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { ONE_CARD_A_CALL } from '../../../support/one-card-calls.ts';
 import { UNLIMITED } from '../../../support/stop-rules.ts';
+import { openPacedLiveStore } from '../../../support/virtual-pace.ts';
 
 const LEASE_MS = 15_000;
 const CARD = { cardId: 7, iccid: '89860000000000000071', carrierId: 1, ordered: true } as Card;
@@ -27,7 +27,7 @@ const clock = () => new FakeClock('2026-11-15T00:00:00Z');
 class SlowGateway {
   readonly clock = clock();
   readonly arrivals: Array<{ readonly at: number; readonly name: string }> = [];
-  readonly #live = openEmbeddedLiveStore({ clock: this.clock });
+  readonly #live = openPacedLiveStore({ clock: this.clock });
   readonly #log = pino({ enabled: false });
   readonly #own: CallPace;
   readonly #other: CallPace;

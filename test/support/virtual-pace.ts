@@ -1,7 +1,10 @@
-// Grants of gateway calls for a single process. Each rate limit is a token bucket that task types share fairly;
-// store/redis/limits/pace-take.lua has the same rules.
-import { bucketOf, countsCalls, type PaceBucket } from '../../../domain/limits/rate-limit.ts';
-import type { Clock } from '../../../platform/clock.ts';
+// Grants of gateway calls in the time of a test, in place of Redis: the embedded stores have no rate limits. Each limit is a token
+// bucket that task types share fairly. src/store/redis/limits/pace-take.lua has the same rules; the contract suite of the pace
+// runs against both.
+import { bucketOf, countsCalls, type PaceBucket } from '../../src/domain/limits/rate-limit.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
+import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import {
   ASKS_EVERY_MS,
   isAwaited,
@@ -12,8 +15,8 @@ import {
   type PaceState,
   type PaceTurn,
   TURN_KEPT_MS,
-} from '../../ports/live/pace.ts';
-import { CLOCK_STEP_MS } from '../../ports/live/work-queue.ts';
+} from '../../src/store/ports/live/pace.ts';
+import { CLOCK_STEP_MS } from '../../src/store/ports/live/work-queue.ts';
 
 const MOST_LIFE_MS = 500;
 
@@ -33,7 +36,12 @@ interface Offer {
   readonly needed: number;
 }
 
-export function embeddedPace(clock: Pick<Clock, 'now'>): Pace {
+/** The embedded live store, with rate limits. */
+export function openPacedLiveStore(options: { clock: Clock }): LiveStore {
+  return { ...openEmbeddedLiveStore(options), pace: virtualPace(options.clock) };
+}
+
+function virtualPace(clock: Pick<Clock, 'now'>): Pace {
   const buckets = new Map<string, PaceLimitState>();
 
   function refill(nowMs: number): void {
