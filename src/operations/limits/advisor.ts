@@ -24,6 +24,8 @@ export interface AdviceInputs {
   readonly effectiveConcurrency: number;
   /** Why the limit in force is lower; null: it is not, or the reason is not known. */
   readonly limitReason: string | null;
+  /** A trial of some seconds keeps the limit lower on purpose. */
+  readonly isTrying: boolean;
   /** null: the gateway is as fast as usual. */
   readonly slowness: Slowness | null;
   readonly curve: readonly CurvePoint[];
@@ -44,13 +46,15 @@ export function adviceOn(inputs: AdviceInputs): LimitAdvice {
     return { verdict: 'unknown', maxConcurrency: max, recommended: null, remedy: null, why };
   }
   const recommended = recommendedConcurrency(slowness?.usualMs ?? callMs);
-  const isShort = capacityPerSecond <= demandPerSecond;
+  // Nobody is to poll less often because of a trial: what counts is what the limit allows without it.
+  const share = inputs.isTrying && capacity.boundBy === 'concurrency' ? effectiveConcurrency / max : 1;
+  const isShort = capacityPerSecond <= demandPerSecond * share;
   const limit = limitFor(inputs, callMs, isShort, recommended);
   return {
     verdict: limit.to > max ? 'raise' : limit.to < max ? 'lower' : 'keep',
     maxConcurrency: limit.to,
     recommended,
-    remedy: isShort ? remedyOf(inputs, limit.to, demandPerSecond / capacityPerSecond) : null,
+    remedy: isShort ? remedyOf(inputs, limit.to, (demandPerSecond * share) / capacityPerSecond) : null,
     why: effectiveConcurrency < max || slowness !== null ? limit.why : `${limit.why}; ${curveWords(inputs)}`,
   };
 }

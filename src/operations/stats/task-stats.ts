@@ -100,6 +100,7 @@ export function taskStatsOf(
     maxConcurrency: concurrency.max,
     effectiveConcurrency,
     limitReason: limit?.reason ?? null,
+    isTrying: limit?.trying === true,
     slowness,
     curve: limit?.curve ?? [],
   });

@@ -21,7 +21,7 @@ function advice(fleet: Fleet, over: Partial<AdviceInputs> = {}) {
   });
   return adviceOn({
     ...{ taskType: 'realname', capacity, callMs, maxConcurrency: limit, effectiveConcurrency: inForce },
-    ...{ limitReason: null, slowness: null, curve: [] },
+    ...{ limitReason: null, isTrying: false, slowness: null, curve: [] },
     ...over,
   });
 }
@@ -62,6 +62,15 @@ it.each([
   expect([verdict, maxConcurrency]).toEqual(['keep', 'limit' in fleet ? fleet.limit : 100]);
   expect(remedy).not.toContain('raise');
   expect(why).toMatch(/the gateway is the cause: 3.0 s a call, usually 0.02 s|40 of 100 are in force: 12 %/);
+});
+
+it('asks nobody to poll less often because a trial keeps the limit low', () => {
+  const limitReason = 'testing whether fewer calls help';
+  const trial = (demand: number) =>
+    advice({ demand, callMs: 100, inForce: 60 }, { isTrying: true, limitReason }).remedy;
+  expect(trial(800)).toBeNull();
+  expect(trial(1_600), 'too much without the trial, too').toBe('poll realname 1.8 times less often');
+  expect(advice({ demand: 800, callMs: 100, inForce: 60 }, { limitReason }).remedy).toMatch(/less often/);
 });
 
 it('keeps a limit whose curve is flat: more would gain nothing', () => {
