@@ -45,16 +45,13 @@ export class Hangups {
 
 /**
  * Starts something, waits for the signal to end, and shuts it down. A second signal ends the process at once.
- * @param stop also ends it.
  * @param refused also ends it, with its reason as the error.
  */
 export async function run(
   start: (teardown: Teardown) => Promise<void>,
-  stop?: AbortSignal,
   refused?: AbortSignal,
 ): Promise<number> {
-  const ends = [stop, refused].filter((signal) => signal !== undefined).map(untilAborted);
-  const ended = Promise.race([untilStopped(), ...ends]);
+  const ended = Promise.race([untilStopped(), ...(refused === undefined ? [] : [untilAborted(refused)])]);
   const teardown = new Teardown();
   // SIGUSR1 would open Node's inspector on a port of its own.
   teardown.add(onSignal('SIGUSR1', () => {}));

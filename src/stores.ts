@@ -1,6 +1,5 @@
 // Opens and migrates the stores of a daemon, and checks them before anything uses them. Used by wiring.ts; doctor and the
 // commands that need only the stores open them here too. And what operations need besides stores, for both.
-
 import type { DaemonConfig, ExternalStoresConfig } from './config/daemon-config.ts';
 import type { Finding } from './domain/finding.ts';
 import type { Fleet } from './domain/fleet.ts';

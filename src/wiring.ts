@@ -1,6 +1,5 @@
 // THE composition root: configuration -> logs -> stores -> gateway -> engine -> operations -> API, torn down in the
 // reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; no other file builds anything long-lived.
-
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
@@ -46,7 +45,7 @@ export async function runDaemon(config: DaemonConfig, surroundings: DaemonSurrou
   const refuse = (error: CardpollError) => refused.abort(error);
   const start = (teardown: Teardown) =>
     startDaemon(config, teardown, { prepare: async () => {}, refuse, serviceManager, ...surroundings });
-  return run(start, undefined, refused.signal);
+  return run(start, refused.signal);
 }
 
 /** The surroundings of a daemon besides its configuration. */
