@@ -1,10 +1,12 @@
 // One run of the command line: arguments -> command -> exit code. Called by main.ts. Every error becomes one line on stderr
 // and an exit code here; nothing below prints errors or ends the process.
 import { CommanderError } from 'commander';
+import type { ApiClient } from '../api/client/client.ts';
 import { type ClientConfig, loadClientConfig } from '../config/load-config.ts';
 import { isLoopback } from '../platform/addresses.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { EXIT_BUG, EXIT_OK, exitCodeOf } from '../platform/exit-codes.ts';
+import { VERSION } from '../platform/version.ts';
 import { plainText } from '../terminal/line.ts';
 import { openClient } from './ask.ts';
 import {
@@ -22,15 +24,38 @@ import { type ParsedInput, parsed } from './program.ts';
 
 /** @param argv without the interpreter and the script. Resolves with the exit code; does not throw. */
 export async function run(argv: readonly string[], io: Io, launchers: Launchers): Promise<number> {
+  let daemon: ApiClient | null = null;
   try {
     const { path, words } = commandLineOf(argv, ROOT);
     const input = parsed(path, words, (text) => io.stdout.write(text));
     const [{ run }] = path;
     if (run === undefined) throw new CardpollError('usage', 'command_missing', 'a command is missing');
-    return await run(contextOf(io, launchers, input), input);
+    const context = contextOf(io, launchers, input);
+    const client: CommandContext['client'] = async (signal) => {
+      daemon = await context.client(signal);
+      return daemon;
+    };
+    return await run({ ...context, client }, input);
   } catch (error) {
-    return report(error, io, argv);
+    return report((await otherVersion(error, daemon)) ?? error, io, argv);
   }
+}
+
+/**
+ * An error that nobody foresaw comes from a field that the answer lacks, where the daemon has another version.
+ * @returns null: it is of this version, or cannot be asked.
+ */
+async function otherVersion(error: unknown, daemon: ApiClient | null): Promise<CardpollError | null> {
+  const isForeseen = [CardpollError, CommanderError, Interruption].some((kind) => error instanceof kind);
+  if (isForeseen || daemon === null) return null;
+  const version = await daemon.overview().then(
+    ({ body }) => body.version,
+    () => VERSION,
+  );
+  if (version === VERSION) return null;
+  const text = `the daemon is ${version}, this command is ${VERSION}, which cannot show what that answers`;
+  const hint = 'install the version of the daemon here, or upgrade the daemon';
+  return new CardpollError('unavailable', 'other_version', text, { hint, cause: error });
 }
 
 function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput): CommandContext {

@@ -33,7 +33,8 @@ function cardLines({ card, tasks }: ExplanationBody, style: Style): TextLine[] {
   const allowance = card.allowance_mb === null ? 'unlimited' : `${card.allowance_mb} MB`;
   const facts = [
     `iccid ${card.iccid}`,
-    ...(card.vendor_id === null ? [] : [`vendor id ${card.vendor_id}`]),
+    // An older daemon does not send it.
+    ...((card.vendor_id ?? null) === null ? [] : [`vendor id ${card.vendor_id}`]),
     `carrier ${card.carrier_id}`,
     `status ${card.status}`,
     card.real_name_verified ? 'verified' : unverified,

@@ -1,6 +1,7 @@
 // What goes wrong ends as one line on stderr and the exit code of its kind.
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { VERSION } from '../../../src/platform/version.ts';
 import { freePort } from '../../support/free-port.ts';
 import { OVERVIEW } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
@@ -33,6 +34,28 @@ describe('the daemon', () => {
     const { code, stderr } = await cli(['stats'], { env });
     expect(code).toBe(69);
     expect(stderr).toMatch(ONE_LINE);
+  });
+
+  it.each(['stats', 'stats tasks', 'stats failures', 'concurrency advise', 'dashboard --once', 'explain 42'])(
+    'has another version, whose answer cannot be shown: 69, with both versions (%s)',
+    async (command) => {
+      // What a version may leave out: everything but what says that it is a cardpoll.
+      const lacking = { version: '0.1.9', tasks: [{}], items: [{}], logs_command: null };
+      const { env } = await daemonThatSays(json(JSON.stringify(lacking)));
+      const { code, stderr } = await cli(command.split(' '), { env });
+      expect(stderr).toMatch(ONE_LINE);
+      expect(stderr).toMatch(
+        /the daemon is 0\.1\.9, this command is \d+\.\d+\.\d+.*hint: install the version of/,
+      );
+      expect(code).toBe(69);
+    },
+  );
+
+  it('has this version and sends what cannot be shown: that is a bug', async () => {
+    const lacking = { version: VERSION, tasks: [{}] };
+    const { env } = await daemonThatSays(json(JSON.stringify(lacking)));
+    const { code, stderr } = await cli(['stats'], { env });
+    expect([code, stderr]).toEqual([70, expect.stringMatching(/^cardpoll: unexpected error: /)]);
   });
 
   it.each([
