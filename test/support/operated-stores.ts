@@ -5,7 +5,6 @@ import type { OperationLimits } from '../../src/operations/means.ts';
 import { type Operations, openOperations } from '../../src/operations/operations.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';
-import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { AuditRecord } from '../../src/store/ports/records/audit-records.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
@@ -13,6 +12,7 @@ import { openPostgresRecordStore } from '../../src/store/postgres/record-store.t
 import { freshDatabase } from './fresh-stores.ts';
 import { TESTER_MEANS } from './message-means.ts';
 import { DEFAULT_STOPS } from './stop-rules.ts';
+import { openPacedLiveStore } from './virtual-pace.ts';
 
 export interface OperatedStores {
   readonly databaseUrl: string;
@@ -42,7 +42,7 @@ export async function openOperatedStores({
   const url = databaseOf?.databaseUrl ?? (await freshDatabase());
   const records = await openPostgresRecordStore({ url, applicationName: 'cardpoll-test' });
   await records.migrations.up();
-  const live = openEmbeddedLiveStore({ clock });
+  const live = openPacedLiveStore({ clock });
   const sql = new pg.Client({ connectionString: url });
   await sql.connect();
   const guard = new SsrfGuard([]);

@@ -92,7 +92,7 @@ describe('complete', () => {
 
   it('offers commands with their meaning', async () => {
     expect(await completed(['ver'])).toContain(
-      'version\tShow the versions of cardpoll, Node.js and the daemon',
+      'version\tShow the versions of cardpoll, Node.js and the daemon, and the commit of this build',
     );
   });
 
