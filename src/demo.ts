@@ -42,31 +42,34 @@ const IMPORT_CHUNK_CARDS = 10_000;
 
 /** @returns the exit code. */
 export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<number> {
-  return run(async (teardown) => {
-    const { cards, listen, dataDir } = options;
-    // It knows any card: a kept data directory may have more cards than this demo, and its user may import some.
-    const gateway = { latencyMs: LATENCY_MS, ...ODD_CARDS };
-    const simulator = await startSimulator({ host: '127.0.0.1', port: 0, ...gateway });
-    teardown.add(() => simulator.close());
-    const logDir = await mkdtemp(join(tmpdir(), 'cardpoll-demo-'));
-    teardown.add(() => rm(logDir, { recursive: true, force: true }));
-    const flags = { '--gateway-url': simulator.url, '--data-dir': dataDir, '--log-dir': logDir };
-    const config = { ...(await loadDaemonConfig({ flags, env: {} })), listen };
-    let address = '';
-    await startDaemon(config, teardown, {
-      prepare: (records) => prepareFleet(records, cards),
-      refuse: () => {},
-      load: async () => config,
-      listening: (url) => {
-        address = url ?? '';
-      },
-      hangups: new Hangups(),
-      serviceManager: null,
-    });
-    // Not before: until the engine runs, the API reports that no instance polls.
-    launched(address, logDir);
-    makeTrouble(simulator, Math.max(1, Math.round(cards / CARDS_A_CALL_IN_TROUBLE)), teardown);
-  }, options.stop);
+  return run(
+    async (teardown) => {
+      const { cards, listen, dataDir } = options;
+      // It knows any card: a kept data directory may have more cards than this demo, and its user may import some.
+      const gateway = { latencyMs: LATENCY_MS, ...ODD_CARDS };
+      const simulator = await startSimulator({ host: '127.0.0.1', port: 0, ...gateway });
+      teardown.add(() => simulator.close());
+      const logDir = await mkdtemp(join(tmpdir(), 'cardpoll-demo-'));
+      teardown.add(() => rm(logDir, { recursive: true, force: true }));
+      const flags = { '--gateway-url': simulator.url, '--data-dir': dataDir, '--log-dir': logDir };
+      const config = { ...(await loadDaemonConfig({ flags, env: {} })), listen };
+      let address = '';
+      await startDaemon(config, teardown, {
+        prepare: (records) => prepareFleet(records, cards),
+        refuse: () => {},
+        load: async () => config,
+        listening: (url) => {
+          address = url ?? '';
+        },
+        hangups: new Hangups(),
+        serviceManager: null,
+      });
+      // Not before: until the engine runs, the API reports that no instance polls.
+      launched(address, logDir);
+      makeTrouble(simulator, Math.max(1, Math.round(cards / CARDS_A_CALL_IN_TROUBLE)), teardown);
+    },
+    { stop: options.stop },
+  );
 }
 
 async function prepareFleet(records: RecordStore, cards: number): Promise<void> {

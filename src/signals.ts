@@ -43,15 +43,23 @@ export class Hangups {
   }
 }
 
+interface Ends {
+  /** Ends it well. */
+  readonly stop?: AbortSignal;
+  /** Ends it with its reason as the error. */
+  readonly refused?: AbortSignal;
+}
+
 /**
  * Starts something, waits for the signal to end, and shuts it down. A second signal ends the process at once.
- * @param refused also ends it, with its reason as the error.
+ * @param ends besides signals.
  */
 export async function run(
   start: (teardown: Teardown) => Promise<void>,
-  refused?: AbortSignal,
+  { stop, refused }: Ends = {},
 ): Promise<number> {
-  const ended = Promise.race([untilStopped(), ...(refused === undefined ? [] : [untilAborted(refused)])]);
+  const ends = [stop, refused].filter((signal) => signal !== undefined).map(untilAborted);
+  const ended = Promise.race([untilStopped(), ...ends]);
   const teardown = new Teardown();
   // SIGUSR1 would open Node's inspector on a port of its own.
   teardown.add(onSignal('SIGUSR1', () => {}));

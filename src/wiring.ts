@@ -45,7 +45,7 @@ export async function runDaemon(config: DaemonConfig, surroundings: DaemonSurrou
   const refuse = (error: CardpollError) => refused.abort(error);
   const start = (teardown: Teardown) =>
     startDaemon(config, teardown, { prepare: async () => {}, refuse, serviceManager, ...surroundings });
-  return run(start, refused.signal);
+  return run(start, { refused: refused.signal });
 }
 
 /** The surroundings of a daemon besides its configuration. */
