@@ -5,7 +5,7 @@ import { TASK_TYPES } from '../domain/task-type.ts';
 import { alertText } from '../terminal/reports/alert-tables.ts';
 import { changeText } from '../terminal/reports/change-text.ts';
 import { count, since } from './format.ts';
-import { LABEL_COLUMNS } from './layout.ts';
+import { LABEL_COLUMNS, type Span, span } from './layout.ts';
 import {
   type Destination,
   dataTimeMs,
@@ -92,14 +92,19 @@ export function pickedHappening(state: State, given?: ReturnType<typeof markedTi
 }
 
 /** What of the hour is not known, in words: not answered, or more than a page of it. */
-export function unknownParts(state: State): string[] {
+export function unknownParts(state: State): Span[] {
   const fromMs = dataTimeMs(state) - HOUR_MS;
   return PAGED.flatMap(([source, name, time]) => {
     const { body, problem } = state.data[source];
-    if (body === null) return [problem === null ? `${name}: asking ...` : `${name} not known: ${problem}`];
+    if (body === null)
+      return [
+        problem === null
+          ? span(`${name}: asking ...`, 'dim')
+          : span(`${name} not known: ${problem}`, 'yellow'),
+      ];
     const last = body.items.at(-1) as Readonly<Record<string, unknown>> | undefined;
     const isCut = body.total > body.items.length && Date.parse(String(last?.[time])) > fromMs;
-    return isCut ? [`only the latest ${body.items.length} ${name}`] : [];
+    return isCut ? [span(`only the latest ${body.items.length} ${name}`, 'yellow')] : [];
   });
 }
 

@@ -44,7 +44,7 @@ export function judgeMetrics(inputs: HealthInputs): Record<Metric, Health> {
   };
 }
 
-function judgeSuccess(percent: number): Health {
+export function judgeSuccess(percent: number): Health {
   if (percent < SUCCESS_RATE.alertBelow) return 'alert';
   return percent > SUCCESS_RATE.normalAbove ? 'normal' : 'warning';
 }

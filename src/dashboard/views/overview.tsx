@@ -123,7 +123,7 @@ function alertFacts(state: Pick<State, 'data'>, nowMs: number): FactLine[] {
   const { body, problem } = state.data.firing;
   if (body === null) return [{ line: missing('alerts', problem), isCalm: true }];
   const { items: firing } = body;
-  if (firing.length === 0) return [calm('alerts', span('none fires'))];
+  if (firing.length === 0) return [calm('alerts', span('no rule fires'))];
   const more = firing.length - MOST_ALERTS;
   return firing
     .slice(0, MOST_ALERTS)

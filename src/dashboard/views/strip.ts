@@ -67,7 +67,7 @@ function axis(slots: number, happened: readonly (readonly Happening[])[], state:
     const { symbol, tone } = LOOKS[kind];
     return number === 0 ? [] : [[span(`${symbol} `, tone), span(counted(number, kind))]];
   });
-  const unknown = unknownParts(state).map((text): Line => [span(text, 'yellow')]);
+  const unknown = unknownParts(state).map((part): Line => [part]);
   const parts = [...counts, ...unknown];
   const between = parts.length === 0 ? [[span('nothing happened', 'dim')]] : parts;
   const middle = between.flatMap((part, i) => (i === 0 ? part : [span('  '), ...part]));

@@ -2,6 +2,7 @@
 // overview. The view of a task type shows the same numbers.
 import { Box } from 'ink';
 import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
+import { judgeSuccess } from '../../domain/health.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { healthSigned, signed } from '../../terminal/style.ts';
 import { sparkline } from '../charts.ts';
@@ -42,7 +43,7 @@ export function taskTable({ tasks, history, nowMs, picked, columns }: Tasks): Li
         span(sparkline(seriesOf(history, task_type, 'rate_per_second', nowMs), 10), 'accent'),
       drop: 1,
     },
-    { header: 'OK %', cell: ({ success_rate_10s }) => span(percent(success_rate_10s)), align: 'right' },
+    { header: 'OK %', cell: successCell, align: 'right' },
     { header: 'P50/P95 MS', cell: (task) => span(durations(task)), align: 'right', drop: 5 },
     {
       header: columns < 80 ? 'RUNNING' : 'RUNNING OF LIMIT',
@@ -140,6 +141,12 @@ function healthCell({ offered, health }: TaskBody): Span {
 
 function taskCell({ task_type, offered, health }: TaskBody): Line {
   return [offered ? healthSigned(health, '') : signed('off'), span(' '), span(task_type, 'bold')];
+}
+
+/** In colour only where the health is not normal, too: one failure of two polls may be chance. */
+function successCell({ success_rate_10s: percentOk, health }: TaskBody): Span {
+  const level = percentOk === null || health === 'normal' ? 'normal' : judgeSuccess(percentOk);
+  return span(percent(percentOk), COLOUR_OF[level]);
 }
 
 /** Median and 95th percentile of the last seconds, in milliseconds. */

@@ -64,6 +64,25 @@ it('shows usual figures whole on the smallest screen', () => {
   expect(screen).toMatch(/60\/100 +12,000 +1m 30s$/m);
 });
 
+it.each([
+  [0, 'alert', '31'],
+  [93, 'warning', '33'],
+  [0, 'normal', null],
+])(
+  'success of %i percent has a colour where the health is %s, not where it is normal',
+  (percentOk, health, colour) => {
+    const state = calmState({ columns: 80, rows: 24 });
+    const { body } = state.data.overview;
+    const tasks = body?.tasks.map((task) => ({ ...task, health, success_rate_10s: percentOk }));
+    const shown = renderFrame(
+      stateAfter(state, received('overview', { ...body, tasks } as Bodies['overview'])),
+    );
+    const row = shown.find((line) => line.includes('carddata') && line.includes('60/100')) ?? '';
+    const coloured = new RegExp(`\\x1b\\[${colour ?? 3}\\d?m *${percentOk}(\\.0)?[\\x1b ]`);
+    expect([row, coloured.test(row)]).toEqual([row, colour !== null]);
+  },
+);
+
 describe('the view of a card', () => {
   const view = (card: object) => {
     const state = calmState({ columns: 200, rows: 60, view: 'card' });
@@ -219,7 +238,7 @@ describe('the overview', () => {
     ['stops', /stops +enforce, 12 of 100 in 1 h, 340 of 500 in 24 h *$/m],
     ['the initialisation', /init +completed 1m ago, 1,000,000 cards/],
     ['instances', /instances +1 {2}worker-1\/4000001 100k running/],
-    ['alerts', /alerts +none fires/],
+    ['alerts', /alerts +no rule fires/],
     ['cleanup', /cleanup +has never run/],
     ['the age of the data and whose they are', /http:\/\/127\.0\.0\.1:7480 +0\.1\.0 +● live, 0s old/],
     ['the keys', /q quit {2}\? help .* L limit/],
