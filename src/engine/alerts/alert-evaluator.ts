@@ -24,7 +24,8 @@ import type { LeaderMeans } from '../leadership.ts';
 /** A new leader starts to evaluate within this time. */
 const FOLLOWER_REST_MS = 500;
 /** Metrics from the records that take longer are not known in this pass. */
-const READ_WITHIN_MS = 1_000;
+const READ_WITHIN_MS = 3_000;
+const TOO_SLOW = `a metric of stops could not be read within ${READ_WITHIN_MS / 1_000} s: its rules wait`;
 /** An alert ends when its condition has not held in any pass of this time: what a slow gateway answers in between is no recovery. */
 const RECOVERED_AFTER_MS = 60_000;
 
@@ -108,7 +109,9 @@ export class AlertEvaluator extends LoopService<
       },
       (error) => this.deps.onError(error, this.deps.intervalMs),
     );
-    await withTimeout(READ_WITHIN_MS, known, this.deps.clock);
+    const isInTime = await withTimeout(READ_WITHIN_MS, known, this.deps.clock);
+    // Otherwise a rule that is never evaluated would look like one that never fires.
+    if (!isInTime) this.deps.onError(new Error(TOO_SLOW), this.deps.intervalMs);
     return value;
   }
 

@@ -6,6 +6,7 @@ import type { AlertRuleFields, TaskCondition } from '../../../../src/domain/aler
 import { perTaskType } from '../../../../src/domain/task-type.ts';
 import { AlertEvaluator } from '../../../../src/engine/alerts/alert-evaluator.ts';
 import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
+import { messageOf } from '../../../../src/platform/errors.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { AlertHistoryItem } from '../../../../src/store/ports/records/alert-records.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
@@ -43,6 +44,7 @@ let condition: TaskCondition;
 /** Stops that the gateway acknowledged without effect. */
 let unconfirmed = 0;
 const log: Array<Record<string, unknown>> = [];
+const failures: string[] = [];
 
 beforeAll(async () => {
   server = await freshRedis();
@@ -62,6 +64,7 @@ beforeEach(async () => {
   for (const table of ['alert_history', 'alert_rules']) await client.query(`DELETE FROM ${table}`);
   await redis.flushall();
   log.length = 0;
+  failures.length = 0;
   condition = { reasons: [], breakerOpenSeconds: 0, pausedByOperator: false };
 });
 
@@ -80,7 +83,7 @@ function evaluator({
     fence: () => (leads() ? 1 : null),
     intervalMs: 5_000,
     log: pino({ base: null, timestamp: false }, { write: (line: string) => void log.push(JSON.parse(line)) }),
-    onError: () => {},
+    onError: (error) => void failures.push(messageOf(error)),
   });
 }
 
