@@ -23,8 +23,23 @@ export function plain(text: string, tone?: Tone): Line {
 
 /** A long text over several lines, broken between words. What the last row has no room for is cut from it by Row. */
 export function clamped(text: string, columns: number, rows: number): string[] {
-  const lines = wordWrap(plainText(text).replace(/ +/g, ' ').trim(), columns);
+  const wrapped = wordWrap(plainText(text).replace(/ +/g, ' ').trim(), columns);
+  const lines = wrapped.map((line) => line.replaceAll(UNBROKEN_BLANK, ' '));
   return lines.length <= rows ? lines : [...lines.slice(0, rows - 1), lines.slice(rows - 1).join(' ')];
+}
+
+const UNBROKEN_BLANK = '\u00a0';
+
+/** A text that `clamped` keeps on one line. */
+export function unbroken(text: string): string {
+  return text.replaceAll(' ', UNBROKEN_BLANK);
+}
+
+/** Where there are more lines than rows, the last row counts those that are left out. */
+export function atMost(lines: readonly Line[], rows: number): readonly Line[] {
+  if (lines.length <= rows) return lines;
+  const left = lines.length - rows + 1;
+  return [...lines.slice(0, rows - 1), plain(`... and ${left} more ${left === 1 ? 'line' : 'lines'}`, 'dim')];
 }
 
 export interface Room {
@@ -93,9 +108,9 @@ export function marked(lines: readonly Line[], isPicked: boolean): Line[] {
   return lines.map((line, i) => [isPicked && i === 0 ? span(MARK, 'picked') : span('  '), ...line]);
 }
 
-/** A command that helps. */
+/** A command that helps, to be typed in a shell. */
 export function hint(command: string): Line {
-  return [span('-> ', 'dim'), span(command, 'accent')];
+  return [span('-> $ ', 'dim'), span(command, 'accent')];
 }
 
 function windowOf<Row>(rows: readonly Row[], height: number, selected: number | null) {

@@ -77,15 +77,15 @@ export function Ends({ left, right }: { readonly left: Line; readonly right: Lin
 interface PanelProps extends PropsWithChildren {
   readonly title: Line;
   readonly right?: Line;
-  /** The frame is in colour while it wants attention, or while keys act on it. */
-  readonly tone?: 'yellow' | 'red' | 'picked' | undefined;
+  /** The frame is in colour while it wants attention. */
+  readonly tone?: 'yellow' | 'red' | undefined;
   readonly width?: number;
   readonly height?: number;
 }
 
 /** A frame with a title. Its inner width is PANEL_COLUMNS less than its own. */
 export function Panel({ title, right = EMPTY, tone, width, height, children }: PanelProps) {
-  const colour = useContext(Stale) || tone === undefined ? undefined : tone === 'picked' ? 'cyan' : tone;
+  const colour = useContext(Stale) ? undefined : tone;
   const size = { ...(width === undefined ? {} : { width }), ...(height === undefined ? {} : { height }) };
   return (
     <Box

@@ -1,6 +1,6 @@
-// Facts about the fleet in words, which `stats` and the dashboard show in the same order: its capacity by task type (what is
-// demanded, how much of it is possible, and when a backlog is gone), gateway, pauses, stops, initialisation, instances. Shows what
-// the API says.
+// Facts about the fleet in words, which `stats` and the dashboard show in the same order, with what is wrong first: gateway,
+// capacity by task type (what is demanded, how much of it is possible, and when a backlog is gone), pauses, stops, initialisation,
+// instances. Shows what the API says.
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { countedText, STOPS_COUNTED } from '../domain/stops/stop.ts';
 import { type Cell, cardCount, digitsOf, type Style, signed } from './style.ts';
@@ -24,14 +24,18 @@ export function numbersOf(style: Style): Numbers {
 
 /** @param capacity as much of it as there is room for. */
 export function fleetFacts(overview: OverviewBody, style: Style, capacity: string): Fact[] {
-  return [
-    capacityFact(overview, style, capacity),
+  return troubleFirst([
     ...gatewayFacts(overview, style),
+    capacityFact(overview, style, capacity),
     ...pauseFacts(overview, style),
     stopsFact(overview, style),
     initFact(overview, style),
     instanceFact(overview, style),
-  ];
+  ]);
+}
+
+export function troubleFirst<F extends { readonly isCalm: boolean }>(facts: readonly F[]): F[] {
+  return [...facts.filter(({ isCalm }) => !isCalm), ...facts.filter(({ isCalm }) => isCalm)];
 }
 
 function calm(name: string, ...value: Fact['value']): Fact {
@@ -93,7 +97,9 @@ function initFact({ init }: OverviewBody, style: Style): Fact {
   const { status, percent, loaded, total, eta_seconds: eta, finished_at } = init;
   if (status === 'completed') {
     const at = finished_at === null ? '' : ` ${style.time(finished_at).text}`;
-    return calm('init', { text: `completed${at}, ${cardCount(total)}` });
+    // Cards that are imported later are scheduled by their import.
+    const loadedCards = total === 0 ? 'before any card was imported' : cardCount(total);
+    return calm('init', { text: `completed${at}, ${loadedCards}` });
   }
   const left = eta === null ? '' : `, ${style.seconds(eta).text} left`;
   const [done, all] = [loaded, total].map((value) => style.number(value).text);

@@ -5,7 +5,7 @@ import { lineWidth, padded } from '../../terminal/line.ts';
 import { widthOf } from '../../terminal/width.ts';
 import { seconds } from '../format.ts';
 import { type Binding, bindingsOf, KEYMAP, refusalOf } from '../keymap.ts';
-import { clamped, EMPTY, type Line, plain, type Room, span } from '../layout.ts';
+import { atMost, clamped, EMPTY, type Line, plain, type Room, span } from '../layout.ts';
 import { linesOf, type Part, stacked, type ViewProps } from '../part.tsx';
 import { ageMsOf, dataTimeMs, isStale, type State, TAB_ORDER, type View } from '../state.ts';
 import { Rows } from '../ui.tsx';
@@ -87,7 +87,7 @@ function frameLines({ state, columns, rows }: ViewProps): string[] {
 
 /** Of the sentence and the command, where there is a command to take back what was changed before. */
 const BAND_ROWS = 4;
-/** From so many rows on the band has a row of colour above and below. */
+/** From so many rows on the band of trouble has a row of colour above and below. */
 const TALL_FROM_ROWS = 38;
 
 /** The overview and the view of a task type have the sentence and its command, in so many rows, other views one line. */
@@ -95,7 +95,7 @@ function bandOf(state: State, { columns, rows }: Room, most = BAND_ROWS): Part {
   const verdict = verdictOf(state);
   if (verdict === null) return [];
   const isMain = state.view === 'overview' || state.view === 'task' || verdict.tone === 'stale';
-  const isTall = state.view === 'overview' && rows >= TALL_FROM_ROWS;
+  const isTall = state.view === 'overview' && verdict.tone !== 'normal' && rows >= TALL_FROM_ROWS;
   const lines = bandLines(verdict, { columns, rows: isMain ? most : 1 });
   return <Band tone={verdict.tone} {...{ lines, isTall }} />;
 }
@@ -169,13 +169,6 @@ function endOf(text: string, columns: number): string {
   const characters = [...text];
   while (characters.length > 0 && widthOf(`…${characters.join('')}`) > columns) characters.shift();
   return `…${characters.join('')}`;
-}
-
-/** Where there are more lines than rows, the last row counts those that are left out. */
-function atMost(lines: readonly Line[], rows: number): readonly Line[] {
-  if (lines.length <= rows) return lines;
-  const left = lines.length - rows + 1;
-  return [...lines.slice(0, rows - 1), plain(`... and ${left} more ${left === 1 ? 'line' : 'lines'}`, 'dim')];
 }
 
 const KEY_COLUMNS = 11;

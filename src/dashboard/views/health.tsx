@@ -8,7 +8,18 @@ import { lineWidth } from '../../terminal/line.ts';
 import { healthSigned } from '../../terminal/style.ts';
 import { widthOf } from '../../terminal/width.ts';
 import { seconds, since as sinceWords } from '../format.ts';
-import { clamped, hint, type Line, MARK, marked, missing, plain, type Room, span } from '../layout.ts';
+import {
+  clamped,
+  hint,
+  type Line,
+  MARK,
+  marked,
+  missing,
+  plain,
+  type Room,
+  span,
+  unbroken,
+} from '../layout.ts';
 import { narrowedLine, rowsOf } from '../lists.ts';
 import type { Part, ViewProps } from '../part.tsx';
 import { ageMsOf, dataTimeMs, isStale, type State } from '../state.ts';
@@ -16,6 +27,9 @@ import { Row } from '../ui.tsx';
 
 const INDENT = 2;
 const ALL = Number.POSITIVE_INFINITY;
+
+/** It asks the daemon too, and says how it is started. */
+const DOCTOR = 'cardpoll doctor';
 
 /** What the band says, and in which colour. */
 interface Verdict {
@@ -40,7 +54,8 @@ export function verdictOf(state: State): Verdict | null {
     const label = problem === null ? '✖ STALE' : '✖ DISCONNECTED';
     const data = body === null ? 'no data yet' : `data ${age} old`;
     const why = problem === null ? '' : `: ${problem}`;
-    return { tone: 'stale', label, text: `${data}${nextTry(state)}${why}`, command: null };
+    const command = problem === null ? null : DOCTOR;
+    return { tone: 'stale', label, text: `${data}${nextTry(state)}${why}`, command };
   }
   if (body === null) return null;
   const task =
@@ -52,8 +67,12 @@ export function verdictOf(state: State): Verdict | null {
     const text = calmWords(task?.scheduled_cards ?? body.cards_total, body);
     return { tone: health, label, text, command: null };
   }
-  const held = worst.since ? ` (for ${sinceWords(worst.since, dataTimeMs(state))})` : '';
-  return { tone: health, label, text: `${worst.text}${held}`, command: worst.command };
+  return { tone: health, label, text: saidFor(worst, dataTimeMs(state)), command: worst.command };
+}
+
+/** The sentence, and for how long it has been true. */
+function saidFor({ text, since }: HealthReasonBody, nowMs: number): string {
+  return since ? `${text} ${unbroken(`(for ${sinceWords(since, nowMs)})`)}` : text;
 }
 
 function nextTry({ nextTryAtMs, nowMs }: State): string {
@@ -66,7 +85,7 @@ function nextTry({ nextTryAtMs, nowMs }: State): string {
 export function bandLines({ label, text, command }: Verdict, { columns, rows }: Room): Line[] {
   const indent = widthOf(label) + INDENT;
   const width = columns - indent - INDENT;
-  const typed = command === null ? null : [span('-> '), span(command, 'bold')];
+  const typed = command === null ? null : [span('-> $ '), span(command, 'bold')];
   const said = clamped(text, width, typed === null || rows === 1 ? rows : rows - 1);
   const blank = span(' '.repeat(indent));
   const lines = said.map(
@@ -139,12 +158,11 @@ export function healthView({ state, columns, rows }: ViewProps): Part[] {
 
 /** The sentence and the command, on one line where both fit. */
 export function reasonLines(reason: HealthReasonBody, { columns, nowMs }: Space): Line[] {
-  const { text, severity, since } = reason;
+  const { text, severity } = reason;
   // What follows from the cause before it is grey, and the command of the cause helps. An older daemon does not send it.
   if (reason.caused_by) return clamped(text, columns - INDENT, ALL).map((line) => plain(`  ${line}`, 'dim'));
-  const held = since ? ` (for ${sinceWords(since, nowMs)})` : '';
   const { text: symbol, tone } = healthSigned(severity, '');
-  const said = clamped(`${symbol} ${text}${held}`, columns, ALL).map((line) => plain(line, tone));
+  const said = clamped(`${symbol} ${saidFor(reason, nowMs)}`, columns, ALL).map((line) => plain(line, tone));
   if (reason.command === null) return said;
   const typed = hint(reason.command);
   const [only] = said;

@@ -1,12 +1,12 @@
 // The first view: the reasons of the health after the worst, the task types, and one line for everything else.
 // Shows the API's values and computes none.
 import type { OverviewBody } from '../../api/client/client-bodies.ts';
-import { capacityLine, fleetFacts, numbersOf } from '../../terminal/fleet-lines.ts';
+import { capacityLine, fleetFacts, numbersOf, troubleFirst } from '../../terminal/fleet-lines.ts';
 import { lineWidth } from '../../terminal/line.ts';
 import { alertText } from '../../terminal/reports/alert-tables.ts';
 import { signed } from '../../terminal/style.ts';
 import { counted, grouped, relative, ScreenStyle, since } from '../format.ts';
-import { fact, gaugeSpans, type Line, missing, type Span, span } from '../layout.ts';
+import { atMost, fact, gaugeSpans, type Line, MARK, missing, type Span, span } from '../layout.ts';
 import type { Part, ViewProps } from '../part.tsx';
 import { dataTimeMs, hasStrip, isWall, type State } from '../state.ts';
 import { PANEL_COLUMNS, PANEL_ROWS, Panel } from '../ui.tsx';
@@ -14,7 +14,7 @@ import { furtherReasons } from './health.tsx';
 import { STRIP_ROWS, stripLines } from './strip.ts';
 import { LEAST_CARD_ROWS, taskCards, taskTable } from './task-cards.tsx';
 import { CHART_GAP, chartRowsIn, charts } from './task-charts.tsx';
-import { WALL_ROWS, wall } from './wall.tsx';
+import { wall } from './wall.tsx';
 
 const INIT_BAR_COLUMNS = 20;
 const MOST_ALERTS = 3;
@@ -38,16 +38,18 @@ export function overviewView({ state, columns, rows }: ViewProps): Part[] {
   const strip = hasStrip(state) ? stripLines(state) : [];
   const stripRows = strip.length === 0 ? 0 : STRIP_ROWS;
   const room = rows - stripRows - (reasons.length === 0 ? 0 : reasons.length + 1);
-  const wallRows = isWall(state) ? WALL_ROWS : 0;
+  const lists = isWall(state) ? wall(state, columns) : null;
+  const wallRows = lists === null ? 0 : lists.rows + 1;
   const all = factLines(overview, state);
   const besideCards = fitting(all, room - wallRows - LEAST_CARD_ROWS - 1, columns);
   const cardRows = room - wallRows - besideCards.length - 1;
   if (isWide && cardRows >= LEAST_CARD_ROWS) {
     const cards = taskCards({ ...tasks, rows: cardRows });
-    return [reasons, cards, strip, besideCards, wallRows === 0 ? [] : wall(state, columns)];
+    return [reasons, cards, strip, besideCards, lists === null ? [] : lists.part];
   }
   const table = taskTable(tasks);
-  const facts = fitting(all, room - table.length - 1, columns);
+  const factRows = room - table.length - 1;
+  const facts = atMost(fitting(all, factRows, columns), factRows);
   const left = room - table.length - facts.length - 2;
   return [reasons, table, strip, facts, pickedCharts({ state, columns, rows: left })];
 }
@@ -62,9 +64,9 @@ function pickedCharts({ state, columns, rows }: ViewProps): Part {
   const chartRows = chartRowsIn(rows - PANEL_ROWS, CHART_LINES);
   if (chartRows === 0 || task === undefined || history === null) return [];
   const width = Math.floor((columns - PANEL_COLUMNS - CHART_GAP) / 2);
-  const title = [span(`${state.taskType}  `, 'bold'), span('Enter opens it', 'dim')];
+  const title = [span(MARK, 'picked'), span(`${state.taskType}  `, 'bold'), span('Enter opens it', 'dim')];
   return (
-    <Panel title={title} tone="picked">
+    <Panel title={title}>
       {charts({ task, history, nowMs: dataTimeMs(state), columns: width, rows: chartRows, perRow: 2 })}
     </Panel>
   );
@@ -76,14 +78,13 @@ interface FactLine {
   readonly isCalm: boolean;
 }
 
-/** Leaves out calm facts until the rest fits, beginning with the last. */
+/** What is wrong comes first. Leaves out calm facts until the rest fits, beginning with the last. */
 function fitting(facts: readonly FactLine[], rows: number, columns: number): Line[] {
-  const kept = [...facts];
+  const kept = troubleFirst(facts);
   for (;;) {
     const lines = columns < CARDS_FROM_COLUMNS ? kept.map(({ line }) => line) : paired(kept, columns);
-    const calmest = kept.findLastIndex(({ isCalm }) => isCalm);
-    if (lines.length <= rows || calmest === -1) return lines;
-    kept.splice(calmest, 1);
+    if (lines.length <= rows || kept.at(-1)?.isCalm !== true) return lines;
+    kept.pop();
   }
 }
 

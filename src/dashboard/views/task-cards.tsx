@@ -4,6 +4,7 @@ import { Box } from 'ink';
 import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { judgeSuccess } from '../../domain/health.ts';
 import type { TaskType } from '../../domain/task-type.ts';
+import { lineWidth } from '../../terminal/line.ts';
 import { healthSigned, signed } from '../../terminal/style.ts';
 import { sparkline } from '../charts.ts';
 import { count, measure, percent, seconds } from '../format.ts';
@@ -85,50 +86,60 @@ interface TaskCardProps extends Tasks {
 
 function taskCard({ task, width, chartRows, history, nowMs, picked }: TaskCardProps) {
   const isPicked = task.task_type === picked;
-  const tone = COLOUR_OF[task.health] ?? (isPicked ? 'picked' : undefined);
+  const inner = width - PANEL_COLUMNS;
   return (
     <Panel
       key={task.task_type}
       width={width}
-      tone={tone}
+      tone={COLOUR_OF[task.health]}
       title={[span(isPicked ? MARK : '  ', 'picked'), span(task.task_type, 'bold')]}
       right={[task.offered ? healthSigned(task.health) : signed('off', 'not offered')]}
     >
       <Rows
-        lines={numberLines(task, Math.max(0, width - 24 - PANEL_COLUMNS), runningOf(task, history, nowMs))}
+        lines={numberLines(task, {
+          gaugeColumns: Math.max(0, inner - 24),
+          running: runningOf(task, history, nowMs),
+          columns: inner,
+        })}
       />
       {history !== null &&
         chartRows > 0 &&
-        charts({ task, history, nowMs, columns: width - PANEL_COLUMNS, rows: chartRows, perRow: 1 })}
+        charts({ task, history, nowMs, columns: inner, rows: chartRows, perRow: 1 })}
     </Panel>
   );
 }
 
 const COLOUR_OF: Partial<Record<TaskBody['health'], 'yellow' | 'red'>> = { warning: 'yellow', alert: 'red' };
 
-/** The limit, what waits, and how often cards are polled. */
-export function numberLines(task: TaskBody, gaugeColumns: number, running: number): Line[] {
+/** The limit, what waits, and how often cards are polled. What there is no room for is left out, beginning with the last. */
+export function numberLines(task: TaskBody, { gaugeColumns, running, columns }: NumberLines): Line[] {
   const { due, backoff, manual_length: manual, schedule_lag_seconds: lag, scheduled_cards: cards } = task;
   const some = (number: number, word: string, tone?: Tone) =>
     number === 0 ? EMPTY : [span(`  ${word} `, 'dim'), span(count(number), tone)];
+  const waiting = [span('due ', 'dim'), span(count(due)), span('  backlog ', 'dim'), drainCell(task)];
+  const pace = [
+    span('every ', 'dim'),
+    intervalCell(task),
+    span('  lag ', 'dim'),
+    span(seconds(lag), toneIf(lag >= 60, 'yellow')),
+  ];
   return [
     [...limitCells(task, gaugeColumns, running), span(' running', 'dim')],
-    [
-      span('due ', 'dim'),
-      span(count(due)),
-      span('  lag ', 'dim'),
-      span(seconds(lag), toneIf(lag >= 60, 'yellow')),
-      ...some(backoff, 'backoff', 'yellow'),
-      ...some(manual, 'manual'),
-    ],
-    [
-      span('every ', 'dim'),
-      intervalCell(task),
-      span('  backlog ', 'dim'),
-      drainCell(task),
-      ...some(cards, 'cards'),
-    ],
+    fitting(waiting, [some(backoff, 'backoff', 'yellow'), some(manual, 'manual')], columns),
+    fitting(pace, [some(cards, 'cards')], columns),
   ];
+}
+
+function fitting(line: Line, more: readonly Line[], columns: number): Line {
+  const [next, ...others] = more;
+  const longer = [...line, ...(next ?? EMPTY)];
+  return next === undefined || lineWidth(longer) > columns ? line : fitting(longer, others, columns);
+}
+
+interface NumberLines {
+  readonly gaugeColumns: number;
+  readonly running: number;
+  readonly columns: number;
 }
 
 function indexOf(tasks: readonly TaskBody[], taskType: TaskType): number {
@@ -178,7 +189,7 @@ function limitCells(
   const isReduced = effective < max;
   // A full limit is a fact: whether it is enough, the health says.
   const tone: Tone | undefined = toneIf(isReduced, 'yellow');
-  const bar = gaugeSpans(current / Math.max(1, effective), columns, tone ?? 'green');
+  const bar = gaugeSpans(current / Math.max(1, effective), columns, tone ?? 'dim');
   const of = isReduced ? `${count(effective)} of ${count(max)}` : count(max);
   return [...bar, span(`${columns === 0 ? '' : ' '}${count(current)}/${of}`, tone)];
 }

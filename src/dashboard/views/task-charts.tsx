@@ -3,6 +3,7 @@
 import { Box } from 'ink';
 import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { AVG_DURATION_MS, SUCCESS_RATE } from '../../domain/health.ts';
+import { lineWidth } from '../../terminal/line.ts';
 import { abbreviated } from '../../terminal/style.ts';
 import { extentOf, lineChart, rowOf, type Scale, type Series, type Summary } from '../charts.ts';
 import { grouped, measure, percent, seconds } from '../format.ts';
@@ -127,10 +128,6 @@ export function charts({ perRow, ...chart }: ChartsProps) {
 /** Of the numbers at the left of a chart. */
 const LABEL_COLUMNS = 6;
 
-/** From so many columns on the heading names the dotted line, and the extreme. */
-const WORDY_COLUMNS = 44;
-const LEAST_COLUMNS = 34;
-
 type OneChartProps = Omit<ChartsProps, 'perRow'> & { readonly chart: Chart };
 
 function oneChart({ chart, task, history, nowMs, columns, rows }: OneChartProps) {
@@ -162,14 +159,13 @@ function oneChart({ chart, task, history, nowMs, columns, rows }: OneChartProps)
   const isLow = summary === 'min';
   const value = isLow ? extent.min : extent.max;
   const ago = agoOf(all[0] ?? [], value, history.step_seconds);
+  const left = heading(chart, all, mark);
+  const right = plain(`${isLow ? 'min' : 'max'} ${shown(value)}${ago}`, 'dim');
+  // What the pace should be says more than when it was highest.
+  const hasBoth = lineWidth(left) + 1 + lineWidth(right) <= columns;
   return (
     <Box key={drawn[0].name} flexDirection="column" width={columns} height={rows + 1} overflowY="hidden">
-      <Ends
-        left={heading(chart, all, columns < WORDY_COLUMNS ? null : mark)}
-        right={
-          columns < LEAST_COLUMNS ? EMPTY : [span(`${isLow ? 'min' : 'max'} ${shown(value)}${ago}`, 'dim')]
-        }
-      />
+      <Ends left={left} right={hasBoth ? right : EMPTY} />
       <Rows lines={lines} />
     </Box>
   );

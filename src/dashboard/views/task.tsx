@@ -24,7 +24,8 @@ export function taskView({ state, columns, rows }: ViewProps): Part[] {
   if (body === null || task === undefined) return [[missing(state.taskType, problem)]];
   const history = state.data.history.body;
   const nowMs = dataTimeMs(state);
-  const top = [...numberLines(task, GAUGE_COLUMNS, runningOf(task, history, nowMs)), ...roundLines(task)];
+  const running = runningOf(task, history, nowMs);
+  const top = [...numberLines(task, { gaugeColumns: GAUGE_COLUMNS, running, columns }), ...roundLines(task)];
   // The card that keys act on stays visible.
   const below = Math.min(FAILURE_ROWS, 1 + Math.max(1, failingCards(state).length));
   const chartRows = chartRowsIn(rows - top.length - below - 2, CHART_LINES);

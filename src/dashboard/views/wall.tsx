@@ -7,12 +7,11 @@ import { type Line, missing, plain, type SpanColumn, span, tableLines } from '..
 import { dataTimeMs, type State } from '../state.ts';
 import { PANEL_COLUMNS, PANEL_ROWS, Panel, Rows } from '../ui.tsx';
 
-/** Rows of a list with its header. */
+/** Most rows of a list, with its header. */
 const LIST_ROWS = 8;
-/** With the blank line above. */
-export const WALL_ROWS = PANEL_ROWS + LIST_ROWS + 1;
 const PANELS = 3;
 
+/** Three lists side by side, as high as the longest of them. */
 export function wall(state: State, columns: number) {
   const width = Math.floor(columns / PANELS);
   const { failures, latest, audit } = state.data;
@@ -35,15 +34,17 @@ export function wall(state: State, columns: number) {
     ['latest stops', list('stops', latest, stopColumns(nowMs))],
     ['latest changes', list('changes', audit, changeColumns(nowMs))],
   ];
-  return (
+  const rows = PANEL_ROWS + Math.max(...panels.map(([, lines]) => lines.length));
+  const part = (
     <Box flexShrink={0}>
       {panels.map(([title, lines]) => (
-        <Panel key={title} title={plain(title, 'bold')} width={width} height={PANEL_ROWS + LIST_ROWS}>
+        <Panel key={title} title={plain(title, 'bold')} width={width} height={rows}>
           <Rows lines={lines} />
         </Panel>
       ))}
     </Box>
   );
+  return { rows, part };
 }
 
 interface FailedPart {

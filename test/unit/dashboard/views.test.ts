@@ -162,7 +162,7 @@ describe('the overview', () => {
   it('says health, its reason and the command before everything else', () => {
     const [, , health, ...rest] = screenOf(troubledState()).split('\n');
     expect(health).toMatch(/^ ✖ alert {2}carddata: /);
-    expect(rest.slice(0, 4).join('\n')).toContain('-> cardpoll concurrency set carddata 100000');
+    expect(rest.slice(0, 4).join('\n')).toContain('-> $ cardpoll concurrency set carddata 100000');
     const wide = screenOf(troubledState({ columns: 200, rows: 60 }));
     expect(wide).toContain('(for 2h)');
   });
@@ -212,7 +212,7 @@ describe('the overview', () => {
     }));
     const overview = { ...calm.data.overview, body: { ...body, tasks } as Bodies['overview'] };
     const screen = screenOf({ ...calm, data: { ...calm.data, overview } });
-    expect(screen).toMatch(/^capacity +realname 0\.4\/s of /m);
+    expect(screen).toMatch(/capacity +realname 0\.4\/s of /);
     expect(screenOf({ ...calm, rows: 20, data: { ...calm.data, overview } })).toMatch(
       /realname +normal +0\.03 /,
     );
@@ -273,6 +273,48 @@ describe('the overview', () => {
     const screen = screenOf(troubledState({ columns: 60, rows: 15 }));
     expect(screen).not.toContain('has never run');
     expect(screen).toMatch(/gateway +✖/);
+    expect(screen).toMatch(/^\.\.\. and \d+ more lines *$/m);
+  });
+
+  it('shows what is wrong before what is calm', () => {
+    const calm = calmState({ columns: 80, rows: 24 });
+    const overview = calm.data.overview.body as Bodies['overview'];
+    const init = { ...overview.init, status: 'stuck' as const };
+    const facts = linesOf(stateAfter(calm, received('overview', { ...overview, init })));
+    const at = (name: string) => facts.findIndex((line) => line.startsWith(name));
+    expect(at('init')).toBeGreaterThan(0);
+    expect(at('init')).toBeLessThan(at('gateway'));
+  });
+
+  it('does not count no cards of an initialisation before the first import', () => {
+    const calm = calmState({ columns: 80, rows: 24 });
+    const overview = calm.data.overview.body as Bodies['overview'];
+    const screen = screenOf(
+      stateAfter(calm, received('overview', { ...overview, init: { ...overview.init, total: 0 } })),
+    );
+    expect(screen).toMatch(/init +completed .* ago, before any card was imported/);
+  });
+
+  it('keeps the time of a reason on one line, at every width', () => {
+    const calm = calmState();
+    const overview = calm.data.overview.body as Bodies['overview'];
+    const since = new Date(Date.parse(overview.generated_at) - 95_000).toISOString();
+    const one = {
+      code: 'gateway_slow',
+      severity: 'alert',
+      text: 'the gateway takes 3.0 s a call, usually 0.05 s',
+    };
+    const reason = { ...one, since, command: null, task_type: null, caused_by: null } as const;
+    for (let columns = 60; columns <= 130; columns += 1) {
+      const bad = {
+        ...overview,
+        health: 'alert' as const,
+        health_reasons: [reason] as typeof overview.health_reasons,
+      };
+      expect(screenOf(stateAfter(calmState({ columns }), received('overview', bad)))).toContain(
+        '(for 1m 35s)',
+      );
+    }
   });
 });
 
@@ -303,7 +345,7 @@ describe('the view of stops', () => {
     const screen = viewOf({});
     expect(screen).toMatch(/^● no stop waits *$/m);
     expect(screen).toMatch(/^mode +● enforce {2}cards over their package are stopped *$/m);
-    expect(screen).toMatch(/^ +-> cardpoll stops mode observe --reason \.\.\. *$/m);
+    expect(screen).toMatch(/^ +-> \$ cardpoll stops mode observe --reason \.\.\. *$/m);
     expect(screen).toMatch(/^last hour +█+─+ 12 of 100 *$/m);
     expect(screen).toMatch(/^last 24 h +█+─+ 340 of 500 *$/m);
     expect(screen).toMatch(/^held +0, 0 wait until an operator decides *$/m);
@@ -318,7 +360,7 @@ describe('the view of stops', () => {
     expect(screen).toContain('▲ about stops_held');
     expect(screen).not.toMatch(/^▲ about paused/m);
     expect(screen).toMatch(/^mode +▲ observe {2}no card is stopped/m);
-    expect(screen).toContain('-> cardpoll stops mode enforce --reason ...');
+    expect(screen).toContain('-> $ cardpoll stops mode enforce --reason ...');
     expect(screen).toMatch(/^held +28, 28 wait until an operator decides *$/m);
     expect(screen).toMatch(/^observed +1,200 would have been made *$/m);
   });
@@ -563,9 +605,9 @@ describe('the view of health', () => {
   it('shows every reason with its age and its command, around the marked one', () => {
     const first = screenOf(troubled({ view: 'health' }));
     expect(first).toContain('9 reasons, the worst first');
-    expect(first).toMatch(/▸ ▲ reason 1 of .*\(for 5m\)\n +-> cardpoll pause 1/);
+    expect(first).toMatch(/▸ ▲ reason 1 of .*\(for 5m\)\n +-> \$ cardpoll pause 1/);
     const last = screenOf(stateAfter(troubled({ view: 'health' }), ...keys(...Array(9).fill('down'))));
-    expect(last).toMatch(/▸ ▲ reason 9 of .*\n +-> cardpoll pause 9/);
+    expect(last).toMatch(/▸ ▲ reason 9 of .*\n +-> \$ cardpoll pause 9/);
   });
 
   it('says so where nothing is wrong', () => {
@@ -597,18 +639,21 @@ it.each(['overview', 'task'] as const)('%s says of calm cards that they are stil
 
 describe('the band', () => {
   it.each([
-    ['normal', BACKGROUNDS.green],
-    ['warning', BACKGROUNDS.yellow],
-    ['alert', BACKGROUNDS.red],
-  ] as const)('of %s has its colour over the whole width, and its symbol and word', (health, background) => {
-    const calm = calmState({ columns: 120, rows: 40 });
-    const body = { ...calm.data.overview.body, health } as Bodies['overview'];
-    const lines = renderFrame(stateAfter(calm, received('overview', body)));
-    const band = lines.filter((line) => line.includes(background));
-    expect(band.length).toBe(3);
-    for (const line of band) expect(widthOf(plain(line))).toBe(120);
-    expect(plain(band[1] ?? '')).toMatch(new RegExp(`^ [●▲✖] ${health} `));
-  });
+    ['normal', BACKGROUNDS.green, 1],
+    ['warning', BACKGROUNDS.yellow, 3],
+    ['alert', BACKGROUNDS.red, 3],
+  ] as const)(
+    'of %s has its colour over the whole width, and its symbol and word',
+    (health, background, rows) => {
+      const calm = calmState({ columns: 120, rows: 40 });
+      const body = { ...calm.data.overview.body, health } as Bodies['overview'];
+      const lines = renderFrame(stateAfter(calm, received('overview', body)));
+      const band = lines.filter((line) => line.includes(background));
+      expect(band.length).toBe(rows);
+      for (const line of band) expect(widthOf(plain(line))).toBe(120);
+      expect(plain(band[Math.floor(rows / 2)] ?? '')).toMatch(new RegExp(`^ [●▲✖] ${health} `));
+    },
+  );
 });
 
 describe('bad input', () => {
@@ -645,7 +690,7 @@ describe('bad input', () => {
       const screen = screenOf(stateAfter(calmState({ columns, rows }), received('overview', body)));
       expect(screen).toMatch(/realname[\s\S]*carddata[\s\S]*package/);
       expect(screen).toMatch(/\nq quit .*$/);
-      if (count > 0) expect(screen).toContain('-> cardpoll doctor');
+      if (count > 0) expect(screen).toContain('-> $ cardpoll doctor');
     }
   });
 
