@@ -3,6 +3,7 @@
 import type { HealthReasonBody, OverviewBody } from '../api/client/client-bodies.ts';
 import { type Finding, failed, ok, reasonFinding, warning } from '../domain/finding.ts';
 import { span } from '../domain/span.ts';
+import { observedWords } from '../domain/stops/stop.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { VERSION } from '../platform/version.ts';
 import { ask } from './ask.ts';
@@ -85,7 +86,7 @@ function versionFinding(version: string): Finding {
 /** No health reason says it, because an operator decided it. An older daemon does not send the mode. */
 function observeFindings({ mode, observed }: OverviewBody['stops']): Finding[] {
   if (mode !== 'observe') return [];
-  const detail = `observe: no card is stopped, ${observed ?? 0} would have been`;
+  const detail = `observe: ${observedWords(observed ?? 0)}`;
   return [warning('stop mode', detail, { command: 'cardpoll stops list --state observed' })];
 }
 

@@ -2,7 +2,7 @@
 // capacity by task type (what is demanded, how much of it is possible, and when a backlog is gone), pauses, stops, initialisation,
 // instances. Shows what the API says.
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
-import { countedText, STOPS_COUNTED } from '../domain/stops/stop.ts';
+import { countedText, observedWords, STOPS_COUNTED } from '../domain/stops/stop.ts';
 import { type Cell, cardCount, digitsOf, type Style, signed } from './style.ts';
 
 /** A named fact. */
@@ -170,8 +170,8 @@ function backlogFact({ drain_seconds, held_by, advice }: Measured['capacity'], {
   const then = advice === null ? '' : `, ${advice}`;
   if (drain_seconds === 0) return `no backlog${advice === null ? '' : ' yet'}${then}`;
   if (drain_seconds !== null) return `backlog gone in ${seconds(drain_seconds)}${then}`;
-  if (held_by !== null) return `backlog gone: not while ${held_by}`;
-  return advice === null ? 'backlog: not known yet' : `backlog gone: never${then}`;
+  if (held_by !== null) return `backlog waits: ${held_by}`;
+  return advice === null ? 'backlog: not known yet' : `backlog never drains: ${advice}`;
 }
 
 /** `up, 24 ms, 100 % ok`; for a gateway none of whose interfaces is throttled. */
@@ -197,7 +197,7 @@ function stopsLine(stops: OverviewBody['stops'], number: (count: number) => stri
     `${number(done ?? 0)}${budget === null ? '' : ` of ${number(budget)}`} ${when}`;
   const parts =
     mode === 'observe'
-      ? ['no card is stopped', `${counted(observed ?? 0)} would have been`]
+      ? [observedWords(counted(observed ?? 0))]
       : [
           made(stops.done_hour, stops.budget_hour, 'in 1 h'),
           made(stops.done_day, stops.budget_day, 'in 24 h'),

@@ -14,6 +14,11 @@ export type StopState = (typeof STOP_STATES)[number];
 export const STOP_FILTERS = [...STOP_STATES, 'spared'] as const;
 export const SPARING_STATES: readonly StopState[] = ['dismissed', 'resumed'];
 
+/** In mode observe. @param cards the number, as it is shown. */
+export function observedWords(cards: string | number): string {
+  return `${cards} ${String(cards) === '1' ? 'card' : 'cards'} would have been stopped, none was`;
+}
+
 /** enforce: cards over their package are stopped. observe: it is only recorded which would have been. */
 export const STOP_MODES = ['enforce', 'observe'] as const;
 export type StopMode = (typeof STOP_MODES)[number];

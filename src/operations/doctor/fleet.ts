@@ -5,7 +5,7 @@ import { type Finding, failed, ok, reasonFinding, skipped, warning } from '../..
 import { groupBy } from '../../domain/group-by.ts';
 import type { GatewayFacts } from '../../domain/limits/rate-limit.ts';
 import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
-import { countedText, STOPS_COUNTED, type StopSettings } from '../../domain/stops/stop.ts';
+import { countedText, observedWords, STOPS_COUNTED, type StopSettings } from '../../domain/stops/stop.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { InitProgress, InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -134,7 +134,7 @@ async function stopModeFindings(records: RecordStore, settings: StopSettings): P
   const detail = `${mode}${originOf(figures, settings)}: `;
   if (mode === 'enforce') return [ok(check, `${detail}${countsOf(figures)}`)];
   return [
-    warning(check, `${detail}no card is stopped, ${observed} would have been`, {
+    warning(check, `${detail}${observedWords(observed)}`, {
       hint: 'look at cardpoll stops list --state observed, then stop cards again',
       command: "cardpoll stops mode enforce --reason 'checked what it would stop'",
     }),

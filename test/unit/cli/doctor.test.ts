@@ -54,7 +54,7 @@ it('says where only the daemon can be asked that no card is stopped', async () =
   const { code, stdout } = await cli(['doctor', '-o', 'tsv'], { env });
   expect(code).toBe(0);
   expect(stdout).toContain(
-    'stop mode\twarning\tobserve: no card is stopped, 28 would have been\t-\tcardpoll stops list --state observed\n',
+    'stop mode\twarning\tobserve: 28 cards would have been stopped, none was\t-\tcardpoll stops list --state observed\n',
   );
   const { env: other } = await daemonThatSays(json({ ...WELL, stops }));
   expect((await cli(argv, { env: other, launchers: examined(REDIS) })).stdout).not.toContain('stop mode');

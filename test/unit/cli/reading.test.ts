@@ -92,8 +92,8 @@ describe('tables', () => {
       '-o wide also shows P50/P95 MS, AVG MS, LAG, SUCCEEDED, FAILED',
       '',
       'capacity   realname 278/s of 833/s (66 % free), carddata 278/s of 833/s (66 %',
-      '           free), package 278/s of 833/s (66 % free), backlog gone: never, raise',
-      '           realname to 180',
+      '           free), package 278/s of 833/s (66 % free), backlog never drains:',
+      '           raise realname to 180',
       'init       running  25 %, 250,000 of 1,000,000 cards, 1h 5m left',
       'instances  ✖ none is alive',
       'gateway    ● up, 24 ms, 100 % ok',
@@ -140,7 +140,7 @@ describe('tables', () => {
     [
       'only observed',
       { mode: 'observe', observed: 1_200 },
-      'observe, no card is stopped, 1,200 would have been',
+      'observe, 1,200 cards would have been stopped, none was',
       true,
     ],
     [

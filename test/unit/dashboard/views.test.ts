@@ -251,12 +251,12 @@ describe('the overview', () => {
     ['pauses', /pauses +■ realname 7d left {2}by the gateway/],
     [
       'stops',
-      /stops +observe, no card is stopped, 100k\+ would have been, 100k\+ held, 100k\+ resumed in 24 h/,
+      /stops +observe, 100k\+ cards would have been stopped, none was, 100k\+ held, 100k\+ resumed in 24 h/,
     ],
     ['initialisation', /init +✖ stuck {2}25 %, 12M of 50M/],
     ['mixed versions', /▲ versions /],
     ['alerts', /alerts +✖ /],
-    ['a backlog that never drains', /backlog gone: never, raise realname to 100000/],
+    ['a backlog that never drains', /backlog never drains: raise realname to 100000/],
     ['a limit that is not in force', /60\/99,999 of 100k/],
   ])('tells trouble with %s', (_, pattern) => {
     expect(screenOf(troubledState({ columns: 200, rows: 60 }))).toMatch(pattern);
@@ -458,7 +458,7 @@ describe('the line of stops', () => {
     expect(plain(held)).toMatch(/^stops +enforce, 12 of 100 in 1 h, 340 of 500 in 24 h, 28 held *$/);
     expect(isYellow(held)).toBe(true);
     const observe = stopsOf({ mode: 'observe', observed: 1_200 }, size);
-    expect(plain(observe)).toMatch(/^stops +observe, no card is stopped, 1,200 would have been *$/);
+    expect(plain(observe)).toMatch(/^stops +observe, 1,200 cards would have been stopped, none was *$/);
     expect(isYellow(observe)).toBe(true);
   });
 

@@ -37,10 +37,10 @@ it('shows an overloaded task type by its own numbers', () => {
   expect(capacityFacts(overview, NUMBERS)).toEqual([
     'realname needs 100/s, only 35/s possible',
     'carddata 10/s of 1000/s (99 % free)',
-    'backlog gone: never, raise realname to 4',
+    'backlog never drains: raise realname to 4',
   ]);
   expect(capacityLine(overview, NUMBERS)).toBe(
-    'realname needs 100/s, only 35/s possible, backlog gone: never, raise realname to 4',
+    'realname needs 100/s, only 35/s possible, backlog never drains: raise realname to 4',
   );
 });
 
@@ -52,7 +52,7 @@ it('says that the rate limits are what is short', () => {
     advice: 'poll realname 3.2 times less often',
   };
   expect(capacityLine({ tasks: tasksOf(paced, FREE), capacity }, NUMBERS)).toBe(
-    'realname needs 100/s, only 35/s possible by the rate limits, backlog gone: never, poll realname 3.2 times less often',
+    'realname needs 100/s, only 35/s possible by the rate limits, backlog never drains: poll realname 3.2 times less often',
   );
 });
 
@@ -65,7 +65,7 @@ it('promises nothing while the gateway is dead', () => {
     held_by: 'the gateway is dead',
   };
   const overview = { tasks: tasksOf(held, held, held), capacity: { ...held, ...fleet } };
-  const facts = ['demand 100/s', 'backlog gone: not while the gateway is dead'];
+  const facts = ['demand 100/s', 'backlog waits: the gateway is dead'];
   expect(capacityFacts(overview, NUMBERS)).toEqual(facts);
   expect(capacityLine(overview, NUMBERS)).toBe(facts.join(', '));
 });
@@ -80,7 +80,7 @@ it('says once what holds several task types back', () => {
   expect(capacityFacts(overview, NUMBERS)).toEqual([
     `realname 10/s, held: ${first}`,
     `carddata 10/s, held: ${second}`,
-    'backlog gone: not while polling is held',
+    'backlog waits: polling is held',
   ]);
 });
 

@@ -344,7 +344,7 @@ describe('stops', () => {
       {
         check: 'stop mode',
         status: 'warning',
-        detail: 'observe, by the setting stops.mode: no card is stopped, 1 would have been',
+        detail: 'observe, by the setting stops.mode: 1 card would have been stopped, none was',
         hint: 'look at cardpoll stops list --state observed, then stop cards again',
         command: "cardpoll stops mode enforce --reason 'checked what it would stop'",
       },
@@ -359,7 +359,7 @@ describe('stops', () => {
         status: 'warning',
         detail:
           `observe, set by anna at ${new Date(since).toISOString()} (wrong readings); ` +
-          'the setting stops.mode says enforce, without effect: no card is stopped, 0 would have been',
+          'the setting stops.mode says enforce, without effect: 0 cards would have been stopped, none was',
       },
     ]);
   });
