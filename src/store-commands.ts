@@ -12,7 +12,7 @@ import { systemClock } from './platform/clock.ts';
 import { CardpollError } from './platform/errors.ts';
 import { silentLogger } from './platform/logger.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
-import { MIGRATIONS } from './store/sql/migrations.ts';
+import { MIGRATIONS } from './store/sql/migrator.ts';
 import { APPLICATION_NAME } from './store/sql/sql-record-store.ts';
 import { openEmbedded, openRedis } from './stores.ts';
 

@@ -27,7 +27,7 @@ import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';
 import { StatsRecorder } from './stats/stats-recorder.ts';
 import { StopRulesWatch } from './tasks/package.ts';
-import { makeTask } from './tasks/tasks.ts';
+import { makeTask } from './tasks/reading-tasks.ts';
 import { cardPaceOf } from './work/card-pace.ts';
 import { CardReader } from './work/card-reader.ts';
 import { Worker } from './work/worker.ts';

@@ -17,7 +17,7 @@ import { ConcurrencyController } from '../../src/engine/limits/concurrency-contr
 import { ResultWriter } from '../../src/engine/results/result-writer.ts';
 import { ringOf, Scheduler } from '../../src/engine/schedule/scheduler.ts';
 import { StatsRecorder } from '../../src/engine/stats/stats-recorder.ts';
-import { makeTask } from '../../src/engine/tasks/tasks.ts';
+import { makeTask } from '../../src/engine/tasks/reading-tasks.ts';
 import type { CardReader } from '../../src/engine/work/card-reader.ts';
 import { Worker } from '../../src/engine/work/worker.ts';
 import { FlowControlledGateway } from '../../src/gateway/flow/flow-control.ts';

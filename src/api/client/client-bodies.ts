@@ -11,7 +11,7 @@ import type { ImportOptions } from '../../operations/cards/card-import.ts';
 import type * as cards from '../../operations/cards/card-report.ts';
 import type { CardFilter } from '../../operations/cards/cards.ts';
 import type * as cleanup from '../../operations/cleanup-report.ts';
-import type * as explain from '../../operations/explain/explain.ts';
+import type * as explain from '../../operations/explain/explanation-report.ts';
 import type * as health from '../../operations/health/health-report.ts';
 import type * as limits from '../../operations/limits/limits-report.ts';
 import type { NewConfig } from '../../operations/schedule/configs.ts';

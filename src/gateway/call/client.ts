@@ -31,8 +31,8 @@ import {
   statusError,
   withCode,
 } from './exchange.ts';
+import { type Route, type RouteDeps, routeOf } from './interface-route.ts';
 import { readByModule, watchedModule } from './module-calls.ts';
-import { type Route, type RouteDeps, routeOf } from './route.ts';
 
 const GATEWAY_CALL = '网关调用';
 export interface GatewayClientDeps extends RouteDeps {

@@ -20,7 +20,7 @@ import type { OperationMeans } from '../means.ts';
 import { findCard } from '../requirements.ts';
 import type { InitOperations } from '../schedule/init.ts';
 import { failingCardOf } from '../stats/history.ts';
-import type { CardExplanation, TaskExplanation } from './explain.ts';
+import type { CardExplanation, TaskExplanation } from './explanation-report.ts';
 import { taskExplanationOf } from './task-explanation.ts';
 
 const MONTHS_SHOWN = 12;

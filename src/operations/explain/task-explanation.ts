@@ -20,7 +20,7 @@ import { doubtWords } from '../health/reading-reasons.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
 import type { InitReport } from '../schedule/schedule-report.ts';
 import { countWords, spanWords } from '../span-words.ts';
-import type { PollingState, TaskExplanation } from './explain.ts';
+import type { PollingState, TaskExplanation } from './explanation-report.ts';
 
 export interface TaskFacts extends CardSchedule {
   readonly taskType: TaskType;

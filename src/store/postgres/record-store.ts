@@ -1,5 +1,5 @@
 // The record store on a PostgreSQL server (14 or later), and the SqlClient on pg's connection pool that it uses. Opened by
-// wiring; tables come from migrations.ts.
+// wiring; tables come from migrator.ts.
 //
 // Every wait is bounded: for a connection, for a lock, for a statement, and, where the server has frozen and enforces
 // nothing, for any answer at all. After an outage the pool heals by itself: broken connections are thrown away and the next

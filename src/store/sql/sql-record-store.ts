@@ -13,7 +13,7 @@ import { inTransaction, type SqlClient, type SqlTransaction } from './client/sql
 import { sqlStateOf } from './client/sql-errors.ts';
 import { statements } from './client/statements.ts';
 import { lockKey } from './client/transaction-bounds.ts';
-import { sqlMigrations } from './migrations.ts';
+import { sqlMigrations } from './migrator.ts';
 import { sqlResults } from './results/results.ts';
 import { sqlConfigs } from './schedule/configs.ts';
 import file from './sql-record-store.sql';

@@ -5,7 +5,7 @@ import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { openPglite } from '../../../src/store/pglite/client.ts';
 import { openPostgresRecordStore, PostgresClient } from '../../../src/store/postgres/record-store.ts';
 import type { SqlClient } from '../../../src/store/sql/client/sql-client.ts';
-import { MIGRATIONS, sqlMigrations } from '../../../src/store/sql/migrations.ts';
+import { MIGRATIONS, sqlMigrations } from '../../../src/store/sql/migrator.ts';
 import { firstRows } from '../../support/effort.ts';
 import { emptyDatabase } from '../../support/fresh-stores.ts';
 import { WORKER_URL } from './stores.ts';

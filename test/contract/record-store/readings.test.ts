@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
-import { CarddataTask } from '../../../src/engine/tasks/tasks.ts';
+import { CarddataTask } from '../../../src/engine/tasks/reading-tasks.ts';
 import { Deadline } from '../../../src/engine/work/task.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';

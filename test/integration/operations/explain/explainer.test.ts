@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Actor } from '../../../../src/domain/audit.ts';
 import type { BreakerReport } from '../../../../src/domain/limits/breaker.ts';
 import type { TaskType } from '../../../../src/domain/task-type.ts';
-import type { TaskExplanation } from '../../../../src/operations/explain/explain.ts';
+import type { TaskExplanation } from '../../../../src/operations/explain/explanation-report.ts';
 import type { Operations } from '../../../../src/operations/operations.ts';
 import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
 import { idsBetween } from '../../../support/card-table.ts';

@@ -8,7 +8,7 @@ import { MonthCalendar, type UsageMonth } from '../../../../src/domain/cards/usa
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import type { PackageTaskDeps } from '../../../../src/engine/tasks/package.ts';
-import { makeTask } from '../../../../src/engine/tasks/tasks.ts';
+import { makeTask } from '../../../../src/engine/tasks/reading-tasks.ts';
 import { Deadline, type TaskResult } from '../../../../src/engine/work/task.ts';
 import { type Gateway, GatewayError } from '../../../../src/gateway/gateway.ts';
 import type { ResumeClaim } from '../../../../src/store/ports/records/resume-records.ts';
