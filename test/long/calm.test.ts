@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { OverviewBody } from '../../src/api/client/client-bodies.ts';
+import { TASK_TYPES } from '../../src/domain/task-type.ts';
 import { answer, type BadGateway, startBadGateway } from '../support/bad-gateway.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';
@@ -54,7 +55,7 @@ it(`says nothing for ${CALM_MINUTES} minutes of a healthy fleet`, { timeout: 2_7
   const endsAt = Date.now() + CALM_MINUTES * 60_000;
   while (Date.now() < endsAt) {
     const { health, health_reasons, tasks } = await overview();
-    shares.push(Math.max(...tasks.map(({ concurrency }) => concurrency.current / LIMIT)));
+    for (const { concurrency } of tasks) shares.push(concurrency.current / LIMIT);
     if (health !== 'normal') {
       const reasons = health_reasons.map(({ severity, code, text }) => `${severity} ${code}: ${text}`);
       said.push(`${new Date().toISOString().slice(11, 19)} ${reasons.join('; ')}`);
@@ -62,10 +63,11 @@ it(`says nothing for ${CALM_MINUTES} minutes of a healthy fleet`, { timeout: 2_7
     }
     await sleep(1_000);
   }
+  const readings = shares.length / TASK_TYPES.length;
   const messages = receiver.requests.slice(messagesBefore).map(({ body }) => body);
   const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
   process.stdout.write(
-    `${shares.length} readings, ${said.length} not normal, ${messages.length} messages; busiest type ${Math.round(mean * 100)} % of its limit\n`,
+    `${readings} readings, ${said.length} not normal, ${messages.length} messages; ${Math.round(mean * 100)} % of the limits in use\n`,
   );
   expect({ said, messages }).toEqual({ said: [], messages: [] });
 });
