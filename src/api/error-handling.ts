@@ -1,13 +1,12 @@
 // Turns the ways a request can fail into a problem answer: errors of handlers and of the framework, paths that do not
 // exist, methods that a path does not have. Used by server.ts. Which status an error gets is problem.ts; what is refused
-// before it is a request is refused-protocol.ts.
+// before it is a request is guard/protocol.ts.
 import { STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { REQUEST_RUNNING } from '../operations/repeatable-requests.ts';
 import { systemClock } from '../platform/clock.ts';
-import { CardpollError } from '../platform/errors.ts';
 import { pathOf } from './access-log.ts';
 import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './problem.ts';
 
@@ -55,6 +54,20 @@ function failureFields(error: unknown, { code }: Problem, request: FastifyReques
   return { request_id: request.id, path: pathOf(request), code, err: error };
 }
 
+/** A stream that fails before its head is out comes to the error handler. */
+export function logBrokenOff(
+  log: Pick<Logger, 'error'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: unknown,
+): void {
+  if (!(answer instanceof Readable)) return;
+  answer.once('error', (error) => {
+    if (reply.raw.headersSent)
+      log.error(failureFields(error, problemOf(error), request), 'answer broken off');
+  });
+}
+
 /**
  * An answer with 429 is held back for a moment: a client that asks again at once, whatever Retry-After says, would otherwise take
  * more of the event loop by being refused than by being served.
@@ -67,33 +80,21 @@ const MAX_HELD = 1_000;
 export function handleErrors(
   app: FastifyInstance,
   log: Pick<Logger, 'error'>,
-  onUnknownPath: (request: FastifyRequest, reply: FastifyReply) => void,
+  onUnknownPath: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
 ): void {
   let held = 0;
-  const hold = async (reply: FastifyReply) => {
-    if (held >= MAX_HELD) {
-      reply.header('connection', 'close');
-      return;
-    }
-    held += 1;
-    await systemClock.sleep(HOLD_MS);
-    held -= 1;
-  };
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
-    if (problemOf(error).status === 429) await hold(reply);
+    if (problemOf(error).status === 429) {
+      held += 1;
+      if (held > MAX_HELD) reply.header('connection', 'close');
+      else await systemClock.sleep(HOLD_MS);
+      held -= 1;
+    }
     sendError(log, error, request, reply);
     return reply;
   });
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (!(payload instanceof Readable)) return;
-    payload.once('error', (error) => {
-      // Before that, the error handler gets it.
-      if (reply.raw.headersSent)
-        log.error(failureFields(error, problemOf(error), request), 'answer broken off');
-    });
-  });
-  app.setNotFoundHandler((request, reply) => {
-    onUnknownPath(request, reply);
+  app.setNotFoundHandler(async (request, reply) => {
+    await onUnknownPath(request, reply);
     const problem = METHODS.includes(request.method)
       ? { status: 404, code: 'not_found', detail: `there is nothing at ${pathOf(request)}` }
       : {
@@ -135,18 +136,4 @@ function refuse(app: FastifyInstance, url: string, allowed: readonly string[]): 
     },
     handler: () => {},
   });
-}
-
-/**
- * Refuses HTTP/1.1 without a Host header, and any request with two, as the protocol wants; the server itself would answer
- * the first with nothing, and take the first of two, which another server on the way may not.
- */
-export function requireHost({ raw, headers }: FastifyRequest): void {
-  if (headers.host === undefined && raw.httpVersion !== '1.0') {
-    throw new CardpollError('bad_data', 'malformed_request', 'the request has no Host header');
-  }
-  const names = raw.rawHeaders.filter((_, index) => index % 2 === 0);
-  if (names.filter((name) => name.toLowerCase() === 'host').length > 1) {
-    throw new CardpollError('bad_data', 'malformed_request', 'the request has more than one Host header');
-  }
 }

@@ -1,6 +1,6 @@
 // Versions over HTTP: what can be changed comes with an ETag, and a PUT with If-Match changes only what is still in that
 // version; otherwise it is answered with 412. Used by the routes. operations/requirements.ts defines a version.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ExpectedVersion } from '../operations/requirements.ts';
 
@@ -22,10 +22,12 @@ export function etagOf(version: string): string {
 }
 
 /** Sends the version of what is answered. */
-export function sendVersions(app: FastifyInstance): void {
-  app.addHook('preSerialization', async ({ routeOptions: { config } }, reply, report) => {
-    if (config.versionOf !== undefined) reply.header('etag', etagOf(config.versionOf(report as never)));
-  });
+export function sendVersion(
+  { routeOptions: { config } }: FastifyRequest,
+  reply: FastifyReply,
+  report: unknown,
+): void {
+  if (config.versionOf !== undefined) reply.header('etag', etagOf(config.versionOf(report as never)));
 }
 
 /** Strong tags only: a weak one, or what is no tag, names no version. */

@@ -1,12 +1,20 @@
 // The listening servers under the framework (two where a name has two addresses): plain or TLS, with a bound on
 // connections and on the time a head may take, and a shutdown that silent clients cannot delay. Used by server.ts. What
 // a request may take once its head is there is guard/bodies.ts.
-import { createServer, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CardpollError } from '../platform/errors.ts';
+import { keepForwardedAddresses } from './guard/access.ts';
 import { Connections } from './guard/connections.ts';
-import type { Refusals } from './guard/refusals.ts';
+import type { Instruments } from './metrics/instruments.ts';
 
 /** A certificate and its private key, as PEM. */
 export interface TlsPair {
@@ -37,9 +45,9 @@ export class HttpServers {
   constructor(
     private readonly bounds: HttpBounds,
     private readonly tls: TlsPair | null,
-    refusals: Refusals,
+    instruments: Pick<Instruments, 'refused'>,
   ) {
-    this.connections = new Connections(bounds.maxConnections, () => refusals.add('connection_limit'));
+    this.connections = new Connections(bounds.maxConnections, () => instruments.refused('connection_limit'));
   }
 
   /** For the framework, which asks again for a further address. */
@@ -60,15 +68,17 @@ export class HttpServers {
     server.on('connection', (socket: Socket) => this.connections.add(socket));
     const counted: RequestListener = (request, response) => {
       const { socket } = request;
+      keepForwardedAddresses(request);
       this.connections.begin(socket, response);
       response.once('close', () => {
-        if (!this.connections.trusts(socket)) socket.setTimeout(this.strangerIdleMs);
+        if (!this.connections.trusts(socket)) socket.setTimeout(this.#strangerIdleMs);
       });
       answer(request, response);
     };
     server.on('request', counted);
     // Node would answer by itself, without saying what is wrong.
     server.on('checkExpectation', counted);
+    server.on('connect', (request, socket: Socket) => counted(request, responseOn(request, socket)));
     this.#servers.push(server);
     return server;
   }
@@ -82,17 +92,34 @@ export class HttpServers {
     for (const server of this.#servers as TlsServer[]) server.setSecureContext({ ...tls });
   }
 
-  /** Milliseconds between two requests of a connection that never carried a valid token. */
-  get strangerIdleMs(): number {
-    return Math.min(this.bounds.idleTimeoutMs, this.bounds.strangerIdleMs ?? STRANGER_IDLE_MS);
+  /** Answers what has begun, for a bounded time. @param closed resolves when no connection is left. */
+  async end(closed: Promise<void>, withinMs: number): Promise<void> {
+    const cut = setTimeout(() => this.connections.destroyAll(), withinMs);
+    this.connections.endWhenIdle();
+    await closed;
+    clearTimeout(cut);
   }
 
-  /** Cuts every connection as soon as no request is being answered, or when the time is over. */
-  async end(withinMs: number): Promise<void> {
-    const cut = setTimeout(() => this.connections.closeAll('destroy'), withinMs);
-    await this.connections.quiet();
-    clearTimeout(cut);
-    // What the last answers still have to write is written.
-    this.connections.closeAll('destroySoon');
+  /** Tells a client how long its connection is kept: not at all once the server has stopped listening. */
+  announceIdleTime({ raw, server }: FastifyRequest, reply: FastifyReply): void {
+    if (!server.server.listening) reply.header('connection', 'close');
+    if (reply.hasHeader('connection') || !reply.raw.shouldKeepAlive || this.connections.trusts(raw.socket))
+      return;
+    const seconds = Math.floor(this.#strangerIdleMs / 1_000);
+    reply.headers({ connection: 'keep-alive', 'keep-alive': `timeout=${seconds}` });
   }
+
+  /** Milliseconds between two requests of a connection that never carried a valid token. */
+  get #strangerIdleMs(): number {
+    return Math.min(this.bounds.idleTimeoutMs, this.bounds.strangerIdleMs ?? STRANGER_IDLE_MS);
+  }
+}
+
+/** For CONNECT, which Node would not make a request: no path has that method, as the framework then says. */
+function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
+  request.url = `/${request.url}`;
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket.on('error', () => {}));
+  return response.once('finish', () => socket.destroySoon());
 }

@@ -11,16 +11,14 @@ import { hostAndPort } from '../platform/addresses.ts';
 import { systemClock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { observe, requestIdOf } from './access-log.ts';
-import { handleErrors, refuseOtherMethods, requireHost, sendError } from './error-handling.ts';
-import { sendVersions } from './etag.ts';
-import { Access, type AccessSettings, keepForwardedAddresses, limitRate } from './guard/access.ts';
+import { handleErrors, refuseOtherMethods, sendError } from './error-handling.ts';
+import { Access, type AccessSettings, limitsOf } from './guard/access.ts';
 import { answerInTime } from './guard/answer-in-time.ts';
-import { acceptJson, limitBodyTime, refuseEncodedBodies } from './guard/bodies.ts';
+import { acceptJson } from './guard/bodies.ts';
 import { ExpensiveReads } from './guard/expensive-reads.ts';
 import { answerRepeats } from './guard/idempotency.ts';
-import { Refusals } from './guard/refusals.ts';
-import { clientErrorHandler, refuseExpectation, refuseTunnels } from './guard/refused-protocol.ts';
-import { refuseUnknown } from './guard/strictness.ts';
+import { judge, pipelineOf, type Step } from './guard/pipeline.ts';
+import { clientErrorHandler } from './guard/protocol.ts';
 import { type HttpBounds, HttpServers, type TlsPair } from './http-server.ts';
 import type { Instruments } from './metrics/instruments.ts';
 import { Metrics } from './metrics/metrics.ts';
@@ -41,7 +39,7 @@ import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { metricsRoute, probeRoutes, type Readiness } from './routes/probes.ts';
 import { stopResumeRoutes, stopRoutes } from './routes/stops.ts';
-import { routesOf, serializeReport, setStatus, validateRequest } from './schemas/answers.ts';
+import { refuseUnknownParameters, routesOf, serializeReport, validateRequest } from './schemas/answers.ts';
 
 export interface ServerBounds extends HttpBounds {
   /** Milliseconds for a request's body. */
@@ -100,8 +98,8 @@ const DRAIN_MS = 10_000;
 
 /** Throws `config` for an open server beyond loopback or an impossible address, `unavailable` for one in use. */
 export function openApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  return openServer({ ...options, addressFlag: '--listen' }, async (guarded, expensive) => {
-    await guarded.register(adminRoutes(options, expensive), { prefix: '/api/admin' });
+  return openServer({ ...options, addressFlag: '--listen' }, async (guarded, steps, expensive) => {
+    await guarded.register(adminRoutes(options, steps, expensive), { prefix: '/api/admin' });
   });
 }
 
@@ -118,25 +116,26 @@ export function openProbeServer(options: Omit<ServerOptions, 'addressFlag'>): Pr
  */
 async function openServer(
   options: ServerOptions,
-  addGuarded: (guarded: FastifyInstance, expensive: ExpensiveReads) => Promise<void>,
+  addGuarded: (guarded: FastifyInstance, steps: readonly Step[], expensive: ExpensiveReads) => Promise<void>,
 ): Promise<ApiServer> {
-  const { config } = options;
-  const refusals = new Refusals();
-  const access = new Access(config, config.host, systemClock, refusals);
-  const expensive = new ExpensiveReads(refusals);
-  const servers = new HttpServers(config.bounds, config.tls, refusals);
-  const app = createApp(options, servers, refusals, access);
+  const { config, instruments, logs } = options;
+  const access = new Access(config, config.host, systemClock);
+  const servers = new HttpServers(config.bounds, config.tls, instruments);
+  const app = createApp(options, servers);
+  const limits = await limitsOf(app, access, instruments);
+  const { bodyTimeoutMs } = config.bounds;
+  const steps = pipelineOf({ logs, instruments, access, limits, servers, bodyTimeoutMs });
+  const expensive = new ExpensiveReads(instruments);
+  handleErrors(app, logs.api, limits.refusals);
+  judge(app, steps, 'all');
+  refuseUnknownParameters(app);
   const refuseTheRest = refuseOtherMethods(app);
   await app.register(swagger, openapiOptions(options.version));
   probeRoutes(routesOf(app), options.readiness, options.version, expensive);
   await app.register(async (guarded) => {
-    guarded.addHook('onRequest', async (request, reply) => {
-      access.admit(request, reply);
-      servers.connections.trust(request.raw.socket);
-    });
-    await limitRate(guarded, () => access.rateLimitPerMinute, refusals);
-    metricsRoute(routesOf(guarded), new Metrics({ ...options, ...options.operations, refusals }));
-    await addGuarded(guarded, expensive);
+    judge(guarded, steps, 'callers');
+    metricsRoute(routesOf(guarded), new Metrics({ ...options, ...options.operations }));
+    await addGuarded(guarded, steps, expensive);
   });
   refuseTheRest();
   await listen(app, config, options.addressFlag);
@@ -150,31 +149,20 @@ async function openServer(
       servers.replaceTls(tls);
       takeEffect();
     },
-    close: () => drain(app, servers),
+    close: () => servers.end(app.close(), DRAIN_MS),
   };
 }
 
-function createApp(
-  { logs, config, instruments }: ServerOptions,
-  servers: HttpServers,
-  refusals: Refusals,
-  access: Access,
-): FastifyInstance {
-  const { trustedProxies, bodyTimeoutMs } = config.bounds;
+function createApp({ logs, config, instruments }: ServerOptions, servers: HttpServers): FastifyInstance {
+  const { trustedProxies } = config.bounds;
   const app = fastify({
-    serverFactory: (answer) => {
-      const server = servers.create((request, response) => {
-        keepForwardedAddresses(request);
-        answer(request, response);
-      });
-      return refuseTunnels(server, logs.access);
-    },
+    serverFactory: (answer) => servers.create(answer),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: requestIdOf,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    clientErrorHandler: clientErrorHandler(logs.access, refusals),
+    clientErrorHandler: clientErrorHandler(logs.access, instruments),
     // URLs the router cannot read reach neither hooks nor error handler.
     frameworkErrors: (error, request, reply) => {
       observe(logs.access, request, reply);
@@ -185,33 +173,12 @@ function createApp(
   app.setSerializerCompiler(serializeReport);
   app.removeContentTypeParser('text/plain');
   acceptJson(app);
-  app.decorateRequest<Actor | null>('actor', null);
-  app.addHook('onRequest', async (request, reply) => observe(logs.access, request, reply));
-  limitBodyTime(app, bodyTimeoutMs, refusals);
-  app.addHook('onRequest', async (request) => {
-    requireHost(request);
-    refuseExpectation(request);
-  });
-  app.addHook('onResponse', async ({ method, routeOptions }, reply) => {
-    instruments.request(method, routeOptions.url ?? null, reply.statusCode, reply.elapsedTime);
-  });
-  refuseEncodedBodies(app);
-  refuseUnknown(app);
-  setStatus(app);
-  // Connections busy when the server stops listening would be kept for further requests otherwise.
-  app.addHook('onSend', async ({ raw }, reply) => {
-    if (!app.server.listening) reply.header('connection', 'close');
-    if (reply.hasHeader('connection') || !reply.raw.shouldKeepAlive || servers.connections.trusts(raw.socket))
-      return;
-    const seconds = Math.floor(servers.strangerIdleMs / 1_000);
-    reply.headers({ connection: 'keep-alive', 'keep-alive': `timeout=${seconds}` });
-  });
-  handleErrors(app, logs.api, (request, reply) => access.countRefusal(request, reply));
-  return app;
+  return app.decorateRequest<Actor | null>('actor', null);
 }
 
 function adminRoutes(
   { operations, logs, answerWithinMs = ANSWER_WITHIN_MS }: ApiServerOptions,
+  steps: readonly Step[],
   expensive: ExpensiveReads,
 ) {
   return async (app: FastifyInstance): Promise<void> => {
@@ -219,7 +186,7 @@ function adminRoutes(
     await app.register(async (timed) => {
       answerInTime(timed, answerWithinMs);
       answerRepeats(timed, operations.requests, logs.api);
-      sendVersions(timed);
+      judge(timed, steps, 'admin');
       const routes = routesOf(timed);
       pollingStatsRoutes(routes, operations);
       pollingConcurrencyRoutes(routes, operations.concurrency);
@@ -258,10 +225,4 @@ async function listen(
       { hint: `choose another address with ${flag} HOST:PORT`, cause: error },
     );
   }
-}
-
-async function drain(app: FastifyInstance, servers: HttpServers): Promise<void> {
-  const closed = app.close();
-  await servers.end(DRAIN_MS);
-  await closed;
 }

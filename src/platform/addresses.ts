@@ -1,6 +1,6 @@
 // IP addresses: which ones only this machine can reach (listening there needs no tokens), how they are written with a port,
 // and ranges as the configuration has them. Resolves no names.
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -31,4 +31,15 @@ export function parseAddressRange(text: string): AddressRange | null {
   const widest = family === 4 ? 32 : 128;
   const prefix = bits === undefined ? widest : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
   return family !== 0 && rest.length === 0 && prefix <= widest ? { address, prefix } : null;
+}
+
+/** Who has one IPv6 address has the other 2^64 of its network too. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address) || address.includes('.')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head.split(':');
+  // `::` means zeros; the tail matters if the head is shorter than the network part.
+  const behind = tail === undefined ? [] : tail.split(':');
+  const zeros = Array(Math.max(0, 8 - groups.length - behind.length)).fill('0');
+  return [...groups, ...zeros, ...behind].slice(0, 4).join(':');
 }

@@ -1,20 +1,28 @@
-// The door of the API: authentication and the budget of refusals, with settings that can be replaced while it serves
-// (SIGHUP), and the limit of requests a minute for callers let in. Used by server.ts. Who may do what is in auth.ts.
+// The door of the API: authentication, with settings that can be replaced while it serves (SIGHUP), and the limits of requests a
+// minute. Used by pipeline.ts. Who may do what is in auth.ts.
 //
-// Callers are distinguished by token, without tokens by address; each instance counts by itself, and probes are exempt.
-// Of an address that is refused too often further refusals are 429 for the rest of the minute; a valid token is let in.
+// Callers are distinguished by token, without tokens by address; each instance counts by itself, and probes are exempt. Refused
+// requests are counted by address: without a valid token, to what a token may not do, to paths that do not exist. Beyond their
+// limit further ones are 429, which reveals nothing about the request; a valid token is let in, whatever others at its address do.
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import rateLimit from '@fastify/rate-limit';
+import rateLimit, { type RateLimitOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminToken } from '../../domain/admin-token.ts';
+import { networkOf } from '../../platform/addresses.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { RATE_LIMITED, UNAUTHENTICATED } from '../problem.ts';
+import { snakeCase } from '../../platform/snake-keys.ts';
+import type { Instruments, RefusalReason } from '../metrics/instruments.ts';
+import { RATE_LIMITED } from '../problem.ts';
 import { type Authenticator, authenticator, LOCAL } from './auth.ts';
-import { RefusalBudget, type Refusals } from './refusals.ts';
 
-const WINDOW_MS = 60_000;
+/** Counted apart. More of them would push out the longest silent ones, so that no flood of addresses fills the memory. */
+const MAX_ADDRESSES = 10_000;
+/** The budget of refusals is no business of a caller that has not used it up; the headers are about its requests. */
+const WITHOUT_HEADERS = {
+  addHeadersOnExceeding: { 'ratelimit-limit': false, 'ratelimit-remaining': false, 'ratelimit-reset': false },
+};
 const FORWARDED_FOR = 'x-forwarded-for';
 
 declare module 'fastify' {
@@ -36,17 +44,14 @@ export interface AccessSettings {
 export class Access {
   #settings: AccessSettings;
   #authenticate: Authenticator;
-  readonly #budget: RefusalBudget;
 
   /** Throws `config` for an open server beyond loopback. */
   constructor(
     settings: AccessSettings,
     private readonly listenHost: string,
-    private readonly clock: Pick<Clock, 'monotonic' | 'now'>,
-    private readonly refusals: Refusals,
+    private readonly clock: Pick<Clock, 'now'>,
   ) {
     this.#settings = settings;
-    this.#budget = new RefusalBudget(clock);
     this.#authenticate = authenticator(settings.adminTokens, listenHost, () => clock.now());
   }
 
@@ -59,63 +64,64 @@ export class Access {
     };
   }
 
-  get rateLimitPerMinute(): number {
-    return this.#settings.rateLimitPerMinute;
+  get settings(): AccessSettings {
+    return this.#settings;
   }
 
-  /** Names the caller on the request. Throws `auth`, or `busy` when the address was refused too often. */
-  admit(request: FastifyRequest, reply: FastifyReply): void {
+  /** Names the caller on the request. Throws `auth`. */
+  admit(request: FastifyRequest): void {
     const { method, headers } = request;
-    try {
-      const { adminOnly = false } = request.routeOptions.config;
-      const caller = this.#authenticate({ ...headers, method, adminOnly });
-      request.actor = { ...caller, address: request.ip, requestId: request.id };
-    } catch (error) {
-      this.countRefusal(request, reply);
-      if (error instanceof CardpollError && error.code === UNAUTHENTICATED)
-        this.refusals.add('unauthenticated');
-      throw error;
-    }
-  }
-
-  /** Call for every refused request. Throws `busy` when its address had too many of them. */
-  countRefusal({ ip }: FastifyRequest, reply: FastifyReply): void {
-    const limit = this.#settings.refusalLimitPerMinute;
-    const seconds = this.#budget.spend(ip, limit);
-    if (seconds === null) return;
-    this.refusals.add('refusal_limit');
-    reply.headers({
-      'ratelimit-limit': limit,
-      'ratelimit-remaining': 0,
-      'ratelimit-reset': seconds,
-      'retry-after': seconds,
-    });
-    throw tooManyRequests('too many refused requests from this address', 'api.refusal_limit_per_minute');
+    const { adminOnly = false } = request.routeOptions.config;
+    const caller = this.#authenticate({ ...headers, method, adminOnly });
+    request.actor = { ...caller, address: request.ip, requestId: request.id };
   }
 }
 
-/** Call after authentication is in place. @param perMinute read with every request; 0: no limit. */
-export async function limitRate(
+/** Counts a request, and throws `busy` when its caller or address had too many of them in the minute. */
+type Limit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+export interface Limits {
+  /** For requests that are let in. */
+  readonly callers: Limit;
+  /** For refused requests. */
+  readonly refusals: Limit;
+}
+
+/** The limits are read with every request; 0: no limit. */
+export async function limitsOf(
   app: FastifyInstance,
-  perMinute: () => number,
-  refusals: Refusals,
-): Promise<void> {
-  await app.register(rateLimit, {
-    timeWindow: WINDOW_MS,
-    max: () => perMinute(),
-    allowList: () => perMinute() === 0,
-    keyGenerator: ({ actor, ip }) => `${actor.name} ${actor.name === LOCAL ? ip : ''}`,
-    enableDraftSpec: true,
-    onExceeded: () => refusals.add('rate_limit'),
-    errorResponseBuilder: (_request, { max }) =>
-      tooManyRequests(`more than ${max} requests a minute`, 'api.rate_limit_per_minute'),
-  });
-}
-
-function tooManyRequests(what: string, setting: string): CardpollError {
-  return new CardpollError('busy', RATE_LIMITED, what, {
-    hint: `retry after the time in Retry-After; the limit is ${setting}`,
-  });
+  access: Pick<Access, 'settings'>,
+  instruments: Pick<Instruments, 'refused'>,
+): Promise<Limits> {
+  await app.register(rateLimit, { global: false, timeWindow: 60_000, enableDraftSpec: true });
+  const limit = (
+    setting: 'rateLimitPerMinute' | 'refusalLimitPerMinute',
+    reason: RefusalReason,
+    what: string,
+    options: RateLimitOptions,
+  ): Limit => {
+    const count = app.rateLimit({
+      max: () => access.settings[setting],
+      allowList: () => access.settings[setting] === 0,
+      onExceeded: () => instruments.refused(reason),
+      errorResponseBuilder: (_request, { max }) =>
+        new CardpollError('busy', RATE_LIMITED, `more than ${max} ${what}`, {
+          hint: `retry after the time in Retry-After; the limit is api.${snakeCase(setting)}`,
+        }),
+      ...options,
+    });
+    return (request, reply) => count.call(app, request, reply) as Promise<void>;
+  };
+  return {
+    callers: limit('rateLimitPerMinute', 'rate_limit', 'requests a minute', {
+      keyGenerator: ({ actor, ip }) => `${actor.name} ${actor.name === LOCAL ? ip : ''}`,
+    }),
+    refusals: limit('refusalLimitPerMinute', 'refusal_limit', 'refused requests a minute from this address', {
+      keyGenerator: ({ ip }) => networkOf(ip),
+      cache: MAX_ADDRESSES,
+      ...WITHOUT_HEADERS,
+    }),
+  };
 }
 
 /**

@@ -1,12 +1,13 @@
 // Bodies of requests. They must arrive in time and uncompressed: no route reads compressed ones, and they could expand a
-// thousandfold. JSON that is malformed, would touch prototypes, names a field twice or is nested deeply is refused. Used by
-// server.ts; the card import reads its own body.
+// thousandfold. JSON that is malformed, would touch prototypes, names a field twice or is nested deeply is refused, and so is a
+// body that no one reads: a misspelt request would otherwise do more than was meant. Used by pipeline.ts; the card import reads
+// its own body.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CardpollError } from '../../platform/errors.ts';
-import { jsonFault } from '../../platform/json.ts';
+import { isObject, jsonFault } from '../../platform/json.ts';
 import { sendProblem } from '../error-handling.ts';
-import { UNSUPPORTED_ENCODING } from '../problem.ts';
-import type { Refusals } from './refusals.ts';
+import type { Instruments } from '../metrics/instruments.ts';
+import { UNKNOWN_FIELD, UNSUPPORTED_ENCODING } from '../problem.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -19,11 +20,10 @@ const LEAST_PROGRESS_BYTES = 1_024;
 
 /**
  * Bounds how long the body of a request may take to arrive, even if the answer has already been sent. Imports have no total
- * limit, but must deliver at least 1 KiB per timeout, unless the import itself makes the sender wait. Call before any hook
- * that may refuse a request: what it leaves unread counts too.
+ * limit, but must deliver at least 1 KiB per timeout, unless the import itself makes the sender wait.
  */
-export function limitBodyTime(app: FastifyInstance, ms: number, refusals: Refusals): void {
-  app.addHook('onRequest', async (request, reply) => {
+export function boundBodyTime(ms: number, instruments: Pick<Instruments, 'refused'>) {
+  return (request: FastifyRequest, reply: FastifyReply): void => {
     const { raw } = request;
     if (!hasBody(request) || raw.complete) return;
     const isStreamed = request.routeOptions.config.streamedBody === true;
@@ -33,15 +33,15 @@ export function limitBodyTime(app: FastifyInstance, ms: number, refusals: Refusa
       received = raw.socket.bytesRead;
       if (isStreamed && (raw.isPaused() || progress >= LEAST_PROGRESS_BYTES)) return;
       clearInterval(timer);
-      refusals.add('body_timeout');
+      instruments.refused('body_timeout');
       giveUp(request, reply, ms);
     }, ms);
     raw.once('end', () => clearInterval(timer));
     raw.once('close', () => clearInterval(timer));
-  });
+  };
 }
 
-export function hasBody({ headers }: FastifyRequest): boolean {
+function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
@@ -73,14 +73,26 @@ function faultIn(json: string): CardpollError | null {
   return fault === null ? null : new CardpollError('bad_data', fault.code, `the JSON ${fault.detail}`);
 }
 
-/** Covers every route, after authentication and before the body is read. */
-export function refuseEncodedBodies(app: FastifyInstance): void {
-  app.addHook('preParsing', async ({ headers }, reply) => {
-    const encoding = headers['content-encoding'];
-    if (encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding)) return;
-    reply.header('accept-encoding', 'identity');
-    throw new CardpollError('bad_data', UNSUPPORTED_ENCODING, 'the body is compressed or otherwise encoded', {
-      hint: 'send it as it is, without Content-Encoding',
-    });
+export function refuseEncodedBody({ headers }: FastifyRequest, reply: FastifyReply): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding)) return;
+  reply.header('accept-encoding', 'identity');
+  throw new CardpollError('bad_data', UNSUPPORTED_ENCODING, 'the body is compressed or otherwise encoded', {
+    hint: 'send it as it is, without Content-Encoding',
+  });
+}
+
+/** Clients that always send an object may send an empty one. */
+export function refuseUntakenBody(request: FastifyRequest): void {
+  const { body, is404, method, routeOptions } = request;
+  if (is404 || routeOptions.schema?.body !== undefined) return;
+  // The framework reads no body of a GET.
+  if (body === undefined && !(method === 'GET' && hasBody(request))) return;
+  const names = isObject(body) ? Object.keys(body) : null;
+  if (names?.length === 0) return;
+  throw new CardpollError('invalid', 'body_not_taken', 'the request takes no body', {
+    fields: names?.map((field) => ({ field, message: UNKNOWN_FIELD })) ?? [
+      { field: 'body', message: 'is not taken here' },
+    ],
   });
 }

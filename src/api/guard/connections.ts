@@ -3,7 +3,7 @@
 // silent first. So no client can lock out another, however many connections it opens. Used by http-server.ts.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOf } from './refusals.ts';
+import { networkOf } from '../../platform/addresses.ts';
 
 interface Connection {
   readonly socket: Socket;
@@ -20,8 +20,7 @@ export class Connections {
   readonly #open = new Map<string, Connection>();
   /** By network; the longest silent one first. */
   readonly #networks = new Map<string, Set<Connection>>();
-  #running = 0;
-  #onQuiet: () => void = () => {};
+  #isEnding = false;
 
   /** @param onRefused called for each connection that is closed for want of room. */
   constructor(
@@ -31,6 +30,10 @@ export class Connections {
 
   /** Takes the connection in; closes it, or another one, when there is no room. */
   add(socket: Socket): void {
+    if (this.#isEnding) {
+      socket.destroy();
+      return;
+    }
     if (this.#open.size >= this.most && !this.#makeRoom()) {
       this.onRefused();
       socket.destroy();
@@ -56,14 +59,12 @@ export class Connections {
   begin(socket: Socket, answer: ServerResponse): void {
     const connection = this.#open.get(keyOf(socket));
     if (connection === undefined) return;
-    this.#running += 1;
     connection.answers.add(answer);
     this.#moveBack(connection);
     answer.once('close', () => {
-      this.#running -= 1;
       connection.answers.delete(answer);
       this.#moveBack(connection);
-      if (this.#running === 0) this.#onQuiet();
+      if (this.#isEnding) this.#endIfIdle(connection);
     });
   }
 
@@ -77,17 +78,19 @@ export class Connections {
     return this.#open.get(keyOf(socket))?.trusted === true;
   }
 
-  /** Resolves when no request is being answered. */
-  async quiet(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#onQuiet = resolve;
-      if (this.#running === 0) resolve();
-    });
+  /** Ends every connection as soon as no request of it is being answered; silent clients do not delay it. */
+  endWhenIdle(): void {
+    this.#isEnding = true;
+    for (const connection of this.#open.values()) this.#endIfIdle(connection);
   }
 
-  /** @param how `destroySoon`: after what is left to write. */
-  closeAll(how: 'destroy' | 'destroySoon'): void {
-    for (const { socket } of this.#open.values()) socket[how]();
+  destroyAll(): void {
+    for (const { socket } of this.#open.values()) socket.destroy();
+  }
+
+  #endIfIdle({ answers, socket }: Connection): void {
+    // What the last answer still has to write is written.
+    if (answers.size === 0) socket.destroySoon();
   }
 
   /** Behind all others of its network: it was silent for the shortest time. */

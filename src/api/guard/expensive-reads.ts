@@ -4,8 +4,8 @@
 import { Bulkhead, type TimeBudget } from '../../platform/bulkhead.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import type { Instruments } from '../metrics/instruments.ts';
 import { TOO_BUSY } from '../problem.ts';
-import type { Refusals } from './refusals.ts';
 
 /**
  * Makes an answer that many may ask for once in a while, however many ask: a request soon after the last answer was begun
@@ -70,7 +70,7 @@ export class ExpensiveReads {
   readonly #pace = new PacedReads(COUNT_EVERY_MS, systemClock);
   readonly #counting = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly refusals: Refusals) {}
+  constructor(private readonly instruments: Pick<Instruments, 'refused'>) {}
 
   /** Requests for the same count share one, and it is made twice a second or so at most. @param what what is counted */
   count<T>(what: string, count: () => Promise<T>): Promise<T> {
@@ -89,7 +89,7 @@ export class ExpensiveReads {
     bounds: { waitMs: number | null; budget?: TimeBudget } = { waitMs: WAIT_MS },
   ): Bulkhead {
     return new Bulkhead({ places, ...bounds }, () => {
-      this.refusals.add('bulkhead');
+      this.instruments.refused('bulkhead');
       return new CardpollError('busy', TOO_BUSY, `too many ${what} at a time`, {
         hint: 'retry after the time in Retry-After; polling goes first',
       });

@@ -19,6 +19,18 @@ const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** From one tick of the scheduler to hours of backlog. */
 const LATE_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
+const REFUSAL_REASONS = [
+  'connection_limit',
+  'malformed',
+  'header_timeout',
+  'body_timeout',
+  'unauthenticated',
+  'refusal_limit',
+  'rate_limit',
+  'bulkhead',
+] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
 /** Labels of requests for unknown paths, whose methods and paths the sender chooses freely. */
 const NOWHERE = { method: 'other', route: 'none' };
 
@@ -35,6 +47,12 @@ export class Instruments implements Meter {
     help: 'How long this instance took to answer, by route',
     labelNames: ['method', 'route'],
     buckets: REQUEST_SECONDS,
+    registers: [this.registry],
+  });
+  readonly #refused = new Counter({
+    name: `${PREFIX}http_refused_total`,
+    help: 'Connections and requests that this instance refused',
+    labelNames: ['reason'],
     registers: [this.registry],
   });
   readonly #claims = new Counter({
@@ -106,6 +124,7 @@ export class Instruments implements Meter {
       this.claimed(task_type, { items: [], lateMs: [] });
       this.settled(task_type, [], 0);
     }
+    for (const reason of REFUSAL_REASONS) this.#refused.inc({ reason }, 0);
     for (const outcome of WEBHOOK_OUTCOMES) this.#webhooks.inc({ outcome }, 0);
   }
 
@@ -148,6 +167,10 @@ export class Instruments implements Meter {
     const labels = route === null ? NOWHERE : { method, route };
     this.#requests.inc({ ...labels, status });
     this.#requestSeconds.observe(labels, durationMs / 1000);
+  }
+
+  refused(reason: RefusalReason): void {
+    this.#refused.inc({ reason });
   }
 }
 

@@ -13,7 +13,6 @@ import type { InitState } from '../../operations/schedule/schedule-report.ts';
 import { taskConditionsOf } from '../../operations/stats/stats.ts';
 import type { Overview, TaskFailures, TaskStats } from '../../operations/stats/stats-report.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { REFUSAL_REASONS, type Refusals } from '../guard/refusals.ts';
 import { type Instruments, Page } from './instruments.ts';
 import { addAlerts, addCleanup, addStops } from './metrics-upkeep.ts';
 import { type InstanceState, OwnNumbers } from './own-numbers.ts';
@@ -21,7 +20,6 @@ import { type InstanceState, OwnNumbers } from './own-numbers.ts';
 interface MetricsSources extends Pick<Operations, 'stats' | 'init' | 'history' | 'alertHistory' | 'cleanup'> {
   readonly instance: () => InstanceState;
   readonly instruments: Instruments;
-  readonly refusals: Refusals;
   readonly version: string;
 }
 
@@ -50,12 +48,6 @@ export class Metrics {
       .gauge('build_info', 'Version of this instance', ['version'])
       .set({ version: this.sources.version }, 1);
     page.gauge('stores_up', '1 while the shared stores answer this instance').set(storesUp ? 1 : 0);
-    const refused = page.counter(
-      'http_refused_total',
-      'Connections and requests that this instance refused',
-      ['reason'],
-    );
-    for (const reason of REFUSAL_REASONS) refused.inc({ reason }, this.sources.refusals.count(reason));
     return page.registry;
   }
 }

@@ -21,7 +21,6 @@ const answers = answersOf(TAG);
 const ready = z.object({ status: z.literal('ready'), restraints: z.array(z.string()) });
 const METRICS_EVERY_MS = 1_000;
 
-/** Load balancers and monitors add parameters of their own. */
 const ANY_QUERY = { anyQuery: true } as const;
 
 export function probeRoutes(

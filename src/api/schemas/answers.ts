@@ -8,6 +8,8 @@ import type {
   FastifyContextConfig,
   FastifyInstance,
   FastifyPluginAsync,
+  FastifyReply,
+  FastifyRequest,
   FastifyTypeProvider,
   RawServerDefault,
 } from 'fastify';
@@ -17,6 +19,13 @@ import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest, type SliceOf, sliceOf 
 import { REPORT_NAMES, type ReportOf } from '../../operations/report.ts';
 import { type CamelKeys, camelKeys, snakeCase, toWire } from '../../platform/snake-keys.ts';
 import { queryNumber } from './fields.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Query parameters that the route does not know are ignored: load balancers and monitors add their own. */
+    anyQuery?: boolean;
+  }
+}
 
 interface RouteTypes extends FastifyTypeProvider {
   validator: this['schema'] extends z.ZodType ? CamelKeys<z.output<this['schema']>> : unknown;
@@ -89,12 +98,23 @@ export function answersOf(tag: string) {
   });
 }
 
-/** Gives every answer the lowest status that its route describes; errors have their own. */
-export function setStatus(app: FastifyInstance): void {
-  app.addHook('preHandler', async ({ routeOptions }, reply) => {
-    const [status] = Object.keys(routeOptions.schema?.response ?? {});
-    if (status !== undefined) reply.code(Number(status));
+/**
+ * Refuses query parameters that a route does not know: a misspelt one would otherwise widen what a request does. Call before the
+ * first route is registered.
+ */
+export function refuseUnknownParameters(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    if (route.config?.anyQuery === true) return;
+    const { querystring } = route.schema ?? {};
+    const known = querystring instanceof z.ZodObject ? querystring : z.object({});
+    route.schema = { ...route.schema, querystring: known.strict() };
   });
+}
+
+/** Gives every answer the lowest status that its route describes; errors have their own. */
+export function setStatus({ routeOptions }: FastifyRequest, reply: FastifyReply): void {
+  const [status] = Object.keys(routeOptions.schema?.response ?? {});
+  if (status !== undefined) reply.code(Number(status));
 }
 
 /** Handlers return reports: the names and times of JSON are made of them when they are sent (serializeReport). */

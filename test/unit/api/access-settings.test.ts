@@ -1,8 +1,7 @@
 // Access settings are replaced as a whole or not at all: a reload that is refused must not leave half of it in force.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { expect, it } from 'vitest';
 import { Access } from '../../../src/api/guard/access.ts';
-import { Refusals } from '../../../src/api/guard/refusals.ts';
 import { tokensOf } from '../../support/api-under-test.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -25,7 +24,7 @@ function admits(access: Access, token: string): boolean {
     routeOptions: { config: {} },
   } as FastifyRequest;
   try {
-    access.admit(request, {} as FastifyReply);
+    access.admit(request);
     return true;
   } catch {
     return false;
@@ -33,15 +32,15 @@ function admits(access: Access, token: string): boolean {
 }
 
 it('keeps tokens and limit when other settings are refused', () => {
-  const access = new Access(settings([FIRST], 600), '0.0.0.0', new FakeClock(), new Refusals());
+  const access = new Access(settings([FIRST], 600), '0.0.0.0', new FakeClock());
   expect(() => access.prepare(settings([], 0))).toThrow(/needs admin tokens/);
-  expect(access.rateLimitPerMinute).toBe(600);
+  expect(access.settings.rateLimitPerMinute).toBe(600);
   expect([admits(access, FIRST.token), admits(access, SECOND.token)]).toEqual([true, false]);
 });
 
 it('replaces both together', () => {
-  const access = new Access(settings([FIRST], 600), '0.0.0.0', new FakeClock(), new Refusals());
+  const access = new Access(settings([FIRST], 600), '0.0.0.0', new FakeClock());
   access.prepare(settings([SECOND], 30))();
-  expect(access.rateLimitPerMinute).toBe(30);
+  expect(access.settings.rateLimitPerMinute).toBe(30);
   expect([admits(access, FIRST.token), admits(access, SECOND.token)]).toEqual([false, true]);
 });

@@ -1,6 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { ExpensiveReads, PacedReads } from '../../../../src/api/guard/expensive-reads.ts';
-import type { Refusals } from '../../../../src/api/guard/refusals.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -58,7 +57,7 @@ it('an answer that fails fails for those who waited for it, and for no one later
 it('lets exports read for two seconds at once, and then for a share of the time', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const { stretches } = new ExpensiveReads({ add: () => {} } as unknown as Refusals);
+  const { stretches } = new ExpensiveReads({ refused: () => {} });
   let read = 0;
   const reading = (async () => {
     for (; read < 100; read += 1)
