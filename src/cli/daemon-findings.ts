@@ -2,8 +2,8 @@
 // fleet. Used by the doctor command. The daemon itself writes the sentences about the fleet.
 import type { HealthReasonBody, OverviewBody } from '../api/client/client-bodies.ts';
 import { type Finding, failed, ok, reasonFinding, warning } from '../domain/finding.ts';
-import { span } from '../domain/span.ts';
 import { observedWords } from '../domain/stops/stop.ts';
+import { span } from '../domain/words.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { VERSION } from '../platform/version.ts';
 import { ask } from './ask.ts';

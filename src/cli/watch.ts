@@ -2,7 +2,7 @@
 // pipe they follow each other. When the daemon goes away, its last answer stays, marked as stale, until it is back.
 import type { ApiClient } from '../api/client/client.ts';
 import { duration } from '../config/kinds.ts';
-import { span } from '../domain/span.ts';
+import { span } from '../domain/words.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { inLocale, type Style, sentenceLines, styleFor, USUAL_SIZE } from '../terminal/style.ts';
 import { widthOf } from '../terminal/width.ts';

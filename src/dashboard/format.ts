@@ -2,7 +2,7 @@
 // not look as if it went on.
 import chalk from 'chalk';
 import { percentDown } from '../domain/numbers.ts';
-import { span as timeSpan } from '../domain/span.ts';
+import { span as timeSpan } from '../domain/words.ts';
 import { abbreviated, type Cell, digitsOf, relativeTime, Style } from '../terminal/style.ts';
 
 export const NOTHING = '-';

@@ -1,16 +1,12 @@
 // Makes the next state of the dashboard from a state and an event. Pure. The session reads from the state what is to be
 // done (`job`, `exit`) and which data it needs (`sourcesOf`).
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
+import { acknowledgeChange } from '../changes/alerts.ts';
+import { cleanupChange } from '../changes/cleanup.ts';
+import { switchChange } from '../changes/configs.ts';
+import { resetChange, resumeChange } from '../changes/limits.ts';
+import { cancelChange, pollChange } from '../changes/triggers.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
-import {
-  acknowledgeChange,
-  cancelChange,
-  cleanupChange,
-  pollChange,
-  resetChange,
-  resumeChange,
-  switchChange,
-} from './changes.ts';
 import { nextHappening } from './hour.ts';
 import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';
 import { keysOf, type ListView, nextSort, pickedOf } from './lists.ts';
@@ -25,7 +21,7 @@ import {
   silenceQuestion,
 } from './questions.ts';
 import { type Event, hasStrip, type Proposal, type Question, type State, TAB_ORDER } from './state.ts';
-import { dismissQuestion, modeQuestion, releaseAllQuestion, releaseQuestion } from './stop-changes.ts';
+import { decisionQuestion, modeQuestion, releaseAllQuestion } from './stop-questions.ts';
 
 export function reduce(state: State, event: Event): State {
   switch (event.type) {
@@ -127,9 +123,11 @@ const COMMANDS: Record<Command, (state: State, key: string) => State> = {
   search: (state) => proposed(state, CARD_QUESTION),
   limit: (state) => onTask(state, limitQuestion),
   pause: (state) => onTask(state, pauseQuestion),
-  resume: (state) => onTask(state, resumeChange),
-  reset: (state) => onTask(state, resetChange),
-  switch: (state) => onPicked(state, 'configs', switchChange),
+  resume: (state) =>
+    onTask(state, (task, { pauses, generated_at }) => resumeChange(task, pauses, Date.parse(generated_at))),
+  reset: (state) =>
+    onTask(state, ({ task_type, concurrency }) => resetChange(task_type, concurrency.current)),
+  switch: (state) => onPicked(state, 'configs', (config) => switchChange(config, config.status !== 1)),
   interval: (state) => onPicked(state, 'configs', intervalQuestion),
   cancel: (state) => onPicked(state, 'triggers', cancelChange),
   poll: (state) => {
@@ -145,8 +143,8 @@ const COMMANDS: Record<Command, (state: State, key: string) => State> = {
   acknowledge: (state) => onPicked(state, 'alerts', acknowledgeChange),
   silence: (state) => onPicked(state, 'alerts', silenceQuestion),
   'stop-mode': (state) => proposed(state, modeQuestion(state.data.overview.body)),
-  release: (state) => onPicked(state, 'stops', releaseQuestion),
-  dismiss: (state) => onPicked(state, 'stops', dismissQuestion),
+  release: (state) => onPicked(state, 'stops', decisionQuestion('release')),
+  dismiss: (state) => onPicked(state, 'stops', decisionQuestion('dismiss')),
   'release-all': (state) => proposed(state, releaseAllQuestion(state.data.stops.body)),
   cleanup: (state) =>
     state.job !== null
@@ -166,7 +164,7 @@ const COMMANDS: Record<Command, (state: State, key: string) => State> = {
     if (refusal !== null) return noticed(closed, refusal);
     return {
       ...noticed(closed, 'waiting for the daemon ...', 'dim'),
-      job: async (client) => ({ type: 'done', text: await change.perform(client) }),
+      job: async (client) => ({ type: 'done', text: change.said((await change.perform(client)).body) }),
     };
   },
   refuse: (state) => {

@@ -1,6 +1,9 @@
 // The questions at the bottom of the screen, and the changes that answers become. A question keeps to what it was asked
-// about: lists go on moving while the answer is typed. Used by model.ts; stop-changes.ts has the questions about stops.
+// about: lists go on moving while the answer is typed. Used by model.ts; stop-questions.ts has the questions about stops.
 import type { AlertBody, ConfigBody, OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
+import { silenceChange } from '../changes/alerts.ts';
+import { intervalChange } from '../changes/configs.ts';
+import { limitChange, pauseChange } from '../changes/limits.ts';
 import { BadValue, duration, integer, type Kind } from '../config/kinds.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../domain/alerts/alert-silence.ts';
 import {
@@ -9,7 +12,6 @@ import {
   PAUSE_SECONDS_BOUNDS,
 } from '../domain/limits/operator-limits.ts';
 import { INTERVAL_SECONDS_BOUNDS } from '../domain/schedule/polling-config.ts';
-import { intervalChange, limitChange, pauseChange, silenceChange } from './changes.ts';
 import { seconds } from './format.ts';
 import type { Question, TypedAnswer } from './state.ts';
 
@@ -40,7 +42,11 @@ export function limitQuestion(task: TaskBody): Question {
 export function pauseQuestion(task: TaskBody, overview: OverviewBody): Question {
   const text = `Pause ${task.task_type} for how long (90s, ${seconds(DEFAULT_PAUSE_SECONDS)}, 2h):`;
   return numberQuestion(text, duration('s', PAUSE_SECONDS_BOUNDS), (length) =>
-    pauseChange(task, overview, length),
+    pauseChange(
+      { taskType: task.task_type, cards: task.scheduled_cards, seconds: length, reason: '' },
+      overview.pauses,
+      Date.parse(overview.generated_at),
+    ),
   );
 }
 

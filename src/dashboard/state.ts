@@ -1,8 +1,8 @@
 // The state of the dashboard and its events. model.ts makes the next state, the views show it.
 import type { ApiClient } from '../api/client/client.ts';
 import type * as bodies from '../api/client/client-bodies.ts';
+import type { PlannedChange } from '../changes/planned-change.ts';
 import type { TaskType } from '../domain/task-type.ts';
-import type { PlannedChange } from './changes.ts';
 
 /** In the order of Tab. The view of a card is not among those: it needs a card. */
 export const VIEWS = [

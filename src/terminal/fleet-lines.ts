@@ -3,7 +3,8 @@
 // instances. Shows what the API says.
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { countedText, observedWords, STOPS_COUNTED } from '../domain/stops/stop.ts';
-import { type Cell, cardCount, digitsOf, type Style, signed } from './style.ts';
+import { cardCount } from '../domain/words.ts';
+import { type Cell, digitsOf, type Style, signed } from './style.ts';
 
 /** A named fact. */
 export interface Fact {

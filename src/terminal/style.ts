@@ -3,7 +3,7 @@
 import type { ChalkInstance } from 'chalk';
 import type { Health } from '../domain/health.ts';
 import { percentDown } from '../domain/numbers.ts';
-import { span } from '../domain/span.ts';
+import { span } from '../domain/words.ts';
 import { plainText, type Toned, wordWrap } from './line.ts';
 import { loadWidths } from './width.ts';
 
@@ -223,11 +223,6 @@ export function commandLines(command: string | null, colour: Colour, style: Styl
 /** 1,024.25: all digits, grouped. */
 export function exactText(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 20 });
-}
-
-/** `1 card`, `12,345 cards`. */
-export function cardCount(cards: number): string {
-  return `${cards.toLocaleString('en-US')} ${cards === 1 ? 'card' : 'cards'}`;
 }
 
 /** `1, 2, 3`; of more than twenty, the number of the others. */

@@ -29,10 +29,11 @@ const MAY_IMPORT = table(`
   operations     -> store ports, domain, platform, type of engine
   api client     -> type of operations, domain, platform
   api            -> api client, operations, domain, platform
-  dashboard      -> api client, terminal, config, domain, platform
+  changes        -> type of api client, terminal, domain, platform
+  dashboard      -> api client, changes, terminal, config, domain, platform
   log-search     -> domain, platform
   terminal       -> type of api client, domain
-  cli            -> api client, terminal, log-search, dynamic dashboard, config, domain, platform
+  cli            -> api client, changes, terminal, log-search, dynamic dashboard, config, domain, platform
   wiring         -> everything
   main           -> wiring, cli, platform
 `);
@@ -41,7 +42,10 @@ const MAY_IMPORT = table(`
 const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^store\/(ports|sql|postgres|pglite|redis|memory)\//, 'store $1'],
   [/^api\/client\//, 'api client'],
-  [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|terminal|cli)\//, '$1'],
+  [
+    /^(domain|platform|config|gateway|engine|operations|api|changes|dashboard|log-search|terminal|cli)\//,
+    '$1',
+  ],
   [/^(wiring|serve|signals|reload|stores|(store|gateway)-commands|doctor|demo)\.ts$/, 'wiring'],
   [/^main\.ts$/, 'main'],
 ];

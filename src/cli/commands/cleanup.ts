@@ -6,6 +6,8 @@ import type {
   RetentionBody,
 } from '../../api/client/client-bodies.ts';
 import type { Answer } from '../../api/client/client-calls.ts';
+import { cleanupChange } from '../../changes/cleanup.ts';
+import { planLines } from '../../changes/planned-change.ts';
 import { integer, text } from '../../config/kinds.ts';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../platform/exit-codes.ts';
@@ -171,7 +173,11 @@ const run = defineCommand({
     { flags: '-v, --verbose', doc: 'print the result even without a terminal' },
   ],
   run: async (context, { options }) => {
-    await confirm(context, () => planOf(context), options);
+    const plan = async () => {
+      const { body } = await ask(context, 'counting', (client) => client.cleanupPreview());
+      return planLines(cleanupChange(body));
+    };
+    await confirm(context, plan, options);
     const begun = await ask(context, 'starting the cleanup', (client) => client.triggerCleanup());
     if (options.wait !== true) {
       return printAnswer(context, begun, ({ run_id }) => `${run_id}\n`);
@@ -180,15 +186,6 @@ const run = defineCommand({
     return showResult(context, runId, await waitFor(context, runId), options.verbose === true);
   },
 });
-
-async function planOf(context: CommandContext): Promise<string[]> {
-  const { body } = await ask(context, 'counting', (client) => client.cleanupPreview());
-  const lines = body.items.map(
-    ({ target, retention_days: days, rows, estimated }) =>
-      `  ${target}: ${estimated ? 'about ' : ''}${rows.toLocaleString('en-US')} rows older than ${days} days`,
-  );
-  return [`Remove ${body.total_rows.toLocaleString('en-US')} expired rows permanently:`, ...lines];
-}
 
 function waitFor(context: CommandContext, runId: string): Promise<Answer<CleanupProgressBody>> {
   const bar = new ProgressBar(context.io, 'cleaning');

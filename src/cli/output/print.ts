@@ -2,14 +2,16 @@
 // item a line, or a table. Every reading command ends here: what prints a whole answer returns the exit code. Long output
 // is written as its reader takes it. What a command has changed is reported on stderr, because an answer has only the new
 // values.
+
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ItemsBody, PageBody } from '../../api/client/client-bodies.ts';
 import type { Answer } from '../../api/client/client-calls.ts';
+import { cardCount } from '../../domain/words.ts';
 import { EXIT_OK } from '../../platform/exit-codes.ts';
 import { plainText } from '../../terminal/line.ts';
 import { valueText } from '../../terminal/reports/change-text.ts';
-import { cardCount, inLocale, type Style, sentenceLines, styleFor } from '../../terminal/style.ts';
+import { inLocale, type Style, sentenceLines, styleFor } from '../../terminal/style.ts';
 import { ofItems, textOf } from '../../terminal/table.ts';
 import type { CommandContext, Io } from '../command.ts';
 

@@ -1,7 +1,7 @@
 // Progress of long work on stderr, only on a terminal: a bar with percent and time left, drawn over itself. It never goes
 // back, and it never wraps, because a wrapped line cannot be drawn over.
 
-import { span } from '../../domain/span.ts';
+import { span } from '../../domain/words.ts';
 import { inLocale, USUAL_SIZE } from '../../terminal/style.ts';
 import type { Io } from '../command.ts';
 

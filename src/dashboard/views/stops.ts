@@ -1,5 +1,6 @@
 // The view of stops: the mode with the command that changes it, the budget, what waits, and a list of the stops that an
 // operator decides about.
+
 import type { OverviewBody } from '../../api/client/client-bodies.ts';
 import {
   countedText,
@@ -7,7 +8,8 @@ import {
   STOPS_COUNTED,
   UNCONFIRMED_STOPS_COUNTED,
 } from '../../domain/stops/stop.ts';
-import { cardCount, signed } from '../../terminal/style.ts';
+import { cardCount } from '../../domain/words.ts';
+import { signed } from '../../terminal/style.ts';
 import { count, counted } from '../format.ts';
 import { fact, gaugeSpans, hint, type Line, missing, plain, type Room, type Span, span } from '../layout.ts';
 import type { Part, ViewProps } from '../part.tsx';

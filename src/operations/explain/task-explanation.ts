@@ -9,6 +9,7 @@ import { misfitOf, type PollingConfig } from '../../domain/schedule/polling-conf
 import { schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
+import { countWords, spanWords } from '../../domain/words.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
 import { type CardSchedule, dueMsOf, ringOf } from '../cards/card-schedule.ts';
@@ -19,7 +20,6 @@ import type { InterfaceReport } from '../health/health-report.ts';
 import { doubtWords } from '../health/reading-reasons.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
 import type { InitReport } from '../schedule/schedule-report.ts';
-import { countWords, spanWords } from '../span-words.ts';
 import type { PollingState, TaskExplanation } from './explanation-report.ts';
 
 export interface TaskFacts extends CardSchedule {

@@ -4,12 +4,11 @@
 // a backlog, a higher limit cannot.
 import { groupBy } from '../../domain/group-by.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
-import { span } from '../../domain/span.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import { countWords, span } from '../../domain/words.ts';
 import { camelKeys } from '../../platform/snake-keys.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { AuditRecord } from '../../store/ports/records/audit-records.ts';
-import { countWords } from '../span-words.ts';
 import type { HealthReason, ReasonCode } from './health-report.ts';
 
 export type RecordedChange = Pick<

@@ -2,12 +2,12 @@
 // background, and only while there is such a reason; without the stores a reason has no such words.
 
 import { groupBy } from '../../domain/group-by.ts';
+import { spanWords } from '../../domain/words.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { OperationMeans } from '../means.ts';
 import { PatientReading } from '../patient-reading.ts';
-import { spanWords } from '../span-words.ts';
 import type { UndoOperations } from '../undo.ts';
 import {
   changeBefore,

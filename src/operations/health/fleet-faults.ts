@@ -3,10 +3,10 @@
 // and instances that differ. Redis dates schedule and leases; PostgreSQL dates readings when the clocks differ. Used by operations.ts for the
 // fleet's health and by the doctor.
 import { groupBy } from '../../domain/group-by.ts';
+import { countWords, spanWords } from '../../domain/words.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { LockHolder, RecordStore } from '../../store/ports/records/record-store.ts';
-import { countWords, spanWords } from '../span-words.ts';
 import type { Cause } from './health-report.ts';
 import type { StopFigures } from './stop-figures.ts';
 

@@ -15,10 +15,10 @@ import {
 import { percentDown } from '../../domain/numbers.ts';
 import { carrierWords, type FailingCarrier } from '../../domain/results/carrier-polls.ts';
 import type { TaskType } from '../../domain/task-type.ts';
+import { countWords, spanWords } from '../../domain/words.ts';
 import { dateOf } from '../date-of.ts';
 import { type PaceNeed, paceShortText } from '../limits/capacity.ts';
 import type { LimitAdvice, PauseReport } from '../limits/limits-report.ts';
-import { countWords, spanWords } from '../span-words.ts';
 import { type FleetState, fleetFaults } from './fleet-faults.ts';
 import { breakerWords } from './gateway-report.ts';
 import type { Cause, HealthReason, InterfaceReport } from './health-report.ts';

@@ -8,8 +8,8 @@
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import { percentDown, roundedMb } from '../../domain/numbers.ts';
 import type { StopMode } from '../../domain/stops/stop.ts';
+import { spanWords } from '../../domain/words.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
-import { spanWords } from '../span-words.ts';
 import type { Cause } from './health-report.ts';
 
 /** Readings of usage in the last seconds, or in five minutes where these are few. */

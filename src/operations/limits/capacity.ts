@@ -10,8 +10,8 @@ import { callsIn, countsCalls, eachWords, rateWords, unitOf } from '../../domain
 import { percentDown, rounded, sum } from '../../domain/numbers.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { TASK_TYPES, TASKS } from '../../domain/task-type.ts';
+import { countWords, spanWords } from '../../domain/words.ts';
 import type { PaceLimit, PaceState } from '../../store/ports/live/pace.ts';
-import { countWords, spanWords } from '../span-words.ts';
 import type { CapacityReport } from './limits-report.ts';
 
 export interface CapacityInputs {

@@ -1,8 +1,8 @@
 // Why a card is or is not polled, as lines: `cardpoll explain` prints them, and the dashboard shows them.
 import type { ExplanationBody } from '../../api/client/client-bodies.ts';
 import { roundedMb } from '../../domain/numbers.ts';
-import { span } from '../../domain/span.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
+import { span } from '../../domain/words.ts';
 import type { Toned } from '../line.ts';
 import { type Colour, INDENT, type Sign, type Style, sentenceLines, signed } from '../style.ts';
 import { offersRealname } from './card-fields.ts';

@@ -124,9 +124,7 @@ describe('the mode', () => {
     const no = await run(argv, asked('n\n'));
     expect([no.code, no.stderr.replaceAll(/\s+/g, ' ')]).toEqual([
       1,
-      expect.stringMatching(
-        /Set the mode of stops to enforce; it is observe now\..*grow by 2048 MB an hour, before by 2;/,
-      ),
+      expect.stringMatching(/Mode of stops: observe -> enforce\..*grow by 2048 MB an hour, before by 2;/),
     ]);
     expect((await run(argv)).code, 'no terminal').toBe(64);
     expect((await run([...argv, '--dry-run'])).stdout).toContain('This accepts a jump');
@@ -169,10 +167,10 @@ describe.each([
 
   it('asks before it decides about all', async () => {
     const no = await run(argv('--all'), asked('n\n'));
-    expect([no.code, no.stderr]).toEqual([1, expect.stringContaining('all held stops: 4.')]);
+    expect([no.code, no.stderr]).toEqual([1, expect.stringContaining(`All held stops, 4: held -> ${done}.`)]);
     expect((await run(argv('--all'))).code, 'no terminal').toBe(64);
-    expect((await run(argv('--all', '--dry-run'))).stdout).toContain('all held stops: 4.');
-    expect((await run(argv('2', '--dry-run'))).stdout).toContain('the held stops of 1 card.');
+    expect((await run(argv('--all', '--dry-run'))).stdout).toContain(`All held stops, 4: held -> ${done}.`);
+    expect((await run(argv('2', '--dry-run'))).stdout).toContain(`Stop of card 2: held -> ${done}.`);
     expect(Object.values(await states())).toEqual(['held', 'held', 'held', 'held']);
     expect((await run(argv('--all'), asked('y\n'))).stdout).toMatch(new RegExp(`${done} +4`));
     expect((await run(argv('--all', '--yes'))).stdout).toMatch(new RegExp(`^${done} +0\nnot held +-\n$`));

@@ -40,6 +40,8 @@ function readings(line: string): unknown {
   return line.includes('/preview') ? { matching: 100_000, estimated: true } : null;
 }
 
+const changed = ({ line }: { line: string }) => !line.startsWith('GET');
+
 describe('requests', () => {
   it.each([
     [['configs', 'enable', '3'], 'PUT /api/admin/polling-configs/3', { status: 1 }, CONFIG],
@@ -153,7 +155,6 @@ describe('asking first', () => {
       const answer = request.line.includes('/tasks') ? { items } : readings(request.line);
       json(answer ?? (isLimit ? LIMIT : CONFIG))(request, response);
     });
-  const changed = ({ line }: { line: string }) => !line.startsWith('GET');
   const fast = ['configs', 'set', '3', '--interval-seconds', '1'];
   const create = ['configs', 'create', '--name', 'Fast', '--task', 'carddata', '--interval-seconds', '1'];
 
@@ -251,7 +252,9 @@ describe('asking first', () => {
     expect(requests.filter(changed)).toEqual([]);
     const plan = await cli(['concurrency', 'set', 'realname', '100000', '--dry-run'], { env });
     expect(plan).toMatchObject({ code: 0 });
-    expect(plan.stdout).toContain('100 -> 100,000.\nThe polling configs need 278 polls a second;');
+    expect(plan.stdout).toContain(
+      '100 -> 100,000.\nFor 1,000,000 cards, on every instance within a second.\nThe polling configs need 278 polls a second;',
+    );
   });
 
   it.each([
@@ -391,9 +394,9 @@ describe('pause and resume', () => {
       const { env, requests } = await daemonThatSays(json({ items: [] }));
       expect(await cli(['pause', ...types, '--for', '10m'], { env })).toMatchObject({
         code: 64,
-        stderr: expect.stringContaining('polling of all task types is paused for 10m, on every instance'),
+        stderr: expect.stringContaining('Pause all task types for 10m, on every instance.'),
       });
-      expect(requests).toEqual([]);
+      expect(requests.filter(changed)).toEqual([]);
     },
   );
 
@@ -403,9 +406,12 @@ describe('pause and resume', () => {
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout:
-        'polling of task type package is paused for 1h, on every instance\nno card is stopped or resumed meanwhile\n',
+        'Pause package for 1h, on every instance.\n' +
+        'No card is polled for it meanwhile, manual triggers included.\n' +
+        'Calls in flight end. What falls due waits in the queue.\n' +
+        'No card is stopped or resumed meanwhile.\n',
     });
-    expect(requests).toEqual([]);
+    expect(requests.filter(changed)).toEqual([]);
   });
 
   it('says which pause of another operator it replaces: that one may have been longer', async () => {
@@ -417,7 +423,7 @@ describe('pause and resume', () => {
     });
     expect(await cli(['pause', 'realname', '--for', '10s'], { env })).toMatchObject({
       code: 0,
-      stderr: 'realname: replaces the pause by anna until 2026-11-21T12:00:00.000Z: gateway maintenance\n',
+      stderr: 'realname: replaces the pause of anna, else over in 2h: gateway maintenance\n',
     });
   });
 

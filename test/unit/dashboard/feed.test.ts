@@ -4,26 +4,14 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { ApiClient } from '../../../src/api/client/client.ts';
-import {
-  cancelChange,
-  cleanupChange,
-  intervalChange,
-  limitChange,
-  type PlannedChange,
-  pauseChange,
-  pollChange,
-  resetChange,
-  resumeChange,
-  switchChange,
-} from '../../../src/dashboard/changes.ts';
+import { cleanupChange } from '../../../src/changes/cleanup.ts';
+import { intervalChange, switchChange } from '../../../src/changes/configs.ts';
+import { limitChange, pauseChange, resetChange, resumeChange } from '../../../src/changes/limits.ts';
+import type { PlannedChange } from '../../../src/changes/planned-change.ts';
+import { cancelChange, pollChange } from '../../../src/changes/triggers.ts';
 import { SnapshotFeed, type Wish } from '../../../src/dashboard/snapshot-feed.ts';
 import type { Event, Proposal } from '../../../src/dashboard/state.ts';
-import {
-  dismissQuestion,
-  modeQuestion,
-  releaseAllQuestion,
-  releaseQuestion,
-} from '../../../src/dashboard/stop-changes.ts';
+import { decisionQuestion, modeQuestion, releaseAllQuestion } from '../../../src/dashboard/stop-questions.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CONFIG } from '../cli/bodies.ts';
@@ -156,12 +144,10 @@ it.each([
 const [task] = CALM.tasks;
 if (task === undefined) throw new Error('the fixture has task types');
 
-const PAUSED = {
-  ...CALM,
-  pauses: (troubledState().data.overview.body?.pauses ?? []).filter(
-    ({ task_type }) => task_type === 'realname',
-  ),
-};
+const pauses = (troubledState().data.overview.body?.pauses ?? []).filter(
+  ({ task_type }) => task_type === 'realname',
+);
+const PAUSE = { taskType: 'realname', cards: null, seconds: 90, reason: '' } as const;
 
 it('says that less stays in force only where it does', () => {
   const reduced = { ...task, effective_concurrency: 50 };
@@ -180,20 +166,24 @@ function changeOf(proposal: Proposal): PlannedChange {
   return answer;
 }
 
+async function outcomeOf(change: PlannedChange, client: ApiClient): Promise<string> {
+  return change.said((await change.perform(client)).body);
+}
+
 it.each<[Proposal, string, unknown]>([
   [limitChange(task, 150), 'PUT /polling-concurrency/realname', { max_concurrency: 150 }],
-  [resetChange(task), 'POST /polling-concurrency/reset', { task_type: 'realname' }],
-  [pauseChange(task, CALM, 90), 'POST /polling-pauses', { task_type: 'realname', seconds: 90, reason: '' }],
-  [resumeChange(task, PAUSED), 'DELETE /polling-pauses?task_type=realname', null],
-  [switchChange(CONFIG), 'PUT /polling-configs/3', { status: 0 }],
-  [switchChange({ ...CONFIG, status: 0 }), 'PUT /polling-configs/3', { status: 1 }],
+  [resetChange('realname', 3), 'POST /polling-concurrency/reset', { task_type: 'realname' }],
+  [pauseChange(PAUSE, [], 0), 'POST /polling-pauses', { task_type: 'realname', seconds: 90, reason: '' }],
+  [resumeChange(task, pauses, 0), 'DELETE /polling-pauses?task_type=realname', null],
+  [switchChange(CONFIG, false), 'PUT /polling-configs/3', { status: 0 }],
+  [switchChange({ ...CONFIG, status: 0 }, true), 'PUT /polling-configs/3', { status: 1 }],
   [intervalChange(CONFIG, 900), 'PUT /polling-configs/3', { interval_seconds: 900 }],
   [cancelChange(TRIGGER), 'POST /polling-manual-trigger/cancel', { trigger_id: TRIGGER.trigger_id }],
   [pollChange('package', 42), 'POST /polling-manual-trigger/single', { card_id: 42, task_type: 'package' }],
   [cleanupChange({ items: [], total_rows: 0 }), 'POST /data-cleanup/trigger', null],
   [modeQuestion(CALM), 'PUT /stops/mode', { mode: 'observe', reason: 'checked' }],
-  [releaseQuestion(STOP), 'POST /stops/release', { card_ids: [STOP.card_id], reason: 'checked' }],
-  [dismissQuestion(STOP), 'POST /stops/dismiss', { card_ids: [STOP.card_id], reason: 'checked' }],
+  [decisionQuestion('release')(STOP), 'POST /stops/release', { card_ids: [STOP.card_id], reason: 'checked' }],
+  [decisionQuestion('dismiss')(STOP), 'POST /stops/dismiss', { card_ids: [STOP.card_id], reason: 'checked' }],
   [releaseAllQuestion(stopsBody('held', STOP)), 'POST /stops/release', { all: true, reason: 'checked' }],
 ])('%j is carried out by %s', async (proposal, line, body) => {
   const seen: [string, unknown][] = [];
@@ -212,12 +202,12 @@ it.each<[Proposal, string, unknown]>([
     };
     response.end(JSON.stringify(whole));
   });
-  expect(await changeOf(proposal).perform(client)).toMatch(/\w+/);
+  expect(await outcomeOf(changeOf(proposal), client)).toMatch(/\w+/);
   expect(seen).toEqual([[line, body]]);
 });
 
 it('says that a stop was decided about meanwhile', async () => {
   const { client } = await clientOf((_, response) => response.end('{"dismissed": 0, "not_held": [42]}'));
-  const change = changeOf(dismissQuestion(STOP));
-  expect(await change.perform(client)).toBe('the stop of card 42 was not held any more');
+  const change = changeOf(decisionQuestion('dismiss')(STOP));
+  expect(await outcomeOf(change, client)).toBe('the stop of card 42 was not held any more');
 });

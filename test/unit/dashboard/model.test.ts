@@ -38,7 +38,14 @@ const NO_CLIENT = {} as ApiClient;
 
 /** Confirming needs no daemon: the result is the title. */
 function withOutcome({ confirm, ...state }: State): State {
-  return { ...state, confirm: confirm && { ...confirm, perform: async () => confirm.title } };
+  return {
+    ...state,
+    confirm: confirm && {
+      ...confirm,
+      perform: async () => ({ body: null, text: '' }),
+      said: () => confirm.title,
+    },
+  };
 }
 
 const LAST = TASK_TYPES.at(-1) as TaskType;
@@ -300,9 +307,19 @@ describe('actions', () => {
       calmState({ view: 'task' }),
       ['P', ...'10m', 'return'],
       {
-        title: 'Pause realname for 10m',
+        title: 'Pause realname for 10m, on every instance',
         command: 'cardpoll pause realname --for 600s',
         effects: /1,000,000 cards/,
+      },
+    ],
+    [
+      'a pause of the task type that stops cards',
+      calmState({ view: 'task', taskType: 'package' }),
+      ['P', ...'10m', 'return'],
+      {
+        title: 'Pause package for 10m, on every instance',
+        command: 'cardpoll pause package --for 600s',
+        effects: /No card is stopped or resumed meanwhile/,
       },
     ],
     [
@@ -317,7 +334,7 @@ describe('actions', () => {
       ),
       ['P', ...'10m', 'return'],
       {
-        title: 'Pause realname for 10m',
+        title: 'Pause realname for 10m, on every instance',
         command: 'cardpoll pause realname --for 600s',
         effects: /Replaces the pause of .*, else over in 7d/,
       },
@@ -335,7 +352,7 @@ describe('actions', () => {
       {
         title: `Config 3 "${CONFIG.name}": enabled -> disabled`,
         command: 'cardpoll configs disable 3',
-        effects: /1,000,000 cards are no longer polled/,
+        effects: /1,000,000 cards are not polled for carddata until it is enabled again/,
       },
     ],
     [
@@ -345,7 +362,7 @@ describe('actions', () => {
       {
         title: `Interval of config 3 "${CONFIG.name}": 30m -> 15m`,
         command: 'cardpoll configs set 3 --interval-seconds 900',
-        effects: /556\/s -> 1,111\/s/,
+        effects: /556 polls a second -> 1,111 polls a second/,
       },
     ],
     [
@@ -415,7 +432,7 @@ describe('actions', () => {
       {
         title: 'Mode of stops: observe -> enforce',
         command: "cardpoll stops mode enforce --reason 'right'",
-        effects: /within the budget.* accepts the jump/,
+        effects: /within the budget.* accepts a jump of the readings as right: /,
       },
     ],
     [
@@ -435,7 +452,7 @@ describe('actions', () => {
       {
         title: 'Stop of card 42: held -> dismissed',
         command: "cardpoll stops dismiss 42 --reason 'test card'",
-        effects: /It is not stopped in 2026-11/,
+        effects: /in 2026-11.* not stopped in that month/,
       },
     ],
     [
@@ -469,7 +486,7 @@ describe('actions', () => {
     expect(counting.confirm).toBeNull();
     const cleanupPreview = async () => ({ body: { items: [], total_rows: 5 } });
     const planned = (await counting.job?.({ cleanupPreview } as unknown as ApiClient)) as Event;
-    const plan = { title: 'Remove 5 rows that have expired, for good; no card', effects: [] };
+    const plan = { title: 'Remove 5 expired rows permanently; no card', effects: [] };
     expect(reduce(counting, planned)).toMatchObject({ confirm: plan, job: null });
     // It came late: somebody types, and the y is meant for something else.
     expect(reduce(press(counting, '/'), planned)).toMatchObject({

@@ -11,8 +11,8 @@ import {
 } from '../../../domain/alerts/alert-rule.ts';
 import { WEBHOOK_FORMATS } from '../../../domain/alerts/webhook-format.ts';
 import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
-import { span } from '../../../domain/span.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
+import { span } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_OK } from '../../../platform/exit-codes.ts';
 import { conditionText, ruleFields, ruleTable } from '../../../terminal/reports/alert-tables.ts';

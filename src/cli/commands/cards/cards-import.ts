@@ -1,15 +1,16 @@
 // `cardpoll cards import`: imports cards from a file or standard input. A file is tried first: the cards that it changes are
 // kept as they are, and it asks before it puts running cards over their package or writes ICCIDs that may be wrong. Standard
 // input can be read only once, so neither happens, and the daemon ends such an import instead. Ctrl-C ends the file after the row
-// that is being sent, so that the daemon can still report what it has kept.
+
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
 import { DOUBTFUL_ICCIDS, TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card.ts';
+// that is being sent, so that the daemon can still report what it has kept.
+import { cardCount } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_BAD_DATA, EXIT_OK } from '../../../platform/exit-codes.ts';
 import { plainText } from '../../../terminal/line.ts';
-import { cardCount } from '../../../terminal/style.ts';
 import { fieldList } from '../../../terminal/table.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { STANDARD_INPUT, sendLines } from '../../import-source.ts';

@@ -1,13 +1,15 @@
 // `cardpoll cards`: shows, stops and resumes one card; lists and exports cards in id order, one page or all of them.
 // cards-import.ts imports cards.
+
 import type { ApiClient } from '../../../api/client/client.ts';
 import type { CardListBody, CardQuery, OrderedStopBody } from '../../../api/client/client-bodies.ts';
 import { integer, oneOf, text } from '../../../config/kinds.ts';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { LIST_LIMIT_BOUNDS } from '../../../domain/page.ts';
+import { cardCount } from '../../../domain/words.ts';
 import { EXIT_OK } from '../../../platform/exit-codes.ts';
 import { cardFields, cardTable } from '../../../terminal/reports/card-fields.ts';
-import { cardCount, type Style } from '../../../terminal/style.ts';
+import type { Style } from '../../../terminal/style.ts';
 import { fieldList } from '../../../terminal/table.ts';
 import { ask, showAnswer } from '../../ask.ts';
 import {

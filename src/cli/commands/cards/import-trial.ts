@@ -1,6 +1,7 @@
 // The trial of a file before it is imported: the cards that it changes are kept as they were, and it asks before it puts
 // running cards over their package, or writes ICCIDs that may be wrong. Used by cards-import.ts. The trial reads the whole file, as
 // the import does after it.
+
 import { randomBytes } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
@@ -8,10 +9,10 @@ import { basename, join, resolve } from 'node:path';
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import { stateHome } from '../../../config/load-config.ts';
 import { acceptedAfter, areDoubtful } from '../../../domain/cards/card.ts';
+import { cardCount } from '../../../domain/words.ts';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
 import { shellWord } from '../../../platform/shell-word.ts';
 import { plainText } from '../../../terminal/line.ts';
-import { cardCount } from '../../../terminal/style.ts';
 import type { CommandContext, Io } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';
 import { sendLines } from '../../import-source.ts';

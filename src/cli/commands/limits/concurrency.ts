@@ -1,5 +1,7 @@
 // `cardpoll concurrency`: limits per task type, the limits in force, and advice (output/reports/concurrency-advice.ts).
 import type { ConcurrencyBody, ResetBody } from '../../../api/client/client-bodies.ts';
+import { resetChange } from '../../../changes/limits.ts';
+import { planLines } from '../../../changes/planned-change.ts';
 import { integer, oneOf } from '../../../config/kinds.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/operator-limits.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
@@ -61,7 +63,7 @@ const reset = defineCommand({
   arguments: [TASK_TYPE],
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [taskType], options }) => {
-    await confirm(context, () => resetPlan(context, taskType), options);
+    await confirm(context, async () => planLines(await plannedReset(context, taskType)), options);
     return showAnswer(context, 'resetting', (client) => client.resetConcurrency(taskType), ofOne(resetTable));
   },
 });
@@ -72,13 +74,9 @@ const resetTable = listTable<ResetBody>((style) => [
   { header: 'NOW', cell: (row) => style.number(row.current) },
 ]);
 
-async function resetPlan(context: CommandContext, taskType: TaskType): Promise<string[]> {
+async function plannedReset(context: CommandContext, taskType: TaskType) {
   const { body } = await ask(context, 'reading limits', (client) => client.concurrency());
-  const running = body.items.find((item) => item.task_type === taskType)?.current ?? 0;
-  return [
-    `Reset the running count of ${taskType}: ${running} -> 0.`,
-    'Workers that still run one of these tasks lose their claim: its result is dropped and the card is polled again.',
-  ];
+  return resetChange(taskType, body.items.find((item) => item.task_type === taskType)?.current ?? 0);
 }
 
 const advise = defineCommand({

@@ -1,12 +1,14 @@
 // Asks before a change demands far more than can be polled, or sends the gateway far more calls: a new limit, and a polling
 // config that is created, changed or enabled. Compares demand and capacity.
 import type { ConfigBody, TaskBody } from '../../../api/client/client-bodies.ts';
+import { ASSUMED_MS, BACKLOG, isFarOver, perSecondAt, pollRate, roomText } from '../../../changes/demand.ts';
+import { limitChange, starves } from '../../../changes/limits.ts';
+import { planLines } from '../../../changes/planned-change.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/operator-limits.ts';
-import { span } from '../../../domain/span.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
+import { cardCount, grouped, span } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { selectionText } from '../../../terminal/reports/config-tables.ts';
-import { cardCount, digitsOf } from '../../../terminal/style.ts';
 import { ask } from '../../ask.ts';
 import type { CommandContext } from '../../command.ts';
 import { type ConfirmOptions, confirmIf } from '../../confirm.ts';
@@ -14,8 +16,6 @@ import { everyItem } from '../../named.ts';
 
 /** A limit that is raised further at once sends the gateway more calls than anyone has seen it handle. */
 const MOST_TIMES_RAISED = 10;
-
-const BACKLOG = 'A backlog will grow, and cards will be polled less often than configured.';
 
 /** What a change would do, and whether that is to be asked about. */
 export interface DemandPlan {
@@ -47,21 +47,16 @@ export async function confirmLimit(
 }
 
 export async function limitPlan(context: CommandContext, task: TaskBody, limit: number): Promise<DemandPlan> {
-  const { task_type, demand_per_second: demand, concurrency, scheduled_cards } = task;
-  const before = concurrency.max;
-  const starves = limit < before && isFarOver(demand, roomOf(task, limit));
+  const { task_type, demand_per_second: demand, concurrency } = task;
   const isNeeded = demand >= perSecondAt(task, limit) / 2;
   const former = (await valuesOfAnHourAgo(context, 'concurrency.set')).get(`task_type ${task_type}`);
-  const lowest = Math.min(before, Number(former?.max_concurrency ?? before));
+  const lowest = Math.min(concurrency.max, Number(former?.max_concurrency ?? concurrency.max));
   const floods = limit > MOST_TIMES_RAISED * Math.max(lowest, DEFAULT_MAX_CONCURRENCY) && !isNeeded;
-  const number = (value: number) => value.toLocaleString('en-US');
   const lines = [
-    `Set the limit of ${task_type}, with ${cardCount(scheduled_cards)}: ${number(before)} -> ${number(limit)}.`,
-    `The polling configs need ${rate(demand)}; ${roomText(task, limit)}.`,
-    ...(starves ? [BACKLOG] : []),
-    ...(floods ? [`The gateway may get ${number(limit)} calls at a time.`] : []),
+    ...planLines(limitChange(task, limit)),
+    ...(floods ? [`The gateway may get ${grouped(limit)} calls at a time.`] : []),
   ];
-  return { isDrastic: starves || floods, lines };
+  return { isDrastic: starves(task, limit) || floods, lines };
 }
 
 /**
@@ -81,47 +76,6 @@ type Values = Readonly<Record<string, unknown>>;
 
 function intervalIn(former: Values | undefined): { interval_seconds?: number } {
   return typeof former?.interval_seconds === 'number' ? { interval_seconds: former.interval_seconds } : {};
-}
-
-type Measured = Pick<TaskBody, 'capacity' | 'effective_concurrency' | 'avg_duration_ms_10s'>;
-
-/** Assumed duration of a poll before one was measured. */
-const ASSUMED_MS = 100;
-/** Up to this multiple of what a limit allows, the measurement may be off. */
-const FAR_OVER = 2;
-
-/** @returns polls a second that the limit and the rate limits allow. */
-function roomOf(task: Measured, limit: number): number {
-  const { capacity_per_second: measured, bound_by } = task.capacity;
-  const allowed = bound_by === 'rate_limits' && measured !== null ? measured : Number.POSITIVE_INFINITY;
-  return Math.min(allowed, perSecondAt(task, limit));
-}
-
-/** @returns polls a second that the limit allows, without rate limits. */
-function perSecondAt(
-  { capacity, effective_concurrency, avg_duration_ms_10s }: Measured,
-  limit: number,
-): number {
-  const { capacity_per_second: measured, bound_by } = capacity;
-  if (measured === null) return (limit * 1000) / ASSUMED_MS;
-  // What the rate limits allow does not show how long a poll takes.
-  if (bound_by === 'rate_limits') return (limit * 1000) / (avg_duration_ms_10s ?? ASSUMED_MS);
-  return (limit * measured) / Math.max(1, effective_concurrency);
-}
-
-function isFarOver(demandPerSecond: number, room: number): boolean {
-  return demandPerSecond > FAR_OVER * room;
-}
-
-/** `a limit of 100 allows about 1,000 polls a second (assuming 100 ms a poll)`. */
-function roomText(task: Measured, limit: number): string {
-  const assumed = task.capacity.capacity_per_second === null ? ` (assuming ${ASSUMED_MS} ms a poll)` : '';
-  return `a limit of ${limit.toLocaleString('en-US')} allows about ${rate(roomOf(task, limit))}${assumed}`;
-}
-
-/** `1,000 polls a second`, with digits after the point below ten. */
-function rate(perSecond: number): string {
-  return `${perSecond.toLocaleString('en-US', { maximumFractionDigits: digitsOf(perSecond) })} polls a second`;
 }
 
 type Planned = Pick<
@@ -179,21 +133,21 @@ export async function configPlan(
   const cards = (sameCards ? before.members : null) ?? (await cardsOf(context, after));
   const demand = others + demandOf(after, cards);
   const limit = task.effective_concurrency;
-  const starves = demand > now && isFarOver(demand, roomOf(task, limit));
+  const isStarving = demand > now && isFarOver(demand, task, limit);
   const isFaster = before?.status === 1 && after.interval_seconds < before.interval_seconds;
   const floods =
     isFaster && demand > MOST_TIMES_RAISED * Math.min(now, anHourAgo) && demand > USUAL_PER_SECOND;
   const what = before === null ? 'Create' : 'Change';
   const lines = [
     `${what} polling config "${after.name}": ${task.task_type}, ${selectionText(after)}, every ${span(after.interval_seconds)}.`,
-    `With up to ${cardCount(cards)}, ${task.task_type} needs ${rate(demand)} (now: ${rate(now)}); ` +
+    `With up to ${cardCount(cards)}, ${task.task_type} needs ${pollRate(demand)} (now: ${pollRate(now)}); ` +
       `${roomText(task, limit)}.`,
-    ...(starves ? [BACKLOG] : []),
-    ...(floods && !starves
+    ...(isStarving ? [BACKLOG] : []),
+    ...(floods && !isStarving
       ? [`The gateway gets more than ${MOST_TIMES_RAISED} times the calls of an hour ago.`]
       : []),
   ];
-  return { isDrastic: starves || floods, lines };
+  return { isDrastic: isStarving || floods, lines };
 }
 
 /** All cards of the carrier: how many of them are verified changes with every poll. */

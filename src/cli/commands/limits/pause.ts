@@ -1,6 +1,8 @@
 // `cardpoll pause` and `cardpoll resume`: pause polling, for example during gateway maintenance, and resume it. A pause of all task
 // types is fleet-wide, so it asks first.
 import type { PauseBody } from '../../../api/client/client-bodies.ts';
+import { pauseChange, pauseText, replacedBy } from '../../../changes/limits.ts';
+import { planLines } from '../../../changes/planned-change.ts';
 import { duration, oneOf, text } from '../../../config/kinds.ts';
 import {
   DEFAULT_PAUSE_SECONDS,
@@ -8,12 +10,12 @@ import {
   PAUSE_SECONDS_BOUNDS,
   type Pausable,
 } from '../../../domain/limits/operator-limits.ts';
-import { span } from '../../../domain/span.ts';
+import { span } from '../../../domain/words.ts';
 import { EXIT_OK } from '../../../platform/exit-codes.ts';
 import { plainText } from '../../../terminal/line.ts';
 import { listTable, ofItems } from '../../../terminal/table.ts';
 import { ask } from '../../ask.ts';
-import { type ArgumentSpec, defineCommand, type Io } from '../../command.ts';
+import { type ArgumentSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirmIf } from '../../confirm.ts';
 import { printAnswer } from '../../output/print.ts';
 
@@ -45,32 +47,18 @@ export const pause = defineCommand({
     ...CONFIRM_OPTIONS,
   ],
   run: async (context, { args: [taskType = ALL], options }) => {
-    await confirmIf(taskType === ALL, context, planOf(taskType, options.for), options);
-    const [before, answer] = await ask(context, 'pausing', async (client) => [
-      (await client.pauses()).body.items,
-      await client.pause(taskType, options.for, options.reason),
-    ]);
-    for (const { task_type } of answer.body.items) sayReplaced(context.io, before, task_type);
+    const order = { taskType, cards: null, seconds: options.for, reason: options.reason };
+    const { clock, stderr } = context.io;
+    const { body: before } = await ask(context, 'reading pauses', (client) => client.pauses());
+    const change = pauseChange(order, before.items, clock.now());
+    await confirmIf(taskType === ALL, context, planLines(change), options);
+    const answer = await ask(context, 'pausing', change.perform);
+    for (const pause of replacedBy(taskType, before.items)) {
+      stderr.write(`${pause.task_type}: replaces the ${plainText(pauseText(pause, clock.now()))}\n`);
+    }
     return printAnswer(context, answer, ofItems(pauseTable));
   },
 });
-
-function planOf(taskType: Pausable, seconds: number): string[] {
-  const types = taskType === ALL ? 'all task types' : `task type ${taskType}`;
-  return [
-    `polling of ${types} is paused for ${span(seconds)}, on every instance`,
-    ...(taskType === ALL || taskType === 'package' ? ['no card is stopped or resumed meanwhile'] : []),
-  ];
-}
-
-/** Another operator may have paused for longer, and count on it. */
-function sayReplaced({ stderr }: Io, before: readonly PauseBody[], taskType: string): void {
-  const replaced = before.find((one) => one.task_type === taskType && one.source === 'operator');
-  if (replaced === undefined) return;
-  const { by, until, reason } = replaced;
-  const why = reason === '' ? '' : `: ${reason}`;
-  stderr.write(plainText(`${taskType}: replaces the pause by ${by} until ${until}${why}`).concat('\n'));
-}
 
 export const resume = defineCommand({
   name: 'resume',

@@ -1,5 +1,7 @@
 // `cardpoll configs`: which cards are polled, and how often.
 import type { ConfigBody, ConfigRequest } from '../../../api/client/client-bodies.ts';
+import { switchChange } from '../../../changes/configs.ts';
+import { planLines } from '../../../changes/planned-change.ts';
 import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
 import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
@@ -8,12 +10,12 @@ import {
   INTERVAL_SECONDS_BOUNDS,
   PRIORITY_BOUNDS,
 } from '../../../domain/schedule/polling-config.ts';
-import { span } from '../../../domain/span.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
+import { cardCount, span } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { plainText } from '../../../terminal/line.ts';
 import { configTable, selectionText } from '../../../terminal/reports/config-tables.ts';
-import { cardCount, enabledWord } from '../../../terminal/style.ts';
+import { enabledWord } from '../../../terminal/style.ts';
 import { ofGone, ofOne } from '../../../terminal/table.ts';
 import { ask, pageOptions, showAnswer, showPages } from '../../ask.ts';
 import {
@@ -101,20 +103,10 @@ const disable = defineCommand({
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [given], options }) => {
     const config = await findConfig(context, given);
-    await confirm(context, disablingPlan(config), options);
+    await confirm(context, planLines(switchChange(config, false)), options);
     return update(context, config, { status: 0 });
   },
 });
-
-function disablingPlan(config: ConfigBody): string[] {
-  const { id, name, task_type: task, members } = config;
-  const cards =
-    members === null ? 'Its cards are' : `Its ${cardCount(members)} ${members === 1 ? 'is' : 'are'}`;
-  return [
-    `Disable polling config ${id} "${name}": ${task}, ${selectionText(config)}.`,
-    `${cards} not polled for ${task} until it is enabled again.`,
-  ];
-}
 
 const SET_OPTIONS = [
   ...configOptions(false),

@@ -1,5 +1,6 @@
 // `cardpoll stops resume`: resumes stopped cards, a list or what cardpoll stopped since a time; `stops runs`: the progress
 // of these runs, and how to cancel one. `cardpoll cards resume` shows its run in the same way.
+
 import type {
   ResumeOrderBody,
   ResumePreviewBody,
@@ -8,10 +9,11 @@ import type {
 } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
+import { cardCount } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../../platform/exit-codes.ts';
 import { plainText } from '../../../terminal/line.ts';
-import { type Colour, cardCount } from '../../../terminal/style.ts';
+import type { Colour } from '../../../terminal/style.ts';
 import { fieldList, listTable } from '../../../terminal/table.ts';
 import { ask, showList, showUnlessOver } from '../../ask.ts';
 import {

@@ -1,6 +1,8 @@
 // `cardpoll stops`: lists the stops of cards; `stops mode`: shows and sets whether cards over their package are stopped.
 // The other subcommands are in the other files of this folder.
 import type { StopModeBody } from '../../../api/client/client-bodies.ts';
+import { planLines } from '../../../changes/planned-change.ts';
+import { stopModeChange } from '../../../changes/stops.ts';
 import { oneOf } from '../../../config/kinds.ts';
 import { STOP_FILTERS, STOP_MODES, type StopMode } from '../../../domain/stops/stop.ts';
 import { CardpollError } from '../../../platform/errors.ts';
@@ -73,7 +75,7 @@ const mode = defineCommand({
     }
     // In an emergency observe must not wait for an answer.
     const sure = { yes: wanted === 'observe', ...options };
-    await confirm(context, () => planOf(context, wanted), sure);
+    await confirm(context, async () => planLines(await plannedMode(context, wanted, reason)), sure);
     return showAnswer(
       context,
       'setting the mode',
@@ -83,16 +85,11 @@ const mode = defineCommand({
   },
 });
 
-async function planOf(context: CommandContext, wanted: StopMode): Promise<string[]> {
+async function plannedMode(context: CommandContext, wanted: StopMode, reason: string) {
   const { body } = await ask(context, 'reading the mode', (client) => client.stopMode());
-  const change = `Set the mode of stops to ${wanted}; it is ${body.mode} now.`;
-  if (wanted === 'observe') return [change, 'No card is stopped from then on, on any instance.'];
   const { jump } = body;
-  const accepts =
-    jump === null || jump.accepted_at !== null
-      ? []
-      : [`This accepts a jump of the readings as right: ${jumpText(jump)}.`];
-  return [change, 'Cards over their package are stopped, within the budget.', ...accepts];
+  const isHolding = jump !== null && jump.accepted_at === null;
+  return stopModeChange([body.mode, wanted], isHolding ? jumpText(jump) : null, reason);
 }
 
 const stopModeFields = fieldList<StopModeBody>((body, style) => [

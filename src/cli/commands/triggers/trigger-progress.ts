@@ -1,14 +1,16 @@
 // `cardpoll trigger list`, `status` and `cancel`: shows manual triggers, many as a table, one as fields; with --wait, after
 // it has finished.
+
 import type { CancelledTriggersBody, TriggerBody } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { oneOf, text } from '../../../config/kinds.ts';
 import { EARLY_COUNTED } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { cardCount } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../../platform/exit-codes.ts';
 import { TRIGGER_COLOURS, triggerColumns } from '../../../terminal/reports/trigger-table.ts';
-import { cardCount, type Style } from '../../../terminal/style.ts';
+import type { Style } from '../../../terminal/style.ts';
 import { type Field, type FieldsOf, fieldList, listTable, renderFields } from '../../../terminal/table.ts';
 import { ask, pageOptions, showAnswer, showPages, showUnlessOver } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';

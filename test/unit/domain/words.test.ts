@@ -1,6 +1,6 @@
-// Spans of time and counts as sentences name them.
+// Counts and spans of time in words.
 import { expect, it } from 'vitest';
-import { countWords, spanWords } from '../../../src/operations/span-words.ts';
+import { cardCount, countWords, span, spanWords } from '../../../src/domain/words.ts';
 
 it.each([
   [0, '0 s'],
@@ -13,8 +13,17 @@ it.each([
   [172_799, '48 h'],
   [172_800, '2 d'],
   [172_801, '3 d'],
-])('%d seconds are %s', (seconds, words) => {
+])('a wait of %d seconds is %s', (seconds, words) => {
   expect(spanWords(seconds)).toBe(words);
+});
+
+it.each([
+  [0, '0s'],
+  [59, '59s'],
+  [7_500, '2h 5m'],
+  [90_061, '1d 1h'],
+])('an interval of %d seconds is %s', (seconds, words) => {
+  expect(span(seconds)).toBe(words);
 });
 
 it.each([
@@ -29,5 +38,14 @@ it('counts by a plural of its own', () => {
   expect([countWords(1, 'entry', 'entries'), countWords(2, 'entry', 'entries')]).toEqual([
     '1 entry',
     '2 entries',
+  ]);
+});
+
+it('counts cards with the verb that agrees', () => {
+  const verb = ['is kept', 'are kept'] as const;
+  expect([cardCount(1, verb), cardCount(2_000, verb), cardCount(1)]).toEqual([
+    '1 card is kept',
+    '2,000 cards are kept',
+    '1 card',
   ]);
 });

@@ -1,0 +1,71 @@
+// Changes of stops: their mode, and what becomes of those that are held. Each has a reason, which is recorded.
+import type { DismissBody, HeldSelection, ReleaseBody, StopModeBody } from '../api/client/client-bodies.ts';
+import type { StopMode } from '../domain/stops/stop.ts';
+import { cardCount, grouped } from '../domain/words.ts';
+import { shellQuoted } from '../platform/shell-word.ts';
+import type { PlannedChange } from './planned-change.ts';
+
+/** @param jump what is known of a jump of the readings that nobody has accepted, as it holds all stops; null: there is none. */
+export function stopModeChange(
+  [from, to]: readonly [StopMode, StopMode],
+  jump: string | null,
+  reason: string,
+): PlannedChange<StopModeBody> {
+  return {
+    title: `Mode of stops: ${from} -> ${to}`,
+    effects:
+      to === 'observe'
+        ? ['No card is stopped from then on, on any instance. It is recorded which would be.']
+        : [
+            'Cards over their package are stopped, within the budget.',
+            ...(jump === null ? [] : [`This accepts a jump of the readings as right: ${jump}.`]),
+          ],
+    command: `cardpoll stops mode ${to} --reason ${shellQuoted(reason)}`,
+    perform: (client) => client.setStopMode(to, reason),
+    said: ({ mode }) => `mode of stops: ${from} -> ${mode}`,
+  };
+}
+
+export type Decision = 'release' | 'dismiss';
+
+/** The cards; or all, and how many stops are held now: null where they are not counted. */
+export type HeldStops = readonly number[] | { readonly all: number | null };
+
+export function heldStopsChange(
+  decision: Decision,
+  held: HeldStops,
+  reason: string,
+): PlannedChange<ReleaseBody | DismissBody> {
+  const isRelease = decision === 'release';
+  const past = isRelease ? 'released' : 'dismissed';
+  const what =
+    'all' in held
+      ? `All held stops${held.all === null ? '' : `, ${grouped(held.all)}`}`
+      : held.length === 1
+        ? `Stop of card ${held[0]}`
+        : `Stops of ${cardCount(held.length)}`;
+  const words = 'all' in held ? '--all' : held.join(' ');
+  const selection: HeldSelection = 'all' in held ? { all: true } : { card_ids: held };
+  return {
+    title: `${what}: held -> ${past}`,
+    effects: [
+      isRelease
+        ? 'A released card is checked again by its next package poll. The budget does not hold it.'
+        : 'A dismissed card is not stopped in that month, whatever it uses. `cardpoll cards stop` still stops it.',
+      ...('all' in held ? [`Stops that are held until then are ${past} too.`] : []),
+    ],
+    command: `cardpoll stops ${decision} ${words} --reason ${shellQuoted(reason)}`,
+    perform: (client) =>
+      isRelease ? client.releaseStops(selection, reason) : client.dismissStops(selection, reason),
+    said: (body) => {
+      const decided = decidedIn(body);
+      if ('all' in held || held.length !== 1) return `held stops ${past}: ${grouped(decided)}`;
+      return `the stop of card ${held[0]} ${decided === 0 ? 'was not held any more' : `is ${past}`}`;
+    },
+  };
+}
+
+/** The number of stops that it was done to. */
+export function decidedIn(body: ReleaseBody | DismissBody): number {
+  return 'released' in body ? body.released : body.dismissed;
+}
