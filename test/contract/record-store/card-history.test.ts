@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { NewTrigger } from '../../../src/store/ports/records/trigger-records.ts';
+import { statements } from '../../../src/store/sql/client/statements.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
 import { addCards, describeRecordStore, range, reading, sim } from './stores.ts';
 
@@ -11,7 +12,7 @@ const TRIGGERS = readFileSync(
   new URL('../../../src/store/sql/triggers/triggers.sql', import.meta.url),
   'utf8',
 );
-const OPEN_FOR = TRIGGERS.split('-- name: ').find((text) => text.startsWith('triggers.openFor\n')) ?? '';
+const OPEN_FOR = statements(TRIGGERS).text('openFor');
 
 describeRecordStore('history of a card', (db) => {
   async function used(cardId: number, month: string, usedMb: number, basedOn: number | null, atMs: number) {
@@ -99,8 +100,7 @@ describeRecordStore('history of a card', (db) => {
     const planOf = async (sql: string) =>
       (await db.sql(`EXPLAIN ${sql}`)).map((line) => String(line['QUERY PLAN'])).join('\n');
     const triggers = await planOf(
-      OPEN_FOR.replace(/^.*\n/, '')
-        .replace(/\$1/g, '7')
+      OPEN_FOR.replace(/\$1/g, '7')
         .replace(/\$[23]/g, '1')
         .replace(/\$4/g, '10'),
     );

@@ -1,20 +1,36 @@
 -- Alert rules, their history and silences: what operators see and change, and what the evaluator does with them.
 
+-- part: fields
+name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url, webhook_secrets,
+  webhook_format, webhook_grouped, cooldown_seconds
+
+-- part: rule
+id, {fields}, created_at, updated_at
+
+-- part: alert
+id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, cause,
+  fired_at, resolved_at, resolution, resolved_value, acknowledged_at, acknowledged_by, acknowledged_reason,
+  CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced,
+  (SELECT coalesce(json_agg(json_build_object('channel', 'webhook', 'event', o.event, 'status', o.status,
+      'attempts', o.attempts, 'lastError', o.last_error) ORDER BY o.id), '[]')
+    FROM webhook_outbox o WHERE o.alert_id = h.id) AS notifications
+
+-- part: silence
+id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until
+
+-- part: notice
+-- Of a rule whose alert is over, and how that ended.
+r.notify_channels, r.webhook_url, r.webhook_secrets, r.webhook_format, r.webhook_grouped, g.value, g.resolution
+
 -- name: alerts.createRule
 -- $1 the rule as JSON. Returns the rule.
-INSERT INTO alert_rules
-  (name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url, webhook_secrets,
-   webhook_format, cooldown_seconds, webhook_grouped)
-SELECT name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url, webhook_secrets,
-  webhook_format, cooldown_seconds, webhook_grouped
-FROM jsonb_populate_record(NULL::alert_rules, $1::jsonb)
-RETURNING id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, webhook_format, webhook_grouped, cooldown_seconds, created_at, updated_at
+INSERT INTO alert_rules ({fields})
+SELECT {fields} FROM jsonb_populate_record(NULL::alert_rules, $1::jsonb)
+RETURNING {rule}
 
 -- name: alerts.rules
 -- One page of the rules, the oldest first. $1 offset, $2 rows at most. Returns rules.
-SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, webhook_format, webhook_grouped, cooldown_seconds, created_at, updated_at
+SELECT {rule}
 FROM alert_rules
 WHERE deleted_at IS NULL
 ORDER BY id
@@ -26,15 +42,13 @@ SELECT count(*) AS total FROM alert_rules WHERE deleted_at IS NULL
 
 -- name: alerts.rule
 -- $1 rule id. Returns the rule, unless it is deleted.
-SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, webhook_format, webhook_grouped, cooldown_seconds, created_at, updated_at
+SELECT {rule}
 FROM alert_rules
 WHERE id = $1::integer AND deleted_at IS NULL
 
 -- name: alerts.lockedRule
 -- As rule, and locks it until the transaction ends. $1 rule id.
-SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, webhook_format, webhook_grouped, cooldown_seconds, created_at, updated_at
+SELECT {rule}
 FROM alert_rules
 WHERE id = $1::integer AND deleted_at IS NULL
 FOR UPDATE
@@ -42,18 +56,15 @@ FOR UPDATE
 -- name: alerts.updateRule
 -- $1 rule id, $2 the rule as JSON. Returns the rule. Its cooldown begins anew with another condition.
 UPDATE alert_rules r SET
-  name = f.name, rule_type = f.rule_type, task_type = f.task_type, comparison = f.comparison, threshold = f.threshold,
-  is_enabled = f.is_enabled, notify_channels = f.notify_channels, webhook_url = f.webhook_url,
-  webhook_secrets = f.webhook_secrets, webhook_format = f.webhook_format, cooldown_seconds = f.cooldown_seconds, webhook_grouped = f.webhook_grouped,
+  ({fields}) = (SELECT {fields} FROM jsonb_populate_record(NULL::alert_rules, $2::jsonb)),
   revision = r.revision + 1,
   -- Never the same twice: it distinguishes versions.
   updated_at = greatest(clock_timestamp(), r.updated_at + interval '1 millisecond'),
-  last_fired_at = CASE WHEN (r.rule_type, r.task_type, r.comparison, r.threshold)
-    = (f.rule_type, f.task_type, f.comparison, f.threshold) THEN r.last_fired_at END
-FROM jsonb_populate_record(NULL::alert_rules, $2::jsonb) AS f
+  last_fired_at = (
+    SELECT r.last_fired_at FROM jsonb_populate_record(NULL::alert_rules, $2::jsonb) f
+    WHERE (f.rule_type, f.task_type, f.comparison, f.threshold) = (r.rule_type, r.task_type, r.comparison, r.threshold))
 WHERE r.id = $1::integer
-RETURNING r.id, r.name, r.rule_type, r.task_type, r.comparison, r.threshold, r.is_enabled, r.notify_channels, r.webhook_url,
-  r.webhook_secrets, r.webhook_format, r.webhook_grouped, r.cooldown_seconds, r.created_at, r.updated_at
+RETURNING {rule}
 
 -- name: alerts.deleteRule
 -- The row of a rule that fires goes when its alert is resolved. $1 rule id. Returns a row if there is such a rule.
@@ -74,12 +85,7 @@ SELECT id FROM rule
 -- most. Returns alerts.
 -- Of the two halves one runs: alerts that fire are few among many and have an index of their own (alert_history_firing);
 -- the others are read from the end of the key.
-SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, cause,
-  fired_at, resolved_at, resolution, resolved_value, acknowledged_at, acknowledged_by, acknowledged_reason,
-  CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced,
-  (SELECT coalesce(json_agg(json_build_object('channel', 'webhook', 'event', o.event, 'status', o.status,
-      'attempts', o.attempts, 'lastError', o.last_error) ORDER BY o.id), '[]')
-    FROM webhook_outbox o WHERE o.alert_id = h.id) AS notifications
+SELECT {alert}
 FROM (
   (
     SELECT * FROM alert_history
@@ -107,12 +113,7 @@ SELECT CASE
 
 -- name: alerts.alert
 -- $1 alert id. Returns the alert.
-SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, cause,
-  fired_at, resolved_at, resolution, resolved_value, acknowledged_at, acknowledged_by, acknowledged_reason,
-  CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced,
-  (SELECT coalesce(json_agg(json_build_object('channel', 'webhook', 'event', o.event, 'status', o.status,
-      'attempts', o.attempts, 'lastError', o.last_error) ORDER BY o.id), '[]')
-    FROM webhook_outbox o WHERE o.alert_id = h.id) AS notifications
+SELECT {alert}
 FROM alert_history h
 WHERE id = $1::bigint
 
@@ -178,14 +179,12 @@ WITH given AS MATERIALIZED (
   FROM given g JOIN alert_rules before ON before.id = g.rule_id AND before.revision = g.revision
   WHERE g.kind = 'resolved' AND r.id = before.id AND r.revision = g.revision AND r.open_alert_id IS NOT NULL
     AND r.deleted_at IS NULL
-  RETURNING before.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, r.webhook_format,
-    r.webhook_grouped, g.value, g.resolution
+  RETURNING before.open_alert_id AS alert_id, {notice}
 ), gone AS (
   DELETE FROM alert_rules r
   USING given g
   WHERE g.kind = 'resolved' AND r.id = g.rule_id AND r.revision = g.revision AND r.deleted_at IS NOT NULL
-  RETURNING r.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, r.webhook_format,
-    r.webhook_grouped, g.value, g.resolution
+  RETURNING r.open_alert_id AS alert_id, {notice}
 ), ending AS MATERIALIZED (
   SELECT * FROM ended UNION ALL SELECT * FROM gone
 ), closed AS (
@@ -241,7 +240,7 @@ ORDER BY id
 
 -- name: alerts.silences
 -- Silences that are in force.
-SELECT id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until
+SELECT {silence}
 FROM alert_silences
 WHERE ends_at > now()
 ORDER BY id
@@ -257,10 +256,10 @@ SELECT rule_id, rule_type, task_type, reason, by, statement_timestamp(), coalesc
   to_timestamp((ends ->> 'at_ms')::float8 / 1000),
   statement_timestamp() + (ends ->> 'in_seconds')::float8 * interval '1 second')
 FROM jsonb_to_record($1::jsonb) AS silence (rule_id integer, rule_type text, task_type text, reason text, by text, ends jsonb)
-RETURNING id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until
+RETURNING {silence}
 
 -- name: alerts.removeSilence
 -- $1 silence id. Returns the silence that was in force.
 DELETE FROM alert_silences
 WHERE id = $1::integer AND ends_at > now()
-RETURNING id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until
+RETURNING {silence}

@@ -1,5 +1,6 @@
 // Reads the statements of a .sql file: each begins with a line `-- name: subject.statement` and ends where the next
-// one begins. Used by every file that sends SQL: x.ts sends the statements of x.sql next to it
+// one begins. What several of them have in common is a part before the first one, `-- part: trigger`, which they name in
+// braces, as may later parts. Used by every file that sends SQL: x.ts sends the statements of x.sql next to it
 // (docs/decisions/0024-statements-by-name.md).
 import type { Slice, SliceOf } from '../../../domain/page.ts';
 import type { PreparedSql, SqlRunner, SqlValue } from './sql-client.ts';
@@ -11,7 +12,7 @@ const HEADER = /^(--.*\n)+/;
 /** The statements of a file. A test compares their names with those that are asked for. */
 export function statements(file: string) {
   const found = new Map<string, PreparedSql>();
-  for (const text of file.split(/^(?=-- name: )/m)) {
+  for (const text of withParts(file).split(/^(?=-- name: )/m)) {
     const [, name, statement] = BEGINNING.exec(text) ?? [];
     if (name !== undefined && statement !== undefined)
       found.set(statement, { name, text: text.replace(HEADER, '').trimEnd() });
@@ -27,6 +28,13 @@ export function statements(file: string) {
     on: (runner: SqlRunner, answerTimeoutMs?: number) =>
       new Sender(runner, (name) => ({ ...find(name), answerTimeoutMs })),
   };
+}
+
+function withParts(file: string): string {
+  const parts = [...file.matchAll(/^-- part: (\w+)\n(?:--.*\n)*([\s\S]*?)\n(?=\n-- )/gm)];
+  return parts
+    .reverse()
+    .reduce((text, [, name, part = '']) => text.replaceAll(`{${name}}`, () => part), file);
 }
 
 /** Sends statements by their names, and returns the part of the answer that is asked for. */

@@ -1,16 +1,16 @@
 -- Polling configs and durable concurrency limits: small tables, read as a whole.
 
+-- part: fields
+name, task_type, card_condition, carrier_id, interval_seconds, priority, status
+
 -- name: configs.list
-SELECT id, name, task_type, card_condition, carrier_id, interval_seconds, priority, status
-FROM polling_configs
-ORDER BY id
+SELECT id, {fields} FROM polling_configs ORDER BY id
 
 -- name: configs.create
 -- $1 the config as JSON. Returns it.
-INSERT INTO polling_configs (name, task_type, card_condition, carrier_id, interval_seconds, priority, status)
-SELECT name, task_type, card_condition, carrier_id, interval_seconds, priority, status
-FROM jsonb_populate_record(NULL::polling_configs, $1::jsonb)
-RETURNING id, name, task_type, card_condition, carrier_id, interval_seconds, priority, status
+INSERT INTO polling_configs ({fields})
+SELECT {fields} FROM jsonb_populate_record(NULL::polling_configs, $1::jsonb)
+RETURNING id, {fields}
 
 -- name: configs.passUsedIds
 -- If rows with chosen ids were inserted by plain SQL, new ids are given out after them.
@@ -18,17 +18,15 @@ SELECT setval(pg_get_serial_sequence('polling_configs', 'id'), (SELECT max(id) F
 
 -- name: configs.update
 -- $1 id, $2 the fields that change, as JSON. Returns the config.
-UPDATE polling_configs c SET (name, task_type, card_condition, carrier_id, interval_seconds, priority, status) = (
-  SELECT f.name, f.task_type, f.card_condition, f.carrier_id, f.interval_seconds, f.priority, f.status
-  FROM jsonb_populate_record(c, $2::jsonb) AS f)
+UPDATE polling_configs c SET ({fields}) = (SELECT {fields} FROM jsonb_populate_record(c, $2::jsonb))
 WHERE id = $1::integer
-RETURNING id, name, task_type, card_condition, carrier_id, interval_seconds, priority, status
+RETURNING id, {fields}
 
 -- name: configs.remove
 -- $1 id. Returns the config.
 DELETE FROM polling_configs
 WHERE id = $1::integer
-RETURNING id, name, task_type, card_condition, carrier_id, interval_seconds, priority, status
+RETURNING id, {fields}
 
 -- name: configs.concurrency
 SELECT task_type, max_concurrency FROM concurrency_configs

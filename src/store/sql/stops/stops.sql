@@ -1,14 +1,37 @@
 -- Stops as operators see them, and what they decide; the one row that decides about all stops, and the counts beside it.
 
--- name: stops.ofCard
--- The newest stops of a card. $1 card id, $2 stops at most.
-SELECT to_char(s.month, 'YYYY-MM') AS month, s.state, s.used_mb, s.allowance_mb, s.requested_at, s.completed_at, s.resumed_at,
+-- part: stop
+-- The columns of a stop, and what they are of.
+to_char(s.month, 'YYYY-MM') AS month, s.state, s.used_mb, s.allowance_mb, s.requested_at, s.completed_at, s.resumed_at,
   s.attempts, s.unconfirmed, s.last_error, s.held_by, s.ordered_by, s.reason, s.stop_again,
   CASE WHEN s.state <> 'held' THEN NULL WHEN hold.over_at IS NULL THEN 'operator'
     WHEN hold.over_at = 'infinity' THEN 'jump_end' ELSE 'reading' END AS held_for,
   nullif(hold.over_at, 'infinity') AS held_until
 FROM card_stops s
 LEFT JOIN LATERAL (SELECT hold_over_at(s) AS over_at) AS hold ON s.state = 'held'
+
+-- part: listed
+-- Those that spare a card are told as in over_running (migration 0014).
+s.state = ANY ($1::text[])
+  AND coalesce(s.completed_at, s.requested_at) >= coalesce(to_timestamp($2::float8 / 1000), '-infinity')
+  AND (NOT $4::boolean OR EXISTS (
+    SELECT FROM cards k JOIN card_usage u ON u.card_id = k.card_id AND u.month = s.month
+    WHERE k.card_id = s.card_id AND NOT k.stopped AND u.used_mb > k.allowance_mb AND NOT u.closed
+      AND stop_spares(s, k, u.read_at)
+  ))
+
+-- part: chosen
+WITH chosen AS MATERIALIZED (
+  SELECT ctid AS place FROM card_stops
+  WHERE state = 'held' AND ($1::bigint[] IS NULL OR card_id = ANY ($1::bigint[]))
+  ORDER BY card_id
+  LIMIT $4::integer
+  FOR UPDATE
+)
+
+-- name: stops.ofCard
+-- The newest stops of a card. $1 card id, $2 stops at most.
+SELECT {stop}
 WHERE s.card_id = $1::bigint
 ORDER BY s.month DESC
 LIMIT $2::integer
@@ -35,24 +58,9 @@ FROM (
 -- name: stops.page
 -- A page of stops, the latest first. $1 states, $2 since or NULL, $3 carrier or NULL, $4 only those that spare a card which is
 -- over its package and runs, $5 offset, $6 rows at most.
-SELECT s.card_id, s.iccid, c.carrier_id, to_char(s.month, 'YYYY-MM') AS month, s.state, s.used_mb, s.allowance_mb,
-  s.requested_at, s.completed_at, s.resumed_at, s.attempts, s.unconfirmed, s.last_error, s.held_by, s.ordered_by, s.reason,
-  s.stop_again,
-  CASE WHEN s.state <> 'held' THEN NULL WHEN hold.over_at IS NULL THEN 'operator'
-    WHEN hold.over_at = 'infinity' THEN 'jump_end' ELSE 'reading' END AS held_for,
-  nullif(hold.over_at, 'infinity') AS held_until
-FROM card_stops s
+SELECT s.card_id, s.iccid, c.carrier_id, {stop}
 LEFT JOIN cards c ON c.card_id = s.card_id
-LEFT JOIN LATERAL (SELECT hold_over_at(s) AS over_at) AS hold ON s.state = 'held'
-WHERE s.state = ANY ($1::text[])
-  AND coalesce(s.completed_at, s.requested_at) >= coalesce(to_timestamp($2::float8 / 1000), '-infinity')
-  AND ($3::integer IS NULL OR c.carrier_id = $3::integer)
-  -- As over_running (migration 0014) has it.
-  AND (NOT $4::boolean OR EXISTS (
-    SELECT FROM cards k JOIN card_usage u ON u.card_id = k.card_id AND u.month = s.month
-    WHERE k.card_id = s.card_id AND NOT k.stopped AND u.used_mb > k.allowance_mb AND NOT u.closed
-      AND stop_spares(s, k, u.read_at)
-  ))
+WHERE {listed} AND ($3::integer IS NULL OR c.carrier_id = $3::integer)
 ORDER BY coalesce(s.completed_at, s.requested_at) DESC, s.card_id
 OFFSET $5::bigint
 LIMIT $6::integer
@@ -61,27 +69,13 @@ LIMIT $6::integer
 -- The number of all rows of stops.page. $1 to $4 as there.
 SELECT count(*) AS total
 FROM card_stops s
-WHERE s.state = ANY ($1::text[])
-  AND coalesce(s.completed_at, s.requested_at) >= coalesce(to_timestamp($2::float8 / 1000), '-infinity')
-  AND ($3::integer IS NULL OR EXISTS (
+WHERE {listed} AND ($3::integer IS NULL OR EXISTS (
     SELECT FROM cards c WHERE c.card_id = s.card_id AND c.carrier_id = $3::integer
-  ))
-  -- As over_running (migration 0014) has it.
-  AND (NOT $4::boolean OR EXISTS (
-    SELECT FROM cards k JOIN card_usage u ON u.card_id = k.card_id AND u.month = s.month
-    WHERE k.card_id = s.card_id AND NOT k.stopped AND u.used_mb > k.allowance_mb AND NOT u.closed
-      AND stop_spares(s, k, u.read_at)
   ))
 
 -- name: stops.release
 -- Lets held stops go on. $1 card ids or NULL for all, $2 by whom, $3 reason, $4 stops at most. Returns the card ids.
-WITH chosen AS MATERIALIZED (
-  SELECT ctid AS place FROM card_stops
-  WHERE state = 'held' AND ($1::bigint[] IS NULL OR card_id = ANY ($1::bigint[]))
-  ORDER BY card_id
-  LIMIT $4::integer
-  FOR UPDATE
-)
+{chosen}
 UPDATE card_stops s SET state = 'requested', authority = 'released', ordered_by = $2, reason = $3, held_by = NULL,
   requested_at = clock_timestamp(), due_at = clock_timestamp()
 -- By its place: a join, planned for few stops, could read all of them for each.
@@ -90,13 +84,7 @@ RETURNING s.card_id
 
 -- name: stops.dismiss
 -- Gives held stops up. $1 card ids or NULL for all, $2 by whom, $3 reason, $4 stops at most. Returns the card ids.
-WITH chosen AS MATERIALIZED (
-  SELECT ctid AS place FROM card_stops
-  WHERE state = 'held' AND ($1::bigint[] IS NULL OR card_id = ANY ($1::bigint[]))
-  ORDER BY card_id
-  LIMIT $4::integer
-  FOR UPDATE
-)
+{chosen}
 UPDATE card_stops s SET state = 'dismissed', ordered_by = $2, reason = $3, held_by = NULL
 -- By its place: a join, planned for few stops, could read all of them for each.
 WHERE s.ctid = ANY (ARRAY(SELECT place FROM chosen))

@@ -1,5 +1,10 @@
 -- Manual triggers; migrations/0.2/0007_triggers.sql explains how a card counts once.
 
+-- part: trigger
+trigger_id, kind, task_type, status,
+  CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
+  total, total_estimated, succeeded, failed, created_at, finished_at
+
 -- name: triggers.create
 -- Records a manual trigger and hands out its first cards, atomically. $1 trigger id, $2 task type, $3 its cards as JSON: a list,
 -- or a selection with its number, $4 cards of a list to hand out at most.
@@ -20,23 +25,17 @@ SELECT $1::text, kind, $2::text, carrier_id, card_status, total, total_estimated
   CASE WHEN more OR total > 0 THEN 'queued' ELSE 'completed' END,
   CASE WHEN NOT more AND total = 0 THEN clock_timestamp() END
 FROM given
-RETURNING trigger_id, kind, task_type, status,
-  CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
-  total, total_estimated, succeeded, failed, created_at, finished_at
+RETURNING {trigger}
 
 -- name: triggers.find
 -- $1 trigger id. Returns the trigger's row.
-SELECT trigger_id, kind, task_type, status,
-  CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
-  total, total_estimated, succeeded, failed, created_at, finished_at
+SELECT {trigger}
 FROM manual_triggers
 WHERE trigger_id = $1
 
 -- name: triggers.page
 -- One page of the triggers, the newest first. $1 offset, $2 rows at most.
-SELECT trigger_id, kind, task_type, status,
-  CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
-  total, total_estimated, succeeded, failed, created_at, finished_at
+SELECT {trigger}
 FROM manual_triggers
 ORDER BY sequence DESC
 OFFSET $1::bigint
@@ -63,9 +62,7 @@ WHERE finished_at IS NULL AND ($1::text IS NULL OR task_type = $1::text)
 -- $1 card id, $2 carrier, $3 status of the card, $4 most triggers.
 -- Neither looks at finished triggers: what is owed is some thousand rows however many triggers there are, and triggers
 -- with cards to hand out have an index of their own.
-SELECT trigger_id, kind, task_type, status,
-  CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
-  total, total_estimated, succeeded, failed, created_at, finished_at
+SELECT {trigger}
 FROM manual_triggers t
 -- An array, not IN: without statistics the planner would join with all triggers ever made.
 WHERE t.status IN ('queued', 'running') AND t.trigger_id = ANY (ARRAY(
@@ -96,9 +93,7 @@ SELECT card_id FROM cards WHERE card_id = ANY ($1::bigint[])
 -- $1 trigger id. Returns the trigger's row; none for one that is finished.
 UPDATE manual_triggers SET status = 'cancelled', finished_at = clock_timestamp(), feeding = true, card_ids = NULL
 WHERE trigger_id = $1 AND status IN ('queued', 'running')
-RETURNING trigger_id, kind, task_type, status,
-  CASE kind WHEN 'by_condition' THEN json_build_object('carrierId', carrier_id, 'status', card_status) END AS selection,
-  total, total_estimated, succeeded, failed, created_at, finished_at
+RETURNING {trigger}
 
 -- name: triggers.cancelAll
 -- $1 task type, NULL for all. Returns the triggers and the number of their cards without a result.

@@ -59,8 +59,9 @@ const all = files.flatMap(({ name: file, text }) =>
     .split(/^(?=-- name: )/m)
     .slice(1)
     .map((part) => {
-      const [, name = '', said = '', statement = ''] =
-        /^-- name: (\S+)\n((?:--.*\n)*)([\s\S]*)$/.exec(part) ?? [];
+      const [, name = '', said = ''] = /^-- name: (\S+)\n((?:--.*\n)*)/.exec(part) ?? [];
+      // With the parts that it shares with others.
+      const statement = statements(text).text(name.replace(/^.*\./, ''));
       return { file, name, said, statement: statement.replace(/--.*$/gm, '') };
     }),
 );
@@ -121,6 +122,15 @@ describe('statements', () => {
     await sql.on({ query }).run('list', 7, 'a');
     expect(query.mock.calls).toEqual([[{ name: 'things.list', text: 'SELECT 1' }, [7, 'a']]]);
     expect(sql.text('drop')).toBe('DROP TABLE {table}');
+  });
+
+  it('share the parts at the head of their file', () => {
+    const sql = statements(
+      '-- Things.\n\n-- part: fields\n-- All but the key.\na,\n  b\n\n-- part: row\nid, {fields}\n\n' +
+        '-- name: things.list\nSELECT {row} FROM {table}\n\n-- name: things.add\nINSERT INTO t ({fields}) RETURNING {row}\n',
+    );
+    expect(sql.text('list')).toBe('SELECT id, a,\n  b FROM {table}');
+    expect(sql.text('add')).toBe('INSERT INTO t (a,\n  b) RETURNING id, a,\n  b');
   });
 
   it('are not there under another name', () => {
