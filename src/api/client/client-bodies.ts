@@ -1,6 +1,7 @@
 // What the admin API sends and takes, as JSON has it: the reports of the operations in wire form, and requests. Used by
 // the client and by the code that shows an answer.
 import type { Actor } from '../../domain/audit.ts';
+import type { CardFilter } from '../../domain/cards/card-filter.ts';
 import type { CardSelection } from '../../domain/manual-trigger.ts';
 import type { PageRequest, SliceOf } from '../../domain/page.ts';
 import type * as alerts from '../../operations/alerts/alert-reports.ts';
@@ -9,7 +10,6 @@ import type { SilenceFields } from '../../operations/alerts/on-call.ts';
 import type * as audit from '../../operations/audit-report.ts';
 import type { ImportOptions } from '../../operations/cards/card-import.ts';
 import type * as cards from '../../operations/cards/card-report.ts';
-import type { CardFilter } from '../../operations/cards/cards.ts';
 import type * as cleanup from '../../operations/cleanup-report.ts';
 import type * as explain from '../../operations/explain/explanation-report.ts';
 import type * as health from '../../operations/health/health-report.ts';

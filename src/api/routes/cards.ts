@@ -2,14 +2,15 @@
 // polled; cards/export: all of them.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { MAX_VENDOR_ID } from '../../domain/cards/card.ts';
+import { type CardFilter, FILTER_FIELDS } from '../../domain/cards/card-filter.ts';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { LIST_LIMIT_BOUNDS } from '../../domain/page.ts';
 import { cardListReport, cardReport } from '../../operations/cards/card-report.ts';
-import type { CardFilter, CardOperations } from '../../operations/cards/cards.ts';
+import type { CardOperations } from '../../operations/cards/cards.ts';
 import type { Explainer } from '../../operations/explain/explainer.ts';
 import { cardExplanation } from '../../operations/explain/explanation-report.ts';
 import type { Bulkhead } from '../../platform/bulkhead.ts';
+import { snakeCase, type Wire } from '../../platform/snake-keys.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { answersOf, type Routes, textOf } from '../schemas/answers.ts';
 import { line, queryNumber, queryYesOrNo } from '../schemas/fields.ts';
@@ -19,28 +20,25 @@ const answers = answersOf('cards');
 const params = z.object({ card: z.string() });
 const CONTENT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 
-const cardFilter = z.object({
-  carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
-  status: queryNumber(SELECTION_BOUNDS).optional(),
-  stopped: queryYesOrNo.optional(),
-  vendor_id: line({ min: 1, max: MAX_VENDOR_ID }, `must have 1 to ${MAX_VENDOR_ID} characters`).optional(),
-});
+const VALUES = {
+  id: () => queryNumber(SELECTION_BOUNDS),
+  yesNo: () => queryYesOrNo,
+  text: (max: number) => line({ min: 1, max }, `must have 1 to ${max} characters`),
+};
+
+const cardFilter = z.object(
+  Object.fromEntries(
+    FILTER_FIELDS.map(([field, { value, most = 0, doc }]) => {
+      const schema: z.ZodType = VALUES[value](most);
+      return [snakeCase(field), schema.optional().describe(doc)];
+    }),
+  ) as unknown as { readonly [F in keyof Wire<CardFilter>]-?: z.ZodType<Wire<CardFilter>[F]> },
+);
 
 const cardListQuery = cardFilter.extend({
   after_id: queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }).default(0),
   limit: queryNumber(LIST_LIMIT_BOUNDS).default(100),
 });
-
-type GivenFilter = { readonly [Field in keyof CardFilter]?: CardFilter[Field] | undefined };
-
-function filterOf({
-  carrierId = null,
-  status = null,
-  stopped = null,
-  vendorId = null,
-}: GivenFilter): CardFilter {
-  return { carrierId, status, stopped, vendorId };
-}
 
 export function cardRoutes(
   app: Routes,
@@ -55,7 +53,7 @@ export function cardRoutes(
       cardListReport,
       { querystring: cardListQuery },
     ),
-    ({ query: { afterId, limit, ...query } }) => cards.list(filterOf(query), afterId, limit),
+    ({ query: { afterId, limit, ...query } }) => cards.list(query, afterId, limit),
   );
 
   app.get('/cards/:card', answers('Show a card by card_id or iccid', cardReport, { params }), (request) =>
@@ -82,7 +80,7 @@ export function cardRoutes(
     ),
     async ({ method, query: { format, ...query } }, reply) => {
       const leave = await expensive.exports.enter();
-      const pieces = cards.export(filterOf(query), format);
+      const pieces = cards.export(query, format);
       // For HEAD the framework reads a stream to its end.
       const sent = method === 'HEAD' ? [] : paced(pieces, expensive.stretches);
       const text = Readable.from(sent, { objectMode: false });

@@ -10,10 +10,11 @@ import {
   quoted,
   RowProblem,
 } from '../../domain/cards/card.ts';
+import type { CardFilter } from '../../domain/cards/card-filter.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { isObject, jsonFault, jsonIn } from '../../platform/json.ts';
 import { snakeCase } from '../../platform/snake-keys.ts';
-import type { CardFilter, CardRecords } from '../../store/ports/records/card-records.ts';
+import type { CardRecords } from '../../store/ports/records/card-records.ts';
 import { FieldSplitter } from './csv-fields.ts';
 
 export type ImportFormat = 'csv' | 'ndjson';

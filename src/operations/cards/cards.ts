@@ -2,10 +2,11 @@
 
 import type { Readable } from 'node:stream';
 import type { Actor } from '../../domain/audit.ts';
+import type { CardFilter } from '../../domain/cards/card-filter.ts';
 import { usedInMonth } from '../../domain/cards/usage-month.ts';
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import { messageOf } from '../../platform/errors.ts';
-import type { CardFilter, CardRecord } from '../../store/ports/records/card-records.ts';
+import type { CardRecord } from '../../store/ports/records/card-records.ts';
 import { dateOf } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import { findCard } from '../requirements.ts';
@@ -14,8 +15,6 @@ import { type ChunkWriter, type ImportOptions, importCards } from './card-import
 import type { CardListReport, CardReport, ImportReport } from './card-report.ts';
 import { type CardSchedule, cardSchedulesOf, dueMsOf } from './card-schedule.ts';
 import type { CardTotal } from './card-total.ts';
-
-export type { CardFilter } from '../../store/ports/records/card-records.ts';
 
 type CardMeans = Pick<OperationMeans, 'audit' | 'live' | 'records' | 'clock' | 'calendar'>;
 

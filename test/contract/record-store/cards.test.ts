@@ -1,6 +1,6 @@
 // Reading cards: pages, by id, by iccid.
 import { expect, it } from 'vitest';
-import type { CardFilter } from '../../../src/store/ports/records/card-records.ts';
+import type { CardFilter } from '../../../src/domain/cards/card-filter.ts';
 import {
   addCards,
   ascending,
@@ -95,8 +95,8 @@ describeBothRecordStores('cards', (db) => {
     await db.store.cards.importChunk(
       range(30).map((cardId) => ({ ...row(cardId), carrierId: cardId % 3, status: cardId % 2 })),
     );
-    const open = { carrierId: null, status: null, stopped: null, vendorId: null };
-    const listed = async (filter: Partial<CardFilter>, limit: number) => {
+    const open: CardFilter = { carrierId: null, stopped: null };
+    const listed = async (filter: CardFilter, limit: number) => {
       const seen: number[] = [];
       for (let after: number | null = 0; after !== null; ) {
         const stretch = await db.store.cards.list({ ...open, ...filter }, after, limit);

@@ -4,21 +4,17 @@
 import type { ApiClient } from '../../../api/client/client.ts';
 import type { CardListBody, CardQuery, OrderedStopBody } from '../../../api/client/client-bodies.ts';
 import { integer, oneOf, text } from '../../../config/kinds.ts';
+import { FILTER_FIELDS } from '../../../domain/cards/card-filter.ts';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { LIST_LIMIT_BOUNDS } from '../../../domain/page.ts';
 import { cardCount } from '../../../domain/words.ts';
 import { EXIT_OK } from '../../../platform/exit-codes.ts';
+import { snakeCase } from '../../../platform/snake-keys.ts';
 import { cardFields, cardTable } from '../../../terminal/reports/card-fields.ts';
 import type { Style } from '../../../terminal/style.ts';
 import { fieldList } from '../../../terminal/table.ts';
 import { ask, showAnswer } from '../../ask.ts';
-import {
-  type CommandContext,
-  type CommandSpec,
-  defineCommand,
-  type OptionSpec,
-  type OptionsOf,
-} from '../../command.ts';
+import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../../command.ts';
 import { CONFIRM_OPTIONS, confirm } from '../../confirm.ts';
 import { follow } from '../../follow.ts';
 import { dimmed, noteCut, printAnswer, writeAllAsync } from '../../output/print.ts';
@@ -103,24 +99,25 @@ const orderedStopFields = fieldList<OrderedStopBody>((body, style) => [
   ['state', style.text(body.state)],
 ]);
 
-const FILTER_OPTIONS = [
-  { flags: '--carrier-id <n>', doc: 'only cards of this carrier', kind: integer(SELECTION_BOUNDS) },
-  { flags: '--status <n>', doc: 'only cards with this status', kind: integer(SELECTION_BOUNDS) },
-  {
-    flags: '--stopped <yes|no>',
-    doc: 'only cards that are stopped, or only those that are not',
-    kind: oneOf(['yes', 'no']),
-  },
-  { flags: '--vendor-id <text>', doc: 'only cards that the vendor knows by this', kind: text('vendor id') },
-] as const satisfies readonly OptionSpec[];
+const VALUES = {
+  id: ['<n>', integer(SELECTION_BOUNDS)],
+  yesNo: ['<yes|no>', oneOf(['yes', 'no'])],
+  text: ['<text>', text('text')],
+} as const;
 
-function queryOf({ carrierId, status, stopped, vendorId }: OptionsOf<typeof FILTER_OPTIONS>): CardQuery {
-  return {
-    carrier_id: carrierId ?? null,
-    status: status ?? null,
-    stopped: stopped === undefined ? null : stopped === 'yes',
-    vendor_id: vendorId ?? null,
-  };
+const FILTER_OPTIONS = FILTER_FIELDS.map(([field, { value, doc }]): OptionSpec => {
+  const [word, kind] = VALUES[value];
+  return { flags: `--${snakeCase(field).replaceAll('_', '-')} ${word}`, doc, kind };
+});
+
+function queryOf(options: Readonly<Record<string, unknown>>): CardQuery {
+  const given = FILTER_FIELDS.filter(([field]) => options[field] !== undefined);
+  return Object.fromEntries(
+    given.map(([field, { value }]) => [
+      snakeCase(field),
+      value === 'yesNo' ? options[field] === 'yes' : options[field],
+    ]),
+  );
 }
 
 const list = defineCommand({
@@ -149,8 +146,7 @@ const list = defineCommand({
   ],
   run: async (context, { options }) => {
     const body = await matching(context, queryOf(options), options.afterId, options.limit);
-    const isAll =
-      Object.values(queryOf(options)).every((value) => value === undefined) && options.afterId === 0;
+    const isAll = Object.keys(queryOf(options)).length === 0 && options.afterId === 0;
     await printAnswer(context, { body, text: JSON.stringify(body) }, (shown, style) =>
       listText(shown, style, isAll ? 'there is no card yet: cardpoll cards import FILE' : 'no card matches'),
     );

@@ -6,8 +6,8 @@ import type {
   CardMembership,
   CardState,
 } from '../../../domain/cards/card.ts';
+import type { CardFilter } from '../../../domain/cards/card-filter.ts';
 import type { UsageMonth } from '../../../domain/cards/usage-month.ts';
-import type { CardSelection } from '../../../domain/manual-trigger.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
 /** The durable part of what `cards show` prints. */
@@ -69,12 +69,6 @@ export interface ImportChunkOptions {
   readonly month?: string | undefined;
   /** The chunk is refused if it puts more cards over their package. Default: no limit. */
   readonly mostOverPackage?: number | undefined;
-}
-
-/** Which cards to list; an attribute that is null matches all. */
-export interface CardFilter extends CardSelection {
-  readonly stopped: boolean | null;
-  readonly vendorId: string | null;
 }
 
 export type ListedCard = CardAttributes & CardState;

@@ -1,7 +1,9 @@
 // The columns of a card, as lists in the statements of this folder: {*} are all of them, {attributes} those that an import
 // sets as given; vendor_id and real_name_verified have rules of their own. {c.*} and {c.attributes} are those of c. Unlike c.* they are
 // the columns that this version knows, so a migration that adds one does not change a statement of the version before.
+// {filter from $4} is the condition of a list, whose parameters begin there.
 import { type CardImport, IMPORT_FIELDS, STATE_FIELDS } from '../../../domain/cards/card.ts';
+import { FILTER_FIELDS } from '../../../domain/cards/card-filter.ts';
 import { snakeCase } from '../../../platform/snake-keys.ts';
 
 const OF_A_RULE: ReadonlyArray<keyof CardImport> = ['vendorId', 'realNameVerified'];
@@ -12,9 +14,21 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function withColumns(file: string): string {
-  return file.replaceAll(/\{(\w+\.)?(\*|attributes)\}/g, (_, table = '', list = '*') =>
-    (LISTS[list] ?? []).map((column) => `${table}${column}`).join(', '),
-  );
+  return file
+    .replaceAll(/\{(\w+\.)?(\*|attributes)\}/g, (_, table = '', list = '*') =>
+      (LISTS[list] ?? []).map((column) => `${table}${column}`).join(', '),
+    )
+    .replaceAll(/\{filter from \$(\d+)\}/g, (_, first: string) => filterFrom(Number(first)));
+}
+
+const SQL_TYPES = { id: 'integer', yesNo: 'boolean', text: 'text' } as const;
+
+function filterFrom(first: number): string {
+  const conditions = FILTER_FIELDS.map(([field, { value }], at) => {
+    const parameter = `$${first + at}::${SQL_TYPES[value]}`;
+    return `(${parameter} IS NULL OR ${snakeCase(field)} = ${parameter})`;
+  });
+  return conditions.join(' AND ');
 }
 
 /** @param record a row of the table, or more, by its columns */

@@ -1,4 +1,5 @@
--- Reads card records: one, a page, a filtered range, or their number. {*} and {c.*} are their columns (card-columns.ts).
+-- Reads card records: one, a page, a filtered range, or their number. {*} and {c.*} are their columns, {filter from $4}
+-- is the condition of their lists (card-columns.ts).
 
 -- name: cards.page
 -- The fields that decide the rings of the next cards in id order. $1 card id to start after, $2 rows at most.
@@ -76,7 +77,7 @@ SELECT max(card_id) AS last FROM cards
 
 -- name: cards.stretch
 -- A range of the cards in id order, filtered. $1 card id to start after, $2 cards to scan, $3 cards to return at most,
--- $4 carrier, $5 status, $6 stopped, $7 vendor id (NULL: any).
+-- $4 and on what they are filtered by (NULL: any).
 -- Returns the matching cards, each with the id to start after next (NULL: there are no more cards); one row without a card for
 -- none. A full range may have left matching cards behind its last one; else everything up to the last id was scanned.
 -- Scanning a bounded range in id order needs no index on the filtered columns.
@@ -88,8 +89,7 @@ WITH looked AS MATERIALIZED (
   LIMIT $2::integer
 ), matching AS (
   SELECT * FROM looked
-  WHERE ($4::integer IS NULL OR carrier_id = $4::integer) AND ($5::integer IS NULL OR status = $5::integer)
-    AND ($6::boolean IS NULL OR stopped = $6::boolean) AND ($7::text IS NULL OR vendor_id = $7::text)
+  WHERE {filter from $4}
   ORDER BY card_id
   LIMIT $3::integer
 )

@@ -1,6 +1,7 @@
 // Card records: reading and listing them, and the doors to the change feed (card-changes.ts) and to imports
 // (card-import.ts). What polls change is written by results.ts and stops.ts.
 import type { Card } from '../../../domain/cards/card.ts';
+import { FILTER_FIELDS } from '../../../domain/cards/card-filter.ts';
 import type { CardRecord, CardRecords, ListedCard } from '../../ports/records/card-records.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
@@ -58,11 +59,11 @@ export function sqlCards(client: SqlClient): CardRecords {
     count: () => db.count('count'),
     estimate: () => db.count('estimate', PAGES_COUNTED_EXACTLY, CARDS_A_PAGE),
 
-    async list({ carrierId, status, stopped, vendorId }, afterId, limit) {
-      const filter = [carrierId, status, stopped, vendorId];
-      const isOpen = filter.every((value) => value === null);
+    async list(filter, afterId, limit) {
+      const values = FILTER_FIELDS.map(([field]) => filter[field] ?? null);
+      const isOpen = values.every((value) => value === null);
       const window = isOpen ? limit : Math.max(limit, LOOKED_AT);
-      const rows = await db.rows<StretchRow>('stretch', afterId, window, limit, ...filter);
+      const rows = await db.rows<StretchRow>('stretch', afterId, window, limit, ...values);
       const found = rows.filter(({ cardId }) => cardId !== null);
       return {
         cards: found.map(({ nextAfterId: _, ...card }) => card),
