@@ -1,5 +1,7 @@
 // What a limit allows, against what the polling configs need. Pure. Used by the changes of a limit and of a polling config.
+
 import type { TaskBody } from '../api/client/client-bodies.ts';
+import { grouped } from '../domain/words.ts';
 import { digitsOf } from '../terminal/style.ts';
 
 export const BACKLOG = 'A backlog will grow, and cards will be polled less often than configured.';
@@ -38,7 +40,7 @@ export function perSecondAt(
 /** `a limit of 100 allows about 1,000 polls a second (assuming 100 ms a poll)`. */
 export function roomText(task: MeasuredTask, limit: number): string {
   const assumed = task.capacity.capacity_per_second === null ? ` (assuming ${ASSUMED_MS} ms a poll)` : '';
-  return `a limit of ${limit.toLocaleString('en-US')} allows about ${pollRate(roomOf(task, limit))}${assumed}`;
+  return `a limit of ${grouped(limit)} allows about ${pollRate(roomOf(task, limit))}${assumed}`;
 }
 
 /** `1,000 polls a second`, with digits after the point below ten. */

@@ -1,8 +1,9 @@
 // Asks for confirmation of a destructive or fleet-wide action, after showing the plan. Used by every command that needs it.
+
 import { createInterface } from 'node:readline';
+import { plainText } from '../domain/plain-text.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../platform/exit-codes.ts';
-import { plainText } from '../terminal/line.ts';
 import { type CommandContext, Interruption, type Io, type OptionSpec, type OptionsOf } from './command.ts';
 
 /** The options of every command that asks for confirmation. */

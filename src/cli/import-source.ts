@@ -1,11 +1,13 @@
 // The input of `cardpoll cards import`: a file or standard input. Its first character shows the format. It is sent in whole
 // lines, so that it can end early without a broken row, and a bar shows how far it is.
+
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { ImportFormat } from '../api/client/client-bodies.ts';
+import { plainText } from '../domain/plain-text.ts';
+import { grouped } from '../domain/words.ts';
 import { CardpollError, unreadableText } from '../platform/errors.ts';
-import { plainText } from '../terminal/line.ts';
 import type { Io } from './command.ts';
 import { ProgressBar } from './output/progress-bar.ts';
 
@@ -96,7 +98,7 @@ async function* wholeLines(
         yield rest;
         rest = Buffer.alloc(0);
       }
-      bar.update(bytes, `${rows.toLocaleString('en-US')} rows`);
+      bar.update(bytes, `${grouped(rows)} rows`);
     }
   } catch (error) {
     if (source.errored !== null) throw error;

@@ -1,13 +1,14 @@
 // One run of the command line: arguments -> command -> exit code. Called by main.ts. Every error becomes one line on stderr
 // and an exit code here; nothing below prints errors or ends the process.
+
 import { CommanderError } from 'commander';
 import type { ApiClient } from '../api/client/client.ts';
 import { type ClientConfig, loadClientConfig } from '../config/load-config.ts';
+import { plainText } from '../domain/plain-text.ts';
 import { isLoopback } from '../platform/addresses.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { EXIT_BUG, EXIT_OK, exitCodeOf } from '../platform/exit-codes.ts';
 import { VERSION } from '../platform/version.ts';
-import { plainText } from '../terminal/line.ts';
 import { openClient } from './ask.ts';
 import {
   type CommandContext,

@@ -2,7 +2,7 @@
 // not look as if it went on.
 import chalk from 'chalk';
 import { percentDown } from '../domain/numbers.ts';
-import { span as timeSpan } from '../domain/words.ts';
+import { grouped as allDigits, countWords, span as timeSpan } from '../domain/words.ts';
 import { abbreviated, type Cell, digitsOf, relativeTime, Style } from '../terminal/style.ts';
 
 export const NOTHING = '-';
@@ -25,13 +25,13 @@ export function count(value: number | null): string {
 }
 
 /** `1 row`, `12,345 rows`, `1.2M rows`. */
-export function counted(value: number, one: string, shown = count): string {
-  return `${shown(value)} ${value === 1 ? one : `${one}s`}`;
+export function counted(value: number, one: string): string {
+  return countWords(value, one, `${one}s`, count);
 }
 
 /** All digits, grouped: 1,234,567. */
 export function grouped(value: number | null): string {
-  return value === null ? NOTHING : Math.round(value).toLocaleString('en-US');
+  return value === null ? NOTHING : allDigits(Math.round(value));
 }
 
 /** A rate or a duration, with digits after the point only below ten. */

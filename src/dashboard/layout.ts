@@ -1,6 +1,7 @@
 // Text of the screen: lines of spans, each a text in one tone, and the lines that several views have: tables, named facts,
 // missing data. ui.tsx shows lines.
-import { plainText, type Toned, wordWrap } from '../terminal/line.ts';
+import { plainText } from '../domain/plain-text.ts';
+import { type Toned, wordWrap } from '../terminal/line.ts';
 import type { Colour } from '../terminal/style.ts';
 import { type Column, type ColumnRules, columnRules, layTable } from '../terminal/table.ts';
 import { widthOf } from '../terminal/width.ts';

@@ -1,11 +1,13 @@
 // Makes the next state of the dashboard from a state and an event. Pure. The session reads from the state what is to be
 // done (`job`, `exit`) and which data it needs (`sourcesOf`).
+
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { acknowledgeChange } from '../changes/alerts.ts';
 import { cleanupChange } from '../changes/cleanup.ts';
 import { switchChange } from '../changes/configs.ts';
 import { resetChange, resumeChange } from '../changes/limits.ts';
 import { cancelChange, pollChange } from '../changes/triggers.ts';
+import { withoutSteering } from '../domain/plain-text.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { nextHappening } from './hour.ts';
 import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';
@@ -220,7 +222,7 @@ function onPicked<V extends ListView>(
 }
 
 function typed(state: State, text: string): State {
-  const printable = text.replace(/[\p{Cc}\p{Cf}]/gu, '');
+  const printable = withoutSteering(text, '');
   return edited(state, (before, { length }) => [...before, ...printable].slice(0, length).join(''));
 }
 

@@ -1,9 +1,10 @@
 // What the parts of all views are made of, as Ink components: a line of spans, lines below each other, two ends of a line, a frame.
 // Text from outside is made harmless here, in the one place that all of it goes through.
+
 import chalk, { type ChalkInstance } from 'chalk';
 import { Box, Text } from 'ink';
 import { createContext, type PropsWithChildren, useContext } from 'react';
-import { plainText } from '../terminal/line.ts';
+import { plainText } from '../domain/plain-text.ts';
 import { EMPTY, type Line, span, type Tone } from './layout.ts';
 
 /**

@@ -3,7 +3,7 @@
 // instances. Shows what the API says.
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { countedText, observedWords, STOPS_COUNTED } from '../domain/stops/stop.ts';
-import { cardCount } from '../domain/words.ts';
+import { cardCount, countWords } from '../domain/words.ts';
 import { type Cell, digitsOf, type Style, signed } from './style.ts';
 
 /** A named fact. */
@@ -65,7 +65,7 @@ function gatewayFacts({ gateway }: OverviewBody, style: Style): Fact[] {
     const how = [
       ...(since === null ? [] : [`since ${style.time(since).text.replace(' ago', '')}`]),
       ...(next_probe_at === null ? [] : [`next probe ${style.time(next_probe_at).text}`]),
-      `${instances} ${instances === 1 ? 'instance' : 'instances'}`,
+      countWords(instances, 'instance'),
       ...(reason === null ? [] : [reason]),
     ];
     const state =

@@ -1,5 +1,6 @@
 // Text in the columns of a terminal: made harmless, cut to fit, filled up with blanks, and broken into lines at its
 // words. Used by tables and sentences here, and by the dashboard.
+import { plainText } from '../domain/plain-text.ts';
 import { widthOf } from './width.ts';
 
 /** Text in one tone. What a tone looks like is up to the printer. */
@@ -9,14 +10,6 @@ export interface Toned<Tone> {
 }
 
 const ELLIPSIS = '…';
-/** Controls, line separators, and characters without a width that change how others are shown: joiners, direction marks. */
-const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
-
-/** Replaces what could steer the terminal or break the line. Names, reasons and messages come from outside. */
-export function plainText(text: string): string {
-  return text.replace(STEERING, ' ');
-}
-
 export function lineWidth(line: readonly Toned<unknown>[]): number {
   return line.reduce((sum, { text }) => sum + widthOf(text), 0);
 }

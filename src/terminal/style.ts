@@ -1,10 +1,12 @@
 // How values look: formatted for people, with or without a terminal, and plain in records for programs. Colours go through
 // the one shared chalk instance.
+
 import type { ChalkInstance } from 'chalk';
 import type { Health } from '../domain/health.ts';
 import { percentDown } from '../domain/numbers.ts';
+import { plainText } from '../domain/plain-text.ts';
 import { span } from '../domain/words.ts';
-import { plainText, type Toned, wordWrap } from './line.ts';
+import { type Toned, wordWrap } from './line.ts';
 import { loadWidths } from './width.ts';
 
 export type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold';

@@ -2,7 +2,7 @@
 // routes; the messages are what a 422 says about the field.
 import { z } from 'zod';
 import { CARD_ID_BOUNDS } from '../../domain/manual-trigger.ts';
-import { ONE_LINE } from '../../domain/one-line.ts';
+import { ONE_LINE } from '../../domain/plain-text.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import { type Bounds, wholeNumberWithin } from '../../operations/requirements.ts';
 

@@ -1,9 +1,10 @@
 // `cardpoll audit`: who changed what, with the values before and after, and `undo`, which takes a change back.
+
 import type { AuditBody, ConfigBody, UndoBody } from '../../api/client/client-bodies.ts';
 import { integer, text } from '../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
+import { plainText } from '../../domain/plain-text.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import { plainText } from '../../terminal/line.ts';
 import { changeText, fieldsOf } from '../../terminal/reports/change-text.ts';
 import { INDENT, type Style, sentenceLines } from '../../terminal/style.ts';
 import { listTable, ofOne, textOf } from '../../terminal/table.ts';

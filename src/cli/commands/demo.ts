@@ -1,7 +1,9 @@
 // `cardpoll demo`: everything on one machine. The launcher runs the product; this shows the dashboard over it, or where
 // there is no terminal prints one status line every two seconds. Both read through the API like any client.
+
 import type { OverviewBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { HOST_PORT, type HostPort, integer, text } from '../../config/kinds.ts';
+import { countWords } from '../../domain/words.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { EXIT_OK } from '../../platform/exit-codes.ts';
 import { abbreviated, digitsOf, inLocale, type Style, styleFor } from '../../terminal/style.ts';
@@ -134,7 +136,7 @@ function worstCause({ health_reasons: [worst] }: OverviewBody, style: Style): st
 
 function facts({ cards_total, init, tasks }: OverviewBody, layout: Layout): string[] {
   return [
-    ...(layout.cards ? [`${short(cards_total)} ${cards_total === 1 ? 'card' : 'cards'}`] : []),
+    ...(layout.cards ? [countWords(cards_total, 'card', 'cards', short)] : []),
     ...(init.status === 'completed' ? [] : [initFact(init)]),
     ...tasks.map((task) => taskFacts(task, layout)),
   ];

@@ -1,9 +1,10 @@
 // `cardpoll migrate`: shows the state of the database schema, or updates it. Talks to the database, not to a daemon.
+
 import type { MigrateConfig } from '../../config/daemon-config.ts';
 import { loadMigrateConfig } from '../../config/load-config.ts';
 import { SETTINGS } from '../../config/settings/settings.ts';
+import { plainText } from '../../domain/plain-text.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../platform/exit-codes.ts';
-import { plainText } from '../../terminal/line.ts';
 import { listTable, ofItems } from '../../terminal/table.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import type { MigrateAction } from '../launchers.ts';

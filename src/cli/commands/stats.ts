@@ -1,8 +1,10 @@
 // `cardpoll stats`: fleet statistics, once or with --watch.
+
 import type { ApiClient } from '../../api/client/client.ts';
 import type { FailuresBody } from '../../api/client/client-bodies.ts';
 import { type Kind, oneOf } from '../../config/kinds.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
+import { countWords } from '../../domain/words.ts';
 import { EXIT_OK } from '../../platform/exit-codes.ts';
 import {
   initStateFields,
@@ -94,7 +96,7 @@ function failureText(items: readonly FailuresBody[], style: Style): string {
   return [
     reasons.length === 0 ? 'no poll failed in the last five minutes\n' : reasonTable(reasons, style),
     ...(carriers.length === 0 ? [] : [carrierTable(carriers, style)]),
-    `${style.number(failing).text} failing ${failing === 1 ? 'card' : 'cards'}${shown}${more}\n`,
+    `${countWords(failing, 'failing card')}${shown}${more}\n`,
     few.length === 0 ? '' : cardTable(few, style),
   ].join('\n');
 }

@@ -1,7 +1,7 @@
 // `cardpoll version`: what is installed here, and what the daemon is.
+import { plainText } from '../../domain/plain-text.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { COMMIT, VERSION } from '../../platform/version.ts';
-import { plainText } from '../../terminal/line.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { ownAnswer, printAnswer } from '../output/print.ts';

@@ -7,9 +7,9 @@ import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ItemsBody, PageBody } from '../../api/client/client-bodies.ts';
 import type { Answer } from '../../api/client/client-calls.ts';
-import { cardCount } from '../../domain/words.ts';
+import { plainText } from '../../domain/plain-text.ts';
+import { cardCount, grouped } from '../../domain/words.ts';
 import { EXIT_OK } from '../../platform/exit-codes.ts';
-import { plainText } from '../../terminal/line.ts';
 import { valueText } from '../../terminal/reports/change-text.ts';
 import { inLocale, type Style, sentenceLines, styleFor } from '../../terminal/style.ts';
 import { ofItems, textOf } from '../../terminal/table.ts';
@@ -116,7 +116,7 @@ async function* blocks<Item>(
 
 /** `20 of 38,984 changes (page 2 of 1,950): --page 3, or --all` */
 function partText({ items, page, total }: PageBody<unknown>, pages: number, noun: string): string {
-  const [shown, count, last] = [items.length, total, pages].map((value) => value.toLocaleString('en-US'));
+  const [shown, count, last] = [items.length, total, pages].map((value) => grouped(value));
   const where = page === 1 ? '' : ` (page ${page} of ${last})`;
   const next = page < pages ? `: --page ${page + 1}, or --all` : '';
   return `${shown} of ${count} ${noun}${where}${next}`;

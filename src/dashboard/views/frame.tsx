@@ -1,5 +1,6 @@
 // The whole screen: a header with the fleet and the age of its data, the verdict as a band, the open view or the help page, and at
 // the bottom questions, results and keys. Both lists of keys are made from the keymap.
+
 import { Box } from 'ink';
 import { lineWidth, padded } from '../../terminal/line.ts';
 import { widthOf } from '../../terminal/width.ts';

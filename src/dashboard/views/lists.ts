@@ -1,4 +1,5 @@
 // The views that are lists: alerts, manual triggers, live instances and polling configs. Keys act on the picked row.
+import { countWords } from '../../domain/words.ts';
 import { fitted } from '../../terminal/line.ts';
 import { signed } from '../../terminal/style.ts';
 import { count, counted, ScreenStyle } from '../format.ts';
@@ -81,7 +82,7 @@ export const alertsView = listView('alerts', {
     const total = firing.body?.total ?? 0;
     const latest = span(`  then the latest of ${counted(alerts.body?.total ?? 0, 'alert')}`, 'dim');
     if (total === 0) return [signed('good', 'none fires'), latest];
-    return [signed('bad', `${total} ${total === 1 ? 'fires' : 'fire'}`), latest];
+    return [signed('bad', countWords(total, 'fires', 'fire')), latest];
   },
 });
 

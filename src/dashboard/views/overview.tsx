@@ -1,11 +1,13 @@
 // The first view: the reasons of the health after the worst, the task types, and one line for everything else.
 // Shows the API's values and computes none.
+
 import type { OverviewBody } from '../../api/client/client-bodies.ts';
+import { countWords } from '../../domain/words.ts';
 import { capacityLine, fleetFacts, numbersOf, troubleFirst } from '../../terminal/fleet-lines.ts';
 import { lineWidth } from '../../terminal/line.ts';
 import { alertText } from '../../terminal/reports/alert-tables.ts';
 import { signed } from '../../terminal/style.ts';
-import { counted, grouped, relative, ScreenStyle, since } from '../format.ts';
+import { grouped, relative, ScreenStyle, since } from '../format.ts';
 import { atMost, fact, gaugeSpans, type Line, MARK, missing, type Span, span } from '../layout.ts';
 import type { Part, ViewProps } from '../part.tsx';
 import { dataTimeMs, hasStrip, isWall, type State } from '../state.ts';
@@ -151,7 +153,7 @@ function cleanupFact({ data }: Pick<State, 'data'>, nowMs: number): FactLine {
         'cleanup',
         span('running '),
         ...gaugeSpans(total === 0 ? 0 : deleted / total, INIT_BAR_COLUMNS, 'accent'),
-        span(` ${grouped(deleted)} of ${counted(total, 'row', grouped)}`),
+        span(` ${grouped(deleted)} of ${countWords(total, 'row')}`),
       );
     }
     case 'failed': {
@@ -163,7 +165,7 @@ function cleanupFact({ data }: Pick<State, 'data'>, nowMs: number): FactLine {
     case 'completed':
       return calm(
         'cleanup',
-        span(`completed ${relative(finished_at, nowMs)}, ${counted(deleted, 'row', grouped)} removed`),
+        span(`completed ${relative(finished_at, nowMs)}, ${countWords(deleted, 'row')} removed`),
       );
   }
 }

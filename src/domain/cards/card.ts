@@ -2,6 +2,7 @@
 // their defaults and bounds: from it follow the columns of files and exports (operations/cards/card-file.ts) and of the
 // statements (store/sql/cards/card-columns.ts). The checks are written by hand, without a schema, because an import has millions
 // of rows and the checks are most of its work.
+import { withoutSteering } from '../plain-text.ts';
 import type { UsageMonth } from './usage-month.ts';
 
 /** What an import sets and nothing else changes. */
@@ -148,7 +149,7 @@ function show(value: unknown): string {
 
 /** The beginning of a text of the file, without control characters that could affect a terminal. */
 export function quoted(text: string): string {
-  const start = text.slice(0, 40).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
+  const start = withoutSteering(text.slice(0, 40), '?');
   return `'${start}${text.length > 40 ? '...' : ''}'`;
 }
 

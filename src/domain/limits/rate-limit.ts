@@ -1,7 +1,9 @@
 // The rate limits of a gateway (gateway.rate_limits): how many calls it allows in a time, and how often for one card.
 // The configuration makes them; the live store grants calls by them (store/ports/live/pace.ts). Pure.
+
 import type { CardsPerCall, InterfaceName, Offers } from '../gateway-interface.ts';
 import { rounded } from '../numbers.ts';
+import { countWords } from '../words.ts';
 
 export const RATE_UNIT_SECONDS = { second: 1, minute: 60, hour: 3_600 } as const;
 export type RateUnit = keyof typeof RATE_UNIT_SECONDS;
@@ -100,7 +102,7 @@ export function rateLimitWords(limit: RateLimit): string {
   const which = limit.interfaces === null ? '' : ` (${limit.interfaces.join(', ')})`;
   if (limit.kind === 'card') return `one poll of a card${which} every ${limit.everySeconds} s`;
   const { calls, unit, burst } = limit;
-  return `${calls} ${calls === 1 ? 'call' : 'calls'} ${eachWords(unit)}${which}, burst ${burst}`;
+  return `${countWords(calls, 'call', 'calls', String)} ${eachWords(unit)}${which}, burst ${burst}`;
 }
 
 /** The shortest unit in which a rate is 1 or more: a few calls an hour would be rounded to 0 a second. */

@@ -1,6 +1,6 @@
 // Stops of cards: their states, and the rules that hold them back (docs/decisions/0032-safeguards-of-stops.md). Used by the
 // engine, the operations and the stores. Plain data.
-import { ONE_LINE } from '../one-line.ts';
+import { ONE_LINE } from '../plain-text.ts';
 
 /**
  * requested: to be called, or called and not shown by the gateway yet. done: the gateway showed the card stopped. held:

@@ -3,6 +3,7 @@
 
 import { join } from 'node:path';
 import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
+import { countWords } from '../../domain/words.ts';
 import { CardMatcher } from '../match/card-matcher.ts';
 import { InterfaceRules } from '../match/interface-rules.ts';
 import type { FileProblem, FileTask, Hit, Query } from '../model.ts';
@@ -56,7 +57,7 @@ export async function findHits(
 
 function undatedProblem(lines: number): FileProblem[] {
   if (lines === 0) return [];
-  const what = lines === 1 ? '1 line of the card has' : `${lines} lines of the card have`;
+  const what = countWords(lines, 'line of the card has', 'lines of the card have');
   return [{ code: 'undated', detail: `${what} no readable time` }];
 }
 

@@ -2,6 +2,7 @@
 // standard output: piece by piece, because the hits of `--all` may not fit in memory. Text has no colour and no width,
 // because it is often piped.
 
+import { countWords, grouped } from '../../domain/words.ts';
 import { type FoundLine, isIncomplete, type LogFormat, textOf } from '../model.ts';
 import type { Report } from '../search.ts';
 import type { Zone } from '../time/zone.ts';
@@ -86,7 +87,7 @@ function summaryToText(report: Report): string {
         ? 'all times'
         : `${time(query.window.fromMs)} to ${time(query.window.toMs)} (${zone.name})`,
     ],
-    ['hits', report.hits.toLocaleString('en')],
+    ['hits', grouped(report.hits)],
   ];
   if (report.firstMs !== null && report.lastMs !== null) {
     rows.push(['first hit', time(report.firstMs)], ['last hit', time(report.lastMs)]);
@@ -110,10 +111,7 @@ function summaryToText(report: Report): string {
         `${files.damaged} damaged, ${files.denied} denied`,
     ],
     ['bytes', `${size(bytes.read)} read, ${size(bytes.searched)} of log text searched`],
-    [
-      'time',
-      `${(report.elapsedMs / 1000).toFixed(2)} s, ${report.threads} ${report.threads === 1 ? 'thread' : 'threads'}`,
-    ],
+    ['time', `${(report.elapsedMs / 1000).toFixed(2)} s, ${countWords(report.threads, 'thread')}`],
     ['complete', isComplete(report) ? 'yes' : 'NO: something could not be read, see below'],
   );
   const width = Math.max(...rows.map(([name]) => name.length));

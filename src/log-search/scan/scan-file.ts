@@ -4,6 +4,7 @@
 // look back (line-clock.ts), the results are dropped and the file is scanned again the careful way.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { countWords } from '../../domain/words.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { EVERY_LINE, type LineMatcher } from '../match/card-matcher.ts';
 import {
@@ -192,14 +193,14 @@ class FileScan<Sink extends LineSink> {
       problems.push({ code: 'long_parts', detail });
     }
     if (doubtfulLines > 0) {
-      const lines = `${doubtfulLines} ${doubtfulLines === 1 ? 'line' : 'lines'} of the card`;
+      const lines = countWords(doubtfulLines, 'line of the card', 'lines of the card');
       problems.push({
         code: 'repeated_hour',
         detail: `${lines} may be outside the window: their local time occurs twice`,
       });
     }
     if (foreignZoneLines > 0) {
-      const lines = `${foreignZoneLines} ${foreignZoneLines === 1 ? 'line' : 'lines'} of the card`;
+      const lines = countWords(foreignZoneLines, 'line of the card', 'lines of the card');
       const detail = `${lines} name a zone that ${this.#dates.zone.name} is not; they were read in ${this.#dates.zone.name}`;
       problems.push({ code: 'foreign_zone', detail });
     }

@@ -23,8 +23,8 @@ import {
   webhookFormatOf,
 } from '../../domain/alerts/webhook-format.ts';
 import type { Actor } from '../../domain/audit.ts';
-import { ONE_LINE } from '../../domain/one-line.ts';
 import { type PageRequest, RECORD_ID_BOUNDS, type SliceOf, sliceOf } from '../../domain/page.ts';
+import { ONE_LINE } from '../../domain/plain-text.ts';
 import type { WebhookTester } from '../../engine/alerts/webhook-attempt.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';

@@ -3,6 +3,7 @@
 //
 // Columns and defaults are in card-file.ts. Bad rows are reported by line, and the good rows are kept. Importing
 // the same file again changes nothing.
+
 import type { Readable } from 'node:stream';
 import {
   areDoubtful,
@@ -12,6 +13,7 @@ import {
   RowProblem,
   TOO_MANY_OVER_PACKAGE,
 } from '../../domain/cards/card.ts';
+import { grouped } from '../../domain/words.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type {
   CardRecords,
@@ -234,7 +236,7 @@ function belongsTo({ taken, value, holder }: TakenNumber): string {
 
 /** @param line the first one that was not written. */
 function tooManyOverPackage(line: number, cards: number, accepted: number): CardpollError {
-  const many = cards.toLocaleString('en-US');
+  const many = grouped(cards);
   return new CardpollError(
     'invalid',
     TOO_MANY_OVER_PACKAGE,

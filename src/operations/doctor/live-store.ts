@@ -1,5 +1,7 @@
 // The checks of the live store: its servers and its clock. Used by examine.ts.
+
 import { type Finding, failed, ok, skipped, unknown, warning } from '../../domain/finding.ts';
+import { grouped } from '../../domain/words.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { LiveServer, LiveStore, MissingRights } from '../../store/ports/live/live-store.ts';
@@ -153,5 +155,5 @@ function redisCli(address: string, words: string): string {
 }
 
 function mib(bytes: number): string {
-  return `${Math.ceil(bytes / MIB).toLocaleString('en-US')} MiB`;
+  return `${grouped(Math.ceil(bytes / MIB))} MiB`;
 }

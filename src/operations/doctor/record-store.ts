@@ -2,6 +2,7 @@
 
 import { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import { type Finding, failed, ok, skipped, unknown, warning } from '../../domain/finding.ts';
+import { countWords } from '../../domain/words.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type {
   HeldSnapshot,
@@ -78,8 +79,7 @@ function connectionFinding(
   const wanted = connectionsPerInstance * instances;
   const others = Math.max(0, connections - ownConnections);
   const detail =
-    `${wanted} for ${instances} ${instances === 1 ? 'instance' : 'instances'} and ${others} of others, ` +
-    `of ${maxConnections}`;
+    `${wanted} for ${countWords(instances, 'instance')} and ${others} of others, ` + `of ${maxConnections}`;
   if (wanted + others <= maxConnections) return ok(check, detail);
   const needed = Math.ceil((wanted + others) * 1.2);
   return failed(check, `${detail}: instances would be refused connections`, {

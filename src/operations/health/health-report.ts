@@ -1,5 +1,6 @@
 // The reports of what is wrong, of the gateway and of the stops. Made by health-reasons.ts, gateway-report.ts and
 // stop-figures.ts.
+
 import { z } from 'zod';
 import { METRICS } from '../../domain/health.ts';
 import {
@@ -8,6 +9,7 @@ import {
   STOPS_COUNTED,
   UNCONFIRMED_STOPS_COUNTED,
 } from '../../domain/stops/stop.ts';
+import { grouped } from '../../domain/words.ts';
 import { type ReportOf, taskType } from '../report.ts';
 
 /** Each has a section in docs/runbook.md. */
@@ -88,7 +90,7 @@ export type GatewayReport = ReportOf<typeof gatewayReport>;
 const count = (meaning: string) =>
   z.int().nullable().describe(`${meaning}; null while the database does not answer`);
 
-const upTo = (most: number, meaning: string) => `${meaning}, counted up to ${most.toLocaleString('en-US')}`;
+const upTo = (most: number, meaning: string) => `${meaning}, counted up to ${grouped(most)}`;
 
 export const stopNumbers = z.object({
   mode: z

@@ -8,7 +8,7 @@
 import type { UsageMonth } from '../../domain/cards/usage-month.ts';
 import { percentDown, roundedMb } from '../../domain/numbers.ts';
 import type { StopMode } from '../../domain/stops/stop.ts';
-import { spanWords } from '../../domain/words.ts';
+import { grouped, spanWords } from '../../domain/words.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { Cause } from './health-report.ts';
 
@@ -30,7 +30,7 @@ export function readingReasons({ total, seconds, implausible, stopMode }: Readin
   const percent = (100 * implausible) / Math.max(1, total);
   if (total < LEAST_READINGS || percent <= IMPLAUSIBLE_PERCENT.warningAbove) return [];
   const text =
-    `${figure(implausible)} of ${figure(total)} readings of the last ${spanWords(seconds)} were not believed (${percentDown(percent, 1)} %): ` +
+    `${grouped(implausible)} of ${grouped(total)} readings of the last ${spanWords(seconds)} were not believed (${percentDown(percent, 1)} %): ` +
     'they grew by more than a card can transfer, and count nothing; compare some with the carrier, and check the unit of the gateway profile';
   const severity = percent > IMPLAUSIBLE_PERCENT.alertAbove ? 'alert' : 'warning';
   // Wrong readings would stop cards once they are believed.
@@ -39,10 +39,6 @@ export function readingReasons({ total, seconds, implausible, stopMode }: Readin
       ? 'cardpoll gateway profiles'
       : "cardpoll stops mode observe --reason 'readings are not believed'";
   return [{ code: 'implausible_readings', severity, text, command }];
-}
-
-function figure(count: number): string {
-  return count.toLocaleString('en-US');
 }
 
 /** @param usage null: no reading yet, or a task type that reads no usage. */

@@ -1,6 +1,7 @@
 // The stops of the fleet in numbers: the mode in force, the budget, and how many stops were made or wait. Read every few
 // seconds for the overview (stats.ts). Says what they add to the reasons of health-reasons.ts: stops without effect, stops that
 // are held, and readings that grow too fast to be believed.
+
 import {
   OVER_RUNNING_COUNTED,
   STOPS_COUNTED,
@@ -8,6 +9,7 @@ import {
   stopRulesOf,
   UNCONFIRMED_STOPS_COUNTED,
 } from '../../domain/stops/stop.ts';
+import { grouped } from '../../domain/words.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { dateOf } from '../date-of.ts';
 import type { Cause, StopNumbers } from './health-report.ts';
@@ -183,7 +185,5 @@ function countedUpTo(most: number, count: number): string {
 
 /** Two significant digits below ten, otherwise whole and grouped: 0.052, 1,024. */
 function figure(value: number): string {
-  return value !== 0 && value < 10
-    ? String(Number(value.toPrecision(2)))
-    : Math.round(value).toLocaleString('en-US');
+  return value !== 0 && value < 10 ? String(Number(value.toPrecision(2))) : grouped(Math.round(value));
 }

@@ -3,6 +3,7 @@
 //
 // A card that several configs match is polled by the config with the highest priority, then the lowest id. Removing or
 // disabling the last config of a task type is allowed: then no card is polled for that type.
+
 import type { Actor } from '../../domain/audit.ts';
 import { notOfferedWords } from '../../domain/gateway-interface.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
@@ -15,6 +16,7 @@ import {
 import { achievedIntervalMsOf } from '../../domain/schedule/schedule-pace.ts';
 import { presentMetricsOf } from '../../domain/stats/task-metrics.ts';
 import { askPerTaskType, perTaskType, TASKS, type TaskType } from '../../domain/task-type.ts';
+import { grouped } from '../../domain/words.ts';
 import { CardpollError, nullIfUnavailable } from '../../platform/errors.ts';
 import { waitMsOf } from '../../store/ports/live/fleet-reading.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
@@ -237,7 +239,7 @@ function demandProblems(
   const enabled = all.filter(({ taskType, status }) => taskType === config.taskType && status === 1);
   const demand = enabled.reduce((sum, one) => sum + demandOf(one), 0);
   if (demand <= FAR_OVER * perSecond || demandOf(config) < demand / enabled.length) return [];
-  const [need, room] = [demand, perSecond].map((rate) => Math.round(rate).toLocaleString('en-US'));
+  const [need, room] = [demand, perSecond].map((rate) => grouped(Math.round(rate)));
   return [
     `the configs of ${config.taskType} need ${need} polls a second, and its limit allows about ${room}: a backlog grows`,
   ];

@@ -1,5 +1,6 @@
 // What `cardpoll stats` shows: the fleet at a glance (health with its causes and the commands that help, the gateway first,
 // then capacity and the task types), and statistics as tables. Shows what the API says; computes nothing.
+
 import type {
   HealthReasonBody,
   InitStateBody,
@@ -10,8 +11,9 @@ import type {
 import { FOLLOW_UP_INTERFACES } from '../../domain/gateway-interface.ts';
 import { groupBy } from '../../domain/group-by.ts';
 import { failsAtLogin } from '../../domain/limits/breaker.ts';
+import { plainText } from '../../domain/plain-text.ts';
 import { calmWords, capacityFacts, type Fact, fleetFacts, numbersOf } from '../fleet-lines.ts';
-import { plainText, wordWrap } from '../line.ts';
+import { wordWrap } from '../line.ts';
 import {
   type Cell,
   commandLines,

@@ -1,8 +1,10 @@
 // Lines keep to their columns whatever is in them, and hold nothing a terminal would obey.
+
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { clamped, type Line } from '../../../src/dashboard/layout.ts';
-import { fitted, lineWidth, padded, plainText } from '../../../src/terminal/line.ts';
+import { plainText } from '../../../src/domain/plain-text.ts';
+import { fitted, lineWidth, padded } from '../../../src/terminal/line.ts';
 import { loadWidths, widthOf } from '../../../src/terminal/width.ts';
 
 await loadWidths();

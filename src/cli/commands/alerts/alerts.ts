@@ -1,17 +1,18 @@
 // `cardpoll alerts`: fired alerts and what is done about them: history, ack, redeliver, silences that suppress
 // notifications for a time, and a test of a webhook before any alert fires. The subcommands about rules are in the other
 // files of this folder.
+
 import type { ApiClient } from '../../../api/client/client.ts';
 import type { SilenceBody, WebhookTrialBody } from '../../../api/client/client-bodies.ts';
 import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
 import { ALERT_STATES, RULE_TYPES } from '../../../domain/alerts/alert-rule.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../../../domain/alerts/alert-silence.ts';
 import { ALERT_ID_BOUNDS, RECORD_ID_BOUNDS } from '../../../domain/page.ts';
+import { plainText } from '../../../domain/plain-text.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { span } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../../platform/exit-codes.ts';
-import { plainText } from '../../../terminal/line.ts';
 import { alertColumns } from '../../../terminal/reports/alert-tables.ts';
 import { fieldList, listTable, ofGone, ofOne } from '../../../terminal/table.ts';
 import { ask, pageOptions, showAnswer, showList, showPages, showUnlessOver, unlessOver } from '../../ask.ts';

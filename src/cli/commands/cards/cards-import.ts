@@ -6,11 +6,11 @@ import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
 import { DOUBTFUL_ICCIDS, TOO_MANY_OVER_PACKAGE } from '../../../domain/cards/card.ts';
+import { plainText } from '../../../domain/plain-text.ts';
 // that is being sent, so that the daemon can still report what it has kept.
-import { cardCount } from '../../../domain/words.ts';
+import { cardCount, countWords, grouped } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_BAD_DATA, EXIT_OK } from '../../../platform/exit-codes.ts';
-import { plainText } from '../../../terminal/line.ts';
 import { fieldList } from '../../../terminal/table.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { STANDARD_INPUT, sendLines } from '../../import-source.ts';
@@ -129,7 +129,7 @@ function inWordsOfCommand(error: unknown, file: string): unknown {
 function warnOfUnkept({ io }: CommandContext, { updated }: ImportBody, kept: number): void {
   if (updated <= kept) return;
   io.stderr.write(
-    `${cardCount(updated)} were updated but only ${kept.toLocaleString('en-US')} ${kept === 1 ? 'was' : 'were'} kept: other changes came between; the file does not take all of this import back\n`,
+    `${cardCount(updated)} were updated but only ${countWords(kept, 'was', 'were')} kept: other changes came between; the file does not take all of this import back\n`,
   );
 }
 
@@ -142,7 +142,7 @@ function printInterruption(
   const interrupted = io.onInterrupt();
   if (!interrupted.aborted) return;
   const done = dryRun ? 'were checked' : `are kept, as shown; ${restOf(file)}`;
-  io.stderr.write(`interrupted: the first ${received.toLocaleString('en-US')} rows ${done}\n`);
+  io.stderr.write(`interrupted: the first ${grouped(received)} rows ${done}\n`);
   throw interrupted.reason;
 }
 

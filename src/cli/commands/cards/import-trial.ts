@@ -9,10 +9,10 @@ import { basename, join, resolve } from 'node:path';
 import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import { stateHome } from '../../../config/load-config.ts';
 import { acceptedAfter, areDoubtful } from '../../../domain/cards/card.ts';
-import { cardCount } from '../../../domain/words.ts';
+import { plainText } from '../../../domain/plain-text.ts';
+import { cardCount, grouped } from '../../../domain/words.ts';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
 import { shellWord } from '../../../platform/shell-word.ts';
-import { plainText } from '../../../terminal/line.ts';
 import type { CommandContext, Io } from '../../command.ts';
 import { type ConfirmOptions, confirm } from '../../confirm.ts';
 import { sendLines } from '../../import-source.ts';
@@ -52,7 +52,7 @@ export async function tryFirst(
       const daemon = await flagsToDaemon(context);
       const since = new Date(io.clock.now()).toISOString();
       const lines = [
-        `${cardCount(former.cards)} ${former.cards === 1 ? 'is kept as it is' : 'are kept as they are'} in ${former.path}`,
+        `${cardCount(former.cards, ['is kept as it is', 'are kept as they are'])} in ${former.path}`,
         // The path is absolute: a name that begins with a dash would be an option.
         `to undo the import: cardpoll cards import ${shellWord(resolve(former.path))} --overwrite-verified${daemon}`,
         'it also undoes later changes of these cards',
@@ -74,8 +74,8 @@ export async function tryFirst(
 
 function overPackagePlan(over: number, accepted: number): string[] {
   return [
-    `${over.toLocaleString('en-US')} running cards would be over their package of this month, and would be stopped: allowance_mb is less than they have used`,
-    `The import ends before it puts more than ${accepted.toLocaleString('en-US')} over it.`,
+    `${grouped(over)} running cards would be over their package of this month, and would be stopped: allowance_mb is less than they have used`,
+    `The import ends before it puts more than ${grouped(accepted)} over it.`,
   ];
 }
 
@@ -86,14 +86,10 @@ function doubtsOf({ new_iccids: cards = 0, ...report }: Partial<ImportBody>): st
   const ofAll = `of ${cardCount(cards)} that get an ICCID`;
   return [
     ...(rounded > 0
-      ? [
-          `${rounded.toLocaleString('en-US')} ${ofAll} would get one that ends in zeros: a spreadsheet may have rounded it`,
-        ]
+      ? [`${grouped(rounded)} ${ofAll} would get one that ends in zeros: a spreadsheet may have rounded it`]
       : []),
     ...(twins > 0
-      ? [
-          `${twins.toLocaleString('en-US')} would get the ICCID of another card with or without its check digit`,
-        ]
+      ? [`${grouped(twins)} would get the ICCID of another card with or without its check digit`]
       : []),
     ...doubtful.slice(0, SHOWN_DOUBTS).map(({ line, message }) => `line ${line}: ${message}`),
   ];

@@ -1,10 +1,11 @@
 // `cardpoll completion`: the completion script of a shell. `cardpoll complete`: what may be typed next, one word with its
 // meaning per line. The scripts run it at every TAB, so it answers quickly: without a daemon, a token or an answer in time
 // it prints no names.
+
 import { oneOf } from '../../../config/kinds.ts';
+import { plainText } from '../../../domain/plain-text.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_OK } from '../../../platform/exit-codes.ts';
-import { plainText } from '../../../terminal/line.ts';
 import { openClient } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
 import bash from './cardpoll.bash';

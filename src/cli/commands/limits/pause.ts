@@ -1,5 +1,6 @@
 // `cardpoll pause` and `cardpoll resume`: pause polling, for example during gateway maintenance, and resume it. A pause of all task
 // types is fleet-wide, so it asks first.
+
 import type { PauseBody } from '../../../api/client/client-bodies.ts';
 import { pauseChange, pauseText, replacedBy } from '../../../changes/limits.ts';
 import { planLines } from '../../../changes/planned-change.ts';
@@ -10,9 +11,9 @@ import {
   PAUSE_SECONDS_BOUNDS,
   type Pausable,
 } from '../../../domain/limits/operator-limits.ts';
+import { plainText } from '../../../domain/plain-text.ts';
 import { span } from '../../../domain/words.ts';
 import { EXIT_OK } from '../../../platform/exit-codes.ts';
-import { plainText } from '../../../terminal/line.ts';
 import { listTable, ofItems } from '../../../terminal/table.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, defineCommand } from '../../command.ts';

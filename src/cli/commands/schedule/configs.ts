@@ -1,10 +1,12 @@
 // `cardpoll configs`: which cards are polled, and how often.
+
 import type { ConfigBody, ConfigRequest } from '../../../api/client/client-bodies.ts';
 import { switchChange } from '../../../changes/configs.ts';
 import { planLines } from '../../../changes/planned-change.ts';
 import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
 import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
 import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
+import { plainText } from '../../../domain/plain-text.ts';
 import {
   CARD_CONDITIONS,
   INTERVAL_SECONDS_BOUNDS,
@@ -13,7 +15,6 @@ import {
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { cardCount, span } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
-import { plainText } from '../../../terminal/line.ts';
 import { configTable, selectionText } from '../../../terminal/reports/config-tables.ts';
 import { enabledWord } from '../../../terminal/style.ts';
 import { ofGone, ofOne } from '../../../terminal/table.ts';

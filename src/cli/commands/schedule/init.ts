@@ -1,7 +1,9 @@
 // `cardpoll init`: how far the schedule is loaded, and a new comparison with the cards. `adopt` opens the stores itself.
+
 import { loadAdoptConfig } from '../../../config/load-config.ts';
 import { SETTINGS } from '../../../config/settings/settings.ts';
 import { fleetText } from '../../../domain/fleet.ts';
+import { grouped } from '../../../domain/words.ts';
 import { initStateFields } from '../../../terminal/reports/stats-views.ts';
 import { ask, showAnswer } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
@@ -25,7 +27,7 @@ const rebuild = defineCommand({
 
 async function planOf(context: CommandContext): Promise<string[]> {
   const { body } = await ask(context, 'counting the cards', (client) => client.overview());
-  const cards = body.cards_total.toLocaleString('en-US');
+  const cards = grouped(body.cards_total);
   return [
     `Compare the schedule with all ${cards} cards, and repair what differs.`,
     'Polling continues meanwhile; the database reads every card once.',

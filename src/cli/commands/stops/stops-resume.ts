@@ -9,10 +9,10 @@ import type {
 } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
+import { plainText } from '../../../domain/plain-text.ts';
 import { cardCount } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../../platform/exit-codes.ts';
-import { plainText } from '../../../terminal/line.ts';
 import type { Colour } from '../../../terminal/style.ts';
 import { fieldList, listTable } from '../../../terminal/table.ts';
 import { ask, showList, showUnlessOver } from '../../ask.ts';

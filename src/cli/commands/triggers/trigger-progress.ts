@@ -6,7 +6,7 @@ import type { Answer } from '../../../api/client/client-calls.ts';
 import { oneOf, text } from '../../../config/kinds.ts';
 import { EARLY_COUNTED } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
-import { cardCount } from '../../../domain/words.ts';
+import { cardCount, grouped } from '../../../domain/words.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../../platform/exit-codes.ts';
 import { TRIGGER_COLOURS, triggerColumns } from '../../../terminal/reports/trigger-table.ts';
@@ -77,7 +77,7 @@ async function cancelAll(context: CommandContext, options: ConfirmOptions & { re
 
 async function cancellationPlan(context: CommandContext, task: TaskType | undefined): Promise<string[]> {
   const { body } = await ask(context, 'counting', (client) => client.cancelTriggers(task, true));
-  const counts = `${body.triggers.toLocaleString('en-US')}, with ${cardCount(body.cards)} to poll`;
+  const counts = `${grouped(body.triggers)}, with ${cardCount(body.cards)} to poll`;
   const of = task === undefined ? '' : ` of ${task}`;
   return [`Cancel all open triggers${of}: ${counts}.`, 'Cards that are being polled are finished.'];
 }
@@ -156,7 +156,7 @@ function untilOver(context: CommandContext, { trigger_id: triggerId, total }: Tr
 function earlyNote({ early, early_until: until }: TriggerBody): string {
   if (until === null) return '';
   const time = new Date(until).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
-  return `${early.toLocaleString('en-US')} too early until ${time}`;
+  return `${grouped(early)} too early until ${time}`;
 }
 
 function isOver({ status }: TriggerBody): boolean {

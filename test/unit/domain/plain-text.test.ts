@@ -1,6 +1,6 @@
 // Names and reasons: what may not be in them, and what must be possible.
 import { expect, it } from 'vitest';
-import { ONE_LINE } from '../../../src/domain/one-line.ts';
+import { ONE_LINE } from '../../../src/domain/plain-text.ts';
 
 it('refuses what steers a terminal, breaks the line or changes the direction', () => {
   for (const code of [0x00, 0x07, 0x0a, 0x1b, 0x7f, 0x9b, 0x200e, 0x202e, 0x2028, 0x2029, 0x2066, 0xd800])
