@@ -5,7 +5,7 @@ import { roundedMb } from '../../domain/numbers.ts';
 import { failureWord } from '../../domain/stats/failure-word.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Cell, Style } from '../style.ts';
-import { type Field, listTable, renderFields } from '../table.ts';
+import { type Column, type Field, listTable, renderFields } from '../table.ts';
 
 /** @param explanation absent: neither the stops of the card are known nor what the gateway offers. */
 export function cardFields(
@@ -17,37 +17,41 @@ export function cardFields(
     [`${taskType} polled`, style.time(card.last_polled_at[taskType])],
     [`${taskType} next`, style.time(card.next_due_at[taskType])],
   ]);
+  const { allowance_mb: allowance, ...attributes }: OfEach<Field> = {
+    card_id: ['card id', style.text(card.card_id)],
+    iccid: ['iccid', style.text(card.iccid)],
+    vendor_id: ['vendor id', style.text(card.vendor_id ?? 'none')],
+    carrier_id: ['carrier', style.text(card.carrier_id)],
+    status: ['status', style.text(card.status)],
+    real_name_verified: verifiedField(card, style, offersRealname(tasks)),
+    stopped: stoppedField(card, style),
+    allowance_mb: allowanceField(card, style),
+  };
+  const stop = lastStop === undefined ? [] : [lastStopField(lastStop, style)];
   return renderFields(
-    [
-      ['card id', style.text(card.card_id)],
-      ['iccid', style.text(card.iccid)],
-      ['vendor id', style.text(card.vendor_id ?? 'none')],
-      ['carrier', style.text(card.carrier_id)],
-      ['status', style.text(card.status)],
-      verifiedField(card, style, offersRealname(tasks)),
-      stoppedField(card, style),
-      ...(lastStop === undefined ? [] : [lastStopField(lastStop, style)]),
-      allowanceField(card, style),
-      usedField(card, style),
-      ...times,
-    ],
+    [...Object.values(attributes), ...stop, allowance, usedField(card, style), ...times],
     style,
   );
 }
 
-export const cardTable = listTable<CardListBody['items'][number]>((style) => [
-  { header: 'CARD', cell: (card) => style.id(card.card_id) },
-  { header: 'ICCID', cell: (card) => style.text(card.iccid), least: 22 },
-  { header: 'VENDOR ID', cell: (card) => style.text(card.vendor_id ?? ''), drop: 5 },
-  { header: 'CARRIER', cell: (card) => style.id(card.carrier_id), drop: 2 },
-  { header: 'STATUS', cell: (card) => style.id(card.status), drop: 3 },
-  { header: 'ALLOWANCE MB', cell: (card) => style.number(card.allowance_mb), drop: 1 },
-  { header: 'VERIFIED', cell: (card) => style.yesNo(card.real_name_verified), drop: 4 },
-  {
-    header: 'STOPPED',
-    cell: (card) => style.text(card.stopped ? 'yes' : 'no', card.stopped ? 'yellow' : undefined),
-  },
-]);
+type ListedCardBody = CardListBody['items'][number];
+
+/** So that the compiler asks for each attribute of a card. */
+export type OfEach<Shown> = Readonly<Record<keyof ListedCardBody, Shown>>;
+
+export const cardTable = listTable<ListedCardBody>((style) => {
+  const columns: OfEach<Column<ListedCardBody>> = {
+    card_id: { header: 'CARD', cell: (card) => style.id(card.card_id) },
+    iccid: { header: 'ICCID', cell: (card) => style.text(card.iccid), least: 22 },
+    vendor_id: { header: 'VENDOR ID', cell: (card) => style.text(card.vendor_id ?? ''), drop: 5 },
+    carrier_id: { header: 'CARRIER', cell: (card) => style.id(card.carrier_id), drop: 2 },
+    status: { header: 'STATUS', cell: (card) => style.id(card.status), drop: 3 },
+    allowance_mb: { header: 'ALLOWANCE MB', cell: (card) => style.number(card.allowance_mb), drop: 1 },
+    real_name_verified: { header: 'VERIFIED', cell: (card) => style.yesNo(card.real_name_verified), drop: 4 },
+    stopped: { header: 'STOPPED', cell: (card) => stoppedField(card, style)[1] },
+  };
+  return Object.values(columns);
+});
 
 /** The fields that a poll of this task type reads from the gateway. */
 export function answerFields(taskType: TaskType, card: CardBody, style: Style): Field[] {
@@ -82,7 +86,7 @@ function verifiedField({ real_name_verified: verified }: CardBody, style: Style,
   return ['real name verified', verified || isOffered ? style.yesNo(verified) : style.text('not offered')];
 }
 
-function stoppedField(card: CardBody, style: Style): Field {
+function stoppedField(card: Pick<CardBody, 'stopped'>, style: Style): Field {
   return ['stopped', card.stopped ? style.text('yes', 'yellow') : style.yesNo(false)];
 }
 

@@ -5,7 +5,7 @@ import { failureWord } from '../../domain/stats/failure-word.ts';
 import { span } from '../../domain/words.ts';
 import type { Toned } from '../line.ts';
 import { type Colour, INDENT, type Sign, type Style, sentenceLines, signed } from '../style.ts';
-import { offersRealname } from './card-fields.ts';
+import { type OfEach, offersRealname } from './card-fields.ts';
 
 type TextLine = readonly Toned<Colour>[];
 type TaskBody = ExplanationBody['tasks'][number];
@@ -31,17 +31,19 @@ export function explanationParts(
 function cardLines({ card, tasks }: ExplanationBody, style: Style): TextLine[] {
   const unverified = offersRealname(tasks) ? 'not verified' : 'real name not offered';
   const allowance = card.allowance_mb === null ? 'unlimited' : `${card.allowance_mb} MB`;
-  const facts = [
-    `iccid ${card.iccid}`,
+  const { card_id: heading, ...attributes }: OfEach<string | null> = {
+    card_id: `card ${card.card_id}`,
+    iccid: `iccid ${card.iccid}`,
     // An older daemon does not send it.
-    ...((card.vendor_id ?? null) === null ? [] : [`vendor id ${card.vendor_id}`]),
-    `carrier ${card.carrier_id}`,
-    `status ${card.status}`,
-    card.real_name_verified ? 'verified' : unverified,
-    card.stopped ? 'STOPPED' : 'not stopped',
-    `used ${roundedMb(card.used_mb_month)} of ${allowance} in ${card.usage_month}`,
-  ];
-  return [[style.text(`card ${card.card_id}`, 'bold')], ...said(facts.join(', '), style, INDENT)];
+    vendor_id: (card.vendor_id ?? null) === null ? null : `vendor id ${card.vendor_id}`,
+    carrier_id: `carrier ${card.carrier_id}`,
+    status: `status ${card.status}`,
+    real_name_verified: card.real_name_verified ? 'verified' : unverified,
+    stopped: card.stopped ? 'STOPPED' : 'not stopped',
+    allowance_mb: `used ${roundedMb(card.used_mb_month)} of ${allowance} in ${card.usage_month}`,
+  };
+  const facts = Object.values(attributes).filter((fact) => fact !== null);
+  return [[style.text(heading, 'bold')], ...said(facts.join(', '), style, INDENT)];
 }
 
 function taskLines(task: TaskBody, style: Style, isDetailed: boolean): TextLine[] {

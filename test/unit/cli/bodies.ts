@@ -7,6 +7,8 @@ import type {
   TaskBody,
 } from '../../../src/api/client/client-bodies.ts';
 import { perTaskType, type TaskType } from '../../../src/domain/task-type.ts';
+import { toWire } from '../../../src/platform/snake-keys.ts';
+import { card } from '../../support/cards.ts';
 
 const CAPACITY = {
   demand_per_second: 277.78,
@@ -124,15 +126,18 @@ export const OVERVIEW: OverviewBody = {
   workers: [],
 };
 
-export const CARD: CardBody = {
-  card_id: 42,
+const {
+  ordered: _,
+  usage: __,
+  ...attributes
+} = card(42, {
   iccid: '89860012345678901234',
-  carrier_id: 1,
-  status: 1,
-  real_name_verified: true,
+  realNameVerified: true,
   stopped: true,
-  allowance_mb: null,
-  vendor_id: null,
+});
+
+export const CARD: CardBody = {
+  ...toWire(attributes),
   used_mb_month: 12.5,
   usage_month: '2026-11',
   last_polled_at: { ...perTaskType(() => null), realname: '2026-11-21T09:58:00.000Z' },

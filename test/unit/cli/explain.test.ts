@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { ExplanationBody } from '../../../src/api/client/client-bodies.ts';
 import { perTaskType } from '../../../src/domain/task-type.ts';
+import { CARD } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const AT = '2026-11-21T09:58:00.000Z';
@@ -27,16 +28,11 @@ const task = (over: Partial<ExplanationBody['tasks'][number]>): ExplanationBody[
 const BODY: ExplanationBody = {
   generated_at: '2026-11-21T10:00:00.000Z',
   card: {
-    card_id: 42,
+    ...CARD,
     iccid: '89860000000000000042',
-    carrier_id: 1,
-    status: 1,
     real_name_verified: false,
-    stopped: true,
     allowance_mb: 500,
-    vendor_id: null,
     used_mb_month: 501.50000000000006,
-    usage_month: '2026-11',
     last_polled_at: { ...perTaskType(() => null), carddata: AT },
     next_due_at: { ...perTaskType(() => null), carddata: AT },
   },
