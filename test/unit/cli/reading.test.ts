@@ -416,3 +416,17 @@ it('concurrency list shows the effective limit next to the configured one, and w
   expect(stdout).toMatch(/TASK +LIMIT +RUNNING +EFFECTIVE +REASON/);
   expect(stdout).toMatch(/^carddata +100 +60 +84 +12 % of 340 calls were refused \(429 or 503\)$/m);
 });
+
+it.each([
+  [[], /^there is no card yet: cardpoll cards import FILE\n$/, '/api/admin/cards?after_id=0&limit=20'],
+  [
+    ['--stopped', 'no', '--vendor-id', 'v-1'],
+    /^no card matches\n$/,
+    '/api/admin/cards?stopped=false&vendor_id=v-1&after_id=0&limit=20',
+  ],
+])('cards list %j tells an empty fleet from a filter that leaves no card', async (filter, said, asked) => {
+  const { env, requests } = await daemonThatSays(json({ items: [], next_after_id: null }));
+  const { stdout } = await cli(['cards', 'list', ...filter], { env, tty: true });
+  expect(stdout).toMatch(said);
+  expect(requests.map(({ line }) => line)).toEqual([`GET ${asked}`]);
+});
