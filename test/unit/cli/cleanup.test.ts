@@ -58,7 +58,7 @@ describe('cleanup run', () => {
     const { env, requests } = await daemon(progress('running', 500_000), progress('completed', 2_000_000));
     const options = { env, tty: true, input: 'y\n' };
     const { code, stdout, stderr } = await cli(['cleanup', 'run', '--wait'], options);
-    expect(stderr).toContain('Remove 2,000,005 expired rows');
+    expect(stderr).toContain('Remove about 2,000,005 expired rows');
     expect(stderr).toContain('usage_records: about 2,000,000 rows older than 180 days');
     expect(stderr).toContain('card_stops: 5 rows older than 365 days');
     expect(stderr).toMatch(/cleaning █+░+ 25 %/);

@@ -550,10 +550,11 @@ describe('a confirmation', () => {
   it('shows old -> new, how many cards, and the same as a command', () => {
     const asked = stateAfter(calmState(), ...keys('L', '1', '5', '0', 'return'));
     const lines = screenOf(asked).split('\n');
-    expect(lines.slice(-5)).toEqual([
+    expect(lines.slice(-6)).toEqual([
       'Limit of realname: 100 -> 150',
       'For 1,000,000 cards, on every instance within a second.',
-      'The polling configs need 556 polls a second; a limit of 150 allows about 1,250 polls a second.',
+      'The polling configs need 278 polls a second; a limit of 150 allows about 1,250',
+      'polls a second.',
       'same as: cardpoll concurrency set realname 150',
       'y do it  n Esc leave it',
     ]);
