@@ -1,6 +1,8 @@
 // Text of the screen: lines of spans, each a text in one tone, and the lines that several views have: tables, named facts,
 // missing data. ui.tsx shows lines.
+
 import { plainText } from '../domain/plain-text.ts';
+import { countWords } from '../domain/words.ts';
 import { type Toned, wordWrap } from '../terminal/line.ts';
 import type { Colour } from '../terminal/style.ts';
 import { type Column, type ColumnRules, columnRules, layTable } from '../terminal/table.ts';
@@ -40,7 +42,7 @@ export function unbroken(text: string): string {
 export function atMost(lines: readonly Line[], rows: number): readonly Line[] {
   if (lines.length <= rows) return lines;
   const left = lines.length - rows + 1;
-  return [...lines.slice(0, rows - 1), plain(`... and ${left} more ${left === 1 ? 'line' : 'lines'}`, 'dim')];
+  return [...lines.slice(0, rows - 1), plain(`... and ${countWords(left, 'more line')}`, 'dim')];
 }
 
 export interface Room {
