@@ -299,8 +299,8 @@ CREATE TABLE made_changes (
   result text NOT NULL,
   CONSTRAINT made_changes_pkey PRIMARY KEY (key)
 );
-COMMENT ON COLUMN made_changes.key IS 'SHA-256 of key, token, method, path and body of the request, and the number of the change in it.';
-COMMENT ON COLUMN made_changes.result IS 'What the change returned, as JSON.';
+COMMENT ON COLUMN made_changes.key IS 'SHA-256 of token and Idempotency-Key, and the number of the change in the request.';
+COMMENT ON COLUMN made_changes.result IS 'SHA-256 of method, path and body of the request, and what the change returned, as JSON.';
 CREATE INDEX made_changes_at ON public.made_changes USING btree (made_at);
 
 CREATE TABLE manual_trigger_cards (

@@ -5,7 +5,6 @@ import { STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { REQUEST_RUNNING } from '../operations/repeatable-requests.ts';
 import { systemClock } from '../platform/clock.ts';
 import { pathOf } from './access-log.ts';
 import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './problem.ts';
@@ -16,8 +15,8 @@ const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELE
 const RETRY_AFTER_SECONDS = 5;
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
-  const isTooEarly = problem.status === 429 || problem.code === REQUEST_RUNNING;
-  if (isTooEarly && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER_SECONDS);
+  if (problem.status === 429 && !reply.hasHeader('retry-after'))
+    reply.header('retry-after', RETRY_AFTER_SECONDS);
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="cardpoll"');
   return reply.code(problem.status).type(PROBLEM_TYPE).send(problemText(problem, request));
 }

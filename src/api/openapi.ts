@@ -126,5 +126,5 @@ const IDEMPOTENCY_KEY_SCHEMA = {
   minLength: 1,
   maxLength: 128,
   description:
-    'Makes the request safe to send again: within 24 hours the same request with the same key runs once and gets the same answer, marked Idempotent-Replayed.',
+    'Makes the request safe to send again: within 24 hours the same request with the same key takes effect once; a repeat waits for the first, and its answer says what the first did, marked Idempotent-Replayed.',
 };

@@ -16,7 +16,6 @@ import { Access, type AccessSettings, limitsOf } from './guard/access.ts';
 import { answerInTime } from './guard/answer-in-time.ts';
 import { acceptJson } from './guard/bodies.ts';
 import { ExpensiveReads } from './guard/expensive-reads.ts';
-import { answerRepeats } from './guard/idempotency.ts';
 import { judge, pipelineOf, type Step } from './guard/pipeline.ts';
 import { clientErrorHandler } from './guard/protocol.ts';
 import { type HttpBounds, HttpServers, type TlsPair } from './http-server.ts';
@@ -177,7 +176,7 @@ function createApp({ logs, config, instruments }: ServerOptions, servers: HttpSe
 }
 
 function adminRoutes(
-  { operations, logs, answerWithinMs = ANSWER_WITHIN_MS }: ApiServerOptions,
+  { operations, answerWithinMs = ANSWER_WITHIN_MS }: ApiServerOptions,
   steps: readonly Step[],
   expensive: ExpensiveReads,
 ) {
@@ -185,7 +184,6 @@ function adminRoutes(
     await app.register(async (streamed) => cardImportRoutes(routesOf(streamed), operations.cards));
     await app.register(async (timed) => {
       answerInTime(timed, answerWithinMs);
-      answerRepeats(timed, operations.requests, logs.api);
       judge(timed, steps, 'admin');
       const routes = routesOf(timed);
       pollingStatsRoutes(routes, operations);

@@ -14,11 +14,15 @@ export interface Actor {
   readonly undoes?: number;
 }
 
-/** Numbers the changes of a request, so that a repeat of the request finds each. */
-interface Repeat {
-  /** The same for each repeat, and for no other request. */
+/** A request that its client may send again. Its changes are numbered, so that a repeat finds each. */
+export interface Repeat {
+  /** What the client chose as its name; that of another client is another one. */
   readonly key: string;
+  /** The same for every repeat; a client that uses a key for another request makes a mistake. */
+  readonly request: string;
   changes: number;
+  /** Whether a change of it was made by an earlier attempt. */
+  isRepeat: boolean;
 }
 
 /** The actor of cardpoll's own actions. */

@@ -2,11 +2,14 @@
 // something, and by the engine for changes of the daemon itself. No change takes effect without an entry: a change of
 // the records is in one transaction with its entry. A change elsewhere is announced first, and if it fails another
 // entry says so.
-import type { Actor, AuditChange, AuditEntry } from '../domain/audit.ts';
+//
+// A change of a request that may be sent again (Idempotency-Key) is made once: its result is kept in the transaction that
+// makes it, and a repeat gets that result (docs/decisions/0043-one-idempotency.md).
+import type { Actor, AuditChange, AuditEntry, Repeat } from '../domain/audit.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { type PageRequest, type SliceOf, sliceOf } from '../domain/page.ts';
 import type { Clock } from '../platform/clock.ts';
-import { messageOf } from '../platform/errors.ts';
+import { CardpollError, messageOf } from '../platform/errors.ts';
 import { snakeKeys } from '../platform/snake-keys.ts';
 import type { AuditFilter, AuditRecord } from '../store/ports/records/audit-records.ts';
 import type { AuditTrail, Note } from '../store/ports/records/audit-trail.ts';
@@ -14,7 +17,7 @@ import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { AuditItem } from './audit-report.ts';
 
 export interface AuditDependencies {
-  readonly records: Pick<RecordStore, 'audit' | 'inTurn'>;
+  readonly records: Pick<RecordStore, 'audit' | 'inTurn' | 'madeChanges'>;
   /** Where entries are read; default: `records`. */
   readonly read?: Pick<RecordStore, 'audit'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -40,19 +43,50 @@ export class Audit implements AuditTrail {
     this.deps.log.info(snakeKeys(line) as typeof line, 'audit');
   }
 
-  /** The change of a request that may be sent again is made once: a repeat gets its result. */
   change<T>(actor: Actor, work: (records: RecordStore, note: Note) => Promise<T>): Promise<T> {
-    const turn = this.#lastTurn.then(() => this.#change(actor, work));
-    this.#lastTurn = turn.catch(() => {});
-    return turn;
+    return this.#change(actor, nextChangeOf(actor), work);
   }
 
-  /** Makes a change that is not in the records. */
-  async announce<T>(actor: Actor, change: AuditChange, apply: () => Promise<T>): Promise<T> {
-    await this.record(actor, change);
+  /**
+   * A change that needs something first, which would take too long for a turn or has an effect of its own. A repeat of a
+   * change that was made does not need it, and nothing that `prepare` would find by now refuses it.
+   */
+  async prepared<Found, T>(
+    actor: Actor,
+    prepare: () => Promise<Found>,
+    work: (found: Found, records: RecordStore, note: Note) => Promise<T>,
+  ): Promise<T> {
+    const change = nextChangeOf(actor);
+    const made = await madeBefore<T>(this.deps.records, change);
+    if (made !== null) return made.result;
+    let found: Found;
     try {
-      return await apply();
+      found = await prepare();
     } catch (error) {
+      // What refuses it may be what the first attempt has done meanwhile.
+      const meanwhile = await madeBefore<T>(this.deps.records, change);
+      if (meanwhile === null) throw error;
+      return meanwhile.result;
+    }
+    return this.#change(actor, change, (records, note) => work(found, records, note));
+  }
+
+  /** Makes a change that is not in the records. If the request may be sent again, in turn: a repeat waits for its result. */
+  async announce<T>(actor: Actor, change: AuditChange, apply: () => Promise<T>): Promise<T> {
+    const numbered = nextChangeOf(actor);
+    const made = await madeBefore<T>(this.deps.records, numbered);
+    if (made !== null) return made.result;
+    await this.record(actor, change);
+    let applied = null as { readonly result: T } | null;
+    const work = async () => {
+      applied = { result: await apply() };
+      return applied.result;
+    };
+    try {
+      return await (numbered === null ? work() : this.#once(numbered, work));
+    } catch (error) {
+      // It is in effect, although its result could not be kept for a repeat.
+      if (applied !== null) return applied.result;
       const failure = { ...change, action: `${change.action}.failed`, after: { error: messageOf(error) } };
       // The caller gets the error of the change, even if this entry cannot be written.
       await this.record(actor, failure).catch(() => {});
@@ -67,19 +101,33 @@ export class Audit implements AuditTrail {
     return { items: items.map(auditItemOf), total };
   }
 
-  async #change<T>(actor: Actor, work: (records: RecordStore, note: Note) => Promise<T>): Promise<T> {
+  async #change<T>(
+    actor: Actor,
+    change: NumberedChange | null,
+    work: (records: RecordStore, note: Note) => Promise<T>,
+  ): Promise<T> {
     const entries: AuditEntry[] = [];
-    const key = nextKeyOf(actor);
-    const result = await this.deps.records.inTurn(async (records) => {
-      const made = key === null ? null : await records.madeChanges.find(key);
-      if (made !== null) return resultIn<T>(made);
-      const done = await work(records, (change) => entries.push(this.#entryOf(actor, change)));
+    const result = await this.#once(change, async (records) => {
+      const done = await work(records, (noted) => entries.push(this.#entryOf(actor, noted)));
       await this.#append(records, entries);
-      if (key !== null) await records.madeChanges.add(key, textOf(done));
       return done;
     });
     for (const entry of entries) this.log(entry);
     return result;
+  }
+
+  /** Runs `work` in turn, unless the change was made: then its result is that of the first time. */
+  #once<T>(change: NumberedChange | null, work: (records: RecordStore) => Promise<T>): Promise<T> {
+    const inTurn = async (records: RecordStore) => {
+      const made = await madeBefore<T>(records, change);
+      if (made !== null) return made.result;
+      const result = await work(records);
+      if (change !== null) await records.madeChanges.add(change.key, textOf(change, result));
+      return result;
+    };
+    const turn = this.#lastTurn.then(() => this.deps.records.inTurn(inTurn));
+    this.#lastTurn = turn.catch(() => {});
+    return turn;
   }
 
   #entryOf({ repeat: _, undoes, ...caller }: Actor, change: AuditChange): AuditEntry {
@@ -97,27 +145,52 @@ export function auditItemOf({ atMs, name, ...rest }: AuditRecord): AuditItem {
   return { ...rest, at: new Date(atMs), actor: name };
 }
 
-/** The key of the next change of a request that may be sent again; null for all others. */
-function nextKeyOf({ repeat }: Actor): string | null {
+/** A change of a request that may be sent again. */
+interface NumberedChange {
+  readonly key: string;
+  readonly of: Repeat;
+}
+
+/** @returns null for a request that is not sent again. */
+function nextChangeOf({ repeat }: Actor): NumberedChange | null {
   if (repeat === undefined) return null;
   repeat.changes += 1;
-  return `${repeat.key} ${repeat.changes}`;
+  return { key: `${repeat.key} ${repeat.changes}`, of: repeat };
+}
+
+/**
+ * @returns the result of the change if an earlier attempt made it; null: it is still to be made.
+ * @throws CardpollError `invalid` if that was a change of another request.
+ */
+async function madeBefore<T>(
+  { madeChanges }: Pick<RecordStore, 'madeChanges'>,
+  change: NumberedChange | null,
+): Promise<{ readonly result: T } | null> {
+  const text = change === null ? null : await madeChanges.find(change.key);
+  if (change === null || text === null) return null;
+  const { request, result } = madeIn<T>(text);
+  if (request === change.of.request) {
+    change.of.isRepeat = true;
+    return { result };
+  }
+  const message = 'was already used for another request';
+  throw new CardpollError('invalid', 'idempotency_key_reused', `this Idempotency-Key ${message}`, {
+    hint: 'use a new key for every new request',
+    fields: [{ field: 'idempotency-key', message }],
+  });
 }
 
 const DATE = '$date';
 
-/** The result of a change as text, for a request that may be sent again. Results are plain data; dates stay dates. */
-function textOf(result: unknown): string {
-  return JSON.stringify({ result }, function (this: Record<string, unknown>, name, value) {
+/** Results are plain data; dates stay dates. */
+function textOf({ of: { request } }: NumberedChange, result: unknown): string {
+  return JSON.stringify({ request, result }, function (this: Record<string, unknown>, name, value) {
     const original = this[name];
     return original instanceof Date ? { [DATE]: original.getTime() } : value;
   });
 }
 
 /** @param text what `textOf` made of a T. */
-function resultIn<T>(text: string): T {
-  const kept = JSON.parse(text, (_, value) =>
-    typeof value?.[DATE] === 'number' ? new Date(value[DATE]) : value,
-  );
-  return (kept as { result: T }).result;
+function madeIn<T>(text: string): { readonly request: string; readonly result: T } {
+  return JSON.parse(text, (_, value) => (typeof value?.[DATE] === 'number' ? new Date(value[DATE]) : value));
 }

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
 import { type CleanupConfig, cleanupBegun } from '../domain/cleanup.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { CleanupPlan } from '../store/ports/records/cleanup-records.ts';
+import type { CleanupPlan, CleanupRun } from '../store/ports/records/cleanup-records.ts';
 import { earlierTime } from '../store/ports/records/record-store.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from './cleanup-report.ts';
 import { dated } from './date-of.ts';
@@ -76,37 +76,35 @@ export class CleanupOperations {
 
   /** Begins a run. @throws CardpollError `conflict` while one is running. */
   async trigger(actor: Actor): Promise<{ runId: string }> {
-    const runId = randomUUID();
-    const plan = await this.#plan();
-    await this.deps.audit.change(actor, async ({ cleanup }, note) => {
-      if (!(await cleanup.begin(runId, plan, null))) {
+    const plan = () => this.#plan();
+    return this.deps.audit.prepared(actor, plan, async (planned, { cleanup }, note) => {
+      const runId = randomUUID();
+      if (!(await cleanup.begin(runId, planned, null))) {
         throw new CardpollError('conflict', 'cleanup_running', 'a cleanup is already running', {
           hint: 'follow it with `cardpoll cleanup progress`',
         });
       }
-      note(cleanupBegun(runId, plan));
+      note(cleanupBegun(runId, planned));
+      return { runId };
     });
-    return { runId };
   }
 
   /** Ends the running run; removed rows stay removed. @throws CardpollError `conflict` when none is running. */
   async cancel(actor: Actor): Promise<CleanupProgress> {
-    await this.deps.audit.change(actor, async ({ cleanup }, note) => {
+    return this.deps.audit.change(actor, async ({ cleanup }, note) => {
       const run = await cleanup.latest();
       if (!(await cleanup.cancel(CANCELLED))) {
         throw new CardpollError('conflict', 'cleanup_not_running', 'no cleanup is running');
       }
       const status = { before: { status: 'running' }, after: { status: CANCELLED } };
       note({ action: 'cleanup.cancel', object: `cleanup ${run?.runId}`, ...status });
+      return progressOf(await cleanup.latest());
     });
-    return this.progress();
   }
 
   /** @returns the progress of the running run, else of the last one. */
   async progress(): Promise<CleanupProgress> {
-    const run = await this.deps.records.cleanup.latest();
-    if (run === null) return IDLE;
-    return { ...dated(run), deleted: run.items.reduce((sum, item) => sum + item.deleted, 0) };
+    return progressOf(await this.deps.records.cleanup.latest());
   }
 
   async #plan(): Promise<CleanupPlan> {
@@ -115,6 +113,11 @@ export class CleanupOperations {
     const nowMs = await earlierTime(clock, records);
     return records.cleanup.plan({ nowMs, calendar, changeMark: changeMark || null });
   }
+}
+
+function progressOf(run: CleanupRun | null): CleanupProgress {
+  if (run === null) return IDLE;
+  return { ...dated(run), deleted: run.items.reduce((sum, item) => sum + item.deleted, 0) };
 }
 
 /** The fields of a retention for the audit trail. */

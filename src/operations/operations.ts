@@ -18,7 +18,6 @@ import { ConcurrencyOperations } from './limits/concurrency.ts';
 import { PauseOperations } from './limits/pauses.ts';
 import type { OperationLimits, OperationMeans } from './means.ts';
 import { PatientReading } from './patient-reading.ts';
-import { RepeatableRequests } from './repeatable-requests.ts';
 import { ConfigOperations } from './schedule/configs.ts';
 import { InitOperations } from './schedule/init.ts';
 import { HistoryOperations } from './stats/history.ts';
@@ -96,7 +95,6 @@ export function openOperations(options: OperationsOptions) {
     alerts,
     alertHistory: new AlertHistoryOperations(means),
     silences: new SilenceOperations(means),
-    requests: new RepeatableRequests(live),
     cards,
     stops: new StopOperations(means),
     resumes: new ResumeOperations(means),

@@ -34,30 +34,35 @@ export class TriggerOperations {
 
   /** @throws CardpollError `not_found` for an unknown card. */
   async single(actor: Actor, taskType: TaskType, cardId: number): Promise<TriggerReport> {
-    const known = await this.deps.records.triggers.knownCards([cardId]);
-    if (known.length === 0) {
-      throw new CardpollError('not_found', 'card_not_found', `there is no card ${cardId}`);
-    }
-    return this.#create(actor, taskType, { kind: 'single', cardIds: [cardId] });
+    return this.#create(actor, taskType, async () => {
+      const known = await this.deps.records.triggers.knownCards([cardId]);
+      if (known.length === 0) {
+        throw new CardpollError('not_found', 'card_not_found', `there is no card ${cardId}`);
+      }
+      return { cards: { kind: 'single', cardIds: [cardId] } };
+    });
   }
 
   /** Repeated ids count once. */
   async batch(actor: Actor, taskType: TaskType, cardIds: readonly number[]): Promise<BatchReport> {
-    const distinct = [...new Set(cardIds)];
-    const known = new Set(await this.deps.records.triggers.knownCards(distinct));
-    const report = await this.#create(actor, taskType, {
-      kind: 'batch',
-      cardIds: distinct.filter((cardId) => known.has(cardId)),
+    return this.#create(actor, taskType, async () => {
+      const distinct = [...new Set(cardIds)];
+      const known = new Set(await this.deps.records.triggers.knownCards(distinct));
+      return {
+        cards: { kind: 'batch', cardIds: distinct.filter((cardId) => known.has(cardId)) },
+        unknownCardIds: distinct.filter((cardId) => !known.has(cardId)),
+      };
     });
-    return { ...report, unknownCardIds: distinct.filter((cardId) => !known.has(cardId)) };
   }
 
   /** Triggers every card that matches now or when its turn comes; without a criterion, the whole fleet. */
   async byCondition(actor: Actor, taskType: TaskType, selection: CardSelection): Promise<TriggerReport> {
-    // Before the cards are counted, which is the expensive part. It is also checked when the trigger is made.
-    await this.#requireRoomForCondition(this.deps.records.triggers, taskType);
-    const { matching: total, estimated: totalEstimated } = await this.count(selection);
-    return this.#create(actor, taskType, { kind: 'by_condition', selection, total, totalEstimated });
+    return this.#create(actor, taskType, async () => {
+      // Before the cards are counted, which is the expensive part. It is also checked when the trigger is made.
+      await this.#requireRoomForCondition(this.deps.records.triggers, taskType);
+      const { matching: total, estimated: totalEstimated } = await this.count(selection);
+      return { cards: { kind: 'by_condition', selection, total, totalEstimated } };
+    });
   }
 
   /** Counts the cards that a condition selects. */
@@ -124,22 +129,36 @@ export class TriggerOperations {
     return { items: await this.#reports(items), total };
   }
 
-  async #create(actor: Actor, taskType: TaskType, cards: NewTrigger['cards']): Promise<TriggerReport> {
+  /** @param choose decides on the cards before the turn; what it returns besides is part of the report. */
+  async #create<Chosen extends Pick<NewTrigger, 'cards'>>(
+    actor: Actor,
+    taskType: TaskType,
+    choose: () => Promise<Chosen>,
+  ): Promise<TriggerReport & Omit<Chosen, 'cards'>> {
     requireOffered(this.deps.offers, TASKS[taskType].interface);
-    const triggerId = randomBytes(8).toString('hex');
-    const atOnce = cards.kind === 'by_condition' ? 0 : AT_ONCE;
-    const { trigger, cardIds } = await this.deps.audit.change(actor, async ({ triggers }, note) => {
-      await this.#requireRoom(triggers);
-      if (cards.kind === 'by_condition') await this.#requireRoomForCondition(triggers, taskType);
-      const created = await triggers.create({ triggerId, taskType, cards }, atOnce);
-      const { kind, selection, total, totalEstimated } = created.trigger;
-      const after = { kind, taskType, selection, total, totalEstimated, ...onlyCardOf(cards) };
-      note({ action: 'trigger.create', object: `trigger ${triggerId}`, before: null, after });
-      return created;
-    });
-    const entries = cardIds.map((cardId) => manualEntry(cardId, triggerId));
+    // Stays empty for a repeat: its cards were put into the manual list, or the leader does it.
+    let handedOut: readonly number[] = [];
+    const { trigger, besides } = await this.deps.audit.prepared(
+      actor,
+      choose,
+      async (chosen, records, note) => {
+        const { triggers } = records;
+        const { cards, ...besides } = chosen;
+        const byCondition = cards.kind === 'by_condition';
+        await this.#requireRoom(triggers);
+        if (byCondition) await this.#requireRoomForCondition(triggers, taskType);
+        const triggerId = randomBytes(8).toString('hex');
+        const created = await triggers.create({ triggerId, taskType, cards }, byCondition ? 0 : AT_ONCE);
+        const { kind, selection, total, totalEstimated } = created.trigger;
+        const after = { kind, taskType, selection, total, totalEstimated, ...onlyCardOf(cards) };
+        note({ action: 'trigger.create', object: `trigger ${triggerId}`, before: null, after });
+        handedOut = created.cardIds;
+        return { trigger: created.trigger, besides };
+      },
+    );
+    const entries = handedOut.map((cardId) => manualEntry(cardId, trigger.triggerId));
     if (entries.length > 0) await nullIfUnavailable(this.deps.live.manual.push(taskType, entries));
-    return reportOf(trigger, 0, undefined);
+    return { ...reportOf(trigger, 0, undefined), ...besides };
   }
 
   /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */

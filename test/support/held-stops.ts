@@ -5,6 +5,7 @@ import { type ApiUnderTest, type GivenToken, type Reply, startApi } from './api-
 import { freshDatabase, freshRedis } from './fresh-stores.ts';
 
 export interface StopsUnderTest extends ApiUnderTest {
+  readonly stores: { readonly redisUrl: string; readonly databaseUrl: string };
   admin(method: string, path: string, json?: unknown, token?: string): Promise<Reply>;
   sql(text: string, params?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   /** A connection of one's own, to be ended. */
@@ -21,9 +22,10 @@ export interface StopsUnderTest extends ApiUnderTest {
 export async function startStopsApi(
   cards: number,
   tokens: readonly GivenToken[] = [],
+  options: Partial<Parameters<typeof startApi>[0]> = {},
 ): Promise<StopsUnderTest> {
-  const stores = { redisUrl: (await freshRedis()).url, databaseUrl: await freshDatabase(), tokens };
-  const api = await startApi(stores);
+  const stores = { redisUrl: (await freshRedis()).url, databaseUrl: await freshDatabase() };
+  const api = await startApi({ ...stores, tokens, ...options });
   const client = new pg.Client({ connectionString: stores.databaseUrl });
   await client.connect();
   const sql: StopsUnderTest['sql'] = async (text, params = []) =>
@@ -40,6 +42,7 @@ export async function startStopsApi(
   let before = 0;
   return {
     ...api,
+    stores,
     sql,
     async connect() {
       const own = new pg.Client({ connectionString: stores.databaseUrl });

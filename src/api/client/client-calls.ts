@@ -145,8 +145,8 @@ interface Incoming {
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const ASK_AGAIN_MS = 1_000;
 const BROKEN_CONNECTION = new Set(['ECONNRESET', 'EPIPE']);
-/** The work was too slow for the answer that came (answer-in-time.ts), or still runs for an earlier attempt. */
-const UNFINISHED = new Set<unknown>(['store_timeout', 'idempotency_request_running']);
+/** The work was too slow for the answer that came (answer-in-time.ts), and goes on. */
+const UNFINISHED = 'store_timeout';
 
 /** Answers to a repeat that tell nothing of the change: too many requests, and a daemon or store that is away. */
 const TELLING_NOTHING = new Set([429, 503]);
@@ -188,7 +188,7 @@ async function exchangeAgainAfterReset(outgoing: Outgoing): Promise<Incoming> {
 }
 
 function isUnfinished({ status, text }: Incoming): boolean {
-  return status >= 400 && UNFINISHED.has(objectIn(text)?.code);
+  return status >= 400 && objectIn(text)?.code === UNFINISHED;
 }
 
 function isOver({ aborted, reason }: AbortSignal): boolean {

@@ -1,20 +1,13 @@
 // Bounds how long handlers may take. Used by server.ts for every route but the import and those that say that they take long.
 // The framework's handlerTimeout does not serve: it stops counting as soon as a request's body has been read.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { LateAnswer } from '../../operations/repeatable-requests.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { systemClock, withTimeout } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { problemText } from '../error-handling.ts';
-import { problemOf } from '../problem.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** An answer may take as long as it takes. */
     takesLong?: boolean;
-  }
-  interface FastifyRequest {
-    /** The result of a request answered before its work was over; null for all others. Never rejects. */
-    late: Promise<LateAnswer> | null;
   }
 }
 
@@ -22,41 +15,23 @@ const READING = new Set(['GET', 'HEAD']);
 
 /**
  * Makes the routes registered after it in this scope answer within `ms`, with `unavailable` when they cannot: nothing
- * but a store that does not answer takes long. The work of the handler continues; `request.late` reports how it ends. By
- * then another answer may be out, so these handlers return theirs, and do not get the reply.
+ * but a store that does not answer takes long. The work of the handler continues, and a repeat of the request finds the change
+ * that it makes (operations/audit.ts). By then another answer may be out, so these handlers return theirs, and do not get
+ * the reply.
  */
 export function answerInTime(app: FastifyInstance, ms: number): void {
-  app.decorateRequest('late', null);
   app.addHook('onRoute', (route) => {
     if (route.config?.takesLong === true) return;
     const handler = route.handler as Handler;
-    route.handler = async function timed(request, reply) {
-      const { statusCode } = reply;
+    route.handler = async function timed(request) {
       const work = handler.call(this, request);
       if (await withTimeout(ms, work, systemClock)) return work;
-      request.late = lateAnswer(work, statusCode, request, reply);
       throw tooLate(request.method);
     };
   });
 }
 
 type Handler = (request: FastifyRequest) => Promise<unknown>;
-
-/** @param status of an answer in time. */
-async function lateAnswer(
-  work: Promise<unknown>,
-  status: number,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<LateAnswer> {
-  try {
-    const answer = (await work) as Record<string, unknown>;
-    return { status, body: String(reply.serializeInput(answer, `${status}`)), error: null };
-  } catch (error) {
-    const problem = problemOf(error);
-    return { status: problem.status, body: problemText(problem, request), error };
-  }
-}
 
 function tooLate(method: string): CardpollError {
   const hint = READING.has(method)

@@ -12,6 +12,7 @@ import { UNAUTHENTICATED } from '../problem.ts';
 import { setStatus } from '../schemas/answers.ts';
 import type { Access, Limits } from './access.ts';
 import { boundBodyTime, refuseEncodedBody, refuseUntakenBody } from './bodies.ts';
+import { markRepeat, nameRepeat } from './idempotency.ts';
 import { refuseExpectation, requireOneHost } from './protocol.ts';
 
 /** `callers`: what needs a token, where there are tokens. `admin`: the API without the import. Each is part of the one before. */
@@ -64,7 +65,9 @@ export function pipelineOf(parts: Parts): readonly Step[] {
     ['all', 'preParsing', refuseEncodedBody],
     ['all', 'preValidation', refuseUntakenBody],
     ['all', 'preHandler', setStatus],
+    ['admin', 'preHandler', nameRepeat],
     ['admin', 'preSerialization', sendVersion],
+    ['admin', 'onSend', markRepeat],
     ['all', 'onSend', (request, reply, answer) => logBrokenOff(logs.api, request, reply, answer)],
     ['all', 'onSend', (request, reply) => servers.announceIdleTime(request, reply)],
     ['all', 'onResponse', count],

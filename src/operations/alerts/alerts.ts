@@ -157,17 +157,22 @@ export class AlertOperations {
   }
 
   /** Sends the rule's webhook once, now. @throws CardpollError `not_found`; `conflict` for a rule without a webhook. */
-  async test(actor: Actor, id: number): Promise<WebhookTrialReport> {
-    const rule = await find(this.deps.records.alerts, id);
-    const { webhookUrl } = rule;
-    if (webhookUrl === null) {
-      throw new CardpollError('conflict', 'rule_without_webhook', `alert rule ${id} has no webhook`, {
-        hint: `\`cardpoll alerts rules update ${id} --webhook-url URL\` gives it one`,
-      });
-    }
-    const after = { webhookUrl: receiverOf(webhookUrl) ?? '…' };
-    const change = { action: 'alert_rule.test', object: objectOf(id), before: null, after };
-    return this.deps.audit.announce(actor, change, () => this.deps.tester.test(rule, webhookUrl));
+  test(actor: Actor, id: number): Promise<WebhookTrialReport> {
+    const { audit, records, tester } = this.deps;
+    // Not in turn: a receiver may take ten seconds to answer. A repeat that comes meanwhile sends a second message.
+    const send = async () => {
+      const rule = await find(records.alerts, id);
+      const { webhookUrl } = rule;
+      if (webhookUrl === null) {
+        throw new CardpollError('conflict', 'rule_without_webhook', `alert rule ${id} has no webhook`, {
+          hint: `\`cardpoll alerts rules update ${id} --webhook-url URL\` gives it one`,
+        });
+      }
+      const after = { webhookUrl: receiverOf(webhookUrl) ?? '…' };
+      await audit.record(actor, { action: 'alert_rule.test', object: objectOf(id), before: null, after });
+      return tester.test(rule, webhookUrl);
+    };
+    return audit.prepared(actor, send, async (report) => report);
   }
 
   /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */

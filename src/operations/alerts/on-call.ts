@@ -112,8 +112,8 @@ export class SilenceOperations {
     if (ruleId === null && ruleType === null && taskType === null) {
       throw wrong('ruleId', 'is required when neither rule_type nor task_type is given');
     }
-    const ends = this.#endOf(seconds, until);
     return this.deps.audit.change(actor, async ({ alerts }, note) => {
+      const ends = this.#endOf(seconds, until);
       if (ruleId !== null && (!isWithin(RECORD_ID_BOUNDS, ruleId) || (await alerts.rule(ruleId)) === null)) {
         throw wrong('ruleId', `there is no alert rule ${ruleId}`);
       }

@@ -37,7 +37,7 @@ export class PauseOperations {
       before: present.length === 0 ? null : { pauses: present },
       after: { seconds, reason },
     };
-    await this.deps.audit.announce(actor, change, async () => {
+    return this.deps.audit.announce(actor, change, async () => {
       for (const type of types) {
         await this.deps.live.work.pause(type, {
           source: 'operator',
@@ -46,8 +46,8 @@ export class PauseOperations {
           by: actor.name,
         });
       }
+      return (await this.list()).filter(ofOperators);
     });
-    return (await this.list()).filter(ofOperators);
   }
 
   /** Ends every pause of a task type, including one that the gateway asked for. @returns the pauses that were ended. */

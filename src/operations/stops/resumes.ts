@@ -37,13 +37,17 @@ export class ResumeOperations {
 
   /** Cards that wait in another run are skipped. @throws CardpollError `invalid`; `conflict` if no resume is offered. */
   create(actor: Actor, criteria: ResumeCriteria, order: ResumeOrder): Promise<ResumeRunReport> {
-    return this.#create(actor, selectionOf(criteria), order);
+    const selection = selectionOf(criteria);
+    return this.#create(actor, async () => selection, order);
   }
 
   /** Resumes one card. @throws CardpollError `not_found`; `conflict` if no resume is offered. */
   async createForCard(actor: Actor, cardIdOrIccid: string, order: ResumeOrder): Promise<ResumeRunReport> {
-    const { cardId } = await findCard(this.deps.records.cards, cardIdOrIccid);
-    return this.#create(actor, { cardIds: [cardId] }, order);
+    const select = async () => {
+      const { cardId } = await findCard(this.deps.records.cards, cardIdOrIccid);
+      return { cardIds: [cardId] };
+    };
+    return this.#create(actor, select, order);
   }
 
   /** @throws CardpollError `not_found`. */
@@ -75,12 +79,20 @@ export class ResumeOperations {
   }
 
   /** The cards are counted before the turn and handed out after it, so that no other change waits for them. */
-  async #create(actor: Actor, selection: ResumeSelection, order: ResumeOrder): Promise<ResumeRunReport> {
+  async #create(
+    actor: Actor,
+    select: () => Promise<ResumeSelection>,
+    order: ResumeOrder,
+  ): Promise<ResumeRunReport> {
     requireOffered(this.deps.offers, 'start');
     const { resumes } = this.deps.records;
     const { reason, stopAgain } = order;
-    const { total, skipped } = await resumes.preview(selection);
-    const { id } = await this.deps.audit.change(actor, async (inTurn, note) => {
+    const count = async () => {
+      const selection = await select();
+      return { selection, ...(await resumes.preview(selection)) };
+    };
+    const { id } = await this.deps.audit.prepared(actor, count, async (counted, inTurn, note) => {
+      const { selection, total, skipped } = counted;
       const made = await inTurn.resumes.create({ selection, expected: total, by: actor, ...order });
       const object = `resume run ${made.id}`;
       const again = stopAgain ? { stopAgain } : {};

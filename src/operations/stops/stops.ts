@@ -5,7 +5,12 @@ import { type PageRequest, type SliceOf, sliceOf } from '../../domain/page.ts';
 import { STOPS_COUNTED, type StopMode, type StopSettings } from '../../domain/stops/stop.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import type { StopControl, StopFilter, StopRecords } from '../../store/ports/records/stop-records.ts';
+import type {
+  StopControl,
+  StopDecision,
+  StopFilter,
+  StopRecords,
+} from '../../store/ports/records/stop-records.ts';
 import { dated } from '../date-of.ts';
 import type { OperationMeans } from '../means.ts';
 import {
@@ -86,7 +91,6 @@ export class StopOperations {
   async release(actor: Actor, held: HeldStops): Promise<ReleaseReport> {
     const cardIds = cardsOf(held);
     requireOffered(this.deps.offers, 'stop');
-    await this.#requireEnforce(this.deps.records);
     const { count, notHeld } = await this.#decide('release', actor, cardIds, held.reason);
     return { released: count, notHeld };
   }
@@ -103,10 +107,10 @@ export class StopOperations {
    */
   async order(actor: Actor, cardIdOrIccid: string, reason: string): Promise<OrderedStopReport> {
     const { records, audit, calendar, clock } = this.deps;
-    const { cardId } = await findCard(records.cards, cardIdOrIccid);
     requireOffered(this.deps.offers, 'stop');
-    const month = calendar.monthOf(clock.now());
-    return audit.change(actor, async (inTurn, note) => {
+    const find = () => findCard(records.cards, cardIdOrIccid);
+    return audit.prepared(actor, find, async ({ cardId }, inTurn, note) => {
+      const month = calendar.monthOf(clock.now());
       await this.#requireEnforce(inTurn);
       const answer = await inTurn.stops.order(cardId, month, { by: actor.name, reason });
       if (answer === 'unknown_card') {
@@ -138,34 +142,34 @@ export class StopOperations {
     );
   }
 
+  /** In steps, each of which is a turn of its own: a repeat goes on with the step that was not made. */
   async #decide(verb: Verb, actor: Actor, cardIds: CardList | null, reason: string): Promise<Decided> {
-    const { audit, records } = this.deps;
-    const { held } = await records.stopControl.read();
-    // What changes nothing leaves no trace.
-    if (held === 0) return { count: 0, notHeld: cardIds ?? [] };
-    const change = {
-      action: `stops.${verb}`,
-      object: cardIds?.length === 1 ? `card ${cardIds[0]}` : 'stops',
-      before: { held },
-      after: { cards: cardIds?.length ?? 'all', reason },
-    };
-    const decide = (ids: readonly number[] | null) => records.stops[verb](ids, { by: actor.name, reason });
-    return audit.announce(actor, change, () =>
-      cardIds === null ? this.#decideAll(decide, held) : decideListed(decide, cardIds),
-    );
-  }
-
-  /** @param held how many there were at first: those that are held meanwhile need not be waited for. */
-  async #decideAll(decide: (ids: null) => ReturnType<StopRecords[Verb]>, held: number): Promise<Decided> {
-    const enough = held < STOPS_COUNTED ? held : Number.POSITIVE_INFINITY;
-    let count = 0;
-    while (count < enough) {
-      const { length } = await decide(null);
-      count += length;
-      // None may also mean that another operator decided about the stops of this step just now.
-      if (length === 0 && (await this.deps.records.stopControl.read()).held === 0) break;
+    const decided = { count: 0, notHeld: [] as number[] };
+    // How many there were at first: those that are held meanwhile need not be waited for.
+    let enough = Number.POSITIVE_INFINITY;
+    for (let from = 0; cardIds === null ? decided.count < enough : from < cardIds.length; from += STEP) {
+      const ids = cardIds?.slice(from, from + STEP) ?? null;
+      const { held, count, notHeld } = await this.deps.audit.change(actor, async (records, note) => {
+        if (verb === 'release') await this.#requireEnforce(records);
+        const { held } = await records.stopControl.read();
+        const step = await decideStep(records.stops, verb, ids, { by: actor.name, reason });
+        // One entry for the request. What changes nothing leaves no trace.
+        if (decided.count === 0 && step.count > 0) {
+          note({
+            action: `stops.${verb}`,
+            object: cardIds?.length === 1 ? `card ${cardIds[0]}` : 'stops',
+            before: { held },
+            after: { cards: cardIds?.length ?? 'all', reason },
+          });
+        }
+        return { held, ...step };
+      });
+      decided.count += count;
+      decided.notHeld.push(...notHeld);
+      if (cardIds === null && held === 0) break;
+      if (from === 0 && held < STOPS_COUNTED) enough = held;
     }
-    return { count, notHeld: [] };
+    return decided;
   }
 }
 
@@ -189,19 +193,24 @@ function cardsOf({ cardIds, all }: HeldStops): CardList | null {
 /** The records decide about so many stops at a time. */
 const STEP = 10_000;
 
-async function decideListed(
-  decide: (ids: readonly number[]) => ReturnType<StopRecords[Verb]>,
-  cardIds: readonly number[],
+/** @param ids null: any. */
+async function decideStep(
+  stops: StopRecords,
+  verb: Verb,
+  ids: CardList | null,
+  decision: StopDecision,
 ): Promise<Decided> {
+  if (ids === null) return { count: (await stops[verb](null, decision)).length, notHeld: [] };
   const decided = new Set<number>();
   let count = 0;
-  for (let from = 0; from < cardIds.length; from += STEP) {
-    const step = cardIds.slice(from, from + STEP);
-    // A card may have held stops of two months.
-    for (let ids = await decide(step); ids.length > 0; ids = await decide(step)) {
-      for (const cardId of ids) decided.add(cardId);
-      count += ids.length;
-    }
+  // A card may have held stops of two months.
+  for (
+    let some = await stops[verb](ids, decision);
+    some.length > 0;
+    some = await stops[verb](ids, decision)
+  ) {
+    for (const cardId of some) decided.add(cardId);
+    count += some.length;
   }
-  return { count, notHeld: cardIds.filter((cardId) => !decided.has(cardId)) };
+  return { count, notHeld: ids.filter((cardId) => !decided.has(cardId)) };
 }

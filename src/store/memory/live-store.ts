@@ -6,7 +6,7 @@ import { CardpollError } from '../../platform/errors.ts';
 import type { LiveStore } from '../ports/live/live-store.ts';
 import type { Pace } from '../ports/live/pace.ts';
 import { embeddedCardCache } from './cards/card-cache.ts';
-import { embeddedCoordination, embeddedRequestClaims } from './instances/coordination.ts';
+import { embeddedCoordination } from './instances/coordination.ts';
 import { embeddedRings } from './schedule/rings.ts';
 import { embeddedHealthLog, embeddedHistoryLog, embeddedPollStats } from './stats/stats.ts';
 import { embeddedFailureLog } from './work/failure-log.ts';
@@ -42,7 +42,6 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
     pace: NO_PACE,
     coordination: embeddedCoordination(clock, forgetBookkeeping),
     cards: embeddedCardCache(clock),
-    requests: embeddedRequestClaims(clock),
     async ping() {},
     now: async () => clock.now(),
     // Constant, because the data ends with this process and is built again in the next one.

@@ -108,8 +108,6 @@ export function redisKeys(isCluster: boolean) {
       `polling:ring:${tag(ring.taskType)}:${ring.configId}:${generation}:${number}`,
     /** Hash: holder, fence, expires_ms. */
     lease: (name: string) => `polling:lease:${name}`,
-    /** Hash: attempt and fingerprint, and status and body once the request is answered. */
-    request: (key: string) => `polling:request:${key}`,
     /** Hash: card id -> packed card. */
     cardCache: (part: number) => `polling:card-cache:${part}`,
   };

@@ -5,7 +5,7 @@ import { redisCardCache } from './cards/card-cache.ts';
 import type { RedisClient } from './client/client.ts';
 import { type ConnectionLog, connectRedis, type RedisAccess } from './client/connect.ts';
 import { missingRightsOf } from './client/rights.ts';
-import { redisCoordination, redisRequestClaims } from './instances/coordination.ts';
+import { redisCoordination } from './instances/coordination.ts';
 import { redisKeys } from './keys.ts';
 import { redisPace } from './limits/pace.ts';
 import { redisRings } from './schedule/rings.ts';
@@ -42,7 +42,6 @@ export async function openRedisLiveStore({
     pace: redisPace(client, keys, now),
     coordination: redisCoordination(client, keys),
     cards: redisCardCache(client, keys),
-    requests: redisRequestClaims(client, keys),
     async ping() {
       await client.command('PING');
     },

@@ -2,9 +2,6 @@
 export { default as cardCachePut } from './cards/card-cache-put.lua';
 export { default as leaseResign } from './instances/lease-resign.lua';
 export { default as leaseTake } from './instances/lease-take.lua';
-export { default as requestAbandon } from './instances/request-abandon.lua';
-export { default as requestClaim } from './instances/request-claim.lua';
-export { default as requestComplete } from './instances/request-complete.lua';
 export { default as workersHeartbeat } from './instances/workers-heartbeat.lua';
 export { default as workersList } from './instances/workers-list.lua';
 export { default as workersRemoveDead } from './instances/workers-remove-dead.lua';

@@ -14,3 +14,4 @@ export { default as '0012_types' } from './migrations/0.2/0012_types.sql';
 export { default as '0013_cards_and_usage' } from './migrations/0.3/0013_cards_and_usage.sql';
 export { default as '0014_stops' } from './migrations/0.3/0014_stops.sql';
 export { default as '0015_fleet_alerts_triggers' } from './migrations/0.3/0015_fleet_alerts_triggers.sql';
+export { default as '0016_requests_by_key' } from './migrations/0.3/0016_requests_by_key.sql';

@@ -1,4 +1,4 @@
-// Leases, live instances, the progress of initialisation, and claims of requests in this process's memory.
+// Leases, live instances and the progress of initialisation in this process's memory.
 import type { Fleet } from '../../../domain/fleet.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
@@ -9,8 +9,6 @@ import {
   type InstanceInfo,
   NEVER_RECONCILED,
   type Reconciliation,
-  type RequestAnswer,
-  type RequestClaims,
 } from '../../ports/live/coordination.ts';
 
 interface Lease {
@@ -104,57 +102,6 @@ export function embeddedCoordination(
 
     async requestReconciliation(requestedMs) {
       reconciliation = { ...reconciliation, requestedMs };
-    },
-  };
-}
-
-const MAX_REQUESTS = 10_000;
-
-interface KnownRequest {
-  readonly attempt: string;
-  readonly fingerprint: string;
-  readonly answer: RequestAnswer | null;
-  readonly expiresMs: number;
-}
-
-/** Claims of requests that may be sent again. Past MAX_REQUESTS the oldest are removed. */
-export function embeddedRequestClaims(clock: Clock): RequestClaims {
-  const entries = new Map<string, KnownRequest>();
-
-  function live(key: string): KnownRequest | null {
-    const entry = entries.get(key);
-    return entry !== undefined && entry.expiresMs > clock.now() ? entry : null;
-  }
-
-  function put(key: string, entry: KnownRequest): void {
-    entries.delete(key);
-    entries.set(key, entry);
-    for (const oldest of entries.keys()) {
-      if (entries.size <= MAX_REQUESTS) break;
-      entries.delete(oldest);
-    }
-  }
-
-  return {
-    async claim(key, { attempt, fingerprint, leaseMs }) {
-      const known = live(key);
-      if (known !== null) {
-        if (known.fingerprint !== fingerprint) return { state: 'different' };
-        if (known.answer !== null) return { state: 'answered', answer: known.answer };
-        if (known.attempt !== attempt) return { state: 'running' };
-      }
-      put(key, { attempt, fingerprint, answer: null, expiresMs: clock.now() + leaseMs });
-      return { state: 'granted' };
-    },
-
-    async complete(key, attempt, answer, keepMs) {
-      const known = live(key);
-      if (known?.attempt === attempt) put(key, { ...known, answer, expiresMs: clock.now() + keepMs });
-    },
-
-    async abandon(key, attempt) {
-      const known = live(key);
-      if (known?.attempt === attempt && known.answer === null) entries.delete(key);
     },
   };
 }

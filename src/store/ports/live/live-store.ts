@@ -12,7 +12,7 @@
 // Errors: CardpollError kind `unavailable` when the store cannot be reached in time.
 
 import type { Card } from '../../../domain/cards/card.ts';
-import type { Coordination, RequestClaims } from './coordination.ts';
+import type { Coordination } from './coordination.ts';
 import type { Pace } from './pace.ts';
 import type { FailureLog, HealthLog, HistoryLog, PollStats } from './poll-stats.ts';
 import type { Rings } from './rings.ts';
@@ -29,7 +29,6 @@ export interface LiveStore {
   readonly pace: Pace;
   readonly coordination: Coordination;
   readonly cards: CardCache;
-  readonly requests: RequestClaims;
   /** Shown by `cardpoll version` and `cardpoll doctor`. */
   readonly kind: 'redis' | 'embedded';
   /** Resolves when the store answers; throws CardpollError `unavailable` otherwise. */

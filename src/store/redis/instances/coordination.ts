@@ -1,4 +1,4 @@
-// The fleet, leases, live instances, the progress of initialisation and reconciliation, and claims of requests in Redis.
+// The fleet, leases, live instances, and the progress of initialisation and reconciliation in Redis.
 import type { Fleet } from '../../../domain/fleet.ts';
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import { camelKeys, snakeCase, snakeKeys } from '../../../platform/snake-keys.ts';
@@ -8,8 +8,6 @@ import {
   INIT_NOT_STARTED,
   type InstanceInfo,
   NEVER_RECONCILED,
-  type RequestClaim,
-  type RequestClaims,
 } from '../../ports/live/coordination.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
@@ -157,25 +155,4 @@ export function unpackInstance(packed: string): InstanceInfo {
     readonly workerId: string;
   };
   return { ...LATER_FIELDS, ...rest, instanceId: workerId };
-}
-
-/** Claims of requests that may be sent again: one hash for each key, which expires. */
-export function redisRequestClaims(client: RedisClient, keys: Keys): RequestClaims {
-  return {
-    async claim(key, { attempt, fingerprint, leaseMs }) {
-      const reply = await client.script('requestClaim', [keys.request(key)], [attempt, fingerprint, leaseMs]);
-      const [state, status, body] = reply as [RequestClaim['state'], string?, string?];
-      return state === 'answered'
-        ? { state, answer: { status: Number(status), body: body ?? '' } }
-        : { state };
-    },
-
-    async complete(key, attempt, { status, body }, keepMs) {
-      await client.script('requestComplete', [keys.request(key)], [attempt, status, body, keepMs]);
-    },
-
-    async abandon(key, attempt) {
-      await client.script('requestAbandon', [keys.request(key)], [attempt]);
-    },
-  };
 }
