@@ -7,6 +7,7 @@ import type { AlertRuleRequest } from '../../../src/api/client/client-bodies.ts'
 import { ANSWER_WITHIN_MS } from '../../../src/api/server.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
+import { BreakableLink } from '../../support/breakable-link.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -22,15 +23,13 @@ const rule = (name: string) => ({
 });
 
 let api: ApiUnderTest;
+let redisUrl: string;
 let databaseUrl: string;
 
 beforeAll(async () => {
   databaseUrl = await freshDatabase();
-  api = await startApi({
-    redisUrl: (await freshRedis()).url,
-    databaseUrl,
-    answerWithinMs: ANSWER_WITHIN_MS,
-  });
+  redisUrl = (await freshRedis()).url;
+  api = await startApi({ redisUrl, databaseUrl, answerWithinMs: ANSWER_WITHIN_MS });
 });
 afterAll(() => api.close());
 
@@ -109,4 +108,28 @@ it('the client waits for the work, which is done once', async () => {
   });
   expect(await created).toMatchObject({ body: { name: 'waited for' } });
   expect(await rulesNamed('waited for')).toHaveLength(1);
+});
+
+it('a repeat is refused while the database is away, and gets its answer when the database is back', async () => {
+  const link = await BreakableLink.to(Number(new URL(databaseUrl).port));
+  const linked = await startApi({ redisUrl, databaseUrl: link.around(databaseUrl) });
+  const pause = (key: string) =>
+    linked.call('POST', '/api/admin/polling-pauses', {
+      json: { task_type: 'realname', seconds: 600, reason: key },
+      headers: { 'idempotency-key': key },
+    });
+  const first = await pause('made');
+  expect(first.status).toBe(201);
+  link.cut();
+  // Nothing says whether it was made, so it is not made.
+  for (const key of ['made', 'another']) expect(await pause(key)).toMatchObject({ status: 503 });
+  link.restore();
+  expect(await pause('made')).toMatchObject({
+    status: 201,
+    body: first.body,
+    headers: { 'idempotent-replayed': 'true' },
+  });
+  expect((await linked.call('GET', '/api/admin/polling-pauses')).body).toEqual(first.body);
+  await linked.close();
+  await link.close();
 });
