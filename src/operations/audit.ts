@@ -26,6 +26,9 @@ export interface AuditDependencies {
   readonly log: { info(entry: { readonly action: string }, message: string): void };
 }
 
+/** Ends the action of a change that was announced and did not come about. */
+export const FAILED = '.failed';
+
 export class Audit implements AuditTrail {
   /** Changes of this process run one by one, so that a waiting change holds no connection. */
   #lastTurn: Promise<unknown> = Promise.resolve();
@@ -87,7 +90,7 @@ export class Audit implements AuditTrail {
     } catch (error) {
       // It is in effect, although its result could not be kept for a repeat.
       if (applied !== null) return applied.result;
-      const failure = { ...change, action: `${change.action}.failed`, after: { error: messageOf(error) } };
+      const failure = { ...change, action: change.action + FAILED, after: { error: messageOf(error) } };
       // The caller gets the error of the change, even if this entry cannot be written.
       await this.record(actor, failure).catch(() => {});
       throw error;

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../domain/audit.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { AuditRecord } from '../store/ports/records/audit-records.ts';
-import { auditItemOf } from './audit.ts';
+import { auditItemOf, FAILED } from './audit.ts';
 import type { UndoReport } from './audit-report.ts';
 import type { OperationMeans } from './means.ts';
 import { VERSION_CHANGED } from './requirements.ts';
@@ -73,13 +73,23 @@ export class UndoOperations {
 
   /** The later changes of the same object that changed something. */
   async #later(entry: AuditRecord, { actions, objects }: Undoing): Promise<AuditRecord[]> {
-    const later = await this.deps.records.audit.later(entry, objects);
+    const later = (await this.deps.records.audit.later(entry, objects)).filter(cameAbout);
     return later.filter(
       ({ action, before, after, role }) =>
         (actions.includes(action) && role !== 'daemon' && !isDeepStrictEqual(before, after)) ||
         undoneBy(after) === entry.id,
     );
   }
+}
+
+/** A change that failed is announced, and then said to have failed. */
+function cameAbout(
+  { action, object, requestId }: AuditRecord,
+  at: number,
+  later: readonly AuditRecord[],
+): boolean {
+  const next = later.slice(at + 1).find((one) => one.object === object && one.requestId === requestId);
+  return !action.endsWith(FAILED) && next?.action !== action + FAILED;
 }
 
 function undoneBy(after: unknown): unknown {

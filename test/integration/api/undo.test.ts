@@ -51,6 +51,8 @@ const RULE = {
 };
 const CONFIG = { name: 'VIP', task_type: 'carddata', card_condition: 'any', interval_seconds: 300 };
 
+const PAUSE = { task_type: 'carddata', seconds: 600, reason: 'maintenance' };
+
 async function pathOfNew(list: string, json: object): Promise<string> {
   return `${list}/${(await send('POST', list, json)).body.id}`;
 }
@@ -226,5 +228,32 @@ describe('an undo', () => {
   it('of no change, and of no number, is 404', async () => {
     expect((await undo(999_999)).status).toBe(404);
     expect((await send('POST', '/audit/x/undo')).status).toBe(404);
+  });
+});
+
+describe('an undo that failed', () => {
+  it.each<[string, () => Promise<number>, 'pause' | 'resume']>([
+    ['of a pause', () => change('POST', '/polling-pauses', PAUSE), 'resume'],
+    [
+      'of the end of a pause',
+      async () => {
+        await change('POST', '/polling-pauses', PAUSE);
+        return change('DELETE', '/polling-pauses?task_type=carddata');
+      },
+      'pause',
+    ],
+  ])('is made by the next attempt: %s', async (_name, make, failing) => {
+    const id = await make();
+    const { work } = api.live;
+    const works = work[failing];
+    Object.assign(work, { [failing]: () => Promise.reject(new Error('OOM command not allowed')) });
+    const failed = await undo(id).finally(() => Object.assign(work, { [failing]: works }));
+    expect(failed.status).toBe(500);
+    expect((await lastEntry()).action).toMatch(/^pause\.(begin|end)\.failed$/);
+    expect(await undo(id)).toMatchObject({ status: 200, body: { state: 'undone' } });
+    const paused = (await send('GET', '/polling-pauses')).body.items;
+    expect(paused).toHaveLength(failing === 'resume' ? 0 : 1);
+    expect(await undo(id)).toMatchObject({ status: 200, body: { state: 'already_undone' } });
+    await send('DELETE', '/polling-pauses');
   });
 });
