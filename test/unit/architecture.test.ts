@@ -100,10 +100,6 @@ const OWN_TIMERS: ReadonlyArray<readonly [reason: string, files: RegExp]> = [
     'tries a connection or a file again, under everything that knows a clock',
     /^(store\/redis\/work\/work-signal|platform\/line-file)\.ts$/,
   ],
-  [
-    'holds a lease while it waits for an answer, and never the process',
-    /^operations\/repeatable-requests\.ts$/,
-  ],
   ['plays a gateway, and its troubles', /^(gateway\/simulate\/simulated-gateway|demo)\.ts$/],
   ['beats for the service manager only while the event loop runs', /^platform\/service-manager\.ts$/],
   ['paints a screen, or waits for a key', /^(dashboard|cli\/ask|log-search\/threads)\b/],
