@@ -67,9 +67,9 @@ export function pipelineOf(parts: Parts): readonly Step[] {
     ['all', 'preHandler', setStatus],
     ['admin', 'preHandler', nameRepeat],
     ['admin', 'preSerialization', sendVersion],
-    ['admin', 'onSend', markRepeat],
     ['all', 'onSend', (request, reply, answer) => logBrokenOff(logs.api, request, reply, answer)],
     ['all', 'onSend', (request, reply) => servers.announceIdleTime(request, reply)],
+    ['admin', 'onSend', markRepeat],
     ['all', 'onResponse', count],
   ];
 }
