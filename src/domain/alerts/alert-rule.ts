@@ -1,10 +1,6 @@
-// Alert rules and the one decision about them: does a rule fire or resolve now? Used by operations (to validate rules),
-// the alert evaluator (the decision) and the stores (the shapes). Knows no clock and no store.
-//
-// A rule is quiet or firing. It goes from quiet to firing when its condition holds, and back when the condition holds no
-// longer; each transition makes one event, however long the state lasts. After a firing the rule stays quiet for the rest of
-// its cooldown, so that a metric at its threshold does not fire with every swing. Without a sample
-// nothing changes.
+// Alert rules, and the table of their types: which metric a type watches, and its usual condition. Whether a rule fires or resolves is
+// decided in alert-transition.ts. Used by operations (to validate rules), the alert evaluator and the stores (the shapes). Knows no
+// clock and no store.
 import { AVG_DURATION_MS, HEALTH_LEVELS, QUEUE_LENGTH, SUCCESS_RATE } from '../health.ts';
 import type { TaskMetrics } from '../stats/task-metrics.ts';
 import { OVER_RUNNING_COUNTED, STOPS_COUNTED, UNCONFIRMED_STOPS_COUNTED } from '../stops/stop.ts';

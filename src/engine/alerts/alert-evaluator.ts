@@ -1,6 +1,6 @@
 // Evaluates the alert rules. Runs on the leader. A pass reads the rules and their state from the records, reads the
 // metrics once for all rules from the live store, and writes every transition in one statement. The rules of firing and
-// resolving are in domain/alerts/alert-rule.ts; webhook-sender.ts sends the notifications. Remembers only since when it has
+// resolving are in domain/alerts/alert-transition.ts; webhook-sender.ts sends the notifications. Remembers only since when it has
 // seen conditions that must hold for a while before they fire, and those of alerts that hold no more: another leader, or the next
 // start, continues with the same alerts and waits from the beginning.
 import { causeOf, isLate, TOLD_APART } from '../../domain/alerts/alert-cause.ts';

@@ -1,6 +1,6 @@
 // Makes cards that are over their package urgent for task package, so that they are stopped within seconds instead
-// of at their ring's next turn. Called by the engine for every written reading and by card-sync.ts for every changed
-// card. Stops no card itself: the task checks the card again.
+// of at their ring's next turn. Called by the engine for cards whose reading looks over their allowance, and by card-sync.ts for
+// every changed card. Stops no card itself: the task checks the card again.
 import type { Offers } from '../../domain/gateway-interface.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
