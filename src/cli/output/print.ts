@@ -136,12 +136,22 @@ export async function rendered<Body>(
   { body, text }: Answer<Body>,
   asTable: (body: Body, style: Style) => string,
 ): Promise<string> {
-  if (format === 'yaml') return (await import('yaml')).stringify(body);
-  if (format === 'jsonl') return jsonLines(body);
-  if (format === 'table') return inLocale(asTable(body, await styleFor(io, wide ? 'wide' : 'table')), io);
-  if (format === 'tsv') return asTable(body, await styleFor(io, 'tsv'));
-  if (io.stdout.isTTY === true) return `${JSON.stringify(body, null, 2)}\n`;
-  return text.endsWith('\n') ? text : `${text}\n`;
+  switch (format) {
+    case 'yaml':
+      return (await import('yaml')).stringify(body);
+    case 'jsonl':
+      return jsonLines(body);
+    case 'table':
+      return inLocale(asTable(body, await styleFor(io, wide ? 'wide' : 'table')), io);
+    case 'tsv':
+      return asTable(body, await styleFor(io, 'tsv'));
+    case 'json':
+      if (io.stdout.isTTY === true) return `${JSON.stringify(body, null, 2)}\n`;
+      return text.endsWith('\n') ? text : `${text}\n`;
+    default:
+      // A command may offer more formats than these; it prints them itself.
+      throw new Error(`nothing prints ${format satisfies never}`);
+  }
 }
 
 /** One line for each item of a list. A body that is not a list is one line. */
