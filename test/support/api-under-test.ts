@@ -14,10 +14,12 @@ import type { AddressRange } from '../../src/platform/addresses.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
+import type { AuditRecord } from '../../src/store/ports/records/audit-records.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 import { TESTER_MEANS } from './message-means.ts';
+import { lastTraceOf } from './operated-stores.ts';
 import { DEFAULT_STOPS } from './stop-rules.ts';
 
 export const USUAL_BOUNDS: ServerBounds = {
@@ -57,6 +59,8 @@ export interface ApiUnderTest {
   /** What /readyz finds. */
   problems: string[];
   call(method: string, path: string, call?: Call): Promise<Reply>;
+  /** The newest entry of the audit trail. */
+  lastTrace(): Promise<AuditRecord>;
   close(): Promise<void>;
 }
 
@@ -148,6 +152,7 @@ export async function startApi(stores: {
     apiLog,
     auditLog,
     problems: [],
+    lastTrace: () => lastTraceOf(records),
     call: (method, path, call) => send(agent, `http://${server.address}`, method, path, call),
     async close() {
       await agent.close();

@@ -67,12 +67,7 @@ export async function openOperatedStores({
         auditLog: { info: () => {} },
         ...(limits === undefined ? {} : { limits }),
       }),
-    async lastTrace() {
-      const all = { sinceMs: null, untilMs: null, actor: null, action: null, object: null };
-      const [newest] = (await records.audit.list(all, { offset: 0, limit: 1 })).items;
-      if (newest === undefined) throw new Error('the audit trail is empty');
-      return newest;
-    },
+    lastTrace: () => lastTraceOf(records),
     nextClaim() {
       claims += 1;
       return claims;
@@ -84,4 +79,11 @@ export async function openOperatedStores({
       await records.close();
     },
   };
+}
+
+export async function lastTraceOf(records: RecordStore): Promise<AuditRecord> {
+  const all = { sinceMs: null, untilMs: null, actor: null, action: null, object: null };
+  const [newest] = (await records.audit.list(all, { offset: 0, limit: 1 })).items;
+  if (newest === undefined) throw new Error('the audit trail is empty');
+  return newest;
 }

@@ -2,22 +2,10 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { AlertRuleFields } from '../../../src/domain/alerts/alert-rule.ts';
 import type { NewSilence } from '../../../src/store/ports/records/alert-records.ts';
+import { applyToRules, ruleFields } from '../../support/alert-rules.ts';
 import { describeRecordStore, range } from './stores.ts';
 
-const FIELDS: AlertRuleFields = {
-  name: 'backlog',
-  ruleType: 'queue_backlog',
-  taskType: 'package',
-  comparison: '>',
-  threshold: 10,
-  isEnabled: true,
-  notifyChannels: ['webhook'],
-  webhookUrl: 'http://receiver/a',
-  webhookSecrets: [],
-  webhookFormat: null,
-  webhookGrouped: false,
-  cooldownSeconds: 0,
-};
+const FIELDS = ruleFields({ webhookUrl: 'http://receiver/a' });
 const ANY = { ruleId: null, state: null };
 const ALL = { offset: 0, limit: 100 };
 const CLAIM = { limit: 100, limitPerUrl: 100, leaseMs: 60_000 };
@@ -38,18 +26,11 @@ describeRecordStore('alert care', (db) => {
       ...over,
     });
 
-  async function turn(kind: 'fired' | 'resolved') {
-    const rules = await alerts().toEvaluate();
-    return alerts().apply(
-      rules
-        .filter(({ firing }) => (firing === null) === (kind === 'fired'))
-        .map(({ id, revision }) => ({
-          ruleId: id,
-          revision,
-          event: kind === 'fired' ? { kind, value: 11 } : { kind, value: 3, resolution: 'recovered' },
-        })),
+  const turn = (kind: 'fired' | 'resolved') =>
+    applyToRules(
+      alerts(),
+      kind === 'fired' ? { kind, value: 11 } : { kind, value: 3, resolution: 'recovered' },
     );
-  }
 
   async function fire(over: Partial<AlertRuleFields> = {}) {
     const rule = await alerts().createRule({ ...FIELDS, ...over });

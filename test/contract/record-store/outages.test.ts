@@ -1,26 +1,16 @@
 // Outages of the stores in the alert history, and the notices about them.
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
-import type { AlertRuleFields } from '../../../src/domain/alerts/alert-rule.ts';
 import type { OutageNotice } from '../../../src/store/ports/records/alert-records.ts';
+import { ruleFields } from '../../support/alert-rules.ts';
 import { describeRecordStore } from './stores.ts';
 
 const CAUSE = { code: 'redis', severity: 'alert', text: 'Redis does not answer a', command: 'x' } as const;
 const ALL = { offset: 0, limit: 100 };
-const RULE: AlertRuleFields = {
-  name: 'Health',
-  ruleType: 'health',
-  taskType: 'realname',
-  comparison: '>',
-  threshold: 1,
-  isEnabled: true,
-  notifyChannels: ['webhook'],
-  webhookUrl: 'https://hooks.example/1',
-  webhookSecrets: ['s'],
-  webhookFormat: 'slack',
-  webhookGrouped: true,
-  cooldownSeconds: 0,
-};
+const RULE = ruleFields({
+  ...{ name: 'Health', ruleType: 'health', taskType: 'realname', threshold: 1, webhookGrouped: true },
+  ...{ webhookUrl: 'https://hooks.example/1', webhookSecrets: ['s'], webhookFormat: 'slack' },
+});
 const CLAIM = { limit: 10, limitPerUrl: 10, leaseMs: 60_000 };
 
 describeRecordStore('outages', (db) => {
@@ -90,7 +80,7 @@ describeRecordStore('outages', (db) => {
     ]);
   });
 
-  it('end when the stores began to answer, and those who were told of the beginning are told once', async () => {
+  it('end when the stores began to answer, and the receivers of the first message get one more', async () => {
     const { alerts } = db.store;
     expect(await alerts.outages.close(60_000, 0)).toBe(false);
     await open([

@@ -1,23 +1,11 @@
 // The webhook outbox: every notification is claimed by one sender at a time, until it is delivered or given up.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AlertRuleFields } from '../../../src/domain/alerts/alert-rule.ts';
+import { applyToRules, ruleFields } from '../../support/alert-rules.ts';
 import { describeRecordStore, range } from './stores.ts';
 
 const ANY = { ruleId: null, state: null };
-const FIELDS: AlertRuleFields = {
-  name: 'backlog',
-  ruleType: 'queue_backlog',
-  taskType: 'package',
-  comparison: '>',
-  threshold: 10,
-  isEnabled: true,
-  notifyChannels: ['webhook'],
-  webhookUrl: 'http://receiver/a',
-  webhookSecrets: [],
-  webhookFormat: null,
-  webhookGrouped: false,
-  cooldownSeconds: 0,
-};
+const FIELDS = ruleFields({ webhookUrl: 'http://receiver/a' });
 const CLAIM = { limit: 100, limitPerUrl: 100, leaseMs: 60_000 };
 const ENDED_LEASE = { ...CLAIM, leaseMs: -1 };
 
@@ -32,21 +20,11 @@ describeRecordStore('webhook outbox', (db) => {
     return turn('fired');
   }
 
-  async function turn(kind: 'fired' | 'resolved') {
-    const rules = await db.store.alerts.toEvaluate();
-    return db.store.alerts.apply(
-      rules
-        .filter(({ firing }) => (firing === null) === (kind === 'fired'))
-        .map(({ id, revision }) => ({
-          ruleId: id,
-          revision,
-          event:
-            kind === 'fired'
-              ? { kind: 'fired', value: 11 }
-              : { kind: 'resolved', value: 3, resolution: 'recovered' },
-        })),
+  const turn = (kind: 'fired' | 'resolved') =>
+    applyToRules(
+      db.store.alerts,
+      kind === 'fired' ? { kind, value: 11 } : { kind, value: 3, resolution: 'recovered' },
     );
-  }
 
   const outbox = () => db.store.alerts.webhooks;
   const notifications = async () =>

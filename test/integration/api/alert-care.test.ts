@@ -4,6 +4,7 @@ import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseAddressRange } from '../../../src/platform/addresses.ts';
+import { applyToRules } from '../../support/alert-rules.ts';
 import { type ApiUnderTest, type Call, startApi } from '../../support/api-under-test.ts';
 import { answer, type BadGateway, type Behaviour, startBadGateway } from '../../support/bad-gateway.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
@@ -62,12 +63,12 @@ async function created(over: object = {}): Promise<number> {
 }
 
 async function fired(ruleId: number): Promise<number> {
-  const { alerts } = api.records;
-  const rule = (await alerts.toEvaluate()).find(({ id }) => id === ruleId);
-  const event = { kind: 'fired', value: 11 } as const;
-  const [applied] = await alerts.apply([{ ruleId, revision: rule?.revision ?? 0, event }]);
+  const [applied] = await applyToRules(api.records.alerts, { kind: 'fired', value: 11 }, [ruleId]);
   return applied?.alert.id ?? 0;
 }
+
+const resolveAll = () =>
+  applyToRules(api.records.alerts, { kind: 'resolved', value: 3, resolution: 'recovered' });
 
 const as = ({ token }: { token: string }, call: Call = {}): Call => ({
   ...call,
@@ -100,7 +101,7 @@ describe('versions', () => {
     expect((await api.call('GET', url)).headers.etag).toBe(before);
   });
 
-  it('of fifty PUTs of different fields at once none is lost, and of those with one ETag one is made', async () => {
+  it('fifty PUTs of different fields at once are all made, and of those with one ETag one is made', async () => {
     const id = await created();
     const url = `${RULES}/${id}`;
     for (let n = 1; n <= 10; n += 1) {
@@ -176,7 +177,7 @@ describe('secrets', () => {
 });
 
 describe('a test of a webhook', () => {
-  it('arrives at once, signed with both secrets of the rule, and tells what came of it', async () => {
+  it('arrives at once, signed with both secrets of the rule, and the answer shows its result', async () => {
     const receiving = await receiver(answer(204, ''));
     const webhook_url = `${receiving.url}/hook`;
     const id = await created({ webhook_url, webhook_secret: `${NEXT_SECRET},${SECRET}` });
@@ -202,11 +203,26 @@ describe('a test of a webhook', () => {
     expect((await api.call('POST', `${RULES}/${silent}/test`)).body).toMatchObject({
       ...{ delivered: false, status: null, error: expect.stringContaining('ECONNREFUSED') },
     });
+    // Only an instance that allows this address may have stored it.
+    expect((await closed.call('POST', `${RULES}/${silent}/test`, as(OPERATOR))).body).toMatchObject({
+      ...{ delivered: false, status: null, duration_ms: expect.any(Number) },
+      error: expect.stringContaining('127.0.0.1 is not a public address'),
+    });
+    const trace = await api.lastTrace();
+    expect(trace).toMatchObject({
+      ...{ action: 'alert_rule.test', object: `alert_rule ${silent}`, before: null },
+      after: { webhook_url: new URL(gone.url).origin },
+    });
     const without = await created({ notify_channels: [], webhook_url: null });
     expect(await api.call('POST', `${RULES}/${without}/test`)).toMatchObject({
       status: 409,
-      body: { code: 'rule_without_webhook' },
+      body: {
+        code: 'rule_without_webhook',
+        detail: expect.stringContaining(`alert rule ${without} has no webhook`),
+        hint: `\`cardpoll alerts rules update ${without} --webhook-url URL\` gives it one`,
+      },
     });
+    expect((await api.lastTrace()).action, 'a refused test leaves no trace').toBe('alert_rule.create');
   });
 });
 
@@ -223,26 +239,59 @@ describe('alerts', () => {
       status: 200,
       body: { acknowledged_by: 'local', acknowledged_reason: 'on it', acknowledged_at: expect.any(String) },
     });
+    const trace = await api.lastTrace();
+    expect(trace).toMatchObject({
+      ...{ action: 'alert.acknowledge', object: `alert ${id}`, before: null, after: { reason: 'on it' } },
+    });
     expect((await acknowledge()).body).toEqual(first.body);
+    expect(await api.lastTrace(), 'a repeat leaves no trace').toEqual(trace);
     expect((await api.call('GET', `${HISTORY}?state=firing&rule_id=${rule}`)).body).toMatchObject({
       items: [first.body],
       total: 1,
     });
     expect((await api.call('GET', `${HISTORY}?state=resolved&rule_id=${rule}`)).body.total).toBe(0);
     expect(await api.call('GET', `${HISTORY}?state=open`)).toMatchObject({ status: 422 });
-    expect(await api.call('POST', `${HISTORY}/999999/acknowledge`)).toMatchObject({ status: 404 });
+    const left = await fired(await created());
+    await resolveAll();
+    expect(await acknowledge({ reason: 'late' }), 'of one that was acknowledged').toMatchObject({
+      body: { acknowledged_reason: 'on it', resolution: 'recovered' },
+    });
+    expect(await api.call('POST', `${HISTORY}/${left}/acknowledge`)).toMatchObject({
+      status: 409,
+      body: {
+        code: 'alert_resolved',
+        detail: expect.stringContaining(`alert ${left} is already resolved`),
+      },
+    });
   });
 
   it('have their webhook tried once more when it was given up', async () => {
     const id = await fired(await created());
+    const other = await created();
+    await fired(other);
     const redeliver = () => api.call('POST', `${HISTORY}/${id}/redeliver`);
-    expect(await redeliver()).toMatchObject({ status: 409, body: { code: 'nothing_to_redeliver' } });
+    expect(await redeliver()).toMatchObject({
+      status: 409,
+      body: {
+        code: 'nothing_to_redeliver',
+        detail: expect.stringContaining(`alert ${id} has no failed notification`),
+        hint: expect.stringContaining('cardpoll alerts history'),
+      },
+    });
     const { webhooks } = api.records.alerts;
     const claimed = await webhooks.claim({ limit: 100, limitPerUrl: 100, leaseMs: 60_000 });
     await webhooks.settle(claimed, { status: 'failed', error: 'answered 500' });
     expect(await redeliver()).toMatchObject({
       status: 202,
       body: { id, notifications: [{ status: 'pending', attempts: 1, last_error: 'answered 500' }] },
+    });
+    const { items } = (await api.call('GET', `${HISTORY}?rule_id=${other}`)).body;
+    expect(items).toMatchObject([{ notifications: [{ status: 'failed' }] }]);
+    expect(await api.lastTrace()).toMatchObject({
+      action: 'alert.redeliver',
+      object: `alert ${id}`,
+      before: { notifications: [{ event: 'alert.fired', status: 'failed', attempts: 1 }] },
+      after: { count: 1 },
     });
   });
 
@@ -255,35 +304,59 @@ describe('alerts', () => {
       status: 201,
       body: { rule_id: rule, rule_type: null, task_type: null, reason: 'works', by: 'local', until },
     });
+    expect(await api.lastTrace()).toMatchObject({
+      ...{ action: 'silence.begin', object: `silence ${made.body.id}`, before: null, after: made.body },
+    });
     await fired(rule);
     expect((await api.call('GET', `${HISTORY}?rule_id=${rule}`)).body.items).toMatchObject([
       { silenced: true },
     ]);
     const others = [
-      await post({ rule_type: 'success_rate', seconds: 60 }),
-      await post({ task_type: 'package', seconds: 60 }),
+      await post({ rule_type: 'success_rate', seconds: 10 }),
+      await post({ task_type: 'package', seconds: 2_678_400 }),
+      await post({ rule_id: rule, rule_type: 'queue_backlog', task_type: 'package', seconds: 60 }),
     ];
-    expect(others.map(({ status }) => status)).toEqual([201, 201]);
-    expect((await api.call('GET', SILENCES)).body.items).toHaveLength(3);
+    expect(others.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect((await api.call('GET', SILENCES)).body.items).toEqual([made, ...others].map(({ body }) => body));
+    const lasting = Date.parse(others[1]?.body.until) - Date.parse(others[1]?.body.since);
+    expect(lasting).toBe(2_678_400_000);
     const end = () => api.call('DELETE', `${SILENCES}/${made.body.id}`);
     expect(await end()).toMatchObject({ status: 200, body: made.body });
-    expect(await end()).toMatchObject({ status: 404, body: { code: 'silence_not_found' } });
+    const trace = await api.lastTrace();
+    expect(trace).toMatchObject({ action: 'silence.end', before: made.body, after: null });
+    expect(await end()).toMatchObject({
+      status: 404,
+      body: {
+        code: 'silence_not_found',
+        detail: expect.stringContaining(`there is no silence ${made.body.id}, or it has ended`),
+        hint: '`cardpoll alerts silences` shows the ids',
+      },
+    });
+    expect(await api.lastTrace()).toEqual(trace);
   });
 
+  const NO_SCOPE = 'is required when neither rule_type nor task_type is given';
+  const NO_END = 'is required, or until instead of it';
   it.each([
-    [{ seconds: 60 }, 'rule_id'],
-    [{ task_type: 'package' }, 'seconds'],
-    [{ task_type: 'package', seconds: 60, until: '2030-01-01T00:00:00Z' }, 'seconds'],
-    [{ task_type: 'package', seconds: 9 }, 'seconds'],
-    [{ task_type: 'package', until: '2020-01-01T00:00:00Z' }, 'until'],
-    [{ task_type: 'package', until: '2999-01-01T00:00:00Z' }, 'until'],
-    [{ task_type: 'package', until: 'tomorrow' }, 'until'],
-    [{ rule_id: 999_999, seconds: 60 }, 'rule_id'],
-    [{ rule_type: 'any', seconds: 60 }, 'rule_type'],
-  ])('refuse the silence %j and name %s', async (json, field) => {
+    [{ seconds: 60 }, 'rule_id', NO_SCOPE],
+    [{ task_type: 'package' }, 'seconds', NO_END],
+    [{ task_type: 'package', seconds: 60, until: '2030-01-01T00:00:00Z' }, 'seconds', NO_END],
+    [
+      { task_type: 'package', until: '2020-01-01T00:00:00Z' },
+      'until',
+      'must be a time within the next 31 days',
+    ],
+    [
+      { task_type: 'package', until: '2999-01-01T00:00:00Z' },
+      'until',
+      'must be a time within the next 31 days',
+    ],
+    [{ task_type: 'package', until: 'tomorrow' }, 'until', 'must be a time like 2026-11-22T08:00:00Z'],
+    [{ rule_id: 999_999, seconds: 60 }, 'rule_id', 'there is no alert rule 999999'],
+  ])('refuse the silence %j: %s %s', async (json, field, message) => {
     expect(await api.call('POST', SILENCES, { json })).toMatchObject({
       status: 422,
-      body: { errors: [expect.objectContaining({ field })] },
+      body: { errors: [{ field, message }] },
     });
   });
 });

@@ -1,5 +1,6 @@
 // Alert rules and history over real HTTP and PostgreSQL: what they answer, and every refusal.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { applyToRules } from '../../support/alert-rules.ts';
 import { type ApiUnderTest, type Reply, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 
@@ -24,6 +25,8 @@ const RULE = {
   notify_channels: ['webhook'],
   webhook_url: 'https://hooks.example.com/a?b=1',
 };
+
+const URL_OF_2048 = `https://hooks.example/${'x'.repeat(2_048 - 22)}`;
 
 beforeEach(async () => {
   const { items } = await api.records.alerts.rules({ offset: 0, limit: 1_000 });
@@ -57,12 +60,11 @@ describe('alert rules', () => {
     });
     expect(await api.call('GET', `${RULES}/${rule.id}`)).toMatchObject({ status: 200, body: rule });
     const second = await create({
-      name: 'b',
-      notify_channels: [],
-      webhook_url: undefined,
-      cooldown_seconds: 0,
+      ...{ name: ' b ', notify_channels: [], webhook_url: undefined },
+      ...{ cooldown_seconds: 0, webhook_grouped: true },
     });
-    expect(second).toMatchObject({ notify_channels: [], webhook_url: null, cooldown_seconds: 0 });
+    expect(second).toMatchObject({ name: 'b', notify_channels: [], webhook_url: null, cooldown_seconds: 0 });
+    expect(second).toMatchObject({ webhook_grouped: true });
     expect((await api.call('GET', RULES)).body).toEqual({
       items: [rule, second],
       page: 1,
@@ -80,6 +82,10 @@ describe('alert rules', () => {
     expect(changed).toMatchObject({ status: 200, body: { ...RULE, threshold: 1.5, is_enabled: false } });
     const whole = { ...RULE, name: 'whole', webhook_url: null, notify_channels: [], cooldown_seconds: 60 };
     expect(await api.call('PUT', `${RULES}/${rule.id}`, { json: whole })).toMatchObject({ body: whole });
+    const twice = { notify_channels: ['webhook', 'webhook'], webhook_url: RULE.webhook_url };
+    expect((await api.call('PUT', `${RULES}/${rule.id}`, { json: twice })).body.notify_channels).toEqual([
+      'webhook',
+    ]);
 
     expect(await api.call('DELETE', `${RULES}/${rule.id}`)).toMatchObject({ status: 204, body: null });
     for (const method of ['GET', 'PUT', 'DELETE']) {
@@ -101,44 +107,64 @@ describe('alert rules', () => {
     },
   );
 
+  const NAME = 'must have 1 to 100 printable characters';
+  const CHANNELS = 'must be a list of channels: webhook';
+  const NO_URL = 'is required when notify_channels has webhook';
   it.each([
-    [{}, ['name', 'rule_type', 'task_type', 'comparison', 'threshold', 'is_enabled', 'notify_channels']],
-    [{ ...RULE, name: '' }, ['name']],
-    [{ ...RULE, name: '   ' }, ['name']],
-    [{ ...RULE, name: 'x'.repeat(101) }, ['name']],
-    [{ ...RULE, name: 'a\u0000b' }, ['name']],
-    [{ ...RULE, name: 7 }, ['name']],
-    [{ ...RULE, rule_type: 'queue' }, ['rule_type']],
-    [{ ...RULE, task_type: 'sms' }, ['task_type']],
-    [{ ...RULE, comparison: '>=' }, ['comparison']],
-    [{ ...RULE, threshold: '5' }, ['threshold']],
-    [{ ...RULE, threshold: -1 }, ['threshold']],
-    [{ ...RULE, threshold: null }, ['threshold']],
-    [{ ...RULE, rule_type: 'success_rate', threshold: 100.5 }, ['threshold']],
-    [{ ...RULE, is_enabled: 1 }, ['is_enabled']],
-    [{ ...RULE, notify_channels: 'webhook' }, ['notify_channels']],
-    [{ ...RULE, notify_channels: ['webhook', 'pigeon'] }, ['notify_channels']],
-    [{ ...RULE, notify_channels: [null] }, ['notify_channels']],
-    [{ ...RULE, webhook_url: null }, ['webhook_url']],
-    [{ ...RULE, webhook_url: undefined }, ['webhook_url']],
-    [{ ...RULE, webhook_url: '' }, ['webhook_url']],
-    [{ ...RULE, webhook_url: 5 }, ['webhook_url']],
-    [{ ...RULE, webhook_url: 'ftp://example.com' }, ['webhook_url']],
-    [{ ...RULE, webhook_url: 'http://user:pw@example.com' }, ['webhook_url']],
-    [{ ...RULE, webhook_url: 'http://169.254.169.254/latest/meta-data' }, ['webhook_url']],
-    [{ ...RULE, webhook_url: 'http://2130706433:7480/' }, ['webhook_url']],
-    [{ ...RULE, webhook_url: 'http://[::ffff:127.0.0.1]/' }, ['webhook_url']],
-    [{ ...RULE, webhook_url: 'http://localhost/' }, ['webhook_url']],
-    [{ ...RULE, webhook_url: `http://example.com/${'x'.repeat(2_048)}` }, ['webhook_url']],
-    [{ ...RULE, notify_channels: [], webhook_url: 'http://127.0.0.1/' }, ['webhook_url']],
-    [{ ...RULE, cooldown_seconds: -1 }, ['cooldown_seconds']],
-    [{ ...RULE, cooldown_seconds: 1.5 }, ['cooldown_seconds']],
-    [{ ...RULE, cooldown_seconds: null }, ['cooldown_seconds']],
-    [{ ...RULE, id: 5 }, ['id']],
-    [{ ...RULE, name: '', threshold: -1, webhook_url: null }, ['name', 'threshold', 'webhook_url']],
-  ])('refuse %j and name %j', async (json, fields) => {
-    expect(fieldsOf(await api.call('POST', RULES, { json }))).toEqual(fields);
+    [{ name: '   ' }, 'name', NAME],
+    [{ name: 'x'.repeat(101) }, 'name', NAME],
+    [{ name: 'a\u0000b' }, 'name', NAME],
+    [{ name: 'a\u202eb' }, 'name', NAME],
+    [
+      { rule_type: 'stop_unconfirmed', task_type: 'realname', threshold: 1 },
+      'task_type',
+      'must be package for stop_unconfirmed',
+    ],
+    [{ threshold: -1 }, 'threshold', 'must be at least 0 for queue_backlog'],
+    [{ rule_type: 'success_rate', threshold: 100.1 }, 'threshold', 'must be 0 to 100 for success_rate'],
+    [{ notify_channels: ['webhook', 'pigeon'] }, 'notify_channels', CHANNELS],
+    [{ notify_channels: [null] }, 'notify_channels', CHANNELS],
+    [{ webhook_url: null }, 'webhook_url', NO_URL],
+    [{ webhook_url: undefined }, 'webhook_url', NO_URL],
+    [{ webhook_url: '' }, 'webhook_url', 'must be a URL'],
+    [{ webhook_url: `${URL_OF_2048}x` }, 'webhook_url', 'must have at most 2048 characters'],
+    [
+      { notify_channels: [], webhook_url: 'http://2130706433/' },
+      'webhook_url',
+      '127.0.0.1 is not a public address (webhooks.allow_cidrs lets ranges through)',
+    ],
+    [
+      { webhook_secret: 'whsec_short' },
+      'webhook_secret',
+      'must be whsec_ and 24 to 64 bytes in base64, or two of these with a comma',
+    ],
+  ])('refuse %j: %s %s', async (over, field, message) => {
+    const reply = await api.call('POST', RULES, { json: { ...RULE, ...over } });
+    expect(reply).toMatchObject({
+      status: 422,
+      body: { detail: expect.any(String), errors: [{ field, message }] },
+    });
     expect((await api.call('GET', RULES)).body.total).toBe(0);
+  });
+
+  it('name all wrong fields at once', async () => {
+    const wrong = { ...RULE, name: '', threshold: -1, webhook_url: null, webhook_secret: '' };
+    const reply = await api.call('POST', RULES, { json: wrong });
+    expect(fieldsOf(reply)).toEqual(['name', 'threshold', 'webhook_url', 'webhook_secret']);
+    expect(reply.body.detail).toContain('the alert rule is not valid');
+  });
+
+  it.each([
+    { name: 'x'.repeat(100) },
+    { threshold: 0 },
+    { threshold: 1e12 },
+    { rule_type: 'success_rate', threshold: 100 },
+    { rule_type: 'stop_unconfirmed', task_type: 'package', threshold: 9_999 },
+    { cooldown_seconds: 604_800 },
+    { webhook_url: URL_OF_2048 },
+    { notify_channels: [] },
+  ])('may be at their bounds: %j', async (over) => {
+    expect(await create(over)).toMatchObject(over);
   });
 
   it('are checked as a whole when a part of them changes', async () => {
@@ -161,10 +187,7 @@ describe('alert history', () => {
     const first = await create();
     const second = await create({ name: 'second', notify_channels: [], webhook_url: undefined });
     const { alerts } = api.records;
-    const rules = await alerts.toEvaluate();
-    await alerts.apply(
-      rules.map(({ id, revision }) => ({ ruleId: id, revision, event: { kind: 'fired', value: 60_000 } })),
-    );
+    await applyToRules(alerts, { kind: 'fired', value: 60_000 });
     const { body } = await api.call('GET', `${HISTORY}?rule_id=${first.id}`);
     expect(body).toEqual({
       page: 1,
@@ -195,6 +218,15 @@ describe('alert history', () => {
         },
       ],
     });
+    const [open] = body.items;
+    await applyToRules(alerts, { kind: 'resolved', value: 3, resolution: 'recovered' }, [first.id]);
+    expect((await api.call('GET', `${HISTORY}?state=resolved`)).body.items).toEqual([
+      {
+        ...open,
+        ...{ resolved_at: expect.stringMatching(RFC_3339_UTC), resolution: 'recovered', resolved_value: 3 },
+        notifications: [...open.notifications, { ...open.notifications[0], event: 'alert.resolved' }],
+      },
+    ]);
     await api.call('DELETE', `${RULES}/${first.id}`);
     const page = await api.call('GET', `${HISTORY}?page=1&page_size=1`);
     expect(page.body).toMatchObject({ page_size: 1, total: 2, items: [{ rule_id: second.id }] });

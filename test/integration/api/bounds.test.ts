@@ -1,4 +1,5 @@
-// What callers may make is bounded: manual triggers that are open, and alert rules.
+// What callers may make is bounded: manual triggers that are open, and alert rules. Two that come at once do not both get the
+// last place.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
@@ -19,33 +20,44 @@ let api: ApiUnderTest;
 
 beforeAll(async () => {
   const stores = { redisUrl: (await freshRedis()).url, databaseUrl: await freshDatabase() };
-  api = await startApi({
-    ...stores,
-    limits: { maxOpenTriggers: 2, maxOpenConditionTriggers: 3, maxAlertRules: 2 },
-  });
+  const limits = { maxOpenTriggers: 3, maxOpenConditionTriggers: 2, maxAlertRules: 2 };
+  api = await startApi({ ...stores, limits });
 });
 afterAll(() => api.close());
 
-it('triggers: a further one has to wait until one is over', async () => {
-  const make = () => api.call('POST', `${TRIGGERS}/by-condition`, { json: { task_type: 'realname' } });
-  const first = await make();
-  expect([first.status, (await make()).status]).toEqual([202, 202]);
-  expect(await make()).toMatchObject({
-    status: 409,
-    body: { code: 'too_many_triggers', hint: expect.stringContaining('api.max_open_triggers') },
+it('open triggers are limited, those by condition for each task type', async () => {
+  const make = (task_type: string) => api.call('POST', `${TRIGGERS}/by-condition`, { json: { task_type } });
+  const replies = await Promise.all(['realname', 'realname', 'realname'].map(make));
+  expect(replies.map(({ status }) => status).sort()).toEqual([202, 202, 409]);
+  expect(replies.find(({ status }) => status === 409)?.body).toMatchObject({
+    code: 'too_many_condition_triggers',
+    detail: expect.stringContaining('2 triggers by condition are already open for realname'),
+    hint: expect.stringMatching(/cardpoll trigger cancel --all.*api\.max_open_condition_triggers/),
   });
-  const { trigger_id } = first.body;
+  const third = await make('package');
+  expect(third.status).toBe(202);
+  expect(await make('carddata')).toMatchObject({
+    status: 409,
+    body: {
+      code: 'too_many_triggers',
+      detail: expect.stringContaining('3 manual triggers are already open'),
+      hint: expect.stringContaining('api.max_open_triggers'),
+    },
+  });
+  const { trigger_id } = third.body;
   expect((await api.call('POST', `${TRIGGERS}/cancel`, { json: { trigger_id } })).status).toBe(200);
-  expect((await make()).status).toBe(202);
+  expect((await make('carddata')).status).toBe(202);
 });
 
-it('alert rules: a further one needs the room of another', async () => {
+it('alert rules are limited, and a deleted one makes room', async () => {
   const make = () => api.call('POST', RULES, { json: RULE });
   const first = await make();
-  expect([first.status, (await make()).status]).toEqual([201, 201]);
-  expect(await make()).toMatchObject({
-    status: 409,
-    body: { code: 'too_many_alert_rules', hint: expect.stringContaining('api.max_alert_rules') },
+  const replies = await Promise.all([make(), make()]);
+  expect(replies.map(({ status }) => status).sort()).toEqual([201, 409]);
+  expect(replies.find(({ status }) => status === 409)?.body).toMatchObject({
+    code: 'too_many_alert_rules',
+    detail: expect.stringContaining('there are already 2 alert rules'),
+    hint: expect.stringContaining('api.max_alert_rules'),
   });
   await api.call('DELETE', `${RULES}/${first.body.id}`);
   expect((await make()).status).toBe(201);

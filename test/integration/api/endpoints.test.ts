@@ -95,7 +95,7 @@ describe('polling-stats', () => {
     health: 'warning',
   };
 
-  it('tells the state of every queue', async () => {
+  it('shows the state of every queue', async () => {
     const { items } = await get('/api/admin/polling-stats/queues');
     expect(items.map((item: { task_type: string }) => item.task_type)).toEqual([
       'realname',
@@ -123,7 +123,7 @@ describe('polling-stats', () => {
     });
   });
 
-  it('tells how every task type does, with null where nothing was polled', async () => {
+  it('shows how every task type does, with null where nothing was polled', async () => {
     const { items } = await get('/api/admin/polling-stats/tasks');
     expect(items[1]).toMatchObject({ ...carddata, ...counted });
     expect(items[2]).toMatchObject({
@@ -134,7 +134,7 @@ describe('polling-stats', () => {
     });
   });
 
-  it('tells how long polls took, half of them and nearly all', async () => {
+  it('shows the median and the 95th percentile of poll durations', async () => {
     const { items } = await get('/api/admin/polling-stats/tasks');
     expect(items[1].p50_ms).toBeGreaterThan(75);
     expect(items[1].p50_ms).toBeLessThan(items[1].p95_ms);
@@ -142,7 +142,7 @@ describe('polling-stats', () => {
     expect(items[2]).toMatchObject({ p50_ms: null, p95_ms: null });
   });
 
-  it('tells why polls fail and for which cards', async () => {
+  it('shows why polls fail and for which cards', async () => {
     const note = { cardId: 2, reason: 'timeout', message: 'no answer within 5000 ms', durationMs: 5_000 };
     await api.live.failures.note('realname', [note]);
     await queueCards(api.live, [2]);
@@ -164,7 +164,7 @@ describe('polling-stats', () => {
     });
   });
 
-  it('tells what the last minutes were like', async () => {
+  it('shows the last minutes', async () => {
     const nowMs = Date.now();
     const numbers = { p50Ms: 10, p95Ms: 20, queueLength: 5, inFlight: 1, backoff: 2, manualLength: 0 };
     const limits = { effectiveConcurrency: 4, maxConcurrency: 4 };
@@ -290,80 +290,6 @@ describe('polling-stats', () => {
   });
 });
 
-describe('polling-concurrency', () => {
-  it('lists the limits', async () => {
-    const list = await get('/api/admin/polling-concurrency');
-    expect(list).toMatchObject({ page: 1, page_size: 20, total: 3 });
-    const untouched = { effective_concurrency: 100, reason: null, curve: [], knee: null };
-    expect(list.items[2]).toEqual({ task_type: 'package', max_concurrency: 100, current: 0, ...untouched });
-    expect(await get('/api/admin/polling-concurrency?page=2&page_size=2')).toMatchObject({
-      items: [{ task_type: 'package' }],
-      page: 2,
-      page_size: 2,
-      total: 3,
-    });
-  });
-
-  it('tells what is in force, why it is less, and what was measured', async () => {
-    const level = {
-      ratePerSecond: 300.5,
-      avgDurationMs: 51,
-      backpressurePercent: 0,
-      atMs: 1_800_000_000_000,
-    };
-    await api.live.work.setEffectiveConcurrency('carddata', 3);
-    await api.live.work.saveLimitRecord('carddata', {
-      limit: 3,
-      normalMs: 50,
-      reason: '8 % of 120 calls timed out',
-      curve: [
-        { ...level, concurrency: 2, ratePerSecond: 200 },
-        { ...level, concurrency: 3 },
-      ],
-    });
-    const shown = {
-      rate_per_second: 300.5,
-      avg_duration_ms: 51,
-      backpressure_percent: 0,
-      at: '2027-01-15T08:00:00.000Z',
-    };
-    expect((await get('/api/admin/polling-concurrency')).items[1]).toMatchObject({
-      task_type: 'carddata',
-      effective_concurrency: 3,
-      reason: '8 % of 120 calls timed out',
-      curve: [
-        { ...shown, concurrency: 2, rate_per_second: 200 },
-        { ...shown, concurrency: 3 },
-      ],
-      knee: { ...shown, concurrency: 3 },
-    });
-    expect((await get('/api/admin/polling-stats/tasks')).items[1].effective_concurrency).toBe(3);
-    await api.live.work.setEffectiveConcurrency('carddata', null);
-  });
-
-  it.each([1, 100_000, 50])('sets a limit of %d, for good and at once', async (max_concurrency) => {
-    const reply = await api.call('PUT', '/api/admin/polling-concurrency/package', {
-      json: { max_concurrency },
-    });
-    expect(reply).toMatchObject({ status: 200, body: { task_type: 'package', max_concurrency, current: 0 } });
-    expect(await api.records.configs.concurrency()).toMatchObject({ package: max_concurrency });
-    expect(await api.live.work.counts('package')).toMatchObject({ maxConcurrency: max_concurrency });
-  });
-
-  it('resets the running count', async () => {
-    await api.live.work.setMaxConcurrency('realname', 10);
-    await api.live.manual.push('realname', ['1', '2', '3']);
-    await api.live.work.claim('realname', { instanceId: 'gone', claimNumber: 1, max: 3, leaseMs: 600_000 });
-    const reset = () =>
-      api.call('POST', '/api/admin/polling-concurrency/reset', { json: { task_type: 'realname' } });
-    expect(await reset()).toMatchObject({
-      status: 200,
-      body: { task_type: 'realname', previous: 3, current: 0 },
-    });
-    expect((await reset()).body).toEqual({ task_type: 'realname', previous: 0, current: 0 });
-  });
-});
-
 describe('polling-configs', () => {
   it('lists the seeded configs', async () => {
     const list = await get('/api/admin/polling-configs');
@@ -384,7 +310,7 @@ describe('polling-configs', () => {
     });
   });
 
-  it('creates, shows, changes and deletes one, and tells what makes no sense', async () => {
+  it('creates, shows, changes and deletes one, and lists its problems', async () => {
     const json = { name: 'VIP', task_type: 'carddata', card_condition: 'any', interval_seconds: 300 };
     const created = await api.call('POST', '/api/admin/polling-configs', { json });
     expect(created).toMatchObject({
@@ -441,6 +367,11 @@ describe('polling-configs', () => {
       { status: 1, interval_seconds: 1 },
       { status: 1, interval_seconds: 1 },
     ],
+    [{ name: 'x'.repeat(200), priority: -1_000_000 }, { priority: -1_000_000 }],
+    [
+      { name: 'package', priority: 1_000_000 },
+      { name: 'package', priority: 1_000_000 },
+    ],
   ])('takes %j', async (json, changed) => {
     const reply = await api.call('PUT', '/api/admin/polling-configs/4', { json });
     expect(reply).toMatchObject({ status: 200, body: { id: 4, task_type: 'package', ...changed } });
@@ -493,15 +424,6 @@ describe('cards', () => {
       last_polled_at: { realname: null, carddata: new Date(POLLED_AT_MS).toISOString(), package: null },
       next_due_at: { realname: due(1), carddata: due(3), package: null },
     });
-  });
-
-  it('knows no due time for a card that is not loaded or whose config is disabled', async () => {
-    const nothing = { realname: null, carddata: null, package: null };
-    expect((await get('/api/admin/cards/502')).next_due_at).toEqual(nothing);
-    await api.call('PUT', '/api/admin/polling-configs/1', { json: { status: 0 } });
-    expect((await get('/api/admin/cards/501')).next_due_at).toMatchObject({ realname: null });
-    await api.call('PUT', '/api/admin/polling-configs/1', { json: { status: 1 } });
-    expect((await get('/api/admin/cards/501')).next_due_at.realname).toMatch(RFC_3339_UTC);
   });
 });
 

@@ -1,9 +1,10 @@
 // `cardpoll cards import`, `list` and `export` against the real API over real stores: what goes in comes out again, a dry
 // run writes nothing, an interrupted import keeps what it says.
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative as relativePath } from 'node:path';
 import { Readable } from 'node:stream';
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Interruption } from '../../../src/cli/command.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
@@ -23,17 +24,30 @@ const fileOf = (lines: readonly string[]) => `${HEADER}\n${lines.join('')}`;
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
 
 let api: ApiUnderTest;
+let sql: pg.Client;
 let env: Record<string, string>;
 
 beforeAll(async () => {
   const redis = await freshRedis();
-  api = await startApi({ redisUrl: redis.url, databaseUrl: await freshDatabase() });
+  const databaseUrl = await freshDatabase();
+  api = await startApi({ redisUrl: redis.url, databaseUrl });
+  sql = new pg.Client({ connectionString: databaseUrl });
+  await sql.connect();
   env = { CARDPOLL_URL: `http://${api.server.address}` };
 });
-afterAll(() => api.close());
+afterAll(async () => {
+  await sql.end();
+  await api.close();
+});
+beforeEach(async () => {
+  await sql.query('DELETE FROM cards');
+});
 
 const cards = (argv: readonly string[], options: CliOptions = {}) =>
   cli(['cards', ...argv], { env, ...options });
+async function given(lines: readonly string[]): Promise<void> {
+  expect(await cards(['import', '-'], { input: fileOf(lines) })).toMatchObject({ code: 0 });
+}
 const idsOf = (stdout: string) =>
   stdout
     .split('\n')
@@ -68,6 +82,7 @@ describe('import and export', () => {
   });
 
   it('say with --dry-run what would be done, and do nothing', async () => {
+    await given(numbers(3).map((id) => lineOf(id)));
     const before = (await cards(['export'])).stdout;
     const lines = [
       lineOf(1, { carrier: 1, status: 1 }), // as it is
@@ -136,8 +151,8 @@ describe('ICCIDs that may be wrong', () => {
 describe('an import that lowers allowances', () => {
   const ID = 7_000_000;
   const USED = 40;
-  const directory = temporaryDirectory('imports');
-  const path = join(directory, 'cards.csv');
+  let directory: string;
+  let path: string;
   const fleet = (allowanceMb: number) =>
     fileOf(numbers(100).map((i) => `${ID + i},${iccidOf(ID + i)},1,1,${allowanceMb},,\n`));
   const allowances = async () => {
@@ -152,7 +167,9 @@ describe('an import that lowers allowances', () => {
     cli(['cards', 'import', path, ...argv], { env: { ...env, XDG_STATE_HOME: directory }, ...options });
   const kept = () => readdirSync(join(directory, 'cardpoll-imports'));
 
-  beforeAll(async () => {
+  beforeEach(async () => {
+    directory = temporaryDirectory('imports');
+    path = join(directory, 'cards.csv');
     writeFileSync(path, fleet(1_000));
     expect(await imports()).toMatchObject({ code: 0, stderr: '' });
     const month = new MonthCalendar('Asia/Shanghai').monthOf(Date.now());
@@ -230,6 +247,13 @@ describe('an import that lowers allowances', () => {
     expect(await allowances()).toEqual([1_000]);
   });
 
+  /** More than are kept. */
+  function keepOldFiles(): void {
+    mkdirSync(join(directory, 'cardpoll-imports'), { recursive: true });
+    for (const i of numbers(25))
+      writeFileSync(join(directory, 'cardpoll-imports', `before-2025-01-${10 + i}T00-00-00-000Z.csv`), '');
+  }
+
   it('imports nothing when the cards cannot be kept, and keeps the twenty newest files', async () => {
     const taken = join(directory, 'taken.csv');
     writeFileSync(taken, 'precious');
@@ -238,8 +262,7 @@ describe('an import that lowers allowances', () => {
     expect(stderr).toContain('cannot keep the cards as they are');
     expect(await allowances()).toEqual([1_000]);
     expect(readFileSync(taken, 'utf8')).toBe('precious');
-    for (const i of numbers(25))
-      writeFileSync(join(directory, 'cardpoll-imports', `before-2025-01-${10 + i}T00-00-00-000Z.csv`), '');
+    keepOldFiles();
     expect((await imports()).code, 'refused').toBe(64);
     expect(kept().length, 'an import that is refused costs no way back').toBeGreaterThanOrEqual(25);
     expect((await imports(['--yes'])).code).toBe(0);
@@ -248,6 +271,8 @@ describe('an import that lowers allowances', () => {
   });
 
   it('keeps the oldest file while it is imported, which undoes an import of long ago', async () => {
+    keepOldFiles();
+    expect((await imports(['--yes'])).code).toBe(0);
     const oldest = join(directory, 'cardpoll-imports', kept()[0] ?? '');
     writeFileSync(oldest, fleet(1_000));
     expect(await cards(['import', oldest], { env: { ...env, XDG_STATE_HOME: directory } })).toMatchObject({
@@ -291,6 +316,7 @@ describe('an import of a file', () => {
   });
 
   it('says that rows are kept when the daemon ends in between', async () => {
+    await given([lineOf(1)]);
     const path = join(directory, 'cut.csv');
     writeFileSync(path, fileOf([lineOf(1, { status: 8 })]));
     const { cards: operations } = api.operations;
@@ -309,6 +335,7 @@ describe('an import of a file', () => {
   });
 
   it('says that an undo does not remove new cards', async () => {
+    await given([lineOf(1)]);
     const path = join(directory, 'new.csv');
     writeFileSync(path, fileOf([lineOf(1, { status: 7 }), lineOf(9_000_001), lineOf(9_000_002)]));
     const { stderr } = await cards(['import', path], { env: options.env() });
@@ -330,6 +357,7 @@ describe('an import of a file', () => {
 
 describe('list', () => {
   it('shows cards in id order, and how to go on', async () => {
+    await given(numbers(3_000).map((id) => lineOf(id, { carrier: id % 3 })));
     expect(idsOf((await cards(['list', '--limit', '3', '-o', 'tsv'])).stdout)).toEqual([1, 2, 3]);
     const page = await cards(['list', '--limit', '3', '--after-id', '3'], { tty: true });
     expect(page.stdout).toMatch(
@@ -357,9 +385,6 @@ describe('list', () => {
 
 describe('Ctrl-C in an import', () => {
   const FIRST = 1_000_000;
-  beforeEach(async () => {
-    expect(await api.records.cards.find(String(FIRST + 1))).toBeNull();
-  });
 
   it('ends it behind a whole row, keeps what it says is kept, and ends with 130', async () => {
     const interrupt = new AbortController();

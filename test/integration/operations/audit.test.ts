@@ -1,12 +1,11 @@
-// The trail itself: that no change takes effect without an entry, what an entry tells and when it is logged, and how the
-// trail is read.
+// The trail itself: that no change takes effect without an entry, what an entry says and when it is logged.
+// How it is read: the contract suite, and the API's.
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../../src/domain/audit.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { Audit, type AuditDependencies } from '../../../src/operations/audit.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
-import type { AuditFilter } from '../../../src/store/ports/records/audit-records.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../support/operated-stores.ts';
 
@@ -56,12 +55,13 @@ function over(records: Partial<AuditDependencies['records']> = {}): Audit {
 }
 
 /** Of this test, the newest first. */
-const read = (page: number, pageSize: number, filter: Partial<AuditFilter> = {}) =>
-  audit.list(
-    { sinceMs: startMs, untilMs: null, actor: null, action: null, object: null, ...filter },
-    { page, pageSize },
-  );
-const kept = async (filter?: Partial<AuditFilter>) => (await read(1, 100, filter)).items;
+const kept = async () =>
+  (
+    await audit.list(
+      { sinceMs: startMs, untilMs: null, actor: null, action: null, object: null },
+      { page: 1, pageSize: 100 },
+    )
+  ).items;
 
 const actions = async () => (await kept()).map(({ action }) => action);
 const silences = () => stores.records.alerts.silences.list();
@@ -102,7 +102,7 @@ describe('an entry', () => {
     ]);
   });
 
-  it('that is not kept is not logged', async () => {
+  it('an entry that is not kept is not logged', async () => {
     await expect(audit.record(ANNA, UNKEEPABLE)).rejects.toThrow();
     expect([await kept(), logged]).toEqual([[], []]);
   });
@@ -126,7 +126,7 @@ describe('a change', () => {
     expect(logged).toEqual([lineOf('config.update'), lineOf('silence.begin')]);
   });
 
-  it('that fails, or cannot be noted, is not made', async () => {
+  it('a change that fails, or cannot be noted, is not made', async () => {
     const failed = audit.change(ANNA, async (records, note) => {
       await silence(records);
       note(CHANGE);
@@ -141,7 +141,7 @@ describe('a change', () => {
     expect([await silences(), await kept(), logged]).toEqual([[], [], []]);
   });
 
-  it('of nothing leaves nothing', async () => {
+  it('a change of nothing leaves no trace', async () => {
     expect(await audit.change(ANNA, async () => 5)).toBe(5);
     expect([await kept(), logged]).toEqual([[], []]);
   });
@@ -178,13 +178,13 @@ describe('a change', () => {
   });
 });
 
-describe('a change of what stands elsewhere', () => {
+describe('a change outside the record store', () => {
   it('is kept before it is made', async () => {
     expect(await audit.announce(ANNA, CHANGE, actions)).toEqual(['config.update']);
     expect(await actions()).toEqual(['config.update']);
   });
 
-  it('that did not come about after all says so', async () => {
+  it('a change outside the record store that did not come about after all says so', async () => {
     const failed = audit.announce(ANNA, CHANGE, async () => {
       throw new Error('the live store went away');
     });
@@ -210,7 +210,7 @@ describe('a change of what stands elsewhere', () => {
     expect(made).toBe(false);
   });
 
-  it('tells what went wrong with it, also when that cannot be kept', async () => {
+  it('fails with its own error, also when the failure cannot be recorded', async () => {
     const bug = new Error('a bug');
     const { audit: known } = stores.records;
     let away = false;
@@ -226,38 +226,5 @@ describe('a change of what stands elsewhere', () => {
     });
     await expect(failed).rejects.toBe(bug);
     expect(await actions()).toEqual(['config.update']);
-  });
-});
-
-describe('the trail', () => {
-  beforeEach(async () => {
-    for (const [actor, action] of [
-      [ANNA, 'config.create'],
-      [BEN, 'config.update'],
-      [ANNA, 'configs.import'],
-    ] as const) {
-      await audit.record(actor, { ...CHANGE, action });
-      clock.advance(1_000);
-    }
-  });
-
-  it('is read page by page, newest first', async () => {
-    const page = async (number: number) => {
-      const { items, total } = await read(number, 2);
-      return [items.map(({ action }) => action), total];
-    };
-    expect([await page(1), await page(2)]).toEqual([
-      [['configs.import', 'config.update'], 3],
-      [['config.create'], 3],
-    ]);
-  });
-
-  it('is read by actor, by action and by time', async () => {
-    const of = async (filter: Partial<AuditFilter>) => (await kept(filter)).map(({ action }) => action);
-    expect(await of({ actor: 'anna' })).toEqual(['configs.import', 'config.create']);
-    expect(await of({ action: 'config' })).toEqual(['config.update', 'config.create']);
-    const secondMs = startMs + 1_000;
-    expect(await of({ sinceMs: secondMs })).toEqual(['configs.import', 'config.update']);
-    expect(await of({ untilMs: secondMs })).toEqual(['config.create']);
   });
 });

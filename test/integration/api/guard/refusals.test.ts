@@ -142,9 +142,29 @@ describe('paths', () => {
     expectProblem(await api.call(method, path, { json }), 404, 'not_found');
   });
 
-  it.each(['99', '4294967297', '9999999999'])('there is no polling config %s', async (id) => {
-    const reply = await api.call('PUT', `/api/admin/polling-configs/${id}`, { json: { status: 1 } });
-    expectProblem(reply, 404, 'config_not_found');
+  it.each([
+    ['/polling-configs/99', 'config_not_found', 'there is no polling config 99', 'cardpoll configs list'],
+    ['/polling-configs/2147483648', 'config_not_found', 'there is no polling config 2147483648', 'list'],
+    ['/polling-alert-rules/99', 'alert_rule_not_found', 'there is no alert rule 99', 'cardpoll alerts rules'],
+    ['/polling-alert-rules/2147483648', 'alert_rule_not_found', 'alert rule 2147483648', 'alerts rules'],
+    ['/data-cleanup-configs/99', 'cleanup_config_not_found', 'cleanup config 99', 'cardpoll cleanup configs'],
+    ['/polling-manual-trigger/a%20b', 'trigger_not_found', 'there is no manual trigger a b', 'trigger list'],
+    [`/polling-manual-trigger/${'x'.repeat(65)}`, 'trigger_not_found', 'manual trigger xxx', 'trigger list'],
+  ])('GET %s is answered with %s: %s, see %s', async (path, code, detail, hint) => {
+    const reply = await api.call('GET', `/api/admin${path}`);
+    expectProblem(reply, 404, code);
+    expect(reply.body).toMatchObject({
+      detail: expect.stringContaining(detail),
+      hint: expect.stringContaining(hint),
+    });
+  });
+
+  it.each(['acknowledge', 'redeliver'])('an unknown alert is not found: %s', async (verb) => {
+    for (const id of ['999999', '9007199254740992']) {
+      const reply = await api.call('POST', `/api/admin/polling-alert-history/${id}/${verb}`);
+      expectProblem(reply, 404, 'alert_not_found');
+      expect(reply.body.hint).toBe('`cardpoll alerts history` shows the ids');
+    }
   });
 
   it.each(['424242', '898600000000000000042', '0', 'abc', '-1', '99999999999999999', "1'--", '1%2F2', '%00'])(

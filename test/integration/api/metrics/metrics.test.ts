@@ -7,6 +7,7 @@ import { Instruments } from '../../../../src/api/metrics/instruments.ts';
 import type { StopSettings } from '../../../../src/domain/stops/stop.ts';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import { FlowControlledGateway } from '../../../../src/gateway/flow/flow-control.ts';
+import { applyToRules, ruleFields } from '../../../support/alert-rules.ts';
 import { type ApiUnderTest, startApi } from '../../../support/api-under-test.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
@@ -101,7 +102,7 @@ describe('names', () => {
 });
 
 describe('after polls', () => {
-  it('tells what polling-stats tells, in base units', async () => {
+  it('has the numbers of polling-stats, in base units', async () => {
     const { live } = api;
     await live.stats.record(
       'carddata',
@@ -175,7 +176,7 @@ describe('stops', () => {
     }
   }
 
-  it('are told by mode, budget, and what waits', async () => {
+  it('metrics show the mode, the budget, and how many stops wait', async () => {
     await api.records.stopControl.setMode('observe', 'anna', 'a new gateway');
     await api.records.stopControl.beginJump({ factor: 30, baselineMbPerHour: 1, recentMbPerHour: 30 });
     const { values } = await scrapeAnew({});
@@ -224,7 +225,7 @@ describe('what this instance counts and times', () => {
     );
   });
 
-  it('requests stand under their route and status, whatever path they name', async () => {
+  it('requests are counted by route and status, whatever path they name', async () => {
     for (const id of ['1', '2', '3']) await api.call('GET', `/api/admin/cards/${id}`);
     await api.call('GET', '/no/such/path');
     await api.call('GET', `/${'x'.repeat(50)}`);
@@ -236,7 +237,7 @@ describe('what this instance counts and times', () => {
     expect([...values.keys()].some((key) => key.includes('no/such') || key.includes('xxx'))).toBe(false);
   });
 
-  it('polls, gateway calls and webhooks stand where they belong', async () => {
+  it('polls, gateway calls and webhooks are counted under their labels', async () => {
     const instruments = new Instruments();
     instruments.poll('carddata', 'succeeded', 300);
     instruments.claimed('carddata', { items: [{ lane: 'schedule' }, { lane: 'manual' }], lateMs: [40_000] });
@@ -275,16 +276,10 @@ describe('what this instance counts and times', () => {
   });
 });
 
-it('tells what fires, what is silenced, and what waits to be told', async () => {
+it('metrics show firing and silenced alerts, and pending webhooks', async () => {
   const { alerts } = api.records;
-  const rule = await alerts.createRule({
-    ...{ name: 'n', ruleType: 'queue_backlog', taskType: 'package', comparison: '>', threshold: 1 },
-    ...{ isEnabled: true, notifyChannels: ['webhook'], webhookUrl: 'http://h/', webhookSecrets: [] },
-    ...{ webhookFormat: null, webhookGrouped: false, cooldownSeconds: 0 },
-  });
-  const found = (await alerts.toEvaluate()).find(({ id }) => id === rule.id);
-  const event = { kind: 'fired', value: 2 } as const;
-  await alerts.apply([{ ruleId: rule.id, revision: found?.revision ?? 0, event }]);
+  const rule = await alerts.createRule(ruleFields({ webhookUrl: 'http://h/' }));
+  await applyToRules(alerts, { kind: 'fired', value: 2 });
   const silence = { ruleId: rule.id, ruleType: null, taskType: null, reason: '', by: 'ann' };
   await alerts.silences.create({ ...silence, ends: { inSeconds: 60 } });
   const labels = 'rule_type="queue_backlog",task_type="package"';
@@ -306,7 +301,7 @@ describe('access', () => {
   });
 });
 
-it('still tells about the process while Redis is away', async () => {
+it('metrics of the process are served while Redis is away', async () => {
   const own = await freshRedis();
   const cut = await startApi({ redisUrl: own.url, databaseUrl: await freshDatabase() });
   expect((await scrape(cut)).values.get('cardpoll_stores_up')).toBe(1);

@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AlertRuleFields, TaskCondition } from '../../../../src/domain/alerts/alert-rule.ts';
+import type { TaskCondition } from '../../../../src/domain/alerts/alert-rule.ts';
 import { perTaskType } from '../../../../src/domain/task-type.ts';
 import { AlertEvaluator } from '../../../../src/engine/alerts/alert-evaluator.ts';
 import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
@@ -13,6 +13,7 @@ import type { RecordStore } from '../../../../src/store/ports/records/record-sto
 import { PostgresClient } from '../../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
+import { ruleFields } from '../../../support/alert-rules.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import type { RedisServer } from '../../../support/redis-server.ts';
@@ -20,20 +21,7 @@ import { statsDelta } from '../../../support/stats-delta.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const ANY = { ruleId: null, state: null };
-const RULE: AlertRuleFields = {
-  name: 'rule',
-  ruleType: 'queue_backlog',
-  taskType: 'realname',
-  comparison: '>',
-  threshold: 10,
-  isEnabled: true,
-  notifyChannels: [],
-  webhookUrl: null,
-  webhookSecrets: [],
-  webhookFormat: null,
-  webhookGrouped: false,
-  cooldownSeconds: 0,
-};
+const RULE = ruleFields({ name: 'rule', taskType: 'realname' });
 
 let server: RedisServer;
 let redis: Redis;
@@ -159,7 +147,7 @@ it.each([
   ['does not answer', () => new Promise<never>(() => {})],
   ['cannot be read', () => Promise.reject(new Error('permission denied'))],
 ])(
-  'tells of other trouble while the table of stops %s, and leaves the alerts of stops as they are',
+  'reports other trouble while the table of stops %s, and leaves the alerts of stops as they are',
   async (_, ask) => {
     await records.alerts.createRule({ ...RULE, ruleType: 'health', threshold: 1 });
     await records.alerts.createRule({
@@ -309,7 +297,7 @@ describe('one cause', () => {
     expect(await history()).toMatchObject([{ resolution: 'recovered', cause }]);
   });
 
-  it('that has already lasted is not waited for once more', async () => {
+  it('one cause that has already lasted is not waited for once more', async () => {
     await records.alerts.createRule({ ...RULE, ruleType: 'health', threshold: 1 });
     condition = { ...condition, reasons: [reason('init_stuck')] };
     await evaluator().runOnce();

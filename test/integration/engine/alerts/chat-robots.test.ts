@@ -3,6 +3,7 @@
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AlertRuleFields } from '../../../../src/domain/alerts/alert-rule.ts';
+import type { AlertEvent } from '../../../../src/domain/alerts/alert-transition.ts';
 import type { WebhookFormat } from '../../../../src/domain/alerts/webhook-format.ts';
 import { attemptWebhook, WebhookTester } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { webhookMessage } from '../../../../src/engine/alerts/webhook-message.ts';
@@ -13,6 +14,7 @@ import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { Alert } from '../../../../src/store/ports/records/alert-records.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
+import { applyToRules, ruleFields } from '../../../support/alert-rules.ts';
 import { type ChatRobots, startChatRobots } from '../../../support/chat-robots.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
 import { MESSAGE_MEANS, TESTER_MEANS } from '../../../support/message-means.ts';
@@ -40,27 +42,14 @@ function ruleOf(
   format: WebhookFormat | null,
   over: Partial<AlertRuleFields> = {},
 ): AlertRuleFields {
-  return {
-    name: 'Success rate: realname',
-    ruleType: 'success_rate',
-    taskType: 'realname',
-    comparison: '<',
-    threshold: 90,
-    isEnabled: true,
-    notifyChannels: ['webhook'],
-    webhookUrl: `${robots.url}${path}`,
-    webhookSecrets: [],
-    webhookFormat: format,
-    webhookGrouped: false,
-    cooldownSeconds: 0,
+  return ruleFields({
+    ...{ name: 'Success rate: realname', ruleType: 'success_rate', taskType: 'realname' },
+    ...{ comparison: '<', threshold: 90, webhookUrl: `${robots.url}${path}`, webhookFormat: format },
     ...over,
-  };
+  });
 }
 
-async function apply(event: Parameters<RecordStore['alerts']['apply']>[0][number]['event']): Promise<void> {
-  const rules = await records.alerts.toEvaluate();
-  await records.alerts.apply(rules.map(({ id, revision }) => ({ ruleId: id, revision, event })));
-}
+const apply = (event: AlertEvent) => applyToRules(records.alerts, event);
 
 async function deliver(): Promise<void> {
   const sender = new WebhookSender({
@@ -182,7 +171,7 @@ describe('a robot shows', () => {
   });
 });
 
-describe('a message that nobody sees is not delivered', () => {
+describe('a message that no chat shows is not delivered', () => {
   it.each([
     [
       'the message of another format',

@@ -1,4 +1,5 @@
-// Imports into a real PostgreSQL.
+// Imports into a real PostgreSQL: chunks, what spans them, and what a broken input leaves. How a row is read is in the unit
+// tests of card-file, and what a chunk does to cards in the contract suite.
 import { Readable } from 'node:stream';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -173,19 +174,6 @@ describe('importCards', () => {
     });
   });
 
-  it('does not take back that a card was found to be verified, unless asked', async () => {
-    const given = (verified: string) => csv(HEADER.trim(), `1,${iccidOf(1)},0,1,,${verified}`);
-    const verified = async () => (await store.cards.find('1'))?.realNameVerified;
-    await importCards(store.cards, given('false'), { format: 'csv' });
-    expect(await verified()).toBe(false);
-    expect(await importCards(store.cards, given('true'), { format: 'csv' })).toMatchObject({ updated: 1 });
-    expect(await importCards(store.cards, given('false'), { format: 'csv' })).toMatchObject({ unchanged: 1 });
-    expect(await verified()).toBe(true);
-    const report = await importCards(store.cards, given('false'), { format: 'csv', overwriteVerified: true });
-    expect(report).toMatchObject({ updated: 1 });
-    expect(await verified()).toBe(false);
-  });
-
   it('reads NDJSON', async () => {
     const lines = [
       { card_id: 1, iccid: iccidOf(1), allowance_mb: 10.5, real_name_verified: true },
@@ -229,16 +217,6 @@ describe('importCards', () => {
     expect(report.errors.at(-1)?.line).toBe(1_001);
   });
 
-  it('rejects a line too long to be one, and goes on after it', async () => {
-    const report = await importCards(
-      store.cards,
-      csv('card_id,iccid', 'x'.repeat(70_000), `1,${iccidOf(1)}`),
-      { format: 'csv' },
-    );
-    expect(report).toMatchObject({ received: 2, inserted: 1, rejected: 1 });
-    expect(report.errors).toEqual([{ line: 2, message: 'longer than 64 KiB' }]);
-  });
-
   it('lists a thousand bad rows without leaving one out', async () => {
     const input = csv('card_id,iccid', ...Array.from({ length: 1_000 }, () => 'x,y'));
     const report = await importCards(store.cards, input, { format: 'csv' });
@@ -259,13 +237,6 @@ describe('importCards', () => {
     expect(input.destroyed).toBe(true);
   });
 
-  it('reports nothing for a file of a header only', async () => {
-    expect(await importCards(store.cards, csv(HEADER), { format: 'csv' })).toMatchObject({
-      received: 0,
-      rejected: 0,
-    });
-  });
-
   it('keeps the finished chunks when its input breaks, and may be repeated', async () => {
     const broken = Readable.from(
       (async function* () {
@@ -282,7 +253,7 @@ describe('importCards', () => {
     expect(report).toMatchObject({ inserted: 25_000 - kept, unchanged: kept, rejected: 0 });
   });
 
-  it('that breaks off waits for the chunk under way before it lets go of the store', async () => {
+  it('an import that breaks off waits for its last chunk', async () => {
     const events: string[] = [];
     const gate = new Gate();
     gate.close();
@@ -340,11 +311,5 @@ describe('a hostile row', () => {
     for (const { message } of errors) expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     const header = importCards(store.cards, csv('card_id,\u001b[2Jiccid', '1,2'), { format: 'csv' });
     await expect(header).rejects.toThrow(/^[^\p{Cc}]*$/u);
-  });
-
-  it('is refused when it names a field twice', async () => {
-    const row = `{"card_id": 1, "iccid": "${iccidOf(1)}", "status" : 1, "status": 2}`;
-    const { errors } = await importCards(store.cards, ndjson(row), { format: 'ndjson' });
-    expect(errors).toEqual([{ line: 1, message: 'the row has the field "status" twice' }]);
   });
 });

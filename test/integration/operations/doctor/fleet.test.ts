@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import { fleetFindings } from '../../../../src/operations/doctor/fleet.ts';
 import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
+import { ruleFields } from '../../../support/alert-rules.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
@@ -59,20 +60,8 @@ const found = async (check: string, over?: Partial<Facts>) =>
 const briefly = (findings: Awaited<ReturnType<typeof look>>) =>
   findings.map(({ check, status, detail }) => `${check}: ${status}: ${detail}`);
 
-async function rule(name: string, isEnabled: boolean): Promise<number> {
-  const of = { ruleType: 'queue_backlog', taskType: 'realname', comparison: '>', threshold: 1 } as const;
-  const fields = {
-    name,
-    isEnabled,
-    notifyChannels: [],
-    webhookUrl: null,
-    webhookSecrets: [],
-    webhookFormat: null,
-    webhookGrouped: false,
-    cooldownSeconds: 0,
-  };
-  return (await stores.records.alerts.createRule({ ...of, ...fields })).id;
-}
+const rule = async (name: string, isEnabled: boolean): Promise<number> =>
+  (await stores.records.alerts.createRule(ruleFields({ name, isEnabled }))).id;
 
 async function allInRings(): Promise<void> {
   const fleet = new PolledFleet(stores.live, clock);
@@ -83,7 +72,7 @@ async function allInRings(): Promise<void> {
 }
 
 describe('a fleet', () => {
-  it('that is well', async () => {
+  it('a fleet that is well', async () => {
     await allInRings();
     await rule('backlog', true);
     expect(briefly(await look())).toEqual([
@@ -98,7 +87,7 @@ describe('a fleet', () => {
     ]);
   });
 
-  it('whose daemon tells how it does is not asked', async () => {
+  it('is not examined where the daemon reports its health', async () => {
     await allInRings();
     expect((await look({ overview: null })).map(({ check }) => check)).toEqual([
       'instances',
@@ -111,7 +100,7 @@ describe('a fleet', () => {
     ]);
   });
 
-  it('that was never started is no reason to worry', async () => {
+  it('a fleet that was never started is no reason to worry', async () => {
     expect(briefly(await look()).filter((line) => line.includes('skipped'))).toEqual([
       'instances: skipped: no instance is alive',
       'scheduled cards: skipped: the initialisation is not completed',
@@ -122,7 +111,7 @@ describe('a fleet', () => {
   it.each([
     ['whose instances are gone', { ...INIT_NOT_STARTED, updatedAtMs: 1 }],
     ['whose instances are gone after they loaded all', COMPLETED],
-  ])('%s has nobody that polls', async (_, progress) => {
+  ])('%s has no worker', async (_, progress) => {
     await stores.live.coordination.saveInitProgress(progress);
     expect(await look()).toContainEqual({
       check: 'no_worker',
@@ -133,7 +122,7 @@ describe('a fleet', () => {
     });
   });
 
-  it('that has just been started is asked', async () => {
+  it('a fleet that has just been started is asked', async () => {
     await new PolledFleet(stores.live, clock).alive(instanceOf('a'), instanceOf('b'));
     expect(await found('fleet')).toMatchObject([
       { status: 'ok', detail: '2 instances alive, health normal' },
@@ -156,7 +145,7 @@ describe('a fleet', () => {
     expect(waited).toBe(1);
   });
 
-  it('of which one part does not tell', async () => {
+  it('is reported without the part that fails', async () => {
     await allInRings();
     const away = () => Promise.reject(new Error('away'));
     const { live, records } = stores;
@@ -247,7 +236,7 @@ describe('the cleanup', () => {
     ]);
   });
 
-  it('that never ran is overdue two days after its first time', async () => {
+  it('the cleanup that never ran is overdue two days after its first time', async () => {
     await database.sql(`UPDATE cardpoll_migrations SET applied_at = '2020-01-01T00:00:00Z'
       WHERE id = (SELECT max(id) FROM cardpoll_migrations)`);
     clock.set(Date.parse('2020-01-01T03:00:00Z') + 2 * DAY_MS);
@@ -266,7 +255,7 @@ describe('the cleanup', () => {
     );
   });
 
-  it('is told by its last run', async () => {
+  it('is judged by its last run', async () => {
     await run('completed', '2026-11-13T03:00:00Z', '2026-11-13T03:05:00Z');
     expect(await found('cleanup')).toMatchObject([
       { status: 'ok', detail: 'last run at 2026-11-13T03:05:00.000Z' },
@@ -298,7 +287,7 @@ describe('the cleanup', () => {
     expect(await lastOf('off', '2026-11-15T12:00:00Z')).toEqual(['ok']);
   });
 
-  it('that failed says why, for each that could not be cleaned', async () => {
+  it('the cleanup that failed says why, for each that could not be cleaned', async () => {
     await run('failed', '2026-11-14T03:00:00Z', '2026-11-14T03:05:00Z');
     await database.sql(`INSERT INTO cleanup_run_items (run_id, position, target, cutoff, first_kept_month, total, error)
       SELECT run_id, n, target, now(), '2026-01-01', 0, error FROM cleanup_runs,
@@ -316,7 +305,7 @@ describe('the cleanup', () => {
 describe('stops', () => {
   const NO_LIMIT = { unit: 'none' } as const;
 
-  it('that wait, and a jump of the readings, are findings', async () => {
+  it('stops that wait, and a jump of the readings, are findings', async () => {
     await allInRings();
     await database.sql(`INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, held_by)
       SELECT id, '2026-11-01', '', 2, 1, 'held', 'usage_jump' FROM generate_series(41, 42) id`);
@@ -337,7 +326,7 @@ describe('stops', () => {
     expect(findings.find(({ check }) => check === 'stop mode')?.detail).toMatch(/, 2 held$/);
   });
 
-  it('that are only observed by the setting are a warning', async () => {
+  it('stops that are only observed by the setting are a warning', async () => {
     await database.sql(`INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state)
       VALUES (41, '2026-11-01', '', 2, 1, 'observed')`);
     expect(await found('stop mode', { stops: { ...DEFAULT_STOPS, mode: 'observe' } })).toEqual([
@@ -351,7 +340,7 @@ describe('stops', () => {
     ]);
   });
 
-  it('that an operator lets only be observed are a warning with who, when and why, and with the other setting', async () => {
+  it('stops that an operator lets only be observed are a warning with who, when and why, and with the other setting', async () => {
     await stores.records.stopControl.setMode('observe', 'anna', 'wrong readings');
     const since = (await stores.records.stopControl.read()).setMode?.sinceMs ?? 0;
     expect(await found('stop mode')).toMatchObject([
@@ -364,7 +353,7 @@ describe('stops', () => {
     ]);
   });
 
-  it('that an operator enforces are well, whatever the setting says', async () => {
+  it('stops that an operator enforces are well, whatever the setting says', async () => {
     await stores.records.stopControl.setMode('enforce', 'anna', 'checked');
     const stops = { mode: 'observe', maxPerHour: NO_LIMIT, maxPerDay: NO_LIMIT } as const;
     expect(await found('stop mode', { stops })).toMatchObject([

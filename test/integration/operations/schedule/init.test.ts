@@ -1,8 +1,7 @@
-// Initialisation at the operations: what the leader did and does, and asking it once to compare everything anew.
+// Initialisation at the operations: what the leader repaired, and under which name a comparison is asked for.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Actor } from '../../../../src/domain/audit.ts';
 import type { Operations } from '../../../../src/operations/operations.ts';
-import { initState } from '../../../../src/operations/schedule/schedule-report.ts';
 import { INIT_NOT_STARTED, NEVER_RECONCILED } from '../../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
@@ -30,33 +29,7 @@ const requestedAt = async () => (await init.progress()).reconciliation.requested
 const answer = (answeredRequestMs: number) =>
   stores.live.coordination.saveReconciliation({ ...NEVER_RECONCILED, answeredRequestMs });
 
-it('has not begun, and nothing was compared', async () => {
-  expect(initState.parse(await init.progress())).toEqual({
-    status: 'pending',
-    reason: 'build',
-    total: 0,
-    loaded: 0,
-    percent: 0,
-    batch: 0,
-    batches: 0,
-    startedAt: null,
-    updatedAt: null,
-    finishedAt: null,
-    etaSeconds: null,
-    reconciliation: {
-      reason: 'continuous',
-      checked: 0,
-      startedAt: null,
-      sweptAt: null,
-      healedMissing: 0,
-      healedForeign: 0,
-      healedDouble: 0,
-      requestedAt: null,
-    },
-  });
-});
-
-it('is told with what was repaired', async () => {
+it('the progress shows what was repaired', async () => {
   const { coordination } = stores.live;
   await coordination.saveInitProgress({ ...INIT_NOT_STARTED, status: 'completed', total: 9, loaded: 9 });
   await coordination.saveReconciliation({
@@ -86,28 +59,7 @@ it('is told with what was repaired', async () => {
   });
 });
 
-it('is stuck when it has not begun for more than 35 s since somebody looks', async () => {
-  clock.advance(35_001);
-  expect(await init.progress()).toMatchObject({ status: 'stuck' });
-});
-
-it('is asked for once while a request waits, and the trail says who asked', async () => {
-  const first = await init.rebuild(ANNA);
-  expect(first).toMatchObject({ status: 'pending', reconciliation: { requestedAt: new Date(clock.now()) } });
-  expect(await stores.lastTrace()).toMatchObject({
-    name: 'anna',
-    action: 'init.rebuild',
-    object: 'rings',
-    before: null,
-    after: null,
-  });
-  const known = await stores.lastTrace();
-  clock.advance(1_000);
-  expect((await init.rebuild(ANNA)).reconciliation).toEqual(first.reconciliation);
-  expect(await stores.lastTrace(), 'what asks for nothing leaves no trace').toEqual(known);
-});
-
-it('is asked for anew when the request before was answered', async () => {
+it('a comparison is requested again after the request before was answered', async () => {
   const { reconciliation } = await init.rebuild(ANNA);
   await answer(reconciliation.requestedAt?.getTime() ?? 0);
   expect(await requestedAt()).toBeNull();
@@ -116,14 +68,14 @@ it('is asked for anew when the request before was answered', async () => {
   expect(await requestedAt()).toEqual(new Date(clock.now()));
 });
 
-it('is asked for under a later name than that of the last answer, whatever this clock says', async () => {
+it('a request has a later number than the last answer, whatever this clock says', async () => {
   const ahead = clock.now() + 5_000;
   await answer(ahead);
   await init.rebuild(ANNA);
   expect(await requestedAt()).toEqual(new Date(ahead + 1));
 });
 
-it('is asked for under a whole number', async () => {
+it('a request has a whole number', async () => {
   const now = clock.now();
   clock.advance(0.5);
   await init.rebuild(ANNA);

@@ -9,6 +9,7 @@ import { parseAddressRange } from '../../../../src/platform/addresses.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
 import type { OutageRecords } from '../../../../src/store/ports/records/alert-records.ts';
+import { ruleFields } from '../../../support/alert-rules.ts';
 import { answer, type BadGateway, startBadGateway } from '../../../support/bad-gateway.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { MESSAGE_MEANS } from '../../../support/message-means.ts';
@@ -51,17 +52,9 @@ beforeEach(async () => {
 });
 
 function ruleOf(id: number, webhookUrl: string): AlertRule {
-  return {
-    ...({ id, name: `Health ${id}`, ruleType: 'health', taskType: 'realname', comparison: '>' } as const),
-    ...{
-      threshold: 1,
-      isEnabled: true,
-      notifyChannels: ['webhook'] as const,
-      webhookUrl,
-      webhookSecrets: [],
-    },
-    ...{ webhookFormat: null, webhookGrouped: true, cooldownSeconds: 300, createdAtMs: 0, updatedAtMs: 0 },
-  };
+  const health = { ruleType: 'health', taskType: 'realname', threshold: 1, webhookGrouped: true } as const;
+  const fields = ruleFields({ name: `Health ${id}`, ...health, webhookUrl, cooldownSeconds: 300 });
+  return { ...fields, id, createdAtMs: 0, updatedAtMs: 0 };
 }
 
 const PROBLEM = { redis: 'ECONNREFUSED', postgres: 'takes no writes' };
@@ -142,7 +135,7 @@ async function two(): Promise<[OutageWatch, OutageWatch]> {
 }
 
 describe('PostgreSQL away', () => {
-  it('is told once, after 20 s, by the holder of a lease, and recorded when it is back', async () => {
+  it('is reported once, after 20 s, by the holder of a lease, and recorded when it is back', async () => {
     const both = await two();
     away(['postgres'], 'a', 'b');
     await live(20, ...both);
@@ -191,7 +184,7 @@ describe('PostgreSQL away', () => {
 });
 
 describe('Redis away', () => {
-  it('is written down at once; the outbox tells, which every instance then sends', async () => {
+  it('is recorded at once, and every instance then sends from the outbox', async () => {
     const both = await two();
     expect(both[0].sendsForAll).toBe(false);
     away(['redis'], 'a', 'b');
@@ -216,7 +209,7 @@ describe('Redis away', () => {
 });
 
 describe('both away', () => {
-  it('is told by each instance once, with one key, as what it sees', async () => {
+  it('is reported by each instance once, with one key, as what it sees', async () => {
     const both = await two();
     away(['redis', 'postgres'], 'a', 'b');
     await live(120, ...both);
@@ -234,7 +227,7 @@ describe('both away', () => {
     expect(isOpen).toBe(false);
   });
 
-  it('is not told again by those whose fleet was told of the first store', async () => {
+  it('is not reported again by a fleet that reported the first store', async () => {
     const both = await two();
     away(['postgres'], 'a', 'b');
     await live(30, ...both);
@@ -272,7 +265,7 @@ describe('a receiver that is away, too', () => {
   });
 });
 
-it('tells nobody where rules have no webhook, or all are silenced, and records it all the same', async () => {
+it('notifies no one where rules have no webhook, or all are silenced, and is recorded all the same', async () => {
   const silence = {
     id: 1,
     ruleId: null,
@@ -293,7 +286,7 @@ it('tells nobody where rules have no webhook, or all are silenced, and records i
   expect(opened).toMatchObject([{ notices: [] }]);
 });
 
-it('tells each receiver once, also one that only a silenced rule shares with another', async () => {
+it('notifies each receiver once, also one that only a silenced rule shares with another', async () => {
   rules = [
     ...rules,
     ruleOf(4, `${receiver.url}/other`),

@@ -8,6 +8,7 @@ import { webhookMessage } from '../../../../src/engine/alerts/webhook-message.ts
 import { parseAddressRange } from '../../../../src/platform/addresses.ts';
 import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type { Alert } from '../../../../src/store/ports/records/alert-records.ts';
+import { ruleFields } from '../../../support/alert-rules.ts';
 import {
   answer,
   type BadGateway,
@@ -99,7 +100,7 @@ describe('the body', () => {
     });
   });
 
-  it('of a firing stays the same when the alert is resolved between two attempts', () => {
+  it('the body of a firing stays the same when the alert is resolved between two attempts', () => {
     expect(bodyOf('alert.fired', RESOLVED)).toEqual(FIRED_BODY);
   });
 
@@ -174,21 +175,13 @@ describe('a test by an operator', () => {
   const CONFIGURED = secretOf('the key of the configuration...');
 
   const RULE: AlertRule = {
-    id: 5,
-    name: 'Slow polls',
-    ruleType: 'avg_duration',
-    taskType: 'package',
-    comparison: '>',
-    threshold: 800,
-    isEnabled: true,
-    notifyChannels: ['webhook'],
-    webhookUrl: 'http://example.com/not-this-one',
-    webhookSecrets: [],
-    webhookFormat: null,
-    webhookGrouped: false,
-    cooldownSeconds: 300,
-    createdAtMs: 0,
-    updatedAtMs: 0,
+    ...ruleFields({
+      name: 'Slow polls',
+      ruleType: 'avg_duration',
+      threshold: 800,
+      webhookUrl: 'http://example.com/not-this-one',
+    }),
+    ...{ id: 5, createdAtMs: 0, updatedAtMs: 0 },
   };
 
   let clock: FakeClock;

@@ -2,24 +2,9 @@
 import { expect, it } from 'vitest';
 import type { AlertRule } from '../../../../src/domain/alerts/alert-rule.ts';
 import { alertRuleVersion } from '../../../../src/operations/alerts/alerts.ts';
+import { ruleFields } from '../../../support/alert-rules.ts';
 
-const RULE: AlertRule = {
-  id: 1,
-  name: 'Backlog',
-  ruleType: 'queue_backlog',
-  taskType: 'package',
-  comparison: '>',
-  threshold: 10,
-  isEnabled: true,
-  notifyChannels: [],
-  webhookUrl: null,
-  webhookSecrets: [],
-  webhookFormat: null,
-  webhookGrouped: false,
-  cooldownSeconds: 300,
-  createdAtMs: 0,
-  updatedAtMs: 1,
-};
+const RULE: AlertRule = { ...ruleFields(), id: 1, createdAtMs: 0, updatedAtMs: 1 };
 
 it.each<Partial<AlertRule>>([
   { id: 2 },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
-import { problemsOf } from '../../../../src/operations/schedule/configs.ts';
+import { configVersion, problemsOf } from '../../../../src/operations/schedule/configs.ts';
 
 const base: PollingConfig = {
   id: 9,
@@ -86,4 +86,18 @@ it('reports that no card matches, an interval set in SQL, and a type that is not
     'interval_seconds must be a whole number from 1 to 2592000',
   ]);
   expect(problems({ status: 0 })).toEqual(['no enabled config polls carddata']);
+});
+
+it.each<Partial<PollingConfig>>([
+  { id: 2 },
+  { name: 'other' },
+  { taskType: 'package' },
+  { cardCondition: 'verified' },
+  { carrierId: 0 },
+  { intervalSeconds: 3_601 },
+  { priority: 1 },
+  { status: 0 },
+])('%j makes another version, and what polling makes of it does not', (patch) => {
+  expect(configVersion({ ...base, ...patch })).not.toBe(configVersion(base));
+  expect(configVersion({ ...base, members: 9, problems: ['x'] } as PollingConfig)).toBe(configVersion(base));
 });

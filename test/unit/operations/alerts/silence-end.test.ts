@@ -1,0 +1,26 @@
+// The end of a silence that is given as a time, to the millisecond.
+import { expect, it } from 'vitest';
+import { SilenceOperations } from '../../../../src/operations/alerts/on-call.ts';
+import type { OperationMeans } from '../../../../src/operations/means.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const MAX_MS = 2_678_400_000;
+const ANNA = { name: 'anna', role: 'operator', address: null, requestId: null } as const;
+
+it.each([
+  [0, false],
+  [1, true],
+  [MAX_MS, true],
+  [MAX_MS + 1, false],
+])('%i ms ahead is accepted: %s', async (aheadMs, accepted) => {
+  const clock = new FakeClock();
+  const until = new Date(clock.now() + aheadMs);
+  // The end is judged before anything is changed.
+  const audit = { change: async () => 'made' };
+  const silences = new SilenceOperations({ clock, audit } as unknown as OperationMeans);
+  const fields = { ruleId: null, ruleType: null, taskType: 'package', seconds: null, reason: '' } as const;
+  const made = silences.create(ANNA, { ...fields, until });
+  await (accepted
+    ? expect(made).resolves.toBe('made')
+    : expect(made).rejects.toMatchObject({ code: 'invalid_field' }));
+});
